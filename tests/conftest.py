@@ -17,7 +17,7 @@ from evals.errors import EvalsError
 from evals.judges.backends.providers import PROVIDERS
 from evals.metrics import BaseMetric, MatchSettings, Sample
 from evals.metrics.registry import parse_metric
-from evals.reference_server.schemas import Settings
+from evals.reference_server import Settings
 from evals.schemas import (
     EvalQuestion,
     EvalRecord,

@@ -17,7 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from evals.reference_server.schemas import Settings
+from evals.reference_server import Settings
 
 HOME = Path(__file__).resolve().parent.parent
 PATIENCE_S = 60.0

@@ -7,7 +7,7 @@ from evals.compare.conditions import find_obstacles, find_warnings
 from evals.compare.models import ANSWERING
 from evals.compare.paired import compare_metrics
 from evals.compare.pairing import Pairing, SavedRun, pair_up
-from evals.compare.statistics import bounds_of
+from evals.compare.statistics import PairedMetric
 from evals.compare.values import Aligned, Change, Sides, align_all, score_change
 from evals.errors import ConfigError
 from evals.metrics.base import UNITS_OF_TIME, BaseMetric
@@ -94,7 +94,8 @@ def _metric(sides: Sides, metric: BaseMetric) -> Change | str:
     if metric.unit in UNITS_OF_TIME and sides.loads_differ:
         return f"{metric.name} is not compared: the runs had different concurrency"
     first, last = aligned.values(0), aligned.values(1)
-    interval = bounds_of(aligned.metric, first, last, sides.clusters(aligned.ids), sides.confidence, aligned.lost)
+    pairs = PairedMetric(aligned.metric, first, last, sides.clusters(aligned.ids), lost=aligned.lost)
+    interval = pairs.bounds(1 - sides.confidence)
     before, after = (aligned.value(values) for values in (first, last))
     return Change(before, after, interval, len(first))
 

@@ -1,6 +1,6 @@
 """One run against the baseline: each metric's paired difference, with its interval, its test and a verdict."""
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import exp, log
@@ -29,8 +29,8 @@ from evals.metrics.performance import LatencyP50
 from evals.metrics.sample import Sample
 from evals.schemas.results import MetricGroup, MetricResult
 from evals.scoring.config import scoring_config
-from evals.scoring.stats.differences import DRAWS, drawn_p, paired_difference
-from evals.scoring.stats.intervals import Difference, Interval
+from evals.scoring.stats.differences import DRAWS, drawn_p
+from evals.scoring.stats.intervals import Interval
 
 if TYPE_CHECKING:
     from evals.compare.statistics import Drawn
@@ -43,7 +43,7 @@ LATENCY_RATIO_MARGIN = 0.1
 """Within a tenth, the one as well as the other way, is what counts as equal."""
 
 
-class LatencyPlace(BaseMetric):
+class LatencyRatioMetric(BaseMetric):
     """Stands for the ratio in the family of latency and cost, with which it shares its level."""
 
     name = "latency_ratio"
@@ -57,29 +57,8 @@ class LatencyPlace(BaseMetric):
         return self.undefined("the ratio is of two runs")
 
 
-@dataclass(frozen=True, slots=True)
-class PairedLatency:
-    """The latencies of two runs, by question, as natural logarithms of milliseconds."""
-
-    first: Sequence[float]
-    last: Sequence[float]
-    clusters: Sequence[str]
-
-    def difference(self, confidence: float) -> Difference:
-        """The mean of the logarithms' differences: that of the ratio of the geometric means."""
-        found = paired_difference(self.first, self.last, self.clusters, confidence=confidence)
-        if found is None:
-            raise ValueError("fewer than two pairs")
-        return found
-
-    @property
-    def p(self) -> float:
-        """Two-sided, by the sign-flip test, that neither is the slower one."""
-        return self.difference(1 - ALPHA).p
-
-
-def pair_latency(metrics: Sequence[Aligned]) -> PairedLatency | None:
-    """The latencies of two runs; None where too few differ for a verdict, or none has a logarithm."""
+def pair_latency(metrics: Sequence[Aligned]) -> PairedMetric | None:
+    """The latencies of two runs as natural logarithms; None where too few differ for a verdict, or none has one."""
     found = next((each for each in metrics if each.metric.name == LatencyP50.name and each.complete), None)
     if found is None:
         return None
@@ -88,10 +67,10 @@ def pair_latency(metrics: Sequence[Aligned]) -> PairedLatency | None:
     if sum(before != after for before, after, _ in sound) < FEWEST:
         return None
     first, last, clusters = zip(*sound, strict=True)
-    return PairedLatency(first, last, clusters)
+    return measure(LatencyRatioMetric(), first, last, clusters)
 
 
-def rate(paired: PairedLatency, ruling: Ruling, alpha: float) -> LatencyRatio:
+def rate(paired: PairedMetric, ruling: Ruling, alpha: float) -> LatencyRatio:
     """The ratio with its verdict.
 
     Formula: ratio = exp(mean(log last - log first)). It is slower or faster where the sign-flip test of the logarithms'
@@ -100,24 +79,23 @@ def rate(paired: PairedLatency, ruling: Ruling, alpha: float) -> LatencyRatio:
     1987). Else it is undecided, however near to 1.
 
     Args:
-        paired: The latencies.
+        paired: The logarithms of the latencies.
         ruling: How its p was tested among those of the family.
         alpha: The level of each one-sided test of equivalence.
     """
-    found, wide = paired.difference(1 - ruling.level), paired.difference(1 - 2 * alpha)
-    within = _as_ratio(wide.bounds)
+    difference, within = fmean(paired.differences), _as_ratio(paired.bounds(2 * alpha))
     return LatencyRatio(
         first_ms=exp(fmean(paired.first)),
         last_ms=exp(fmean(paired.last)),
-        ratio=exp(found.difference),
+        ratio=exp(difference),
         n=len(paired.first),
-        interval=_as_ratio(found.estimate.interval),
-        p=found.p,
+        interval=_as_ratio(paired.interval(ruling.level)),
+        p=paired.p or 1.0,
         q=ruling.adjusted,
         level=ruling.level,
         margin=LATENCY_RATIO_MARGIN,
         equivalence_interval=within,
-        verdict=_verdict_latency_ratio(found.difference, ruling, within),
+        verdict=_verdict_latency_ratio(difference, ruling, within),
     )
 
 
@@ -203,11 +181,6 @@ class Rules:
         return ALPHA / self.comparisons
 
 
-def compare_pairs(metrics: Sequence[Aligned], rules: Rules) -> list[MetricPair]:
-    """The metrics of `compare_paired`."""
-    return compare_paired(metrics, rules)[0]
-
-
 def compare_paired(metrics: Sequence[Aligned], rules: Rules) -> tuple[list[MetricPair], LatencyRatio | None]:
     """Compare the second of two runs with the first, metric by metric; metrics that one of the two lacks are left out.
 
@@ -221,36 +194,26 @@ def compare_paired(metrics: Sequence[Aligned], rules: Rules) -> tuple[list[Metri
     complete = [each for each in metrics if each.complete]
     found = [measure(each.metric, each.values(0), each.values(-1), each.clusters, each.lost) for each in complete]
     reasons = [_no_verdict(each, rules) for each in found]
-    latency = pair_latency(metrics) if rules.latency is None else None
-    pace = [Tested(LatencyPlace(), latency.p)] if latency is not None else []
-    rulings = rule_on([*_tested(found, reasons, complete), *pace], rules)
-    pairs = (
-        _pair(each, rulings.get(each.metric.name), reason, rules) for each, reason in zip(found, reasons, strict=True)
-    )
-    told = [
-        _with_questions(_bounded(pair, aligned), each, aligned.ids)
-        for pair, each, aligned in zip(pairs, found, complete, strict=True)
+    tested = [
+        Tested(each.metric, each.p, flipped_units(each, own.ids))
+        for each, reason, own in zip(found, reasons, complete, strict=True)
+        if reason is None and each.differing >= FEWEST and each.p is not None
     ]
-    return told, rate(latency, rulings[LatencyPlace.name][2], rules.alpha) if latency is not None else None
-
-
-def _tested(
-    found: Iterable[PairedMetric], reasons: Iterable[str | None], complete: Iterable[Aligned]
-) -> Iterator[Tested]:
-    """The metrics that can get a verdict."""
-    for each, reason, own in zip(found, reasons, complete, strict=True):
-        if reason is None and each.differing >= FEWEST and each.p is not None:
-            yield Tested(each.metric, each.p, flipped_units(each, own.ids))
+    latency = pair_latency(metrics) if rules.latency is None else None
+    if latency is not None and latency.p is not None:
+        tested.append(Tested(latency.metric, latency.p))
+    rulings = rule_on(tested, rules)
+    pairs = [
+        _pair(each, own, rulings.get(each.metric.name), reason, rules)
+        for each, own, reason in zip(found, complete, reasons, strict=True)
+    ]
+    return pairs, rate(latency, rulings[latency.metric.name][2], rules.alpha) if latency is not None else None
 
 
 def _no_verdict(each: PairedMetric, rules: Rules) -> str | None:
-    if _is_latency(each.metric) and rules.latency is not None:
+    if each.metric.unit in UNITS_OF_TIME and rules.latency is not None:
         return rules.latency
     return rules.withheld(each.metric) or (_TOO_FEW if each.p is None else None)
-
-
-def _is_latency(metric: BaseMetric) -> bool:
-    return metric.unit in UNITS_OF_TIME
 
 
 def rule_on(tested: Sequence[Tested], rules: Rules) -> dict[str, tuple[str, bool, Ruling]]:
@@ -319,9 +282,12 @@ def _primaries(tested: Sequence[Tested], rules: Rules) -> set[str]:
     return {name for name in chosen if name is not None}
 
 
-def _pair(each: PairedMetric, decided: tuple[str, bool, Ruling] | None, reason: str | None, rules: Rules) -> MetricPair:
+def _pair(
+    each: PairedMetric, aligned: Aligned, decided: tuple[str, bool, Ruling] | None, reason: str | None, rules: Rules
+) -> MetricPair:
     metric, before, after = each.metric, each.value(each.first), each.value(each.last)
     family, primary, ruling = decided or (group_of(metric), metric.name == rules.primary, Ruling(rules.alpha, 1.0))
+    moved = list(zip(aligned.ids, each.differences, strict=True))
     pair = MetricPair(
         name=metric.name,
         group=metric.group.value,
@@ -331,11 +297,16 @@ def _pair(each: PairedMetric, decided: tuple[str, bool, Ruling] | None, reason: 
         first=before,
         last=after,
         difference=after - before,
+        at_least=(aligned.is_at_least(0, before), aligned.is_at_least(-1, after)),
         family=family,
         primary=primary,
+        reason=reason,
+        ties=sum(not difference > 0 and not difference < 0 for _, difference in moved),
+        risen=[key for key, difference in moved if difference > 0],
+        fallen=[key for key, difference in moved if difference < 0],
     )
     if reason is not None:
-        return pair.model_copy(update={"reason": reason})
+        return pair
     interval, margin = each.interval(ruling.level), each.span and MARGIN * each.span * each.times
     verdict = _verdict(pair, each, ruling, interval, margin)
     tested = {
@@ -382,21 +353,6 @@ def _reach(each: PairedMetric, level: float, *, seen: bool) -> dict[str, float |
     }
 
 
-def _bounded(pair: MetricPair, aligned: Aligned) -> MetricPair:
-    """The same, with which of its values are lower bounds."""
-    at_least = aligned.is_at_least(0, pair.first), aligned.is_at_least(-1, pair.last)
-    return pair.model_copy(update={"at_least": at_least}) if any(at_least) else pair
-
-
-def _with_questions(pair: MetricPair, each: PairedMetric, ids: Sequence[str]) -> MetricPair:
-    """The same with the questions that moved."""
-    differences = list(zip(ids, each.differences, strict=True))
-    risen = [key for key, difference in differences if difference > 0]
-    fallen = [key for key, difference in differences if difference < 0]
-    ties = len(differences) - len(risen) - len(fallen)
-    return pair.model_copy(update={"ties": ties, "risen": risen, "fallen": fallen})
-
-
 # One run against the baseline, over the questions that the two share.
 
 
@@ -440,7 +396,7 @@ def compare_metrics(pairing: Pairing, metrics: Sequence[Aligned]) -> list[Metric
         pairing: The baseline and the run.
         metrics: Those of both.
     """
-    return compare_pairs(metrics, _rules(pairing, None, 1))
+    return compare_paired(metrics, _rules(pairing, None, 1))[0]
 
 
 def _rules(pairing: Pairing, primary: str | None, comparisons: int) -> Rules:

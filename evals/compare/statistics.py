@@ -268,8 +268,8 @@ def _known(metric: BaseMetric, observed: Observation, result: MetricResult) -> M
 
 def _observe(results: Sequence[MetricResult | None]) -> Observation | None:
     """What became of one question in all runs; None where it is known without a judge that some has no value."""
-    there = [result for result in results if result is not None]
-    if len(there) < len(results) or any(map(_has_none, there)):
+    there = [result for result in results if result is not None and not _has_none(result)]
+    if len(there) < len(results):
         return None
     path: list[str] = []
     for place, result in enumerate(there):
@@ -286,10 +286,6 @@ def _has_none(result: MetricResult) -> bool:
     return settled or result.missing == "transport"
 
 
-_PAIR = 2
-"""Of fewer questions nothing is said."""
-
-
 @dataclass(frozen=True, slots=True)
 class PairedMetric:
     """One metric over paired questions.
@@ -301,16 +297,16 @@ class PairedMetric:
         clusters: What each question belongs to.
         p: Two-sided, that nothing differs; never below what so few pairs that differ allow. None for too few pairs.
         test: What it comes from.
+        lost: Where verdicts are lost, all questions that may have a value in both runs.
     """
 
     metric: BaseMetric
     first: Sequence[float]
     last: Sequence[float]
     clusters: Sequence[str]
-    p: float | None
-    test: Test | None
+    p: float | None = None
+    test: Test | None = None
     lost: LostPairs | None = None
-    """Where verdicts are lost, all questions that may have a value in both runs."""
 
     @property
     def difference(self) -> float:
@@ -319,9 +315,7 @@ class PairedMetric:
 
     def value(self, values: Sequence[float]) -> float:
         """The values of one of the runs as its value over the pairs."""
-        if self.lost is not None:
-            return weighted_value(self.metric, self.lost.weigh(values))
-        return value_over(self.metric, values)
+        return value_of_pairs(self.metric, values, self.lost)
 
     @property
     def differences(self) -> list[float]:
@@ -331,7 +325,8 @@ class PairedMetric:
     @property
     def differing(self) -> int:
         """How many questions differ; one that was asked several times counts once."""
-        return _differing(self.first, self.last, self.clusters)
+        pairs = enumerate(zip(self.first, self.last, strict=True))
+        return questions_among((place for place, (before, after) in pairs if before != after), self.clusters)
 
     @property
     def times(self) -> int:
@@ -343,6 +338,24 @@ class PairedMetric:
         """From the metric's least to its greatest value; None where there is none."""
         return span_of(self.metric)
 
+    @property
+    def _is_percentile(self) -> bool:
+        return self.metric.aggregation is Aggregation.PERCENTILE
+
+    def tested(self) -> tuple[float | None, Test | None]:
+        """The p of no difference, as the values give it, with its test; None for too few pairs."""
+        if self.lost is not None:
+            found = self._weighted(0.95)
+            return (found.p, "t") if found is not None else (None, None)
+        if self._is_percentile:
+            resampled = self._resampled(0.95)
+            return (resampled[1], "bootstrap") if resampled else (None, None)
+        if len(self.first) < 2:
+            return None, None
+        grouped = group(self.differences, self.clusters)
+        yes_or_no = grouped.plain and {self.metric.low, self.metric.high}.issuperset([*self.first, *self.last])
+        return sign_flip_p(grouped.sums), "mcnemar" if yes_or_no else "sign-flip"
+
     def interval(self, level: float) -> Interval | None:
         """The interval of the difference that leaves out 0 exactly where p is below the level.
 
@@ -350,23 +363,51 @@ class PairedMetric:
         """
         if self.p is None:
             return None
-        if self.lost is not None or self.metric.aggregation is Aggregation.PERCENTILE:
-            return self._stretched(self.p, level)
-        found = _difference(self.metric, self.first, self.last, self.clusters, 1 - level)
+        if self.lost is not None or self._is_percentile:
+            # The interval that p comes with, which reaches to 0 where p is not below the level.
+            ends = self.bounds(level)
+            return ends if ends is None or self.p < level else (min(0.0, ends[0]), max(0.0, ends[1]))
+        found = self._plain(1 - level)
         if found is None or found.bounds is None:
             return None
-        return _scaled(self.metric, len(self.first), agree(found.bounds, found.difference, self.p, level))
+        return self._scaled(agree(found.bounds, found.difference, self.p, level))
 
     def bounds(self, level: float) -> Interval | None:
-        """The same, but not cut at 0 where p is below the level: for whoever asks how great a loss can be."""
-        return bounds_of(self.metric, self.first, self.last, self.clusters, 1 - level, self.lost)
+        """The same, but not cut at 0 where p is below the level: for whoever asks how great a loss can be.
 
-    def _stretched(self, p: float, level: float) -> Interval | None:
-        """The interval that p comes with, which reaches to 0 where p is not below the level."""
-        found = self.bounds(level)
-        if found is None or p < level:
-            return found
-        return min(0.0, found[0]), max(0.0, found[1])
+        It is not narrowed by the test of no difference, also where few questions lose much and many gain a little.
+        """
+        if self.lost is not None:
+            weighted = self._weighted(1 - level)
+            return weighted.estimate.interval if weighted is not None else None
+        if self._is_percentile:
+            resampled = self._resampled(1 - level)
+            return resampled[0] if resampled else None
+        found = self._plain(1 - level)
+        return None if found is None or found.bounds is None else self._scaled(found.bounds)
+
+    def _plain(self, confidence: float) -> Difference | None:
+        low, high = self.metric.low, self.metric.high
+        return paired_difference(self.first, self.last, self.clusters, low=low, high=high, confidence=confidence)
+
+    def _resampled(self, confidence: float) -> tuple[Interval, float] | None:
+        q = self.metric.percentile or 50.0
+        return paired_percentile_difference(self.first, self.last, q, confidence, self.clusters)
+
+    def _weighted(self, confidence: float) -> Difference | None:
+        """The difference of two means; None for percentiles, of which values that stand for others have no test."""
+        if self.lost is None or self._is_percentile or len(self.first) < 2:
+            return None
+        steps = self.lost.weigh(self.differences)
+        return weighted_difference(steps, self.lost.clusters, span=self.span, confidence=confidence)
+
+    def _scaled(self, ends: Interval) -> Interval:
+        return self.times * ends[0], self.times * ends[1]
+
+
+def value_of_pairs(metric: BaseMetric, values: Sequence[float], lost: LostPairs | None) -> float:
+    """The values of a run over pairs as its value, where verdicts are lost by what they stand for."""
+    return value_over(metric, values) if lost is None else weighted_value(metric, lost.weigh(values))
 
 
 def flipped_units(each: PairedMetric, ids: Sequence[str]) -> dict[str, float]:
@@ -399,87 +440,9 @@ def measure(
     lost: LostPairs | None = None,
 ) -> PairedMetric:
     """Compare the values of one metric, pair by pair; where verdicts are lost, pairs stand for those that are."""
-    differing = _differing(first, last, clusters)
-    p, test = _test(metric, first, last, clusters) if lost is None else _weighted_test(metric, first, last, lost)
-    return PairedMetric(metric, first, last, clusters, None if p is None else max(p, least_p(differing)), test, lost)
-
-
-def _differing(first: Sequence[float], last: Sequence[float], clusters: Sequence[str]) -> int:
-    changed = (place for place, (before, after) in enumerate(zip(first, last, strict=True)) if before != after)
-    return questions_among(changed, clusters)
-
-
-def _test(
-    metric: BaseMetric, first: Sequence[float], last: Sequence[float], clusters: Sequence[str]
-) -> tuple[float | None, Test | None]:
-    if metric.aggregation is Aggregation.PERCENTILE:
-        found = paired_percentile_difference(first, last, metric.percentile or 50.0, clusters=clusters)
-        return (found[1], "bootstrap") if found else (None, None)
-    if len(first) < _PAIR:
-        return None, None
-    grouped = group([after - before for before, after in zip(first, last, strict=True)], clusters)
-    yes_or_no = grouped.plain and {metric.low, metric.high}.issuperset([*first, *last])
-    return sign_flip_p(grouped.sums), "mcnemar" if yes_or_no else "sign-flip"
-
-
-def _weighted_test(
-    metric: BaseMetric, first: Sequence[float], last: Sequence[float], lost: LostPairs
-) -> tuple[float | None, Test | None]:
-    found = _weighted(metric, first, last, lost, 0.95)
-    return (found.p, "t") if found is not None else (None, None)
-
-
-def _weighted(
-    metric: BaseMetric, first: Sequence[float], last: Sequence[float], lost: LostPairs, confidence: float
-) -> Difference | None:
-    """The difference of two means; None for percentiles, of which values that stand for others have no test."""
-    if metric.aggregation is Aggregation.PERCENTILE or len(first) < 2:
-        return None
-    steps = lost.weigh([after - before for before, after in zip(first, last, strict=True)])
-    return weighted_difference(steps, lost.clusters, span=span_of(metric), confidence=confidence)
-
-
-def _weighted_ends(
-    metric: BaseMetric, first: Sequence[float], last: Sequence[float], lost: LostPairs, confidence: float
-) -> Interval | None:
-    found = _weighted(metric, first, last, lost, confidence)
-    return found.estimate.interval if found is not None else None
-
-
-def bounds_of(
-    metric: BaseMetric,
-    first: Sequence[float],
-    last: Sequence[float],
-    clusters: Sequence[str],
-    confidence: float,
-    lost: LostPairs | None = None,
-) -> Interval | None:
-    """The interval of the difference of a metric's value, of a sum that of the sum; None where there can be none.
-
-    Other than that of a `PairedMetric`, it is not narrowed by the test of no difference: it bounds how great a loss can
-    be, also where few questions lose much and many gain a little.
-    """
-    if lost is not None:
-        return _weighted_ends(metric, first, last, lost, confidence)
-    if metric.aggregation is Aggregation.PERCENTILE:
-        found = paired_percentile_difference(first, last, metric.percentile or 50.0, confidence, clusters)
-        return found[0] if found else None
-    difference = _difference(metric, first, last, clusters, confidence)
-    if difference is None or difference.bounds is None:
-        return None
-    return _scaled(metric, len(first), difference.bounds)
-
-
-def _scaled(metric: BaseMetric, n: int, ends: Interval) -> Interval:
-    """The interval of a mean, of a sum times the number of questions."""
-    scale = n if metric.aggregation is Aggregation.SUM else 1
-    return scale * ends[0], scale * ends[1]
-
-
-def _difference(
-    metric: BaseMetric, first: Sequence[float], last: Sequence[float], clusters: Sequence[str], confidence: float
-) -> Difference | None:
-    return paired_difference(first, last, clusters, low=metric.low, high=metric.high, confidence=confidence)
+    pairs = PairedMetric(metric, first, last, clusters, lost=lost)
+    p, test = pairs.tested()
+    return replace(pairs, p=None if p is None else max(p, least_p(pairs.differing)), test=test)
 
 
 # How small a difference a comparison could have shown, and how many questions a smaller one takes.

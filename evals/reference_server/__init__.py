@@ -5,3 +5,24 @@ model and no network, and gives the same answer to the same question every time.
 harness uses it as its embedded default and the tests use it as a realistic fixture. Nothing in
 this package imports from the rest of ``evals``.
 """
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that changes how a server chunks, retrieves, guards or misbehaves."""
+
+    chunk_words: int = 180
+    top_k: int = 10
+    max_upload_mb: int = 25
+    auth_token: str | None = None
+    misbehave: tuple[str, ...] = ()
+    allow_hosts: tuple[str, ...] = ()
+    """Names under which the server may be asked, beside those of this machine itself."""
+
+    def __post_init__(self) -> None:
+        """Refuse sizes that could not work."""
+        for name in ("chunk_words", "top_k", "max_upload_mb"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1")

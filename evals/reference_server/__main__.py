@@ -7,10 +7,10 @@ import socket
 import sys
 from collections.abc import Sequence
 
-from evals.reference_server.app import ReferenceServer, announce, bind, create_app, end_with_stdin, greet, reason_of
+from evals.reference_server import Settings
+from evals.reference_server.app import ReferenceServer, announce, bind, create_app, end_with_stdin, reason_of
 from evals.reference_server.faults import parse_switch
 from evals.reference_server.index import GOLDEN, NONE, MissingCorpusError, UnreadableDocumentError, load_corpus
-from evals.reference_server.schemas import Settings
 
 _AUTH_VARIABLE = "REFERENCE_SERVER_TOKEN"
 
@@ -59,25 +59,10 @@ def _serve(args: argparse.Namespace, listener: socket.socket) -> None:
     settings = Settings(*sizes, args.auth_token, tuple(args.misbehave), (args.host, *args.allow_host))
     corpus = args.corpus or (NONE if args.exit_with_stdin else GOLDEN)
     app = create_app(settings, documents=load_corpus(corpus, settings.chunk_words))
-
-    def listening() -> None:
-        announce(listener, args.host)
-        if args.greet:
-            greet(listener, args.host, corpus)
-
-    server = ReferenceServer(app, listening)
-
-    def stop() -> None:
-        server.should_exit = True
-
+    server = ReferenceServer(app, lambda: announce(listener, args.host, corpus if args.greet else None))
     if args.exit_with_stdin:
-        end_with_stdin(stop)
+        end_with_stdin(lambda: setattr(server, "should_exit", True))
     server.run(sockets=[listener])
-
-
-def _fail(sentence: str) -> int:
-    sys.stderr.write(sentence + "\n")
-    return _CANNOT_START
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -87,15 +72,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         listener = bind(args.host, args.port)
     except (OSError, OverflowError) as error:
-        way_out = "name another --port (0 takes any free one) or --host"
-        return _fail(f"Cannot listen on {args.host}:{args.port}: {reason_of(error)}; {way_out}.")
+        where, way_out = f"{args.host}:{args.port}", "name another --port (0 takes any free one) or --host"
+        sys.stderr.write(f"Cannot listen on {where}: {reason_of(error)}; {way_out}.\n")
+        return _CANNOT_START
     try:
         with listener:
             _serve(args, listener)
     except KeyboardInterrupt:
         return 0
     except (MissingCorpusError, UnreadableDocumentError) as error:
-        return _fail(str(error))
+        sys.stderr.write(f"{error}\n")
+        return _CANNOT_START
     return 0
 
 

@@ -10,45 +10,115 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from ipaddress import ip_address
 from types import FrameType
 
 import uvicorn
-from fastapi import FastAPI
+from fastapi import FastAPI, HTTPException
 from fastapi.exceptions import RequestValidationError
 from starlette.datastructures import Headers
-from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from evals.reference_server.faults import BodyLimit, Faults, HostCheck, parse_switch, refuse_body
+from evals.reference_server import Settings
+from evals.reference_server.faults import FaultMiddleware, parse_switch
 from evals.reference_server.index import Document, DocumentStore, warm_up
-from evals.reference_server.routes import document_router, info_router, query_router
-from evals.reference_server.schemas import Settings
+from evals.reference_server.routes import MEGABYTE, document_router, info_router, query_router
 
-# Bearer authentication on everything but /health.
+# What is let in: requests to a name of this server, of a bounded size, and with its token where it has one.
 
 
-class BearerAuth:
-    """Lets a request through only if it carries the token."""
+MOST_JSON_BYTES = MEGABYTE
+"""Of a body that holds no files."""
 
-    def __init__(self, app: ASGIApp, token: str) -> None:
-        """Guard the app with the token."""
+
+UPLOADED_AT_ONCE = 4
+"""So many of the largest files fit into one upload."""
+
+_MOST_PROBLEMS = 20
+
+
+class Guard:
+    """Refuses requests to names that are not this server's, too large ones, and those without its token.
+
+    Without the first, a web page could have its own name lead to this machine and read the documents: DNS rebinding.
+    Bodies are refused before they are in memory. `/health` needs no token.
+    """
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        """Guard the app as the settings say."""
         self._app = app
-        self._expected = f"Bearer {token}".encode()
+        self._names = {_plain(name) for name in settings.allow_hosts}
+        self._most_of_upload = UPLOADED_AT_ONCE * settings.max_upload_mb * MEGABYTE + MOST_JSON_BYTES
+        self._token = f"Bearer {settings.auth_token}".encode() if settings.auth_token else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer 401, or hand the request on."""
-        if scope["type"] != "http" or scope["path"] == "/health" or self._allows(scope):
+        """Answer 421, 413 or 401, or hand the request on and count what comes."""
+        if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        refusal = JSONResponse({"detail": "A valid bearer token is required."}, 401, {"WWW-Authenticate": "Bearer"})
-        await refusal(scope, receive, send)
+        most = self._most_of_upload if scope["path"] == "/upload" else MOST_JSON_BYTES
+        try:
+            self._check(scope["path"], Headers(scope=scope), most)
+            await self._app(scope, _counted(receive, most), send)
+        except HTTPException as refusal:
+            reply = JSONResponse({"detail": refusal.detail}, refusal.status_code, refusal.headers)
+            await reply(scope, receive, send)
 
-    def _allows(self, scope: Scope) -> bool:
-        given = Headers(scope=scope).get("authorization", "")
-        scheme, _, token = given.partition(" ")
-        normal = f"{scheme.capitalize()} {token.strip()}".encode()
-        return secrets.compare_digest(normal, self._expected)
+    def _check(self, path: str, headers: Headers, most: int) -> None:
+        """Raise HTTPException, which the framework hands on as it is, unless a request may come in."""
+        hosts = headers.getlist("host")
+        if len(hosts) != 1 or not self._is_own(_plain(_without_port(hosts[0]))):
+            detail = "This server does not answer to that name; start it with --allow-host and the name."
+            raise HTTPException(421, detail)
+        size = headers.get("content-length", "")
+        _check_size(int(size) if size.isascii() and size.isdigit() and len(size) < 20 else 0, most)
+        if self._token is not None and path != "/health":
+            scheme, _, token = headers.get("authorization", "").partition(" ")
+            if not secrets.compare_digest(f"{scheme.capitalize()} {token.strip()}".encode(), self._token):
+                raise HTTPException(401, "A valid bearer token is required.", {"WWW-Authenticate": "Bearer"})
+
+    def _is_own(self, name: str) -> bool:
+        try:
+            return name in self._names or ip_address(name).is_loopback
+        except ValueError:
+            return name == "localhost" or name.endswith(".localhost")
+
+
+def _check_size(size: int, most: int) -> None:
+    if size > most:
+        raise HTTPException(413, f"The body is larger than {most} bytes.")
+
+
+def _counted(receive: Receive, most: int) -> Receive:
+    """A receive that raises once more than this has come."""
+    seen = 0
+
+    async def counted() -> Message:
+        nonlocal seen
+        message = await receive()
+        seen += len(message.get("body", b""))
+        _check_size(seen, most)
+        return message
+
+    return counted
+
+
+def _without_port(host: str) -> str:
+    return host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+
+
+def _plain(name: str) -> str:
+    return name.strip("[]").rstrip(".").lower()
+
+
+async def refuse_body(_: Request, error: Exception) -> Response:
+    """Answer 422 with what is wrong and where, without what was sent: that may be what no JSON can hold."""
+    problems = error.errors()[:_MOST_PROBLEMS] if isinstance(error, RequestValidationError) else []
+    detail = [{"type": each["type"], "loc": [*map(str, each["loc"])], "msg": each["msg"]} for each in problems]
+    return Response(json.dumps({"detail": detail}), 422, media_type="application/json")
 
 
 # Run the application: bind, announce, and end cleanly.
@@ -116,19 +186,16 @@ def bind(host: str, port: int) -> socket.socket:
     return socket.create_server((host, port), family=family, backlog=2048)
 
 
-def announce(listener: socket.socket, host: str) -> None:
-    """Print the one line that says where the server listens."""
-    event = {"event": "listening", "host": host, "port": listener.getsockname()[1]}
+def announce(listener: socket.socket, host: str, greeted: str | None = None) -> None:
+    """Print the one line that says where the server listens; to people, on stderr, with the corpus that it holds."""
+    port = listener.getsockname()[1]
+    event = {"event": "listening", "host": host, "port": port}
     sys.stdout.write(json.dumps(event, separators=(",", ":")) + "\n")
     sys.stdout.flush()
-
-
-def greet(listener: socket.socket, host: str, corpus: str) -> None:
-    """Say to people where the server listens, and how it is stopped."""
-    address = f"[{host}]" if ":" in host else host
-    url = f"http://{address}:{listener.getsockname()[1]}"
-    sys.stderr.write(f"reference server on {url}, corpus {corpus}; stop it with Ctrl-C\n")
-    sys.stderr.flush()
+    if greeted is not None:
+        url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        sys.stderr.write(f"reference server on {url}, corpus {greeted}; stop it with Ctrl-C\n")
+        sys.stderr.flush()
 
 
 def reason_of(error: OSError | OverflowError) -> str:
@@ -175,9 +242,6 @@ def create_app(
     for router in (info_router(settings), document_router(settings, store), query_router(settings, store, switches)):
         app.include_router(router)
     if switches:
-        app.add_middleware(Faults, switches=switches, stopping=app.state.stopping)
-    if settings.auth_token:
-        app.add_middleware(BearerAuth, token=settings.auth_token)
-    app.add_middleware(BodyLimit, max_upload_bytes=settings.max_upload_bytes)
-    app.add_middleware(HostCheck, allowed=settings.allow_hosts)
+        app.add_middleware(FaultMiddleware, switches=switches, stopping=app.state.stopping)
+    app.add_middleware(Guard, settings=settings)
     return app

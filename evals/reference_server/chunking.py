@@ -3,15 +3,18 @@
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import PurePath
+from re import Pattern
+from typing import NamedTuple
 
 # Cut a text into spans (start, end): paragraphs, lines, sentences and groups of words.
 
 
 Span = tuple[int, int]
+
+_PARAGRAPH = re.compile(r"(?:^[^\n]*\S[^\n]*\n?)+", re.MULTILINE)
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
@@ -20,9 +23,26 @@ _WORD = re.compile(r"\S+")
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[^\W_a-z]|[\"'(\[])")
 
 
-def lines(text: str, start: int, end: int) -> Iterator[Span]:
-    """The lines between start and end, each with its line break."""
-    return (match.span() for match in _LINE.finditer(text, start, end))
+def _trimmed(text: str, spans: Iterable[Span]) -> Iterator[Span]:
+    """The spans without white space at their ends, those left out of which nothing remains."""
+    for start, end in spans:
+        piece = text[start:end]
+        if stripped := piece.strip():
+            left = start + len(piece) - len(piece.lstrip())
+            yield left, left + len(stripped)
+
+
+def _matches(pattern: Pattern[str]) -> Callable[[str, Span], Iterator[Span]]:
+    return lambda text, span: _trimmed(text, (match.span() for match in pattern.finditer(text, *span)))
+
+
+def sentences(text: str, span: Span) -> Iterator[Span]:
+    """The sentences: cut after . ! ? where a new sentence seems to begin."""
+    cuts = [match.end() for match in _SENTENCE_END.finditer(text, *span)]
+    return _trimmed(text, pairwise([span[0], *cuts, span[1]]))
+
+
+_CUTS: tuple[Callable[[str, Span], Iterable[Span]], ...] = (_matches(_PARAGRAPH), _matches(_LINE), sentences)
 
 
 def count_words(text: str, span: Span) -> int:
@@ -30,61 +50,14 @@ def count_words(text: str, span: Span) -> int:
     return sum(1 for _ in _WORD.finditer(text, *span))
 
 
-def trim(text: str, span: Span) -> Span | None:
-    """The span without white space at its ends, or None when nothing is left."""
-    piece = text[span[0] : span[1]]
-    left = len(piece) - len(piece.lstrip())
-    stripped = piece.strip()
-    return (span[0] + left, span[0] + left + len(stripped)) if stripped else None
-
-
-def _trimmed(text: str, spans: Iterable[Span]) -> list[Span]:
-    return [kept for span in spans if (kept := trim(text, span)) is not None]
-
-
-def paragraphs(text: str, span: Span) -> list[Span]:
-    """The runs of lines between blank lines."""
-    found: list[Span] = []
-    open_at: int | None = None
-    for start, end in lines(text, *span):
-        blank = not text[start:end].strip()
-        if blank and open_at is not None:
-            found.append((open_at, start))
-            open_at = None
-        elif not blank and open_at is None:
-            open_at = start
-    if open_at is not None:
-        found.append((open_at, span[1]))
-    return _trimmed(text, found)
-
-
-def line_spans(text: str, span: Span) -> list[Span]:
-    """The lines that are not blank."""
-    return _trimmed(text, lines(text, *span))
-
-
-def sentences(text: str, span: Span) -> list[Span]:
-    """The sentences: cut after . ! ? where a new sentence seems to begin."""
-    cuts = [match.end() for match in _SENTENCE_END.finditer(text, *span)]
-    edges = [span[0], *cuts, span[1]]
-    return _trimmed(text, pairwise(edges))
-
-
-def _word_groups(text: str, span: Span, limit: int) -> list[Span]:
-    found = [match.span() for match in _WORD.finditer(text, *span)]
-    groups = [found[i : i + limit] for i in range(0, len(found), limit)]
-    return [(group[0][0], group[-1][1]) for group in groups]
-
-
-_CUTS: tuple[Callable[[str, Span], list[Span]], ...] = (paragraphs, line_spans, sentences)
-
-
 def fit(text: str, span: Span, limit: int, depth: int = 0) -> list[Span]:
     """Cut into paragraphs, and only where one is longer than the limit into ever smaller pieces."""
     if depth > 0 and count_words(text, span) <= limit:
         return [span]
     if depth == len(_CUTS):
-        return _word_groups(text, span, limit)
+        found = [match.span() for match in _WORD.finditer(text, *span)]
+        groups = (found[i : i + limit] for i in range(0, len(found), limit))
+        return [(group[0][0], group[-1][1]) for group in groups]
     return [piece for part in _CUTS[depth](text, span) for piece in fit(text, part, limit, depth + 1)]
 
 
@@ -177,8 +150,7 @@ _UNITS_FENCE = re.compile(r"\s*(?:```|~~~)")
 _WORDLESS = re.compile(r"[\W_]*")
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(NamedTuple):
     """A sentence, or an item of a list or table; ``header`` is the header row above a table row."""
 
     text: str
@@ -202,7 +174,7 @@ class _Builder:
             self.flush()
             self._in_fence = not self._in_fence
         elif self._in_fence:
-            self._add_single(line)
+            self._add_item(line)
         elif not line.strip():
             self.flush()
             self._header = ""
@@ -225,7 +197,7 @@ class _Builder:
             self.units += [Unit(text[a:b]) for a, b in sentences(text, (0, len(text)))]
         self._item, self._prose = [], []
 
-    def _add_single(self, line: str) -> None:
+    def _add_item(self, line: str) -> None:
         if not _WORDLESS.fullmatch(line):
             self.units.append(Unit(_one_line([line]), is_item=True, header=self._header))
 
@@ -235,7 +207,7 @@ class _Builder:
             if self.units[-1].is_item and self.units[-1].text.startswith("|"):
                 self._header = self.units.pop().text
         else:
-            self._add_single(line)
+            self._add_item(line)
 
 
 def _one_line(parts: list[str]) -> str:
@@ -258,8 +230,7 @@ _CLOSING_MARKS = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
 _FENCE = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,})(?P<rest>.*)")
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(NamedTuple):
     """One Markdown heading line: its span in the document, its level and its text."""
 
     span: Span
@@ -267,8 +238,7 @@ class Heading:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """One chunk before it gets its identity: a slice of the text and its section heading."""
 
     start: int
@@ -296,12 +266,12 @@ def _fence_after(line: str, fence: str | None) -> str | None:
 def headings(text: str) -> Iterator[Heading]:
     """The ``#`` headings of a Markdown text, those in code fences left out."""
     fence: str | None = None
-    for start, end in lines(text, 0, len(text)):
-        line = text[start:end].rstrip("\r\n")
+    for found in _LINE.finditer(text):
+        line = found[0].rstrip("\r\n")
         match = _HEADING.fullmatch(line) if fence is None else None
         if match:
             title = _CLOSING_MARKS.sub("", match["text"] or "").strip()
-            yield Heading((start, end), len(match["marks"]), title)
+            yield Heading(found.span(), len(match["marks"]), title)
         else:
             fence = _fence_after(line, fence)
 

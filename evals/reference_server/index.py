@@ -1,21 +1,22 @@
-"""BM25 search over all chunks, with an order that never depends on how they were uploaded."""
+"""Documents, a BM25 index over their chunks that never depends on the order of uploads, and extractive answers."""
 
 import hashlib
 import logging
 import math
+import re
 import threading
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from hashlib import sha256
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from evals.reference_server.chunking import split, title_of, tokenize
+from evals.reference_server.chunking import Unit, split, split_units, stem, title_of, tokenize, words
 
 # Documents and chunks with their identities, and how bytes become them.
 
@@ -119,9 +120,7 @@ class MissingCorpusError(ValueError):
     """The documents to start with cannot be had; the message is a sentence for the user."""
 
 
-def golden_folder() -> Path:
-    """The folder of the corpus that comes with the package."""
-    return Path(__file__).resolve().parent.parent / "data" / "golden_corpus"
+_GOLDEN_FOLDER = Path(__file__).resolve().parent.parent / "data" / "golden_corpus"
 
 
 def load_corpus(corpus: str, chunk_words: int) -> list[Document]:
@@ -133,7 +132,7 @@ def load_corpus(corpus: str, chunk_words: int) -> list[Document]:
     """
     if corpus == NONE:
         return []
-    folder = golden_folder() if corpus == GOLDEN else Path(corpus)
+    folder = _GOLDEN_FOLDER if corpus == GOLDEN else Path(corpus)
     if not folder.is_dir():
         raise MissingCorpusError(f"The corpus folder {folder} does not exist.")
     try:
@@ -146,8 +145,7 @@ def load_corpus(corpus: str, chunk_words: int) -> list[Document]:
 _BM25 = "bm25s"  # imported when first needed: it would take a third of the start-up time
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """A chunk that shares at least one word with the question."""
 
     chunk: Chunk
@@ -190,16 +188,12 @@ class ChunkIndex:
         elsewhere = [chunk for chunk in self._chunks if chunk.document_id not in found]
         if hits and not elsewhere:
             elsewhere = [chunk for chunk in self._chunks if chunk.document_id != hits[0].chunk.document_id]
-        elsewhere.sort(key=lambda chunk: sha256(f"{salt}:{chunk.chunk_id}".encode()).digest())
+        elsewhere.sort(key=lambda chunk: hashlib.sha256(f"{salt}:{chunk.chunk_id}".encode()).digest())
         return [Hit(chunk, hit.score) for chunk, hit in zip(elsewhere, hits, strict=False)]
 
 
-def warm_up() -> None:
-    """Import what the first index needs, so that the first query need not wait for it."""
-    _import_bm25()
-
-
-def _import_bm25() -> Any:
+def warm_up() -> Any:
+    """Import what an index needs, so that the first query need not wait for it."""
     module = import_module(_BM25)
     logging.getLogger(_BM25).setLevel(logging.WARNING)  # it sets itself to DEBUG
     return module
@@ -220,7 +214,7 @@ def _build(chunks: Sequence[Chunk], words: Sequence[str]) -> Any:
         return None
     vocabulary = {word: i for i, word in enumerate(words)}
     ids = [[vocabulary[token] for token in chunk.tokens] for chunk in chunks]
-    bm25 = _import_bm25().BM25(method="lucene", k1=1.5, b=0.75)
+    bm25 = warm_up().BM25(method="lucene", k1=1.5, b=0.75)
     bm25.index((ids, vocabulary), create_empty_token=False, show_progress=False)
     return bm25
 
@@ -234,46 +228,176 @@ class DocumentStore:
     def __init__(self) -> None:
         """Start with no documents."""
         self._documents: dict[str, Document] = {}
-        self._index: ChunkIndex | None = None
-        self._version = 0
-        self._lock = threading.Lock()
-        self._build_lock = threading.Lock()
+        self._indexed: tuple[dict[str, Document], ChunkIndex] | None = None
+        self._changing = threading.Lock()
+        self._building = threading.Lock()
 
     def put(self, documents: Iterable[Document]) -> None:
         """Add documents; each replaces an earlier one of the same file name."""
-        with self._lock:
-            self._documents.update((document.id, document) for document in documents)
-            self._changed()
+        with self._changing:
+            self._documents = {**self._documents, **{document.id: document for document in documents}}
 
     def delete(self, document_id: str) -> Document | None:
         """Remove a document and return it, or None when there is none of that id."""
-        with self._lock:
-            document = self._documents.pop(document_id, None)
+        with self._changing:
+            others = dict(self._documents)
+            document = others.pop(document_id, None)
             if document is not None:
-                self._changed()
+                self._documents = others
             return document
 
     def documents(self) -> list[Document]:
         """All documents, by file name."""
-        with self._lock:
-            return self._sorted()
+        return _by_name(self._documents)
 
     def index(self) -> ChunkIndex:
         """The index over the current documents, built anew only if they changed."""
-        with self._build_lock:
-            with self._lock:
-                if self._index is not None:
-                    return self._index
-                version, documents = self._version, self._sorted()
-            index = ChunkIndex([chunk for document in documents for chunk in document.chunks])
-            with self._lock:
-                if version == self._version:
-                    self._index = index
-            return index
+        with self._building:
+            current = self._documents  # never changed, only replaced
+            if self._indexed is None or self._indexed[0] is not current:
+                chunks = [chunk for document in _by_name(current) for chunk in document.chunks]
+                self._indexed = (current, ChunkIndex(chunks))
+            return self._indexed[1]
 
-    def _sorted(self) -> list[Document]:
-        return sorted(self._documents.values(), key=lambda document: document.file_name)
 
-    def _changed(self) -> None:
-        self._version += 1
-        self._index = None
+def _by_name(documents: Mapping[str, Document]) -> list[Document]:
+    return sorted(documents.values(), key=lambda document: document.file_name)
+
+
+# Answers: sentences from the best chunks, or an abstention.
+
+
+ABSTENTION = "I don't have enough information in the provided documents to answer this question."
+
+_MIN_SHARE = 0.5
+
+_CHUNKS_READ = 3
+
+_MAX_SENTENCES = 3
+
+_NEAR_BEST = 0.6
+
+_RANK_BONUS = 0.05
+
+_HEADING_WEIGHT = 0.3
+
+_MAX_NEIGHBOURS = 15
+
+_ASKS_FOR_LIST = re.compile(r"\b(?:list|which|what\s+are)\b", re.IGNORECASE)
+
+_COMMANDS = frozenset({"describe", "explain", "give", "list", "name", "please", "show", "tell"})
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer's text, the chunks it cites in order of appearance, and the chunks it read."""
+
+    text: str
+    cited: tuple[Chunk, ...]
+    read: tuple[Chunk, ...]
+
+    def token_usage(self, question: str) -> dict[str, int]:
+        """What the answer would have cost a model, at four characters a token."""
+        prompt = math.ceil((len(question) + sum(len(chunk.text) for chunk in self.read)) / 4)
+        completion = math.ceil(len(self.text) / 4)
+        return {
+            "prompt_tokens": prompt,
+            "completion_tokens": completion,
+            "total_tokens": prompt + completion,
+        }
+
+
+class _Candidate(NamedTuple):
+    score: float
+    rank: int
+    position: int
+
+
+def question_tokens(question: str) -> list[str]:
+    """The content words of a question: an opening command such as "list" is not one of them."""
+    tokens = tokenize(question)
+    opening = words(question)[:1]
+    return tokens[1:] if opening and opening[0] in _COMMANDS and tokens[:1] == [stem(opening[0])] else tokens
+
+
+def coverage(tokens: Sequence[str], chunk: Chunk, index: ChunkIndex) -> float:
+    """The share of the question's content words, weighted by rarity, that the chunk holds."""
+    asked, held = set(tokens), set(chunk.tokens)
+    total = math.fsum(index.idf(token) for token in asked)
+    return math.fsum(index.idf(token) for token in asked & held) / total if total else 0.0
+
+
+def answer(question: str, hits: Sequence[Hit], index: ChunkIndex, number: Callable[[Chunk], int]) -> Answer:
+    """Answer from the hits; ``number`` says under which source number a chunk is cited."""
+    tokens = question_tokens(question)
+    chunks = tuple(hit.chunk for hit in hits[:_CHUNKS_READ])
+    if not chunks or coverage(tokens, chunks[0], index) < _MIN_SHARE:
+        return Answer(ABSTENTION, (), chunks)
+    units = [split_units(chunk.text) for chunk in chunks]
+    chosen = _choose(set(tokens), chunks, units, index)
+    if not chosen:
+        return Answer(ABSTENTION, (), chunks)
+    asks_for_list = bool(_ASKS_FOR_LIST.search(question))
+    groups: list[str] = []
+    cited: list[Chunk] = []
+    for rank in sorted({candidate.rank for candidate in chosen}):
+        positions = {candidate.position for candidate in chosen if candidate.rank == rank}
+        positions |= _neighbours(units[rank], positions, asks_for_list)
+        groups.append(f"{_join([units[rank][p] for p in sorted(positions)])} [{number(chunks[rank])}]")
+        cited.append(chunks[rank])
+    return Answer("\n".join(groups), tuple(cited), chunks)
+
+
+def _choose(
+    asked: set[str], chunks: Sequence[Chunk], units: Sequence[Sequence[Unit]], index: ChunkIndex
+) -> list[_Candidate]:
+    """The one to three best units of all chunks."""
+    idf = {token: index.idf(token) for token in asked}
+    candidates = [
+        _Candidate(_score(idf, unit, chunks[rank]) * (1 - _RANK_BONUS * rank), rank, position)
+        for rank, chunk_units in enumerate(units)
+        for position, unit in enumerate(chunk_units)
+    ]
+    candidates.sort(key=lambda c: (-c.score, c.rank, c.position))
+    best = candidates[0].score if candidates else 0.0
+    return [c for c in candidates[:_MAX_SENTENCES] if c.score > 0 and c.score >= _NEAR_BEST * best]
+
+
+def _score(idf: dict[str, float], unit: Unit, chunk: Chunk) -> float:
+    """Rarity-weighted overlap with the question; words of headings and table headers count for less."""
+    own = set(tokenize(unit.text))
+    above = chunk.heading_tokens.union(tokenize(unit.header)) - own
+    in_unit = math.fsum(weight for token, weight in idf.items() if token in own)
+    in_heading = math.fsum(weight for token, weight in idf.items() if token in above)
+    return in_unit + _HEADING_WEIGHT * in_heading
+
+
+def _neighbours(units: Sequence[Unit], positions: set[int], asks_for_list: bool) -> set[int]:
+    """The list items around the chosen units, where the question or an open lead-in calls for them."""
+    found: list[int] = []
+    for position in sorted(positions):
+        if not asks_for_list and not units[position].text.endswith(":"):
+            continue
+        found += _run(units, position, 1)
+        if units[position].is_item:
+            found += _run(units, position, -1)
+    fresh = [p for p in dict.fromkeys(found) if p not in positions]
+    return set(fresh[:_MAX_NEIGHBOURS])
+
+
+def _run(units: Sequence[Unit], position: int, step: int) -> list[int]:
+    """The unbroken run of list items beside a unit, nearest first."""
+    run: list[int] = []
+    position += step
+    while 0 <= position < len(units) and units[position].is_item:
+        run.append(position)
+        position += step
+    return run
+
+
+def _join(units: Sequence[Unit]) -> str:
+    """The units as one text: sentences side by side, items on lines of their own."""
+    text = units[0].text
+    for before, unit in pairwise(units):
+        text += ("\n" if before.is_item or unit.is_item else " ") + unit.text
+    return text

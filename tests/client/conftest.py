@@ -11,7 +11,7 @@ import respx
 
 from evals.client import RAGClient, ServerSpec
 from evals.client.profile import resolve_spec
-from evals.reference_server.schemas import Settings
+from evals.reference_server import Settings
 from evals.schemas import EvalResponse
 
 MOCKED = "http://rag.test"

@@ -11,7 +11,7 @@ import respx
 
 from evals.client import RAGClient, ServerSpec, rag_client
 from evals.errors import ServerRefusedError, ServerUnreachableError
-from evals.reference_server.schemas import Settings
+from evals.reference_server import Settings
 
 
 def _health(spec: ServerSpec | str) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from evals.client import RAGClient
 from evals.client.profile import resolve_spec
-from evals.reference_server.schemas import Settings
+from evals.reference_server import Settings
 from evals.schemas import EvalResponse
 
 Serve = Callable[..., str]

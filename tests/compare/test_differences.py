@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evals.compare import MetricPair, SavedRun, compare_runs, paired_change
-from evals.compare.statistics import bounds_of, measure
+from evals.compare.statistics import measure
 from evals.metrics.registry import parse_metric
 from evals.scoring.stats import agree, mean_interval, paired_difference
 from evals.scoring.stats.intervals import mcnemar_p
@@ -135,7 +135,7 @@ def test_a_bound_on_a_loss_is_not_narrowed_by_the_test_of_no_difference() -> Non
     found = measure(parse_metric("mrr"), first, last, [str(place) for place in range(50)])
     assert found.p is not None
     assert found.p < 0.0001
-    bounds, interval = bounds_of(found.metric, first, last, found.clusters, 0.95), found.interval(0.05)
+    bounds, interval = found.bounds(0.05), found.interval(0.05)
     assert bounds is not None
     assert interval is not None
     assert bounds == found.bounds(0.05)

@@ -11,8 +11,8 @@ import pytest
 from virtual_time import run_virtually
 
 from evals.compare import Comparison, RunComparison, SavedRun, compare_runs
-from evals.compare.paired import PairedLatency, rate
-from evals.compare.statistics import ALPHA, Ruling
+from evals.compare.paired import LatencyRatioMetric, rate
+from evals.compare.statistics import ALPHA, Ruling, measure
 from evals.schemas import EvalQuestion, EvalResponse
 from evals.variants import Lane, ask_in_turn
 
@@ -140,8 +140,10 @@ def asked_in_turn(seed: int, factor: float, n: int = 200) -> list[dict[str, floa
 def ratio_verdict(seed: int, factor: float) -> str:
     """By the ratio alone, which is a quarter of the work."""
     first, last = asked_in_turn(seed, factor)
-    paired = PairedLatency([log(x) for x in first.values()], [log(x) for x in last.values()], list(first))
-    return rate(paired, Ruling(ALPHA, paired.p), ALPHA).verdict
+    paired = measure(
+        LatencyRatioMetric(), [log(x) for x in first.values()], [log(x) for x in last.values()], list(first)
+    )
+    return rate(paired, Ruling(ALPHA, paired.p or 1.0), ALPHA).verdict
 
 
 def test_equal_variants_seldom_get_a_verdict_and_one_slower_by_a_fifth_mostly_does() -> None:

@@ -7,7 +7,7 @@ import httpx
 import pytest
 from servers import PATIENCE_S, ServerProcess, reference_server, wait_until
 
-from evals.reference_server.schemas import Settings
+from evals.reference_server import Settings
 
 NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # spares each client the loading of certificates
 

@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from evals.reference_server.answering import ABSTENTION
-from evals.reference_server.schemas import Settings
+from evals.reference_server import Settings
+from evals.reference_server.index import ABSTENTION
 
 Serve = Callable[..., httpx.Client]
 Upload = Callable[[httpx.Client, dict[str, bytes]], dict[str, dict[str, Any]]]

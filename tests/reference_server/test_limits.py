@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 import httpx
 import pytest
 
-from evals.reference_server.faults import MOST_JSON_BYTES, UPLOADED_AT_ONCE
-from evals.reference_server.schemas import Settings
+from evals.reference_server import Settings
+from evals.reference_server.app import MOST_JSON_BYTES, UPLOADED_AT_ONCE
 
 Serve = Callable[..., httpx.Client]
 MIB = 1024 * 1024

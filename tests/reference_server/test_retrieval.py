@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.reference_server.answering import ABSTENTION, answer
 from evals.reference_server.chunking import split_units, stem, tokenize
-from evals.reference_server.index import Chunk, ChunkIndex, make_chunks
+from evals.reference_server.index import ABSTENTION, Chunk, ChunkIndex, answer, make_chunks
 
 
 def _ask(question: str, *chunks: Chunk) -> str:

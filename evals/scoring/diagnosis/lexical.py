@@ -16,11 +16,10 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from re import Pattern
 
 from evals.metrics.qa import inclusion
 from evals.schemas.dataset import EvalQuestion
-from evals.scoring.diagnosis.values import Values, in_one_notation, in_place_of, lacking, wanted_values
+from evals.scoring.diagnosis.values import WORDS, Values, either, in_one_notation, in_place_of, lacking, wanted_values
 from evals.text.folding import STOP_WORDS, remembered, tokens
 from evals.text.notation import UNITS
 from evals.text.numbers import spelt_out, without_dates
@@ -29,50 +28,14 @@ from evals.text.sentences import denials, may_deny, sentences
 # Whether an answer says the opposite of what is expected: fell for rose, at most for at least, after for before.
 
 
-def _either(words: str) -> Pattern[str]:
-    return re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
-
-
 _NUMBER = r"(?=\s+(?:[$€£]|\d|(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|half)\b))"
 """What stands behind a word that bounds a number: not "over the counter"."""
 
 
-_PAIRS = (
-    (
-        _either(
-            "rise[sn]?|rose|rising|increas(?:e[sd]?|ing)|grow(?:s|n|ing)?|grew|growth|gain(?:s|ed)?|climb(?:s|ed)?|"
-            "rais(?:e[sd]?|ing)|higher|extend(?:s|ed)?|up from"
-        ),
-        _either(
-            "fall(?:s|en|ing)?|fell|decreas(?:e[sd]?|ing)|declin(?:e[sd]?|ing)|drop(?:s|ped|ping)?|shr[aiu]nk(?:s|en)?|"
-            "reduc(?:e[sd]?|ing|tion)|lower(?:s|ed|ing)?|cut(?:s|ting)?|shorten(?:s|ed)?|down from|lost|loss"
-        ),
-    ),
-    (
-        _either(
-            "more than|at least|no less than|not less than|no fewer than|minimum|exceed(?:s|ed|ing)?|greater than|"
-            rf"longer than|or (?:more|over|above|older|later)|older than|(?:over|above){_NUMBER}"
-        ),
-        _either(
-            "less than|fewer than|at most|no more than|not more than|no longer than|maximum|shorter than|"
-            rf"or (?:less|fewer|under|below|younger|earlier)|younger than|(?:under|below|up to|within){_NUMBER}"
-        ),
-    ),
-    (_either("before|prior to|ahead of|in advance|until|no later than"), _either("after|no earlier than")),
-    (
-        _either("grant(?:s|ed)?|allow(?:s|ed)?|permit(?:s|ted)?|approv(?:e[sd]?|al)|accept(?:s|ed)?"),
-        _either(
-            "den(?:y|ies|ied)|refus(?:e[sd]?|al)|forbid(?:s|den)?|reject(?:s|ed)?|prohibit(?:s|ed)?|revok(?:e[sd]?)"
-        ),
-    ),
-    (
-        _either("inhibit(?:s|ed|ion)?|block(?:s|ed)?|prevent(?:s|ed)?|suppress(?:es|ed)?"),
-        _either("promot(?:e[sd]?|ion)|stimulat(?:e[sd]?|ion)|activat(?:e[sd]?|ion)|enhanc(?:e[sd]?)"),
-    ),
-    (_either("enabl(?:e[sd]?|ing)"), _either("disabl(?:e[sd]?|ing)")),
-    (_either("includ(?:e[sd]?|ing)"), _either("exclud(?:e[sd]?|ing)")),
-    (_either("mandatory|compulsory|required|obligatory|must|necessary|needed"), _either("optional|voluntary")),
-)
+_PAIRS = [
+    tuple(either(word.replace("NUMBER", _NUMBER) for word in row[side]) for side in ("one", "other"))
+    for row in WORDS["opposite"]
+]
 """Words with their opposites; words of one side say the same here."""
 
 
@@ -130,7 +93,7 @@ _BESIDE = re.compile(
 
 _ASKS_WHERE = re.compile(r"\b(?:where|when|(?:on|at|for|from|with|in) (?:which|what|whom))\b", re.IGNORECASE)
 
-_SAYS = {"yes": True, "yeah": True, "true": True, "correct": True, "no": False, "false": False, "nope": False}
+_SAYS: dict[str, bool] = WORDS["polarity"]["says"]
 
 
 _SAYS_NOTHING = STOP_WORDS | UNITS.keys() | _SAYS.keys() | {"percent"}
@@ -143,36 +106,17 @@ _ANSWER_IS = re.compile(r"\banswer (?:is|would be) (yes|no|true|false)\b", re.IG
 _CLAUSE_END = re.compile(r"[;.](?!\d)")
 
 
-_WHETHER = re.compile(
-    r"(?:is|are|was|were|am|do|does|did|can|could|may|might|must|should|shall|will|would|has|have|had)\b", re.IGNORECASE
-)
+_WHETHER = either(WORDS["polarity"]["whether"])
 
 _SUBJECTS = frozenset({"it", "this", "that", "they", "these", "those", "he", "she"})
 
 
-_FORBIDS = frozenset(
-    (
-        *("forbidden", "prohibited", "banned", "excluded", "disallowed", "impossible", "refused", "denied", "without"),
-        *("unable", "ineligible", "illegal", "unlawful", "invalid", "cannot", "fails", "lacks"),
-    )
-)
+_FORBIDS = frozenset(WORDS["polarity"]["forbids"])
 
 _PREFIXES = ("un", "non", "in", "im", "dis")
 
 
-_EVASIVE = re.compile(
-    r"\b(?:(?:is|are|was|were|be|been|being) (?:\w+ )?(?:described|explained|defined|determined|specified|regulated|"
-    r"governed|laid down|set out|set forth|stated|listed|found|outlined|covered|detailed|documented|mentioned|given|"
-    r"discussed|addressed|included|provided|available|written|recorded|contained|dealt with|subject to|up to)|"
-    r"depends?|depending|var(?:y|ies)|differs?|whether|see|refers?|referring|consult|contact|check|ask|look(?:ed)? up|"
-    r"(?:describes?|explains?|defines?|specif(?:y|ies)|regulates?|governs?|lists?|outlines?|covers?|details?|documents?|"
-    r"mentions?|discuss(?:es)?|addresse?s?|contains?|provides?|says?|states?|has|sets out|lays down|gives) "
-    r"(?:\w+ ){0,3}?(?:when|how|what|who|whom|which|where|whether|why|rules?|details?|information|provisions?|"
-    r"guidance)|"
-    r"(?:various|several|certain|many|different) (?:factors|circumstances|cases|conditions|reasons|people|persons|"
-    r"options|rules|ways)|it is (?:important|worth|advisable)|important (?:topic|question|matter|to note))\b",
-    re.IGNORECASE,
-)
+_EVASIVE = either(WORDS["evasive"]["patterns"])
 
 
 def is_right(question: EvalQuestion, answer: str) -> bool | None:

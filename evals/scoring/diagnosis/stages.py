@@ -4,7 +4,6 @@ A stage is a list of chunks under a name: objects with ids or texts, or plain id
 the text of the chunk with this id in any answer of the run; of an id that no answer has, nobody knows the text.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -21,6 +20,7 @@ from evals.schemas.base import Finite, Record
 from evals.schemas.dataset import GoldPassage
 from evals.schemas.response import EvalResponse, RetrievedChunk
 from evals.schemas.results import WITHOUT_VERDICT, EvalRecord, EvalRun, MetricResult
+from evals.scoring.diagnosis.values import WORDS, either
 from evals.scoring.settings import ScoringContext, score_of
 from evals.text.matching.documents import document_key
 from evals.text.matching.recognise import match
@@ -390,18 +390,7 @@ _SETTLED = ("abstained", "answered")
 _NOT_ASKED = "the judge was not asked"
 
 
-_DENIES = re.compile(
-    r"\b(?:contradict\w*|conflict\w*|instead of|rather than|in place of|whereas|disagree\w*|differs?|different|"
-    r"not match|mismatch|other than|but the reference|while the reference)\b",
-    re.IGNORECASE,
-)
-
-
-_LACKS = re.compile(
-    r"\b(?:omit\w*|missing|lacks?|evasi\w+|evades?|vague|incomplete|nothing|no answer|fails? to|without|only|"
-    r"(?:does|did) not (?:\w+ )?(?:mention|give|say|state|answer|name|include|provide|address|specify|contain))\b",
-    re.IGNORECASE,
-)
+_DENIES, _LACKS = (either(WORDS["judge"][name]) for name in ("denies", "lacks"))
 
 
 def verdict_of(record: EvalRecord, case: Sample) -> JudgedAs | None:

@@ -1,12 +1,14 @@
 """The values that a text states: numbers with their units, dates and names; and whether one stands for another."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+import tomllib
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import lru_cache
 from itertools import dropwhile, product
+from pathlib import Path
 from re import Match, Pattern
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from evals.text.folding import STOP_WORDS, remembered, tokens
 from evals.text.notation import SHORT_SCALES, UNITS, WHOLE_SCALES, is_part_of
@@ -25,84 +27,21 @@ from evals.text.numbers import (
 # addresses.
 
 
-Instead = str | Callable[[Match[str]], str]
+with (Path(__file__).resolve().parents[2] / "data" / "answer_words.toml").open("rb") as _file:
+    WORDS: dict[str, Any] = tomllib.load(_file)
+"""The English words and patterns of this package."""
 
-Rewrite = tuple[Pattern[str], Instead]
 
+def either(patterns: Iterable[str]) -> Pattern[str]:
+    """One of these patterns, between the boundaries of words, in whatever case."""
+    return re.compile(rf"\b(?:{'|'.join(patterns)})\b", re.IGNORECASE)
 
-_MONEY = {
-    "EUR": "euros",
-    "USD": "US dollars",
-    "CAD": "Canadian dollars",
-    "AUD": "Australian dollars",
-    "GBP": "pounds sterling",
-    "JPY": "yen",
-    "CNY": "yuan",
-    "RMB": "yuan",
-    "INR": "rupees",
-    "CHF": "francs",
-}
-"""Codes of currencies with the words that are read as the same unit."""
-
-_CODES = "|".join(_MONEY)
 
 _SCALES = "|".join(sorted((*WHOLE_SCALES, *SHORT_SCALES, "k", "m"), key=len, reverse=True))
-
-_SCALE = rf"(?:\s?(?i:{_SCALES})\b\.?)?"
-
-
-_UNITS = {
-    "megawatts": ("MW", "megawatts?"),
-    "kwh": ("kWh|KWh|kwh", "[Kk]ilowatt[- ]hours?"),
-    "kbit/s": ("[Kk]bit/s|[Kk]bps", "[Kk]ilobits? per second"),
-    "mbit/s": ("[Mm]bit/s|[Mm]bps", "[Mm]egabits? per second"),
-    "gbit/s": ("[Gg]bit/s|[Gg]bps", "[Gg]igabits? per second"),
-    "km/h": ("km/h", "[Kk]ilomet(?:re|er)s? per hour"),
-    "mph": ("mph", "[Mm]iles per hour"),
-}
-"""By unit: its short forms behind a number, and its words."""
-
-_QUARTERS = {"first": "Q1", "second": "Q2", "third": "Q3", "fourth": "Q4", "last": "Q4"}
-
-
-_DAYS = {
-    "Mon": "Monday",
-    "Tue": "Tuesday",
-    "Tues": "Tuesday",
-    "Wed": "Wednesday",
-    "Thu": "Thursday",
-    "Thur": "Thursday",
-    "Thurs": "Thursday",
-    "Fri": "Friday",
-    "Sat": "Saturday",
-    "Sun": "Sunday",
-}
-
-
-_DAY = (
-    r"\b(Mon|Tues?|Wed|Thu(?:rs?)?|Fri|(?:(?<=[-–/])|(?<=[-–/] ))(?:Sat|Sun)|(?:Sat|Sun)(?=\.?\s?[-–/]))\b"
-    r"(?:\.(?=\s?[-–/,;a-z\d]))?"
-)
-"""Sat and Sun in a range alone: both are words too."""
-
-
-_CLOCK = r"\b([01]\d|2[0-3]|[4-9]|[0-3](?=:(?:0\d|15|30|45)\b)):([0-5]\d)(?::[0-5]\d)?\b"
-"""Not 1:10 and 2:50, which are ratios."""
-
-
-_METRES = (
-    r"(?<![$€£¥₹\d.,])(?<![$€£¥₹]\s)\b(\d[\d,]*(?:\.\d+)?)\s?m\b"
-    r"(?!\s?(?:[$€£¥₹/]|(?:US |Canadian |Australian )?dollars?\b|(?:euro|pound|franc|rupee)s?\b|yen\b|yuan\b))"
-)
-"""Of money, m is a million."""
 
 
 _A_TIME = 10_000
 """Added to the minutes of a day, so that no other number is taken for a time, and no time for a year."""
-
-
-def _amount(found: Match[str]) -> str:
-    return f"{found['amount']} {_MONEY[found['code']]}"
 
 
 def _time(hour: int, minute: str | None = None) -> str:
@@ -110,141 +49,52 @@ def _time(hour: int, minute: str | None = None) -> str:
     return f"{_A_TIME + 60 * hour + int(minute or 0)}"
 
 
-def _unit_rewrites() -> Iterator[Rewrite]:
-    for unit, (short, words) in _UNITS.items():
-        yield re.compile(rf"(?<=\d)\s?(?:{short})(?![\w/])|\b(?:{words})\b"), f" {unit}"
+_CALLS: dict[str, Callable[[Match[str]], str]] = {
+    "amount": lambda found: f"{found['amount']} {WORDS['money'][found['code']]}",
+    "minutes": lambda found: f"{60 * int(found[1]) + int(found[2])} minutes",
+    "half_day": lambda found: _time(int(found[1]) % 12 + 12 * (found[3] in "Pp"), found[2]),
+    "clock": lambda found: _time(int(found[1]), found[2]),
+    "noon": lambda found: _time(12 * (found[1] == "noon")),
+    "address": lambda found: re.sub(r"\W+", "_", found[0].lower()),
+    "day": lambda found: str(WORDS["days"][found[1]]),
+    "quarter": lambda found: str(WORDS["quarters"][found[1]]),
+}
 
-
-_RULES: tuple[tuple[Pattern[str], tuple[Rewrite, ...]], ...] = (
+_REWRITES = [
     (
-        re.compile(_CODES),
-        (
-            (re.compile(rf"\b(?P<code>{_CODES})\s?(?P<amount>\d(?:[\d.,'’]*\d)?{_SCALE})"), _amount),
-            (re.compile(rf"(?P<amount>\d{_SCALE})\s?(?P<code>{_CODES})\b"), _amount),
-        ),
-    ),
-    (re.compile("MW|[Kk]Wh|kwh|watt|bit/s|bps|bits? per|per hour"), tuple(_unit_rewrites())),
-    (re.compile("Mon|Tue|Wed|Thu|Fri|Sat|Sun"), ((re.compile(_DAY), lambda found: _DAYS[found[1]]),)),
-    (
-        re.compile(r"\d ?h|hour and a half"),
-        (
-            (
-                re.compile(r"\b(\d{1,3}) ?h(?:(?:ou)?rs?)?\.?(?: and)? ?([0-5]?\d) ?m(?:in(?:ute)?s?)?\b\.?"),
-                lambda found: f"{60 * int(found[1]) + int(found[2])} minutes",
-            ),
-            (
-                re.compile(r"\b(\d{1,3}):([0-5]\d) ?h(?:(?:ou)?rs?)?\b"),
-                lambda found: f"{60 * int(found[1]) + int(found[2])} minutes",
-            ),
-            (re.compile(r"\b(?:[Aa]n|[Oo]ne) hour and a half\b"), "90 minutes"),
-        ),
-    ),
-    (
-        re.compile(r"\d\s?[AaPp]\.?[Mm]\b"),
-        (
-            (
-                re.compile(r"\b(1[0-2]|0?[1-9])(?::([0-5]\d)(?::[0-5]\d)?)?\s?([AaPp])\.?[Mm]\b\.?"),
-                lambda found: _time(int(found[1]) % 12 + 12 * (found[3] in "Pp"), found[2]),
-            ),
-        ),
-    ),
-    (re.compile(r"\d:\d"), ((re.compile(_CLOCK), lambda found: _time(int(found[1]), found[2])),)),
-    (
-        re.compile("noon|midnight"),
-        ((re.compile(r"\b(?:12 )?(noon|midnight)\b"), lambda found: _time(12 * (found[1] == "noon"))),),
-    ),
-    (re.compile(r"[vV]\.?\s?\d"), ((re.compile(r"\b[vV]\.?\s?(?=\d)"), "version "),)),
-    (
-        re.compile("quarter"),
-        ((re.compile(rf"\b({'|'.join(_QUARTERS)}) quarter\b"), lambda found: _QUARTERS[found[1]]),),
-    ),
-    (re.compile("dozen"), ((re.compile(r"\b[Hh]alf a dozen\b"), "6"), (re.compile(r"\b(?:[Aa]|one) dozen\b"), "12"))),
-    (re.compile(r"\d\s?m\b"), ((re.compile(_METRES), r"\1 metres"),)),
-    (re.compile("://"), ((re.compile(r"\bhttps?://(?:www\.)?"), ""),)),
-    (
-        re.compile("@"),
-        ((re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+"), lambda found: re.sub(r"\W+", "_", found[0].lower())),),
-    ),
-)
-"""What must be there before anything is looked for, as most answers hold nothing of it; and what is rewritten."""
+        re.compile(row["look"]),
+        re.compile(row["pattern"].replace("SCALE", rf"(?:\s?(?i:{_SCALES})\b\.?)?")),
+        _CALLS[row["call"]] if "call" in row else row["to"],
+    )
+    for row in WORDS["rewrite"]
+]
 
 
 @remembered(60_000)
 def in_one_notation(text: str) -> str:
     """The text with one way to write what can be written in several."""
-    for quick_look, rewrites in _RULES:
-        if quick_look.search(text):
-            for pattern, instead in rewrites:
-                text = pattern.sub(instead, text)
+    for look, pattern, instead in _REWRITES:
+        if look.search(text):
+            text = pattern.sub(instead, text)
     return text
 
 
-_TIME = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400, "nights": 86400, "weeks": 604800}
-
-_LONG_TIME = {"months": 1, "years": 12, "decades": 120, "centuries": 1200}
-
-
-_CONVERTED = (
-    _TIME,
-    _LONG_TIME,
-    {"millilitres": 1, "litres": 1000},
-    {"milligrams": 1, "grams": 1000, "kilograms": 10**6, "tons/metric": 10**9},
-    {"millimetres": 1, "centimetres": 10, "metres": 1000, "kilometres": 10**6},
-)
+_CONVERTED: list[dict[str, int]] = list(WORDS["convert"].values())
 """Units of one kind with their size in the smallest of them."""
 
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 
 _PLAIN = re.compile(r"-?\d{1,12}(?:\.\d{1,6})?")
 
+_REFERENCE = re.compile(WORDS["values"]["reference"], re.IGNORECASE)
 
-_REFERENCE = re.compile(
-    r"(?:\b(?:sections?|sec|chapters?|articles?|art|paragraphs?|para|clauses?|rules?|tables?|figures?|appendix|annex|"
-    r"pages?|parts?|forms?|versions?|documents?|schedules?|items?|steps?|no|number)\b\.?|§+|#)\s*[A-Z]?-?\d+(?:[.,-]\d+)*",
-    re.IGNORECASE,
-)
-"""The number of a place in a document, which is no value."""
-
-
-_ASKS_FOR_PLACE = re.compile(
-    r"\b(?:which|what|whose|where|how many|list|name|give|tell|state|cite|find|identify|specify)\b(?:\W+\w+){0,4}?\W+"
-    r"(?:section|chapter|article|paragraph|clause|rule|table|figure|appendix|annex|page|part|form|version|document|"
-    r"schedule|item|step|number)s?\b",
-    re.IGNORECASE,
-)
+_ASKS_FOR_PLACE = re.compile(WORDS["values"]["asks_for_place"], re.IGNORECASE)
 
 _WORD = r"[^\W\d_a-z][\w'’&-]*"
 
 _NAME = re.compile(rf"{_WORD}(?:(?:\s(?:of|de|van|von|der|den|the|&))*\s{_WORD})*")
 
-
-_POINTERS = frozenset(
-    (
-        *("policy", "policies", "handbook", "section", "guide", "guideline", "guidelines", "manual", "document"),
-        *("contract", "agreement", "regulation", "regulations", "appendix", "annex", "schedule", "chapter", "article"),
-        *("act", "code", "table", "page", "report", "rules", "terms", "conditions", "sheet", "plan", "procedure"),
-    )
-)
-"""What a name ends with that says where something is written."""
-
-
-_NO_NAMES = frozenset(
-    (
-        *("yes", "no", "true", "false", "i", "note", "answer", "however", "according", "dr", "mr", "mrs", "ms"),
-        *("prof", "sir"),
-    )
-)
-
-
-_TITLES = frozenset(
-    (
-        *("president", "chancellor", "minister", "professor", "doctor", "captain", "general", "senator", "judge"),
-        *("mayor", "director", "manager", "officer", "chief", "chair", "chairman", "chairwoman", "head", "ceo"),
-        *("cfo", "cto", "coo", "king", "queen", "prince", "princess", "lord", "lady", "saint", "pope", "governor"),
-        *("secretary", "miss", "vp"),
-    )
-)
-"""What stands before a family name in the place of a given name."""
+_POINTERS, _NO_NAMES, _TITLES = (frozenset(WORDS["values"][name]) for name in ("pointers", "no_names", "titles"))
 
 
 _OPENS = ("", *".!?:\n•*-")
@@ -393,8 +243,8 @@ def _dimension(one: Quantity) -> str:
     """What a number measures: time, a currency, a percentage, a year; "" where nobody says."""
     if one.value.endswith("%"):
         return "%"
-    if one.unit in _LONG_TIME:
-        return _dimension_of(next(iter(_TIME)))
+    if one.unit in WORDS["convert"]["long_time"]:
+        return _dimension_of("seconds")
     if not one.unit and _YEAR.fullmatch(one.value):
         return "year"
     return _dimension_of(one.unit)
