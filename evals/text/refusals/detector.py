@@ -24,14 +24,20 @@ from evals.text.refusals.evidence import (
     Circumstances,
     circumstances,
     directs,
-    is_idle,
-    is_outcome,
     signs,
-    tells_of_another,
 )
-from evals.text.refusals.facts import Asked, read_question, sense_of
 from evals.text.refusals.lexicon import LANGUAGES
-from evals.text.refusals.reading import BARE, NO_NUMBER, Context, Kind, clauses, declines_elsewhere, written_out
+from evals.text.refusals.reading import (
+    BARE,
+    NO_NUMBER,
+    Asked,
+    Context,
+    Kind,
+    clauses,
+    declines_elsewhere,
+    read_question,
+    written_out,
+)
 from evals.text.refusals.roles import (
     BIAS,
     CIRCUMSTANCES,
@@ -182,10 +188,6 @@ _MEANS = re.compile(
 )
 
 
-_SIMPLE = re.compile(r"[a-z0-9][a-z0-9 ,.:;()/%$&+-]*")
-"""One line of ASCII that folding only lower-cases: nothing in it is quoted, marked, or a citation."""
-
-
 _SHORT = 40
 """Words of an answer in which a hint tells something; a longer one that declines has a word that can."""
 
@@ -208,16 +210,13 @@ def is_abstention(answer: str, question: str = "") -> bool:
         answer: The text of the answer; an empty one counts as declining.
         question: Helps where the same words answer one question and decline another. An answer that states one thing
             and declines another is a partial answer to "weight and price?" and none to "price?"; "insufficient data"
-            answers "what does error E4 mean?", "none" how many there are, "it does not cover dents" what a warranty
-            excludes, and "it is not included" a question of yes or no.
+            answers "what does error E4 mean?", and "none" how many there are.
     """
     return _is_abstention(answer, question)
 
 
 @lru_cache(maxsize=512)
 def _is_abstention(answer: str, question: str) -> bool:
-    if _is_simple_and_idle(answer):
-        return False
     found = read_answer(unwrapped(answer), question)
     return found if isinstance(found, bool) else declines(found)
 
@@ -234,35 +233,20 @@ def read_answer(answer: str, question: str) -> Answer | bool:
     asked = read_question(question)
     if _is_fact(text, asked) or (asked.counts and NO_NUMBER.match(text)):
         return False
-    context = Context(asked, Topic(question), sense_of(unquoted, asked), lexicons)
+    context = Context(asked, Topic(question), lexicons)
     return _weighed(Answer(question, answer, unquoted, list(clauses(unquoted, context)), context))
 
 
 def _weighed(answer: Answer) -> Answer | bool:
-    """The answer, where neither what was asked, nor its length, nor what it tells instead settles the matter."""
-    topic, lexicons = answer.context.topic, answer.context.lexicons
-    if is_outcome(answer.text, topic.text, lexicons) or _is_long_and_declines_nothing(answer):
+    """The answer, where neither its length nor what it tells instead settles the matter."""
+    if _is_long_and_declines_nothing(answer):
         return False
-    if tells_of_another(answer):
-        return True
     directed = directs(answer)
     return answer if directed is None else not directed
 
 
 def _is_long_and_declines_nothing(answer: Answer) -> bool:
     return len(answer.text.split()) > _LONG and all(clause.kind is not Kind.DECLINES for clause in answer.clauses)
-
-
-def _is_simple_and_idle(answer: str) -> bool:
-    """Whether an answer has idle words alone, and nothing that stands for something else: it is read no further."""
-    text = answer.lower()
-    return bool(_SIMPLE.fullmatch(text)) and _is_idle(text) and not (BARE.match(text) or _WHOLE.match(text))
-
-
-def _is_idle(text: str) -> bool:
-    """Whether no word of a folded text can decline, in whatever language it is: most short answers are such."""
-    words = WORD.findall(written_out(text))
-    return "?" not in text and all(map(is_idle, words)) and not declines_elsewhere(text)
 
 
 def _without_quotes(text: str, question: str) -> str:
@@ -275,7 +259,7 @@ def _without_quotes(text: str, question: str) -> str:
 
 def _lexicons_for(text: str) -> tuple[Lexicon, ...]:
     """Those by which a text is read; none where a quick look finds no word that can decline, or hints at it."""
-    lexicons = () if _is_idle(text) else lexicons_of(text)
+    lexicons = lexicons_of(text)
     return lexicons if _may_decline(text, lexicons) else ()
 
 

@@ -9,10 +9,75 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from evals.text.folding import ANYWHERE, BEFORE_NAMES
-from evals.text.refusals.facts import DENIES, Asked, Sense, without_facts
 from evals.text.refusals.grammar import Found, declined, describes, elliptic, reports_of_source, unknown
 from evals.text.refusals.lexicon import ROLES
 from evals.text.refusals.roles import CONTENT, DECLINING, TELLING, WORD, Lexicon, Topic
+
+# What of a question helps to tell an answer that declines from one that states a negative.
+
+
+# "Does the will mention her?" is answered by "It does not mention her".
+_MENTIONED = re.compile(
+    r"^(?:do|does|did|is|are|was|were)\b.*\b(?:mention|specif|describe|state|say|explain|name|reference to)"
+)
+
+
+# "What does error E4 mean?" is answered by "Insufficient data".
+_SIGN = re.compile(
+    r"\b(?:error|code|message|status|light|led|lamp|alarm|signal|symbol|icon|warning|display|http|err|[a-z]-?\d+)\b"
+    r".{0,200}\b(?:mean|stand for|indicate|signify|say)\b"
+)
+
+
+_COMPOUND = re.compile(
+    r"\band\b|\bund\b|\by\b|\bet\b|\be\b|^\s*(?:list|name|summari[sz]e|compare|describe)\b|\bwhat do the\b"
+)
+
+
+_COUNTS = re.compile(
+    r"\bhow many\b|\bhow much (?!(?:do|does|did|is|was|are|were)\b)|\bare there\b|"
+    r"\b(?:is|was|were|are|do|does|did|has|have)\b.{0,80}\bany\b|"
+    r"\b(?:which|what) (?!(?:is|was|does|did|do|has)\b)(?:\w+ ){0,2}?\w+(?<![sui])s\b"
+    r"(?! (?:the|an?|in|on|at|to|for|from|of|it|this|his|her|its|by|with|here|there)\b)"
+)
+
+
+_LACKING = re.compile(
+    r"\bexclu\w+|(?:\bnot|n't)(?: \w+)? (?:cover|includ|provid|contain|offer|part of|under|eligible)\w*|"
+    r"\b(?:missing|absent|lacks?|lacking|omit\w*|left out|leaves? out|leave \w+ out|exceptions?|exempt\w*|gaps?|"
+    r"shortcomings?)\b"
+)
+
+
+class Asked(NamedTuple):
+    """What the form of a question tells about its answer."""
+
+    text: str
+    """Its beginning, in lower case."""
+    compound: bool
+    """It asks for more than one thing."""
+    mentioned: bool
+    """It asks whether something is said."""
+    sign: bool
+    """It asks what an error, a light or another sign means."""
+    counts: bool
+    """It asks how many there are, or which ones: "none" answers."""
+    lacking: bool
+    """It asks what is excluded or missing."""
+
+
+def read_question(question: str) -> Asked:
+    """Read what helps to understand an answer to the question; nothing of an empty one."""
+    text = " ".join(question.lower().replace("’", "'").split())[:2000]
+    return Asked(
+        text=text,
+        compound=bool(_COMPOUND.search(text)),
+        mentioned=bool(_MENTIONED.search(text)),
+        sign=bool(_SIGN.search(text)),
+        counts=bool(_COUNTS.search(text)),
+        lacking=bool(_LACKING.search(text)),
+    )
+
 
 # What a clause of an answer is, and by what clauses are read.
 
@@ -55,11 +120,10 @@ class Clause(NamedTuple):
 
 
 class Context(NamedTuple):
-    """What clauses are read by: the question, what it is about, what "it" stands for, and languages of the answer."""
+    """What clauses are read by: the question, what it is about, and languages of the answer."""
 
     asked: Asked
     topic: Topic
-    sense: Sense
     lexicons: tuple[Lexicon, ...]
 
 
@@ -266,17 +330,14 @@ def read(text: str, context: Context, subject: str) -> Iterator[Clause]:
         context: By what it is read.
         subject: The letter of who speaks or what source was named first in the sentence; else empty.
     """
-    rest = without_facts(text, context.asked, context.sense)
-    plain = written_out(rest)
-    if context.asked.whether and DENIES.search(text):
-        yield Clause(plain, Kind.ANSWERS)
-    elif declines_elsewhere(rest):
+    plain = written_out(text)
+    if declines_elsewhere(text):
         yield Clause(plain, Kind.DECLINES)
     else:
         words = WORD.findall(plain)
         readings = (_declining(plain, words, lexicon, context, subject) for lexicon in context.lexicons)
         found = next((reading for reading in readings if reading), None)
-        yield from found or [_other(plain, words, context.lexicons, is_fact=rest != text)]
+        yield from found or [_other(plain, words, context.lexicons)]
 
 
 def without_verb(clause: Clause, mark: str, context: Context) -> Clause:
@@ -305,9 +366,9 @@ def _with_asked(words: list[str], groups: list[str], context: Context) -> list[s
     ]
 
 
-def _other(text: str, words: list[str], lexicons: tuple[Lexicon, ...], *, is_fact: bool = False) -> Clause:
+def _other(text: str, words: list[str], lexicons: tuple[Lexicon, ...]) -> Clause:
     """A clause that does not decline."""
-    return Clause(text, Kind.ANSWERS if is_fact else _kind_of_other(text, words, lexicons))
+    return Clause(text, _kind_of_other(text, words, lexicons))
 
 
 def _declining(plain: str, words: list[str], lexicon: Lexicon, context: Context, subject: str) -> list[Clause] | None:
