@@ -26,7 +26,7 @@ from evals.text.refusals.evidence import (
     directs,
     signs,
 )
-from evals.text.refusals.lexicon import LANGUAGES
+from evals.text.refusals.lexicon import LANGUAGES, pattern
 from evals.text.refusals.reading import (
     BARE,
     NO_NUMBER,
@@ -172,20 +172,14 @@ _LOW = re.compile(_NUMBERS.format(r"(?:[1-9]|1\d|20)") + "|" + _NAMED)
 _WHOLE = re.compile(r"^\W*(?:answer\W+)?(?:" + "|".join(p for language in LANGUAGES for p in language.bare) + r")\W*$")
 
 
-_YES_NO = re.compile(
-    r"^(?:(?:unfortunately|leider|malheureusement|lamentablemente|purtroppo|infelizmente),? )?"
-    r"(?:yes|no|nope|yeah|ja|nein|oui|non|si|sim|nao|nee)\s*(?:[,.;:!]|[–—-]\s|$)"
-)
+_YES_NO = pattern("begins_with_yes_or_no")
 
 _NO_APOSTROPHE = re.compile(rf"\b({'|'.join(word.removesuffix('nt') for word in WITHOUT_APOSTROPHE)})nt\b")
 
 _FIRST_PERSON = re.compile(r"\b(?:i|we|my|our)\b")
 
 
-_MEANS = re.compile(
-    r"\b(?:means|mean|tells? the|indicates|bedeutet|bedeuten|hei(?:ss|ß)t|signifie|veut dire|"
-    r"significa|quiere decir|vuol dire|quer dizer)\b"
-)
+_MEANS = pattern("means")
 
 
 _SHORT = 40
@@ -196,11 +190,7 @@ _LONG = 80
 """Words of an answer above which one declines only where a clause does so by rule."""
 
 
-_LABEL = re.compile(
-    r"^(?:(?:no|not enough|insufficient) "
-    r"(?!\w* ?(?:information|info|answer|context|relevant|match|documents?|evidence)\b)"
-    r"[\w ]{1,30}|not (?:found|available))\.?$"
-)
+_LABEL = pattern("label_of_sign")
 
 
 def is_abstention(answer: str, question: str = "") -> bool:
@@ -320,17 +310,10 @@ _SPEAKS = frozenset("ijFGSaAqN")
 """Parts that speak of him who answers, of a text, of information or of the question."""
 
 
-_FINDINGS = re.compile(
-    r"\b(?:results?|evidence|ergebnis\w*|beweis\w*|resultat\w*|preuves?|resultados?|pruebas?|risultat\w*|prov[ae]s?)\b"
-)
+_FINDINGS = pattern("findings")
 
 
-_SAID = re.compile(
-    r"\b(?:not|nicht|pas|no|non|nao)\b(?: \w+){0,3} (?:mentioned|stated|specified|provided|given|erwahnt|angegeben|"
-    r"genannt|mentionnee?s?|precisee?s?|indiquee?s?|mencionad\w+|especificad\w+|indicad\w+|menzionat\w+|"
-    r"specificat\w+|indicat\w+|informad\w+)\b|\bno se (?:indica|especifica|menciona)\b"
-)
-"""What was asked is not said, and nobody is named who does not say it."""
+_SAID = pattern("not_said")
 
 
 @lru_cache(maxsize=512)
@@ -386,8 +369,7 @@ _EXPECTED_YES_NO = frozenset(
 _BELOW_TEN = frozenset(["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"])
 
 
-_NONE = re.compile(r" (?:no ?answer(?: (?:present|found))?|unanswerable|cannotanswer|n a|none|null) ")
-"""What some datasets write for the answer where there is none."""
+_NONE = pattern("no_answer_label")
 
 _SMALL = re.compile(r"\d(?:\.0+)?")
 

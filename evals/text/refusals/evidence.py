@@ -9,9 +9,10 @@ name, a reason).
 
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from evals.text.refusals.lexicon import pattern
 from evals.text.refusals.reading import Clause, Context, Kind, opening
 from evals.text.refusals.roles import BITS, DECLINING, WORD, Lexicon
 
@@ -44,18 +45,10 @@ _NAME = re.compile(r"(?<![.!?:»\"“]\s)(?<!^)(?<!\w)[A-ZÀ-Þ][\w'’-]+")
 _WORD_OR_NAME = re.compile(r"[\w'’-]+")
 
 
-_BECAUSE = re.compile(
-    r"\b(?:because|due to|so that|since|owing|weil|denn|wegen|damit|aufgrund|parce|car|afin|pour que|en raison|a cause|"
-    r"grace|porque|debido|por|ya que|perche|a causa|poiche|devido|pois)\b"
-)
+_BECAUSE = pattern("because")
 
 
-_ASKED_KIND: Mapping[str, re.Pattern[str]] = {
-    "time": re.compile(r"\b(?:when|wann|quand|cuando|quando|date|datum|fecha|data)\b"),
-    "reason": re.compile(r"\b(?:why|warum|wieso|weshalb|pourquoi|por que|perche|porque)\b"),
-    "person": re.compile(r"\b(?:who|whom|whose|wer|wem|wen|qui|quien|quienes|chi|quem)\b"),
-    "place": re.compile(r"\b(?:where|wo|wohin|ou1|donde|dove|onde)\b"),
-}
+_ASKED_KIND = {kind: pattern(f"asks_{kind}") for kind in ("time", "reason", "person", "place")}
 """Question words by the kind of thing that answers them."""
 
 
@@ -310,57 +303,27 @@ def _denied(clause: Clause, taken: Collection[str], is_last: bool, answer: Answe
 # Directions: what to do, where to look or whom to turn to answers a question for that, and no other question.
 
 
-_WHOM = re.compile(
-    r"\bwho(?:m)? (?:handles|deals|looks after|takes care|is (?:responsible|in charge)|should|do|can|must|may|to)\b|"
-    r"\b(?:an|bei) wen\b|\bbei wem\b|\bwer (?:ist (?:fur|\w+ zustandig|zustandig)|kummert|bearbeitet)\b|"
-    r"\ba qui\b|\bqui (?:s'occupe|contacter|traite|est (?:responsable|charge))\b|"
-    r"\ba quien\b|\bquien (?:se ocupa|se encarga|gestiona|tramita|es (?:el |la )?responsable)\b|"
-    r"\ba chi\b|\bchi (?:si occupa|gestisce|e1 (?:il |la )?responsabile)\b|"
-    r"\b(?:a|com) quem\b|\bquem (?:trata|cuida|e1 (?:o |a )?responsavel)\b"
-)
+_WHOM = pattern("asks_whom")
 
 
-_WAY = re.compile(
-    r"\bhow (?:do|can|could|should|would|must|may|to)\b|\bwhat (?:should|must|do|can) (?:i|we|one)\b|"
-    r"\bwhere (?:do|can|could|should|must|may|to)\b|"
-    r"\bw(?:ie|o|ohin|oran|as) (?!viele?\b|lange?\b|oft\b|hoch\b)\w+ (?:ich|wir|man)\b|"
-    r"\b(?:comment|ou1|que) (?:\w+-(?:je|on|t-on)|faire|est-ce (?:que|qu'))\b|"
-    r"\b(?:como|donde|onde|que|come|dove|cosa) (?:puedo|debo|hago|se|posso|devo|faccio|faco|\w{3,}o)\b"
-)
-"""What somebody asks who wants to do something."""
+_WAY = pattern("asks_for_way")
 
 
-_FOR_MORE = re.compile(
-    r"\b(?:more|further|additional|detailed|current) (?:information|info|details?|help|assistance|guidance)\b|"
-    r"\b(?:weitere[nr]?|nahere[nr]?|genauere[nr]?) (?:informationen|angaben|details|auskunfte|auskunft|hilfe|fragen)\b|"
-    r"\bplus (?:d'informations?|de (?:details|renseignements))\b|\bde plus amples\b|"
-    r"\bmas (?:informacion|detalles|ayuda)\b|\b(?:maggiori|ulteriori|altre|piu) (?:informazioni|dettagli)\b|"
-    r"\bmais (?:informac\w+|detalhes|ajuda)\b"
-)
+_FOR_MORE = pattern("for_more")
 
-_WHERE = re.compile(r"\b(?:where|wo|wohin|woran|ou1|donde|onde|dove)\b")
+_WHERE = pattern("asks_where")
 
 
-_ASK = re.compile(
-    r"\b(?:contact\w*|ask|speak|talk|wenden|fragen|kontaktieren|adress\w*|demand\w*|pongase|pregunt\w*|rivolg\w*|"
-    r"chied\w*|contat\w*|pergunt\w*|website|internet|online)\b"
-)
+_ASK = pattern("ask")
 
 _CONTACT, _SORRY = BITS["contact"], BITS["sorry"]
 
 
-_BACK = re.compile(
-    r"\b(?:rephrase|clarify|try again|thanks|thank you|your question|more (?:context|details)|documentation|"
-    r"umformulier\w*|prazisier\w*|danke|ihre frage|merci|reformul\w*|precisez|gracias|aclar\w*|grazie|riformul\w*|"
-    r"precis[ai]|obrigad[oa])\b"
-)
-"""To him who asked: thanks, and what he may say or read instead."""
+_BACK = pattern("speaks_back")
 
 _STEPS = re.compile(r"^\s*(?:\d{1,2}[.)]|[-*+•])\s+", re.MULTILINE)
 
-_DIRECTIONS_NAME = re.compile(
-    r"\b(?:mr|mrs|ms|dr|prof|herrn?|frau|mme|monsieur|madame|sr|sra|senora?|sig|signora?|dott)\b"
-)
+_DIRECTIONS_NAME = pattern("title_of_person")
 
 _ADDRESS = re.compile(r"\d|@|\bwww\.|https?:")
 

@@ -10,43 +10,25 @@ from typing import NamedTuple
 
 from evals.text.folding import ANYWHERE, BEFORE_NAMES
 from evals.text.refusals.grammar import Found, declined, describes, elliptic, reports_of_source, unknown
-from evals.text.refusals.lexicon import ROLES
+from evals.text.refusals.lexicon import ROLES, pattern
 from evals.text.refusals.roles import CONTENT, DECLINING, TELLING, WORD, Lexicon, Topic
 
 # What of a question helps to tell an answer that declines from one that states a negative.
 
 
-# "Does the will mention her?" is answered by "It does not mention her".
-_MENTIONED = re.compile(
-    r"^(?:do|does|did|is|are|was|were)\b.*\b(?:mention|specif|describe|state|say|explain|name|reference to)"
-)
+_MENTIONED = pattern("asks_whether_mentioned")
 
 
-# "What does error E4 mean?" is answered by "Insufficient data".
-_SIGN = re.compile(
-    r"\b(?:error|code|message|status|light|led|lamp|alarm|signal|symbol|icon|warning|display|http|err|[a-z]-?\d+)\b"
-    r".{0,200}\b(?:mean|stand for|indicate|signify|say)\b"
-)
+_SIGN = pattern("asks_of_sign")
 
 
-_COMPOUND = re.compile(
-    r"\band\b|\bund\b|\by\b|\bet\b|\be\b|^\s*(?:list|name|summari[sz]e|compare|describe)\b|\bwhat do the\b"
-)
+_COMPOUND = pattern("asks_for_two")
 
 
-_COUNTS = re.compile(
-    r"\bhow many\b|\bhow much (?!(?:do|does|did|is|was|are|were)\b)|\bare there\b|"
-    r"\b(?:is|was|were|are|do|does|did|has|have)\b.{0,80}\bany\b|"
-    r"\b(?:which|what) (?!(?:is|was|does|did|do|has)\b)(?:\w+ ){0,2}?\w+(?<![sui])s\b"
-    r"(?! (?:the|an?|in|on|at|to|for|from|of|it|this|his|her|its|by|with|here|there)\b)"
-)
+_COUNTS = pattern("asks_how_many")
 
 
-_LACKING = re.compile(
-    r"\bexclu\w+|(?:\bnot|n't)(?: \w+)? (?:cover|includ|provid|contain|offer|part of|under|eligible)\w*|"
-    r"\b(?:missing|absent|lacks?|lacking|omit\w*|left out|leaves? out|leave \w+ out|exceptions?|exempt\w*|gaps?|"
-    r"shortcomings?)\b"
-)
+_LACKING = pattern("asks_what_lacks")
 
 
 class Asked(NamedTuple):
@@ -138,16 +120,10 @@ _NUMBER = re.compile(r"\d+")
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 
 
-_REFUSED = re.compile(
-    r"\b(?:reject\w*|refus\w*|den(?:y|ied)|declin\w*|turned down|ab\w*lehnt\w*|verweigert\w*|zuruckgewiesen|rejet\w*|"
-    r"deneg\w*|rechaz\w*|negad\w*|recus\w*|respint\w*|rifiut\w*|negat\w*|indefer\w*|fail\w*|cancel\w*)\b"
-)
-"""Of a question why something was refused: that something was missing is the answer."""
+_REFUSED = pattern("asks_of_refused")
 
 
-_YES_NO = re.compile(
-    r"\b(?:yes|no|not|never|ja|nein|nicht|keine?|oui|non|pas|si|sim|nao|nunca|mai|ningun\w*|nessun\w*|nenhum\w*)\b"
-)
+_YES_NO = pattern("yes_or_no")
 
 
 def opening(clauses: list[Clause], lexicon: Lexicon, question: str) -> dict[str, float]:
@@ -199,43 +175,13 @@ def _numbers(clauses: list[Clause], question: str) -> dict[str, float]:
 # Whole answers, and what stands for declining in languages without a lexicon of their own.
 
 
-BARE = re.compile(
-    r"^\W*(?:answer:?\s*)?(?:n/?a|none|null|nil|no ?_?answer(?: present| found)?|unknown|not known|unclear|idk|"
-    r"cannotanswer|unanswerable|undefined|undetermined|empty response)?\W*$"
-)
-"""A whole answer that is one such word, or none: what datasets and servers write where there is no answer."""
+BARE = pattern("bare")
 
 
-NO_NUMBER = re.compile(
-    r"^\W*(?:none|nil)(?: (?:(?:is|are|was|were|has|have|been|so|yet|ever) ){0,3}"
-    r"(?:found|known|reported|recorded|observed|seen|detected|registered|counted|left|needed|required))?\W*$"
-)
-"""A whole answer to "how many" or "which ones": that there are none, and not that none were retrieved."""
+NO_NUMBER = pattern("no_number")
 
 
-_DUTCH = (
-    r"\b(?:staat|staan) (?:er )?niet\b|\bniet (?:vermeld|gevonden|genoemd|vinden|beantwoorden)\b|\bgeen informatie\b|"
-    r"\bweet (?:ik )?het niet\b"
-)
-
-_CHINESE = r"无法|没有(?:提到|相关|找到|说明|提供|提及)|未(?:提及|提到|提供|说明|找到)|不知道|找不到|不清楚|抱歉"
-
-
-_JAPANESE = (
-    r"わかりません|分かりません|記載(?:が|は|されて)|見つかりません|情報(?:が|は)ありません|含まれていません|"
-    r"見当たりません|ありませんでした|お答えできません"
-)
-
-_RUSSIAN = r"\bне (?:указан|найден|могу|знаю|содерж|упомин)|\bнет информации"
-
-
-_SOME = (
-    r"알 수 없|찾을 수 없|\bnie (?:wiem|znalaz|podano|ma informacji)|\binte (?:hitta|framgar|namns)|\bfremgar ikke|"
-    r"bulunamad|bilmiyorum"
-)
-
-_PHRASES = re.compile("|".join((_DUTCH, _CHINESE, _JAPANESE, _RUSSIAN, _SOME)))
-
+_PHRASES = pattern("elsewhere")
 
 _IN_LATIN = ("niet", "geen informatie", "nie ", "inte ", "fremgar ikke", "bulunamad", "bilmiyorum")
 """One of these is in every phrase of ASCII letters alone: where none is, no phrase is tried."""
@@ -264,30 +210,18 @@ _IT_IS = re.compile(r"\b(it|that|there|here|what)'s\b")
 
 _NO_SUBJECT = re.compile(r"^(?: [.V]){0,2} [^ ]*n")
 
-_FILE = re.compile(r"\b\w+\.(?:md|pdf|txt|html)\b|^(?:here is|only|here's) (?:what|the)\b")
+_FILE = pattern("file")
 
-_I = re.compile(r"\b(?:i|ich|mir|je|j|me|mi|meu|meus|minha|mein\w*|my|puedo|posso|tengo|tenho|ho|unklar|unclear)\b")
-
-
-_WHETHER = re.compile(
-    r"\b(?:whether|ob)\b|\b(?:dit|disent|precise\w*|sait|sais|dice|dicen|sabe|indica\w*|diz|dizem|precisa\w*|"
-    r"specifica\w*|dicono|so|sei|se1) (?:pas )?(?:si|se)\b"
-)
+_I = pattern("speaker")
 
 
-_TO_OTHERS = re.compile(
-    r"\b(?:third parties|an dritte|mit dritten|a (?:des )?tiers|(?:a|con) terceros|(?:a|con) terzi|"
-    r"(?:a|com) terceiros)\b"
-)
-"""To whom data are not passed on: a fact of a firm, and not of its papers."""
+_WHETHER = pattern("whether")
 
 
-_WOULD_NOT = re.compile(
-    r"\b(?:wollten?|mochten?|konne|konnten?|durfe|would|could|declined|refused|pouvai\w+|voulai\w+|souhaitai\w+|"
-    r"a refuse|podian?|querian?|quiso|quisieron|pudo|potevan?o?|volevan?o?|ha voluto|hanno voluto|quis|quiseram|"
-    r"poderia|recusou|rehuso|declino)\b"
-)
-"""Of somebody who would not tell, or could not."""
+_TO_OTHERS = pattern("to_others")
+
+
+_WOULD_NOT = pattern("would_not")
 
 
 _GOES_ON = frozenset("wUTnk")

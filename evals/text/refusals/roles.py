@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from evals.text.folding import fold
-from evals.text.refusals.lexicon import LANGUAGES, ROLES, Language
+from evals.text.refusals.lexicon import LANGUAGES, ROLES, Language, pattern
 
 # The words of six languages by the part that they play where an answer declines.
 
@@ -256,16 +256,10 @@ _ANY, _BRIEF = "*", "."
 """Behind three letters: of a word of any length, and of one of at most four."""
 
 
-_NEEDED = re.compile(r"\b(?:hace|hacen|haga|hara|faz|fazem|fara) falta\b")
-"""What is needed is not missing."""
+_NEEDED = pattern("needed")
 
 
-TELLING = re.compile(
-    r"\b(?:said|say|says|answer(?:ed)?|repl(?:y|ied)|respon[ds]\w*|conclu\w+|comment(?:ed)?|told|declare\w*|claim\w*|"
-    r"sagt\w*|antwortet\w*|erklart\w*|ausser\w*|reagiert\w*|begrund\w*|dit|repond\w*|declar\w*|dijo|dice|dicen|"
-    r"contest\w*|respond\w*|disse|dissero|diz|rispos\w*|rispond\w*|dichiar\w*|comment\w*|concl\w+)\b"
-)
-"""Of a question that asks what somebody said."""
+TELLING = pattern("asks_what_was_said")
 
 
 def shared(words: Iterable[str], others: Iterable[str]) -> list[str]:
