@@ -1,6 +1,7 @@
 """How texts are compared: one normalisation and one tokenisation for all rules."""
 
 import re
+import tomllib
 import unicodedata
 from array import array
 from bisect import bisect_left
@@ -10,44 +11,22 @@ from functools import lru_cache, update_wrapper
 from hashlib import blake2b
 from html import unescape
 from itertools import chain
-from typing import TYPE_CHECKING, Generic, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-# Which words of English end with a full stop that ends no sentence: what Punkt would otherwise have to learn.
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+_DATA = Path(__file__).resolve().parents[1] / "data"
 
 
-BEFORE_NAMES = _words(
-    "mr mrs ms mx messrs mmes dr prof rev fr hon gen col lt capt cmdr adm sgt cpl maj gov sen rep pres supt st mt "
-    "e.g i.e eg ie cf viz vs v al esp incl excl approx ca resp nos fig figs vol vols pp para paras ed eds trans tab "
-    "sec secs subsec sect ch dept univ"
+def lists_of(name: str) -> dict[str, Any]:
+    """Load the lists of words of `evals/data/NAME.toml`, which says what each holds."""
+    return tomllib.loads((_DATA / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+ENGLISH: Mapping[str, str] = lists_of("english")
+STOP_WORDS, BEFORE_NAMES, ANYWHERE, BEFORE_NUMBERS, STARTERS = (
+    frozenset(ENGLISH[name].split())
+    for name in ("stop_words", "before_names", "anywhere", "before_numbers", "starters")
 )
-"""After these a sentence goes on, whatever follows."""
-
-
-ANYWHERE = _words(
-    "etc inc ltd co corp plc llc llp gmbh bros assn jr sr esq ph.d m.d b.a m.a b.sc m.sc ll.m ll.b j.d d.c "
-    "u.s u.k u.n e.u u.s.a u.s.c n.y a.m p.m b.c a.d jan feb apr jun jul aug sep sept oct nov dec mon tue tues wed "
-    "thu thur thurs fri ave blvd rd hwy apt bldg ste tel ext est misc avg temp c.f.r f.2d f.3d f.supp s.ct op cit "
-    "ibid n.b p.s r.s.v.p w.r.t a.k.a c.o.d p.a"
-)
-"""These may stand at the end of a sentence: it ends there where a word of `STARTERS` follows with a capital."""
-
-
-BEFORE_NUMBERS = _words("no art p mar sat sun cl clause reg ex app col max min nr n rule")
-"""Words of their own, which are abbreviations before a number only."""
-
-
-STARTERS = _words(
-    "the a an this that these those it its he she they we you i his her their our your my there here in on at by for "
-    "from with without if when while where as after before since until although though because however therefore thus "
-    "moreover furthermore also but and or nor so yet no not all any each every some many most both such who what why "
-    "how which is are was were do does did can could will would shall should may might must once please under "
-    "according another other one"
-)
-"""Words that begin a sentence where they stand with a capital after a full stop."""
 
 
 # Texts told apart by 64 bits of their hash, where there may be too many of them to be held.
@@ -184,27 +163,6 @@ class BoundedCache(dict[str, T], Generic[T]):
 def remembered(characters: int) -> Callable[[Callable[[str], T]], BoundedCache[T]]:
     """Decorate a function of a text: so many characters of texts are remembered with their results."""
     return lambda function: BoundedCache(function, characters)
-
-
-# English words that say nothing about what an answer is about.
-
-
-_WORDS = """
-a about above across actually after afterwards again against all almost along already also although always am among an
-and another any anybody anyone anything are around as at away be became because become becomes been before being below
-between both but by can cannot could did do does doing done down due during each either else enough etc even ever every
-everyone everything few first following for from further get gets given gives go goes had has have having he hence her
-here hers herself him himself his how however i if in indeed instead into is it its itself just last least less like
-made make makes many may maybe me might mine more moreover most much must my myself namely nearly neither never
-nevertheless next nor not nothing now of off often on once one only onto or other others otherwise our ours ourselves
-out over own per perhaps please quite rather really s said same say says see seem seems several shall she should since
-so some somebody someone something still such than that the their theirs them themselves then there thereby therefore
-these they thing things this those though through throughout thus to together too toward towards under unless until up
-upon us use used uses using usually very via was we well were what whatever when whenever where whereas whether which
-while who whoever whole whom whose why will with within without would yet you your yours yourself yourselves
-"""
-
-STOP_WORDS = frozenset(_WORDS.split())
 
 
 # Ways to write a word or a name that do not change it: dots of abbreviations, accents, the family name first.

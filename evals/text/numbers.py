@@ -36,10 +36,15 @@ from evals.text.notation import (
     GLUED_UNITS,
     GROUPING,
     MEASURES,
+    NAMES,
     NARROW,
     ORDINAL,
+    ORDINALS,
+    PARTS,
     SCALES_OF_MONEY,
     SHORT_SCALES,
+    SMALL,
+    TENS,
     TWO_WORDS,
     UNITS,
     WHOLE_SCALES,
@@ -70,7 +75,7 @@ _IN_FORMULA = re.compile(r" ?[+*=^×·] ?[\w(]")
 
 _ONE_LETTER = frozenset("shglxLWV")
 
-_FIRST_WORDS = frozenset(first for first, _ in TWO_WORDS)
+_FIRST_WORDS = frozenset(words.split()[0] for words in TWO_WORDS)
 
 
 class Suffix(NamedTuple):
@@ -151,7 +156,7 @@ def _of_two(word: str, following: str) -> str:
         return UNITS.get(following, "")
     if word in MEASURES:
         return f"{MEASURES[word]} {UNITS[following]}" if following in UNITS else ""
-    return TWO_WORDS.get((word, following), "")
+    return TWO_WORDS.get(f"{word} {following}", "")
 
 
 def _of_one(text: str, found: re.Match[str], word: str, lower: str) -> str:
@@ -373,15 +378,6 @@ _ITEM = re.compile(r"^[ \t>*+-]{0,16}\(?(\d{1,3})[.)][ \t]+(?=\S)", re.MULTILINE
 _HYPHENATED = re.compile(r"[^\W\d_][-\u2010\u2011]\Z")
 
 
-_NAMES = frozenset(
-    (
-        *("Form", "Section", "Rule", "Apartment", "Unit", "Room", "Gate", "Flight", "Suite", "Article", "Schedule"),
-        *("Territory", "Class", "Item", "Part", "Page", "Figure", "Table", "Appendix", "Clause", "Exhibit", "Type"),
-    )
-)
-"""Words before a number that make a letter glued to it a part of its name."""
-
-
 class Quantity(NamedTuple):
     """A number with what it counts.
 
@@ -507,7 +503,7 @@ def _is_name(text: str, start: int, digits: str) -> bool:
     """Whether a number with a letter glued to it is a name: Form 10K, 401k, MiG-29B."""
     before = text[max(0, start - 16) : start]
     words = before.split()
-    return digits == "401" or bool(_HYPHENATED.search(before)) or (bool(words) and words[-1] in _NAMES)
+    return digits == "401" or bool(_HYPHENATED.search(before)) or (bool(words) and words[-1] in NAMES)
 
 
 def _give_back(text: str, begin: _Found, end: _Found) -> None:
@@ -554,25 +550,9 @@ ORDINAL_WORD = f"{ORDINAL}/word"
 """The unit of an ordinal that is a word: "third" is 3rd, but not 3."""
 
 
-_SMALL = (
-    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
-    *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
-)
+_VALUES = {word: value for value, word in enumerate(SMALL)} | {word: 20 + 10 * n for n, word in enumerate(TENS)}
 
-_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-
-
-_ORDINALS = (
-    *("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh"),
-    *("twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth"),
-    "twentieth",
-)
-
-_PARTS = {"half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
-
-_VALUES = {word: value for value, word in enumerate(_SMALL)} | {word: 20 + 10 * n for n, word in enumerate(_TENS)}
-
-_ORDINAL_VALUES = {word: value for value, word in enumerate(_ORDINALS, 1)}
+_ORDINAL_VALUES = {word: value for value, word in enumerate(ORDINALS, 1)}
 
 _MULTIPLIED = {word: 10**places for word, places in WHOLE_SCALES.items() if not word.endswith("s")}
 
@@ -588,10 +568,10 @@ _CARDINAL = re.compile(rf"\b(?:(?:{_ANY})|an?(?= (?:{_SCALE})\b))(?:[ -](?:and )
 
 
 _ORDINAL = re.compile(
-    rf"\b(?:(?P<tens>{'|'.join(_TENS)})[ -])?(?P<last>{'|'.join(sorted(_ORDINAL_VALUES, key=len, reverse=True))})\b"
+    rf"\b(?:(?P<tens>{'|'.join(TENS)})[ -])?(?P<last>{'|'.join(sorted(_ORDINAL_VALUES, key=len, reverse=True))})\b"
 )
 
-_SHARE = re.compile(rf"\b(?:(?P<many>an?|{_ANY})[ -](?P<part>{'|'.join(_PARTS)})s?|half)\b")
+_SHARE = re.compile(rf"\b(?:(?P<many>an?|{_ANY})[ -](?P<part>{'|'.join(PARTS)})s?|half)\b")
 
 
 @lru_cache(maxsize=1024)
@@ -635,7 +615,7 @@ def _ordinals(text: str) -> Iterator[Quantity]:
 
 def _shares(text: str) -> Iterator[Quantity]:
     for found in _SHARE.finditer(text):
-        many, part = _VALUES.get(found["many"] or "", 1), _PARTS[found["part"] or "half"]
+        many, part = _VALUES.get(found["many"] or "", 1), PARTS[found["part"] or "half"]
         if many < part:
             yield Quantity(of_fraction(Fraction(many, part)), suffix(text, found.end()).unit)
 

@@ -1,8 +1,8 @@
 """Sentences of a text, by the Punkt algorithm (Kiss & Strunk 2006) with a list of abbreviations of our own.
 
-A trained model would have to be downloaded, so what it would know of English stands in `abbreviations.py`. Before Punkt
-sees a text it is cut where no sentence goes on: at empty lines, list items, headings, table rows, and after the full
-stops of Chinese and Japanese.
+A trained model would have to be downloaded, so what it would know of English stands in `evals/data/english.toml`.
+Before Punkt sees a text it is cut where no sentence goes on: at empty lines, list items, headings, table rows, and
+after the full stops of Chinese and Japanese.
 """
 
 import re
@@ -17,6 +17,7 @@ from evals.text.folding import (
     ANYWHERE,
     BEFORE_NAMES,
     BEFORE_NUMBERS,
+    ENGLISH,
     STARTERS,
     UNSPACED,
     fold,
@@ -136,20 +137,12 @@ def _clauses(text: str) -> Iterator[str]:
 # How English takes back what it says: words that negate, and phrases that set a fact aside or call it false.
 
 
-_NEGATIONS = frozenset(
-    (
-        *("no", "nor", "not", "never", "none", "nobody", "nothing", "nowhere", "neither", "hardly", "barely"),
-        *("falsely", "wrongly", "mistakenly", "erroneously", "incorrectly"),
-    )
-)
-"""Words that turn a claim round; "without" limits it only ('in 15 minutes without confirmation')."""
+_NEGATIONS = frozenset(ENGLISH["negations"].split())
 
 _SET_ASIDE = frozenset({("rather", "than"), ("instead", "of"), ("opposed", "to"), ("place", "of")})
 
 
-_BEFORE_A_FACT = frozenset(
-    ("a", "an", "the", "is", "are", "was", "were", "be", "in", "at", "on", "by", "for", "from", "to", "of", "with")
-)
+_BEFORE_A_FACT = frozenset(ENGLISH["before_a_fact"].split())
 
 _FALSE = r"(?:false|wrong|untrue|incorrect|mistaken|a myth|a misconception)"
 

@@ -8,134 +8,12 @@ is actually counted from receipt" would deny the 30 days.
 import re
 from collections.abc import Sequence
 
+from evals.text.folding import ENGLISH
+
 # Words of English that look like misspellings of each other and are none.
 
 
-_PAIRS = """
-addiction addition
-addictive additive
-alexandra alexandria
-americans americas
-angel angle
-angels angles
-apologies apologise
-backed baked
-backing baking
-barely barley
-barking braking
-beast beats
-boast boats
-boost boots
-brain brian
-broke brooke
-cameron cameroon
-cannon canon
-carve crave
-carving craving
-casual causal
-casually causally
-chanel channel
-choose chose
-christian christina
-coast coats
-collision collusion
-colombia columbia
-commanded commended
-complaint compliant
-complement compliment
-complementary complimentary
-complements compliments
-concession concussion
-contacted contracted
-contacting contracting
-contacts contracts
-continent contingent
-corps crops
-countess countless
-cures curse
-dairy diary
-denies denise
-desert dessert
-deserts desserts
-diner dinner
-discreet discrete
-discreetly discretely
-distract district
-exist exits
-expansive expensive
-factions fractions
-farming framing
-field filed
-filed filled
-files flies
-filing filling
-finish finnish
-fired fried
-fires fries
-fraction friction
-groove grove
-hoped hopped
-hoping hopping
-later latter
-licking liking
-liter litter
-loses losses
-manufacturers manufactures
-marital martial
-median medina
-mediation medication
-mediation meditation
-morality mortality
-nobel noble
-ordinance ordnance
-overhead overheard
-painters pointers
-pairs paris
-planed planned
-planing planning
-publishers publishes
-quiet quite
-rated ratted
-rating ratting
-refuge refugee
-remainder reminder
-rogue rouge
-rooster roster
-sacred scared
-salon saloon
-satin stain
-scared scarred
-scaring scarring
-shoots shots
-signing singing
-signs sings
-simulate stimulate
-simulated stimulated
-simulation stimulation
-slopping sloping
-stared starred
-staring starring
-stationary stationery
-stocked stoked
-stranger stronger
-striped stripped
-super supper
-taped tapped
-tilted titled
-tired tried
-tires tries
-tones tonnes
-trail trial
-trails trials
-treaties treatise
-united untied
-unites unties
-waist waits
-withdraw withdrew
-"""
-
-
-CONFUSED = frozenset(frozenset(line.split()) for line in _PAIRS.split("\n") if line)
+CONFUSED = frozenset(frozenset(pair.split()) for pair in ENGLISH["confused"].split(","))
 """Each pair as a set of two words, in lower case."""
 
 Following = Sequence[tuple[str, Sequence[str]]]
@@ -145,14 +23,7 @@ _FAR = 40
 """Words before a fact among which a hedge is looked for."""
 
 
-_HEDGES = frozenset(
-    (
-        *("might", "may", "could", "maybe", "perhaps", "possibly", "probably", "presumably", "supposedly", "seem"),
-        *("seems", "seemed", "appears", "appeared", "think", "thought", "believe", "believed", "guess", "guessed"),
-        *("assume", "assumed", "suspect", "suspected", "expected"),
-    )
-)
-
+_HEDGES = frozenset(ENGLISH["hedges"].split())
 
 _SAID_BY_OTHERS = re.compile(
     r"\b(?:many|most|some|people|often|commonly|popularly|widely|frequently|sometimes)\b.*"
@@ -261,19 +132,7 @@ _VOWELS = frozenset("aeiouy")
 _ENDING = re.compile(r"(?:ings?|ed|e?s)$")
 
 
-_NUMBER_WORDS = frozenset(
-    (
-        *("three", "seven", "eight", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen"),
-        *("eighteen", "nineteen", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"),
-        *("hundred", "thousand", "million", "billion", "trillion", "quadrillion", "dozen", "first", "second", "third"),
-        *("fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth", "thirteenth"),
-        *("fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth", "twentieth", "thirtieth"),
-        *("fortieth", "fiftieth", "sixtieth", "seventieth", "eightieth", "ninetieth", "hundredth", "thousandth"),
-        *("millionth", "billionth", "hundreds", "thousands", "millions", "billions", "trillions", "dozens"),
-        *("single", "double", "triple", "twice", "thrice"),
-    )
-)
-
+_NUMBER_WORDS = frozenset(ENGLISH["number_words"].split())
 
 _FORMS = frozenset({"ed", "ee", "en", "er", "es"})
 """Endings by whose last letter words differ that are no misspellings of each other: employer, employee, employed."""

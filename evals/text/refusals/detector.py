@@ -24,14 +24,20 @@ from evals.text.refusals.evidence import (
     Circumstances,
     circumstances,
     directs,
-    is_idle,
-    is_outcome,
     signs,
-    tells_of_another,
 )
-from evals.text.refusals.facts import Asked, read_question, sense_of
-from evals.text.refusals.lexicon import LANGUAGES
-from evals.text.refusals.reading import BARE, NO_NUMBER, Context, Kind, clauses, declines_elsewhere, written_out
+from evals.text.refusals.lexicon import LANGUAGES, pattern
+from evals.text.refusals.reading import (
+    BARE,
+    NO_NUMBER,
+    Asked,
+    Context,
+    Kind,
+    clauses,
+    declines_elsewhere,
+    read_question,
+    written_out,
+)
 from evals.text.refusals.roles import (
     BIAS,
     CIRCUMSTANCES,
@@ -166,24 +172,14 @@ _LOW = re.compile(_NUMBERS.format(r"(?:[1-9]|1\d|20)") + "|" + _NAMED)
 _WHOLE = re.compile(r"^\W*(?:answer\W+)?(?:" + "|".join(p for language in LANGUAGES for p in language.bare) + r")\W*$")
 
 
-_YES_NO = re.compile(
-    r"^(?:(?:unfortunately|leider|malheureusement|lamentablemente|purtroppo|infelizmente),? )?"
-    r"(?:yes|no|nope|yeah|ja|nein|oui|non|si|sim|nao|nee)\s*(?:[,.;:!]|[–—-]\s|$)"
-)
+_YES_NO = pattern("begins_with_yes_or_no")
 
 _NO_APOSTROPHE = re.compile(rf"\b({'|'.join(word.removesuffix('nt') for word in WITHOUT_APOSTROPHE)})nt\b")
 
 _FIRST_PERSON = re.compile(r"\b(?:i|we|my|our)\b")
 
 
-_MEANS = re.compile(
-    r"\b(?:means|mean|tells? the|indicates|bedeutet|bedeuten|hei(?:ss|ß)t|signifie|veut dire|"
-    r"significa|quiere decir|vuol dire|quer dizer)\b"
-)
-
-
-_SIMPLE = re.compile(r"[a-z0-9][a-z0-9 ,.:;()/%$&+-]*")
-"""One line of ASCII that folding only lower-cases: nothing in it is quoted, marked, or a citation."""
+_MEANS = pattern("means")
 
 
 _SHORT = 40
@@ -194,11 +190,7 @@ _LONG = 80
 """Words of an answer above which one declines only where a clause does so by rule."""
 
 
-_LABEL = re.compile(
-    r"^(?:(?:no|not enough|insufficient) "
-    r"(?!\w* ?(?:information|info|answer|context|relevant|match|documents?|evidence)\b)"
-    r"[\w ]{1,30}|not (?:found|available))\.?$"
-)
+_LABEL = pattern("label_of_sign")
 
 
 def is_abstention(answer: str, question: str = "") -> bool:
@@ -208,16 +200,13 @@ def is_abstention(answer: str, question: str = "") -> bool:
         answer: The text of the answer; an empty one counts as declining.
         question: Helps where the same words answer one question and decline another. An answer that states one thing
             and declines another is a partial answer to "weight and price?" and none to "price?"; "insufficient data"
-            answers "what does error E4 mean?", "none" how many there are, "it does not cover dents" what a warranty
-            excludes, and "it is not included" a question of yes or no.
+            answers "what does error E4 mean?", and "none" how many there are.
     """
     return _is_abstention(answer, question)
 
 
 @lru_cache(maxsize=512)
 def _is_abstention(answer: str, question: str) -> bool:
-    if _is_simple_and_idle(answer):
-        return False
     found = read_answer(unwrapped(answer), question)
     return found if isinstance(found, bool) else declines(found)
 
@@ -234,35 +223,20 @@ def read_answer(answer: str, question: str) -> Answer | bool:
     asked = read_question(question)
     if _is_fact(text, asked) or (asked.counts and NO_NUMBER.match(text)):
         return False
-    context = Context(asked, Topic(question), sense_of(unquoted, asked), lexicons)
+    context = Context(asked, Topic(question), lexicons)
     return _weighed(Answer(question, answer, unquoted, list(clauses(unquoted, context)), context))
 
 
 def _weighed(answer: Answer) -> Answer | bool:
-    """The answer, where neither what was asked, nor its length, nor what it tells instead settles the matter."""
-    topic, lexicons = answer.context.topic, answer.context.lexicons
-    if is_outcome(answer.text, topic.text, lexicons) or _is_long_and_declines_nothing(answer):
+    """The answer, where neither its length nor what it tells instead settles the matter."""
+    if _is_long_and_declines_nothing(answer):
         return False
-    if tells_of_another(answer):
-        return True
     directed = directs(answer)
     return answer if directed is None else not directed
 
 
 def _is_long_and_declines_nothing(answer: Answer) -> bool:
     return len(answer.text.split()) > _LONG and all(clause.kind is not Kind.DECLINES for clause in answer.clauses)
-
-
-def _is_simple_and_idle(answer: str) -> bool:
-    """Whether an answer has idle words alone, and nothing that stands for something else: it is read no further."""
-    text = answer.lower()
-    return bool(_SIMPLE.fullmatch(text)) and _is_idle(text) and not (BARE.match(text) or _WHOLE.match(text))
-
-
-def _is_idle(text: str) -> bool:
-    """Whether no word of a folded text can decline, in whatever language it is: most short answers are such."""
-    words = WORD.findall(written_out(text))
-    return "?" not in text and all(map(is_idle, words)) and not declines_elsewhere(text)
 
 
 def _without_quotes(text: str, question: str) -> str:
@@ -275,7 +249,7 @@ def _without_quotes(text: str, question: str) -> str:
 
 def _lexicons_for(text: str) -> tuple[Lexicon, ...]:
     """Those by which a text is read; none where a quick look finds no word that can decline, or hints at it."""
-    lexicons = () if _is_idle(text) else lexicons_of(text)
+    lexicons = lexicons_of(text)
     return lexicons if _may_decline(text, lexicons) else ()
 
 
@@ -336,17 +310,10 @@ _SPEAKS = frozenset("ijFGSaAqN")
 """Parts that speak of him who answers, of a text, of information or of the question."""
 
 
-_FINDINGS = re.compile(
-    r"\b(?:results?|evidence|ergebnis\w*|beweis\w*|resultat\w*|preuves?|resultados?|pruebas?|risultat\w*|prov[ae]s?)\b"
-)
+_FINDINGS = pattern("findings")
 
 
-_SAID = re.compile(
-    r"\b(?:not|nicht|pas|no|non|nao)\b(?: \w+){0,3} (?:mentioned|stated|specified|provided|given|erwahnt|angegeben|"
-    r"genannt|mentionnee?s?|precisee?s?|indiquee?s?|mencionad\w+|especificad\w+|indicad\w+|menzionat\w+|"
-    r"specificat\w+|indicat\w+|informad\w+)\b|\bno se (?:indica|especifica|menciona)\b"
-)
-"""What was asked is not said, and nobody is named who does not say it."""
+_SAID = pattern("not_said")
 
 
 @lru_cache(maxsize=512)
@@ -402,8 +369,7 @@ _EXPECTED_YES_NO = frozenset(
 _BELOW_TEN = frozenset(["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"])
 
 
-_NONE = re.compile(r" (?:no ?answer(?: (?:present|found))?|unanswerable|cannotanswer|n a|none|null) ")
-"""What some datasets write for the answer where there is none."""
+_NONE = pattern("no_answer_label")
 
 _SMALL = re.compile(r"\d(?:\.0+)?")
 

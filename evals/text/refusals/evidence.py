@@ -9,14 +9,12 @@ name, a reason).
 
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
-from itertools import pairwise, product
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from evals.text.folding import fold
+from evals.text.refusals.lexicon import pattern
 from evals.text.refusals.reading import Clause, Context, Kind, opening
-from evals.text.refusals.roles import BITS, DECLINING, WORD, Heads, Lexicon, every_lexicon, shared, without_accents
+from evals.text.refusals.roles import BITS, DECLINING, WORD, Lexicon
 
 Circumstances = dict[str, float]
 
@@ -47,18 +45,10 @@ _NAME = re.compile(r"(?<![.!?:»\"“]\s)(?<!^)(?<!\w)[A-ZÀ-Þ][\w'’-]+")
 _WORD_OR_NAME = re.compile(r"[\w'’-]+")
 
 
-_BECAUSE = re.compile(
-    r"\b(?:because|due to|so that|since|owing|weil|denn|wegen|damit|aufgrund|parce|car|afin|pour que|en raison|a cause|"
-    r"grace|porque|debido|por|ya que|perche|a causa|poiche|devido|pois)\b"
-)
+_BECAUSE = pattern("because")
 
 
-_ASKED_KIND: Mapping[str, re.Pattern[str]] = {
-    "time": re.compile(r"\b(?:when|wann|quand|cuando|quando|date|datum|fecha|data)\b"),
-    "reason": re.compile(r"\b(?:why|warum|wieso|weshalb|pourquoi|por que|perche|porque)\b"),
-    "person": re.compile(r"\b(?:who|whom|whose|wer|wem|wen|qui|quien|quienes|chi|quem)\b"),
-    "place": re.compile(r"\b(?:where|wo|wohin|ou1|donde|dove|onde)\b"),
-}
+_ASKED_KIND = {kind: pattern(f"asks_{kind}") for kind in ("time", "reason", "person", "place")}
 """Question words by the kind of thing that answers them."""
 
 
@@ -310,143 +300,30 @@ def _denied(clause: Clause, taken: Collection[str], is_last: bool, answer: Answe
     }
 
 
-# A refusal of the whole question, and then a fact about something else of the same kind: that answers nothing.
-
-
-_ANOTHER_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
-
-_WORD = re.compile(r"[^\W_]+")
-
-
-_ALIKE = 4
-"""Letters that a word at the end of a compound has more of: "Tarif" in "Basistarif"."""
-
-Pair = tuple[str, str]
-
-
-def tells_of_another(answer: "Answer") -> bool:
-    """Whether it declines all that was asked at first, and then tells it of what bears another name."""
-    sentences = [sentence for sentence in _ANOTHER_SENTENCE.split(answer.written.strip()) if sentence]
-    kinds = [clause.kind for clause in answer.clauses]
-    if len(sentences) != len(kinds) or not _is_declined_then_told(kinds) or not _declines_all(answer):
-        return False
-    told = " ".join(sentences[1:])
-    return _of_another(_pairs(answer.question, answer), _pairs(told, answer), _folded(told), _folded(answer.question))
-
-
-def _is_declined_then_told(kinds: Sequence[Kind]) -> bool:
-    return kinds[:1] == [Kind.DECLINES] and set(kinds[1:]) == {Kind.ANSWERS}
-
-
-def _declines_all(answer: "Answer") -> bool:
-    """Whether the first clause takes up every word of the question, or most and a noun for what it asks ("price")."""
-    topic, words = answer.context.topic, answer.words(answer.clauses[0])
-    if answer.clauses[0].more or not topic.words:
-        return False
-    missing = len(topic.words) - len(topic.covered(words))
-    return not missing or (2 * missing <= len(topic.words) and any(map(topic.is_kind, words)))
-
-
-def _folded(text: str) -> list[str]:
-    return _WORD.findall(without_accents(fold(text)))
-
-
-def _pairs(text: str, answer: "Answer") -> Iterator[Pair]:
-    """Words with a meaning that stand next to each other, as written; those between do not count."""
-    told = [word for word in _WORD.findall(text) if answer.lexicon.content(_folded(word))]
-    return pairwise(told)
-
-
-def _of_another(asked: Iterator[Pair], told: Iterator[Pair], said: Sequence[str], question: Sequence[str]) -> bool:
-    """Whether a thing that was asked about is told of with another name beside it, and with its own nowhere."""
-    both_ways = [
-        each for wanted, found in product(asked, told) for each in ((*wanted, *found), (*wanted[::-1], *found[::-1]))
-    ]
-    return any(
-        _is_other(name, other, said, question) and (_is_same(thing, same) or _is_compound(thing, other))
-        for name, thing, other, same in both_ways
-    )
-
-
-def _is_same(thing: str, other: str) -> bool:
-    return bool(shared(_folded(thing), _folded(other)))
-
-
-def _is_compound(thing: str, other: str) -> bool:
-    """Whether the other name has the thing in it: "Basistarif"."""
-    return len(thing) > _ALIKE and other.casefold().endswith(thing.casefold()) and len(other) > len(thing)
-
-
-def _is_other(name: str, other: str, said: Sequence[str], question: Sequence[str]) -> bool:
-    """Whether both are names or numbers, and neither text holds that of the other."""
-    if not (_is_name(name) and _is_name(other)):
-        return False
-    return not _stands(name, said) and not _stands(other, question)
-
-
-def _stands(name: str, words: Sequence[str]) -> bool:
-    """Whether a name, in some form, or a number is among the words."""
-    return name in words if name.isdecimal() else bool(shared(_folded(name), words))
-
-
-def _is_name(word: str) -> bool:
-    return word[0].isupper() or word[0].isdecimal()
-
-
 # Directions: what to do, where to look or whom to turn to answers a question for that, and no other question.
 
 
-_WHOM = re.compile(
-    r"\bwho(?:m)? (?:handles|deals|looks after|takes care|is (?:responsible|in charge)|should|do|can|must|may|to)\b|"
-    r"\b(?:an|bei) wen\b|\bbei wem\b|\bwer (?:ist (?:fur|\w+ zustandig|zustandig)|kummert|bearbeitet)\b|"
-    r"\ba qui\b|\bqui (?:s'occupe|contacter|traite|est (?:responsable|charge))\b|"
-    r"\ba quien\b|\bquien (?:se ocupa|se encarga|gestiona|tramita|es (?:el |la )?responsable)\b|"
-    r"\ba chi\b|\bchi (?:si occupa|gestisce|e1 (?:il |la )?responsabile)\b|"
-    r"\b(?:a|com) quem\b|\bquem (?:trata|cuida|e1 (?:o |a )?responsavel)\b"
-)
+_WHOM = pattern("asks_whom")
 
 
-_WAY = re.compile(
-    r"\bhow (?:do|can|could|should|would|must|may|to)\b|\bwhat (?:should|must|do|can) (?:i|we|one)\b|"
-    r"\bwhere (?:do|can|could|should|must|may|to)\b|"
-    r"\bw(?:ie|o|ohin|oran|as) (?!viele?\b|lange?\b|oft\b|hoch\b)\w+ (?:ich|wir|man)\b|"
-    r"\b(?:comment|ou1|que) (?:\w+-(?:je|on|t-on)|faire|est-ce (?:que|qu'))\b|"
-    r"\b(?:como|donde|onde|que|come|dove|cosa) (?:puedo|debo|hago|se|posso|devo|faccio|faco|\w{3,}o)\b"
-)
-"""What somebody asks who wants to do something."""
+_WAY = pattern("asks_for_way")
 
 
-_FOR_MORE = re.compile(
-    r"\b(?:more|further|additional|detailed|current) (?:information|info|details?|help|assistance|guidance)\b|"
-    r"\b(?:weitere[nr]?|nahere[nr]?|genauere[nr]?) (?:informationen|angaben|details|auskunfte|auskunft|hilfe|fragen)\b|"
-    r"\bplus (?:d'informations?|de (?:details|renseignements))\b|\bde plus amples\b|"
-    r"\bmas (?:informacion|detalles|ayuda)\b|\b(?:maggiori|ulteriori|altre|piu) (?:informazioni|dettagli)\b|"
-    r"\bmais (?:informac\w+|detalhes|ajuda)\b"
-)
+_FOR_MORE = pattern("for_more")
 
-_WHERE = re.compile(r"\b(?:where|wo|wohin|woran|ou1|donde|onde|dove)\b")
+_WHERE = pattern("asks_where")
 
 
-_ASK = re.compile(
-    r"\b(?:contact\w*|ask|speak|talk|wenden|fragen|kontaktieren|adress\w*|demand\w*|pongase|pregunt\w*|rivolg\w*|"
-    r"chied\w*|contat\w*|pergunt\w*|website|internet|online)\b"
-)
+_ASK = pattern("ask")
 
 _CONTACT, _SORRY = BITS["contact"], BITS["sorry"]
 
 
-_BACK = re.compile(
-    r"\b(?:rephrase|clarify|try again|thanks|thank you|your question|more (?:context|details)|documentation|"
-    r"umformulier\w*|prazisier\w*|danke|ihre frage|merci|reformul\w*|precisez|gracias|aclar\w*|grazie|riformul\w*|"
-    r"precis[ai]|obrigad[oa])\b"
-)
-"""To him who asked: thanks, and what he may say or read instead."""
+_BACK = pattern("speaks_back")
 
 _STEPS = re.compile(r"^\s*(?:\d{1,2}[.)]|[-*+•])\s+", re.MULTILINE)
 
-_DIRECTIONS_NAME = re.compile(
-    r"\b(?:mr|mrs|ms|dr|prof|herrn?|frau|mme|monsieur|madame|sr|sra|senora?|sig|signora?|dott)\b"
-)
+_DIRECTIONS_NAME = pattern("title_of_person")
 
 _ADDRESS = re.compile(r"\d|@|\bwww\.|https?:")
 
@@ -517,7 +394,7 @@ def _only_points(answer: "Answer") -> bool:
     return len(answer.clauses) <= _ONE_SENTENCE and not _names(answer) and bool(_FOR_MORE.search(answer.text))
 
 
-# Words that neither decline nor hint at it in any language: a text of such words alone declines nothing.
+# Words that hint at a refusal.
 
 
 _HINTING = (
@@ -545,127 +422,3 @@ WITHOUT_APOSTROPHE = tuple(
     f"{verb}nt" for verb in ("do", "does", "did", "is", "are", "was", "were", "could", "have", "has", "ca")
 )
 """Short forms of "not" as they are often typed."""
-
-
-class _Telling:
-    """What words that decline or hint at it are, begin with and end with, in all languages together."""
-
-    def __init__(self) -> None:
-        lists = [lexicon.telling(HINTS) for lexicon in every_lexicon()]
-        whole, beginnings, ends = (frozenset[str]().union(*alike) for alike in zip(*lists, strict=True))
-        self._whole = whole | {"cannot", *WITHOUT_APOSTROPHE}  # which are read as two words
-        self._beginnings, self._ends = beginnings, ends
-        self._heads, self._tails = Heads(beginnings), Heads(end[::-1] for end in ends)
-
-    def has(self, word: str) -> bool:
-        """Whether a word is one of them."""
-        if word in self._whole:
-            return True
-        cuts = range(1, len(word) + 1)
-        if self._heads.may_begin(word) and any(word[:cut] in self._beginnings for cut in cuts):
-            return True
-        return self._tails.may_begin(word[::-1]) and any(word[-cut:] in self._ends for cut in cuts)
-
-
-_telling = cache(_Telling)
-
-
-@lru_cache(maxsize=1024)
-def is_idle(word: str) -> bool:
-    """Whether a folded word neither declines nor hints at it in any language."""
-    return not _telling().has(word)
-
-
-# Questions of an outcome: what an error means, why something failed, what was found.
-
-
-_SIGN = (
-    r"(?:error|code|message|status|light|lamp|led|alarm|warning|symbol|fehler\w*|meldung|leuchte|lampe|anzeige|"
-    r"warnung|erreur|voyant|temoin|alarme|codigo|mensaje|luz|piloto|errore|codice|spia|messaggio|erro|mensagem|[a-z]\d+)"
-)
-
-
-_MEANS = (
-    r"(?:mean|indicate|stand for|signify|bedeute\w*|heisst|signifie\w*|veut dire|significa\w*|quiere decir|vuol dire|"
-    r"quer dizer)"
-)
-
-_WHY = r"(?:why|warum|wieso|weshalb|pourquoi|por que|perche)"
-
-
-_FAILED = (
-    r"(?:fail\w*|crash\w*|abort\w*|stop\w*|reject\w*|refus\w*|cancel\w*|denied|fehlgeschlagen|gescheitert|abgebrochen|"
-    r"abgesturzt|abgelehnt|gestoppt|echou\w*|rejet\w*|interromp\w*|annul\w*|fall[oa]\w*|rechaz\w*|detuv\w*|fallit\w*|"
-    r"rifiutat\w*|interrott\w*|bloccat\w*|falh\w*|rejeit\w*|recus\w*)"
-)
-
-
-_FOUND = (
-    r"(?:find|show|reveal|yield|detect|uncover|turn up|conclude|ergab|ergeben|fand|gefunden|festgestellt|revele\w*|"
-    r"trouve\w*|constate\w*|encontro\w*|revelo\w*|trovato|rivelat\w*|rilevat\w*|revelou)"
-)
-
-
-_WHAT = (
-    r"^\W*(?:and |und |et |y |e )?(?:what (?:did|does|do|has|have)|was|que|qu'|qu'est-ce que|o que|che cosa|cosa|che)\b"
-)
-
-
-_OF_OUTCOME = re.compile(
-    rf"\b{_SIGN}\b.{{0,80}}\b{_MEANS}\b|\b{_MEANS}\b.{{0,80}}\b{_SIGN}\b|\bwhat is (?:an? |the )?(?:error|code)\b|"
-    rf"\b{_WHY}\b.{{0,120}}\b{_FAILED}|(?P<found>{_WHAT}.{{0,120}}\b{_FOUND}\b)"
-)
-
-
-_PAPERS = re.compile(
-    r"\b(?:manual\w*|guides?|handbook\w*|articles?|reports?|handbuch\w*|anleitung\w*|unterlagen|dokument\w*|artikel|"
-    r"bericht\w*|manuel\w*|guia\w*|informes?|manuale|guida|relatorio|relazione|dataset|knowledge base)\b"
-)
-"""Sources that are no part of a machine."""
-
-
-_KNOWING = re.compile(
-    r"\b(?:determin\w*|establish\w*|ascertain\w*|identif\w*|infer\w*|conclu\w*|known?|festgestellt|feststellen|ermittel\w*|"
-    r"bestimm\w*|bekannt|etabli\w*|conn?u\w*|stabilit\w*|reasons?|cause[sd]?|causas?|raisons?|grund\w*|ursache\w*|"
-    r"motiv\w*|razon\w*|razao|ragion\w*|meanings?|bedeutung|significado|significato|signification)\b"
-)
-"""Of what an error means or why something failed: that it is not known, and not what went wrong."""
-
-
-_TELLS = frozenset("ijSaqpNxtlr")
-"""Parts that speak of what is told, or of him who tells."""
-
-
-_OF_THINGS = re.compile(r"\b(?:evidence|beweis\w*|preuve\w*|prueba\w*|prov[ae]s?|indici\w*|introuvables?)\b")
-"""What is found or not, though it speaks of sources elsewhere."""
-
-_OUTCOMES_NUMBER = re.compile(r"\d+")
-
-
-def is_outcome(text: str, question: str, lexicons: tuple[Lexicon, ...]) -> bool:
-    """Whether an answer that denies something tells an outcome that was asked for, and speaks of no source.
-
-    Args:
-        text: The folded answer, without accents.
-        question: The same of the question.
-        lexicons: Of the languages of the answer, the likeliest first.
-    """
-    asked = _OF_OUTCOME.search(question)
-    if not asked or (not asked["found"] and _KNOWING.search(text)):
-        return False
-    if _PAPERS.search(text) or _repeats(text, question):
-        return False
-    if any(lexicon.declines.search(text) for lexicon in lexicons):
-        return False
-    words = WORD.findall(_OF_THINGS.sub("fact", text))
-    return not any(_tells(set(lexicon.tagged(words))) for lexicon in lexicons)
-
-
-def _tells(letters: set[str]) -> bool:
-    """Whether words with these letters speak of what a source tells or holds."""
-    return bool(letters & _TELLS) or {"s", "h"} <= letters or ("A" in letters and "s" not in letters)
-
-
-def _repeats(text: str, question: str) -> bool:
-    """Whether the number of the error stands in the answer: then it is that which was not found."""
-    return not set(_OUTCOMES_NUMBER.findall(text)).isdisjoint(_OUTCOMES_NUMBER.findall(question))

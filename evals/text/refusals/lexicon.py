@@ -4,6 +4,7 @@ They stand in `evals/data/refusals`, a TOML file for each language; `romance.tom
 Words are separated by white space, folded and without accents; "refer*" stands for all words that begin so.
 """
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,53 +12,22 @@ from pathlib import Path
 from typing import Any
 
 _FOLDER = Path(__file__).resolve().parents[2] / "data" / "refusals"
-ROLES: Mapping[str, str] = {
-    "not": "n",
-    "none": "k",
-    "text": "sS",
-    "source": "s",
-    "contract": "c",
-    "told": "a",
-    "data": "A",
-    "say": "t",
-    "tell_of": "B",
-    "hold": "h",
-    "said": "p",
-    "held": "g",
-    "find": "f",
-    "find_myself": "F",
-    "help": "o",
-    "have": "H",
-    "have_myself": "G",
-    "me": "i",
-    "us": "j",
-    "can": "m",
-    "unable": "u",
-    "unknown": "x",
-    "sure": "X",
-    "there": "e",
-    "question": "q",
-    "who": "w",
-    "it": "d",
-    "be": "b",
-    "lack": "l",
-    "appear": "v",
-    "unsaid": "N",
-    "defined": "D",
-    "more": "+",
-    "enough": "r",
-    "this": "T",
-    "my": "y",
-    "outside": "O",
-    "from": "P",
-    "that": "U",
-    "part": "R",
-    "about": "Y",
-    "does": "V",
-    "without": "W",
-    "asked": "Q",
-}
-"""The letter of each part, of which the rules of the grammar are made. What was "asked" is told by the question."""
+
+
+def _read(name: str) -> dict[str, Any]:
+    return tomllib.loads((_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+GRAMMAR: Mapping[str, Any] = _read("grammar")
+ROLES: Mapping[str, str] = GRAMMAR["roles"]
+"""The letter of each part, of which the rules of the grammar are made."""
+
+_PATTERNS: Mapping[str, str] = _read("patterns")
+
+
+def pattern(name: str) -> re.Pattern[str]:
+    """Compile a pattern of `patterns.toml`, which explains each."""
+    return re.compile(_PATTERNS[name].replace("\n", ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +96,9 @@ class Language:
 
 def _load(code: str) -> Language:
     """The lexicon of a language by its code in ISO 639-1."""
-    with (_FOLDER / f"{code}.toml").open("rb") as file:
-        read = tomllib.load(file)
+    read = _read(code)
     if family := read.pop("family", None):
-        with (_FOLDER / f"{family}.toml").open("rb") as file:
-            read["rules"] = tomllib.load(file)["rules"] + read["rules"]
+        read["rules"] = _read(family)["rules"] + read["rules"]
     fields: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in read.items()}
     return Language(**fields)
 

@@ -9,10 +9,57 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from evals.text.folding import ANYWHERE, BEFORE_NAMES
-from evals.text.refusals.facts import DENIES, Asked, Sense, without_facts
 from evals.text.refusals.grammar import Found, declined, describes, elliptic, reports_of_source, unknown
-from evals.text.refusals.lexicon import ROLES
+from evals.text.refusals.lexicon import ROLES, pattern
 from evals.text.refusals.roles import CONTENT, DECLINING, TELLING, WORD, Lexicon, Topic
+
+# What of a question helps to tell an answer that declines from one that states a negative.
+
+
+_MENTIONED = pattern("asks_whether_mentioned")
+
+
+_SIGN = pattern("asks_of_sign")
+
+
+_COMPOUND = pattern("asks_for_two")
+
+
+_COUNTS = pattern("asks_how_many")
+
+
+_LACKING = pattern("asks_what_lacks")
+
+
+class Asked(NamedTuple):
+    """What the form of a question tells about its answer."""
+
+    text: str
+    """Its beginning, in lower case."""
+    compound: bool
+    """It asks for more than one thing."""
+    mentioned: bool
+    """It asks whether something is said."""
+    sign: bool
+    """It asks what an error, a light or another sign means."""
+    counts: bool
+    """It asks how many there are, or which ones: "none" answers."""
+    lacking: bool
+    """It asks what is excluded or missing."""
+
+
+def read_question(question: str) -> Asked:
+    """Read what helps to understand an answer to the question; nothing of an empty one."""
+    text = " ".join(question.lower().replace("’", "'").split())[:2000]
+    return Asked(
+        text=text,
+        compound=bool(_COMPOUND.search(text)),
+        mentioned=bool(_MENTIONED.search(text)),
+        sign=bool(_SIGN.search(text)),
+        counts=bool(_COUNTS.search(text)),
+        lacking=bool(_LACKING.search(text)),
+    )
+
 
 # What a clause of an answer is, and by what clauses are read.
 
@@ -55,11 +102,10 @@ class Clause(NamedTuple):
 
 
 class Context(NamedTuple):
-    """What clauses are read by: the question, what it is about, what "it" stands for, and languages of the answer."""
+    """What clauses are read by: the question, what it is about, and languages of the answer."""
 
     asked: Asked
     topic: Topic
-    sense: Sense
     lexicons: tuple[Lexicon, ...]
 
 
@@ -74,16 +120,10 @@ _NUMBER = re.compile(r"\d+")
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 
 
-_REFUSED = re.compile(
-    r"\b(?:reject\w*|refus\w*|den(?:y|ied)|declin\w*|turned down|ab\w*lehnt\w*|verweigert\w*|zuruckgewiesen|rejet\w*|"
-    r"deneg\w*|rechaz\w*|negad\w*|recus\w*|respint\w*|rifiut\w*|negat\w*|indefer\w*|fail\w*|cancel\w*)\b"
-)
-"""Of a question why something was refused: that something was missing is the answer."""
+_REFUSED = pattern("asks_of_refused")
 
 
-_YES_NO = re.compile(
-    r"\b(?:yes|no|not|never|ja|nein|nicht|keine?|oui|non|pas|si|sim|nao|nunca|mai|ningun\w*|nessun\w*|nenhum\w*)\b"
-)
+_YES_NO = pattern("yes_or_no")
 
 
 def opening(clauses: list[Clause], lexicon: Lexicon, question: str) -> dict[str, float]:
@@ -135,43 +175,13 @@ def _numbers(clauses: list[Clause], question: str) -> dict[str, float]:
 # Whole answers, and what stands for declining in languages without a lexicon of their own.
 
 
-BARE = re.compile(
-    r"^\W*(?:answer:?\s*)?(?:n/?a|none|null|nil|no ?_?answer(?: present| found)?|unknown|not known|unclear|idk|"
-    r"cannotanswer|unanswerable|undefined|undetermined|empty response)?\W*$"
-)
-"""A whole answer that is one such word, or none: what datasets and servers write where there is no answer."""
+BARE = pattern("bare")
 
 
-NO_NUMBER = re.compile(
-    r"^\W*(?:none|nil)(?: (?:(?:is|are|was|were|has|have|been|so|yet|ever) ){0,3}"
-    r"(?:found|known|reported|recorded|observed|seen|detected|registered|counted|left|needed|required))?\W*$"
-)
-"""A whole answer to "how many" or "which ones": that there are none, and not that none were retrieved."""
+NO_NUMBER = pattern("no_number")
 
 
-_DUTCH = (
-    r"\b(?:staat|staan) (?:er )?niet\b|\bniet (?:vermeld|gevonden|genoemd|vinden|beantwoorden)\b|\bgeen informatie\b|"
-    r"\bweet (?:ik )?het niet\b"
-)
-
-_CHINESE = r"无法|没有(?:提到|相关|找到|说明|提供|提及)|未(?:提及|提到|提供|说明|找到)|不知道|找不到|不清楚|抱歉"
-
-
-_JAPANESE = (
-    r"わかりません|分かりません|記載(?:が|は|されて)|見つかりません|情報(?:が|は)ありません|含まれていません|"
-    r"見当たりません|ありませんでした|お答えできません"
-)
-
-_RUSSIAN = r"\bне (?:указан|найден|могу|знаю|содерж|упомин)|\bнет информации"
-
-
-_SOME = (
-    r"알 수 없|찾을 수 없|\bnie (?:wiem|znalaz|podano|ma informacji)|\binte (?:hitta|framgar|namns)|\bfremgar ikke|"
-    r"bulunamad|bilmiyorum"
-)
-
-_PHRASES = re.compile("|".join((_DUTCH, _CHINESE, _JAPANESE, _RUSSIAN, _SOME)))
-
+_PHRASES = pattern("elsewhere")
 
 _IN_LATIN = ("niet", "geen informatie", "nie ", "inte ", "fremgar ikke", "bulunamad", "bilmiyorum")
 """One of these is in every phrase of ASCII letters alone: where none is, no phrase is tried."""
@@ -200,30 +210,18 @@ _IT_IS = re.compile(r"\b(it|that|there|here|what)'s\b")
 
 _NO_SUBJECT = re.compile(r"^(?: [.V]){0,2} [^ ]*n")
 
-_FILE = re.compile(r"\b\w+\.(?:md|pdf|txt|html)\b|^(?:here is|only|here's) (?:what|the)\b")
+_FILE = pattern("file")
 
-_I = re.compile(r"\b(?:i|ich|mir|je|j|me|mi|meu|meus|minha|mein\w*|my|puedo|posso|tengo|tenho|ho|unklar|unclear)\b")
-
-
-_WHETHER = re.compile(
-    r"\b(?:whether|ob)\b|\b(?:dit|disent|precise\w*|sait|sais|dice|dicen|sabe|indica\w*|diz|dizem|precisa\w*|"
-    r"specifica\w*|dicono|so|sei|se1) (?:pas )?(?:si|se)\b"
-)
+_I = pattern("speaker")
 
 
-_TO_OTHERS = re.compile(
-    r"\b(?:third parties|an dritte|mit dritten|a (?:des )?tiers|(?:a|con) terceros|(?:a|con) terzi|"
-    r"(?:a|com) terceiros)\b"
-)
-"""To whom data are not passed on: a fact of a firm, and not of its papers."""
+_WHETHER = pattern("whether")
 
 
-_WOULD_NOT = re.compile(
-    r"\b(?:wollten?|mochten?|konne|konnten?|durfe|would|could|declined|refused|pouvai\w+|voulai\w+|souhaitai\w+|"
-    r"a refuse|podian?|querian?|quiso|quisieron|pudo|potevan?o?|volevan?o?|ha voluto|hanno voluto|quis|quiseram|"
-    r"poderia|recusou|rehuso|declino)\b"
-)
-"""Of somebody who would not tell, or could not."""
+_TO_OTHERS = pattern("to_others")
+
+
+_WOULD_NOT = pattern("would_not")
 
 
 _GOES_ON = frozenset("wUTnk")
@@ -266,17 +264,14 @@ def read(text: str, context: Context, subject: str) -> Iterator[Clause]:
         context: By what it is read.
         subject: The letter of who speaks or what source was named first in the sentence; else empty.
     """
-    rest = without_facts(text, context.asked, context.sense)
-    plain = written_out(rest)
-    if context.asked.whether and DENIES.search(text):
-        yield Clause(plain, Kind.ANSWERS)
-    elif declines_elsewhere(rest):
+    plain = written_out(text)
+    if declines_elsewhere(text):
         yield Clause(plain, Kind.DECLINES)
     else:
         words = WORD.findall(plain)
         readings = (_declining(plain, words, lexicon, context, subject) for lexicon in context.lexicons)
         found = next((reading for reading in readings if reading), None)
-        yield from found or [_other(plain, words, context.lexicons, is_fact=rest != text)]
+        yield from found or [_other(plain, words, context.lexicons)]
 
 
 def without_verb(clause: Clause, mark: str, context: Context) -> Clause:
@@ -305,9 +300,9 @@ def _with_asked(words: list[str], groups: list[str], context: Context) -> list[s
     ]
 
 
-def _other(text: str, words: list[str], lexicons: tuple[Lexicon, ...], *, is_fact: bool = False) -> Clause:
+def _other(text: str, words: list[str], lexicons: tuple[Lexicon, ...]) -> Clause:
     """A clause that does not decline."""
-    return Clause(text, Kind.ANSWERS if is_fact else _kind_of_other(text, words, lexicons))
+    return Clause(text, _kind_of_other(text, words, lexicons))
 
 
 def _declining(plain: str, words: list[str], lexicon: Lexicon, context: Context, subject: str) -> list[Clause] | None:

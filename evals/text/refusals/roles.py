@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from evals.text.folding import fold
-from evals.text.refusals.lexicon import LANGUAGES, ROLES, Language
+from evals.text.refusals.lexicon import LANGUAGES, ROLES, Language, pattern
 
 # The words of six languages by the part that they play where an answer declines.
 
@@ -165,16 +165,6 @@ class Lexicon:
     def _denies(self, word: str) -> bool:
         return not DECLINING.isdisjoint(self.letters(word))
 
-    def telling(self, hints: int) -> tuple[set[str], set[str], set[str]]:
-        """Words, beginnings and ends of words that decline by rule, or are among these hints, bits of `BITS`."""
-        listed = (self._exact, self._begins, self._ends)
-        whole, beginnings, ends = (
-            {word for word, parts in one.items() if _declines_or_hints(parts, hints)} for one in listed
-        )
-        signs = (self._sign_words, self._sign_beginnings)
-        hinting, hinted = ({word for word, bits in one.items() if bits & hints} for one in signs)
-        return whole | hinting | self.hints, beginnings | hinted, ends
-
     def may_decline(self, words: Collection[str]) -> bool:
         """Whether any of the words of a text can decline: a quick look before any rule is tried."""
         return not self.hints.isdisjoint(words) or any(map(self.denies, words))
@@ -208,11 +198,6 @@ class Lexicon:
     def asked_for(self, question: str) -> tuple[str, ...]:
         """The beginnings of nouns for what the question words of a question ask for."""
         return tuple(stem for pattern, stems in self._asked if pattern.search(question) for stem in stems)
-
-
-def _declines_or_hints(parts: str, hints: int) -> bool:
-    """Whether one of the parts that a word can play declines by rule, or is among the hints."""
-    return not DECLINING.isdisjoint(parts) or any(_PARTS.get(part, 0) & hints for part in parts)
 
 
 def _signs(signs: Mapping[str, str]) -> tuple[dict[str, int], dict[str, int]]:
@@ -271,16 +256,10 @@ _ANY, _BRIEF = "*", "."
 """Behind three letters: of a word of any length, and of one of at most four."""
 
 
-_NEEDED = re.compile(r"\b(?:hace|hacen|haga|hara|faz|fazem|fara) falta\b")
-"""What is needed is not missing."""
+_NEEDED = pattern("needed")
 
 
-TELLING = re.compile(
-    r"\b(?:said|say|says|answer(?:ed)?|repl(?:y|ied)|respon[ds]\w*|conclu\w+|comment(?:ed)?|told|declare\w*|claim\w*|"
-    r"sagt\w*|antwortet\w*|erklart\w*|ausser\w*|reagiert\w*|begrund\w*|dit|repond\w*|declar\w*|dijo|dice|dicen|"
-    r"contest\w*|respond\w*|disse|dissero|diz|rispos\w*|rispond\w*|dichiar\w*|comment\w*|concl\w+)\b"
-)
-"""Of a question that asks what somebody said."""
+TELLING = pattern("asks_what_was_said")
 
 
 def shared(words: Iterable[str], others: Iterable[str]) -> list[str]:

@@ -33,7 +33,7 @@ def _abstained(row: dict[str, Any]) -> bool:
     return Sample(question, EvalResponse(answer=row["answer"])).abstained
 
 
-@pytest.mark.parametrize(("split", "floor"), [("development", 0.97), ("learnt", 0.95), ("held_out", 0.88)])
+@pytest.mark.parametrize(("split", "floor"), [("development", 0.93), ("learnt", 0.95), ("held_out", 0.88)])
 def test_the_detector_agrees_with_the_labels(split: str, floor: float) -> None:
     """Precision and recall stay above the floor of each split."""
     assert min(shares(split=split)) >= floor
