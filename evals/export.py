@@ -9,9 +9,9 @@ from itertools import chain
 from pathlib import Path
 
 from evals.errors import ConfigError, UnknownNameError
+from evals.report.document import to_html
 from evals.report.junit import to_junit
-from evals.report.markdown import to_html, to_markdown
-from evals.report.review import to_review
+from evals.report.markdown import to_markdown
 from evals.report.tables import (
     ExportFormat,
     to_csv,
@@ -21,6 +21,7 @@ from evals.report.tables import (
     to_parquet,
     to_parquet_metrics,
     to_ragas,
+    to_review,
 )
 from evals.report.trec import (
     judgement_notes,

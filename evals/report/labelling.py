@@ -135,7 +135,7 @@ class LabelDesk:
         row = labelling.row(record, label.verdict, " ".join(label.comment.split())) if label.verdict else None
         with self._lock:
             put_label(self._sheet(run_id), labelling, label.question, row, before=_before(label))
-        return _told(row) if row else None
+        return verdict_and_comment(row)
 
     def _record(self, run_id: str, question_id: str) -> EvalRecord:
         order = self._order(run_id)
@@ -147,7 +147,7 @@ class LabelDesk:
 
     def _given(self, run_id: str, metric: str, order: _Order) -> dict[str, dict[str, str]]:
         found = labels_in(self._sheet(run_id), Labelling(run_id, metric, self._annotator), order.ids)
-        return {question_id: _told(row) for question_id, row in found.items()}
+        return {question_id: verdict_and_comment(row) for question_id, row in found.items()}
 
     def _sheet(self, run_id: str) -> Path:
         return sheet_path(self._folder.store.folder, Labelling(run_id, "", self._annotator))
@@ -176,8 +176,9 @@ def _before(label: GivenLabel) -> dict[str, str] | None:
     return label.before
 
 
-def _told(row: dict[str, str]) -> dict[str, str]:
-    return {"verdict": row["verdict"], "comment": row["comment"]}
+def verdict_and_comment(row: dict[str, str] | None) -> dict[str, str] | None:
+    """What a page shows of a row of the sheet; None for none."""
+    return row and {"verdict": row["verdict"], "comment": row["comment"]}
 
 
 def _shown(record: EvalRecord) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from evals.errors import ConfigError, TrackerError
 from evals.report.document import write_report
-from evals.report.tables import error_of, metric_names, metric_values
+from evals.report.tables import metric_names, row_of, values_of
 from evals.schemas.results import EvalRun
 from evals.scoring.conclusion import Measured
 from evals.scoring.config import headline
@@ -196,11 +196,6 @@ def _param_name(name: str, taken: Container[str]) -> str:
 
 def _table(measured: Measured) -> dict[str, list[Any]]:
     """A row a question, as MLflow keeps tables."""
-    names = metric_names(measured)
-    columns = ["id", "dataset", "question", "expected_answer", "answer", "error", *names]
-    rows = []
-    for record in measured.records():
-        question, response = record.question, record.response
-        facts = [question.id, question.dataset, question.question, question.expected_answer]
-        rows.append([*facts, response.answer if response else None, error_of(record), *metric_values(record, names)])
-    return {"columns": columns, "data": rows}
+    columns = ["id", "dataset", "question", "expected_answer", "answer", "error", *metric_names(measured)]
+    rows = (row_of(record) | values_of(record) for record in measured.records())
+    return {"columns": columns, "data": [[row.get(name) for name in columns] for row in rows]}

@@ -1,7 +1,7 @@
 """What is said of a run as a whole: the block that its overview is drawn from."""
 
-from collections.abc import Iterator, Sequence
-from html import escape
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import yaml
@@ -22,7 +22,6 @@ from evals.report.wording import (
     level,
     link_lines,
     lost,
-    one_line,
     outcome_parts,
     plain,
     printable,
@@ -36,10 +35,9 @@ from evals.report.wording import (
     weighted_remarks,
 )
 from evals.schemas.results import EvalRun, MetricSummary
-from evals.scoring.abstention import RiskCoverage
 from evals.scoring.conclusion import Measured
 from evals.scoring.config import headline, percent
-from evals.scoring.diagnosis.counts import Diagnosis, LinkCount
+from evals.scoring.diagnosis.counts import Diagnosis
 from evals.scoring.diagnosis.stages import Link
 from evals.scoring.settings import confidence
 
@@ -79,13 +77,18 @@ def funnel(diagnosis: Diagnosis) -> list[dict[str, Any]]:
     for stage, says, links in _STAGES:
         broken = [one for one in diagnosis.links if one.link in links]
         left -= sum(one.count for one in broken)
-        stages.append({"stage": stage, "says": says, "count": left, "links": [_told(one) for one in broken]})
+        links_of = [
+            {
+                "link": one.link.value,
+                "label": one.link.label,
+                "count": one.count,
+                "share": one.share,
+                "ci": one.interval,
+            }
+            for one in broken
+        ]
+        stages.append({"stage": stage, "says": says, "count": left, "links": links_of})
     return stages
-
-
-def _told(one: LinkCount) -> dict[str, Any]:
-    link = one.link
-    return {"link": link.value, "label": link.label, "count": one.count, "share": one.share, "ci": one.interval}
 
 
 # The scorecard as a page shows it: the same words as on the terminal, and the numbers for the charts.
@@ -134,108 +137,32 @@ def not_measured(run: EvalRun) -> list[dict[str, str]]:
     return [{"name": name, "reason": printable(reason)} for name, reason in found.items()]
 
 
-# What of a run is read without JavaScript: its headline, the scorecard, and what to know of both.
-
-
-_LONGEST = 300
-
-_MOST_NOTES = 50
-
-
-def runs_head(runs: Sequence[Measured]) -> Iterator[str]:
-    """A section for each run."""
-    for measured in runs:
-        yield f'<section class="run" data-run="{escape(measured.run.id)}">\n'
-        yield from _run_head(measured)
-        yield "</section>\n"
-
-
-def _run_head(measured: Measured) -> Iterator[str]:
+def head_of(measured: Measured) -> dict[str, Any]:
+    """What of a run is read without JavaScript: its headline, the scorecard, and what to know of both."""
     run = measured.run
-    yield f'<h2><bdi dir="auto">{_text(run.name, 200)}</bdi></h2>\n<p class="facts">{_facts(run)}</p>\n'
-    if run.is_unscored:
-        yield f'<p class="score none">This run did not finish: {escape(in_its_log(measured.source))}.</p>\n'
-    else:
-        yield f"{_score(run)}\n"
-        yield f'<p class="outcomes">{_text(_outcomes(run), 1000)}</p>\n'
-    notes = [*reading_notes(run.fingerprints), *run.notes, *interval_notes(run)]
-    yield _list("notes", "To know of these numbers", notes)
-    yield from _scorecard(run)
-
-
-def _facts(run: EvalRun) -> str:
-    """Who was asked what, when, and by which judge."""
-    model = run.config.get("llm_model")
-    facts = [
-        f"<code>{escape(run.id)}</code>",
-        f'<span class="status {escape(run.status)}">{"unfinished" if run.is_unscored else escape(run.status)}</span>',
-        _text(f"{run.server.url}{f' ({model})' if model else ''}", _LONGEST),
-        _text(", ".join(run.datasets), _LONGEST),
-        _text(f"judge {run.judge.model}" if run.judge else "no judge", _LONGEST),
-        f"{run.created_at:%Y-%m-%d %H:%M} UTC{'' if run.is_unscored else f', {run.duration_s:.0f} s'}",
-    ]
-    return " · ".join(facts)
-
-
-def _outcomes(run: EvalRun) -> str:
-    asked = questions_of(run.fingerprints, run.question_count)
+    weighted, model, certainty = run.weighted_score, run.config.get("llm_model"), level(confidence(run))
+    score = [f"of {percent(headline(run).coverage)} of the weight"]
+    score += [f"{certainty} interval {score_range(weighted.ci)}"] if weighted.ci is not None else []
+    score += [f"{score_range(weighted.bounds)} with lost questions"] if weighted.bounds is not None else []
     stopped = f"; asking ended early: {run.outcomes.stopped}" if run.outcomes.stopped else ""
-    return f"{asked}: {', '.join(outcome_parts(run.outcomes))}{stopped}"
-
-
-def _score(run: EvalRun) -> str:
-    """The weighted score with its coverage and intervals, or why there is none, and what it is made of."""
-    head, weighted = headline(run), run.weighted_score
-    made_of = _list("remarks", "", [*weighted_remarks(run, head)])
-    if head.score is None:
-        return f'<p class="score none">No weighted score: {_text(head.reason or "", _LONGEST)}</p>\n{made_of}'
-    told = [f"of {percent(head.coverage)} of the weight"]
-    if weighted.ci is not None:
-        told.append(f"{level(confidence(run))} interval {score_range(weighted.ci)}")
-    if weighted.bounds is not None:
-        told.append(f"{score_range(weighted.bounds)} with lost questions")
-    return (
-        f'<p class="score"><span class="label">Weighted score</span> <strong>{head.score:.3f}</strong> '
-        f"{escape(', '.join(told))}</p>\n{made_of}"
-    )
-
-
-def _list(kind: str, title: str, lines: Sequence[str]) -> str:
-    if not lines:
-        return ""
-    more = [f"… and {len(lines) - _MOST_NOTES} more"] if len(lines) > _MOST_NOTES else []
-    items = "".join(f'<li dir="auto">{_text(line, 1000)}</li>' for line in [*lines[:_MOST_NOTES], *more])
-    head = f"<h3>{escape(title)}</h3>" if title else ""
-    return f'<div class="{kind}">{head}<ul>{items}</ul></div>\n'
-
-
-def _scorecard(run: EvalRun) -> Iterator[str]:
-    """A table for each group, into which charts are put where there is JavaScript."""
-    groups = scorecard_groups(run)
-    if not groups:
-        return
-    yield "<h3>Scorecard</h3>\n"
-    for group in groups:
-        name = escape(group["group"])
-        yield f'<div class="group" data-group="{name}">\n<table class="scorecard">\n<caption>{name}</caption>\n'
-        yield '<thead><tr><th scope="col">metric</th><th scope="col">value</th>'
-        yield f'<th scope="col">{level(confidence(run))} interval</th><th scope="col">n</th></tr></thead>\n<tbody>\n'
-        yield from map(_row, group["metrics"])
-        yield "</tbody>\n</table>\n</div>\n"
-
-
-def _row(metric: dict[str, Any]) -> str:
-    remarks = f'<div class="remark">{_text(", ".join(metric["remarks"]), 600)}</div>' if metric["remarks"] else ""
-    empty = ' class="empty"' if metric["value"] is None else ""
-    return (
-        f'<tr{empty}><th scope="row">{_text(metric["name"], 100)} {metric["arrow"]}{remarks}</th>'
-        f"<td>{escape(metric['shown'])}</td><td>{escape(metric['interval'])}</td><td>{metric['n']}</td></tr>\n"
-    )
-
-
-def _text(text: str, limit: int) -> str:
-    """Foreign text on one line, without what steers or hides, escaped."""
-    return escape(one_line(plain(text), limit))
+    asked = questions_of(run.fingerprints, run.question_count)
+    return {
+        "run": run,
+        "head": headline(run),
+        "facts": [
+            f"{run.server.url}{f' ({model})' if model else ''}",
+            ", ".join(run.datasets),
+            f"judge {run.judge.model}" if run.judge else "no judge",
+            f"{run.created_at:%Y-%m-%d %H:%M} UTC{'' if run.is_unscored else f', {run.duration_s:.0f} s'}",
+        ],
+        "log": in_its_log(measured.source) if run.is_unscored else "",
+        "score": score,
+        "remarks": list(weighted_remarks(run, headline(run))),
+        "outcomes": f"{asked}: {', '.join(outcome_parts(run.outcomes))}{stopped}",
+        "notes": [*reading_notes(run.fingerprints), *run.notes, *interval_notes(run)],
+        "groups": scorecard_groups(run),
+        "level": certainty,
+    }
 
 
 def overview_of(measured: Measured) -> dict[str, Any]:
@@ -246,7 +173,7 @@ def overview_of(measured: Measured) -> dict[str, Any]:
         "scored": not run.is_unscored,
         "scorecard": scorecard_groups(run),
         "cost": [printable(line) for line in cost_lines(run)],
-        "judge": _judge(run),
+        "judge": [printable(line) for line in (judge_line(run), *card_lines(run)) if line],
         "notMeasured": not_measured(run),
         "hints": [
             {"text": one.text, "evidence": one.evidence(run.scorecard)} for one in applying(run.scorecard, run.outcomes)
@@ -261,25 +188,16 @@ def _derived(measured: Measured) -> dict[str, Any]:
     """What follows from the records of a finished run."""
     digest = measured.digest
     table, curve = measured.abstention, digest.risk
+    points = [{"coverage": one.coverage, "risk": one.risk} for one in curve.points] if curve else []
     return {
         "funnel": funnel(digest.diagnosis),
         "links": list(link_lines(digest.diagnosis)),
         "toVerify": [measured.source[number].question.id for number in digest.to_verify],
         "slices": wrong_by_key(measured),
         "abstention": table and {"cells": abstention_cells(table), "rates": abstention_rates(table)},
-        "risk": curve and _risk(curve),
+        "risk": curve and {"line": risk_line(curve), "points": points},
         "stages": [{"name": printable(name), "said": said} for name, said in stage_lines(digest.stages)],
     }
-
-
-def _risk(curve: RiskCoverage) -> dict[str, Any]:
-    points = [{"coverage": one.coverage, "risk": one.risk} for one in curve.points]
-    return {"line": risk_line(curve), "points": points}
-
-
-def _judge(run: EvalRun) -> list[str]:
-    line = judge_line(run)
-    return [] if line is None else [printable(said) for said in (line, *card_lines(run))]
 
 
 def _configuration(run: EvalRun) -> list[dict[str, str]]:
@@ -297,8 +215,5 @@ def _configuration(run: EvalRun) -> list[dict[str, str]]:
             "rescored from": run.rescored_from,
         },
     }
-    return [{"title": title, "text": plain(_as_yaml(part))} for title, part in parts.items() if part]
-
-
-def _as_yaml(part: Any) -> str:
-    return yaml.safe_dump(part, allow_unicode=True, sort_keys=False, width=100)
+    written = partial(yaml.safe_dump, allow_unicode=True, sort_keys=False, width=100)
+    return [{"title": title, "text": plain(written(part))} for title, part in parts.items() if part]

@@ -10,7 +10,7 @@ from rapidfuzz.distance import LCSseq
 from evals.metrics.citation_support import CITATION_SUPPORT, Statement, placed_statements
 from evals.metrics.judge_tasks import ANSWER_CLAIMS, ANSWER_IN_CONTEXTS, REFERENCE_CLAIMS, REFERENCE_IN_CONTEXTS
 from evals.metrics.sample import Sample
-from evals.report.wording import detail_line, number, one_line, place_of, plain, wrong_line
+from evals.report.wording import detail_line, number, one_line, place_of, plain, six_digits, wrong_line
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse, ResponseError
 from evals.schemas.results import EvalRecord
@@ -448,7 +448,7 @@ def _metrics(measured: Measured, count: int) -> Iterator[dict[str, Any]]:
             continue
         values: list[float | None] = [None] * count
         for place, value in zip(columns.numbers, column.values, strict=True):
-            values[place] = None if isnan(value) else _rounded(value)
+            values[place] = None if isnan(value) else six_digits(value)
         yield {
             "name": summary.name,
             "unit": summary.unit,
@@ -456,11 +456,6 @@ def _metrics(measured: Measured, count: int) -> Iterator[dict[str, Any]]:
             "better": summary.higher_is_better,
             "values": values,
         }
-
-
-def _rounded(value: float) -> float:
-    """Six digits, which is more than is shown."""
-    return float(f"{value:.6g}")
 
 
 def _slices(measured: Measured) -> Iterator[dict[str, Any]]:

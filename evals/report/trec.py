@@ -5,17 +5,15 @@ names of their own. trec_eval then gives the values of recall, nDCG and MRR that
 one chunk is the first to hold several golds, for it knows one relevant item at a rank: such questions are left out.
 """
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
-from typing import Any
 from urllib.parse import quote
 
 from evals.metrics.retrieval import MRR
 from evals.metrics.sample import Sample
-from evals.report.tables import known_of
+from evals.report.tables import json_line, known_of
 from evals.schemas.dataset import EvalQuestion, GoldPassage
 from evals.schemas.response import RetrievedChunk
 from evals.schemas.results import EvalRecord
@@ -181,7 +179,7 @@ def to_corpus(measured: Measured) -> Iterator[str]:
         for name, text in _passages(record):
             if name not in seen:
                 seen.add(name)
-                yield _line({"_id": in_a_cell(name), "title": "", "text": text})
+                yield json_line({"_id": in_a_cell(name), "title": "", "text": text})
 
 
 def to_queries(measured: Measured) -> Iterator[str]:
@@ -189,7 +187,7 @@ def to_queries(measured: Measured) -> Iterator[str]:
     for record in measured.records():
         question = record.question
         if judged(question):
-            yield _line({"_id": in_a_cell(question.id), "text": question.question, **known_of(question)})
+            yield json_line({"_id": in_a_cell(question.id), "text": question.question, **known_of(question)})
 
 
 def to_judgements(measured: Measured) -> Iterator[str]:
@@ -206,7 +204,3 @@ def _passages(record: EvalRecord) -> Iterable[tuple[str, str]]:
     for chunk in (record.response.chunks if record.response else None) or []:
         if chunk.text:
             yield passage_id(chunk), chunk.text
-
-
-def _line(row: dict[str, Any]) -> str:
-    return f"{json.dumps(row, ensure_ascii=False)}\n"

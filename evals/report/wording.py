@@ -174,6 +174,16 @@ def value(summary: "MetricSummary") -> str:
     return bounded(summary.value, summary.unit, at_least=summary.at_least)
 
 
+def ends_of(ends: tuple[float, float] | None, unit: str) -> str:
+    """An interval from end to end; a dash for none."""
+    return "–" if ends is None else " … ".join(interval_end(end, unit) for end in ends)
+
+
+def six_digits(value: float) -> float:
+    """A number as charts have it, with more digits than are shown."""
+    return float(f"{value:.6g}")
+
+
 def interval(summary: "MetricSummary") -> str:
     """The interval of a metric, with ≥ where nobody knows how far above it ends; a dash for none."""
     if summary.ci is None:
