@@ -40,22 +40,23 @@ _HELD = 4
 
 
 class HeldPage:
-    """A page with the blocks about all its runs, which are made once.
+    """A page with its data blocks packed; those about all its runs are made once.
 
     Args:
         runs: The first is the one that the others are set against.
     """
 
     def __init__(self, runs: Sequence[HeldRun]) -> None:
-        self._page = RunsPage([run.measured for run in runs])
-        self._locks = [run.lock for run in sorted(runs, key=lambda one: one.measured.run.id)]
+        self.runs = runs
+        self.page = RunsPage([run.measured for run in runs])
         self._shared: dict[str, bytes] = {}
-        self.title, self.ids = self._page.title, ",".join(run.measured.run.id for run in runs)
 
-    def head(self) -> str:
-        """HTML that is read without JavaScript."""
+    def html(self, labelling: str) -> str:
+        """The page, of which its head can be read without JavaScript."""
         with self._locked():
-            return self._page.head()
+            head = self.page.head()
+        ids = ",".join(run.measured.run.id for run in self.runs)
+        return _view("../../", "runs.js", labelling, title=self.page.title, head=head, runs=ids)
 
     def block(self, name: str) -> bytes:
         """A block as gzip of JSON.
@@ -64,7 +65,7 @@ class HeldPage:
             UnknownNameError: The page has no block of this name.
             StoreError: The records of a run cannot be read.
         """
-        page = self._page
+        page = self.page
         make = page.shared.get(name) or page.overviews.get(name) or page.details.get(name)
         if make is None:
             raise UnknownNameError("data block", name, [])
@@ -78,12 +79,12 @@ class HeldPage:
     def _locked(self) -> Iterator[None]:
         """Keep the runs from other requests; in one order, so that two pages never wait for each other."""
         with ExitStack() as stack:
-            for lock in self._locks:
-                stack.enter_context(lock)
+            for run in sorted(self.runs, key=lambda one: one.measured.run.id):
+                stack.enter_context(run.lock)
             yield
 
 
-class RunsPages:
+class HeldPages:
     """The pages that somebody looks at; each is kept until its runs change, or others are looked at.
 
     Args:
@@ -92,7 +93,7 @@ class RunsPages:
 
     def __init__(self, folder: RunsFolder) -> None:
         self._folder = folder
-        self._held: dict[str, tuple[list[HeldRun], HeldPage]] = {}
+        self._held: dict[str, HeldPage] = {}
         self._lock = Lock()
 
     def page(self, text: str) -> HeldPage:
@@ -112,12 +113,16 @@ class RunsPages:
         runs = [self._folder.measured(one) for one in ids]
         with self._lock:
             known = self._held.pop(text, None)
-            is_same = known is not None and all(one is other for one, other in zip(known[0], runs, strict=True))
-            page = known[1] if known is not None and is_same else HeldPage(runs)
-            self._held[text] = (runs, page)
+            is_same = known is not None and all(one is other for one, other in zip(known.runs, runs, strict=True))
+            self._held[text] = page = known if known is not None and is_same else HeldPage(runs)
             for stale in list(self._held)[:-_HELD]:
                 del self._held[stale]
             return page
+
+
+def _view(root: str, script: str, labelling: str, *, title: str, head: str = "", runs: str = "") -> str:
+    about = {"title": title, "head": head, "runs": runs, "labelling": labelling}
+    return render("view.html.j2", root=root, script=script, **about)
 
 
 # Who gets an answer: whoever has the address with the token, at a name of this machine, and no page of another
@@ -184,21 +189,18 @@ class Guard:
                 message = {**message, "headers": [*message["headers"], *self._headers]}
             await send(message)
 
-        path = self._path_inside(scope)
-        status = 404 if path is None else self._refusal(Headers(scope=scope), scope, path)
+        headers = Headers(scope=scope)
+        token, slash, rest = str(scope["path"]).removeprefix("/").partition("/")
+        is_known = compare_digest(token.encode(errors="replace"), self._token)
+        is_ours = is_known and slash and headers.get("host", "").lower() in self._hosts
+        path = f"/{rest}"
+        status = self._refusal(headers, scope, path) if is_ours else 404
         if status is not None:
             await Response(status_code=status)(scope, receive, send_with_headers)
             return
         # The same request without the token: no message or log of what lies behind can hold it.
-        inside = {**scope, "path": path, "raw_path": (path or "").encode(errors="replace")}
+        inside = {**scope, "path": path, "raw_path": path.encode(errors="replace")}
         await self._app(inside, receive, send_with_headers)
-
-    def _path_inside(self, scope: Scope) -> str | None:
-        """What follows the token in the path; None where the host or the token is wrong."""
-        host = Headers(scope=scope).get("host", "").lower()
-        token, slash, rest = str(scope["path"]).removeprefix("/").partition("/")
-        known = compare_digest(token.encode(errors="replace"), self._token)
-        return f"/{rest}" if known and slash and host in self._hosts else None
 
     def _refusal(self, headers: Headers, scope: Scope, path: str) -> int | None:
         """The status for a request that a page of another origin makes; None for one that may be answered."""
@@ -259,13 +261,7 @@ class Listening:
             timeout_graceful_shutdown=1,
         )
         self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(target=self._run, name="evals view", daemon=True)
-
-    @property
-    def port(self) -> int:
-        """Where it listens."""
-        found: int = self._listener.getsockname()[1]
-        return found
+        self._thread = threading.Thread(target=self._server.run, args=([listener],), name="evals view", daemon=True)
 
     def __enter__(self) -> "Listening":
         self._thread.start()
@@ -282,9 +278,6 @@ class Listening:
         """Wait until the server ends, or somebody presses Ctrl-C, which is raised here."""
         while self._thread.is_alive():
             self._thread.join(0.5)
-
-    def _run(self) -> None:
-        self._server.run(sockets=[self._listener])
 
 
 # The pages and what they load: those of the report, with scripts of our own that fetch.
@@ -350,20 +343,16 @@ def create_app(folder: Path, *, token: str, port: int, labels: bool = False, ann
     app.add_exception_handler(EvalsError, _say)
     app.add_exception_handler(HTTPException, _bare)
     runs = RunsFolder(folder)
-    pages = RunsPages(runs)
-    live, desk = LiveRuns(runs), LabelDesk(runs, annotator)
+    pages, live, desk = HeldPages(runs), LiveRuns(runs), LabelDesk(runs, annotator)
     labelling = "yes" if labels else ""
 
     @app.get("/")
     def all_runs() -> Response:
-        page = {"title": "Runs", "root": "./", "script": "folder.js", "head": "", "runs": ""}
-        return HTMLResponse(render("view.html.j2", **page, labelling=labelling))
+        return HTMLResponse(_view("./", "folder.js", labelling, title="Runs"))
 
     @app.get("/runs/{ids}/")
     def some_runs(ids: str) -> Response:
-        page = pages.page(ids)
-        found = {"title": page.title, "root": "../../", "script": "runs.js", "head": page.head(), "runs": page.ids}
-        return HTMLResponse(render("view.html.j2", **found, labelling=labelling).encode(errors="replace"))
+        return HTMLResponse(pages.page(ids).html(labelling).encode(errors="replace"))
 
     @app.get("/assets/{name}")
     def loaded(name: str) -> Response:
