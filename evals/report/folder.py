@@ -78,7 +78,8 @@ def trends(runs: Sequence[EvalRun], groups: Sequence[Sequence[EvalRun]]) -> list
 def _courses(runs: Sequence[EvalRun], groups: Sequence[Sequence[EvalRun]]) -> Iterator[dict[str, Any]]:
     """The score and the main metrics, those of which several runs have a value."""
     alike = {run.id for run in next((group for group in groups if runs[-1] in group), ())}
-    courses = {"score": (True, [(run, headline(run).score, "ratio") for run in runs if run.id in alike])}
+    courses: dict[str, tuple[bool | None, list[tuple[EvalRun, float | None, str]]]] = {}
+    courses["score"] = (True, [(run, headline(run).score, "ratio") for run in runs if run.id in alike])
     fed = [name for names in runs[-1].weighted_score.fed_by.values() for name in names if name != _LATENCY]
     for name in [*[*dict.fromkeys(fed)][: _MOST - 1], _LATENCY]:
         found = [(run, one) for run in runs if (one := run.scorecard.find(name)) and one.value is not None]

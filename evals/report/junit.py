@@ -7,6 +7,7 @@ from typing import NamedTuple
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from evals.report.ci import Checked, CommandEnd, CommandProblem, fails, group_of
+from evals.report.overview import PLACES
 from evals.report.wording import one_line, plain, shortened
 from evals.schemas.results import EvalRecord
 from evals.scoring.conclusion import Measured
@@ -27,22 +28,6 @@ _READ = 10 * _MESSAGE
 
 _RESULTS = {Link.TRANSPORT: "error", Link.JUDGE_COULD_NOT_TELL: "skipped"}
 """Of a question, by its first broken link: a failure where nothing else is said."""
-
-_GROUPS = {
-    Link.TRANSPORT: "transport",
-    Link.CORPUS: "retrieval",
-    Link.NOT_RETRIEVED: "retrieval",
-    Link.PART_RETRIEVED: "retrieval",
-    Link.BELOW_K: "retrieval",
-    Link.SHOULD_HAVE_ABSTAINED: "abstention",
-    Link.WRONG_ABSTENTION: "abstention",
-    Link.CONTRADICTS_REFERENCE: "generation",
-    Link.NO_MATCH_BY_WORDS: "generation",
-    Link.UNUSED: "generation",
-    Link.WRONG_CITATION: "citation",
-    Link.PARTLY_CORRECT: "generation",
-    Link.JUDGE_COULD_NOT_TELL: "generation",
-}
 
 
 class JUnitCase(NamedTuple):
@@ -86,20 +71,25 @@ def junit_of(ended: CommandEnd) -> Iterator[str]:
     Suites are `run`, then by group of metrics `gates.GROUP`, `questions.GROUP` (those that ended wrong, by where the
     first link broke) and `metrics.GROUP` (those without a value); of several runs each begins with the run's name.
     """
-    cases = [_of_command(ended.problem, ended.runs)]
+    parts = [[_of_command(ended.problem, ended.runs)]]
     for each in ended.runs:
-        cases += _of_run(each, f"{each.run.name}." if len(ended.runs) > 1 else "", lenient=ended.lenient)
-    root = Element("testsuites", name="evals", **_counts(cases))
-    for name in dict.fromkeys(case.suite for case in cases):
-        found = [case for case in cases if case.suite == name]
-        skipped = sum(case.result == "skipped" for case in found)
-        suite = SubElement(root, "testsuite", name=xml_text(name, _NAME), **_counts(found), skipped=str(skipped))
-        for case in found:
-            _add_case(suite, case)
+        prefix = f"{each.run.name}." if len(ended.runs) > 1 else ""
+        parts.append(list(_of_run(each, prefix, lenient=ended.lenient)))
+    root = Element("testsuites", {"name": "evals", **_counts([case for cases in parts for case in cases])})
+    for cases in parts:
+        for name in dict.fromkeys(case.suite for case in cases):
+            _add_suite(root, name, [case for case in cases if case.suite == name])
     indent(root, space="")
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
     yield tostring(root, encoding="unicode")
     yield "\n"
+
+
+def _add_suite(root: Element, name: str, cases: Sequence[JUnitCase]) -> None:
+    skipped = str(sum(case.result == "skipped" for case in cases))
+    suite = SubElement(root, "testsuite", {"name": xml_text(name, _NAME), **_counts(cases), "skipped": skipped})
+    for case in cases:
+        _add_case(suite, case)
 
 
 def _counts(cases: Sequence[JUnitCase]) -> dict[str, str]:
@@ -150,7 +140,7 @@ def _of_questions(measured: Measured, prefix: str) -> Iterator[JUnitCase]:
     """The questions that ended wrong."""
     failures = measured.digest.failures
     for finding in measured.findings(failures[:MOST_QUESTIONS]):
-        record, suite = finding.record, f"{prefix}questions.{_GROUPS[finding.link]}"
+        record, suite = finding.record, f"{prefix}questions.{PLACES[finding.link][1]}"
         error = record.response.error if record.response is not None else None
         kind = finding.link.value if error is None else f"{error.kind}{f' {error.status}' if error.status else ''}"
         result, classname = _RESULTS.get(finding.link, "failure"), f"{prefix}questions.{record.question.dataset}"

@@ -2,17 +2,8 @@
 
 from collections.abc import Iterator
 
+from evals.report import wording
 from evals.report.templates import escape, macros, within
-from evals.report.wording import (
-    card_lines,
-    fed_by_few,
-    in_its_log,
-    interval_notes,
-    level,
-    link_lines,
-    questions_of,
-    reading_notes,
-)
 from evals.schemas.results import EvalRun
 from evals.scoring.conclusion import Measured
 from evals.scoring.config import headline
@@ -38,12 +29,13 @@ def to_markdown(measured: Measured) -> Iterator[str]:
     """Head, scorecard by group, weighted score, notes, and the worst failures folded away; below 60,000 characters."""
     run, head = measured.run, run_head(measured.run)
     if run.is_unscored:
-        yield f"{head}This run did not finish: {in_its_log(measured.source)}.\n"
+        yield f"{head}This run did not finish: {wording.in_its_log(measured.source)}.\n"
         return
     table = within(_TABLE_SHARE, scorecard_table(run), "| … | | | | | |\n")
     remarks = macros(PARTS).remarks(measured.abstention, measured.digest.risk, measured.digest.stages)
-    notes = [*card_lines(run), *[*reading_notes(run.fingerprints), *interval_notes(run), *run.notes][:_NOTES]]
-    told = within(_NOTES_SHARE, (f"- {escape(note)}\n" for note in notes), "- …\n")
+    notes = [*wording.reading_notes(run.fingerprints), *wording.interval_notes(run), *run.notes][:_NOTES]
+    lines = (f"- {escape(note)}\n" for note in (*wording.card_lines(run), *notes))
+    told = within(_NOTES_SHARE, lines, "- …\n")
     text = "".join([head, table, remarks, *(["\n", told] if told else [])])
     yield text + _failures(measured, LIMIT - len(text))
 
@@ -55,13 +47,13 @@ def run_head(run: EvalRun) -> str:
         for name, metrics in run.weighted_score.left_out_metrics.items()
         for metric, reason in metrics.items()
     )
-    asked = questions_of(run.fingerprints, run.question_count)
-    return str(macros(PARTS).head(run, asked, headline(run), [*without, *fed_by_few(run)]))
+    asked = wording.questions_of(run.fingerprints, run.question_count)
+    return str(macros(PARTS).head(run, asked, headline(run), [*without, *wording.fed_by_few(run)]))
 
 
 def scorecard_table(run: EvalRun) -> list[str]:
     """The lines of a table of the metrics by group."""
-    return str(macros(PARTS).scorecard(run, level(confidence(run)))).splitlines(keepends=True)
+    return str(macros(PARTS).scorecard(run, wording.level(confidence(run)))).splitlines(keepends=True)
 
 
 def _failures(measured: Measured, room: int) -> str:
@@ -69,7 +61,7 @@ def _failures(measured: Measured, room: int) -> str:
     failures, diagnosis = measured.digest.failures, measured.digest.diagnosis
     if not failures:
         return ""
-    kinds = "".join(f"- {line}\n" for line in link_lines(diagnosis))
+    kinds = "".join(f"- {line}\n" for line in wording.link_lines(diagnosis))
     title = f"{share(diagnosis.wrong, diagnosis.asked, 'question')} ended wrong; the first link that broke"
     head = f"\n<details>\n<summary>{title}</summary>\n\n{kinds}\n"
     more, end = "… and more: `evals show` lists them all.\n", "\n</details>\n"

@@ -118,15 +118,11 @@ def put_label(
     with _locked(path.parent):
         rows = read_sheet(path)
         key = _as_read(question_id)
-        place = next((n for n, one in enumerate(rows) if labelling.owns(one) and one["id"] == key), None)
-        found = None if place is None else rows[place]
+        place = next((n for n, one in enumerate(rows) if labelling.owns(one) and one["id"] == key), len(rows))
+        found = next(iter(rows[place:]), None)
         if _said(found) != _said(before):
             raise LabelTakenError(question_id, found)
-        own = [] if row is None else [row]
-        if place is None:
-            rows += own
-        else:
-            rows[place : place + 1] = own
+        rows[place : place + 1] = [] if row is None else [row]
         write_sheet(path, rows)
 
 

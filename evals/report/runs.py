@@ -8,25 +8,7 @@ from evals.compare import compare_runs
 from evals.compare.models import Comparison, MetricPair, MetricRow, ParetoReport, RunComparison
 from evals.compare.pairing import SavedRun
 from evals.errors import ConfigError
-from evals.report.compared import (
-    STAR,
-    dominance_lines,
-    facts_of,
-    front_by_values,
-    labels_of,
-    latency_line,
-    legend,
-    levels_of,
-    pair_cells,
-    reach_of,
-    row_values,
-    said_of,
-    signed,
-    sum_of,
-    title_of,
-    warnings_of,
-    without_verdict,
-)
+from evals.report import compared
 from evals.report.overview import metric_row
 from evals.report.wording import arrow, ends_of, number, one_line, printable, six_digits
 from evals.schemas.results import EvalRun
@@ -52,7 +34,7 @@ class Several:
     def __init__(self, runs: Sequence[Measured]) -> None:
         self._runs = [each.run for each in runs]
         self._saved = [SavedRun(each.run, each.source) for each in runs]
-        self._labels = labels_of(len(runs))
+        self._labels = compared.labels_of(len(runs))
 
     @cached_property
     def _compared(self) -> tuple[Comparison | None, str]:
@@ -64,11 +46,12 @@ class Several:
         if comparison is None:
             return {"why": why}
         labels = self._labels
+        others = zip(labels[1:], comparison.against, strict=True)
         return {
             "why": "",
             "runs": _runs_of(comparison, labels),
-            "warnings": warnings_of(comparison),
-            "sums": [sum_of(one, label, labels[0]) for label, one in zip(labels[1:], comparison.against, strict=True)],
+            "warnings": compared.warnings_of(comparison),
+            "sums": [compared.sum_of(one, label, labels[0]) for label, one in others],
             **(_pairs_table(comparison) if len(labels) == 2 else _rows_table(comparison, labels)),
         }
 
@@ -116,19 +99,19 @@ def _pairs_table(comparison: Comparison) -> dict[str, Any]:
     """The metrics of two runs, those that moved first."""
     rows = []
     for pair in sorted(comparison.against[0].pairs, key=worst_first):
-        name, *values, verdict = pair_cells(pair)
+        name, *values, verdict = compared.pair_cells(pair)
         kind = pair.verdict if pair.verdict in {"better", "worse", "changed"} else "same"
         rows.append((kind, [name, verdict, *values]))
     titles = ["metric", "B is", "A", "B", "B − A", "interval", "p", "n"]
-    return {"title": "What moved", "titles": titles, "rows": rows, "legend": legend("B", "A")}
+    return {"title": "What moved", "titles": titles, "rows": rows, "legend": compared.legend("B", "A")}
 
 
 def _rows_table(comparison: Comparison, labels: Sequence[str]) -> dict[str, Any]:
     """The metrics of many runs with the verdict on each against the first."""
-    rows = [
-        ("", [title_of(row), *(said_of(row, one) for one in comparison.against), *row_values(row), str(row.n)])
-        for row in comparison.metrics
-    ]
+    rows = []
+    for row in comparison.metrics:
+        said = [compared.said_of(row, one) for one in comparison.against]
+        rows.append(("", [compared.title_of(row), *said, *compared.row_values(row), str(row.n)]))
     titles = ["metric", *(f"{label} against {labels[0]}" for label in labels[1:]), *labels, "n"]
     return {"title": "Metrics", "titles": titles, "rows": rows, "legend": []}
 
@@ -148,13 +131,13 @@ def comparison_of(comparison: Comparison, place: int, labels: Sequence[str]) -> 
     return {
         "runs": [run for run in _runs_of(comparison, labels) if run["label"] in {first, own}],
         "common": one.common,
-        "warnings": list(map(printable, warnings_of(comparison))),
+        "warnings": list(map(printable, compared.warnings_of(comparison))),
         "differences": list(map(printable, comparison.differences)),
-        "reasons": list(map(printable, without_verdict(comparison, labels))),
-        "legend": [*legend(own, first), *([STAR] if any(pair.primary for pair in one.pairs) else [])],
-        "sum": sum_of(one, own, first),
-        "latency": None if one.latency is None else printable(latency_line(one.latency, own, first)),
-        "levels": [*levels_of(one), *reach_of(one)],
+        "reasons": list(map(printable, compared.without_verdict(comparison, labels))),
+        "legend": [*compared.legend(own, first), *([compared.STAR] if any(pair.primary for pair in one.pairs) else [])],
+        "sum": compared.sum_of(one, own, first),
+        "latency": None if one.latency is None else printable(compared.latency_line(one.latency, own, first)),
+        "levels": [*compared.levels_of(one), *compared.reach_of(one)],
         "pairs": [pair_row(pair) for pair in sorted(one.pairs, key=worst_first)],
         "moves": [
             {"first": _link(move.first), "last": _link(move.last), "count": len(move.questions)} for move in one.moves
@@ -170,7 +153,7 @@ def _runs_of(comparison: Comparison, labels: Sequence[str]) -> list[dict[str, An
             "name": one_line(run.name, _NAME),
             "url": one_line(run.url, _TEXT),
             "datasets": one_line(", ".join(run.datasets), _TEXT),
-            "facts": [one_line(fact, _TEXT) for fact in facts_of(run)],
+            "facts": [one_line(fact, _TEXT) for fact in compared.facts_of(run)],
         }
         for run, label in zip(comparison.runs, labels, strict=True)
     ]
@@ -187,7 +170,7 @@ def pair_row(pair: MetricPair) -> dict[str, Any]:
         "interval": pair.interval,
         "verdict": pair.verdict,
         "regression": pair.is_regression,
-        "cells": pair_cells(pair),
+        "cells": compared.pair_cells(pair),
         "risen": len(pair.risen),
         "fallen": len(pair.fallen),
     }
@@ -227,7 +210,7 @@ def changes_of(one: RunComparison, baseline: SavedRun, other: SavedRun) -> dict[
         "links": list(map(links.get, ids)),
         "questions": [one_line(change.question[: 4 * _TEXT], _TEXT) for change in changes],
         "changes": [round(change.change, 6) for change in changes],
-        "shown": [signed(change.change, "ratio") for change in changes],
+        "shown": [compared.signed(change.change, "ratio") for change in changes],
         "notes": [printable(change.note or "") for change in changes],
         "moved": [
             [[places[name], six_digits(first), six_digits(last)] for name, (first, last) in change.moved.items()]
@@ -260,7 +243,7 @@ def trend_of(runs: Sequence[EvalRun], comparison: Comparison | None) -> dict[str
         By group and metric, a list for the runs of what each measured (`own`), and one over the questions that all
         runs have in common (`shared`); None where a run has no value.
     """
-    labels = labels_of(len(runs))
+    labels = compared.labels_of(len(runs))
     order = sorted(range(len(runs)), key=lambda place: (runs[place].created_at, place))
     rows = {row.name: row for row in comparison.metrics} if comparison is not None else {}
     return {
@@ -316,7 +299,7 @@ def _shared(row: MetricRow, place: int) -> dict[str, Any] | None:
     if row.values[place] is None:
         return None
     point = _point(row.values[place], row.intervals[place], row.unit)
-    return {**point, "shown": row_values(row)[place], "n": row.n}
+    return {**point, "shown": compared.row_values(row)[place], "n": row.n}
 
 
 def _point(value: float | None, ends: tuple[float, float] | None, unit: str) -> dict[str, Any]:
@@ -330,8 +313,8 @@ def verdicts_of(comparison: Comparison) -> list[dict[str, Any]]:
             "name": row.name,
             "arrow": arrow(row.higher_is_better),
             "n": row.n,
-            "values": row_values(row),
-            "said": [said_of(row, one) for one in comparison.against],
+            "values": compared.row_values(row),
+            "said": [compared.said_of(row, one) for one in comparison.against],
         }
         for row in comparison.metrics
     ]
@@ -339,7 +322,7 @@ def verdicts_of(comparison: Comparison) -> list[dict[str, Any]]:
 
 def pareto_of(report: ParetoReport) -> dict[str, Any]:
     """The runs in the space of objectives: the numbers of `evals compare --pareto`."""
-    label_of = dict(zip((point.run_id for point in report.points), labels_of(len(report.points)), strict=True))
+    label_of = dict(zip((point.run_id for point in report.points), compared.labels_of(len(report.points)), strict=True))
     points = zip(report.points, report.intervals, report.scores, strict=True)
     return {
         "objectives": [
@@ -367,6 +350,6 @@ def pareto_of(report: ParetoReport) -> dict[str, Any]:
             }
             for point, ends, score in points
         ],
-        "says": [*dominance_lines(report, label_of), front_by_values(report, label_of)],
+        "says": [*compared.dominance_lines(report, label_of), compared.front_by_values(report, label_of)],
         "weights": ", ".join(f"{name} {weight:g}" for name, weight in report.weights.items()),
     }
