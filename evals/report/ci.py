@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 
 from evals.compare.models import Comparison, RunComparison
 from evals.compare.pairing import SavedRun
@@ -20,9 +20,6 @@ from evals.scoring.diagnosis.outcome import in_turn
 from evals.text.numbers import counted, share
 
 # How a command ended that CI runs: what its reports are made of.
-
-
-_NAME = re.compile(r"\w*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +87,7 @@ class CommandEnd:
 
     def failing(self) -> list[GateOutcome]:
         """The gates that the command fails by, of all runs."""
-        outcomes = chain.from_iterable(each.gates for each in self.runs)
-        return [each for each in outcomes if fails(each, lenient=self.lenient)]
+        return [gate for each in self.runs for gate in each.gates if fails(gate, lenient=self.lenient)]
 
 
 def fails(outcome: GateOutcome, *, lenient: bool) -> bool:
@@ -106,13 +102,11 @@ def group_of(gate: str, run: EvalRun) -> str:
         gate: As `GateOutcome.gate` has it: the metric stands first.
         run: The run that is held to it.
     """
-    name = _NAME.match(gate)[0]  # type: ignore[index]  # it always matches
+    name = re.split(r"\W", gate, maxsplit=1)[0]
     if name == SCORE:
         return SCORE
-    summary, metric = run.scorecard.find(name), known_metric(name)
-    if summary is not None:
-        return summary.group.value
-    return "other" if metric is None else metric.group.value
+    found = run.scorecard.find(name) or known_metric(name)
+    return "other" if found is None else found.group.value
 
 
 # What a command found as annotations of GitHub Actions: lines on its output that stand beside a job.
@@ -157,14 +151,11 @@ def _at_most(kind: str, found: Iterator[tuple[str, str]]) -> Iterator[str]:
 
 
 def _errors(ended: CommandEnd) -> Iterator[tuple[str, str]]:
-    if ended.problem is None:
-        return
-    if not ended.problem.of_gates:
-        hint = f" ({ended.problem.hint})" if ended.problem.hint else ""
-        yield "evals", f"{ended.problem.message}{hint}"
-        return
-    for each in ended.failing():
-        yield f"{each.outcome}: {each.gate}", each.message
+    problem = ended.problem
+    if problem is not None and not problem.of_gates:
+        yield "evals", f"{problem.message}{f' ({problem.hint})' if problem.hint else ''}"
+    elif problem is not None:
+        yield from ((f"{each.outcome}: {each.gate}", each.message) for each in ended.failing())
 
 
 def _warnings(ended: CommandEnd) -> Iterator[tuple[str, str]]:

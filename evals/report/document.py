@@ -59,11 +59,11 @@ class RunsPage:
         self.title = ", ".join(one_line(each.run.name, _TITLE) for each in runs)
         self.shared: Blocks = {"report": self._manifest} | (self._several.blocks() if self._several else {})
         self.overviews: Blocks = {
-            name: make
+            f"{each.run.id}/{name}": make
             for each in runs
             for name, make in (
-                (f"{each.run.id}/overview", partial(overview_of, each)),
-                (f"{each.run.id}/questions", partial(questions_of_run, each, DETAILS)),
+                ("overview", partial(overview_of, each)),
+                ("questions", partial(questions_of_run, each, DETAILS)),
             )
         }
         self.details: Blocks = {name: make for each in runs for name, make in _details(each).items()}
@@ -74,19 +74,16 @@ class RunsPage:
         return render("heads.html.j2", several=several, runs=map(head_of, self._runs))
 
     def _manifest(self) -> dict[str, Any]:
-        runs = [each.run for each in self._runs]
-        return {
-            "version": __version__,
-            "runs": [
-                {
-                    "id": run.id,
-                    "name": one_line(run.name, _TITLE),
-                    "created": run.created_at.isoformat(),
-                    "status": run.status,
-                }
-                for run in runs
-            ],
-        }
+        runs = [
+            {
+                "id": each.run.id,
+                "name": one_line(each.run.name, _TITLE),
+                "created": each.run.created_at.isoformat(),
+                "status": each.run.status,
+            }
+            for each in self._runs
+        ]
+        return {"version": __version__, "runs": runs}
 
 
 def _details(run: Measured) -> Blocks:

@@ -181,10 +181,9 @@ class RunsFolder:
     def _read(self, path: Path) -> EvalRun:
         """The run in a file; read once for each state of the file."""
         stamp = _stamp(path)
-        known = self._runs.get(path)
-        if known is None or known[0] != stamp:
-            known = self._runs[path] = (stamp, read_run(path))
-        return known[1]
+        if path not in self._runs or self._runs[path][0] != stamp:
+            self._runs[path] = (stamp, read_run(path))
+        return self._runs[path][1]
 
     def _path(self, run_id: str) -> Path:
         found = [path for path in self._files() if path.name.partition("_")[0] == run_id]

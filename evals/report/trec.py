@@ -58,12 +58,6 @@ def gold_ids(question: EvalQuestion) -> list[str]:
     return unlike(map(passage_id, question.gold_passages))
 
 
-def grades_of(question: EvalQuestion) -> Sequence[int] | None:
-    """The grade of each gold as TREC and BEIR have it; None where one is no whole number."""
-    grades = [gold.relevance for gold in question.gold_passages]
-    return [int(grade) for grade in grades] if all(grade == int(grade) for grade in grades) else None
-
-
 def without_blanks(name: str) -> str:
     """A name for a line whose columns are parted by blanks.
 
@@ -118,8 +112,10 @@ def to_topics(measured: Measured) -> Iterator[str]:
 
 def judged(question: EvalQuestion) -> Sequence[tuple[str, int]]:
     """The names of the golds with their grades; none where a grade is no whole number."""
-    grades = grades_of(question)
-    return list(zip(gold_ids(question), grades, strict=True)) if grades is not None else []
+    grades = [gold.relevance for gold in question.gold_passages]
+    if any(grade != int(grade) for grade in grades):
+        return []
+    return list(zip(gold_ids(question), map(int, grades), strict=True))
 
 
 def why_unjudged(question: EvalQuestion) -> str | None:
@@ -139,11 +135,8 @@ def why_left_out(record: EvalRecord, case: Sample) -> str | None:
     result = _MRR.score(case)
     if result.value is None:
         return f"without a value: {result.reason}"
-    return (
-        "with a chunk that is the first to hold several golds"
-        if max(case.matches.found_counts, default=0) > 1
-        else None
-    )
+    holds_several = max(case.matches.found_counts, default=0) > 1
+    return "with a chunk that is the first to hold several golds" if holds_several else None
 
 
 def run_notes(measured: Measured) -> Sequence[str]:
