@@ -9,29 +9,10 @@ from itertools import chain
 from pathlib import Path
 
 from evals.errors import ConfigError, UnknownNameError
+from evals.report import tables, trec
+from evals.report.document import to_html
 from evals.report.junit import to_junit
-from evals.report.markdown import to_html, to_markdown
-from evals.report.review import to_review
-from evals.report.tables import (
-    ExportFormat,
-    to_csv,
-    to_deepeval,
-    to_deepeval_csv,
-    to_json,
-    to_parquet,
-    to_parquet_metrics,
-    to_ragas,
-)
-from evals.report.trec import (
-    judgement_notes,
-    run_notes,
-    to_corpus,
-    to_judgements,
-    to_qrels,
-    to_queries,
-    to_topics,
-    to_trec_run,
-)
+from evals.report.markdown import to_markdown
 from evals.schemas.results import EvalRecord, EvalRun
 from evals.scoring.conclusion import Measured, measured
 from evals.store.atomic import write_error, write_output
@@ -39,31 +20,31 @@ from evals.store.atomic import write_error, write_output
 __all__ = ["FORMATS", "export_files", "export_pieces", "export_run", "format_of", "known_format", "write_export"]
 
 
-FORMATS: dict[str, ExportFormat] = {
-    "beir": ExportFormat(
-        {"corpus.jsonl": to_corpus, "queries.jsonl": to_queries, "qrels/test.tsv": to_judgements},
+FORMATS: dict[str, tables.ExportFormat] = {
+    "beir": tables.ExportFormat(
+        {"corpus.jsonl": trec.to_corpus, "queries.jsonl": trec.to_queries, "qrels/test.tsv": trec.to_judgements},
         (".beir",),
-        notes=judgement_notes,
+        notes=trec.judgement_notes,
     ),
-    "csv": ExportFormat(to_csv, (".csv",), has_mark=True),
-    "deepeval": ExportFormat(to_deepeval, (".deepeval.json",)),
-    "deepeval-csv": ExportFormat(to_deepeval_csv, (".deepeval.csv",)),
-    "html": ExportFormat(to_html, (".html", ".htm")),
-    "json": ExportFormat(to_json, (".json",)),
-    "junit": ExportFormat(to_junit, (".xml",)),
-    "markdown": ExportFormat(to_markdown, (".md", ".markdown")),
-    "parquet": ExportFormat(to_parquet, (".parquet",), is_binary=True),
-    "parquet-metrics": ExportFormat(to_parquet_metrics, (".metrics.parquet",), is_binary=True),
-    "ragas": ExportFormat(to_ragas, (".ragas.jsonl",)),
-    "review": ExportFormat(to_review, (".review.csv",), has_mark=True),
-    "trec-qrels": ExportFormat(to_qrels, (".qrels",), notes=judgement_notes),
-    "trec-run": ExportFormat(to_trec_run, (".run",), notes=run_notes),
-    "trec-topics": ExportFormat(to_topics, (".topics.tsv",), notes=judgement_notes),
+    "csv": tables.ExportFormat(tables.to_csv, (".csv",), has_mark=True),
+    "deepeval": tables.ExportFormat(tables.to_deepeval, (".deepeval.json",)),
+    "deepeval-csv": tables.ExportFormat(tables.to_deepeval_csv, (".deepeval.csv",)),
+    "html": tables.ExportFormat(to_html, (".html", ".htm")),
+    "json": tables.ExportFormat(tables.to_json, (".json",)),
+    "junit": tables.ExportFormat(to_junit, (".xml",)),
+    "markdown": tables.ExportFormat(to_markdown, (".md", ".markdown")),
+    "parquet": tables.ExportFormat(tables.to_parquet, (".parquet",), is_binary=True),
+    "parquet-metrics": tables.ExportFormat(tables.to_parquet_metrics, (".metrics.parquet",), is_binary=True),
+    "ragas": tables.ExportFormat(tables.to_ragas, (".ragas.jsonl",)),
+    "review": tables.ExportFormat(tables.to_review, (".review.csv",), has_mark=True),
+    "trec-qrels": tables.ExportFormat(trec.to_qrels, (".qrels",), notes=trec.judgement_notes),
+    "trec-run": tables.ExportFormat(trec.to_trec_run, (".run",), notes=trec.run_notes),
+    "trec-topics": tables.ExportFormat(trec.to_topics, (".topics.tsv",), notes=trec.judgement_notes),
 }
 """All formats by name; a line here is all that one needs."""
 
 
-def known_format(form: str) -> ExportFormat:
+def known_format(form: str) -> tables.ExportFormat:
     """The format of a name.
 
     Raises:

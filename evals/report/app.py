@@ -3,15 +3,11 @@
 import json
 import socket
 import threading
-from base64 import b64encode
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cache
-from hashlib import sha256
-from html import escape
 from pathlib import Path
 from secrets import compare_digest
-from string import Template
 from threading import Lock
 from types import TracebackType
 from typing import Any
@@ -27,15 +23,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evals.errors import ConfigError, EvalsError, RunNotFoundError, UnknownNameError
 from evals.report import page as assets
-from evals.report.document import PARTS, RunBlocks, manifest
+from evals.report.document import RunsPage
 from evals.report.folder import HeldRun, LiveRuns, RunsFolder
-from evals.report.labelling import GivenLabel, LabelDesk
-from evals.report.page import Block, packed, plot_style
+from evals.report.labelling import GivenLabel, LabelDesk, verdict_and_comment
+from evals.report.page import packed
 from evals.report.review import LabelTakenError
-from evals.report.wording import one_line
+from evals.report.templates import render
 from evals.text.yaml_files import first_problem
 
-# The page of one run or of several: what is read without JavaScript, and data blocks, each when it is asked for.
+# Pages that somebody looks at.
 
 
 _MOST_RUNS = 20
@@ -43,28 +39,24 @@ _MOST_RUNS = 20
 _HELD = 4
 
 
-_EACH_RUN = "run"
-"""The name of the part whose blocks are those of each run: they are found by its id, and made one at a time."""
-
-
-class RunsPage:
-    """What a page of these runs is made of.
+class HeldPage:
+    """A page with its data blocks packed; those about all its runs are made once.
 
     Args:
         runs: The first is the one that the others are set against.
     """
 
     def __init__(self, runs: Sequence[HeldRun]) -> None:
-        self.runs = [run.measured for run in runs]
-        self._locks = [run.lock for run in sorted(runs, key=lambda one: one.measured.run.id)]
-        self._own = {run.run.id: RunBlocks(run) for run in self.runs}
-        self._parts = [make(self.runs) for make in PARTS]
-        self._together: dict[str, bytes] | None = None
+        self.runs = runs
+        self.page = RunsPage([run.measured for run in runs])
+        self._shared: dict[str, bytes] = {}
 
-    def head(self) -> str:
-        """HTML that is read without JavaScript."""
+    def html(self, labelling: str) -> str:
+        """The page, of which its head can be read without JavaScript."""
         with self._locked():
-            return "".join(piece for part in self._parts for piece in part.head())
+            head = self.page.head()
+        ids = ",".join(run.measured.run.id for run in self.runs)
+        return _view("../../", "runs.js", labelling, title=self.page.title, head=head, runs=ids)
 
     def block(self, name: str) -> bytes:
         """A block as gzip of JSON.
@@ -73,34 +65,26 @@ class RunsPage:
             UnknownNameError: The page has no block of this name.
             StoreError: The records of a run cannot be read.
         """
-        own = self._own.get(name.partition("/")[0])
+        page = self.page
+        make = page.shared.get(name) or page.overviews.get(name) or page.details.get(name)
+        if make is None:
+            raise UnknownNameError("data block", name, [])
         with self._locked():
-            if own is not None and name in own.names:
-                return packed(own.get(name))
-            if self._together is None:
-                self._together = {block.name: packed(block) for block in self._of_all()}
-            if name not in self._together:
-                raise UnknownNameError("data block", name, [])
-            return self._together[name]
-
-    def _of_all(self) -> Iterator[Block]:
-        """What is said of the runs together."""
-        yield manifest(self.runs)
-        for part in self._parts:
-            if part.name != _EACH_RUN:
-                yield from part.first()
-                yield from part.later()
+            found = self._shared.get(name) or packed(make())
+            if name in page.shared:
+                self._shared[name] = found
+            return found
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
         """Keep the runs from other requests; in one order, so that two pages never wait for each other."""
         with ExitStack() as stack:
-            for lock in self._locks:
-                stack.enter_context(lock)
+            for run in sorted(self.runs, key=lambda one: one.measured.run.id):
+                stack.enter_context(run.lock)
             yield
 
 
-class RunsPages:
+class HeldPages:
     """The pages that somebody looks at; each is kept until its runs change, or others are looked at.
 
     Args:
@@ -109,10 +93,10 @@ class RunsPages:
 
     def __init__(self, folder: RunsFolder) -> None:
         self._folder = folder
-        self._held: dict[str, tuple[list[HeldRun], RunsPage]] = {}
+        self._held: dict[str, HeldPage] = {}
         self._lock = Lock()
 
-    def page(self, text: str) -> RunsPage:
+    def page(self, text: str) -> HeldPage:
         """The page of some runs.
 
         Args:
@@ -129,12 +113,16 @@ class RunsPages:
         runs = [self._folder.measured(one) for one in ids]
         with self._lock:
             known = self._held.pop(text, None)
-            is_same = known is not None and all(one is other for one, other in zip(known[0], runs, strict=True))
-            page = known[1] if known is not None and is_same else RunsPage(runs)
-            self._held[text] = (runs, page)
+            is_same = known is not None and all(one is other for one, other in zip(known.runs, runs, strict=True))
+            self._held[text] = page = known if known is not None and is_same else HeldPage(runs)
             for stale in list(self._held)[:-_HELD]:
                 del self._held[stale]
             return page
+
+
+def _view(root: str, script: str, labelling: str, *, title: str, head: str = "", runs: str = "") -> str:
+    about = {"title": title, "head": head, "runs": runs, "labelling": labelling}
+    return render("view.html.j2", root=root, script=script, **about)
 
 
 # Who gets an answer: whoever has the address with the token, at a name of this machine, and no page of another
@@ -201,40 +189,29 @@ class Guard:
                 message = {**message, "headers": [*message["headers"], *self._headers]}
             await send(message)
 
-        path = self._path_inside(scope)
-        status = 404 if path is None else self._refusal(Headers(scope=scope), scope, path)
+        headers = Headers(scope=scope)
+        token, slash, rest = str(scope["path"]).removeprefix("/").partition("/")
+        is_known = compare_digest(token.encode(errors="replace"), self._token)
+        is_ours = is_known and slash and headers.get("host", "").lower() in self._hosts
+        path = f"/{rest}"
+        status = self._refusal(headers, scope, path) if is_ours else 404
         if status is not None:
             await Response(status_code=status)(scope, receive, send_with_headers)
             return
-        await self._app(_moved(scope, path or "/"), receive, send_with_headers)
-
-    def _path_inside(self, scope: Scope) -> str | None:
-        """What follows the token in the path; None where the host or the token is wrong."""
-        host = Headers(scope=scope).get("host", "").lower()
-        token, slash, rest = str(scope["path"]).removeprefix("/").partition("/")
-        known = compare_digest(token.encode(errors="replace"), self._token)
-        return f"/{rest}" if known and slash and host in self._hosts else None
+        # The same request without the token: no message or log of what lies behind can hold it.
+        inside = {**scope, "path": path, "raw_path": path.encode(errors="replace")}
+        await self._app(inside, receive, send_with_headers)
 
     def _refusal(self, headers: Headers, scope: Scope, path: str) -> int | None:
         """The status for a request that a page of another origin makes; None for one that may be answered."""
-        if _is_visit(headers, scope, path):
+        opens = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
+        if opens and scope["method"] == "GET" and path.endswith("/"):  # a click on the address in a terminal or a mail
             return None
         origin, site = headers.get("origin"), headers.get("sec-fetch-site")
         is_own = origin is None or origin.lower() in {f"http://{host}" for host in self._hosts}
         if not is_own or (site is not None and site not in _OWN_FETCHES):
             return 403
         return 403 if scope["method"] not in {"GET", "HEAD"} and origin is None else None
-
-
-def _is_visit(headers: Headers, scope: Scope, path: str) -> bool:
-    """Whether somebody opens a page, as by a click on the address in a terminal or in a mail."""
-    opens = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
-    return bool(opens and scope["method"] == "GET" and path.endswith("/"))
-
-
-def _moved(scope: MutableMapping[str, Any], path: str) -> dict[str, Any]:
-    """The same request for a path without the token: no message or log of what lies behind can hold it."""
-    return {**scope, "path": path, "raw_path": path.encode(errors="replace")}
 
 
 # The server in a thread: it listens on this machine alone, and ends with whoever started it.
@@ -284,13 +261,7 @@ class Listening:
             timeout_graceful_shutdown=1,
         )
         self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(target=self._run, name="evals view", daemon=True)
-
-    @property
-    def port(self) -> int:
-        """Where it listens."""
-        found: int = self._listener.getsockname()[1]
-        return found
+        self._thread = threading.Thread(target=self._server.run, args=([listener],), name="evals view", daemon=True)
 
     def __enter__(self) -> "Listening":
         self._thread.start()
@@ -307,9 +278,6 @@ class Listening:
         """Wait until the server ends, or somebody presses Ctrl-C, which is raised here."""
         while self._thread.is_alive():
             self._thread.join(0.5)
-
-    def _run(self) -> None:
-        self._server.run(sockets=[self._listener])
 
 
 # The pages and what they load: those of the report, with scripts of our own that fetch.
@@ -334,44 +302,14 @@ def asset(name: str) -> tuple[str, str] | None:
     if name == "style.css":
         return f"{assets.style()}\n{_own('view.css')}", CSS
     shared = [*map(assets.asset, _SHARED), *map(_own, _FETCHING)]
-    if name == "folder.js":
-        return _script([*shared, *map(_own, _OF_THE_FOLDER), assets.asset("main.js")])
-    if name == "runs.js":
-        return _script([*shared, *(assets.asset(one) for one in assets.SCRIPTS if one not in _SHARED)])
+    scripts = {
+        "folder.js": [*map(_own, _OF_THE_FOLDER), assets.asset("main.js")],
+        "runs.js": [assets.asset(one) for one in assets.SCRIPTS if one not in _SHARED],
+    }
+    if name in scripts:
+        return "\n".join([*shared, *scripts[name]]), JAVASCRIPT
     library = next((one for one in assets.LIBRARIES if one.endswith(f"/{name}")), None)
     return None if library is None else (assets.asset(library), JAVASCRIPT)
-
-
-def folder_page(*, labelling: bool) -> str:
-    """The page of all runs; its parts have addresses of their own behind a #.
-
-    Args:
-        labelling: Whether answers can be labelled.
-    """
-    return _page("Runs – evals", root="./", script="folder.js", labelling=labelling)
-
-
-def runs_page(page: RunsPage, *, labelling: bool) -> str:
-    """The page of one run, or of several beside each other."""
-    names = ", ".join(one_line(each.run.name, 120) for each in page.runs)
-    ids = ",".join(each.run.id for each in page.runs)
-    title = f"{names} – evals"
-    return _page(title, root="../../", script="runs.js", labelling=labelling, head=page.head(), runs=ids)
-
-
-def _page(title: str, *, root: str, script: str, labelling: bool, head: str = "", runs: str = "") -> str:
-    return Template(_own("page.html")).substitute(
-        title=escape(title),
-        root=root,
-        script=script,
-        runs=escape(runs),
-        labelling="yes" if labelling else "",
-        head=head,
-    )
-
-
-def _script(texts: Sequence[str]) -> tuple[str, str]:
-    return "\n".join(texts), JAVASCRIPT
 
 
 @cache
@@ -405,23 +343,16 @@ def create_app(folder: Path, *, token: str, port: int, labels: bool = False, ann
     app.add_exception_handler(EvalsError, _say)
     app.add_exception_handler(HTTPException, _bare)
     runs = RunsFolder(folder)
-    pages = RunsPages(runs)
-    _add_pages(app, pages, labelling=labels)
-    _add_data(app, LiveRuns(runs), pages)
-    if labels:
-        _add_labelling(app, LabelDesk(runs, annotator))
-    style = b64encode(sha256(plot_style().encode()).digest()).decode()
-    return Guard(app, token=token, port=port, headers=security_headers([f"'sha256-{style}'"]))
+    pages, live, desk = HeldPages(runs), LiveRuns(runs), LabelDesk(runs, annotator)
+    labelling = "yes" if labels else ""
 
-
-def _add_pages(app: FastAPI, pages: RunsPages, *, labelling: bool) -> None:
     @app.get("/")
     def all_runs() -> Response:
-        return HTMLResponse(folder_page(labelling=labelling))
+        return HTMLResponse(_view("./", "folder.js", labelling, title="Runs"))
 
     @app.get("/runs/{ids}/")
     def some_runs(ids: str) -> Response:
-        return HTMLResponse(runs_page(pages.page(ids), labelling=labelling).encode(errors="replace"))
+        return HTMLResponse(pages.page(ids).html(labelling).encode(errors="replace"))
 
     @app.get("/assets/{name}")
     def loaded(name: str) -> Response:
@@ -430,8 +361,6 @@ def _add_pages(app: FastAPI, pages: RunsPages, *, labelling: bool) -> None:
             raise HTTPException(404)
         return Response(found[0], media_type=found[1])
 
-
-def _add_data(app: FastAPI, live: LiveRuns, pages: RunsPages) -> None:
     @app.get("/api/runs")
     def list_of_runs() -> Response:
         return _json(live.listing())
@@ -446,15 +375,19 @@ def _add_data(app: FastAPI, live: LiveRuns, pages: RunsPages) -> None:
             pages.page(ids).block(name), media_type="application/json", headers={"Content-Encoding": "gzip"}
         )
 
+    if labels:
+        _add_labelling(app, desk)
+    return Guard(app, token=token, port=port, headers=security_headers([assets.source(assets.plot_style())]))
 
-def _add_labelling(app: FastAPI, labels: LabelDesk) -> None:
+
+def _add_labelling(app: FastAPI, desk: LabelDesk) -> None:
     @app.get("/api/runs/{run_id}/labels")
     def given(run_id: str) -> Response:
-        return _json(labels.overview(run_id))
+        return _json(desk.overview(run_id))
 
     @app.get("/api/runs/{run_id}/answers/{number}")
     def answer(run_id: str, number: int) -> Response:
-        return _json(labels.answer(run_id, number))
+        return _json(desk.answer(run_id, number))
 
     @app.post("/api/runs/{run_id}/labels")
     async def give(run_id: str, request: Request) -> Response:
@@ -464,7 +397,7 @@ def _add_labelling(app: FastAPI, labels: LabelDesk) -> None:
             label = GivenLabel.model_validate_json(await _body(request))
         except ValidationError as error:
             raise ConfigError(f"this is no label: {first_problem(error, GivenLabel)}") from error
-        return _json(await run_in_threadpool(labels.give, run_id, label))
+        return _json(await run_in_threadpool(desk.give, run_id, label))
 
 
 async def _body(request: Request) -> bytes:
@@ -480,12 +413,8 @@ def _say(_: Request, error: Exception) -> Response:
     """Why a request cannot be answered, in the words of the command line."""
     assert isinstance(error, EvalsError)  # noqa: S101 - what it is registered for
     status = next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
-    found = {"found": _label(error.found)} if isinstance(error, LabelTakenError) else {}
-    return _json({"error": error.message, "hint": error.hint, **found}, status)
-
-
-def _label(row: dict[str, str] | None) -> dict[str, str] | None:
-    return row and {"verdict": row["verdict"], "comment": row["comment"]}
+    taken = {"found": verdict_and_comment(error.found)} if isinstance(error, LabelTakenError) else {}
+    return _json({"error": error.message, "hint": error.hint, **taken}, status)
 
 
 def _bare(_: Request, error: Exception) -> Response:

@@ -1,17 +1,18 @@
 """What a command found, for those who look at it in CI: a comment, a summary of the job, annotations."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 
-from evals.compare.models import Comparison, MetricPair, QuestionChange, RunComparison
+from evals.compare.models import Comparison, RunComparison
 from evals.compare.pairing import SavedRun
 from evals.metrics.registry import known_metric
-from evals.report.compared import counts_of, difference_interval, pair_difference, pair_values, probability, signed
-from evals.report.markdown import code, escape, joined, run_head, scorecard_table, to_markdown, weighted_line
-from evals.report.wording import arrow, one_line
-from evals.schemas.results import EvalRecord, EvalRun
+from evals.report.compared import counts_of, pair_difference, pair_values, signed
+from evals.report.markdown import PARTS, run_head, scorecard_table, to_markdown
+from evals.report.templates import escape, macros, within
+from evals.report.wording import one_line
+from evals.schemas.results import EvalRun
 from evals.schemas.run_parts import GateOutcome
 from evals.scoring.conclusion import Measured
 from evals.scoring.config import SCORE
@@ -19,9 +20,6 @@ from evals.scoring.diagnosis.outcome import in_turn
 from evals.text.numbers import counted, share
 
 # How a command ended that CI runs: what its reports are made of.
-
-
-_NAME = re.compile(r"\w*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +87,7 @@ class CommandEnd:
 
     def failing(self) -> list[GateOutcome]:
         """The gates that the command fails by, of all runs."""
-        outcomes = chain.from_iterable(each.gates for each in self.runs)
-        return [each for each in outcomes if fails(each, lenient=self.lenient)]
+        return [gate for each in self.runs for gate in each.gates if fails(gate, lenient=self.lenient)]
 
 
 def fails(outcome: GateOutcome, *, lenient: bool) -> bool:
@@ -105,13 +102,11 @@ def group_of(gate: str, run: EvalRun) -> str:
         gate: As `GateOutcome.gate` has it: the metric stands first.
         run: The run that is held to it.
     """
-    name = _NAME.match(gate)[0]  # type: ignore[index]  # it always matches
+    name = re.split(r"\W", gate, maxsplit=1)[0]
     if name == SCORE:
         return SCORE
-    summary, metric = run.scorecard.find(name), known_metric(name)
-    if summary is not None:
-        return summary.group.value
-    return "other" if metric is None else metric.group.value
+    found = run.scorecard.find(name) or known_metric(name)
+    return "other" if found is None else found.group.value
 
 
 # What a command found as annotations of GitHub Actions: lines on its output that stand beside a job.
@@ -144,201 +139,37 @@ def annotations(ended: CommandEnd) -> Iterator[str]:
 
     These are of each metric that got worse, and of some of the questions that ended wrong, one of each link first.
     """
-    yield from _at_most("error", list(_errors(ended)))
-    yield from _at_most("warning", list(islice(_warnings(ended), 2 * MOST_ANNOTATIONS)))
+    yield from _at_most("error", _errors(ended))
+    yield from _at_most("warning", _warnings(ended))
 
 
-def _at_most(kind: str, found: Sequence[tuple[str, str]]) -> Iterator[str]:
-    shown = (
-        found
-        if len(found) <= MOST_ANNOTATIONS
-        else [*found[: MOST_ANNOTATIONS - 1], ("and more", "the summary and the reports list all")]
-    )
-    yield from (annotation(kind, title, message) for title, message in shown)
+def _at_most(kind: str, found: Iterator[tuple[str, str]]) -> Iterator[str]:
+    shown = list(islice(found, MOST_ANNOTATIONS + 1))
+    if len(shown) > MOST_ANNOTATIONS:
+        shown[MOST_ANNOTATIONS - 1 :] = [("and more", "the summary and the reports list all")]
+    return (annotation(kind, title, message) for title, message in shown)
 
 
 def _errors(ended: CommandEnd) -> Iterator[tuple[str, str]]:
-    if ended.problem is None:
-        return
-    if not ended.problem.of_gates:
-        hint = f" ({ended.problem.hint})" if ended.problem.hint else ""
-        yield "evals", f"{ended.problem.message}{hint}"
-        return
-    for each in ended.failing():
-        yield f"{each.outcome}: {each.gate}", each.message
+    problem = ended.problem
+    if problem is not None and not problem.of_gates:
+        yield "evals", f"{problem.message}{f' ({problem.hint})' if problem.hint else ''}"
+    elif problem is not None:
+        yield from ((f"{each.outcome}: {each.gate}", each.message) for each in ended.failing())
 
 
 def _warnings(ended: CommandEnd) -> Iterator[tuple[str, str]]:
-    if ended.beside is not None:
-        for one in ended.beside.comparison.against:
-            yield from (_worse(pair, one.baseline) for pair in one.regressions)
-            yield from ((f"no value any more: {each.name}", each.reason) for each in one.vanished)
-    if ended.made:
-        for checked in ended.runs:
-            yield from _wrong(checked)
-
-
-def _worse(pair: MetricPair, baseline: str) -> tuple[str, str]:
-    values = f"{' → '.join(pair_values(pair))} ({pair_difference(pair)})"
-    return f"worse: {pair.name}", f"{values} against {baseline}"
-
-
-def _wrong(checked: Checked) -> Iterator[tuple[str, str]]:
-    if checked.run.is_unscored:
-        return
-    chosen = in_turn(checked.measured.digest.failures, 2 * MOST_ANNOTATIONS)
-    for finding in checked.measured.findings(chosen):
-        question = finding.record.question
-        yield f"{question.id}: {finding.link.label}", f"{finding.explanation}: {question.question}"
-
-
-# Gates as a table in Markdown.
-
-
-_GATE_TABLE_MARKS = {"met": "✅", "not met": "❌", "not enough evidence": "❔"}
-
-
-MOST_GATES = 50
-"""So many gates of a run are listed, those that are not met first."""
-
-
-def gate_lines(checked: Checked) -> Iterator[str]:
-    """A sentence, and a row for each gate of a run, those that are met last; nothing where there is none."""
-    gates = sorted(checked.gates, key=lambda each: each.outcome == "met")
-    if not gates:
-        return
-    met = sum(each.outcome == "met" for each in gates)
-    yield f"**Gates: {met} of {len(gates)} met**\n\n"
-    yield "| | gate | outcome | |\n|---|---|---|---|\n"
-    for each in gates[:MOST_GATES]:
-        cells = (_GATE_TABLE_MARKS[each.outcome], code(each.gate, 120), each.outcome, escape(each.message))
-        yield f"| {' | '.join(cells)} |\n"
-    if len(gates) > MOST_GATES:
-        yield f"| | … and {len(gates) - MOST_GATES} more | | |\n"
-    yield "\n"
-
-
-# What moved between a baseline and a run, as Markdown: metrics, and the questions that fared worse.
-
-
-_MOST_CHANGES = 20
-
-_MOST_VALUES = 3
-
-_MOST_WARNINGS = 10
-
-
-_READ = 2_000
-"""Characters of a text of which any is shown."""
-
-_ORDER = ("worse", "changed", "better")
-
-_MARKS = {"worse": "🔴", "changed": "🟡", "better": "🟢"}
-
-_TITLES = "| | metric | baseline | now | difference | interval | p | n |\n|---|---|---:|---:|---:|---:|---:|---:|\n"
-
-
-def moved_lines(beside: Beside) -> Iterator[str]:
-    """For each run beside the baseline a sentence and the metrics that moved, regressions first; what to beware of."""
-    names = {head.id: head.name for head in beside.comparison.runs}
-    for one in beside.comparison.against:
-        against = f"{code(one.baseline)} ({escape(names[one.baseline], 60)})"
-        yield f"**{code(one.run)} against the baseline {against}: {_sum(one)}**\n\n"
-        yield from _table(one)
-    warnings = [*beside.comparison.warnings, *beside.comparison.differences]
-    for warning in warnings[:_MOST_WARNINGS]:
-        yield f"- {escape(warning)}\n"
-    yield "\n" if warnings else ""
-
-
-def _sum(one: RunComparison) -> str:
-    found = counts_of(one)
-    if not found:
-        return f"nothing could be tested over {counted(one.common, 'common question')}"
-    lost = [f"{counted(len(one.vanished), 'metric')} without a value now"] if one.vanished else []
-    moved = [f"{found[kind]} {kind}" for kind in sorted(found, key=_rank)]
-    of_all = f"{counted(sum(found.values()), 'metric')} over {counted(one.common, 'common question')}"
-    return f"{', '.join([*moved, *lost])} ({of_all})"
-
-
-def _rank(verdict: str) -> int:
-    return _ORDER.index(verdict) if verdict in _ORDER else len(_ORDER)
-
-
-def _table(one: RunComparison) -> Iterator[str]:
-    """The metrics that moved: those of quality that got worse, those that are gone, then the others."""
-    moved = sorted((pair for pair in one.pairs if pair.verdict in _ORDER), key=_place)
-    if not moved and not one.vanished:
-        return
-    yield _TITLES
-    yield from (_row(pair) for pair in moved if pair.is_regression)
-    for metric in one.vanished:
-        yield f"| 🔴 | {code(metric.name)} | | none: {escape(metric.reason, 120)} | | | | {metric.n} |\n"
-    yield from (_row(pair) for pair in moved if not pair.is_regression)
-    yield "\n"
-
-
-def _place(pair: MetricPair) -> tuple[int, bool]:
-    return _rank(pair.verdict), not pair.is_of_quality
-
-
-def _row(pair: MetricPair) -> str:
-    cells = [
-        f"{_MARKS[pair.verdict]} {pair.verdict}",
-        f"{code(pair.name)} {arrow(pair.higher_is_better)}".rstrip(),
-        *pair_values(pair),
-        pair_difference(pair),
-        difference_interval(pair),
-        probability(pair.q),
-        str(pair.n),
-    ]
-    return f"| {' | '.join(cells).replace('$', '&#36;').replace('<', '&lt;')} |\n"
-
-
-def regressed_blocks(beside: Beside) -> Iterator[tuple[str, Iterator[str]]]:
-    """For each run that has some: a title, and the questions that fared worse than in the baseline, the worst first."""
-    for one, saved in zip(beside.comparison.against, beside.saved[1:], strict=True):
-        if one.lost:
-            shown = one.lost[:_MOST_CHANGES]
-            ids = {change.question_id for change in shown}
-            before, after = _records(beside.saved[0].records, ids), _records(saved.records, ids)
-            title = f"{share(len(one.lost), one.common, 'question')} fared worse in {escape(one.run)}"
-            blocks = (_block(each, before.get(each.question_id), after.get(each.question_id)) for each in shown)
-            rest = len(one.lost) - len(shown)
-            yield title, _ending(blocks, rest)
-
-
-def _ending(blocks: Iterator[str], rest: int) -> Iterator[str]:
-    yield from blocks
-    if rest > 0:
-        yield f"… and {rest} more: `evals compare` lists them all, as JSON.\n"
-
-
-def _records(records: Sequence[EvalRecord], wanted: set[str]) -> Mapping[str, EvalRecord]:
-    """The records of a few questions; no other is held."""
-    return {record.question.id: record for record in records if record.question.id in wanted}
-
-
-def _block(change: QuestionChange, before: EvalRecord | None, after: EvalRecord | None) -> str:
-    moved = [f"{name} {first:.2f} → {last:.2f}" for name, (first, last) in change.moved.items()][:_MOST_VALUES]
-    expected = after.question.expected_answer if after is not None else None
-    facts = ", ".join([*([change.note] if change.note else []), *moved])
-    lines = [
-        f"**{escape(change.question_id, 80)}** ({signed(change.change, 'ratio')}): {escape(facts)}",
-        f"question: {escape(change.question[:_READ])}",
-        *([f"expected: {escape(expected[:_READ])}"] if expected else []),
-        f"before: {_answer(before)}",
-        f"now: {_answer(after)}",
-    ]
-    return "<br>\n".join(lines) + "\n\n"
-
-
-def _answer(record: EvalRecord | None) -> str:
-    response = record.response if record is not None else None
-    if response is None:
-        return "not asked"
-    told = f"{response.error.kind}: {response.error.message}" if response.error else response.answer or "–"
-    return escape(told[:_READ])
+    for one in ended.beside.comparison.against if ended.beside is not None else ():
+        for pair in one.regressions:
+            values = f"{' → '.join(pair_values(pair))} ({pair_difference(pair)})"
+            yield f"worse: {pair.name}", f"{values} against {one.baseline}"
+        yield from ((f"no value any more: {each.name}", each.reason) for each in one.vanished)
+    for checked in ended.runs if ended.made else ():
+        if not checked.run.is_unscored:
+            chosen = in_turn(checked.measured.digest.failures, 2 * MOST_ANNOTATIONS)
+            for finding in checked.measured.findings(chosen):
+                question = finding.record.question
+                yield f"{question.id}: {finding.link.label}", f"{finding.explanation}: {question.question}"
 
 
 # What a command found as a comment for a pull request, and as the summary of a job.
@@ -347,18 +178,26 @@ def _answer(record: EvalRecord | None) -> str:
 MARKER = "<!-- evals: evaluation -->"
 """The first line of every comment, by which the one of before is found; it is never changed."""
 
-
 LIMIT = 65_536
 """Characters that a comment on GitHub holds."""
+
+MOST_GATES = 50
+"""So many gates of a run are listed, those that are not met first."""
 
 _MORE = "\n… cut: `evals compare` and `evals show` tell the rest.\n"
 
 _HEAD_SHARE, _GATE_SHARE, _MOVED_SHARE, _CARD_SHARE = 8_000, 16_000, 16_000, 10_000
 
+_MOST_CHANGES = 20
+
+_MOST_VALUES = 3
+
+_ORDER = ("worse", "changed", "better")
+
 
 def to_comment(ended: CommandEnd) -> str:
     """The marker, how the command ended, gates, what moved, folded details; at most 65,536 characters."""
-    return _cut(f"{MARKER}\n{''.join(_comment(ended, LIMIT - len(MARKER) - len(_MORE) - 1))}")
+    return _cut(f"{MARKER}\n{_comment(ended, LIMIT - len(MARKER) - len(_MORE) - 1)}")
 
 
 def to_summary(ended: CommandEnd) -> str:
@@ -367,67 +206,71 @@ def to_summary(ended: CommandEnd) -> str:
     Of runs that were there before, and of several, it says what a comment does. It stays below 100,000 characters.
     """
     if not ended.made or len(ended.runs) != 1:
-        return _cut("".join(_comment(ended, LIMIT - len(_MORE))))
-    (checked,) = ended.runs
-    gates = "".join(gate_lines(checked))
-    return f"{''.join(_ending_comment(ended))}{gates}{''.join(to_markdown(checked.measured))}"
+        return _cut(_comment(ended, LIMIT - len(_MORE)))
+    return f"{_ending(ended)}{''.join(_gates(ended))}{''.join(to_markdown(ended.runs[0].measured))}"
 
 
 def _cut(text: str) -> str:
     return text if len(text) <= LIMIT else f"{text[: LIMIT - len(_MORE)]}{_MORE}"
 
 
-def _comment(ended: CommandEnd, room: int) -> Iterator[str]:
+def _comment(ended: CommandEnd, room: int) -> str:
     """Sections in the order of their weight, each within its share; the last ones take the room that is left."""
-    first = "".join(_first(ended))
-    yield first
-    room -= len(first)
-    for title, lines, part in _folded(ended):
-        fold = _fold(title, lines, min(part, room))
-        room -= len(fold)
-        yield fold
-
-
-def _first(ended: CommandEnd) -> Iterator[str]:
-    """What is not folded away."""
-    if not ended.runs and ended.beside is None:
-        yield "### Evaluation\n\n"
-    heads = (_head(each) for each in ended.runs)
-    yield joined(heads, _HEAD_SHARE, "\n… and more runs\n\n")
-    yield from _ending_comment(ended)
-    gates = (line for each in ended.runs for line in _gates_of(each, alone=len(ended.runs) == 1))
-    yield joined(gates, _GATE_SHARE, "| … | | | |\n\n")
+    text = "" if ended.runs or ended.beside is not None else "### Evaluation\n\n"
+    text += within(_HEAD_SHARE, (run_head(each.run) for each in ended.runs), "\n… and more runs\n\n")
+    text += _ending(ended)
+    text += within(_GATE_SHARE, _gates(ended), "| … | | | |\n\n")
     if ended.beside is not None:
-        yield "" if ended.runs else "### Comparison\n\n"
-        yield joined(moved_lines(ended.beside), _MOVED_SHARE, "| … | | | | | | | |\n\n")
+        text += "" if ended.runs else "### Comparison\n\n"
+        text += within(_MOVED_SHARE, _moved(ended.beside.comparison), "| … | | | | | | | |\n\n")
+    for title, lines, part in _folded(ended):
+        text += _fold(title, lines, min(part, room - len(text)))
+    return text
 
 
-def _head(checked: Checked) -> str:
-    weighted = "" if checked.run.is_unscored else f"{weighted_line(checked.run)}\n\n"
-    return f"{run_head(checked.run)}\n\n{weighted}"
-
-
-def _gates_of(checked: Checked, *, alone: bool) -> Iterator[str]:
-    if checked.gates and not alone:
-        yield f"{escape(checked.run.name, 100)}:\n\n"
-    yield from gate_lines(checked)
-
-
-def _ending_comment(ended: CommandEnd) -> Iterator[str]:
+def _ending(ended: CommandEnd) -> str:
     """What the command ended by, and what to know beside."""
-    problem = ended.problem
-    if problem is not None and not problem.of_gates:
-        hint = f" ({escape(problem.hint, 500)})" if problem.hint else ""
-        yield f"**⚠️ {escape(problem.message, 1_000)}**{hint}\n\n"
-    for remark in ended.remarks:
-        yield f"{escape(remark, 500)}\n\n"
+    return str(macros(PARTS).ending(ended.problem, ended.remarks))
+
+
+def _gates(ended: CommandEnd) -> Iterator[str]:
+    """The lines of a table of gates for each run that has some."""
+    for each in ended.runs:
+        name = each.run.name if len(ended.runs) > 1 else ""
+        yield from macros(PARTS).gates(each.gates, name, MOST_GATES).splitlines(keepends=True)
+
+
+def _moved(comparison: Comparison) -> list[str]:
+    """The lines of a table of the metrics that moved, regressions first, for each run beside the baseline."""
+    runs = []
+    for one in comparison.against:
+        moved = [pair for pair in one.pairs if pair.verdict in _ORDER]
+        moved.sort(key=lambda pair: (_ORDER.index(pair.verdict), not pair.is_of_quality))
+        runs.append((one, _sum(one), moved))
+    names = {head.id: head.name for head in comparison.runs}
+    text: str = macros(PARTS).moved(runs, names, [*comparison.warnings, *comparison.differences])
+    return text.splitlines(keepends=True)
+
+
+def _sum(one: RunComparison) -> str:
+    found = counts_of(one)
+    if not found:
+        return f"nothing could be tested over {counted(one.common, 'common question')}"
+    kinds = sorted(found, key=lambda kind: _ORDER.index(kind) if kind in _ORDER else len(_ORDER))
+    told = [f"{found[kind]} {kind}" for kind in kinds]
+    told += [f"{counted(len(one.vanished), 'metric')} without a value now"] if one.vanished else []
+    of_all = f"{counted(sum(found.values()), 'metric')} over {counted(one.common, 'common question')}"
+    return f"{', '.join(told)} ({of_all})"
 
 
 def _folded(ended: CommandEnd) -> Iterator[tuple[str, Iterable[str], int]]:
     """Details with their titles, and how many characters each may take."""
     if ended.beside is not None:
-        for title, blocks in regressed_blocks(ended.beside):
-            yield title, blocks, LIMIT
+        first, *others = ended.beside.saved
+        for one, saved in zip(ended.beside.comparison.against, others, strict=True):
+            if one.lost:
+                title = f"{share(len(one.lost), one.common, 'question')} fared worse in {escape(one.run)}"
+                yield title, _changes(one, first, saved), LIMIT
     for each in ended.runs:
         if not each.run.is_unscored:
             name = f" of {escape(each.run.name, 60)}" if len(ended.runs) > 1 else ""
@@ -438,4 +281,21 @@ def _fold(title: str, lines: Iterable[str], room: int) -> str:
     """A title that opens to lines, as many as there is room for; nothing where there is room for none."""
     head, end, more = f"<details>\n<summary>{title}</summary>\n\n", "\n</details>\n\n", "… and more\n"
     left = room - len(head) - len(end)
-    return f"{head}{joined(iter(lines), left, more)}{end}" if left > len(more) else ""
+    return f"{head}{within(left, lines, more)}{end}" if left > len(more) else ""
+
+
+def _changes(one: RunComparison, baseline: SavedRun, saved: SavedRun) -> Iterator[str]:
+    """The questions that fared worse than in the baseline, the worst first."""
+    shown = one.lost[:_MOST_CHANGES]
+    ids = {change.question_id for change in shown}
+    before, after = (
+        {record.question.id: record for record in run.records if record.question.id in ids} for run in (baseline, saved)
+    )
+    for change in shown:
+        moved = [f"{name} {first:.2f} → {last:.2f}" for name, (first, last) in change.moved.items()][:_MOST_VALUES]
+        facts = ", ".join([*([change.note] if change.note else []), *moved])
+        key, shift = change.question_id, signed(change.change, "ratio")
+        yield macros(PARTS).change(change, shift, facts, before.get(key), after.get(key))
+    rest = len(one.lost) - len(shown)
+    if rest > 0:
+        yield f"… and {rest} more: `evals compare` lists them all, as JSON.\n"

@@ -7,7 +7,6 @@ from string import ascii_uppercase
 
 from evals.compare.models import (
     Comparison,
-    Dominance,
     LatencyRatio,
     MetricPair,
     MetricRow,
@@ -43,23 +42,23 @@ def row_values(row: "MetricRow") -> list[str]:
 
 def pair_difference(pair: "MetricPair") -> str:
     """The difference with its sign: a bound where one of the values is one, a dash where both are."""
-    if all(pair.at_least):
-        return "–"
-    first, last = pair.at_least
-    return f"{'≥ ' if last else '≤ ' if first else ''}{signed(pair.difference, pair.unit)}"
+    sign = {(False, True): "≥ ", (True, False): "≤ "}.get(pair.at_least, "")
+    return "–" if all(pair.at_least) else f"{sign}{signed(pair.difference, pair.unit)}"
 
 
 def difference_interval(pair: "MetricPair") -> str:
-    """The interval of a difference, from end to end; a dash for none."""
-    return "–" if pair.interval is None else " … ".join(_end(end, pair.unit) for end in pair.interval)
+    """The interval of a difference, from end to end; a dash for none.
 
-
-def _end(end: float, unit: str) -> str:
-    """One end: <0 and >0 for one that is so near to 0 that its digits would say 0."""
-    nothing, shown = difference_end(0.0, unit), difference_end(abs(end), unit)
-    if shown == nothing and end:
-        return "<0" if end < 0 else ">0"
-    return _sign(end) + shown
+    An end that is so near to 0 that its digits would say 0 is <0 or >0.
+    """
+    if pair.interval is None:
+        return "–"
+    nothing = difference_end(0.0, pair.unit)
+    ends = []
+    for end in pair.interval:
+        shown = difference_end(abs(end), pair.unit)
+        ends.append(f"{'<' if end < 0 else '>'}0" if shown == nothing and end else _sign(end) + shown)
+    return " … ".join(ends)
 
 
 def probability(value: float | None) -> str:
@@ -80,8 +79,13 @@ def dominance_lines(report: ParetoReport, label_of: Mapping[str, str]) -> Iterat
     """A line a run and another that it is better than; one line where no run is."""
     for one in report.dominance:
         ties = f"; undecided on {', '.join(one.undecided)}" if one.undecided else ""
-        better = ", ".join(_gain(one, name, report) for name in one.better_on)
-        yield f"{label_of[one.run]} is better than {label_of[one.over]} on {better}{ties}"
+        better = []
+        for name in one.better_on:
+            pairs = (test for test in report.tests if {test.first, test.last} == {one.run, one.over})
+            test = next(test for test in pairs if test.objective == name)
+            unit = report.units[name] if len(report.fed_by[name]) == 1 else "ratio"
+            better.append(f"{name} (by {size_of_difference(abs(test.gain or 0.0), unit)}, n {test.n})")
+        yield f"{label_of[one.run]} is better than {label_of[one.over]} on {', '.join(better)}{ties}"
     if not report.dominance:
         yield "no run dominates another beyond chance; objectives without a verdict are ties"
 
@@ -90,14 +94,6 @@ def front_by_values(report: ParetoReport, label_of: Mapping[str, str]) -> str:
     """The front without regard to error."""
     named = ", ".join(label_of[run_id] for run_id in report.front_by_values)
     return f"front by values alone, as if they were without error: {named or 'empty'}"
-
-
-def _gain(one: Dominance, objective: str, report: ParetoReport) -> str:
-    """An objective, by how much a run is better on it, and over how many questions of the two."""
-    both = {one.run, one.over}
-    test = next(test for test in report.tests if test.objective == objective and {test.first, test.last} == both)
-    unit = report.units[objective] if len(report.fed_by[objective]) == 1 else "ratio"
-    return f"{objective} (by {size_of_difference(abs(test.gain or 0.0), unit)}, n {test.n})"
 
 
 _KINDS: tuple[Verdict, ...] = ("better", "worse", "changed", "equivalent", "identical", "not established")
@@ -135,26 +131,16 @@ def facts_of(run: RunHead) -> list[str]:
 
 def warnings_of(comparison: Comparison) -> list[str]:
     """What to beware of: of the runs, of metrics that are gone, and of what the comparison is about."""
-    return [*comparison.warnings, *_losses(comparison), *_primary_lost(comparison)]
-
-
-def _losses(comparison: Comparison) -> list[str]:
-    """The metrics that a run has no values of any more, those of the same reason together."""
-    found = []
+    gone, about = [], []
     for one in comparison.against:
-        gone = by_reason((metric.name, metric.reason) for metric in one.vanished)
-        found += [f"no value any more in {one.run} ({reason}): {', '.join(names)}" for reason, names in gone.items()]
-    return found
-
-
-def _primary_lost(comparison: Comparison) -> list[str]:
-    """That what the comparison is about is gone, run by run."""
-    return [
-        f"this comparison is about {comparison.primary}, of which {one.run} has no value: nobody can say whether it is "
-        f"worse than {one.baseline}"
-        for one in comparison.against
-        if comparison.primary in {metric.name for metric in one.vanished}
-    ]
+        for reason, names in by_reason((metric.name, metric.reason) for metric in one.vanished).items():
+            gone.append(f"no value any more in {one.run} ({reason}): {', '.join(names)}")
+        if comparison.primary in {metric.name for metric in one.vanished}:
+            about.append(
+                f"this comparison is about {comparison.primary}, of which {one.run} has no value: nobody can say "
+                f"whether it is worse than {one.baseline}"
+            )
+    return [*comparison.warnings, *gone, *about]
 
 
 def by_reason(facts: Iterable[tuple[str, str | None]]) -> dict[str, list[str]]:
@@ -169,15 +155,12 @@ def by_reason(facts: Iterable[tuple[str, str | None]]) -> dict[str, list[str]]:
 def without_verdict(comparison: Comparison, labels: Sequence[str]) -> Iterator[str]:
     """Why metrics have no verdict or cannot have one, those of the same reason together; of many runs, run by run."""
     untold = [(row.name, row.reason) for row in comparison.metrics if not _is_told(row, comparison)]
-    yield from _reasons("no verdict", untold)
+    found = [("no verdict", untold)]
     for label, one in zip(labels[1:], comparison.against, strict=True):
         title = "no verdict" if len(labels) == 2 else f"{label} against {labels[0]}, no verdict"
-        yield from _reasons(title, [(pair.name, pair.reason) for pair in one.pairs])
-
-
-def _reasons(title: str, facts: Iterable[tuple[str, str | None]]) -> Iterator[str]:
-    for reason, names in by_reason(facts).items():
-        yield f"{title}, {reason}: {', '.join(names)}"
+        found.append((title, [(pair.name, pair.reason) for pair in one.pairs]))
+    for title, facts in found:
+        yield from (f"{title}, {reason}: {', '.join(names)}" for reason, names in by_reason(facts).items())
 
 
 def _is_told(row: MetricRow, comparison: Comparison) -> bool:
@@ -236,14 +219,11 @@ def reach_of(one: RunComparison) -> Iterator[str]:
     """What the comparison could have shown on the primary metrics."""
     for pair in one.pairs:
         if pair.primary and pair.smallest_difference is not None:
-            needed = (
-                f"; one of 5 % of its range takes {counted(pair.questions_needed, 'question')}"
-                if pair.questions_needed
-                else ""
-            )
+            needed = counted(pair.questions_needed, "question") if pair.questions_needed else ""
+            more = f"; one of 5 % of its range takes {needed}" if needed else ""
             smallest = size_of_difference(pair.smallest_difference, pair.unit)
-            found = f"a difference of {smallest} is found 4 times in 5{needed}"
-            yield f"{pair.name}: with {counted(pair.n, 'question')} {found}"
+            had = counted(pair.n, "question")
+            yield f"{pair.name}: with {had} a difference of {smallest} is found 4 times in 5{more}"
 
 
 def sum_of(one: RunComparison, label: str, baseline: str) -> str:
@@ -260,11 +240,11 @@ def sum_of(one: RunComparison, label: str, baseline: str) -> str:
 
 def latency_line(found: LatencyRatio, label: str, baseline: str) -> str:
     """How many times as long the run takes, where both were asked in turn."""
-    took = f"latency of {label}: {found.ratio:.3f} times that of {baseline}{_ratio_interval(found.interval)}"
-    within = f"within {level(found.margin)}, by two one-sided tests{_ratio_interval(found.equivalence_interval)}"
-    said = {"equal": f"equal {within}", "undecided": f"undecided, and not known to be equal {within}"}
-    return f"{took}, p {probability(found.q)}, n {found.n}: {said.get(found.verdict, found.verdict)}"
-
-
-def _ratio_interval(interval: tuple[float, float] | None) -> str:
-    return "" if interval is None else f" ({interval[0]:.3f} … {interval[1]:.3f})"
+    took, within = (
+        "" if ends is None else f" ({ends[0]:.3f} … {ends[1]:.3f})"
+        for ends in (found.interval, found.equivalence_interval)
+    )
+    tested = f"within {level(found.margin)}, by two one-sided tests{within}"
+    said = {"equal": f"equal {tested}", "undecided": f"undecided, and not known to be equal {tested}"}
+    times = f"{found.ratio:.3f} times that of {baseline}{took}, p {probability(found.q)}, n {found.n}"
+    return f"latency of {label}: {times}: {said.get(found.verdict, found.verdict)}"

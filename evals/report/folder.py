@@ -2,8 +2,9 @@
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from statistics import fmean
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -37,7 +38,15 @@ def listing(saved: SavedRuns) -> dict[str, Any]:
     groups = by_objectives(saved.runs)
     return {
         "titles": TITLES,
-        "runs": [_row(run, mark_of(run, groups)) for run in saved.runs],
+        "runs": [
+            {
+                "id": run.id,
+                "cells": run_cells(run, mark_of(run, groups)),
+                "status": run.status if run.completed_at else "unfinished",
+                "finished": run.completed_at is not None,
+            }
+            for run in saved.runs
+        ],
         "objectives": [one_line(line, 600) for line in objective_lines(groups)],
         "trends": trends(saved.runs, groups),
         "unreadable": [f"{one.message}{f' ({one.hint})' if one.hint else ''}" for one in saved.unreadable],
@@ -61,50 +70,28 @@ def trends(runs: Sequence[EvalRun], groups: Sequence[Sequence[EvalRun]]) -> list
     several = [found for found in by_datasets.values() if len(found) > 1]
     several.sort(key=lambda found: found[-1].created_at, reverse=True)
     return [
-        {"datasets": one_line(",".join(found[-1].datasets), 60), "metrics": _courses(found, groups)}
+        {"datasets": one_line(",".join(found[-1].datasets), 60), "metrics": list(_courses(found, groups))}
         for found in several
     ]
 
 
-def _courses(runs: Sequence[EvalRun], groups: Sequence[Sequence[EvalRun]]) -> list[dict[str, Any]]:
-    fed = [name for names in runs[-1].weighted_score.fed_by.values() for name in names if name != _LATENCY]
-    names = [*[*dict.fromkeys(fed)][: _MOST - 1], _LATENCY]
-    courses = [_score(runs, groups), *(_course(runs, name) for name in names)]
-    return [course for course in courses if len(course["points"]) > 1]
-
-
-def _score(runs: Sequence[EvalRun], groups: Sequence[Sequence[EvalRun]]) -> dict[str, Any]:
+def _courses(runs: Sequence[EvalRun], groups: Sequence[Sequence[EvalRun]]) -> Iterator[dict[str, Any]]:
+    """The score and the main metrics, those of which several runs have a value."""
     alike = {run.id for run in next((group for group in groups if runs[-1] in group), ())}
-    points = [_point(run, headline(run).score, "ratio") for run in runs if run.id in alike]
-    return {"name": "score", "arrow": arrow(True), "points": points}
-
-
-def _course(runs: Sequence[EvalRun], name: str) -> dict[str, Any]:
-    found = [(run, summary) for run in runs if (summary := run.scorecard.find(name)) and summary.value is not None]
-    better = found[-1][1].higher_is_better if found else None
-    return {
-        "name": name,
-        "arrow": arrow(better),
-        "points": [_point(run, summary.value, summary.unit) for run, summary in found],
-    }
-
-
-def _point(run: EvalRun, value: float | None, unit: str) -> dict[str, Any]:
-    return {
-        "run": run.id,
-        "created": f"{run.created_at:%Y-%m-%d %H:%M}",
-        "value": value,
-        "shown": number(value, unit),
-    }
-
-
-def _row(run: EvalRun, mark: str) -> dict[str, Any]:
-    return {
-        "id": run.id,
-        "cells": run_cells(run, mark),
-        "status": run.status if run.completed_at else "unfinished",
-        "finished": run.completed_at is not None,
-    }
+    courses: dict[str, tuple[bool | None, list[tuple[EvalRun, float | None, str]]]] = {}
+    courses["score"] = (True, [(run, headline(run).score, "ratio") for run in runs if run.id in alike])
+    fed = [name for names in runs[-1].weighted_score.fed_by.values() for name in names if name != _LATENCY]
+    for name in [*[*dict.fromkeys(fed)][: _MOST - 1], _LATENCY]:
+        found = [(run, one) for run in runs if (one := run.scorecard.find(name)) and one.value is not None]
+        better = found[-1][1].higher_is_better if found else None
+        courses[name] = (better, [(run, one.value, one.unit) for run, one in found])
+    for name, (better, values) in courses.items():
+        points = [
+            {"run": run.id, "created": f"{run.created_at:%Y-%m-%d %H:%M}", "value": value, "shown": number(value, unit)}
+            for run, value, unit in values
+        ]
+        if len(points) > 1:
+            yield {"name": name, "arrow": arrow(better), "points": points}
 
 
 _HELD = 24
@@ -135,7 +122,7 @@ class RunsFolder:
     def __init__(self, folder: Path) -> None:
         self.store = RunStore(folder)
         self._runs: dict[Path, tuple[_Stamp, EvalRun]] = {}
-        self._held: dict[tuple[Path, _Stamp, _Stamp | None, _Stamp | None], HeldRun] = {}
+        self._held: dict[tuple[Path | _Stamp | None, ...], HeldRun] = {}
         self._lock = Lock()
 
     def survey(self) -> SavedRuns:
@@ -178,7 +165,7 @@ class RunsFolder:
         """
         path, records = self._path(run_id), self.records_path(run_id)
         beside = self.store.folder / FOLDER  # its time changes with each calibration that comes or goes
-        key = (path, _stamp(path), _stamp_if_there(records), _stamp_if_there(beside))
+        key = (path, _stamp(path), *(_stamp(each) if each.exists() else None for each in (records, beside)))
         with self._lock:
             if key not in self._held:
                 self._held[key] = HeldRun(self._measure(path), Lock())
@@ -194,10 +181,9 @@ class RunsFolder:
     def _read(self, path: Path) -> EvalRun:
         """The run in a file; read once for each state of the file."""
         stamp = _stamp(path)
-        known = self._runs.get(path)
-        if known is None or known[0] != stamp:
-            known = self._runs[path] = (stamp, read_run(path))
-        return known[1]
+        if path not in self._runs or self._runs[path][0] != stamp:
+            self._runs[path] = (stamp, read_run(path))
+        return self._runs[path][1]
 
     def _path(self, run_id: str) -> Path:
         found = [path for path in self._files() if path.name.partition("_")[0] == run_id]
@@ -230,15 +216,13 @@ def _stamp(path: Path) -> _Stamp:
     return state.st_mtime_ns, state.st_size
 
 
-def _stamp_if_there(path: Path) -> _Stamp | None:
-    return _stamp(path) if path.exists() else None
-
-
 # How far a run is that is going on: read from its log, of which each look takes only what is new.
 
 
 _GLANCED = ("recall_at_5", "mrr")
 """Metrics that are measured while a run goes on: quick ones, which need nobody's word."""
+
+_LATENCY_MS = "latency"
 
 
 class RunProgress:
@@ -260,12 +244,10 @@ class RunProgress:
         self._inode, self._read_to = 0, 0
         self._cases = ScoringContext(score_settings(self._run))
         self._questions: dict[str, EvalQuestion] = {}
-        self._answered: dict[str, str | None] = {}
-        self._latencies: dict[str, float] = {}
-        self._values: dict[str, dict[str, float]] = {name: {} for name in _GLANCED}
+        self._errors: dict[str, str | None] = {}  # by question that was asked; None of one that was answered
+        self._values: dict[str, dict[str, float]] = {name: {} for name in (*_GLANCED, _LATENCY_MS)}
         self._verdicts = self._lost_verdicts = 0
         self._spent_usd = 0.0
-        self._records = 0
 
     def look(self) -> dict[str, Any]:
         """What is known now.
@@ -302,66 +284,49 @@ class RunProgress:
         elif kind == "answer":
             self._answer(key, EvalResponse.model_validate(event["answer"]))
         elif kind == "verdict":
-            self._verdict(JudgeVerdict.model_validate(event["verdict"]))
-        else:
-            self._record(key, event["record"])
-
-    def _record(self, key: str, record: dict[str, Any]) -> None:
-        """A record of a run that is gone on with, or was just finished."""
-        self._records += 1
-        self._questions[key] = EvalQuestion.model_validate(record["question"])
-        if record["response"] is not None:
-            self._answer(key, EvalResponse.model_validate(record["response"]))
+            verdict = JudgeVerdict.model_validate(event["verdict"])
+            self._verdicts += 1
+            self._lost_verdicts += verdict.failure is not None
+            self._spent_usd += verdict.cost_usd or 0.0
+        else:  # of a run that is gone on with, or was just finished
+            record = event["record"]
+            self._questions[key] = EvalQuestion.model_validate(record["question"])
+            if record["response"] is not None:
+                self._answer(key, EvalResponse.model_validate(record["response"]))
 
     def _answer(self, key: str, response: EvalResponse) -> None:
         """The last answer to a question counts, as one that failed is asked again when a run goes on."""
-        self._answered[key] = response.error.kind if response.error else None
-        self._latencies.pop(key, None)
+        self._errors[key] = response.error.kind if response.error else None
         for values in self._values.values():
             values.pop(key, None)
         if response.error is not None:
             return
-        if response.latency_ms is not None:
-            self._latencies[key] = response.latency_ms
         case = self._cases.about(self._questions[key], response)
-        for metric in self._metrics:
-            value = metric.score(case).value
+        found = {_LATENCY_MS: response.latency_ms, **{one.name: one.score(case).value for one in self._metrics}}
+        for name, value in found.items():
             if value is not None:
-                self._values[metric.name][key] = value
-
-    def _verdict(self, verdict: JudgeVerdict) -> None:
-        self._verdicts += 1
-        self._lost_verdicts += verdict.failure is not None
-        self._spent_usd += verdict.cost_usd or 0.0
+                self._values[name][key] = value
 
     def _told(self) -> dict[str, Any]:
-        errors = Counter(kind for kind in self._answered.values() if kind is not None)
+        errors = Counter(kind for kind in self._errors.values() if kind is not None)
+        latencies = sorted(self._values[_LATENCY_MS].values())
+        glanced = {f"{name} so far": [*self._values[name].values()] for name in _GLANCED}
+        means = [(name, number(fmean(values), "ratio"), len(values)) for name, values in glanced.items() if values]
+        times = [
+            (f"latency p{share} so far", number(percentile(latencies, share), "ms"), len(latencies))
+            for share in (50, 95)
+            if latencies
+        ]
         return {
             "total": len(self._questions),
-            "asked": len(self._answered),
-            "answered": len(self._answered) - errors.total(),
+            "asked": len(self._errors),
+            "answered": len(self._errors) - errors.total(),
             "errors": [{"kind": kind.replace("_", " "), "count": count} for kind, count in errors.most_common()],
             "verdicts": self._verdicts,
             "lostVerdicts": self._lost_verdicts,
             "spent": number(self._spent_usd, "USD") if self._verdicts else None,
-            "values": [*self._means(), *self._latency()],
+            "values": [{"name": name, "shown": shown, "n": n} for name, shown, n in (*means, *times)],
         }
-
-    def _means(self) -> list[dict[str, Any]]:
-        found = ((name, list(values.values())) for name, values in self._values.items())
-        return [
-            {"name": f"{name} so far", "shown": number(sum(values) / len(values), "ratio"), "n": len(values)}
-            for name, values in found
-            if values
-        ]
-
-    def _latency(self) -> list[dict[str, Any]]:
-        values = sorted(self._latencies.values())
-        return [
-            {"name": f"latency p{share} so far", "shown": number(percentile(values, share), "ms"), "n": len(values)}
-            for share in (50, 95)
-            if values
-        ]
 
 
 # Runs as they are now: the list, and how far those are that go on.

@@ -1,10 +1,8 @@
 """Labels that a person gives in the browser: the sheet, the keys and the order of `evals review`."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -21,7 +19,6 @@ from evals.report.review import (
     sheet_path,
 )
 from evals.report.wording import place_of, plain
-from evals.schemas.results import EvalRecord
 from evals.scoring.conclusion import Measured
 
 LABELLED = {
@@ -53,12 +50,11 @@ class GivenLabel(BaseModel):
     before: dict[str, str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Order:
-    """The answers of a run in the order in which they are labelled."""
+class _Order(NamedTuple):
+    """The answers of a run in the order in which they are labelled: the place of each among the records, by its id."""
 
-    ids: Sequence[str]
-    numbers: Sequence[int]
+    measured: Measured
+    places: dict[str, int]
 
 
 class LabelDesk:
@@ -71,7 +67,7 @@ class LabelDesk:
 
     def __init__(self, folder: RunsFolder, annotator: str = "") -> None:
         self._folder, self._annotator = folder, annotator
-        self._orders: dict[str, tuple[Measured, _Order]] = {}
+        self._orders: dict[str, _Order] = {}
         self._lock = Lock()
 
     def overview(self, run_id: str) -> dict[str, Any]:
@@ -82,18 +78,15 @@ class LabelDesk:
             ConfigError: The file of labels is none.
             StoreError: Records or labels cannot be read.
         """
-        order = self._order(run_id)
-        return {
-            "run": run_id,
-            "annotator": self._annotator,
-            "sheet": str(self._sheet(run_id)),
-            "ids": order.ids,
-            "questions": [
-                {"metric": metric, "asks": asks, "keys": {**keys_of(metric), key: CANNOT_TELL}}
-                for metric, (asks, key) in LABELLED.items()
-            ],
-            "labels": {metric: self._given(run_id, metric, order) for metric in LABELLED},
-        }
+        ids = list(self._order(run_id).places)
+        sheet = self._sheet(run_id)
+        questions, labels = [], {}
+        for metric, (asks, key) in LABELLED.items():
+            questions.append({"metric": metric, "asks": asks, "keys": {**keys_of(metric), key: CANNOT_TELL}})
+            found = labels_in(sheet, Labelling(run_id, metric, self._annotator), ids)
+            labels[metric] = {question_id: verdict_and_comment(row) for question_id, row in found.items()}
+        about = {"run": run_id, "annotator": self._annotator, "sheet": str(sheet)}
+        return {**about, "ids": ids, "questions": questions, "labels": labels}
 
     def answer(self, run_id: str, number: int) -> dict[str, Any]:
         """An answer with its evidence, and nothing of what a metric or the judge says of it.
@@ -106,11 +99,19 @@ class LabelDesk:
             RunNotFoundError: There is no such run.
             UnknownNameError: It has no answer of this number.
         """
-        order = self._order(run_id)
-        if not 0 <= number < len(order.ids):
-            raise UnknownNameError("answer", str(number), ["0", str(len(order.ids) - 1)])
-        record = self._folder.measured(run_id).measured.source[order.numbers[number]]
-        return _shown(record)
+        measured, places = self._order(run_id)
+        if not 0 <= number < len(places):
+            raise UnknownNameError("answer", str(number), ["0", str(len(places) - 1)])
+        record = measured.source[list(places.values())[number]]
+        question, response = record.question, record.response
+        chunks = (response.chunks if response else None) or []
+        return {
+            "id": question.id,
+            "question": plain(question.question),
+            "expected": plain(question.expected_answer or ""),
+            "answer": plain((response.answer if response else None) or ""),
+            "passages": [{"place": plain(place_of(chunk)), "text": plain(chunk.text or "")} for chunk in chunks],
+        }
 
     def give(self, run_id: str, label: GivenLabel) -> dict[str, str] | None:
         """Save a label at once, or take it back.
@@ -130,24 +131,19 @@ class LabelDesk:
         known = {*keys_of(label.metric).values(), CANNOT_TELL}
         if label.verdict is not None and label.verdict not in known:
             raise UnknownNameError("label", label.verdict, known)
-        record = self._record(run_id, label.question)
+        if label.before is not None and label.before.keys() != {"verdict", "comment"}:
+            raise ConfigError("`before` must hold verdict and comment, or be null")
+        measured, places = self._order(run_id)
+        if label.question not in places:
+            raise UnknownNameError("answer", label.question, places)
         labelling = Labelling(run_id, label.metric, self._annotator)
-        row = labelling.row(record, label.verdict, " ".join(label.comment.split())) if label.verdict else None
+        row = None
+        if label.verdict:
+            record = measured.source[places[label.question]]
+            row = labelling.row(record, label.verdict, " ".join(label.comment.split()))
         with self._lock:
-            put_label(self._sheet(run_id), labelling, label.question, row, before=_before(label))
-        return _told(row) if row else None
-
-    def _record(self, run_id: str, question_id: str) -> EvalRecord:
-        order = self._order(run_id)
-        try:
-            place = order.ids.index(question_id)
-        except ValueError:
-            raise UnknownNameError("answer", question_id, order.ids) from None
-        return self._folder.measured(run_id).measured.source[order.numbers[place]]
-
-    def _given(self, run_id: str, metric: str, order: _Order) -> dict[str, dict[str, str]]:
-        found = labels_in(self._sheet(run_id), Labelling(run_id, metric, self._annotator), order.ids)
-        return {question_id: _told(row) for question_id, row in found.items()}
+            put_label(self._sheet(run_id), labelling, label.question, row, before=label.before)
+        return verdict_and_comment(row)
 
     def _sheet(self, run_id: str) -> Path:
         return sheet_path(self._folder.store.folder, Labelling(run_id, "", self._annotator))
@@ -156,37 +152,17 @@ class LabelDesk:
         """The order of `evals review`; it is drawn once for each state of the records."""
         measured = self._folder.measured(run_id).measured
         with self._lock:
-            known = self._orders.pop(run_id, None)
-            order = known[1] if known is not None and known[0] is measured else _drawn(run_id, measured)
-            self._orders[run_id] = (measured, order)
+            order = self._orders.pop(run_id, None)
+            if order is None or order.measured is not measured:
+                numbers = {record.question.id: number for number, record in enumerate(measured.source)}
+                drawn = in_drawn_order(run_id, measured.source)
+                order = _Order(measured, {record.question.id: numbers[record.question.id] for record in drawn})
+            self._orders[run_id] = order
             for stale in list(self._orders)[:-_HELD]:
                 del self._orders[stale]
             return order
 
 
-def _drawn(run_id: str, measured: Measured) -> _Order:
-    numbers = {record.question.id: number for number, record in enumerate(measured.source)}
-    ids = [record.question.id for record in in_drawn_order(run_id, measured.source)]
-    return _Order(ids, [numbers[question_id] for question_id in ids])
-
-
-def _before(label: GivenLabel) -> dict[str, str] | None:
-    if label.before is not None and label.before.keys() != {"verdict", "comment"}:
-        raise ConfigError("`before` must hold verdict and comment, or be null")
-    return label.before
-
-
-def _told(row: dict[str, str]) -> dict[str, str]:
-    return {"verdict": row["verdict"], "comment": row["comment"]}
-
-
-def _shown(record: EvalRecord) -> dict[str, Any]:
-    question, response = record.question, record.response
-    chunks = (response.chunks if response else None) or []
-    return {
-        "id": question.id,
-        "question": plain(question.question),
-        "expected": plain(question.expected_answer or ""),
-        "answer": plain((response.answer if response else None) or ""),
-        "passages": [{"place": plain(place_of(chunk)), "text": plain(chunk.text or "")} for chunk in chunks],
-    }
+def verdict_and_comment(row: dict[str, str] | None) -> dict[str, str] | None:
+    """What a page shows of a row of the sheet; None for none."""
+    return row and {"verdict": row["verdict"], "comment": row["comment"]}

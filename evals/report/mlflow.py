@@ -12,7 +12,7 @@ from typing import Any
 
 from evals.errors import ConfigError, TrackerError
 from evals.report.document import write_report
-from evals.report.tables import error_of, metric_names, metric_values
+from evals.report.tables import metric_names, row_of, values_of
 from evals.schemas.results import EvalRun
 from evals.scoring.conclusion import Measured
 from evals.scoring.config import headline
@@ -62,7 +62,7 @@ def log_to_mlflow(measured: Measured, *, uri: str | None = None, experiment: str
         raise ConfigError("MLflow is not installed", INSTALL) from error
     with _told_as_ours(uri):
         client = MlflowClient(tracking_uri=uri)
-        run_id = _run_in(client, _experiment(client, experiment), measured.run)
+        run_id = _run_in(client, experiment, measured.run)
         _log(client, run_id, measured)
         client.set_terminated(run_id, "FINISHED" if measured.run.status == "complete" else "FAILED")
         return run_id
@@ -84,7 +84,7 @@ def _told_as_ours(uri: str | None) -> Iterator[None]:
     except (MlflowException, RequestException, OSError) as error:
         where = f" at {public_url(uri)}" if uri else ""
         raise TrackerError(
-            f"MLflow{where} does not take the run: {mask(_first_line(error))}",
+            f"MLflow{where} does not take the run: {mask(next(iter(str(error).splitlines()), type(error).__name__))}",
             "look at the URI given, or at MLFLOW_TRACKING_URI; the run itself is saved as before",
         ) from error
     finally:
@@ -102,22 +102,14 @@ def _secrets(uri: str) -> Sequence[str]:
         ) from error
 
 
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).splitlines()), type(error).__name__)
-
-
-def _experiment(client: Any, name: str) -> str:
-    known = client.get_experiment_by_name(name)
-    return str(known.experiment_id if known is not None else client.create_experiment(name))
-
-
 def _run_in(client: Any, experiment: str, run: EvalRun) -> str:
-    """MLflow's run of ours: the one that bears its id, or a new one."""
-    known = client.search_runs([experiment], f"tags.`{_RUN_ID}` = '{run.id}'", max_results=1)
-    if known:
-        return str(known[0].info.run_id)
+    """MLflow's run of ours in an experiment: the one that bears its id, or a new one."""
+    known = client.get_experiment_by_name(experiment)
+    experiment_id = str(known.experiment_id if known is not None else client.create_experiment(experiment))
+    for found in client.search_runs([experiment_id], f"tags.`{_RUN_ID}` = '{run.id}'", max_results=1):
+        return str(found.info.run_id)
     begun = int(run.created_at.timestamp() * 1000)
-    new = client.create_run(experiment, start_time=begun, tags={_RUN_ID: run.id}, run_name=run.name)
+    new = client.create_run(experiment_id, start_time=begun, tags={_RUN_ID: run.id}, run_name=run.name)
     return str(new.info.run_id)
 
 
@@ -130,8 +122,8 @@ def _log(client: Any, run_id: str, measured: Measured) -> None:
     params = [Param(name, value) for name, value in params_of(run).items()]
     tables = json.dumps([{"path": _TABLE, "type": "table"}])
     tags = [RunTag("evals.status", run.status), RunTag("mlflow.loggedArtifacts", tables)]
-    client.log_batch(run_id, metrics[:_BATCH], params, tags)
-    for start in range(_BATCH, len(metrics), _BATCH):
+    client.log_batch(run_id, (), params, tags)
+    for start in range(0, len(metrics), _BATCH):
         client.log_batch(run_id, metrics[start : start + _BATCH])
     client.log_text(run_id, run.model_dump_json(indent=2), "run.json")
     client.log_dict(run_id, _table(measured), _TABLE)  # its own log_table adds rows to those of the last time
@@ -146,20 +138,17 @@ def metrics_of(run: EvalRun) -> dict[str, float]:
 
     What has no value is left out: a tracker has no place for a reason.
     """
-    found: dict[str, float] = {}
-    for summary in run.scorecard.metrics:
-        if summary.value is None:
-            continue
-        found[summary.name] = summary.value
-        found[f"{summary.name}.n"] = summary.sample_size
-        if summary.ci is not None:
-            found[f"{summary.name}.low"], found[f"{summary.name}.high"] = summary.ci
+    found: dict[str, float | None] = {}
+    for one in run.scorecard.metrics:
+        if one.value is not None:
+            low, high = one.ci or (None, None)
+            found |= {one.name: one.value, f"{one.name}.n": one.sample_size}
+            found |= {f"{one.name}.low": low, f"{one.name}.high": high}
     score = headline(run).score
     if score is not None:
-        found["weighted_score"] = score
-        if run.weighted_score.ci is not None:
-            found["weighted_score.low"], found["weighted_score.high"] = run.weighted_score.ci
-    return found
+        low, high = run.weighted_score.ci or (None, None)
+        found |= {"weighted_score": score, "weighted_score.low": low, "weighted_score.high": high}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def params_of(run: EvalRun) -> dict[str, str]:
@@ -196,11 +185,6 @@ def _param_name(name: str, taken: Container[str]) -> str:
 
 def _table(measured: Measured) -> dict[str, list[Any]]:
     """A row a question, as MLflow keeps tables."""
-    names = metric_names(measured)
-    columns = ["id", "dataset", "question", "expected_answer", "answer", "error", *names]
-    rows = []
-    for record in measured.records():
-        question, response = record.question, record.response
-        facts = [question.id, question.dataset, question.question, question.expected_answer]
-        rows.append([*facts, response.answer if response else None, error_of(record), *metric_values(record, names)])
-    return {"columns": columns, "data": rows}
+    columns = ["id", "dataset", "question", "expected_answer", "answer", "error", *metric_names(measured)]
+    rows = (row_of(record) | values_of(record) for record in measured.records())
+    return {"columns": columns, "data": [[row.get(name) for name in columns] for row in rows]}

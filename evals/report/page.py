@@ -1,11 +1,10 @@
-"""Data blocks: what a page shows, in pieces that the browser unpacks when it needs them."""
+"""Scripts, styles and data blocks of a page, and the policy that allows nothing else."""
 
 import gzip
 import json
 from base64 import b64encode, b85encode
 from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from html import escape
 from pathlib import Path
@@ -95,30 +94,22 @@ _LETTERS = bytes.maketrans(b"<", b".")
 """Python's base85, but for the one letter that could begin an end of the element."""
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A named value.
+def packed(data: Any) -> bytes:
+    """A value as gzip of JSON, which a browser unpacks by itself; the same bytes for the same value."""
+    return gzip.compress(_json(data), _GZIP_LEVEL, mtime=0)
 
-    Attributes:
+
+def as_element(name: str, data: Any) -> str:
+    """A named value as an HTML element: Zstandard of JSON in base85, a quarter smaller than gzip in base64.
+
+    Args:
         name: By which the browser asks for it: letters, digits, `-` and `/`.
         data: What JSON can hold.
     """
-
-    name: str
-    data: Any
-
-
-def packed(block: Block) -> bytes:
-    """A block as gzip of JSON, which a browser unpacks by itself; the same bytes for the same value."""
-    return gzip.compress(_json(block.data), _GZIP_LEVEL, mtime=0)
-
-
-def as_element(block: Block) -> str:
-    """A block as an HTML element: Zstandard of JSON in letters of base85, a quarter smaller than gzip in base64."""
     from pyarrow import Codec  # noqa: PLC0415 - 60 MB that only a page needs
 
-    packed = Codec("zstd", _ZSTD_LEVEL).compress(_json(block.data), asbytes=True)
-    return f'<script type="application/octet-stream" data-block="{escape(block.name)}">{_letters(packed)}</script>\n'
+    packed = Codec("zstd", _ZSTD_LEVEL).compress(_json(data), asbytes=True)
+    return f'<script type="application/octet-stream" data-block="{escape(name)}">{_letters(packed)}</script>'
 
 
 def _letters(data: bytes) -> str:
@@ -128,14 +119,11 @@ def _letters(data: bytes) -> str:
 
 
 def _json(data: Any) -> bytes:
+    dumped = partial(json.dumps, data, allow_nan=False, separators=(",", ":"))
     try:
-        return _dumped(data, ascii_only=False).encode()
+        return dumped(ensure_ascii=False).encode()
     except UnicodeEncodeError:  # half of a surrogate pair, which JSON can hold as an escape and UTF-8 cannot
-        return _dumped(data, ascii_only=True).encode()
-
-
-def _dumped(data: Any, *, ascii_only: bool) -> str:
-    return json.dumps(data, ensure_ascii=ascii_only, allow_nan=False, separators=(",", ":"))
+        return dumped().encode()
 
 
 # What a page may load and run: nothing but the scripts and style sheets that were written into it.
@@ -146,8 +134,8 @@ def policy(scripts: Iterable[str], styles: Iterable[str]) -> str:
     return "; ".join(
         [
             "default-src 'none'",
-            f"script-src {' '.join(map(_source, scripts))}",
-            f"style-src {' '.join(map(_source, styles))}",
+            f"script-src {' '.join(map(source, scripts))}",
+            f"style-src {' '.join(map(source, styles))}",
             "img-src data:",
             "base-uri 'none'",
             "form-action 'none'",
@@ -155,5 +143,6 @@ def policy(scripts: Iterable[str], styles: Iterable[str]) -> str:
     )
 
 
-def _source(text: str) -> str:
+def source(text: str) -> str:
+    """A script or style sheet as a policy names it: by its hash."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"

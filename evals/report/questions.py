@@ -1,4 +1,4 @@
-"""The questions of a run as columns: what a list shows, and what it is searched and filtered by."""
+"""Questions of a run as a page shows them: columns over all of them, and all that is known of one."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -7,16 +7,16 @@ from typing import Any
 
 from rapidfuzz.distance import LCSseq
 
-from evals.metrics.citation_support import CITATION_SUPPORT, Statement, placed_statements
+from evals.metrics.citation_support import CITATION_SUPPORT, placed_statements
 from evals.metrics.judge_tasks import ANSWER_CLAIMS, ANSWER_IN_CONTEXTS, REFERENCE_CLAIMS, REFERENCE_IN_CONTEXTS
 from evals.metrics.sample import Sample
-from evals.report.wording import detail_line, number, one_line, place_of, plain, wrong_line
-from evals.schemas.dataset import EvalQuestion
-from evals.schemas.response import EvalResponse, ResponseError
+from evals.report.wording import detail_line, number, one_line, place_of, plain, six_digits, wrong_line
+from evals.schemas.dataset import EvalQuestion, GoldPassage
+from evals.schemas.response import EvalResponse
 from evals.schemas.results import EvalRecord
 from evals.schemas.verdicts import JudgeVerdict
 from evals.scoring.conclusion import Measured
-from evals.scoring.diagnosis.counts import WrongSlice, wrong_slices
+from evals.scoring.diagnosis.counts import wrong_slices
 from evals.scoring.diagnosis.stages import Link
 from evals.scoring.digest import BrokenLink
 from evals.scoring.run_columns import spelled
@@ -55,9 +55,8 @@ def verdict_of(verdict: JudgeVerdict, beside: Sequence[JudgeVerdict]) -> dict[st
 def _claims(verdict: JudgeVerdict, beside: Sequence[JudgeVerdict]) -> list[str]:
     """The texts of the claims that the reply names by numbers; empty where it names none."""
     wanted = _CLAIMS_OF.get(verdict.inquiry)
-    found = (other for other in beside if other.inquiry == wanted and other.repeat == verdict.repeat)
-    reply = next((other.reply for other in found if other.reply is not None), None)
-    claims = reply.get("claims") if reply is not None else None
+    replies = (other.reply for other in beside if other.inquiry == wanted and other.repeat == verdict.repeat)
+    claims = next((reply.get("claims") for reply in replies if reply is not None), None)
     return [plain(str(claim.get("claim", ""))) for claim in claims] if isinstance(claims, list) else []
 
 
@@ -95,13 +94,16 @@ def marked(text: str, golds: Iterable[str]) -> list[list[Any]]:
     words of a shorter gold. It shows what the rule of matching has seen; it decides nothing.
     """
     golds = list(golds)
-    if not golds:
+    words = [(match.group().casefold(), match.span()) for match in _WORD.finditer(text)] if golds else []
+    if not golds or len(words) > _MOST_WORDS:
         return [[plain(text), False]]
-    words = [(match.group().casefold(), match.span()) for match in _WORD.finditer(text)]
-    if len(words) > _MOST_WORDS:
-        return [[plain(text), False]]
-    spans = sorted(span for gold in golds for span in _common(gold, words))
-    return [[plain(text[start:end]), is_gold] for start, end, is_gold in _cut_marking(text, _merged(spans))]
+    merged: list[Span] = []
+    for start, end in sorted(span for gold in golds for span in _common(gold, words)):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return [[plain(text[start:end]), is_gold] for start, end, is_gold in _cut_at(merged, len(text))]
 
 
 def _common(gold: str, words: Sequence[tuple[str, Span]]) -> Iterator[Span]:
@@ -112,27 +114,15 @@ def _common(gold: str, words: Sequence[tuple[str, Span]]) -> Iterator[Span]:
             yield words[step.dest_start][1][0], words[step.dest_end - 1][1][1]
 
 
-def _merged(spans: Iterable[Span]) -> list[Span]:
-    """Spans in their order, those that overlap put together."""
-    found: list[Span] = []
-    for start, end in spans:
-        if found and start <= found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
-        else:
-            found.append((start, end))
-    return found
-
-
-def _cut_marking(text: str, spans: Iterable[Span]) -> Iterator[tuple[int, int, bool]]:
-    """The spans and what stands between them."""
+def _cut_at(spans: Iterable[Span], length: int) -> Iterator[tuple[int, int, bool]]:
+    """The spans, and what stands between them in a text of this length."""
     place = 0
-    for start, end in spans:
+    for start, end in [*spans, (length, length)]:
         if place < start:
             yield place, start, False
-        yield start, end, True
+        if start < end:
+            yield start, end, True
         place = end
-    if place < len(text):
-        yield place, len(text), False
 
 
 def answer_pieces(case: Sample) -> list[dict[str, Any]]:
@@ -144,27 +134,18 @@ def answer_pieces(case: Sample) -> list[dict[str, Any]]:
     found = placed_statements(case)
     if found is None:
         return [{"text": plain(answer)}] if answer else []
-    said = _support(case)
+    reply = next(iter(CITATION_SUPPORT.replies(case).values()), None)
+    verdicts = {item["id"]: str(item["verdict"]) for item in reply["statements"]} if reply is not None else {}
     statements = {span: (number, statement) for number, (span, statement) in enumerate(found, start=1)}
     pieces: list[dict[str, Any]] = []
-    for start, end, is_sentence in _cut_marking(answer, statements):
+    for start, end, is_sentence in _cut_at(statements, len(answer)):
         piece: dict[str, Any] = {"text": plain(answer[start:end])}
         if is_sentence:
             number, statement = statements[start, end]
-            piece |= _told(statement, said.get(number))
+            piece |= {"cited": list(statement.cited), "invalid": statement.invalid}
+            piece |= {"verdict": verdicts[number]} if number in verdicts else {}
         pieces.append(piece)
     return pieces
-
-
-def _told(statement: Statement, verdict: str | None) -> dict[str, Any]:
-    told: dict[str, Any] = {"cited": list(statement.cited), "invalid": statement.invalid}
-    return told if verdict is None else {**told, "verdict": verdict}
-
-
-def _support(case: Sample) -> dict[int, str]:
-    """What the judge says of each examined sentence, by its number; empty where it was not asked."""
-    reply = next(iter(CITATION_SUPPORT.replies(case).values()), None)
-    return {} if reply is None else {item["id"]: str(item["verdict"]) for item in reply["statements"]}
 
 
 # One question whole: what was asked, expected, answered, retrieved, measured and judged.
@@ -194,7 +175,7 @@ def detail_of(record: EvalRecord, measured: Measured, broken: BrokenLink | None)
         "expected": None if question.expected_answer is None else plain(question.expected_answer),
         "unanswerable": question.is_unanswerable,
         "about": _about(question),
-        "before": list(_before(question, response)),
+        "before": _before(question, response),
         "golds": [_gold(place, case) for place in range(len(question.gold_passages))],
         "broken": broken and _broken(broken),
         "notes": list(_notes(case, response)),
@@ -208,15 +189,15 @@ def detail_of(record: EvalRecord, measured: Measured, broken: BrokenLink | None)
 
 
 def _about(question: EvalQuestion) -> list[list[str]]:
-    pairs = {"dataset": spelled(question.dataset), **{key: spelled(value) for key, value in question.metadata.items()}}
-    return [[one_line(key, _NAME), one_line(value, _NAME)] for key, value in pairs.items() if value]
+    pairs = {"dataset": question.dataset, **question.metadata}
+    told = ((key, spelled(value)) for key, value in pairs.items())
+    return [[one_line(key, _NAME), one_line(value, _NAME)] for key, value in told if value]
 
 
-def _before(question: EvalQuestion, response: EvalResponse | None) -> Iterator[list[str]]:
+def _before(question: EvalQuestion, response: EvalResponse | None) -> list[list[str]]:
     """What was said before, as far as it was answered."""
-    answers = response.turns if response else []
-    for message, turn in zip(question.turns[:-1], answers, strict=False):
-        yield [plain(message), plain(turn.answer or "–")]
+    turns = zip(question.turns[:-1], response.turns if response else [], strict=False)
+    return [[plain(message), plain(turn.answer or "–")] for message, turn in turns]
 
 
 def _broken(broken: BrokenLink) -> dict[str, Any]:
@@ -230,16 +211,16 @@ def _broken(broken: BrokenLink) -> dict[str, Any]:
 
 
 def _gold(place: int, case: Sample) -> dict[str, Any]:
-    gold = case.question.gold_passages[place]
+    where, text = gold_parts(case.question.gold_passages[place])
     found = case.matches.found.get(place)
+    rank, rule = (None, None) if found is None else (found[0] + 1, found[1])
+    return {"where": plain(where), "text": plain(text), "rank": rank, "rule": rule}
+
+
+def gold_parts(gold: GoldPassage) -> tuple[str, str]:
+    """Where a gold passage stands, and what it says, or which chunk it is where nothing else is known."""
     where = " § ".join(part for part in (gold.document_id, gold.section) if part)
-    said = gold.text or ("" if where else f"chunk {gold.chunk_id}")
-    return {
-        "where": plain(where),
-        "text": plain(said),
-        "rank": None if found is None else found[0] + 1,
-        "rule": None if found is None else found[1],
-    }
+    return where, gold.text or ("" if where else f"chunk {gold.chunk_id}")
 
 
 def _notes(case: Sample, response: EvalResponse | None) -> Iterator[str]:
@@ -247,19 +228,16 @@ def _notes(case: Sample, response: EvalResponse | None) -> Iterator[str]:
     if response is None:
         yield "not asked"
     elif response.error is not None:
-        yield from _failure(response, response.error)
+        yield f"no answer after {counted(response.attempts, 'attempt')}: {plain(response.error.message)}"
+        if response.error.kind == "malformed" and response.raw:
+            yield f"the body: {plain(response.raw[:_BODY])}"
     else:
-        yield from _declining(case)
+        yield from declining_notes(case)
         yield from map(plain, response.notes)
 
 
-def _failure(response: EvalResponse, error: ResponseError) -> Iterator[str]:
-    yield f"no answer after {counted(response.attempts, 'attempt')}: {plain(error.message)}"
-    if error.kind == "malformed" and response.raw:
-        yield f"the body: {plain(response.raw[:_BODY])}"
-
-
-def _declining(case: Sample) -> Iterator[str]:
+def declining_notes(case: Sample) -> Iterator[str]:
+    """Who says whether an answer declines."""
     if case.response.refused is not None:
         yield f"the server says that it {'declined' if case.is_flagged else 'did not decline'}"
     if case.abstention_disputed:
@@ -271,26 +249,23 @@ def _declining(case: Sample) -> Iterator[str]:
 
 def _chunks(case: Sample) -> list[dict[str, Any]] | None:
     """The chunks in rank order; None where the server sent none."""
-    chunks = case.response.chunks
+    chunks, golds = case.response.chunks, case.question.gold_passages
     if chunks is None:
         return None
     cited = {place for source in case.cited for place in source.places}
-    golds = case.question.gold_passages
-    told = []
-    for place, chunk in enumerate(chunks):
-        held = case.matches.by_chunk[place]
-        original = case.listed.original[place]
-        told.append(
-            {
-                "place": plain(place_of(chunk)),
-                "score": chunk.score,
-                "cited": place in cited,
-                "repeats": original + 1 if original != place else None,
-                "golds": [[gold + 1, rule] for gold, rule in sorted(held.items())],
-                "text": marked(chunk.text or "", (golds[gold].text for gold in held)),
-            }
+    return [
+        {
+            "place": plain(place_of(chunk)),
+            "score": chunk.score,
+            "cited": place in cited,
+            "repeats": original + 1 if original != place else None,
+            "golds": [[gold + 1, rule] for gold, rule in sorted(held.items())],
+            "text": marked(chunk.text or "", (golds[gold].text for gold in held)),
+        }
+        for place, (chunk, held, original) in enumerate(
+            zip(chunks, case.matches.by_chunk, case.listed.original, strict=True)
         )
-    return told
+    ]
 
 
 def _citations(case: Sample) -> list[dict[str, Any]] | None:
@@ -364,20 +339,20 @@ def wrong_by_key(measured: Measured) -> list[dict[str, Any]]:
         values = measured.values(key)
         asked = ((number, values[number]) for number in measured.columns.numbers)
         found = wrong_slices(links, asked, confidence(measured.run), measured.questions())
-        tables.append({"key": one_line(key, _WRONG_BY_NAME), "values": [_row(one) for one in found]})
+        rows = [
+            {
+                "value": one_line(one.value, _WRONG_BY_NAME),
+                "asked": one.asked,
+                "wrong": one.wrong,
+                "share": one.share,
+                "ci": one.interval,
+                "worse": one.is_worse,
+                "said": wrong_line(one),
+            }
+            for one in found
+        ]
+        tables.append({"key": one_line(key, _WRONG_BY_NAME), "values": rows})
     return tables
-
-
-def _row(one: WrongSlice) -> dict[str, Any]:
-    return {
-        "value": one_line(one.value, _WRONG_BY_NAME),
-        "asked": one.asked,
-        "wrong": one.wrong,
-        "share": one.share,
-        "ci": one.interval,
-        "worse": one.is_worse,
-        "said": wrong_line(one),
-    }
 
 
 _TEXT = 240
@@ -393,50 +368,25 @@ def questions_of_run(measured: Measured, per_block: int) -> dict[str, Any]:
         measured: The run.
         per_block: How many questions a block of details has.
     """
-    ids, questions, answers, errors = _texts(measured.records())
-    scored = not measured.run.is_unscored
+    columns: dict[str, list[Any]] = {"ids": [], "questions": [], "answers": [], "errors": []}
+    for record in measured.records():
+        response = record.response
+        answer = (response.answer if response else None) or ""
+        columns["ids"].append(one_line(record.question.id, _ID))
+        columns["questions"].append(one_line(record.question.question[: 4 * _TEXT], _TEXT))
+        columns["answers"].append(one_line(answer[: 4 * _TEXT], _TEXT))
+        columns["errors"].append("not asked" if response is None else response.error and response.error.kind)
+    count, scored = len(columns["ids"]), not measured.run.is_unscored
+    links = dict(measured.digest.found.links()) if scored else {}
     return {
         "perBlock": per_block,
-        "count": len(ids),
-        "ids": ids,
-        "questions": questions,
-        "answers": answers,
-        "errors": errors,
-        "links": _links(measured, len(ids)) if scored else [None] * len(ids),
+        "count": count,
+        **columns,
+        "links": [links[number].value if number in links else None for number in range(count)],
         "labels": {link.value: link.label for link in Link},
-        "metrics": list(_metrics(measured, len(ids))) if scored else [],
+        "metrics": list(_metrics(measured, count)) if scored else [],
         "slices": list(_slices(measured)) if scored else [],
     }
-
-
-def _texts(records: Iterable[EvalRecord]) -> tuple[list[str], list[str], list[str], list[str | None]]:
-    """Ids, questions, answers and the kinds of errors, each cut to what a list shows."""
-    ids: list[str] = []
-    questions: list[str] = []
-    answers: list[str] = []
-    errors: list[str | None] = []
-    for record in records:
-        question, response = record.question, record.response
-        ids.append(one_line(question.id, _ID))
-        questions.append(_cut(question.question))
-        answers.append(_cut((response.answer if response else None) or ""))
-        errors.append(_error(response))
-    return ids, questions, answers, errors
-
-
-def _error(response: EvalResponse | None) -> str | None:
-    if response is None:
-        return "not asked"
-    return None if response.error is None else response.error.kind
-
-
-def _cut(text: str) -> str:
-    return one_line(text[: 4 * _TEXT], _TEXT)
-
-
-def _links(measured: Measured, count: int) -> list[str | None]:
-    found = dict(measured.digest.found.links())
-    return [found[number].value if number in found else None for number in range(count)]
 
 
 def _metrics(measured: Measured, count: int) -> Iterator[dict[str, Any]]:
@@ -448,7 +398,7 @@ def _metrics(measured: Measured, count: int) -> Iterator[dict[str, Any]]:
             continue
         values: list[float | None] = [None] * count
         for place, value in zip(columns.numbers, column.values, strict=True):
-            values[place] = None if isnan(value) else _rounded(value)
+            values[place] = None if isnan(value) else six_digits(value)
         yield {
             "name": summary.name,
             "unit": summary.unit,
@@ -456,11 +406,6 @@ def _metrics(measured: Measured, count: int) -> Iterator[dict[str, Any]]:
             "better": summary.higher_is_better,
             "values": values,
         }
-
-
-def _rounded(value: float) -> float:
-    """Six digits, which is more than is shown."""
-    return float(f"{value:.6g}")
 
 
 def _slices(measured: Measured) -> Iterator[dict[str, Any]]:

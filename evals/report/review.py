@@ -1,4 +1,4 @@
-"""`review`: a sheet in which people judge answers."""
+"""Sheets of labels that people give to answers, and the keys that give them."""
 
 import csv
 import io
@@ -9,19 +9,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from evals.datasets.tables import long_cells
 from evals.errors import ConfigError, StoreError
 from evals.metrics.judged import LabelledMetric
 from evals.metrics.registry import parse_metric
-from evals.report.tables import cell, error_of, metric_names, metric_values, sheet, sheet_lines
-from evals.report.wording import place_of, shortened
-from evals.schemas.response import RetrievedChunk
-from evals.schemas.results import EvalRecord, EvalRun
-from evals.scoring.conclusion import Measured
-from evals.scoring.diagnosis.outcome import needs_verification
-from evals.scoring.digest import BrokenLink
+from evals.report.tables import cell, sheet
+from evals.schemas.results import EvalRecord
 from evals.store.atomic import write_output
 from evals.text.decoding import read_whole
 
@@ -124,15 +118,11 @@ def put_label(
     with _locked(path.parent):
         rows = read_sheet(path)
         key = _as_read(question_id)
-        place = next((n for n, one in enumerate(rows) if labelling.owns(one) and one["id"] == key), None)
-        found = None if place is None else rows[place]
+        place = next((n for n, one in enumerate(rows) if labelling.owns(one) and one["id"] == key), len(rows))
+        found = next(iter(rows[place:]), None)
         if _said(found) != _said(before):
             raise LabelTakenError(question_id, found)
-        own = [] if row is None else [row]
-        if place is None:
-            rows += own
-        else:
-            rows[place : place + 1] = own
+        rows[place : place + 1] = [] if row is None else [row]
         write_sheet(path, rows)
 
 
@@ -219,63 +209,3 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
-
-
-_PASSAGES = 3
-
-
-_PASSAGE_LENGTH = 2000
-"""More than anybody reads in a cell, and well below the 32,767 characters that a spreadsheet can hold in one."""
-
-
-def to_review(measured: Measured) -> Iterator[str]:
-    """A row a question with empty columns `verdict` and `comment` for a reader to fill in; `calibrate` reads them.
-
-    Failures come first, in the order of the links that broke, then what needs verification, then the rest.
-    """
-    digest, records = measured.digest, measured.source
-    failures = {one.number: one for one in digest.failures}
-    disputed = [number for number in digest.to_verify if number not in failures]
-    rest = {*failures, *disputed}
-    ordered = [*failures, *disputed, *(number for number in range(len(records)) if number not in rest)]
-    metrics = metric_names(measured)
-    passages = [f"passage_{rank}" for rank in range(1, _PASSAGES + 1)]
-    header = [
-        "id",
-        "failure",
-        "needs_verification",
-        "question",
-        "expected_answer",
-        "answer",
-        *passages,
-        *metrics,
-        "run",
-        "verdict",
-        "comment",
-    ]
-    rows = (_row(measured.run, records[number], failures.get(number), metrics) for number in ordered)
-    yield from sheet_lines(header, rows)
-
-
-def _row(run: EvalRun, record: EvalRecord, finding: BrokenLink | None, metrics: Sequence[str]) -> list[Any]:
-    question, response = record.question, record.response
-    chunks = (response.chunks if response else None) or []
-    passages = [_passage(chunk) for chunk in chunks[:_PASSAGES]]
-    return [
-        question.id,
-        finding.explanation if finding else error_of(record),
-        "yes" if needs_verification(record) else None,
-        question.question,
-        question.expected_answer,
-        response.answer if response else None,
-        *passages,
-        *[None] * (_PASSAGES - len(passages)),
-        *metric_values(record, metrics),
-        run.id,
-        None,
-        None,
-    ]
-
-
-def _passage(chunk: RetrievedChunk) -> str:
-    return f"[{place_of(chunk)}]\n{shortened(chunk.text or '', _PASSAGE_LENGTH)}"

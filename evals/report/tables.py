@@ -1,4 +1,4 @@
-"""`parquet` and `parquet-metrics`: tables with types, in row groups, for pandas, polars and DuckDB."""
+"""Table rows of a saved run: one dictionary a question, from which sheets, Parquet files and other tools choose."""
 
 import csv
 import io
@@ -7,18 +7,21 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
+from tempfile import TemporaryFile
 from typing import Any
 
 from evals.metrics.base import Aggregation
 from evals.metrics.registry import known_metric
-from evals.report.wording import printable
+from evals.report.wording import place_of, printable, shortened
 from evals.schemas.dataset import EvalQuestion, GoldPassage
 from evals.schemas.response import RetrievedChunk
 from evals.schemas.results import EvalRecord
 from evals.scoring.conclusion import Measured
+from evals.scoring.diagnosis.outcome import needs_verification
+
+Row = dict[str, Any]
 
 # Cells of a CSV sheet that a spreadsheet shows as they are, and never runs.
-
 
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 """What a spreadsheet may take for the start of a formula, full-width forms too (OWASP, CSV injection)."""
@@ -40,37 +43,30 @@ def cell(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, int | float):
         return repr(value)
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    text = printable(text)
-    return f"'{text}" if _may_run(text) and not _NUMBER.fullmatch(text) else text
-
-
-def _may_run(text: str) -> bool:
-    """Whether it begins as a formula, or may after what a spreadsheet cuts off."""
-    return text.startswith(_BREAKS) or text.lstrip().startswith(_FORMULA)
+    text = printable(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+    may_run = text.startswith(_BREAKS) or text.lstrip().startswith(_FORMULA)
+    return f"'{text}" if may_run and not _NUMBER.fullmatch(text) else text
 
 
 def sheet(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """A CSV document (RFC 4180) of a header and rows; line breaks inside cells are kept."""
-    return "".join(sheet_lines(header, rows))
+    return "".join(_sheet_lines(header, rows))
 
 
-def sheet_lines(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
-    """The same, row by row."""
+def _sheet_lines(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
     for row in chain([header], rows):
         out = io.StringIO()
-        csv.writer(out).writerow([cell(value) for value in row])
+        csv.writer(out).writerow(map(cell, row))
         yield out.getvalue()
 
 
-# What a format of export is.
+def _sheet_of(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
+    return _sheet_lines(columns, ([row.get(name) for name in columns] for row in rows))
 
+
+# A format of export.
 
 Writer = Callable[[Measured], Iterable[str | bytes]]
-
-
-def _nothing(_: Measured) -> Sequence[str]:
-    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +85,7 @@ class ExportFormat:
     endings: tuple[str, ...] = ()
     has_mark: bool = False
     is_binary: bool = False
-    notes: Callable[[Measured], Sequence[str]] = _nothing
+    notes: Callable[[Measured], Sequence[str]] = lambda _: ()
 
     @property
     def is_folder(self) -> bool:
@@ -107,8 +103,15 @@ def to_json(measured: Measured) -> Iterator[str]:
     knows what can be answered), `risk_coverage` (null where the server gives no confidence), `stages` (the recall at
     each stage of the retrieval; empty where the server lists none) and all its `records`.
     """
+    digest = measured.digest
+    derived = {
+        "diagnosis": digest.diagnosis.model_dump(mode="json"),
+        "abstention": measured.abstention and measured.abstention.model_dump(mode="json"),
+        "risk_coverage": digest.risk and digest.risk.model_dump(mode="json"),
+        "stages": [stage.model_dump(mode="json") for stage in digest.stages],
+    }
     yield f"{measured.run.model_dump_json()[:-1]},\n"
-    for name, value in _derived(measured).items():
+    for name, value in derived.items():
         yield f'"{name}":{json.dumps(value)},\n'
     yield '"records":['
     for number, record in enumerate(measured.records()):
@@ -116,86 +119,52 @@ def to_json(measured: Measured) -> Iterator[str]:
     yield "]}\n"
 
 
-def _derived(measured: Measured) -> dict[str, Any]:
-    digest, table = measured.digest, measured.abstention
-    return {
-        "diagnosis": digest.diagnosis.model_dump(mode="json"),
-        "abstention": table and table.model_dump(mode="json"),
-        "risk_coverage": digest.risk and digest.risk.model_dump(mode="json"),
-        "stages": [stage.model_dump(mode="json") for stage in digest.stages],
-    }
+# A record as a row.
 
+_TIME = "time_to_first_token_ms"
 
-# `csv`: a row a question.
-
-
-COLUMNS = (
-    "id",
-    "dataset",
-    "question",
-    "expected_answer",
-    "answer",
-    "error",
-    "abstained",
-    "latency_ms",
-    "attempts",
-    "chunks",
-)
+_TYPES = {
+    "id": "string",
+    "dataset": "string",
+    "question": "string",
+    "expected_answer": "string",
+    "answer": "string",
+    "error": "string",
+    "abstained": "bool",
+    "latency_ms": "double",
+    "attempts": "int32",
+    "chunks": "int32",
+}
+"""The columns of every table with the types that they have in Parquet."""
 
 _ABSTAINED = {"y": True, "n": False, "?": None}
 
 
-def to_csv(measured: Measured) -> Iterator[str]:
-    """Every record as a row: what was asked and answered, each metric, why values are missing, the metadata.
+def row_of(record: EvalRecord, declines: str = "?") -> Row:
+    """What a table says of a record beside its metrics and metadata.
 
-    A percentile of latency has no column: of one question it is the latency, which has one, as the time to the first
-    token has in runs that measure it.
+    Args:
+        record: The question with what happened to it.
+        declines: Whether the answer abstains, as the summary of a run writes it.
     """
-    names = metric_names(measured)
-    times = ["time_to_first_token_ms"] if any(map(_is_of_stream, names)) else []
-    metrics = [name for name in names if not _is_latency(name)]
-    keys, declines = measured.digest.keys, measured.digest.declines
-    rows = (
-        [
-            *facts(record, said),
-            *_times(record, times),
-            *metric_values(record, metrics),
-            _reasons(record),
-            *_meta(record, keys),
-        ]
-        for record, said in zip(measured.records(), declines, strict=True)
-    )
-    yield from sheet_lines([*COLUMNS, *times, *metrics, "reasons", *(f"meta.{key}" for key in keys)], rows)
-
-
-def facts(record: EvalRecord, said: str) -> list[Any]:
-    """The values of `COLUMNS`; `said` is whether the answer abstains, as the digest writes it."""
     question, response = record.question, record.response
-    asked = [question.id, question.dataset, question.question, question.expected_answer]
-    if response is None:
-        return [*asked, None, error_of(record), None, None, None, None]
-    chunks = None if response.chunks is None else len(response.chunks)
-    return [
-        *asked,
-        response.answer,
-        error_of(record),
-        _ABSTAINED[said],
-        response.latency_ms,
-        response.attempts,
-        chunks,
-    ]
-
-
-def metric_names(measured: Measured) -> list[str]:
-    """The metrics of a run in the order of its scorecard; of its records where it was never finished."""
-    carded = [summary.name for summary in measured.run.scorecard.metrics]
-    return list(dict.fromkeys([*carded, *measured.digest.metrics]))
-
-
-def metric_values(record: EvalRecord, names: Sequence[str]) -> list[float | None]:
-    """The values of a record, in the order of the names."""
-    values = {score.name: score.value for score in record.scores}
-    return [values.get(name) for name in names]
+    row: Row = {
+        "id": question.id,
+        "dataset": question.dataset,
+        "question": question.question,
+        "expected_answer": question.expected_answer,
+        "error": error_of(record),
+    }
+    if response is not None:
+        row |= {
+            "answer": response.answer,
+            "abstained": _ABSTAINED[declines],
+            "latency_ms": response.latency_ms,
+            "attempts": response.attempts,
+            "chunks": None if response.chunks is None else len(response.chunks),
+            _TIME: response.time_to_first_token_ms,
+        }
+    return row
 
 
 def error_of(record: EvalRecord) -> str | None:
@@ -206,38 +175,89 @@ def error_of(record: EvalRecord) -> str | None:
     return f"{error.kind}: {error.message}" if error else None
 
 
-def _is_latency(name: str) -> bool:
-    metric = known_metric(name)
-    return metric is not None and metric.unit == "ms" and metric.aggregation is Aggregation.PERCENTILE
+def metric_names(measured: Measured) -> list[str]:
+    """The metrics of a run in the order of its scorecard; of its records where it was never finished."""
+    carded = [summary.name for summary in measured.run.scorecard.metrics]
+    return list(dict.fromkeys([*carded, *measured.digest.metrics]))
 
 
-def _is_of_stream(name: str) -> bool:
-    metric = known_metric(name)
-    return metric is not None and metric.of_stream
+def values_of(record: EvalRecord) -> dict[str, float | None]:
+    """The values of a record by metric."""
+    return {score.name: score.value for score in record.scores}
 
 
-def _times(record: EvalRecord, names: Sequence[str]) -> list[float | None]:
-    return [getattr(record.response, name, None) for name in names]
+def _with_declines(measured: Measured) -> Iterator[tuple[EvalRecord, str]]:
+    return zip(measured.records(), measured.digest.declines, strict=True)
 
 
-def _reasons(record: EvalRecord) -> str:
-    return "; ".join(f"{score.name}: {score.reason}" for score in record.scores if score.value is None)
+# `csv` and `review`: sheets for people.
 
 
-def _meta(record: EvalRecord, keys: Sequence[str]) -> list[Any]:
-    return [record.question.metadata.get(key) for key in keys]
+def to_csv(measured: Measured) -> Iterator[str]:
+    """Every record as a row: what was asked and answered, each metric, why values are missing, the metadata.
 
+    A percentile of latency has no column: of one question it is the latency, which has one, as the time to the first
+    token has in runs that measure it.
+    """
+    known = {name: known_metric(name) for name in metric_names(measured)}
+    times = [_TIME] if any(metric and metric.of_stream for metric in known.values()) else []
+    metrics = [
+        name
+        for name, metric in known.items()
+        if metric is None or metric.unit != "ms" or metric.aggregation is not Aggregation.PERCENTILE
+    ]
+    rows = (
+        row_of(record, declines)
+        | values_of(record)
+        | {"reasons": "; ".join(f"{score.name}: {score.reason}" for score in record.scores if score.value is None)}
+        | {f"meta.{key}": value for key, value in record.question.metadata.items()}
+        for record, declines in _with_declines(measured)
+    )
+    meta = [f"meta.{key}" for key in measured.digest.keys]
+    return _sheet_of([*_TYPES, *times, *metrics, "reasons", *meta], rows)
+
+
+_PASSAGES = 3
+
+_PASSAGE_LENGTH = 2000
+"""More than anybody reads in a cell, and well below the 32,767 characters that a spreadsheet can hold in one."""
+
+
+def to_review(measured: Measured) -> Iterator[str]:
+    """A row a question with empty columns `verdict` and `comment` for a reader to fill in; `calibrate` reads them.
+
+    Failures come first, in the order of the links that broke, then what needs verification, then the rest.
+    """
+    digest, records = measured.digest, measured.source
+    failures = {one.number: one for one in digest.failures}
+    ordered = dict.fromkeys([*failures, *digest.to_verify, *range(len(records))])
+    passages = [f"passage_{rank}" for rank in range(1, _PASSAGES + 1)]
+    asked = ["id", "failure", "needs_verification", "question", "expected_answer", "answer"]
+
+    def row(number: int) -> Row:
+        record, broken = records[number], failures.get(number)
+        chunks = (record.response.chunks if record.response else None) or []
+        texts = (f"[{place_of(chunk)}]\n{shortened(chunk.text or '', _PASSAGE_LENGTH)}" for chunk in chunks)
+        return {
+            **row_of(record),
+            **values_of(record),
+            **dict(zip(passages, texts, strict=False)),
+            "failure": broken.explanation if broken else error_of(record),
+            "needs_verification": "yes" if needs_verification(record) else None,
+            "run": measured.run.id,
+        }
+
+    columns = [*asked, *passages, *metric_names(measured), "run", "verdict", "comment"]
+    return _sheet_of(columns, map(row, ordered))
+
+
+# `parquet` and `parquet-metrics`: tables with types, in row groups, for pandas, polars and DuckDB.
 
 _GROUP = 1000
 """Rows of a group: as much of a run as is held at a time."""
 
-_TYPES = {"abstained": "bool", "latency_ms": "double", "attempts": "int32", "chunks": "int32"}
-
-
 _EXACT = 2**53
 """Up to it a double holds every whole number."""
-
-_TIME = "time_to_first_token_ms"
 
 _METRIC_COLUMNS = ("run", "id", "dataset", "metric", "group", "value", "reason", "missing")
 
@@ -248,50 +268,38 @@ def to_parquet(measured: Measured) -> Iterator[bytes]:
     What cannot be told is null. A key of the metadata has the type of its values, or is JSON where they are of several.
     """
     names, kinds = metric_names(measured), _kinds(measured)
-    columns = [("run", "string"), *((name, _TYPES.get(name, "string")) for name in COLUMNS), (_TIME, "double")]
+    columns = {"run": "string", **_TYPES, _TIME: "double"}
     for name in names:
-        columns += [(name, "double"), (f"{name}_reason", "string")]
-    columns += [(f"meta.{key}", kind) for key, kind in kinds.items()]
-    said = zip(measured.records(), measured.digest.declines, strict=True)
+        columns |= {name: "double", f"{name}_reason": "string"}
+    columns |= {f"meta.{key}": kind for key, kind in kinds.items()}
     rows = (
-        [
-            measured.run.id,
-            *facts(record, declines),
-            record.response.time_to_first_token_ms if record.response else None,
-            *_scores(record, names),
-            *(_value(record.question.metadata.get(key), kind) for key, kind in kinds.items()),
-        ]
-        for record, declines in said
+        row_of(record, declines)
+        | values_of(record)
+        | {f"{score.name}_reason": score.reason for score in record.scores if score.value is None}
+        | {f"meta.{key}": _typed(value, kinds[key]) for key, value in record.question.metadata.items() if key in kinds}
+        | {"run": measured.run.id}
+        for record, declines in _with_declines(measured)
     )
-    yield from _table(columns, rows)
+    return _parquet(columns, rows)
 
 
 def to_parquet_metrics(measured: Measured) -> Iterator[bytes]:
     """A row for each metric of each question: its value, or why there is none and of which kind that is."""
-    columns = [(name, "double" if name == "value" else "string") for name in _METRIC_COLUMNS]
     rows = (
-        [
-            measured.run.id,
-            record.question.id,
-            record.question.dataset,
-            score.name,
-            score.group.value,
-            score.value,
-            score.reason,
-            score.missing,
-        ]
+        {
+            "run": measured.run.id,
+            "id": record.question.id,
+            "dataset": record.question.dataset,
+            "metric": score.name,
+            "group": score.group.value,
+            "value": score.value,
+            "reason": score.reason,
+            "missing": score.missing,
+        }
         for record in measured.records()
         for score in record.scores
     )
-    yield from _table(columns, rows)
-
-
-def _scores(record: EvalRecord, names: Sequence[str]) -> Iterator[float | str | None]:
-    scores = {score.name: score for score in record.scores}
-    for name in names:
-        score = scores.get(name)
-        yield score.value if score else None
-        yield score.reason if score and score.value is None else None
+    return _parquet({name: "double" if name == "value" else "string" for name in _METRIC_COLUMNS}, rows)
 
 
 def _kinds(measured: Measured) -> dict[str, str]:
@@ -312,66 +320,32 @@ def _kind(value: Any) -> str:
     return "string" if isinstance(value, str) else "json"
 
 
-def _value(value: Any, kind: str) -> Any:
+def _typed(value: Any, kind: str) -> Any:
     if value is None or kind in {"bool", "string"}:
         return value
     return float(value) if kind == "double" else json.dumps(value, ensure_ascii=False)
 
 
-class _Sink:
-    """A file that hands on what is written to it."""
-
-    closed = False
-
-    def __init__(self) -> None:
-        self._parts: list[bytes] = []
-
-    def write(self, part: Any) -> int:
-        self._parts.append(bytes(part))
-        return len(self._parts[-1])
-
-    def flush(self) -> None: ...
-
-    def close(self) -> None: ...
-
-    def taken(self) -> Iterator[bytes]:
-        parts, self._parts = self._parts, []
-        return iter(parts)
-
-
-def _table(columns: Sequence[tuple[str, str]], rows: Iterable[Sequence[Any]]) -> Iterator[bytes]:
-    """The bytes of a file, as they are written: no more than a group of rows is held."""
+def _parquet(columns: Mapping[str, str], rows: Iterator[Row]) -> Iterator[bytes]:
+    """The bytes of a file: a group of rows is held at a time, and the file itself lies on disk."""
     import pyarrow as pa  # noqa: PLC0415 - a third of a second that no other command needs
     import pyarrow.parquet as pq  # noqa: PLC0415
 
-    made: dict[str, Callable[[], pa.DataType]] = {
-        "bool": pa.bool_, "double": pa.float64, "int32": pa.int32, "string": pa.string, "json": pa.string,
-    }  # fmt: skip
-    schema = pa.schema([(name, made[kind]()) for name, kind in columns])
-    sink = _Sink()
-    with pq.ParquetWriter(pa.PythonFile(sink, mode="w"), schema, compression="zstd") as writer:
-        for group in _groups(rows):
-            cells = zip(*group, strict=True)
-            arrays = [pa.array(cell, field.type) for cell, field in zip(cells, schema, strict=True)]
-            writer.write_batch(pa.record_batch(arrays, schema=schema), row_group_size=_GROUP)
-            yield from sink.taken()
-    yield from sink.taken()
+    schema = pa.schema([(name, pa.string() if kind == "json" else kind) for name, kind in columns.items()])
+    with TemporaryFile() as file:
+        with pq.ParquetWriter(file, schema, compression="zstd") as writer:
+            while group := list(islice(rows, _GROUP)):
+                writer.write_batch(pa.RecordBatch.from_pylist(group, schema), row_group_size=_GROUP)
+        file.seek(0)
+        yield from iter(lambda: file.read(1 << 20), b"")
 
 
-def _groups(rows: Iterable[Sequence[Any]]) -> Iterator[Sequence[Sequence[Any]]]:
-    left = iter(rows)
-    while group := list(islice(left, _GROUP)):
-        yield group
-
-
-# Questions with their answers, as ragas and deepeval read them.
-
+# `ragas`, `deepeval` and `deepeval-csv`: questions with their answers, as these read them.
 
 _BAR = "\N{BROKEN BAR}"
 """Stands for the bar by which deepeval's tables join passages, and which they cannot escape."""
 
-
-_COLUMNS = (
+_DEEPEVAL_COLUMNS = (
     "input",
     "actual_output",
     "expected_output",
@@ -384,17 +358,12 @@ _COLUMNS = (
 )
 
 
-_BESIDE = frozenset({"dataset", "answers", "turns", "is_unanswerable"})
-"""What stands beside the fields of deepeval, which passes over it."""
-
-
 def to_ragas(measured: Measured) -> Iterator[str]:
     """A line a question, as `EvaluationDataset.from_jsonl` of ragas reads it.
 
     Beside its fields stand ours, which it passes over.
     """
-    for record in measured.records():
-        yield f"{json.dumps(_ragas(record), ensure_ascii=False)}\n"
+    return (json_line(_ragas(record)) for record in measured.records())
 
 
 def to_deepeval(measured: Measured) -> Iterator[str]:
@@ -407,11 +376,22 @@ def to_deepeval(measured: Measured) -> Iterator[str]:
 
 def to_deepeval_csv(measured: Measured) -> Iterator[str]:
     """The same as a table, with passages joined by `|`."""
-    rows = (_deepeval(record) for record in measured.records())
-    yield from sheet_lines(_COLUMNS, ([_as_cell(row.get(name)) for name in _COLUMNS] for row in rows))
+    rows = (
+        {
+            name: "|".join(text.replace("|", _BAR) for text in value) if isinstance(value, list) else value
+            for name, value in _deepeval(record).items()
+        }
+        for record in measured.records()
+    )
+    return _sheet_of(_DEEPEVAL_COLUMNS, rows)
 
 
-def known_of(question: EvalQuestion) -> dict[str, Any]:
+def json_line(row: Row) -> str:
+    """A row as a line of JSON."""
+    return f"{json.dumps(row, ensure_ascii=False)}\n"
+
+
+def known_of(question: EvalQuestion) -> Row:
     """What is known of a question but its id, its text and its golds; what is not known is left out."""
     known = {
         "dataset": question.dataset,
@@ -424,9 +404,11 @@ def known_of(question: EvalQuestion) -> dict[str, Any]:
     return {name: value for name, value in known.items() if value is not None and value not in ("", [], {})}
 
 
-def _ragas(record: EvalRecord) -> dict[str, Any]:
-    question = record.question
-    beside = {name: value for name, value in known_of(question).items() if name != "expected_answer"}
+def _ragas(record: EvalRecord) -> Row:
+    question, chunks = record.question, _chunks(record)
+    ids = [chunk.chunk_id for chunk in chunks or ()]
+    known = known_of(question)
+    known.pop("expected_answer", None)
     named = {
         "reference_context_ids": _names(question, "chunk_id"),
         "gold_document_ids": _names(question, "document_id"),
@@ -436,23 +418,18 @@ def _ragas(record: EvalRecord) -> dict[str, Any]:
         "response": record.response.answer if record.response else None,
         "reference": question.expected_answer,
         "reference_contexts": [gold.text for gold in question.gold_passages if gold.text],
-        **_retrieved(_chunks(record)),
+        "retrieved_contexts": None if chunks is None else [chunk.text for chunk in chunks],
+        "retrieved_context_ids": ids if ids and all(ids) else None,
         "id": question.id,
-        **beside,
+        **known,
         **{column: names for column, names in named.items() if names},
     }
 
 
-def _retrieved(chunks: Sequence[RetrievedChunk] | None) -> dict[str, Any]:
-    """The texts, and their ids where each has one."""
-    ids = [chunk.chunk_id for chunk in chunks or ()]
-    texts = None if chunks is None else [chunk.text for chunk in chunks]
-    return {"retrieved_contexts": texts, "retrieved_context_ids": ids if ids and all(ids) else None}
-
-
-def _deepeval(record: EvalRecord) -> dict[str, Any]:
+def _deepeval(record: EvalRecord) -> Row:
+    """A test case; what stands beside the fields of deepeval it passes over."""
     question, chunks = record.question, _chunks(record)
-    beside = {name: value for name, value in known_of(question).items() if name in _BESIDE}
+    beside = {"dataset", "answers", "turns", "is_unanswerable"}
     return {
         "input": question.question,
         "actual_output": record.response.answer if record.response else None,
@@ -461,7 +438,7 @@ def _deepeval(record: EvalRecord) -> dict[str, Any]:
         "context": [gold.text for gold in question.gold_passages if gold.text] or None,
         "additional_metadata": question.metadata or None,
         "id": question.id,
-        **beside,
+        **{name: value for name, value in known_of(question).items() if name in beside},
     }
 
 
@@ -485,7 +462,3 @@ def _id_alone(gold: GoldPassage, key: str) -> str | None:
     if key == "chunk_id":
         return gold.chunk_id
     return gold.document_id if gold.chunk_id is None else None
-
-
-def _as_cell(value: Any) -> Any:
-    return "|".join(text.replace("|", _BAR) for text in value) if isinstance(value, list) else value

@@ -5,17 +5,15 @@ names of their own. trec_eval then gives the values of recall, nDCG and MRR that
 one chunk is the first to hold several golds, for it knows one relevant item at a rank: such questions are left out.
 """
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
-from typing import Any
 from urllib.parse import quote
 
 from evals.metrics.retrieval import MRR
 from evals.metrics.sample import Sample
-from evals.report.tables import known_of
+from evals.report.tables import json_line, known_of
 from evals.schemas.dataset import EvalQuestion, GoldPassage
 from evals.schemas.response import RetrievedChunk
 from evals.schemas.results import EvalRecord
@@ -58,12 +56,6 @@ def unlike(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
 def gold_ids(question: EvalQuestion) -> list[str]:
     """A name for each gold of a question, none twice."""
     return unlike(map(passage_id, question.gold_passages))
-
-
-def grades_of(question: EvalQuestion) -> Sequence[int] | None:
-    """The grade of each gold as TREC and BEIR have it; None where one is no whole number."""
-    grades = [gold.relevance for gold in question.gold_passages]
-    return [int(grade) for grade in grades] if all(grade == int(grade) for grade in grades) else None
 
 
 def without_blanks(name: str) -> str:
@@ -120,8 +112,10 @@ def to_topics(measured: Measured) -> Iterator[str]:
 
 def judged(question: EvalQuestion) -> Sequence[tuple[str, int]]:
     """The names of the golds with their grades; none where a grade is no whole number."""
-    grades = grades_of(question)
-    return list(zip(gold_ids(question), grades, strict=True)) if grades is not None else []
+    grades = [gold.relevance for gold in question.gold_passages]
+    if any(grade != int(grade) for grade in grades):
+        return []
+    return list(zip(gold_ids(question), map(int, grades), strict=True))
 
 
 def why_unjudged(question: EvalQuestion) -> str | None:
@@ -141,11 +135,8 @@ def why_left_out(record: EvalRecord, case: Sample) -> str | None:
     result = _MRR.score(case)
     if result.value is None:
         return f"without a value: {result.reason}"
-    return (
-        "with a chunk that is the first to hold several golds"
-        if max(case.matches.found_counts, default=0) > 1
-        else None
-    )
+    holds_several = max(case.matches.found_counts, default=0) > 1
+    return "with a chunk that is the first to hold several golds" if holds_several else None
 
 
 def run_notes(measured: Measured) -> Sequence[str]:
@@ -181,7 +172,7 @@ def to_corpus(measured: Measured) -> Iterator[str]:
         for name, text in _passages(record):
             if name not in seen:
                 seen.add(name)
-                yield _line({"_id": in_a_cell(name), "title": "", "text": text})
+                yield json_line({"_id": in_a_cell(name), "title": "", "text": text})
 
 
 def to_queries(measured: Measured) -> Iterator[str]:
@@ -189,7 +180,7 @@ def to_queries(measured: Measured) -> Iterator[str]:
     for record in measured.records():
         question = record.question
         if judged(question):
-            yield _line({"_id": in_a_cell(question.id), "text": question.question, **known_of(question)})
+            yield json_line({"_id": in_a_cell(question.id), "text": question.question, **known_of(question)})
 
 
 def to_judgements(measured: Measured) -> Iterator[str]:
@@ -206,7 +197,3 @@ def _passages(record: EvalRecord) -> Iterable[tuple[str, str]]:
     for chunk in (record.response.chunks if record.response else None) or []:
         if chunk.text:
             yield passage_id(chunk), chunk.text
-
-
-def _line(row: dict[str, Any]) -> str:
-    return f"{json.dumps(row, ensure_ascii=False)}\n"

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from evals.metrics.registry import default_names
-from evals.schemas.calibration import CorrectedMean, Figure, JudgeCard
+from evals.schemas.calibration import Figure
 from evals.schemas.dataset import DatasetFingerprint
 from evals.schemas.response import Outcomes
 from evals.schemas.results import EvalRecord, EvalRun, MetricResult, Scorecard
-from evals.schemas.verdicts import JudgeRecord, JudgeUsage
+from evals.schemas.verdicts import JudgeRecord
 from evals.scoring.abstention import AbstentionTable, Rate, RiskCoverage
 from evals.scoring.config import Headline, headline, objectives_beside, scoring_config
-from evals.scoring.diagnosis.counts import Diagnosis, LinkCount, WrongSlice
+from evals.scoring.diagnosis.counts import Diagnosis, WrongSlice
 from evals.scoring.diagnosis.stages import StageRecall
 from evals.scoring.gates import Gate, parse_gate
 from evals.scoring.weighted import FEW, has_earlier_intervals
@@ -174,12 +174,21 @@ def value(summary: "MetricSummary") -> str:
     return bounded(summary.value, summary.unit, at_least=summary.at_least)
 
 
+def ends_of(ends: tuple[float, float] | None, unit: str) -> str:
+    """An interval from end to end; a dash for none."""
+    return "–" if ends is None else " … ".join(interval_end(end, unit) for end in ends)
+
+
+def six_digits(value: float) -> float:
+    """A number as charts have it, with more digits than are shown."""
+    return float(f"{value:.6g}")
+
+
 def interval(summary: "MetricSummary") -> str:
     """The interval of a metric, with ≥ where nobody knows how far above it ends; a dash for none."""
-    if summary.ci is None:
-        return "–"
-    low, high = (interval_end(end, summary.unit) for end in summary.ci)
-    return f"{low} … {'≥ ' if summary.interval and summary.interval.open_above else ''}{high}"
+    ends = ends_of(summary.ci, summary.unit)
+    is_open = summary.ci is not None and summary.interval is not None and summary.interval.open_above
+    return ends.replace("… ", "… ≥ ") if is_open else ends
 
 
 def sampling(summary: "MetricSummary") -> list[str]:
@@ -187,21 +196,19 @@ def sampling(summary: "MetricSummary") -> list[str]:
     found = summary.interval
     if found is None:
         return []
-    few = "few clusters" in found.marks
-    clusters = [f"{counted(found.clusters, 'cluster')}"] if found.clusters != found.n and not few else []
-    return [*clusters, *([found.note] if found.note else [])]
+    is_told = found.clusters != found.n and "few clusters" not in found.marks
+    return [remark for remark in (counted(found.clusters, "cluster") if is_told else "", found.note) if remark]
 
 
 def score_range(ends: tuple[float, float]) -> str:
     """Two ends of the weighted score, from low to high."""
-    return " … ".join(number(end, "ratio") for end in sorted(ends))
+    return ends_of((min(ends), max(ends)), "ratio")
 
 
 def bounds(summary: "MetricSummary") -> str | None:
     """What a metric would be with the questions lost to failures, from low to high; None where none is lost."""
-    if summary.bounds is None:
-        return None
-    return " … ".join(number(end, summary.unit) for end in sorted(summary.bounds))
+    ends = summary.bounds
+    return None if ends is None else " … ".join(number(end, summary.unit) for end in sorted(ends))
 
 
 def lost(summary: "MetricSummary") -> str | None:
@@ -240,8 +247,11 @@ def judge_line(run: EvalRun) -> str | None:
     judge = run.judge
     if judge is None:
         return None
-    parts = [counted(judge.calls, "call"), f"{judge.cached} from the cache"]
-    parts.append(f"{_tokens(judge.usage)}, {judge_cost(judge)}")
+    usage = judge.usage
+    read = f" ({usage.cache_read_tokens:,} from the vendor's cache)" if usage.cache_read_tokens else ""
+    thought = f" ({usage.thinking_tokens:,} thought)" if usage.thinking_tokens else ""
+    tokens = f"{usage.input_tokens:,}{read} + {usage.output_tokens:,}{thought} tokens"
+    parts = [counted(judge.calls, "call"), f"{judge.cached} from the cache", f"{tokens}, {judge_cost(judge)}"]
     parts += [f"{counted(judge.prevented, 'decision')} beyond the budget"] if judge.prevented else []
     parts += [f"{count} {failure}" for failure, count in run.outcomes.judge.items()]
     parts += [f"repeats disagree on {judge.flip_rate:.1%}"] if judge.flip_rate is not None else []
@@ -259,13 +269,6 @@ def judge_cost(judge: JudgeRecord) -> str:
     return cost
 
 
-def _tokens(usage: JudgeUsage) -> str:
-    """Tokens in and out, with what was read from the vendor's cache and what was only thought."""
-    read = f" ({usage.cache_read_tokens:,} from the vendor's cache)" if usage.cache_read_tokens else ""
-    thought = f" ({usage.thinking_tokens:,} thought)" if usage.thinking_tokens else ""
-    return f"{usage.input_tokens:,}{read} + {usage.output_tokens:,}{thought} tokens"
-
-
 # What a run has cost: the server by the tokens that it says it used, and the judge.
 
 
@@ -278,11 +281,9 @@ def cost_lines(run: EvalRun) -> list[str]:
 
 
 def _of_server(run: EvalRun) -> str:
-    summary = next((one for one in run.scorecard.metrics if one.name == COST_PER_QUERY), None)
-    if summary is None:
-        return f"{COST_PER_QUERY} was not measured"
-    if summary.value is None:
-        return f"not known: {summary.reason}"
+    summary = run.scorecard.find(COST_PER_QUERY)
+    if summary is None or summary.value is None:
+        return f"not known: {summary.reason}" if summary else f"{COST_PER_QUERY} was not measured"
     total = number(summary.value * summary.sample_size, summary.unit)
     ends = f" ({interval(summary)})" if summary.ci else ""
     return f"{value(summary)} a question{ends}, {total} for the {summary.sample_size} that it counted tokens of"
@@ -295,22 +296,19 @@ def detail_line(score: MetricResult) -> str:
     """The details that can be read on a line, with their names: `label B, found ✓`; empty where there are none."""
     facts = score.details.get("facts")  # of a check, by the names that the dataset gave them
     pairs = [*score.details.items(), *(facts.items() if isinstance(facts, dict) else ())]
-    return ", ".join(f"{key} {_spelled(value)}" for key, value in pairs if _is_plain(value))
+    told = ((key, _spelled(value)) for key, value in pairs)
+    return ", ".join(f"{key} {spelled}" for key, spelled in told if spelled is not None)
 
 
-def _is_plain(detail: object) -> bool:
-    """Whether a detail can be read on a line: a word, a number, yes or no, or a list of words."""
-    if isinstance(detail, list):
-        return bool(detail) and all(isinstance(item, str) for item in detail)
-    return isinstance(detail, str | int | float)
-
-
-def _spelled(detail: object) -> str:
+def _spelled(detail: object) -> str | None:
+    """A word, a number, yes or no, or a list of words; None for what cannot be read on a line."""
     if isinstance(detail, bool):
         return "✓" if detail else "✗"
-    if isinstance(detail, list):
+    if isinstance(detail, list) and detail and all(isinstance(item, str) for item in detail):
         return f"[{'; '.join(detail)}]"
-    return f"{detail:.3g}" if isinstance(detail, float) else str(detail)
+    if isinstance(detail, float):
+        return f"{detail:.3g}"
+    return str(detail) if isinstance(detail, str | int) else None
 
 
 # What a pattern of metrics usually means: rules kept as data, applied to a scorecard.
@@ -341,21 +339,23 @@ class Hint:
         """Whether the scorecard shows the pattern."""
         values = {metric.name: metric.value for metric in scorecard.metrics}
         required = ((condition, values.get(condition.metric)) for condition in self.when)
-        if not all(value is not None and condition.holds(value) for condition, value in required):
-            return False
         optional = ((condition, values.get(condition.metric)) for condition in self.where_measured)
-        return all(value is None or condition.holds(value) for condition, value in optional)
+        return all(value is not None and condition.holds(value) for condition, value in required) and all(
+            value is None or condition.holds(value) for condition, value in optional
+        )
 
     def evidence(self, scorecard: Scorecard) -> str:
         """The metrics that show the pattern, with their values: `keyword_coverage 0.91, number_match 0.42`."""
-        names = [condition.metric for condition in (*self.when, *self.where_measured)]
-        found = ((name, scorecard.find(name)) for name in names)
-        return ", ".join(f"{name} {metric.value:.2f}" for name, metric in found if metric and metric.value is not None)
+        found = (scorecard.find(condition.metric) for condition in (*self.when, *self.where_measured))
+        return ", ".join(f"{one.name} {one.value:.2f}" for one in found if one and one.value is not None)
 
 
 def applying(scorecard: Scorecard, outcomes: Outcomes) -> list[Hint]:
-    """The hints that apply to a scorecard of questions that ended so, in the order of the rules."""
-    cited = _cites(outcomes)
+    """The hints that apply to a scorecard of questions that ended so, in the order of the rules.
+
+    Answers come with citations where most of those do that have something to cite.
+    """
+    cited = 2 * (outcomes.citations or 0) > outcomes.answered - outcomes.abstained
     return [hint for hint in all_hints() if hint.applies(scorecard) and not (hint.void_where_cited and cited)]
 
 
@@ -364,25 +364,14 @@ def all_hints() -> tuple[Hint, ...]:
     """Every hint that there is."""
     rules: list[dict[str, Any]] = yaml.safe_load(_RULES.read_text(encoding="utf-8"))
     known = default_names()
+    gates = {
+        key: [tuple(parse_gate(text, known) for text in rule.get(key, ())) for rule in rules]
+        for key in ("when", "where_measured")
+    }
     return tuple(
-        Hint(
-            name=rule["name"],
-            when=_conditions(rule["when"], known),
-            where_measured=_conditions(rule.get("where_measured", ()), known),
-            text=rule["text"],
-            void_where_cited=rule.get("void_where_cited", False),
-        )
-        for rule in rules
+        Hint(rule["name"], when, where_measured, rule["text"], rule.get("void_where_cited", False))
+        for rule, when, where_measured in zip(rules, *gates.values(), strict=True)
     )
-
-
-def _cites(outcomes: Outcomes) -> bool:
-    """Whether there are citations for most answers that have something to cite."""
-    return 2 * (outcomes.citations or 0) > outcomes.answered - outcomes.abstained
-
-
-def _conditions(texts: Iterable[str], known: list[str]) -> tuple[Gate, ...]:
-    return tuple(parse_gate(text, known) for text in texts)
 
 
 # What to know of the intervals of a run that an earlier version saved.
@@ -415,44 +404,29 @@ def bracketed(figure: Figure) -> str:
 
 def card_lines(run: EvalRun) -> Iterator[str]:
     """The judge's card of a run: a line for each metric that it was calibrated by, one for all others, and length."""
-    if run.judge is None:
-        return
-    cards = run.judge.cards
+    cards = run.judge.cards if run.judge else {}
     for name, card in cards.items():
         if card is not None:
-            yield f"{name}: {_calibrated(card)}"
-            yield from _corrected(run, name)
+            figures = {"sensitivity": card.sensitivity, "specificity": card.specificity, "kappa": card.kappa}
+            told = ", ".join(f"{title} {bracketed(figure)}" for title, figure in figures.items())
+            yield f"{name}: calibrated on {card.labels} labels, {card.created_at:%Y-%m-%d}: {told}"
+            yield from _corrected(run.scorecard.find(name))
     never = [name for name, card in cards.items() if card is None]
     if never:
         yield f"never calibrated: {', '.join(never)}"
-    yield from _length(run.judge)
-
-
-def _length(judge: JudgeRecord) -> Iterator[str]:
-    """How far scores follow the length of answers."""
-    found = judge.length_correlations.items()
-    told = [f"{name} {bracketed(figure)}" for name, figure in found if figure.value is not None]
+    lengths = run.judge.length_correlations.items() if run.judge else ()
+    told = ", ".join(f"{name} {bracketed(figure)}" for name, figure in lengths if figure.value is not None)
     if told:
-        yield f"correlation of score and length of the answer (Spearman): {', '.join(told)}"
+        yield f"correlation of score and length of the answer (Spearman): {told}"
 
 
-def _calibrated(card: JudgeCard) -> str:
-    figures = (("sensitivity", card.sensitivity), ("specificity", card.specificity), ("kappa", card.kappa))
-    told = ", ".join(f"{title} {bracketed(figure)}" for title, figure in figures)
-    return f"calibrated on {card.labels} labels, {card.created_at:%Y-%m-%d}: {told}"
-
-
-def _corrected(run: EvalRun, name: str) -> Iterator[str]:
-    summary = run.scorecard.find(name)
+def _corrected(summary: "MetricSummary | None") -> Iterator[str]:
+    """The means without the judge's bias."""
     if summary is None:
         return
     for mean in summary.corrected:
-        yield f"{name}: {number(summary.value, summary.unit)} by the judge, {_mean(mean, summary.unit)}"
-
-
-def _mean(mean: CorrectedMean, unit: str) -> str:
-    low, high = (number(end, unit) for end in mean.ci)
-    return f"{number(mean.value, unit)} [{low}, {high}] corrected ({_METHODS[mean.method]})"
+        own, value, low, high = (number(one, summary.unit) for one in (summary.value, mean.value, *mean.ci))
+        yield f"{summary.name}: {own} by the judge, {value} [{low}, {high}] corrected ({_METHODS[mean.method]})"
 
 
 # The links that broke, as lines of text.
@@ -466,11 +440,10 @@ _REMARKS = {
 
 def link_lines(diagnosis: Diagnosis) -> Iterator[str]:
     """A line a link, in the order of the chain, then what is counted apart."""
-    for one in diagnosis.links:
-        yield f"{one.count} × {one.link.label} ({_share(one)}): {one.link}"
     apart = diagnosis.right_without_gold
-    if apart is not None:
-        yield f"apart: {apart.count} × {apart.link.label} ({_share(apart)}): {apart.link}"
+    for mark, one in [*(("", one) for one in diagnosis.links), *([("apart: ", apart)] if apart else [])]:
+        low, high = one.interval
+        yield f"{mark}{one.count} × {one.link.label} ({one.share:.0%}, {low:.0%} to {high:.0%}): {one.link}"
     for kind, ids in diagnosis.remarks.items():
         yield f"beside: {len(ids)} answers {_REMARKS[kind]}"
 
@@ -484,33 +457,25 @@ def wrong_line(one: WrongSlice) -> str:
     return f"{said}: {links}" if links else said
 
 
-def _share(one: LinkCount) -> str:
-    low, high = one.interval
-    return f"{one.share:.0%}, {low:.0%} to {high:.0%}"
-
-
 # How the questions of a run ended, in words.
 
 
 def outcome_parts(outcomes: Outcomes) -> list[str]:
     """What there is to say, each in a few words: "42 answered (3 abstained)", "1 timeout", "median 5 chunks"."""
-    parts = [f"{outcomes.answered} answered ({_abstained(outcomes)})"]
-    parts += [f"{count} {kind}" for kind, count in outcomes.transport.items()]
-    parts += [f"{outcomes.not_asked} not asked"] if outcomes.not_asked else []
-    parts += [f"{outcomes.retried} retried"] if outcomes.retried else []
+    declined = {
+        "abstained": outcomes.abstained,
+        "disputed": outcomes.abstention_disputed,
+        "open": outcomes.abstention_open,
+    }
+    said = ", ".join(f"{count} {kind}" for kind, count in declined.items() if count or kind == "abstained")
+    counts = {**outcomes.transport, "not asked": outcomes.not_asked, "retried": outcomes.retried}
+    parts = [f"{outcomes.answered} answered ({said})"]
+    parts += [f"{count} {kind}" for kind, count in counts.items() if count or kind in outcomes.transport]
     if outcomes.median_chunks is not None:
         parts.append(f"median {outcomes.median_chunks:g} {agree(outcomes.median_chunks, 'chunk', 'chunks')}")
     if outcomes.citations is not None:
         parts.append(f"{counted(outcomes.citations, 'citation')} ({outcomes.invalid_citations} invalid)")
     return parts
-
-
-def _abstained(outcomes: Outcomes) -> str:
-    """How many answers decline, and of how many that is disputed or open."""
-    parts = [f"{outcomes.abstained} abstained"]
-    parts += [f"{outcomes.abstention_disputed} disputed"] if outcomes.abstention_disputed else []
-    parts += [f"{outcomes.abstention_open} open"] if outcomes.abstention_open else []
-    return ", ".join(parts)
 
 
 # What was asked, and how it was read, as outputs say it.
@@ -595,17 +560,12 @@ def objective_lines(groups: Sequence[Sequence[EvalRun]]) -> list[str]:
     """That scores do not compare, and in what they differ; nothing where all measure the same."""
     if len(groups) < 2:
         return []
-    lines = ["scores with another letter measure different objectives and do not compare:"]
-    for place, group in enumerate(groups):
-        beside = "; ".join(objectives_beside(groups[0][0], group[0]))
-        told = _objectives(group[0]) if place == 0 else f"as [{_letter(0)}], but {beside}"
-        lines.append(f"  [{_letter(place)}] {told}")
-    return lines
-
-
-def _objectives(run: EvalRun) -> str:
-    fed_by = run.weighted_score.fed_by
-    return ", ".join(f"{name} ({', '.join(fed_by.get(name, ()))})" for name in run.weighted_score.weights)
+    first, *others = (group[0] for group in groups)
+    weighted = first.weighted_score
+    told = [", ".join(f"{name} ({', '.join(weighted.fed_by.get(name, ()))})" for name in weighted.weights)]
+    told += [f"as [{_letter(0)}], but {'; '.join(objectives_beside(first, other))}" for other in others]
+    lines = [f"  [{_letter(place)}] {line}" for place, line in enumerate(told)]
+    return ["scores with another letter measure different objectives and do not compare:", *lines]
 
 
 def _letter(place: int) -> str:

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evals.export import export_run
-from evals.report.markdown import LIMIT, escape
+from evals.report.markdown import LIMIT
+from evals.report.templates import escape
 from evals.schemas import RetrievedChunk, ServerRecord
 
 Build = Callable[..., Any]

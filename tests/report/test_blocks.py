@@ -5,11 +5,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
-from evals.errors import UnknownNameError
-from evals.report.document import RunBlocks
-from evals.report.page import Block, packed
+from evals.report.document import RunsPage
+from evals.report.page import packed
 from evals.report.questions import marked
 from evals.schemas import EvalRecord
 from evals.scoring.conclusion import measured
@@ -17,34 +14,28 @@ from evals.scoring.conclusion import measured
 
 def test_a_block_is_the_same_bytes_for_the_same_value() -> None:
     """A page that is written twice is the same file."""
-    assert packed(Block("a", {"b": [1, None, "é"]})) == packed(Block("a", {"b": [1, None, "é"]}))
+    assert packed({"b": [1, None, "é"]}) == packed({"b": [1, None, "é"]})
 
 
 def test_half_of_a_surrogate_pair_breaks_nothing() -> None:
     """A judge's reply may hold one: JSON has an escape for it, UTF-8 has not."""
-    assert json.loads(gzip.decompress(packed(Block("a", "é \ud83d?")))) == "é \ud83d?"
+    assert json.loads(gzip.decompress(packed("é \ud83d?"))) == "é \ud83d?"
 
 
 def test_details_stand_in_blocks_of_a_hundred(a_run: Callable[..., Any]) -> None:
     """Each question in the block that its number says."""
     run = a_run({f"q{number}": {"mrr": 1.0} for number in range(220)})
-    blocks = RunBlocks(run)
-    assert blocks.names == ["abcd1234/overview", "abcd1234/questions", *(f"abcd1234/details/{n}" for n in range(3))]
-    assert [one["id"] for one in blocks.get("abcd1234/details/2").data] == [f"q{n}" for n in range(200, 220)]
-    assert blocks.get("abcd1234/questions").data["perBlock"] == 100
-
-
-@pytest.mark.parametrize("name", ["abcd1234/details/3", "abcd1234/details/-1", "abcd1234/other", "other/overview", ""])
-def test_an_unknown_block_is_refused(a_run: Callable[..., Any], name: str) -> None:
-    """By its name: nothing else is ever read."""
-    with pytest.raises(UnknownNameError):
-        RunBlocks(a_run()).get(name)
+    page = RunsPage([run])
+    assert list(page.overviews) == ["abcd1234/overview", "abcd1234/questions"]
+    assert list(page.details) == [f"abcd1234/details/{n}" for n in range(3)]
+    assert [one["id"] for one in page.details["abcd1234/details/2"]()] == [f"q{n}" for n in range(200, 220)]
+    assert page.overviews["abcd1234/questions"]()["perBlock"] == 100
 
 
 def test_the_columns_say_of_each_question_what_a_list_needs(a_run: Callable[..., Any]) -> None:
     """Values, None where there is none, the failure, and the slices, in the order of the questions."""
     questions = {f"q{n}": {"dataset": "ab"[n % 2], "metadata": {"kind": "long"}} for n in (1, 2, 3)}
-    data = RunBlocks(a_run(questions=questions)).get("abcd1234/questions").data
+    data = RunsPage([a_run(questions=questions)]).overviews["abcd1234/questions"]()
     assert data["ids"] == ["q1", "q2", "q3"]
     assert data["links"] == [None, None, "transport"]
     assert data["errors"] == [None, None, "timeout"]
@@ -54,7 +45,7 @@ def test_the_columns_say_of_each_question_what_a_list_needs(a_run: Callable[...,
 
 def test_the_funnel_ends_with_what_no_link_broke(a_run: Callable[..., Any]) -> None:
     """Each stage has what the one before had, less what broke on the way."""
-    stages = RunBlocks(a_run()).get("abcd1234/overview").data["funnel"]
+    stages = RunsPage([a_run()]).overviews["abcd1234/overview"]()["funnel"]
     assert [(one["stage"], one["count"]) for one in stages] == [
         ("asked", 3),
         ("answered", 2),
@@ -75,8 +66,8 @@ def test_only_a_few_records_are_held(build_run: Callable[..., Any]) -> None:
             read.append(place)
             return super().__getitem__(place)
 
-    blocks = RunBlocks(measured(run, Watched(records)))
-    blocks.get("abcd1234/details/1")
+    page = RunsPage([measured(run, Watched(records))])
+    page.details["abcd1234/details/1"]()
     assert read == [*range(100, 200)]
 
 
