@@ -13,7 +13,6 @@ from typing import Any
 from evals.client.mapping import MappingError, find
 from evals.client.oauth2 import REFUSED
 from evals.client.rag_client import RAGClient
-from evals.client.retry import Attempts
 from evals.client.spec import FollowUp, ReadySpec, UploadSpec, render, render_path
 from evals.client.transport import RETRYABLE_STATUS, Reply, TransportFailure
 from evals.errors import ConfigError, IngestError
@@ -311,7 +310,7 @@ async def upload_batch(client: RAGClient, upload: UploadSpec, batch: Sequence[Up
         )
 
     try:
-        reply = await client.send_patiently(send, Attempts())
+        reply = await client.send_patiently(send)
     except TransportFailure as failure:
         kind = RefusedUploadError if failure.error.status is not None else IngestError
         raise kind(

@@ -194,11 +194,23 @@ def find(expression: str | None, body: Any) -> Any:
     try:
         return compiled(expression)(body)
     except (ArithmeticError, TypeError, ValueError) as error:  # the library checks some arguments and trips over others
-        raise MappingError(_first_line(error)) from error
+        raise MappingError(str(error).partition("\n")[0]) from error
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0]
+def find_needed(name: str, expression: str, body: Any) -> Any:
+    """The same of what a template needs; nothing there is an error."""
+    value = find(expression, body)
+    if value is None:
+        raise MappingError(f"the body has nothing at `{expression}` to give as {name}")
+    return value
+
+
+def find_or_none(expression: str | None, body: Any) -> Any:
+    """The same, and None where the body has not the shape that the expression expects."""
+    try:
+        return find(expression, body)
+    except MappingError:
+        return None
 
 
 class ResponseReader:

@@ -307,8 +307,8 @@ _ENVELOPE = 3
 """Values that a piece is beside its data."""
 
 
-class UnreadableStreamError(Exception):
-    """A stream holds no answer that can be read.
+class UnusableError(Exception):
+    """What came is no answer that can be read.
 
     Attributes:
         kind: As it is recorded.
@@ -353,7 +353,7 @@ class Collector:
             at_ms: When, in milliseconds from sending the request.
 
         Raises:
-            UnreadableStreamError: It is not as the profile says, or says that something went wrong.
+            UnusableError: It is not as the profile says, or says that something went wrong.
         """
         self.received += data
         try:
@@ -362,13 +362,13 @@ class Collector:
                 if self.is_done:
                     return
         except NotInFormatError as error:
-            raise UnreadableStreamError("malformed", str(error)) from error
+            raise UnusableError("malformed", str(error)) from error
 
     def finish(self, at_ms: float) -> None:
         """Say that the stream ended as HTTP has it.
 
         Raises:
-            UnreadableStreamError: It broke off, or its last piece is not as the profile says.
+            UnusableError: It broke off, or its last piece is not as the profile says.
         """
         if self.is_done:
             return
@@ -376,10 +376,10 @@ class Collector:
             for piece in self._format.finish():
                 self._see(piece, at_ms)
         except NotInFormatError as error:
-            raise UnreadableStreamError("malformed", str(error)) from error
+            raise UnusableError("malformed", str(error)) from error
         if self._spec.done is not None and not self.is_done:
             what = f"no piece for which `{self._spec.done}` is true; it brought {self.so_far}"
-            raise UnreadableStreamError("broken_off", f"the stream ended with {what}")
+            raise UnusableError("broken_off", f"the stream ended with {what}")
 
     @property
     def characters(self) -> int:
@@ -427,7 +427,7 @@ class Collector:
         self._pieces.append(piece)
         self._count(data)
         if said := _found(self._spec.error_at, piece):
-            raise UnreadableStreamError("not_ok", f"the stream says after {self.so_far}: {str(said)[:200]}")
+            raise UnusableError("not_ok", f"the stream says after {self.so_far}: {str(said)[:200]}")
         self._add(_found(self._spec.text_at, piece), at_ms)
         self.is_done = bool(_found(self._spec.done, piece))
 
@@ -439,13 +439,13 @@ class Collector:
         except ValueError as error:
             if self._spec.format == "sse" and not data.lstrip().startswith(("{", "[", '"')):
                 return data  # a word such as ping
-            raise UnreadableStreamError("malformed", f"a piece of the stream is not JSON: {data[:120]!r}") from error
+            raise UnusableError("malformed", f"a piece of the stream is not JSON: {data[:120]!r}") from error
 
     def _count(self, data: str | None) -> None:
         """Bound what the pieces take in memory together, as a body's values are bounded."""
         self._values += _ENVELOPE + (sum(map(data.count, ",[{:")) if data else 0)
         if self._values > MAX_VALUES:
-            raise UnreadableStreamError("too_large", f"the pieces of the stream hold over {MAX_VALUES:,} values")
+            raise UnusableError("too_large", f"the pieces of the stream hold over {MAX_VALUES:,} values")
 
     def _add(self, found: Any, at_ms: float) -> None:
         text = self._text(found)
@@ -469,7 +469,7 @@ class Collector:
             return "".join(texts) if texts else None
         what = kind_of(next(text for text in texts if not isinstance(text, str)))
         way = " (server.stream.data: text leaves it a text)" if what == "a number" else ""
-        raise UnreadableStreamError("malformed", f"a piece has {what} at `{self._spec.text_at}`, not a text{way}")
+        raise UnusableError("malformed", f"a piece has {what} at `{self._spec.text_at}`, not a text{way}")
 
     def _shape(self) -> str:
         if not self._pieces:
@@ -487,9 +487,7 @@ def _found(expression: str | None, piece: dict[str, Any]) -> Any:
     try:
         return find(expression, piece)
     except MappingError as error:
-        raise UnreadableStreamError(
-            "malformed", f"`{expression}` cannot read a piece of the stream: {error}"
-        ) from error
+        raise UnusableError("malformed", f"`{expression}` cannot read a piece of the stream: {error}") from error
 
 
 def _has_text(expression: str | None, data: Any) -> bool:

@@ -28,7 +28,7 @@ from evals.client.connections import (
     tls_context,
 )
 from evals.client.spec import TlsSpec, check_url, checked_headers, without_login
-from evals.client.streams import Collector, UnreadableStreamError
+from evals.client.streams import Collector, UnusableError
 from evals.errors import ConfigError
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse, ResponseError
@@ -296,7 +296,7 @@ class Transport:
                 raise self._timed_out(limit, start) from error
             except BrokenExchangeError as error:
                 raise self._failed(error, limit, start) from error
-            except UnreadableStreamError as error:
+            except UnusableError as error:
                 raise self._unreadable(error, start) from error
             elapsed = (end - start) * 1000
         if not 200 <= status < 300:
@@ -383,7 +383,7 @@ class Transport:
         elapsed = (self._clock() - start) * 1000
         return TransportFailure(failed, retryable=error.retryable, elapsed_ms=elapsed, started=start)
 
-    def _unreadable(self, error: UnreadableStreamError, start: float) -> TransportFailure:
+    def _unreadable(self, error: UnusableError, start: float) -> TransportFailure:
         problem = ResponseError(kind=error.kind, message=self._redact(str(error)))
         elapsed = (self._clock() - start) * 1000
         return TransportFailure(problem, retryable=False, elapsed_ms=elapsed, started=start)
