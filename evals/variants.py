@@ -124,7 +124,7 @@ def order_of(count: int, question_id: str, seed: int) -> list[int]:
 
 
 MOST_APART = 0.05
-"""More of the questions than this, answered at another time than in the other variants, take the mark unavailable."""
+"""More of the questions than this, answered at another time than in the other variants, take the mark away."""
 
 
 def saved_together(store: RunStore, run: EvalRun) -> list[EvalRun]:
