@@ -58,11 +58,6 @@ def is_lost(given: Any, read: float | None) -> bool:
     return read is None and isinstance(given, int | float) and not isinstance(given, bool)
 
 
-def flag_or_none(value: Any) -> bool | None:
-    """True or false; None for anything else, texts and numbers included."""
-    return value if isinstance(value, bool) else None
-
-
 def kind_of(value: Any) -> str:
     """What kind of JSON value it is, in words."""
     return _KINDS.get(type(value).__name__, type(value).__name__)
