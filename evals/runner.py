@@ -204,7 +204,7 @@ class EvaluationRunner:
             max_attempts=self.config.max_attempts,
             rps=self.rps,
         )
-        if client.trusts_anybody:
+        if client.spec.trusts_anybody:
             self.remarks.add(f"{UNVERIFIED}: anybody on the way to {client.url} could read and change what is sent")
         await stack.enter_async_context(client)
         if self.config.tracing:

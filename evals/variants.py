@@ -43,7 +43,7 @@ class Asks(Protocol):
     """Who asks a server: a client, or what stands for one in a simulation."""
 
     @property
-    def away(self) -> str | None:
+    def unavailable(self) -> str | None:
         """What the server said last where it is no more waited for."""
 
     async def ask(self, question: str) -> EvalResponse:
@@ -78,7 +78,7 @@ class Lane:
     async def ask(self, question: EvalQuestion) -> None:
         """Ask the question, and tell of what came."""
         response = await ask_traced(self.client, question, self.tracing)
-        self.stop.see(response, self.client.away)
+        self.stop.see(response, self.client.unavailable)
         self.on_answer(question, response)
 
 

@@ -2,7 +2,7 @@
 
 import ssl
 from collections.abc import AsyncGenerator, Callable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 from urllib.parse import urlsplit
 from weakref import WeakSet
@@ -70,13 +70,6 @@ class CleanConnector(aiohttp.TCPConnector):
         return came is None and not protocol.should_close and not self._surplus.count
 
 
-def _connector(proxy: Proxy | None, surplus: Surplus, **options: Any) -> CleanConnector:
-    if proxy is None or not proxy.is_socks:
-        return CleanConnector(surplus, **options)
-
-    return socks_connector(proxy, surplus=surplus, **options)
-
-
 class AiohttpConnections:
     """Connections to one server by aiohttp.
 
@@ -90,8 +83,9 @@ class AiohttpConnections:
     def __init__(
         self, context: ssl.SSLContext | None, connect_timeout_s: float, proxy: Proxy | None, surplus: Surplus
     ) -> None:
+        make = CleanConnector if proxy is None or not proxy.is_socks else partial(_socks_connector, proxy)
         self._session = aiohttp.ClientSession(
-            connector=_connector(proxy, surplus, limit=0, ssl=context or True, keepalive_timeout=_IDLE_S),
+            connector=make(surplus=surplus, limit=0, ssl=context or True, keepalive_timeout=_IDLE_S),
             cookie_jar=aiohttp.DummyCookieJar(),  # no question may see the session of the one before
             auto_decompress=False,
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=connect_timeout_s),
@@ -138,13 +132,8 @@ class _Answer:
         self.headers: Mapping[str, str] = response.headers
 
     async def pieces(self, limit: int) -> AsyncGenerator[bytes]:
-        encodings = ",".join(self._response.headers.getall("Content-Encoding", ()))
         try:
-            if not encodings:
-                async for piece in self._response.content.iter_any():
-                    yield piece
-                return
-            decoder = Decoder(encodings, limit)
+            decoder = Decoder(",".join(self._response.headers.getall("Content-Encoding", ())), limit)
             async for piece in self._response.content.iter_any():
                 for part in decoder.feed(piece):
                     yield part
@@ -169,33 +158,22 @@ def _parsed(url: str) -> URL:
 
 
 def _broken(error: Exception) -> BrokenExchangeError:
-    for cls, kind, retryable in _KINDS:
-        if isinstance(error, cls):
-            return BrokenExchangeError(kind, _said(error), retryable=retryable)
-    raise TypeError(f"no kind of failure is {type(error).__name__}") from error
-
-
-def _said(error: Exception) -> str:
-    """What went wrong, in words that do not name the library."""
-    for cls, say in _WORDS:
-        if isinstance(error, cls):
-            return say(error)
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-
-
-def _place(error: Any) -> str:
-    return f"{error.host}:{error.port}"
+    """The failure in words that do not name the library."""
+    kind, retryable = next((kind, retryable) for cls, kind, retryable in _KINDS if isinstance(error, cls))
+    plain = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    said = next((say(error) for cls, say in _WORDS if isinstance(error, cls)), plain)
+    return BrokenExchangeError(kind, said, retryable=retryable)
 
 
 _WORDS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], Callable[[Any], str]], ...] = (
     (aiohttp.ClientConnectorDNSError, lambda error: f"no address is known for {error.host}"),
     (
         (aiohttp.ClientConnectorCertificateError, aiohttp.ClientSSLError),
-        lambda error: f"no secure connection to {_place(error)}: {error.__cause__ or error}",
+        lambda error: f"no secure connection to {error.host}:{error.port}: {error.__cause__ or error}",
     ),
     (
         aiohttp.ClientConnectorError,
-        lambda error: f"cannot connect to {_place(error)}: {error.os_error.strerror or error.os_error}",
+        lambda error: f"cannot connect to {error.host}:{error.port}: {error.os_error.strerror or error.os_error}",
     ),
     (aiohttp.ServerDisconnectedError, lambda _: "the connection was closed without an answer"),
     (aiohttp.ClientPayloadError, lambda _: "the answer broke off"),
@@ -221,7 +199,7 @@ class _SocksConnector(CleanConnector, ProxyConnector):
             raise aiohttp.ClientConnectionError(f"the proxy does not connect us: {error}") from error
 
 
-def socks_connector(proxy: Proxy, **options: Any) -> CleanConnector:
+def _socks_connector(proxy: Proxy, **options: Any) -> CleanConnector:
     """A connector through a proxy.
 
     Args:

@@ -1,5 +1,6 @@
 """Connections to a server: the HTTP libraries, behind one seam."""
 
+import math
 import re
 import socket
 import ssl
@@ -11,7 +12,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from ipaddress import ip_address
 from typing import Any, Protocol
-from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
 from urllib.request import getproxies, proxy_bypass
 
 from evals.client.spec import TlsSpec
@@ -164,21 +165,20 @@ class Decoder:
         applied = [name for name in names if name not in {"", "identity"}]
         if len(applied) > _MOST_LAYERS:
             raise BrokenExchangeError("malformed", f"the body is encoded {len(applied)} times")
-        self._layers = [_Layer(name) for name in reversed(applied)]
-        self._limit = limit
+        self._layers = [_Layer(name, limit) for name in reversed(applied)]
+        if self._layers:
+            self._layers[-1].limit = math.inf
 
-    def feed(self, data: bytes) -> Iterator[bytes]:
+    def feed(self, data: bytes) -> Iterable[bytes]:
         """What some more bytes stand for.
 
         Raises:
             BrokenExchangeError: They are not so encoded, or a layer inside is too large.
         """
         pieces: Iterable[bytes] = (data,)
-        for layer in self._layers[:-1]:
-            pieces = self._bounded(layer, pieces)
-        for layer in self._layers[-1:]:
+        for layer in self._layers:
             pieces = layer.feed(pieces)
-        return iter(pieces)
+        return pieces
 
     def finish(self) -> None:
         """Say that the body is complete.
@@ -187,60 +187,45 @@ class Decoder:
             BrokenExchangeError: An encoding is not.
         """
         for layer in self._layers:
-            layer.finish()
-
-    def _bounded(self, layer: "_Layer", pieces: Iterable[bytes]) -> Iterator[bytes]:
-        for piece in layer.feed(pieces):
-            if layer.brought > self._limit:
-                raise BrokenExchangeError("too_large", f"an encoding in the body holds over {self._limit:,} bytes")
-            yield piece
+            if layer.inflate is not None:
+                raise BrokenExchangeError("malformed", f"the body's {layer.name} breaks off")
 
 
 class _Layer:
-    """One encoding.
+    """One encoding, of which no more than a limit comes out."""
 
-    Attributes:
-        brought: How many bytes came out of it.
-    """
-
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, limit: float) -> None:
         if name not in {"gzip", "x-gzip", "deflate"}:
             said = f"the body has the content-encoding {name[:40]!r}, and {ACCEPTED} was asked for"
             raise BrokenExchangeError("malformed", said)
-        self._name = name
-        self._inflate: zlib._Decompress | None = None
-        self.brought = 0
+        self.name, self.limit = name, limit
+        self.inflate: zlib._Decompress | None = None
+        self._brought = 0
 
     def feed(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
         for piece in pieces:
-            try:
-                for out in self._inflated(piece):
-                    self.brought += len(out)
+            data = piece
+            while data:
+                try:
+                    self.inflate = self.inflate or zlib.decompressobj(self._window_of(data))
+                    out = self.inflate.decompress(data, _PIECE)
+                except zlib.error as error:
+                    raise BrokenExchangeError("malformed", f"the body is not {self.name}: {error}") from error
+                self._brought += len(out)
+                if self._brought > self.limit:
+                    raise BrokenExchangeError("too_large", f"an encoding in the body holds over {self.limit:,} bytes")
+                if out:
                     yield out
-            except zlib.error as error:
-                raise BrokenExchangeError("malformed", f"the body is not {self._name}: {error}") from error
+                data = self.inflate.unconsumed_tail
+                if self.inflate.eof:  # parts of a gzip follow one another
+                    data, self.inflate = self.inflate.unused_data, None
 
-    def _inflated(self, data: bytes) -> Iterator[bytes]:
-        while data:
-            if self._inflate is None:
-                self._inflate = zlib.decompressobj(_GZIP if self._name != "deflate" else _window_of(data))
-            inflate = self._inflate
-            if out := inflate.decompress(data, _PIECE):
-                yield out
-            data = inflate.unconsumed_tail
-            if inflate.eof:  # parts of a gzip follow one another
-                data, self._inflate = inflate.unused_data, None
-
-    def finish(self) -> None:
-        if self._inflate is not None:
-            raise BrokenExchangeError("malformed", f"the body's {self._name} breaks off")
-
-
-def _window_of(data: bytes) -> int:
-    """Whether a `deflate` body is one of zlib, as the standard has it, or bare, as some servers send it."""
-    head = data[:2]
-    is_zlib = len(head) == 2 and head[0] & 0x0F == 8 and int.from_bytes(head, "big") % 31 == 0
-    return _ZLIB if is_zlib else _RAW
+    def _window_of(self, data: bytes) -> int:
+        """The window of zlib: a `deflate` body is one of zlib, as the standard has it, or bare, as some send it."""
+        if self.name != "deflate":
+            return _GZIP
+        is_zlib = len(data) > 1 and data[0] & 0x0F == 8 and int.from_bytes(data[:2], "big") % 31 == 0
+        return _ZLIB if is_zlib else _RAW
 
 
 # Which proxy of the environment stands between us and a server.
@@ -311,47 +296,31 @@ def is_this_machine(host: str) -> bool:
 
 
 def _proxy(address: str, variable: str, host: str, library: str | None) -> Proxy:
-    parts = _parts(address if "://" in address else f"http://{address}")
-    if parts is None:
+    leave_out = f"leave it out for this server: NO_PROXY={host}"
+    try:
+        parts = urlsplit(address if "://" in address else f"http://{address}")
+        is_address = parts.port is None or bool(parts.port >= 0)
+    except ValueError:
+        is_address = False
+    if not is_address or not parts.hostname or not _SENDABLE.fullmatch(parts.hostname):
         raise ConfigError(
-            f"{variable} names a proxy by what is no address",
-            f"name one as http://HOST:PORT, or leave it out for this server: NO_PROXY={host}",
+            f"{variable} names a proxy by what is no address", f"name one as http://HOST:PORT, or {leave_out}"
         )
     login, _, place = parts.netloc.rpartition("@")
+    user, _, password = map(unquote, login.partition(":"))
     shown = urlunsplit((parts.scheme, place, "", "", ""))
-    if parts.scheme in _SOCKS.get(library or "", ()):
-        return _socks(shown, variable, host, login, library or "")
+    if library is not None and parts.scheme in _SOCKS[library]:
+        if any(find_spec(name) is None for name in _PACKAGES[library]):
+            raise ConfigError(
+                f"{variable} names {shown}, a proxy over SOCKS, which is not installed",
+                f"pip install 'rag-evals[socks]', or {leave_out}",
+            )
+        return Proxy(shown, None, variable, (user, password) if login else None)
     if parts.scheme not in {"http", "https"}:
         raise ConfigError(
-            f"{variable} names {shown}, a proxy of a kind that is not supported",
-            f"name one over http, or leave it out for this server: NO_PROXY={host}",
+            f"{variable} names {shown}, a proxy of a kind that is not supported", f"name one over http, or {leave_out}"
         )
-    return Proxy(shown, _basic(login) if login else None, variable)
-
-
-def _socks(shown: str, variable: str, host: str, login: str, library: str) -> Proxy:
-    if any(find_spec(name) is None for name in _PACKAGES[library]):
-        raise ConfigError(
-            f"{variable} names {shown}, a proxy over SOCKS, which is not installed",
-            f"pip install 'rag-evals[socks]', or leave it out for this server: NO_PROXY={host}",
-        )
-    user, _, password = login.partition(":")
-    return Proxy(shown, None, variable, (unquote(user), unquote(password)) if login else None)
-
-
-def _parts(address: str) -> SplitResult | None:
-    """The parts of an address; None where it has no host, or can be none."""
-    try:
-        parts = urlsplit(address)
-        parts.port  # noqa: B018 - raises where it is no number
-    except ValueError:
-        return None
-    return parts if parts.hostname and _SENDABLE.fullmatch(parts.hostname) else None
-
-
-def _basic(login: str) -> str:
-    user, _, password = login.partition(":")
-    return "Basic " + b64encode(f"{unquote(user)}:{unquote(password)}".encode()).decode()
+    return Proxy(shown, f"Basic {b64encode(f'{user}:{password}'.encode()).decode()}" if login else None, variable)
 
 
 # Whom a connection trusts, and how it shows who we are.
@@ -367,32 +336,21 @@ def tls_context(tls: TlsSpec) -> ssl.SSLContext:
         ConfigError: A file cannot be read, or is no such file; the message names it.
     """
     context = ssl.create_default_context()
-    if tls.ca is not None:
-        _load_authorities(context, tls.ca)
-    if tls.cert is not None:
-        _load_own(context, tls.cert, tls.key)
+    try:
+        if tls.ca is not None:
+            key, named = "ca", tls.ca
+            hint = "name a file with the certificates of authorities, as PEM"
+            context.load_verify_locations(cafile=tls.ca)
+        if tls.cert is not None:
+            key, named = "cert", tls.cert if tls.key is None else f"{tls.cert} with the key {tls.key}"
+            hint = (
+                "name the certificate and its key as PEM; the key may have no password, and may stand in the same file"
+            )
+            context.load_cert_chain(tls.cert, tls.key, password="")
+    except OSError as error:  # of which ssl's errors are
+        said = error.strerror or getattr(error, "reason", None) or type(error).__name__
+        raise ConfigError(f"server.tls.{key} {named} cannot be used: {said}", hint) from error
     if not tls.verify:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     return context
-
-
-def _load_authorities(context: ssl.SSLContext, path: str) -> None:
-    try:
-        context.load_verify_locations(cafile=path)
-    except OSError as error:  # of which ssl's errors are
-        raise _unreadable("ca", path, error, "name a file with the certificates of authorities, as PEM") from error
-
-
-def _load_own(context: ssl.SSLContext, cert: str, key: str | None) -> None:
-    try:
-        context.load_cert_chain(cert, key, password="")
-    except OSError as error:
-        named = cert if key is None else f"{cert} with the key {key}"
-        hint = "name the certificate and its key as PEM; the key may have no password, and may stand in the same file"
-        raise _unreadable("cert", named, error, hint) from error
-
-
-def _unreadable(key: str, path: str, error: OSError, hint: str) -> ConfigError:
-    said = error.strerror or getattr(error, "reason", None) or type(error).__name__
-    return ConfigError(f"server.tls.{key} {path} cannot be used: {said}", hint)

@@ -1,7 +1,7 @@
 """The requests of one question: the one that asks and, of some servers, the one that brings the chunks."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 from evals.client.connections import ASKED
@@ -10,10 +10,10 @@ from evals.client.profile import Redactor
 from evals.client.retry import Attempts
 from evals.client.spec import RequestSpec, RetrieveSpec, ServerSpec, StreamSpec, render, render_path, render_texts
 from evals.client.spec_check import text_or_none
-from evals.client.streams import Collector, UnreadableStreamError
+from evals.client.streams import Collector, UnusableError
 from evals.client.transport import Reply, Tracing, Transport, TransportFailure
 from evals.schemas.dataset import EvalQuestion
-from evals.schemas.response import ErrorKind, EvalResponse, ResponseError
+from evals.schemas.response import EvalResponse, ResponseError
 from evals.text.decoding import TooManyValuesError, parse_json
 from evals.text.yaml_files import is_left_out
 
@@ -73,51 +73,39 @@ class Exchange:
         """Bytes that were received."""
         return sum(len(part.reply.body) for part in self.order if part.reply is not None)
 
-    @property
-    def attempts(self) -> int:
-        """How often the question was asked: 1 where each request succeeded at once."""
-        return max(1, 1 + sum(part.attempts.count - 1 for part in self.order if part.attempts.count))
+    def measured(self, failure: TransportFailure | None = None) -> dict[str, Any]:
+        """The times and attempts as they are recorded, all of them counted from the first request of the answer.
 
-    @property
-    def waited_ms(self) -> float:
-        """Back-off between attempts."""
-        return sum(part.attempts.waited_s for part in self.order) * 1000
-
-    def latency_ms(self) -> float | None:
-        """Of the answer: with the retrieval that it was made of, without one that followed it; None without a reply."""
-        replies = [part.reply for part in (self.order if self.feeds else [self.asking])]
-        times = [reply.elapsed_ms for reply in replies if reply is not None]
-        return sum(times) if len(times) == len(replies) else None
-
-    def retrieval_latency_ms(self) -> float | None:
-        """Of the request that brings the chunks; None where there is none, or it brought none."""
-        reply = self.retrieving.reply if self.retrieving is not None else None
-        return None if reply is None else reply.elapsed_ms
-
-    def late_ms(self, failure: TransportFailure) -> float | None:
-        """The least that the answer would have taken that ran out of time; None where it is not the answer that did."""
-        if failure.error.kind != "timeout" or (not self.feeds and self.current is not self.asking):
-            return None
-        if failure.started is None:  # of the whole question
-            return failure.elapsed_ms
-        return failure.elapsed_ms + sum(part.reply.elapsed_ms for part in self.order if part.reply is not None)
-
-    def token_times(self, failure: TransportFailure | None = None) -> dict[str, float | None]:
-        """When the first and the last text of a stream arrived, counted as `latency_ms` is.
-
-        Where the time was up before the first one, it came later than the time that `late_ms` says.
+        Args:
+            failure: What came of it, where that is no answer.
         """
-        stream = self.asking.stream
-        if stream is None or stream.first_ms is None or stream.last_ms is None:
-            return {"time_to_first_token_ms": self.late_ms(failure) if failure and stream is not None else None}
-        before = self.retrieving.reply if self.feeds and self.retrieving is not None else None
-        waited = before.elapsed_ms if before is not None else 0.0
-        return {"time_to_first_token_ms": waited + stream.first_ms, "time_to_last_token_ms": waited + stream.last_ms}
+        latency_ms = self._latency_ms(failure)
+        retrieved = self.retrieving.reply if self.retrieving is not None else None
+        stream, end = self.asking.stream, failure or self.asking.reply
+        measured: dict[str, Any] = {
+            "latency_ms": latency_ms,
+            "total_ms": None if end is None else self.order[0].attempts.total_ms(end),
+            "retrieval_latency_ms": None if retrieved is None else retrieved.elapsed_ms,
+            "attempts": max(1, 1 + sum(part.attempts.count - 1 for part in self.order if part.attempts.count)),
+            "waited_ms": sum(part.attempts.waited_s for part in self.order) * 1000,
+        }
+        if stream is not None and stream.first_ms is not None and stream.last_ms is not None:
+            before_ms = retrieved.elapsed_ms if self.feeds and retrieved is not None else 0.0
+            measured["time_to_first_token_ms"] = before_ms + stream.first_ms
+            measured["time_to_last_token_ms"] = before_ms + stream.last_ms
+        elif stream is not None and failure is not None:  # where the time was up before the first text, it came later
+            measured["time_to_first_token_ms"] = latency_ms
+        return measured
 
-    def total_ms(self, last: Reply | TransportFailure | None = None) -> float | None:
-        """From when the question was meant to be sent to its answer, or to the failure given."""
-        end = last or self.asking.reply
-        return None if end is None else self.order[0].attempts.total_ms(end)
+    def _latency_ms(self, failure: TransportFailure | None) -> float | None:
+        """Of the answer, with the retrieval that it was made of; of one that ran out of time, the least it took."""
+        parts = self.order if self.feeds else [self.asking]
+        received = sum(part.reply.elapsed_ms for part in parts if part.reply is not None)
+        if failure is None:
+            return received
+        if failure.error.kind != "timeout" or self.current not in parts:
+            return None
+        return failure.elapsed_ms + (received if failure.started is not None else 0.0)  # without a start: of the whole
 
 
 def rendered(spec: RequestSpec, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -151,14 +139,6 @@ def without_unset_headers(spec: ServerSpec) -> dict[str, Any]:
 _SHOWN = 120
 
 
-class UnusableError(Exception):
-    """A reply that came is no answer."""
-
-    def __init__(self, kind: ErrorKind, message: str) -> None:
-        super().__init__(message)
-        self.kind: ErrorKind = kind
-
-
 def body_of(part: QuestionRequest, redact: Redactor) -> Any:
     """The body of the reply to a request, as expressions see it.
 
@@ -183,46 +163,6 @@ def body_of(part: QuestionRequest, redact: Redactor) -> Any:
     return body
 
 
-def stored_body(spec: RequestSpec, raw: str) -> Any:
-    """The body of a reply that was recorded.
-
-    Raises:
-        ValueError: It is to be JSON, and is not.
-    """
-    return raw if spec.reply == "text" else parse_json(raw.encode())
-
-
-def why_unusable(part: QuestionRequest, error: UnusableError | MappingError, redact: Redactor) -> ResponseError:
-    """What is recorded of a reply that came and is no answer."""
-    reply = part.reply
-    status = None if reply is None else reply.status
-    if isinstance(error, UnusableError):
-        return ResponseError(kind=error.kind, status=status, message=part.told(str(error)), request=part.name)
-    message = str(error) if reply is None else f"{error}: {redact.body(reply.body)[:_SHOWN]}"
-    return ResponseError(kind=error.kind, status=status, message=part.told(message), request=part.name)
-
-
-def streamed_answer(reply: Reply | None, redact: Redactor) -> Streamed | None:
-    """The answer that the pieces of a stream make, without secrets; None of a reply that is no stream."""
-    found = reply.stream.streamed() if reply is not None and reply.stream is not None else None
-    return found if found is None or found.text is None else Streamed(redact.text(found.text), found.notes)
-
-
-def stored_stream(spec: StreamSpec, raw: str) -> tuple[Any, Streamed | None]:
-    """The pieces of a stream that was recorded, and the answer that they make.
-
-    Raises:
-        MappingError: They cannot be read as the specification says.
-    """
-    stream = Collector(spec)
-    try:
-        stream.take(raw.encode(), 0.0)
-        stream.finish(0.0)
-    except UnreadableStreamError as error:
-        raise MappingError(str(error)) from error
-    return stream.body(), stream.streamed()
-
-
 def _parsed(part: QuestionRequest, reply: Reply, redact: Redactor) -> Any:
     if reply.stream is not None:
         return reply.stream.body()
@@ -239,126 +179,44 @@ def _parsed(part: QuestionRequest, reply: Reply, redact: Redactor) -> Any:
         raise UnusableError("malformed", f"{message}{way}") from error
 
 
-# Conversations: what one turn gives to the next, and what becomes of a conversation of which a turn failed.
+def why_unusable(part: QuestionRequest, error: UnusableError | MappingError, redact: Redactor) -> ResponseError:
+    """What is recorded of a reply that came and is no answer."""
+    message, status = str(error), None
+    if part.reply is not None:
+        status = part.reply.status
+        if isinstance(error, MappingError):
+            message = f"{message}: {redact.body(part.reply.body)[:_SHOWN]}"
+    return ResponseError(kind=error.kind, status=status, message=part.told(message), request=part.name)
 
 
-class AskTurn(Protocol):
-    """Asks one turn."""
+def streamed_answer(reply: Reply | None, redact: Redactor) -> Streamed | None:
+    """The answer that the pieces of a stream make, without secrets; None of a reply that is no stream."""
+    found = reply.stream.streamed() if reply is not None and reply.stream is not None else None
+    return found if found is None or found.text is None else Streamed(redact.text(found.text), found.notes)
 
-    async def __call__(self, question: str, conversation: "Conversation", *, is_first: bool) -> EvalResponse:
-        """Ask the turn with this message."""
 
+def stored_body(spec: RequestSpec, raw: str) -> Any:
+    """The body of a reply that was recorded.
 
-class Conversation:
-    """What the templates of a turn may name, from the turns before it. A single question is one of one turn.
-
-    Args:
-        spec: Of the server.
+    Raises:
+        ValueError: It is to be JSON, and is not.
     """
-
-    def __init__(self, spec: ServerSpec) -> None:
-        self._session = spec.session
-        self._uuid: str | None = None
-        self._messages: list[dict[str, str]] = []
-        self._session_id: Any = None if spec.session is None else spec.session.first
-        self.has_session = False
-        """Whether the server gave the conversation an id."""
-
-    def values(self, message: str) -> dict[str, Any]:
-        """What the names stand for in the turn with this message."""
-        self._uuid = self._uuid or str(uuid.uuid4())
-        messages = [*self._messages, {"role": "user", "content": message}]
-        return {"uuid": self._uuid, "session_id": self._session_id, "messages": messages}
-
-    def see_body(self, body: Any) -> None:
-        """Take the id of the session from the body of an answer; where it says none, the one before holds.
-
-        Raises:
-            MappingError: The expression cannot be evaluated over it.
-        """
-        found = None if self._session is None else find(self._session.id, body)
-        if text_or_none(found):  # an empty one names no session; a number goes back as a number
-            self._session_id, self.has_session = found, True
-
-    def go_on(self, message: str, answer: str | None) -> None:
-        """Add a turn to the history."""
-        self._messages.append({"role": "user", "content": message})
-        if answer is not None:
-            self._messages.append({"role": "assistant", "content": answer})
-
-    def problem(self) -> ResponseError | None:
-        """Why the next turn cannot be asked; None where it can."""
-        if self._session is None or self.has_session:
-            return None
-        said = f"the answer has nothing at `{self._session.id}` (server.session.id), which the next turn needs"
-        return ResponseError(kind="malformed", message=said)
+    return raw if spec.reply == "text" else parse_json(raw.encode())
 
 
-async def converse(ask: AskTurn, spec: ServerSpec, turns: Sequence[str]) -> EvalResponse:
-    """Ask the turns one after the other.
+def stored_stream(spec: StreamSpec, raw: str) -> tuple[Any, Streamed | None]:
+    """The pieces of a stream that was recorded, and the answer that they make.
 
-    Args:
-        ask: Asks one.
-        spec: Of the server.
-        turns: What the user says, the question last.
-
-    Returns:
-        The exchange of the last turn with those before it; where one of them failed, its failure, which names it.
+    Raises:
+        MappingError: They cannot be read as the specification says.
     """
-    conversation = Conversation(spec)
-    before: list[EvalResponse] = []
-    for number, message in enumerate(turns[:-1], start=1):
-        response = await ask(message, conversation, is_first=number == 1)
-        problem = response.error or conversation.problem()
-        if problem is not None:
-            return _failed(problem, f"turn {number} of {len(turns)}", response, before)
-        conversation.go_on(message, response.answer)
-        before.append(response)
-    last = await ask(turns[-1], conversation, is_first=not before)
-    if last.error is not None and before:
-        error = _named(last.error, f"turn {len(turns)} of {len(turns)}")
-        return last.model_copy(update={"error": error, "turns": before})
-    return last.model_copy(update={"turns": before})
-
-
-class AsksQuestions(Protocol):
-    """Who asks questions and conversations: a client, or what stands for one."""
-
-    async def ask(self, question: str) -> EvalResponse:
-        """Ask one question."""
-
-    async def converse(self, turns: Sequence[str]) -> EvalResponse:
-        """Ask the turns of a conversation."""
-
-
-async def ask_question(client: AsksQuestions, question: EvalQuestion) -> EvalResponse:
-    """Ask a question, in its conversation where it is of one."""
-    return await (client.converse(question.turns) if question.turns else client.ask(question.question))
-
-
-async def ask_traced(client: AsksQuestions, question: EvalQuestion, tracing: Tracing) -> EvalResponse:
-    """Ask a question of a run, as part of its traces."""
-    ASKED.set(question.id)
-    with tracing.question(question) as ended:
-        response = await ask_question(client, question)
-        ended(response)
-    return response
-
-
-def _failed(problem: ResponseError, which: str, response: EvalResponse, before: list[EvalResponse]) -> EvalResponse:
-    """The failure of a conversation that never came to its question: its times are of another turn."""
-    return EvalResponse(
-        error=_named(problem, which),
-        attempts=response.attempts,
-        waited_ms=response.waited_ms,
-        raw=response.raw,
-        raw_cut=response.raw_cut,
-        turns=before,
-    )
-
-
-def _named(error: ResponseError, which: str) -> ResponseError:
-    return error.model_copy(update={"message": f"{which}: {error.message}"})
+    stream = Collector(spec)
+    try:
+        stream.take(raw.encode(), 0.0)
+        stream.finish(0.0)
+    except UnusableError as error:
+        raise MappingError(str(error)) from error
+    return stream.body(), stream.streamed()
 
 
 # One attempt at an answer that comes in pieces.
@@ -385,9 +243,15 @@ async def send_streamed(transport: Transport, stream: Collector, request: Mappin
 
 
 def with_received(failure: TransportFailure, stream: Collector) -> TransportFailure:
-    """The failure of a stream, with what had come of it."""
+    """The failure of a stream, with how far it had come and what it brought."""
+    error = failure.error
+    if error.kind == "timeout" and stream.received:
+        error = error.model_copy(update={"message": f"{error.message}: the stream brought {stream.so_far}"})
+    elif error.kind == "connect" and stream.received:
+        message = f"the stream broke off; it brought {stream.so_far} ({error.message})"
+        error = error.model_copy(update={"kind": "broken_off", "message": message})
     return TransportFailure(
-        _told(failure.error, stream),
+        error,
         retryable=failure.retryable and stream.first_ms is None,
         elapsed_ms=failure.elapsed_ms,
         started=failure.started,
@@ -395,11 +259,102 @@ def with_received(failure: TransportFailure, stream: Collector) -> TransportFail
     )
 
 
-def _told(error: ResponseError, stream: Collector) -> ResponseError:
-    """What went wrong, with how far the stream had come."""
-    if error.kind == "timeout" and stream.received:
-        return error.model_copy(update={"message": f"{error.message}: the stream brought {stream.so_far}"})
-    if error.kind == "connect" and stream.received:
-        message = f"the stream broke off; it brought {stream.so_far} ({error.message})"
-        return error.model_copy(update={"kind": "broken_off", "message": message})
-    return error
+# Conversations: what one turn gives to the next, and what becomes of a conversation of which a turn failed.
+
+
+class Conversation:
+    """What the templates of a turn may name, from the turns before it. A single question is one of one turn.
+
+    Args:
+        spec: Of the server.
+    """
+
+    def __init__(self, spec: ServerSpec) -> None:
+        self._session = spec.session
+        self._uuid: str | None = None
+        self._session_id: Any = None if spec.session is None else spec.session.first
+        self.messages: list[dict[str, str]] = []
+        self.has_session = spec.session is None
+        """Whether the server gave the conversation an id, where it gives any."""
+
+    def values(self, message: str) -> dict[str, Any]:
+        """What the names stand for in the turn with this message."""
+        self._uuid = self._uuid or str(uuid.uuid4())
+        messages = [*self.messages, {"role": "user", "content": message}]
+        return {"uuid": self._uuid, "session_id": self._session_id, "messages": messages}
+
+    def see_body(self, body: Any) -> None:
+        """Take the id of the session from the body of an answer; where it says none, the one before holds.
+
+        Raises:
+            MappingError: The expression cannot be evaluated over it.
+        """
+        found = None if self._session is None else find(self._session.id, body)
+        if text_or_none(found):  # an empty one names no session; a number goes back as a number
+            self._session_id, self.has_session = found, True
+
+    def problem(self) -> ResponseError | None:
+        """Why the next turn cannot be asked; None where it can."""
+        if self._session is None or self.has_session:
+            return None
+        said = f"the answer has nothing at `{self._session.id}` (server.session.id), which the next turn needs"
+        return ResponseError(kind="malformed", message=said)
+
+
+AskTurn = Callable[[str, Conversation, bool], Awaitable[EvalResponse]]
+"""Asks the turn with this message of a conversation; the last argument says whether it is the first."""
+
+
+async def converse(ask: AskTurn, spec: ServerSpec, turns: Sequence[str]) -> EvalResponse:
+    """Ask the turns one after the other.
+
+    Args:
+        ask: Asks one.
+        spec: Of the server.
+        turns: What the user says, the question last.
+
+    Returns:
+        The exchange of the last turn with those before it; where one of them failed, its failure, which names it.
+    """
+    conversation = Conversation(spec)
+    before: list[EvalResponse] = []
+    for number, message in enumerate(turns, start=1):
+        response, is_last = await ask(message, conversation, number == 1), number == len(turns)
+        problem = response.error or (None if is_last else conversation.problem())
+        if problem is not None and len(turns) > 1:
+            named = f"turn {number} of {len(turns)}: {problem.message}"
+            problem = problem.model_copy(update={"message": named})
+        if is_last:
+            return response.model_copy(update={"error": problem, "turns": before})
+        if problem is not None:  # the conversation never came to its question: the times are of another turn
+            kept = response.model_dump(include={"attempts", "waited_ms", "raw", "raw_cut"})
+            return EvalResponse(error=problem, turns=before, **kept)
+        conversation.messages.append({"role": "user", "content": message})
+        if response.answer is not None:
+            conversation.messages.append({"role": "assistant", "content": response.answer})
+        before.append(response)
+    raise ValueError("a conversation has at least one turn")
+
+
+class AsksQuestions(Protocol):
+    """Who asks questions and conversations: a client, or what stands for one."""
+
+    async def ask(self, question: str) -> EvalResponse:
+        """Ask one question."""
+
+    async def converse(self, turns: Sequence[str]) -> EvalResponse:
+        """Ask the turns of a conversation."""
+
+
+async def ask_question(client: AsksQuestions, question: EvalQuestion) -> EvalResponse:
+    """Ask a question, in its conversation where it is of one."""
+    return await (client.converse(question.turns) if question.turns else client.ask(question.question))
+
+
+async def ask_traced(client: AsksQuestions, question: EvalQuestion, tracing: Tracing) -> EvalResponse:
+    """Ask a question of a run, as part of its traces."""
+    ASKED.set(question.id)
+    with tracing.question(question) as ended:
+        response = await ask_question(client, question)
+        ended(response)
+    return response

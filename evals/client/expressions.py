@@ -45,7 +45,10 @@ class Functions(functions.Functions):
         if lists is None or not parallel:
             return None
         repeated = {key: value for key, value in lists.items() if key not in parallel}
-        rows = zip(*parallel.values(), strict=_are_of_one_length(parallel))
+        if len({len(each) for each in parallel.values()}) > 1:
+            told = ", ".join(f"{key} {len(each):,}" for key, each in parallel.items())
+            raise ValueError(f"zip() got lists of different lengths: {told} (`list[].key` leaves out what is null)")
+        rows = zip(*parallel.values(), strict=True)
         return [{**repeated, **dict(zip(parallel, row, strict=True))} for row in rows]
 
     @functions.signature(_TEXT, _PATTERN)
@@ -102,18 +105,6 @@ class Functions(functions.Functions):
             return parse_json(text.encode())
         except ValueError as error:
             raise ValueError(f"parse_json() got no JSON: {text[:60]!r}") from error
-
-
-def _are_of_one_length(lists: Mapping[str, list[Any]]) -> bool:
-    """True.
-
-    Raises:
-        ValueError: They are not.
-    """
-    if len({len(each) for each in lists.values()}) == 1:
-        return True
-    told = ", ".join(f"{key} {len(each):,}" for key, each in lists.items())
-    raise ValueError(f"zip() got lists of different lengths: {told} (`list[].key` leaves out what is null)")
 
 
 OPTIONS = jmespath.Options(custom_functions=Functions())
@@ -225,16 +216,6 @@ def _multi_select(node: Mapping[str, Any], parts: list[Search]) -> Search:
     return lambda value: None if value is None else {name: part(value) for name, part in pairs}
 
 
-def _either(node: Mapping[str, Any], parts: list[Search]) -> Search:
-    first, second = parts
-
-    def search(value: Any) -> Any:
-        found = first(value)
-        return second(value) if _is_false(found) else found
-
-    return search
-
-
 def _index(node: Mapping[str, Any], parts: list[Search]) -> Search:
     place = node["value"]
 
@@ -249,12 +230,15 @@ def _literal(node: Mapping[str, Any], parts: list[Search]) -> Search:
     return lambda _value: node["value"]
 
 
-def _both(node: Mapping[str, Any], parts: list[Search]) -> Search:
+def _decided(node: Mapping[str, Any], parts: list[Search]) -> Search:
+    """What the first finds, where that decides it: what is true of an alternative, what is false of a conjunction."""
     first, second = parts
+    goes_on = node["type"] == "and_expression"
 
     def search(value: Any) -> Any:
         found = first(value)
-        return found if _is_false(found) else second(value)
+        is_false = found is None or found is False or (isinstance(found, str | list | dict) and not found)
+        return second(value) if is_false != goes_on else found
 
     return search
 
@@ -268,10 +252,6 @@ def _same_text(node: Mapping[str, Any], parts: list[Search]) -> Search | None:
     return lambda value: find(value) == text
 
 
-def _is_false(found: Any) -> bool:
-    return found is None or found is False or (isinstance(found, str | list | dict) and not found)
-
-
 _BUILDERS: dict[str, Callable[[Mapping[str, Any], list[Search]], Search | None]] = {
     "field": _field,
     "identity": lambda _node, _parts: lambda value: value,
@@ -280,8 +260,8 @@ _BUILDERS: dict[str, Callable[[Mapping[str, Any], list[Search]], Search | None]]
     "projection": _projection,
     "multi_select_dict": _multi_select,
     "key_val_pair": lambda _node, parts: parts[0],
-    "or_expression": _either,
-    "and_expression": _both,
+    "or_expression": _decided,
+    "and_expression": _decided,
     "index_expression": _chain,
     "index": _index,
     "literal": _literal,

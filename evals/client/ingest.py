@@ -5,15 +5,15 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 from mimetypes import guess_type
 from pathlib import Path
 from typing import Any
 
-from evals.client.mapping import MappingError, find
+from evals.client.mapping import find_or_none
 from evals.client.oauth2 import REFUSED
 from evals.client.rag_client import RAGClient
-from evals.client.retry import Attempts
 from evals.client.spec import FollowUp, ReadySpec, UploadSpec, render, render_path
 from evals.client.transport import RETRYABLE_STATUS, Reply, TransportFailure
 from evals.errors import ConfigError, IngestError
@@ -86,43 +86,28 @@ def uploads_in(folder: Path) -> list[Upload]:
         paths = sorted(filter(Path.is_file, folder.rglob("*")))
     except OSError as error:
         raise IngestError(f"{folder} cannot be read: {error.strerror}", "name a folder of documents") from error
-    paths = [path for path in paths if not _is_hidden(path, folder)]
-    if not paths:
+    inner = {path: path.relative_to(folder) for path in paths}
+    inner = {path: below for path, below in inner.items() if not any(part.startswith(".") for part in below.parts)}
+    if not inner:
         raise ConfigError(f"{folder} holds no documents", "name a folder with files in it")
-    _require_names(paths, folder)
-    count = Counter(path.name.casefold() for path in paths)
-    return [Upload(_name(path, folder, alone=count[path.name.casefold()] == 1), _reader(path)) for path in paths]
-
-
-def _require_names(paths: list[Path], folder: Path) -> None:
-    """No request can hold a name that is no text, which Python reads as lone surrogates."""
-    for path in paths:
+    count = Counter(path.name.casefold() for path in inner)
+    uploads = []
+    for path, below in inner.items():
         try:
-            str(path.relative_to(folder)).encode()
-        except UnicodeEncodeError as error:
-            raise IngestError(
-                f"the name of {str(path)!r} is no text in UTF-8", "rename the file, or leave it out"
-            ) from error
+            str(below).encode()
+        except UnicodeEncodeError as error:  # Python reads a name that is no text as lone surrogates
+            hint = "rename the file, or leave it out"
+            raise IngestError(f"the name of {str(path)!r} is no text in UTF-8", hint) from error
+        name = path.name if count[path.name.casefold()] == 1 else "__".join(below.parts)
+        uploads.append(Upload(name, partial(_read, path)))
+    return uploads
 
 
-def _is_hidden(path: Path, folder: Path) -> bool:
-    return any(part.startswith(".") for part in path.relative_to(folder).parts)
-
-
-def _name(path: Path, folder: Path, *, alone: bool) -> str:
-    return path.name if alone else "__".join(path.relative_to(folder).parts)
-
-
-def _reader(path: Path) -> Callable[[], bytes]:
-    def read() -> bytes:
-        try:
-            return path.read_bytes()
-        except OSError as error:
-            raise IngestError(
-                f"{path} cannot be read: {error.strerror}", "look at the file, or leave it out"
-            ) from error
-
-    return read
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise IngestError(f"{path} cannot be read: {error.strerror}", "look at the file, or leave it out") from error
 
 
 # What the server itself lists of its documents.
@@ -153,16 +138,15 @@ async def listed_documents(client: RAGClient) -> list[ListedDocument] | None:
         return None
     try:
         body = await client.read_json(client.spec.documents.path, max_attempts=_ATTEMPTS)
-        listed = find(client.spec.documents.map, body)
     except TransportFailure as failure:
         if failure.error.status in _NO_LIST or failure.error.kind == "malformed":
             return None
         raise
-    except MappingError:
-        return None
+    listed = find_or_none(client.spec.documents.map, body)
     if not isinstance(listed, list):
         return None
-    return [ListedDocument(_text(item, "id"), _text(item, "name")) for item in listed if isinstance(item, dict)]
+    both = [[item.get(key) for key in ("id", "name")] for item in listed if isinstance(item, dict)]
+    return [ListedDocument(*(str(value) if value else None for value in each)) for each in both]
 
 
 async def document_names(client: RAGClient) -> set[str] | None:
@@ -188,11 +172,6 @@ def keys_of(listed: Iterable[ListedDocument]) -> set[str]:
 def ids_of(listed: Iterable[ListedDocument]) -> list[tuple[str, str]]:
     """Each id with its name, where both are listed and differ."""
     return [(one.id, one.name) for one in listed if one.id and one.name and one.id != one.name]
-
-
-def _text(item: dict[str, Any], key: str) -> str | None:
-    value = item.get(key)
-    return str(value) if value else None
 
 
 # Waiting until uploaded documents can be found.
@@ -225,38 +204,31 @@ async def wait_until_ready(client: RAGClient, ready: ReadySpec, job: str, count:
         IngestError: It is not done in time, its status cannot be seen, or it says that documents failed.
     """
     path = render_path(ready.path, {"id": job})
-    start, pause = waiting.clock(), _FIRST_POLL_S
+    start, pause, shown = waiting.clock(), _FIRST_POLL_S, client.redact.text(path)
     while True:
-        body, problem = await _status(client, path)
-        if problem is None and _evaluate(ready.done_when, body) is True:
+        body, problem = None, None
+        try:
+            body = await client.read_json(path)
+        except TransportFailure as failure:
+            problem = failure.error
+        if problem is None and find_or_none(ready.done_when, body) is True:
             break
-        waited_s, shown = waiting.clock() - start, client.redact.text(path)
-        _check_patience(shown, ready, problem, waited_s)
+        waited_s = waiting.clock() - start
+        said = f"{shown}: {problem.message}" if problem else shown
+        if problem and _is_final(problem, waited_s):
+            raise IngestError(f"whether the documents are ready cannot be seen at {said}", "check server.ready.path")
+        if waited_s > ready.timeout_s:
+            raise IngestError(
+                f"the documents were not ready after {ready.timeout_s:g} s ({said})", "raise server.ready.timeout_s"
+            )
         if waited_s >= _TOLD_AFTER_S:
             why = f" ({problem.message})" if problem else ""
             waiting.tell(f"waiting until {counted(count, 'document', 'is')} ready: {shown}{why}, {waited_s:.0f} s")
         await waiting.sleep(pause)
         pause = min(_LONGEST_POLL_S, pause * 1.5)
-    failed = _evaluate(ready.failed, client.redact.value(body)) if ready.failed else None
+    failed = find_or_none(ready.failed, client.redact.value(body))
     if isinstance(failed, list) and failed:
         raise IngestError(f"the server could not take {counted(len(failed), 'document')}, first: {failed[0]}")
-
-
-async def _status(client: RAGClient, path: str) -> tuple[Any, ResponseError | None]:
-    try:
-        return await client.read_json(path), None
-    except TransportFailure as failure:
-        return None, failure.error
-
-
-def _check_patience(path: str, ready: ReadySpec, problem: ResponseError | None, waited_s: float) -> None:
-    said = f"{path}: {problem.message}" if problem else path
-    if problem and _is_final(problem, waited_s):
-        raise IngestError(f"whether the documents are ready cannot be seen at {said}", "check server.ready.path")
-    if waited_s > ready.timeout_s:
-        raise IngestError(
-            f"the documents were not ready after {ready.timeout_s:g} s ({said})", "raise server.ready.timeout_s"
-        )
 
 
 def _is_final(problem: ResponseError, waited_s: float) -> bool:
@@ -264,14 +236,6 @@ def _is_final(problem: ResponseError, waited_s: float) -> bool:
     if problem.status is None or not 400 <= problem.status < 500 or problem.status in RETRYABLE_STATUS:
         return False
     return problem.status != _NOT_FOUND or waited_s > _REGISTERED_AFTER_S
-
-
-def _evaluate(expression: str, body: Any) -> Any:
-    """The expression's value; None while the status does not yet have the shape that it expects."""
-    try:
-        return find(expression, body)
-    except MappingError:
-        return None
 
 
 # The requests that give a batch of documents to the server.
@@ -304,29 +268,18 @@ async def upload_batch(client: RAGClient, upload: UploadSpec, batch: Sequence[Up
         RefusedUploadError: It refuses the batch.
         IngestError: It cannot be reached, or answers with something else than the profile says.
     """
-
-    async def send() -> Reply:
-        return await client.transport.send(
-            upload.method, render_path(upload.path, _of_one(batch)), **_body(upload, batch)
-        )
-
+    path = render_path(upload.path, {"name": batch[0].name} if len(batch) == 1 else {})
+    body = _body(upload, batch)
     try:
-        reply = await client.send_patiently(send, Attempts())
+        reply = await client.send_patiently(partial(client.transport.send, upload.method, path, **body))
     except TransportFailure as failure:
-        kind = RefusedUploadError if failure.error.status is not None else IngestError
-        raise kind(
-            f"the server refused {counted(len(batch), 'document')}: {failure.error.message}",
-            _way_out(client, failure.error.status),
-        ) from failure
+        status, hint = failure.error.status, _HINT_AGAIN
+        if status in REFUSED:  # who may ask a question may not upload everywhere
+            key = client.login_hint or "set server.headers to a login: {Authorization: 'Bearer ${TOKEN}'}"
+            hint = f"an upload needs the right to write, which a key for questions may not have: {key}; {hint}"
+        kind = RefusedUploadError if status is not None else IngestError
+        raise kind(f"the server refused {counted(len(batch), 'document')}: {failure.error.message}", hint) from failure
     return _taken(client, upload, batch, reply)
-
-
-def _way_out(client: RAGClient, status: int | None) -> str:
-    """Who may ask a question may not upload everywhere."""
-    if status not in REFUSED:
-        return _HINT_AGAIN
-    key = client.login_hint or "set server.headers to a login: {Authorization: 'Bearer ${TOKEN}'}"
-    return f"an upload needs the right to write, which a key for questions may not have: {key}; {_HINT_AGAIN}"
 
 
 async def follow_up(client: RAGClient, requests: Sequence[FollowUp], job: str) -> None:
@@ -360,10 +313,6 @@ def _body(upload: UploadSpec, batch: Sequence[Upload]) -> dict[str, Any]:
     return {"json": render(upload.body, values | (each[0] if len(each) == 1 else {}))}
 
 
-def _of_one(batch: Sequence[Upload]) -> dict[str, str]:
-    return {"name": batch[0].name} if len(batch) == 1 else {}
-
-
 def _taken(client: RAGClient, upload: UploadSpec, batch: Sequence[Upload], reply: Reply) -> Taken:
     if upload.id is None and upload.document_ids is None:
         return Taken()
@@ -374,29 +323,17 @@ def _taken(client: RAGClient, upload: UploadSpec, batch: Sequence[Upload], reply
             f"{upload.path} answers with something that is not JSON",
             "look at server.upload.path; without server.upload.id its answer is not read",
         ) from error
-    job = _found(upload.id, body)
+    job = find_or_none(upload.id, body)
     if upload.id is not None and job is None:
         said = client.redact.body(reply.body)[:200]
         raise IngestError(
             f"{upload.path} answers without `{upload.id}`: {said}",
             "look at server.upload.id; what was taken stays there, and is not sent again where the server lists it",
         )
-    return Taken("" if job is None else str(job), _ids(_found(upload.document_ids, body), batch))
-
-
-def _ids(found: Any, batch: Sequence[Upload]) -> dict[str, str]:
-    """The server's ids by name; none where they are not as many as the documents."""
+    found = find_or_none(upload.document_ids, body)
     ids = found if isinstance(found, list) else [found]
-    if len(ids) != len(batch):
-        return {}
-    return {one.name: str(given) for one, given in zip(batch, ids, strict=True) if given is not None}
-
-
-def _found(expression: str | None, body: Any) -> Any:
-    try:
-        return find(expression, body)
-    except MappingError:
-        return None
+    pairs = zip(batch, ids, strict=True) if len(ids) == len(batch) else ()  # else nobody knows whose they are
+    return Taken("" if job is None else str(job), {one.name: str(id_) for one, id_ in pairs if id_ is not None})
 
 
 # Which documents a server lacks, and giving it those, each once.
@@ -446,13 +383,6 @@ class _Plan:
     changed: list[str] = field(default_factory=list)
     unconfirmed: list[str] = field(default_factory=list)
 
-    def add(self, one: Upload, *, is_unknown: bool) -> None:
-        """Upload a document that is not known to be there, unless it may be there all the same."""
-        if is_unknown:
-            self.unconfirmed.append(one.name)
-        else:
-            self.new.append(one)
-
 
 async def ingest(
     client: RAGClient,
@@ -481,7 +411,12 @@ async def ingest(
         ConfigError: The profile does not say how to upload.
         IngestError: The server refuses documents, fails, or is not ready in time.
     """
-    upload, patience = _upload_of(client), Waiting(sleep, clock, waiting)
+    upload, patience = client.spec.upload, Waiting(sleep, clock, waiting)
+    if upload is None:
+        raise ConfigError(
+            f"profile {client.spec.profile!r} does not say how to upload documents",
+            "set server.upload, or put the documents into the server yourself and use --no-preflight",
+        )
     there = await _known_there(client, log, documents, patience)
     plan = _plan(documents, there, log.documents)
     for job, names in plan.unready.items():
@@ -502,15 +437,6 @@ def upload_key(client: RAGClient) -> str:
     """What tells a server, and the way of uploading to it, from others: its log is found by it."""
     upload = client.spec.upload
     return f"{client.url} {upload.method} {client.redact.text(upload.path)}" if upload else client.url
-
-
-def _upload_of(client: RAGClient) -> UploadSpec:
-    if client.spec.upload is None:
-        raise ConfigError(
-            f"profile {client.spec.profile!r} does not say how to upload documents",
-            "set server.upload, or put the documents into the server yourself and use --no-preflight",
-        )
-    return client.spec.upload
 
 
 async def _give(client: RAGClient, upload: UploadSpec, log: UploadLog, batch: Sequence[Upload]) -> Taken:
@@ -551,18 +477,14 @@ async def _known_there(
     client: RAGClient, log: UploadLog, documents: Sequence[Upload], waiting: Waiting
 ) -> "_There | None":
     """What the server lists; what was under way at a kill is given time to appear there."""
-    unsure = [one for one in documents if _stage(log, one) == "sent"]
+    logged = log.documents
+    unsure = [one for one in documents if one.name in logged and logged[one.name].stage == "sent"]
     start = waiting.clock()
     while True:
         there = await _listed(client, documents)
         if there is None or all(one in there for one in unsure) or waiting.clock() - start > _LISTED_AFTER_S:
             return there
         await waiting.sleep(_LISTED_AFTER_S / 10)
-
-
-def _stage(log: UploadLog, one: Upload) -> str | None:
-    logged = log.documents.get(one.name)
-    return logged.stage if logged else None
 
 
 class _There:
@@ -593,9 +515,7 @@ async def _listed(client: RAGClient, documents: Sequence[Upload]) -> _There | No
             f"the server does not say which documents it has: {path} answers {failure.error.message}",
             "nothing was uploaded; set server.documents to null for a server without such a list",
         ) from failure
-    if listed is None:
-        return None
-    return _There(names_of(listed), documents)
+    return None if listed is None else _There(names_of(listed), documents)
 
 
 def _plan(documents: Sequence[Upload], there: _There | None, logged: Mapping[str, LoggedUpload]) -> _Plan:
@@ -608,24 +528,8 @@ def _plan(documents: Sequence[Upload], there: _There | None, logged: Mapping[str
             known = None
         if known and known.stage == "taken":
             plan.unready.setdefault(known.job, []).append(one.name)
-        elif not _is_there(one, there, known):
-            plan.add(one, is_unknown=known is not None and there is None)
+        elif there is not None or known is None:
+            plan.new += [] if there is not None and one in there else [one]
+        elif known.stage != "ready":  # it may be there all the same, and nothing tells
+            plan.unconfirmed.append(one.name)
     return plan
-
-
-def _is_there(one: Upload, there: _There | None, known: LoggedUpload | None) -> bool:
-    if there is not None:
-        return one in there
-    return known is not None and known.stage == "ready"
-
-
-__all__ = [
-    "IngestReport",
-    "Upload",
-    "document_names",
-    "ingest",
-    "listed_documents",
-    "upload_key",
-    "uploads_in",
-    "uploads_of",
-]

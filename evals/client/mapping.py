@@ -17,7 +17,6 @@ from evals.client.spec_check import (
     check_spec,
     chunks_of,
     citations_of,
-    flag_or_none,
     is_lost,
     kind_of,
     number_or_none,
@@ -194,11 +193,23 @@ def find(expression: str | None, body: Any) -> Any:
     try:
         return compiled(expression)(body)
     except (ArithmeticError, TypeError, ValueError) as error:  # the library checks some arguments and trips over others
-        raise MappingError(_first_line(error)) from error
+        raise MappingError(str(error).partition("\n")[0]) from error
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0]
+def find_needed(name: str, expression: str, body: Any) -> Any:
+    """The same of what a template needs; nothing there is an error."""
+    value = find(expression, body)
+    if value is None:
+        raise MappingError(f"the body has nothing at `{expression}` to give as {name}")
+    return value
+
+
+def find_or_none(expression: str | None, body: Any) -> Any:
+    """The same, and None where the body has not the shape that the expression expects."""
+    try:
+        return find(expression, body)
+    except MappingError:
+        return None
 
 
 class ResponseReader:
@@ -230,34 +241,29 @@ class ResponseReader:
             MappingError: There is no answer in it; of what only retrieves, no list of chunks.
         """
         notes: list[str] = []
-        refused = self._read_refused(body, notes)
-        if streamed is None:
-            answer = self._read_answer(body, refused=refused)
-        else:
-            answer = self._read_streamed(streamed, notes, refused=refused)
+        said = find(self._map.refused, body)
+        refused = said if isinstance(said, bool) else None
+        if said is not None and refused is None:
+            notes.append(f"server.map.refused found {kind_of(said)}, not true or false")
+        answer = self._read_answer(body, streamed, notes, refused=refused)
         chunks, stages = self._read_retrieval(body, retrieved, notes)
+        citations = self._read_citations(body, answer, chunks, notes)
+        usage = _usage(find(self._map.usage, body), notes)
+        given = find(self._map.confidence, body)
+        confidence = number_or_none(given)
+        if is_lost(given, confidence):
+            notes.append("server.map.confidence gives a number that no confidence can be: it is left out")
         return {
             "answer": answer,
             "chunks": chunks,
-            "citations": self._read_citations(body, answer, chunks, notes),
-            "usage": _usage(find(self._map.usage, body), notes),
+            "citations": citations,
+            "usage": usage,
             "model": text_or_none(find(self._map.model, body)),
-            "confidence": _confidence(find(self._map.confidence, body), notes),
+            "confidence": confidence,
             "stages": stages,
             "refused": refused,
             "notes": notes,
         }
-
-    def _named(self, chunks: list[RetrievedChunk] | None) -> list[RetrievedChunk] | None:
-        """The chunks, with the names of their documents where the server gives only ids that are known."""
-        if not chunks or not self.document_names:
-            return chunks
-        return [
-            chunk.model_copy(update={"document_name": self.document_names.get(chunk.document_id or "")})
-            if chunk.document_name is None
-            else chunk
-            for chunk in chunks
-        ]
 
     def _read_retrieval(
         self, body: Any, retrieved: Any, notes: list[str]
@@ -276,43 +282,39 @@ class ResponseReader:
     def _read_chunks(
         self, expression: str | None, body: Any, notes: list[str], *, needed: bool
     ) -> list[RetrievedChunk] | None:
-        chunks = self._named(self._listed("chunks", find(expression, body), chunks_of, notes))
+        chunks = self._listed("chunks", find(expression, body), chunks_of, notes)
         if chunks is None and needed:
             raise MappingError(notes[0] if notes else f"the body has no list at `{expression}`; {shape_of(body)}")
         beyond = _first_beyond([chunk.text or "" for chunk in chunks or ()], _LONGEST_CHUNKS)
-        if beyond is None:
+        if chunks is not None and beyond is not None:
+            said = f"longer than {_LONGEST_CHUNKS:,} characters in all"
+            notes.append(f"chunks: {said}, and those from number {beyond + 1} on are left out")
+            chunks = chunks[:beyond]
+        if chunks is None or not self.document_names:
             return chunks
-        said = f"longer than {_LONGEST_CHUNKS:,} characters in all, and those from number {beyond + 1} on are left out"
-        notes.append(f"chunks: {said}")
-        return (chunks or [])[:beyond]
+        return [
+            chunk.model_copy(update={"document_name": self.document_names.get(chunk.document_id or "")})
+            if chunk.document_name is None
+            else chunk
+            for chunk in chunks
+        ]
 
-    def _read_refused(self, body: Any, notes: list[str]) -> bool | None:
-        """Whether the server says that it declined; what is neither true nor false says nothing, and is noted."""
-        found = find(self._map.refused, body)
-        refused = flag_or_none(found)
-        if found is not None and refused is None:
-            notes.append(f"server.map.refused found {kind_of(found)}, not true or false")
-        return refused
-
-    def _read_answer(self, body: Any, *, refused: bool | None) -> str | None:
+    def _read_answer(
+        self, body: Any, streamed: Streamed | None, notes: list[str], *, refused: bool | None
+    ) -> str | None:
         """The answer's text, cleaned; None where the server is not asked for one. A refusal may come without a text."""
-        if self._map.answer is None:
+        if streamed is not None:
+            if streamed.text is None and not refused:
+                raise MappingError("; ".join(streamed.notes))
+            notes += streamed.notes if streamed.text is not None else []
+            answer = streamed.text or ""
+        elif self._map.answer is None:
             return None
-        answer = find(self._map.answer, body)
-        if answer is None and refused:
-            return ""
-        if not isinstance(answer, str):
-            raise MappingError(f"the body has no text at `{self._map.answer}`; {shape_of(body)}")
-        return self._cleaned(answer)
-
-    def _read_streamed(self, streamed: Streamed, notes: list[str], *, refused: bool | None) -> str:
-        """The answer of a stream, cleaned."""
-        if streamed.text is None and not refused:
-            raise MappingError("; ".join(streamed.notes))
-        notes += streamed.notes if streamed.text is not None else []
-        return self._cleaned(streamed.text or "")
-
-    def _cleaned(self, answer: str) -> str:
+        else:
+            found = find(self._map.answer, body)
+            answer = "" if found is None and refused else found
+            if not isinstance(answer, str):
+                raise MappingError(f"the body has no text at `{self._map.answer}`; {shape_of(body)}")
         for pattern in self._clean:
             answer = pattern.sub("", answer)
         if _first_beyond([answer], _LONGEST_ANSWER) is not None:
@@ -388,26 +390,12 @@ def _referred(citation: Citation, references: Mapping[str, Citation]) -> Citatio
 def _usage(value: Any, notes: list[str]) -> TokenUsage | None:
     if not isinstance(value, Mapping):
         return None
-    given = [value.get("prompt_tokens"), value.get("completion_tokens")]
-    counts = [_count(each) for each in given]
-    if any(map(is_lost, given, counts)):
+    given = {key: value.get(key) for key in TokenUsage.model_fields}
+    whole = {key: whole_or_none(count) for key, count in given.items()}
+    counts = {key: count for key, count in whole.items() if count is not None and count >= 0}
+    if any(is_lost(count, counts.get(key)) for key, count in given.items()):
         notes.append("server.map.usage gives a number of tokens that none can be: it is left out")
-    prompt, completion = counts
-    return (
-        None if prompt is None or completion is None else TokenUsage(prompt_tokens=prompt, completion_tokens=completion)
-    )
-
-
-def _count(value: Any) -> int | None:
-    number = whole_or_none(value)
-    return number if number is not None and number >= 0 else None
-
-
-def _confidence(value: Any, notes: list[str]) -> float | None:
-    confidence = number_or_none(value)
-    if is_lost(value, confidence):
-        notes.append("server.map.confidence gives a number that no confidence can be: it is left out")
-    return confidence
+    return TokenUsage(**counts) if len(counts) == len(given) else None
 
 
 def _stages(value: Any) -> list[Any] | None:

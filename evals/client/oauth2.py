@@ -1,13 +1,13 @@
 """Login by OAuth 2.0 client credentials (RFC 6749, 4.4): a token is fetched, sent as Bearer, and renewed."""
 
 import asyncio
+import math
 import os
 import re
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -36,31 +36,19 @@ def login_hint(spec: ServerSpec, environ: Mapping[str, str] | None = None) -> st
         environ: Instead of this process's environment.
     """
     env = os.environ if environ is None else environ
-    headers = dict(_from_environment(spec))
+    parts = [part.headers for part in (spec, spec.ask, spec.retrieve) if part is not None]
+    headers = {name: value for each in parts for name, value in each.items() if VARIABLE.search(value)}
     unsent = {name: value for name, value in headers.items() if is_left_out(value, env)}
     if unsent:
-        return _of_unsent(list(unsent), [name for name in _variables(unsent) if not env.get(name)])
+        unset, many = [name for name in _variables(unsent) if not env.get(name)], len(unsent)
+        sent = f"the {agree(many, 'header', 'headers')} {' and '.join(unsent)} {agree(many, 'is', 'are')} sent"
+        only = f"only if {' and '.join(unset)} {agree(len(unset), 'is', 'are')} set in the environment"
+        return f"{sent} {only}: export {agree(len(unset), 'it', 'them')}, or set server.headers"
     if headers:
         sources = _variables(headers)
         holds = f"{' and '.join(sources)} {agree(len(sources), 'holds', 'hold')}"
         return f"see whether {holds} the right key for {' and '.join(headers)}, or set server.headers"
     return None
-
-
-def _of_unsent(headers: list[str], unset: list[str]) -> str:
-    """Of headers that are not sent, because variables are not set."""
-    many = len(headers)
-    sent = f"the {agree(many, 'header', 'headers')} {' and '.join(headers)} {agree(many, 'is', 'are')} sent"
-    only = f"only if {' and '.join(unset)} {agree(len(unset), 'is', 'are')} set in the environment"
-    return f"{sent} {only}: export {agree(len(unset), 'it', 'them')}, or set server.headers"
-
-
-def _from_environment(spec: ServerSpec) -> Iterator[tuple[str, str]]:
-    """The headers that are made of a variable, with those of the single requests."""
-    for part in (spec, spec.ask, spec.retrieve):
-        for name, value in part.headers.items() if part is not None else ():
-            if VARIABLE.search(value):
-                yield name, value
 
 
 def _variables(headers: Mapping[str, str]) -> list[str]:
@@ -97,9 +85,8 @@ class Token:
     @property
     def fresh_s(self) -> float:
         """How long it is used, from when it was asked for."""
-        if self.life_s is None:
-            return float("inf")
-        return self.life_s - min(_LONGEST_MARGIN_S, _MARGIN * self.life_s)
+        life_s = math.inf if self.life_s is None else self.life_s
+        return max(life_s - _LONGEST_MARGIN_S, (1 - _MARGIN) * life_s)
 
 
 class Tokens:
@@ -244,27 +231,27 @@ class OAuth2Login:
         return await _sent(send, other)
 
     async def _fetch(self) -> Token:
+        oauth2, headers = self._oauth2, {"Accept": "application/json"}
+        form = {
+            "grant_type": "client_credentials",
+            **oauth2.model_dump(include={"scope", "audience"}, exclude_none=True),
+        }
+        if oauth2.sent_as == "basic":
+            headers["Authorization"] = f"Basic {oauth2.basic}"
+        else:
+            form |= {"client_id": oauth2.client_id, "client_secret": oauth2.client_secret}
         try:
-            reply = await self._transport.send("POST", self._path, headers=self._headers(), form=self._form())
+            reply = await self._transport.send("POST", self._path, headers=headers, form=form)
         except TransportFailure as failure:
             raise self._refused(failure) from failure
         try:
             token = _token_of(reply.body)
         except ValueError as error:
-            raise self._no_token("malformed", str(error), reply.status) from None
+            problem = ResponseError(kind="malformed", status=reply.status, message=self._told(str(error)))
+            raise TransportFailure(problem, retryable=False) from None
         remember(token.value)
         self._redact.learn(token.value)
         return token
-
-    def _headers(self) -> dict[str, str]:
-        own = {"Accept": "application/json"}
-        return own | {"Authorization": f"Basic {self._oauth2.basic}"} if self._oauth2.sent_as == "basic" else own
-
-    def _form(self) -> dict[str, str]:
-        asked = self._oauth2.model_dump(include={"scope", "audience"}, exclude_none=True)
-        if self._oauth2.sent_as == "form":
-            asked |= {"client_id": self._oauth2.client_id, "client_secret": self._oauth2.client_secret}
-        return {"grant_type": "client_credentials", **asked}
 
     def _refused(self, failure: TransportFailure) -> TransportFailure:
         status, said = failure.error.status, failure.error.message
@@ -272,14 +259,11 @@ class OAuth2Login:
             said = f"HTTP {status}, and no secret follows a redirect"
         # A time that ran out here is none of an answer.
         kind = "connect" if failure.error.kind == "timeout" else failure.error.kind
-        return self._no_token(kind, said, status, retryable=failure.retryable, after_s=failure.retry_after_s)
+        error = ResponseError(kind=kind, status=status, message=self._told(said))
+        return TransportFailure(error, retryable=failure.retryable, retry_after_s=failure.retry_after_s)
 
-    def _no_token(
-        self, kind: Any, said: str, status: int | None, *, retryable: bool = False, after_s: float | None = None
-    ) -> TransportFailure:
-        message = f"no access token from {self._shown} (server.login.oauth2): {said}"
-        error = ResponseError(kind=kind, status=status, message=message)
-        return TransportFailure(error, retryable=retryable, retry_after_s=after_s)
+    def _told(self, said: str) -> str:
+        return f"no access token from {self._shown} (server.login.oauth2): {said}"
 
 
 def login_of(spec: ServerSpec, redact: Redactor, clock: Callable[[], float] = time.perf_counter) -> OAuth2Login | None:
@@ -341,4 +325,4 @@ def _seconds(value: Any) -> float | None:
         seconds = float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else 0.0
     except (ValueError, OverflowError):  # the latter: a whole number of over 308 digits
         return None
-    return seconds if isfinite(seconds) and seconds > 0 else None
+    return seconds if math.isfinite(seconds) and seconds > 0 else None

@@ -12,7 +12,6 @@ from evals.client.exchange import (
     Conversation,
     Exchange,
     QuestionRequest,
-    UnusableError,
     body_of,
     converse,
     rendered,
@@ -24,12 +23,12 @@ from evals.client.exchange import (
     with_received,
     without_unset_headers,
 )
-from evals.client.mapping import MappingError, ResponseReader, RetrievalMappingError, find
+from evals.client.mapping import MappingError, ResponseReader, RetrievalMappingError, find_needed, find_or_none
 from evals.client.oauth2 import REFUSED, login_hint, login_of
 from evals.client.profile import MAX_RAW_CHARS, Redactor, resolve_spec
-from evals.client.retry import Attempts, Endurance, Pacer, send_with_retries
+from evals.client.retry import Attempts, Pacer, RetryPolicy
 from evals.client.spec import GIVEN_NAMES, ServerSpec, check_url, is_place_of
-from evals.client.streams import Collector
+from evals.client.streams import Collector, UnusableError
 from evals.client.transport import Reply, Tracing, Transport, TransportFailure
 from evals.errors import ServerRefusedError, ServerUnreachableError
 from evals.schemas.response import EvalResponse, ResponseError
@@ -80,10 +79,11 @@ class RAGClient:
         check_url(self.spec.url)
         self.redact = Redactor(secrets, self.spec)
         self._reader = ResponseReader(self.spec)
+        self.document_names: Mapping[str, str] = {}
+        """How documents are called whose ids the server gives; empty where nobody said."""
         templates = self.spec.model_dump_json(include={"ask", "retrieve"})
         self._names_more = any(name in templates for name in GIVEN_NAMES - {"question"})
         self._max_attempts = max_attempts
-        self._sleep = sleep
         self._pacer = Pacer(rps and rps / (1 if self.spec.retrieve is None else 2), sleep=sleep, clock=clock)
         self.transport = Transport(
             self.spec.url,
@@ -99,7 +99,8 @@ class RAGClient:
         self.transport.login = login_of(self.spec, self.redact, clock)
         path = self.spec.health.path if self.spec.health else None
         reach = partial(self.transport.reaches, path, START_TIMEOUT_S)
-        self._endurance = Endurance(self.spec.patience_s, reach=reach, sleep=sleep, clock=clock)
+        self._policy = RetryPolicy(self.spec.patience_s, reach=reach, sleep=sleep, clock=clock)
+        self._plain_policy = partial(RetryPolicy, 0.0, reach=reach, sleep=sleep, clock=clock)
 
     async def __aenter__(self) -> "RAGClient":
         await self.transport.__aenter__()
@@ -119,18 +120,13 @@ class RAGClient:
         parts = urlsplit(public_url(self.spec.url))
         return urlunsplit(parts._replace(path=self.redact.text(parts.path)))
 
-    @property
-    def document_names(self) -> Mapping[str, str]:
-        """How documents are called whose ids the server gives; empty where nobody said."""
-        return self._reader.document_names
-
     def know_documents(self, names: Mapping[str, str]) -> None:
         """Say how documents are called whose ids the server gives: chunks without a name get it.
 
         Args:
             names: By the server's ids.
         """
-        self._reader.document_names = names
+        self.document_names = self._reader.document_names = names
 
     async def health(self) -> None:
         """Check that the server is there.
@@ -169,20 +165,16 @@ class RAGClient:
         facts: dict[str, Any] = {}
         raw: dict[str, Any] = {}
         for endpoint in self.spec.info:
-            body = without_secrets(self.redact.value(await self.get_json(endpoint.path)))
-            body = body if endpoint.of is None else self._fact(endpoint.of, body)
+            try:
+                body = without_secrets(self.redact.value(await self.read_json(endpoint.path)))
+            except TransportFailure:
+                body = None
+            body = body if endpoint.of is None else find_or_none(endpoint.of, body)
             raw[self.redact.text(endpoint.path)] = body
             for name, expression in endpoint.map.items():
-                value = self._fact(expression, body)
+                value = find_or_none(expression, body)
                 facts[name] = facts.get(name) if value is None else value
         return facts, raw
-
-    async def get_json(self, path: str) -> Any:
-        """Read a JSON body with GET; None where there is none to be had."""
-        try:
-            return await self.read_json(path)
-        except TransportFailure:
-            return None
 
     async def read_json(self, path: str, *, max_attempts: int = 1) -> Any:
         """Read a JSON body with GET.
@@ -194,7 +186,7 @@ class RAGClient:
         async def send() -> Reply:
             return await self.transport.send("GET", path, timeout_s=START_TIMEOUT_S)
 
-        reply = await send_with_retries(send, max_attempts, Attempts(), self._sleep)
+        reply = await self._plain_policy().send(send, Attempts(), max_attempts)
         try:
             return parse_json(reply.body)
         except ValueError as error:
@@ -216,7 +208,7 @@ class RAGClient:
         """
         return await converse(self._ask, self.spec, turns)
 
-    async def _ask(self, question: str, conversation: Conversation, *, is_first: bool = True) -> EvalResponse:
+    async def _ask(self, question: str, conversation: Conversation, is_first: bool = True) -> EvalResponse:
         exchange = Exchange(self.spec, self._pacer.due() if is_first else None)
         try:
             async with asyncio.timeout(self.spec.deadline_s):
@@ -224,8 +216,7 @@ class RAGClient:
         except TransportFailure as failure:
             return self._failed(failure, exchange)
         except TimeoutError:
-            late, stream = self._too_late(exchange), exchange.current.stream
-            return self._failed(with_received(late, stream) if stream is not None else late, exchange)
+            return self._failed(self._too_late(exchange), exchange)
         if exchange.size > _LARGE:
             return await asyncio.to_thread(self._read, exchange, conversation)
         return self._read(exchange, conversation)
@@ -241,23 +232,18 @@ class RAGClient:
             values |= {"question_json": json.dumps(question, ensure_ascii=False), **conversation.values(question)}
         for part in exchange.order:
             exchange.current = part
-            part.reply = await self._reply(part, rendered(part.spec, values), paced=part is exchange.order[0])
+            send = partial(self._send, part, rendered(part.spec, values), part is exchange.order[0])
+            part.reply = await self._policy.send(send, part.attempts, self._max_attempts)
             if part.gives:
                 values |= await asyncio.to_thread(self._given, part)
 
-    async def _reply(self, part: QuestionRequest, request: Mapping[str, Any], *, paced: bool) -> Reply:
-        async def send() -> Reply:
-            if paced:
-                await self._pacer.wait()
-            if self.spec.stream is None or part.name != "ask":
-                return await self.transport.send(**request)
-            part.stream = Collector(self.spec.stream)
-            return await send_streamed(self.transport, part.stream, request)
-
-        async def endured() -> Reply:
-            return await self._endurance.send(send, part.attempts)
-
-        return await send_with_retries(endured, self._attempts_left(), part.attempts, self._sleep)
+    async def _send(self, part: QuestionRequest, request: Mapping[str, Any], paced: bool) -> Reply:
+        if paced:
+            await self._pacer.wait()
+        if self.spec.stream is None or part.name != "ask":
+            return await self.transport.send(**request)
+        part.stream = Collector(self.spec.stream)
+        return await send_streamed(self.transport, part.stream, request)
 
     def _given(self, part: QuestionRequest) -> dict[str, Any]:
         """What the body of a request gives to the templates of the other.
@@ -267,43 +253,27 @@ class RAGClient:
         """
         try:
             body = body_of(part, self.redact)
-            return {name: _there(find(expression, body), name, expression) for name, expression in part.gives.items()}
+            return {name: find_needed(name, expression, body) for name, expression in part.gives.items()}
         except (UnusableError, MappingError) as error:
             raise TransportFailure(why_unusable(part, error, self.redact), retryable=False) from error
 
-    async def send_patiently(self, send: Callable[[], Awaitable[Reply]], attempts: Attempts) -> Reply:
+    async def send_patiently(self, send: Callable[[], Awaitable[Reply]]) -> Reply:
         """Send a request once, and again while the server only wants to be asked later (429, 503).
 
         Raises:
             TransportFailure: It failed, or was refused for `server.patience_s`.
         """
-        return await self._endurance.send(send, attempts)
+        return await self._policy.send(send, Attempts())
 
     @property
-    def trusts_anybody(self) -> bool:
-        """Whether a certificate is not verified though there is one."""
-        return self.spec.trusts_anybody
-
-    @property
-    def away(self) -> str | None:
+    def unavailable(self) -> str | None:
         """What the server said last when it had taken nothing for `server.patience_s`; None before that."""
-        return self._endurance.away
+        return self._policy.unavailable
 
     @property
     def refused(self) -> int:
         """How many requests the server refused for being too many (429, 503)."""
-        return self._endurance.rate.refused
-
-    def _attempts_left(self) -> int:
-        return 1 if self.away else self._max_attempts
-
-    def _too_late(self, exchange: Exchange) -> TransportFailure:
-        limit = self.spec.deadline_s
-        count = exchange.current.attempts.count
-        message = f"no answer within {limit:g} s, in {counted(count, 'attempt')} (server.deadline_s)"
-        return TransportFailure(
-            ResponseError(kind="timeout", message=message), retryable=False, elapsed_ms=limit * 1000
-        )
+        return self._policy.rate.refused
 
     def set_rps(self, rps: float | None) -> None:
         """Let at most so many requests start in a second from now on; None for no limit."""
@@ -314,13 +284,7 @@ class RAGClient:
         self._pacer.restart()
 
     def _read(self, exchange: Exchange, conversation: Conversation) -> EvalResponse:
-        base: dict[str, Any] = {
-            **self._measured(exchange),
-            "latency_ms": exchange.latency_ms(),
-            **exchange.token_times(),
-            "total_ms": exchange.total_ms(),
-            **self._raw(exchange),
-        }
+        base = {**exchange.measured(), **self._raw(exchange)}
         part = exchange.asking
         try:
             body, retrieved = body_of(part, self.redact), None
@@ -330,57 +294,37 @@ class RAGClient:
                 retrieved = body_of(part, self.redact)
             streamed = streamed_answer(exchange.asking.reply, self.redact)
             return EvalResponse(**base, **self._reader.read(body, retrieved, streamed))
-        except RetrievalMappingError as error:
-            return EvalResponse(**base, error=why_unusable(exchange.retrieving or part, error, self.redact))
-        except MappingError as error:
-            return EvalResponse(**base, error=why_unusable(exchange.asking, error, self.redact))
-        except UnusableError as error:
+        except (MappingError, UnusableError) as error:
+            if isinstance(error, MappingError) and not isinstance(error, RetrievalMappingError):
+                part = exchange.asking
             return EvalResponse(**base, error=why_unusable(part, error, self.redact))
+
+    def _too_late(self, exchange: Exchange) -> TransportFailure:
+        """The failure of a question that reached its deadline."""
+        limit, part = self.spec.deadline_s, exchange.current
+        message = f"no answer within {limit:g} s, in {counted(part.attempts.count, 'attempt')} (server.deadline_s)"
+        error = ResponseError(kind="timeout", message=message)
+        late = TransportFailure(error, retryable=False, elapsed_ms=limit * 1000)
+        return late if part.stream is None else with_received(late, part.stream)
 
     def _failed(self, failure: TransportFailure, exchange: Exchange) -> EvalResponse:
         part, error = exchange.current, failure.error
         if part.name != error.request:
             error = error.model_copy(update={"request": part.name, "message": part.told(error.message)})
-        cut = failure.error.kind == "too_large"
-        return EvalResponse(
-            error=error,
-            total_ms=exchange.total_ms(failure),
-            latency_ms=exchange.late_ms(failure),
-            **exchange.token_times(failure),
-            **self._measured(exchange),
-            **self._raw(exchange, failed=failure.body, cut=cut),
-        )
+        return EvalResponse(error=error, **exchange.measured(failure), **self._raw(exchange, failure))
 
-    def _measured(self, exchange: Exchange) -> dict[str, Any]:
-        """What it took, whatever came of it."""
-        return {
-            "retrieval_latency_ms": exchange.retrieval_latency_ms(),
-            "attempts": exchange.attempts,
-            "waited_ms": exchange.waited_ms,
-        }
-
-    def _raw(self, exchange: Exchange, *, failed: bytes = b"", cut: bool = False) -> dict[str, Any]:
-        """The bodies that were received, as they are recorded.
-
-        Args:
-            exchange: The requests.
-            failed: What was received for the one that failed.
-            cut: Whether that is only its beginning.
-        """
+    def _raw(self, exchange: Exchange, failure: TransportFailure | None = None) -> dict[str, Any]:
+        """The bodies that were received, as they are recorded; of one that is too large, its beginning."""
         raw: dict[str, Any] = {"raw_cut": False}
         for part in exchange.order:
-            body = part.reply.body if part.reply is not None else failed if part is exchange.current else b""
+            fails = failure is not None and part is exchange.current and part.reply is None
+            body = part.reply.body if part.reply is not None else failure.body if failure and fails else b""
             if part.reply is not None or body:
                 text = self.redact.body(body)
                 raw["raw" if part is exchange.asking else "raw_retrieval"] = text[:MAX_RAW_CHARS]
-                raw["raw_cut"] |= (cut and part.reply is None) or len(text) > MAX_RAW_CHARS
+                is_cut = failure is not None and fails and failure.error.kind == "too_large"
+                raw["raw_cut"] |= is_cut or len(text) > MAX_RAW_CHARS
         return raw
-
-    def _fact(self, expression: str, body: Any) -> Any:
-        try:
-            return find(expression, body)
-        except MappingError:
-            return None  # the path exists but holds something else: the server does not say
 
     def reread(self, raw: str, raw_retrieval: str | None = None) -> Mapping[str, Any]:
         """Read stored bodies with this client's mapping.
@@ -393,18 +337,13 @@ class RAGClient:
             MappingError: They hold no answer for this mapping.
             ValueError: One is not JSON.
         """
+        retrieve, retrieved, streamed = self.spec.retrieve, None, None
+        if retrieve is not None and raw_retrieval is None:
+            raise MappingError("the run holds no body of a second request (server.retrieve)")
         if self.spec.stream is not None:
             body, streamed = stored_stream(self.spec.stream, raw)
         else:
-            body, streamed = stored_body(self.spec.ask, raw), None
-        retrieve = self.spec.retrieve
-        if retrieve is not None and raw_retrieval is None:
-            raise MappingError("the run holds no body of a second request (server.retrieve)")
-        retrieved = stored_body(retrieve, raw_retrieval) if retrieve is not None and raw_retrieval is not None else None
+            body = stored_body(self.spec.ask, raw)
+        if retrieve is not None and raw_retrieval is not None:
+            retrieved = stored_body(retrieve, raw_retrieval)
         return self._reader.read(body, retrieved, streamed)
-
-
-def _there(value: Any, name: str, expression: str) -> Any:
-    if value is None:
-        raise MappingError(f"the body has nothing at `{expression}` to give as {name}")
-    return value

@@ -1,9 +1,10 @@
-"""How fast a server may be asked that refuses to be asked faster: all questions slow down, and speed up again.
+"""Retrying, throttling and patience: the way of every question is `retry(throttle(send))`, which `RetryPolicy` is.
 
-A refusal (429, 503) lowers the rate to four fifths. From there it doubles each second up to just below the rate at
-which the server refused, and then creeps, so that a limit is met rarely and an old one is forgotten. Where the limit is
-not known yet, or most of what is sent is refused, nothing is sent for a while, and what the server had taken until then
-tells the rate to go on with. So does TCP against congestion (Chiu & Jain 1989); the pauses are a circuit breaker's.
+A refusal (429, 503) lowers the rate of all questions to four fifths. From there it doubles each second up to just below
+the rate at which the server refused, and then creeps, so that a limit is met rarely and an old one is forgotten. Where
+the limit is not known yet, or most of what is sent is refused, nothing is sent for a while, and what the server had
+taken until then tells the rate to go on with. So does TCP against congestion (Chiu & Jain 1989); the pauses are a
+circuit breaker's.
 """
 
 import asyncio
@@ -13,42 +14,23 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
-
 from evals.client.transport import Reply, TransportFailure
 
-LOWER = 0.8
-"""What a refusal leaves of the rate."""
+# A refusal leaves this of the rate.
+_LOWER = 0.8
+
+# Up to this share of the rate at which the server refused, the rate comes back fast; near it, it creeps by this factor
+# a second, after so many seconds without a refusal twice as fast, then faster with the square of the time; so far
+# above it without a refusal, that rate tells nothing any more.
+_NEAR, _CREEP, _PATIENT_S, _FORGOTTEN = 0.97, 1.004, 5.0, 1.25
+
+# A server that refuses more than this of what is sent is left alone for a while; fewer refusals tell nothing.
+_MOST_OF, _FEW = 0.5, 3
+
+# Requests in a second that are always tried.
+_LEAST = 0.5
 
 LONGEST_PAUSE_S = 30.0
-
-
-_NEAR = 0.97
-"""Up to this share of the rate at which the server refused, the rate comes back fast."""
-
-
-_CREEP = 1.004
-"""What the rate grows by in a second near that."""
-
-
-_PATIENT_S = 5.0
-"""After so many seconds without a refusal it creeps twice as fast, then faster with the square of the time."""
-
-
-_FORGOTTEN = 1.25
-"""So far above it without a refusal, that rate tells nothing any more."""
-
-
-_MOST_OF = 0.5
-"""A server that refuses more than this of what is sent is left alone for a while."""
-
-
-_FEW = 3
-"""With fewer refusals than this, that share tells nothing."""
-
-
-_LEAST = 0.5
-"""Requests in a second that are always tried."""
 
 _SHORTEST_PAUSE_S, _LONGEST_OWN_PAUSE_S = 1.0, 8.0
 
@@ -61,14 +43,6 @@ class _Period:
     sent: int = 0
     refused: int = 0
 
-    def taken(self) -> int:
-        """How many requests the server took."""
-        return max(0, self.sent - self.refused)
-
-    def is_hopeless(self) -> bool:
-        """Whether the server refuses most of what is sent."""
-        return self.refused >= _FEW and self.refused > _MOST_OF * self.sent
-
 
 class AdaptiveRate:
     """Lets requests start, one after the other where the server wants fewer of them.
@@ -78,20 +52,12 @@ class AdaptiveRate:
         clock: Monotonic seconds.
     """
 
-    def __init__(
-        self,
-        *,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        clock: Callable[[], float] = time.perf_counter,
-    ) -> None:
-        self._sleep = sleep
-        self._clock = clock
+    def __init__(self, *, sleep: Callable[[float], Awaitable[None]], clock: Callable[[], float]) -> None:
+        self._sleep, self._clock = sleep, clock
         self._turn = asyncio.Lock()
-        self._rate = math.inf
-        self._limit = math.inf
-        """The rate at which the server refused."""
-        self._next = 0.0
-        self._grown = 0.0
+        self._rate = self._limit = math.inf
+        """Requests in a second that are sent at most, and the rate at which the server refused."""
+        self._next = self._grown = 0.0
         self._changed = -math.inf
         self._paused_until: float | None = None
         self._own_pause_s = _SHORTEST_PAUSE_S
@@ -99,23 +65,21 @@ class AdaptiveRate:
         self.refused = 0
         """Requests that were refused so far."""
 
-    @property
-    def rate(self) -> float:
-        """Requests in a second that are sent at most; infinite where the server never refused."""
-        return self._rate
-
-    async def wait(self) -> None:
-        """Return when the next request may start, in the order of asking."""
-        if self._is_open() and not self._turn.locked():
-            self._sent()
-            return
+    async def wait(self) -> float:
+        """Return when the next request may start, in the order of asking, with the seconds that this took."""
+        if self._rate == math.inf and self._paused_until is None and not self._turn.locked():
+            self._see_sent(self._clock())
+            return 0.0
+        asked = self._clock()
         async with self._turn:
             held_back = False
             while (delay := self._delay()) > 0:
                 held_back = True
                 await self._sleep(delay)
-            self._grow(held_back)
-            self._sent()
+            now = self._clock()
+            self._grow(now, held_back)
+            self._see_sent(now)
+        return now - asked
 
     def see_refusal(self, started: float | None, retry_after_s: float | None = None) -> None:
         """Slow down.
@@ -124,28 +88,27 @@ class AdaptiveRate:
             started: When the refused request was sent; one that was sent before the last change tells nothing new.
             retry_after_s: How long the server asks to wait.
         """
-        now = self._clock()
+        now, period = self._clock(), self._period
         self.refused += 1
-        if self._period is not None:
-            self._period.refused += 1
+        if period is not None:
+            period.refused += 1
         if self._paused_until is not None or (started is not None and started < self._changed):
             return
-        if self._rate == math.inf or self._period is None or self._period.is_hopeless():
-            self._pause(now, retry_after_s)
+        is_hopeless = period is None or (period.refused >= _FEW and period.refused > _MOST_OF * period.sent)
+        if self._rate == math.inf or is_hopeless:
+            wanted = self._own_pause_s if retry_after_s is None else max(retry_after_s, _SHORTEST_PAUSE_S)
+            self._paused_until = now + min(wanted, LONGEST_PAUSE_S)
+            self._own_pause_s = min(2 * self._own_pause_s, _LONGEST_OWN_PAUSE_S)
         else:
             self._limit = self._rate
-            self._rate = max(_LEAST, LOWER * self._rate)
+            self._rate = max(_LEAST, _LOWER * self._rate)
         self._changed = now
 
     def release(self) -> None:
         """Hold nobody back any more."""
         self._rate, self._paused_until = math.inf, None
 
-    def _is_open(self) -> bool:
-        return self._rate == math.inf and self._paused_until is None
-
-    def _sent(self) -> None:
-        now = self._clock()
+    def _see_sent(self, now: float) -> None:
         if self._period is None:
             self._period = _Period(now)
         self._period.sent += 1
@@ -159,30 +122,22 @@ class AdaptiveRate:
         if self._paused_until is not None:
             if now < self._paused_until:
                 return self._paused_until - now
-            self._go_on(now)
-        if self._rate == math.inf:
-            return 0.0
-        return self._next - now
+            self._resume(now)
+        return 0.0 if self._rate == math.inf else self._next - now
 
-    def _pause(self, now: float, retry_after_s: float | None) -> None:
-        wanted = self._own_pause_s if retry_after_s is None else max(retry_after_s, _SHORTEST_PAUSE_S)
-        self._paused_until = now + min(wanted, LONGEST_PAUSE_S)
-        self._own_pause_s = min(2 * self._own_pause_s, _LONGEST_OWN_PAUSE_S)
-
-    def _go_on(self, now: float) -> None:
-        """After a pause, at four fifths of the rate at which the server took requests before it."""
+    def _resume(self, now: float) -> None:
+        """After a pause, go on at four fifths of the rate at which the server took requests before it."""
         period = self._period or _Period(now)
-        taken = period.taken() / max(_SHORTEST_PAUSE_S, self._changed - period.began)
+        taken = max(0, period.sent - period.refused) / max(_SHORTEST_PAUSE_S, self._changed - period.began)
         self._limit = taken or math.inf
         if taken:
             self._own_pause_s = _SHORTEST_PAUSE_S
-        self._rate = max(_LEAST, LOWER * min(self._rate, taken))
+        self._rate = max(_LEAST, _LOWER * min(self._rate, taken))
         self._paused_until = None
         self._changed = self._grown = self._next = now
         self._period = _Period(now)
 
-    def _grow(self, held_back: bool) -> None:
-        now = self._clock()
+    def _grow(self, now: float, held_back: bool) -> None:
         seconds, self._grown = min(now - self._grown, 1.0), now
         if not held_back or self._rate == math.inf:
             return  # what holds nobody back need not grow
@@ -198,12 +153,16 @@ class AdaptiveRate:
 
 # When a question is asked again, and how long to wait before.
 
-
 FIRST_WAIT_S = 0.5
 
 LONGEST_WAIT_S = 8.0
 
 LONGEST_RETRY_AFTER_S = 30.0
+
+BUSY_STATUS = frozenset({429, 503})
+
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.25, 5.0
+"""Between two looks at whether the server can be reached."""
 
 
 @dataclass(slots=True)
@@ -215,11 +174,6 @@ class Attempts:
     began: float | None = None
     """When the first attempt was sent, or was meant to be; None where no attempt was."""
 
-    def see(self, attempt: Reply | TransportFailure) -> None:
-        """Note when the first attempt was sent, where it was not said when it was meant to be."""
-        if self.began is None:
-            self.began = attempt.started
-
     def total_ms(self, last: Reply | TransportFailure) -> float | None:
         """From then to the end of the last attempt; None where that is not known."""
         if self.began is None or last.started is None:
@@ -227,91 +181,31 @@ class Attempts:
         return (last.started - self.began) * 1000 + last.elapsed_ms
 
 
-def retrying(
-    max_attempts: int,
-    attempts: Attempts,
-    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-    jitter: Callable[[], float] = random.random,
-) -> AsyncRetrying:
-    """Build the policy: retryable failures only, exponential back-off with jitter, Retry-After up to a ceiling."""
+def backoff_s(attempt: int, retry_after_s: float | None, chance: float) -> float:
+    """Seconds before the next attempt: exponential with jitter, or Retry-After up to a ceiling.
 
-    def wait(state: RetryCallState) -> float:
-        failure = state.outcome.exception() if state.outcome else None
-        asked = failure.retry_after_s if isinstance(failure, TransportFailure) else None
-        if asked is not None:
-            return min(asked, LONGEST_RETRY_AFTER_S)
-        longest: float = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2 ** (state.attempt_number - 1))
-        return longest * (1 - 0.25 * jitter())
-
-    async def paused(seconds: float) -> None:
-        attempts.waited_s += seconds
-        await sleep(seconds)
-
-    return AsyncRetrying(
-        stop=stop_after_attempt(max_attempts),
-        wait=wait,
-        retry=retry_if_exception(lambda error: isinstance(error, TransportFailure) and error.retryable),
-        sleep=paused,
-        reraise=True,
-    )
-
-
-async def send_with_retries(
-    send: Callable[[], Awaitable[Reply]],
-    max_attempts: int,
-    attempts: Attempts,
-    sleep: Callable[[float], Awaitable[None]],
-) -> Reply:
-    """Send until it succeeds, fails for good or the attempts are used up.
-
-    Raises:
-        TransportFailure: Of the last attempt.
+    Args:
+        attempt: How many failed so far.
+        retry_after_s: How long the server asks to wait; None where it does not say.
+        chance: Between 0 and 1.
     """
-
-    async def sent() -> Reply:
-        attempts.count += 1
-        try:
-            reply = await send()
-        except TransportFailure as failure:
-            attempts.see(failure)
-            raise
-        attempts.see(reply)
-        return reply
-
-    try:
-        return await sent()
-    except TransportFailure as failure:
-        if max_attempts == 1 or not failure.retryable:
-            raise
-        first = [failure]
-
-    async def again() -> Reply:
-        if first:
-            raise first.pop()  # the policy counts the attempt that was made before it was needed
-        return await sent()
-
-    reply: Reply = await retrying(max_attempts, attempts, sleep)(again)
-    return reply
+    if retry_after_s is not None:
+        return min(retry_after_s, LONGEST_RETRY_AFTER_S)
+    longest: float = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2 ** (attempt - 1))
+    return longest * (1 - 0.25 * chance)
 
 
-# Patience with a server that is busy, or cannot be reached: its refusals are no attempts while there is patience.
+class RetryPolicy:
+    """Sends to one server: as fast as it bears, again after failures, and with patience while it is unavailable.
 
-
-BUSY_STATUS = frozenset({429, 503})
-
-
-_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.25, 5.0
-"""Between two looks at whether the server can be reached."""
-
-
-class Endurance:
-    """What one client knows of how its server bears being asked.
+    A server that is busy or cannot be reached took nothing: while there is patience, that is no failed attempt.
 
     Args:
         patience_s: How long a question waits for a server that refuses it; 0 counts each refusal as a failed attempt.
         reach: Tells whether the server can be reached now.
         sleep: How to wait.
         clock: Monotonic seconds.
+        jitter: Chance, between 0 and 1.
     """
 
     def __init__(
@@ -321,72 +215,75 @@ class Endurance:
         reach: Callable[[], Awaitable[bool]],
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clock: Callable[[], float] = time.perf_counter,
+        jitter: Callable[[], float] = random.random,
     ) -> None:
         self._patience_s = patience_s
-        self._reach = reach
-        self._sleep = sleep
-        self._clock = clock
+        self._reach, self._sleep, self._clock, self._jitter = reach, sleep, clock, jitter
         self._is_known = False
         """Whether it ever answered: nobody waits for a server that was never there."""
         self._looking = asyncio.Lock()
         self._looked = self._came_back = -math.inf
         """When it was last known whether the server is there, and when it was there again after it was not."""
-        self._away_since: float | None = None
+        self._unavailable_since: float | None = None
         self.rate = AdaptiveRate(sleep=sleep, clock=clock)
-        self.away: str | None = None
+        self.unavailable: str | None = None
         """What the server said last when patience with it ended; None while it is there, or may come back."""
 
-    async def send(self, send: Callable[[], Awaitable[Reply]], attempts: Attempts) -> Reply:
-        """Send one attempt, again and again while the server only refuses it.
+    async def send(self, send: Callable[[], Awaitable[Reply]], attempts: Attempts, max_attempts: int = 1) -> Reply:
+        """Send until it succeeds, fails for good or the attempts are used up.
 
         Raises:
-            TransportFailure: It failed, or was refused and there is no patience left.
+            TransportFailure: Of the last attempt.
         """
+        most = attempts.count + (1 if self.unavailable else max_attempts)
+        attempts.count += 1
         refused_since: float | None = None
         while True:
-            if self._patience_s and not self.away:
-                await self._turn(attempts, refused_since)
+            if self._patience_s and not self.unavailable:
+                waited_s = await self.rate.wait()
+                attempts.waited_s += waited_s if refused_since is not None else 0.0
             try:
                 reply = await send()
             except TransportFailure as failure:
-                attempts.see(failure)
-                if not await self._is_refusal(failure, attempts):
+                attempts.began = failure.started if attempts.began is None else attempts.began
+                if await self._is_refusal(failure, attempts):
+                    refused_since = self._clock() if refused_since is None else refused_since
+                    if self._clock() - refused_since < self._patience_s:
+                        if failure.retry_after_s:
+                            await self._pause(min(failure.retry_after_s, LONGEST_PAUSE_S), attempts)
+                        continue
+                if attempts.count >= most or not failure.retryable:
                     raise
-                refused_since = self._clock() if refused_since is None else refused_since
-                if self._clock() - refused_since >= self._patience_s:
-                    raise
-                await self._honour(failure, attempts)
+                await self._pause(backoff_s(attempts.count, failure.retry_after_s, self._jitter()), attempts)
+                attempts.count, refused_since = attempts.count + 1, None
             else:
-                self._there(reply)
+                attempts.began = reply.started if attempts.began is None else attempts.began
+                self._see_available(reply)
                 return reply
 
-    async def _turn(self, attempts: Attempts, refused_since: float | None) -> None:
-        began = self._clock()
-        await self.rate.wait()
-        if refused_since is not None:
-            attempts.waited_s += self._clock() - began
+    async def _pause(self, seconds: float, attempts: Attempts) -> None:
+        attempts.waited_s += seconds
+        await self._sleep(seconds)
 
     async def _is_refusal(self, failure: TransportFailure, attempts: Attempts) -> bool:
         """Whether the server took nothing for the moment; one that cannot be reached is waited for first."""
         if self._patience_s and failure.error.status in BUSY_STATUS:
             self.rate.see_refusal(failure.started, failure.retry_after_s)
             return not self._is_out_of_patience(failure)
-        if failure.error.kind == "connect" and failure.retryable:
-            return self._is_known and await self._was_away(failure, attempts)
-        self._there(failure)
-        return False
-
-    async def _was_away(self, failure: TransportFailure, attempts: Attempts) -> bool:
-        """Whether a request failed while the server could not be reached, and now it can."""
+        if failure.error.kind != "connect" or not failure.retryable:
+            self._see_available(failure)
+            return False
+        if not self._is_known:
+            return False
         began = self._clock()
         started = began if failure.started is None else failure.started
         async with self._looking:
             if started > self._looked:
-                await self._look(failure)
+                await self._wait_until_reached(failure)
         attempts.waited_s += self._clock() - began
-        return self.away is None and started <= self._came_back
+        return self.unavailable is None and started <= self._came_back
 
-    async def _look(self, failure: TransportFailure) -> None:
+    async def _wait_until_reached(self, failure: TransportFailure) -> None:
         """Return when the server can be reached, answers anything, or is out of patience."""
         began, pause_s = self._clock(), 0.0
         while not await self._reach():
@@ -397,35 +294,25 @@ class Endurance:
                 self._looked = self._clock()
                 return
             await self._sleep(pause_s)
-        self._away_since = self.away = None
+        self._unavailable_since = self.unavailable = None
         self._looked = self._clock()
         if pause_s:
             self._came_back = self._looked
 
-    def _there(self, answer: Reply | TransportFailure) -> None:
+    def _see_available(self, answer: Reply | TransportFailure) -> None:
         self._is_known = True
-        self._away_since = self.away = None
+        self._unavailable_since = self.unavailable = None
         if answer.started is not None:
             self._looked = max(self._looked, answer.started + answer.elapsed_ms / 1000)
 
     def _is_out_of_patience(self, failure: TransportFailure) -> bool:
         """Whether the server took nothing for as long as the patience lasts."""
         now = self._clock()
-        self._away_since = now if self._away_since is None else self._away_since
-        if now - self._away_since >= self._patience_s:
-            self.away = failure.error.message
+        self._unavailable_since = now if self._unavailable_since is None else self._unavailable_since
+        if now - self._unavailable_since >= self._patience_s:
+            self.unavailable = failure.error.message
             self.rate.release()
-        return self.away is not None
-
-    async def _honour(self, failure: TransportFailure, attempts: Attempts) -> None:
-        """Wait as long as the server asks this question to, within bounds."""
-        if failure.retry_after_s:
-            seconds = min(failure.retry_after_s, LONGEST_PAUSE_S)
-            attempts.waited_s += seconds
-            await self._sleep(seconds)
-
-
-# At most so many requests in a second.
+        return self.unavailable is not None
 
 
 class Pacer:
@@ -445,8 +332,7 @@ class Pacer:
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.change(rps)
-        self._sleep = sleep
-        self._clock = clock
+        self._sleep, self._clock = sleep, clock
         self._next = 0.0
         self._due: float | None = None
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import jmespath
 
 from evals.client.expressions import compiled
-from evals.client.spec import GIVEN_NAMES, RequestSpec, ServerSpec, names_in, whole_name
+from evals.client.spec import GIVEN_NAMES, ServerSpec, names_in, whole_name
 from evals.errors import ConfigError
 from evals.schemas.response import Citation, RetrievedChunk, TokenUsage
 from evals.secrets import masked
@@ -56,11 +56,6 @@ def whole_or_none(value: Any) -> int | None:
 def is_lost(given: Any, read: float | None) -> bool:
     """Whether a number was given that is left out."""
     return read is None and isinstance(given, int | float) and not isinstance(given, bool)
-
-
-def flag_or_none(value: Any) -> bool | None:
-    """True or false; None for anything else, texts and numbers included."""
-    return value if isinstance(value, bool) else None
 
 
 def kind_of(value: Any) -> str:
@@ -149,15 +144,15 @@ def _items(value: Any, read: Callable[[Any], Item | None], wanted: str) -> list[
     items = []
     for given in value:
         item = read(given)
-        if item is None:
-            raise UnreadableListError(f"gives a list that holds {_kind(given)}, where each item is to be {wanted}")
+        if item is None:  # of objects these are only citations that name nothing
+            kind = f"an object without {', '.join(_NAMING)}" if isinstance(given, Mapping) else kind_of(given)
+            raise UnreadableListError(f"gives a list that holds {kind}, where each item is to be {wanted}")
         items.append(item)
     return items
 
 
-def _kind(item: Any) -> str:
-    """What kind of thing an item is that cannot be read; of objects these are only citations that name nothing."""
-    return f"an object without {', '.join(_NAMING)}" if isinstance(item, Mapping) else kind_of(item)
+def _fields(item: Mapping[str, Any], table: Mapping[str, Callable[[Any], Any]]) -> dict[str, Any]:
+    return {name: convert(item[name]) for name, convert in table.items() if item.get(name) is not None}
 
 
 def _chunk(item: Any) -> RetrievedChunk | None:
@@ -165,7 +160,7 @@ def _chunk(item: Any) -> RetrievedChunk | None:
         return RetrievedChunk(text=item)
     if not isinstance(item, Mapping):
         return None
-    fields = {name: convert(item[name]) for name, convert in _CHUNK_FIELDS if item.get(name) is not None}
+    fields = _fields(item, _CHUNK_FIELDS)
     start, end = fields.pop("start", None), fields.pop("end", None)
     if start is not None and end is not None and 0 <= start < end:
         fields["span"] = (start, end)
@@ -176,31 +171,20 @@ def _citation(item: Any) -> Citation | None:
     if not isinstance(item, Mapping):
         index = whole_or_none(item)
         return None if index is None else Citation(index=index)
-    citation = Citation(
-        chunk_id=text_or_none(item.get("chunk_id")),
-        document_id=text_or_none(item.get("document_id")),
-        section=text_or_none(item.get("section")),
-        index=whole_or_none(item.get("index")),
-        start=whole_or_none(item.get("start")),
-        end=whole_or_none(item.get("end")),
-    )
+    citation = Citation(**_fields(item, _CITATION_FIELDS))
     # What names nothing would count as a wrong citation, though it is the mapping that finds nothing in it.
     return citation if any(getattr(citation, name) is not None for name in _NAMING) else None
 
 
-_CHUNK_FIELDS: tuple[tuple[str, Callable[[Any], Any]], ...] = (
-    ("chunk_id", text_or_none),
-    ("document_id", text_or_none),
-    ("document_name", text_or_none),
-    ("section", text_or_none),
-    ("text", text_or_none),
-    ("start", whole_or_none),
-    ("end", whole_or_none),
-    ("score", number_or_none),
-)
+_TEXTS = dict.fromkeys(("chunk_id", "document_id", "document_name", "section", "text"), text_or_none)
 
+_PLACES: dict[str, Callable[[Any], Any]] = dict.fromkeys(("start", "end"), whole_or_none)
 
-CHUNK_KEYS = tuple(name for name, _ in _CHUNK_FIELDS)
+_CHUNK_FIELDS = _TEXTS | _PLACES | {"score": number_or_none}
+
+_CITATION_FIELDS = dict.fromkeys(_NAMING[:3], text_or_none) | _PLACES | {"index": whole_or_none}
+
+CHUNK_KEYS = tuple(_CHUNK_FIELDS)
 """The keys of a chunk that is given as an object."""
 
 
@@ -217,13 +201,8 @@ _KNOWN: Mapping[str, Sequence[str]] = {
     "usage": tuple(TokenUsage.model_fields),
 }
 
-_SAME = frozenset({"identity", "current"})
-
-
 _IN_TURN = frozenset({"pipe", "subexpression", "projection", "value_projection", "filter_projection"})
 """Nodes whose second child works on what the first gives."""
-
-_OF_FIRST = frozenset({"flatten", "index_expression", "expref"})
 
 _OF_ALL = frozenset({"or_expression", "and_expression", "multi_select_list"})
 
@@ -243,21 +222,13 @@ def unknown_keys(key: str, expression: str) -> Iterator[tuple[str, str]]:
         Each such key, with what to write instead.
     """
     within, _, part = key.rpartition(".")
-    known = _KNOWN.get(part) if within in {"map", "retrieve.map"} else None
-    for name in _keys(expression) if known else ():
-        if known and name not in known:
-            yield name, _hint(name, known)
-
-
-def _hint(key: str, known: Sequence[str]) -> str:
-    """The key that was meant: one that is called so in part, as chunk_id is for id, else one that is spelt alike."""
-    near = [name for name in known if key.casefold() in name.split("_")] or get_close_matches(key, known, n=1)
-    return (f"did you mean {near[0]!r}? " if near else "") + f"known: {', '.join(known)}"
-
-
-def _keys(expression: str) -> list[str]:
-    objects = _objects(jmespath.compile(expression).parsed, [])
-    return [child["value"] for node in objects for child in node["children"]]
+    known = _KNOWN.get(part, ()) if within in {"map", "retrieve.map"} else ()
+    objects = _objects(jmespath.compile(expression).parsed, []) if known else []
+    for name in (child["value"] for node in objects for child in node["children"]):
+        if name not in known:
+            # What is called so in part, as chunk_id is for id, is nearer than what is spelt alike.
+            near = [each for each in known if name.casefold() in each.split("_")] or get_close_matches(name, known, n=1)
+            yield name, (f"did you mean {near[0]!r}? " if near else "") + f"known: {', '.join(known)}"
 
 
 def _objects(node: Node, given: Sequence[Node]) -> Sequence[Node]:
@@ -266,26 +237,17 @@ def _objects(node: Node, given: Sequence[Node]) -> Sequence[Node]:
     What an expression builds only to look into it again has keys of its own, and is not among them.
     """
     kind, children = node["type"], node["children"]
-    if kind == "multi_select_dict":
-        return [node]
-    if kind in _SAME:
-        return given
+    if kind in {"multi_select_dict", "identity", "current"}:
+        return [node] if kind == "multi_select_dict" else given
     if kind in _IN_TURN:
         return _objects(children[1], _objects(children[0], given))
-    if kind in _OF_FIRST:
+    if kind in {"flatten", "index_expression", "expref"}:
         return _objects(children[0], given)
-    if kind == "function_expression":
-        return _objects_of_function(node, given)
-    return [found for child in children for found in _objects(child, given)] if kind in _OF_ALL else []
-
-
-def _objects_of_function(node: Node, given: Sequence[Node]) -> Sequence[Node]:
-    children = node["children"]
-    if node["value"] == "map":
+    if kind == "function_expression" and node["value"] == "map":
         return _objects(children[0], _objects(children[1], given))
-    if node["value"] not in _FUNCTIONS:
-        return []
-    return [found for child in children if child["type"] != "expref" for found in _objects(child, given)]
+    if kind in _OF_ALL or (kind == "function_expression" and node["value"] in _FUNCTIONS):
+        return [found for child in children if child["type"] != "expref" for found in _objects(child, given)]
+    return []
 
 
 # What a body holds, in words for somebody who maps it: its keys, and those right below them.
@@ -328,6 +290,17 @@ def _short(key: str) -> str:
     return key if len(key) <= _KEY_CHARS else f"{key[:_KEY_CHARS]}…"
 
 
+_EXPRESSIONS = re.compile(
+    r"(retrieve\.)?map\.\w+|(ask|retrieve)\.ok_when|retrieve\.give\..+|info\.\d+\.(of|map\..+)|session\.id|"
+    r"stream\.(delta|done|error)|documents\.map|upload\.(id|document_ids)|ready\.(done_when|failed)"
+)
+"""The keys that hold JMESPath."""
+
+_PATTERNS = re.compile(r"citations\.markers|clean\.\d+")
+
+_REQUESTS = re.compile(r"(ask|retrieve)\.(path|((query|headers|form)\.|json).*)")
+"""Those that hold templates."""
+
 _OF_THE_QUESTION = frozenset({"question", "question_json", "messages"})
 
 _ONE_BRACE = re.compile(r"(?<!\{)\{\s*(question|question_json|messages)\s*\}(?!\})")
@@ -359,46 +332,33 @@ def check_spec(spec: ServerSpec, *, before_environment: bool = False) -> None:
     Raises:
         SpecError: One is wrong; it names its key.
     """
-    for key, expression in _expressions(spec):
-        if not (before_environment and VARIABLE.search(expression)):
-            _check_expression(key, expression)
-    for key, pattern in _patterns(spec):
-        if not (before_environment and VARIABLE.search(pattern)):
-            _check_pattern(key, pattern)
-    _check_templates(spec)
+    texts = dict(_texts("", spec.model_dump(by_alias=True)))
+    for keys, check in ((_EXPRESSIONS, _check_expression), (_PATTERNS, _check_pattern)):
+        for key, text in texts.items():
+            if keys.fullmatch(key) and not (before_environment and VARIABLE.search(text)):
+                check(key, text)
+    _check_templates(spec, {key: text for key, text in texts.items() if _REQUESTS.fullmatch(key)})
 
 
-def _check_templates(spec: ServerSpec) -> None:
+def _check_templates(spec: ServerSpec, templates: Mapping[str, str]) -> None:
     """See that the question is sent, and that no name of a template is sent as it stands."""
-    requests = {"ask": spec.ask} | ({"retrieve": spec.retrieve} if spec.retrieve is not None else {})
     known = GIVEN_NAMES | (spec.retrieve.give.keys() if spec.retrieve is not None else set())
-    named: set[str] = set()
-    for key, template in (one for above, request in requests.items() for one in _templates(above, request)):
-        named.update(names_in(template))
+    for key, template in templates.items():
         if found := _ONE_BRACE.search(template):
             raise SpecError(key, f"server.{key}: {found[0]} would be sent as it stands", _TEMPLATES)
         if (name := whole_name(template)) is not None and name not in known:
             raise SpecError(key, f"server.{key}: {template} stands for nothing", f"known: {', '.join(sorted(known))}")
-    if named.isdisjoint(_OF_THE_QUESTION):
+    if _OF_THE_QUESTION.isdisjoint(name for template in templates.values() for name in names_in(template)):
         raise SpecError("ask", "server.ask: no part of the request holds the question", _TEMPLATES)
 
 
-def _templates(above: str, request: RequestSpec) -> Iterator[tuple[str, str]]:
-    """Every text of a request by its key."""
-    for key in ("path", "query", "headers", "form"):
-        yield from _texts(f"{above}.{key}", getattr(request, key))
-    yield from _texts(f"{above}.json", request.body)
-
-
 def _texts(key: str, value: Any) -> Iterator[tuple[str, str]]:
+    """Every text by its keys."""
     if isinstance(value, str):
         yield key, value
-    elif isinstance(value, Mapping):
-        for name, item in value.items():
-            yield from _texts(f"{key}.{name}", item)
-    elif isinstance(value, list):
-        for number, item in enumerate(value):
-            yield from _texts(f"{key}.{number}", item)
+    items = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
+    for name, item in items:
+        yield from _texts(f"{key}.{name}" if key else str(name), item)
 
 
 def _check_expression(key: str, expression: str) -> None:
@@ -417,45 +377,3 @@ def _check_pattern(key: str, pattern: str) -> None:
         if masked(pattern) != pattern:  # what the library says may hold a part of it
             raise SpecError(key, f"server.{key}: not a valid pattern: it holds a value of the environment") from None
         raise SpecError(key, f"server.{key}: not a valid pattern: {pattern!r} ({error.msg})") from error
-
-
-def _expressions(spec: ServerSpec) -> Iterator[tuple[str, str]]:
-    """Every expression of a profile by its key."""
-    yield from _given("map", spec.map.model_dump())
-    yield from _given("ask", {"ok_when": spec.ask.ok_when})
-    for number, endpoint in enumerate(spec.info):
-        yield from _given(f"info.{number}", {"of": endpoint.of})
-        yield from _given(f"info.{number}.map", endpoint.map)
-    if spec.retrieve is not None:
-        yield from _given("retrieve.map", spec.retrieve.map.model_dump())
-        yield from _given("retrieve.give", spec.retrieve.give)
-        yield from _given("retrieve", {"ok_when": spec.retrieve.ok_when})
-    yield from _of_streams(spec)
-    yield from _of_documents(spec)
-
-
-def _of_streams(spec: ServerSpec) -> Iterator[tuple[str, str]]:
-    if spec.stream is not None:
-        yield from _given("stream", spec.stream.model_dump(include={"delta", "done", "error"}))
-    if spec.session is not None:
-        yield from _given("session", {"id": spec.session.id})
-
-
-def _of_documents(spec: ServerSpec) -> Iterator[tuple[str, str]]:
-    if spec.documents is not None:
-        yield from _given("documents", {"map": spec.documents.map})
-    if spec.upload is not None:
-        yield from _given("upload", {"id": spec.upload.id, "document_ids": spec.upload.document_ids})
-    if spec.ready is not None:
-        yield from _given("ready", {"done_when": spec.ready.done_when, "failed": spec.ready.failed})
-
-
-def _given(above: str, expressions: Mapping[str, str | None]) -> Iterator[tuple[str, str]]:
-    """Those expressions that there are, by their keys below another."""
-    return ((f"{above}.{key}", expression) for key, expression in expressions.items() if expression is not None)
-
-
-def _patterns(spec: ServerSpec) -> Iterator[tuple[str, str]]:
-    yield "citations.markers", spec.citations.markers
-    for number, pattern in enumerate(spec.clean):
-        yield f"clean.{number}", pattern

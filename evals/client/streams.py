@@ -5,72 +5,19 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
-from evals.client.mapping import MappingError, Streamed, find
+from evals.client.mapping import MappingError, Streamed, find, find_or_none
 from evals.client.spec import StreamFormat, StreamSpec
 from evals.client.spec_check import kind_of, shape_of
 from evals.schemas.response import ErrorKind
 from evals.text.decoding import MAX_VALUES, parse_json
 
-# The lines of a text that arrives in pieces of bytes.
+# From the bytes of a stream to its pieces, by format.
 
 
 _ENDS = re.compile(r"\r\n|\n|\r")
 """The line ends of an event stream (WHATWG HTML, 9.2.5); `str.splitlines` knows more, which are text there."""
-
-
-class Decoded:
-    """UTF-8 without its byte order mark, wherever the pieces are cut; what is no UTF-8 becomes question marks."""
-
-    def __init__(self) -> None:
-        self._decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
-
-    def feed(self, data: bytes) -> str:
-        """The text that some more bytes complete."""
-        return self._decoder.decode(data)
-
-    def finish(self) -> str:
-        """What an incomplete character at the end stands for."""
-        return self._decoder.decode(b"", final=True)
-
-
-class Lines:
-    """Tells the lines of a text apart as it arrives; one that is not ended is kept in parts, not copied each time."""
-
-    def __init__(self) -> None:
-        self._decoded = Decoded()
-        self._begun: list[str] = []
-        self._after_return = False
-        """Whether the last character was a CR, of which a LF may be the second half."""
-
-    def feed(self, data: bytes) -> Iterator[str]:
-        """The lines that some more bytes complete, without their ends."""
-        text = self._decoded.feed(data)
-        if not text:
-            return
-        if self._after_return:
-            text = text.removeprefix("\n")
-        self._after_return = text.endswith("\r") if text else False
-        *lines, rest = _ENDS.split(text)
-        for line in lines:
-            yield self._with_begun(line)
-        if rest:
-            self._begun.append(rest)
-
-    def finish(self) -> str:
-        """What stands after the last end of a line."""
-        return self._with_begun(self._decoded.finish())
-
-    def _with_begun(self, line: str) -> str:
-        if self._begun:
-            line = "".join([*self._begun, line])
-            self._begun = []
-        return line
-
-
-# From the bytes of a stream to its pieces, by format.
-
 
 MESSAGE = "message"
 """The name of an event that is given none."""
@@ -95,8 +42,22 @@ class RawPiece:
     data: str | None
 
 
-class Format(Protocol):
-    """Tells the pieces of one stream apart."""
+class JSONLines:
+    """A JSON value a line; empty lines are no pieces. The other formats differ in what they make of a line.
+
+    The bytes are UTF-8 without its byte order mark, wherever the pieces are cut; what is none becomes question marks.
+
+    Attributes:
+        cut: Whether the stream ended within a piece that is left out.
+    """
+
+    def __init__(self) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
+        self._begun: list[str] = []
+        """The parts of a line that is not ended: it is not copied each time."""
+        self._after_return = False
+        """Whether the last character was a CR, of which a LF may be the second half."""
+        self.cut = False
 
     def feed(self, data: bytes) -> Iterator[RawPiece]:
         """The pieces that some more bytes complete.
@@ -104,6 +65,17 @@ class Format(Protocol):
         Raises:
             NotInFormatError: They are not in this format.
         """
+        text = self._decoder.decode(data)
+        if not text:
+            return
+        if self._after_return:
+            text = text.removeprefix("\n")
+        self._after_return = text.endswith("\r")
+        *lines, rest = _ENDS.split(text)
+        for line in lines:
+            yield from self._of_line(self._with_begun(line))
+        if rest:
+            self._begun.append(rest)
 
     def finish(self) -> Iterator[RawPiece]:
         """The piece that the end completes.
@@ -111,108 +83,70 @@ class Format(Protocol):
         Raises:
             NotInFormatError: What stands there is not in this format.
         """
+        return self._of_line(self._with_begun(self._decoder.decode(b"", final=True)))
+
+    def _of_line(self, line: str) -> Iterator[RawPiece]:
+        if line.strip():
+            yield RawPiece(MESSAGE, line)
+
+    def _with_begun(self, line: str) -> str:
+        begun, self._begun = self._begun, []
+        return "".join([*begun, line])
 
 
-class EventStream:
+class EventStream(JSONLines):
     """Server-sent events (WHATWG HTML, 9.2.6): fields, comments, data of several lines.
 
     Beyond the standard, an event with a name and no data is a piece: servers end a stream so (`event: end`). What the
     stream ends within is left out, as the standard says.
-
-    Attributes:
-        cut: Whether it ended within an event.
     """
 
     def __init__(self) -> None:
-        self._lines = Lines()
+        super().__init__()
         self._event = ""
         self._data: list[str] = []
-        self.cut = False
-
-    def feed(self, data: bytes) -> Iterator[RawPiece]:
-        """The events that some more bytes complete."""
-        for line in self._lines.feed(data):
-            if line:
-                self._field(line)
-            elif self._event or self._data:
-                yield self._dispatched()
 
     def finish(self) -> Iterator[RawPiece]:
         """Nothing: an event that is not ended by an empty line is none."""
-        self.cut = bool(self._lines.finish() or self._data or self._event)
+        self.cut = bool(self._with_begun(self._decoder.decode(b"", final=True)) or self._data or self._event)
         return iter(())
 
-    def _field(self, line: str) -> None:
+    def _of_line(self, line: str) -> Iterator[RawPiece]:
         name, _, value = line.partition(":")
-        value = value.removeprefix(" ")
         if name == "data":
-            self._data.append(value)
+            self._data.append(value.removeprefix(" "))
         elif name == "event":
-            self._event = value
-
-    def _dispatched(self) -> RawPiece:
-        piece = RawPiece(self._event or MESSAGE, "\n".join(self._data) if self._data else None)
-        self._event, self._data = "", []
-        return piece
+            self._event = value.removeprefix(" ")
+        elif not line and (self._event or self._data):
+            yield RawPiece(self._event or MESSAGE, "\n".join(self._data) if self._data else None)
+            self._event, self._data = "", []
 
 
-class JSONLines:
-    """A JSON value a line; empty lines are no pieces."""
-
-    def __init__(self) -> None:
-        self._lines = Lines()
-
-    def feed(self, data: bytes) -> Iterator[RawPiece]:
-        """The values of the lines that some more bytes complete."""
-        return (RawPiece(MESSAGE, line) for line in self._lines.feed(data) if line.strip())
-
-    def finish(self) -> Iterator[RawPiece]:
-        """The value of a last line without an end."""
-        line = self._lines.finish()
-        return iter([RawPiece(MESSAGE, line)] if line.strip() else [])
-
-
-class PrefixedLines:
+class PrefixedLines(JSONLines):
     """Lines such as `0:"text"`, of the data stream of Vercel's AI SDK: a kind, which is the event, and a JSON value."""
 
-    def __init__(self) -> None:
-        self._lines = Lines()
-
-    def feed(self, data: bytes) -> Iterator[RawPiece]:
-        """The pieces of the lines that some more bytes complete."""
-        return (_prefixed(line) for line in self._lines.feed(data) if line.strip())
-
-    def finish(self) -> Iterator[RawPiece]:
-        """The piece of a last line without an end."""
-        line = self._lines.finish()
-        return iter([_prefixed(line)] if line.strip() else [])
+    def _of_line(self, line: str) -> Iterator[RawPiece]:
+        if line.strip():
+            found = _VERCEL.fullmatch(line)
+            if found is None:
+                raise NotInFormatError(f'a line is not of a kind and a value, such as 0:"text": {line[:80]!r}')
+            yield RawPiece(found.group(1), found.group(2))
 
 
-def _prefixed(line: str) -> RawPiece:
-    found = _VERCEL.fullmatch(line)
-    if found is None:
-        raise NotInFormatError(f'a line is not of a kind and a value, such as 0:"text": {line[:80]!r}')
-    return RawPiece(found.group(1), found.group(2))
-
-
-class PlainText:
+class PlainText(JSONLines):
     """Text alone: whatever arrives at once is a piece."""
 
-    def __init__(self) -> None:
-        self._decoded = Decoded()
-
-    def feed(self, data: bytes) -> Iterator[RawPiece]:
+    def feed(self, data: bytes, *, final: bool = False) -> Iterator[RawPiece]:
         """The text that some more bytes complete."""
-        text = self._decoded.feed(data)
-        return iter([RawPiece(MESSAGE, text)] if text else [])
+        if text := self._decoder.decode(data, final=final):
+            yield RawPiece(MESSAGE, text)
 
     def finish(self) -> Iterator[RawPiece]:
         """What an incomplete character at the end stands for."""
-        text = self._decoded.finish()
-        return iter([RawPiece(MESSAGE, text)] if text else [])
+        return self.feed(b"", final=True)
 
 
-FORMATS: dict[StreamFormat, type[Format]] = {
+FORMATS: dict[StreamFormat, type[JSONLines]] = {
     "sse": EventStream,
     "ndjson": JSONLines,
     "vercel": PrefixedLines,
@@ -268,11 +202,11 @@ def has_unread_error(pieces: Iterable[Mapping[str, Any]]) -> bool:
     Args:
         pieces: Objects with `event` and `data`, of a stream that no expression found an error in.
     """
-    return any(piece["event"].lower() in _ERRORS or _says_error(piece["data"]) for piece in pieces)
-
-
-def _says_error(data: Any) -> bool:
-    return isinstance(data, dict) and (bool(data.get("error")) or data.get("type") in ("error", "exception"))
+    for piece in pieces:
+        data = piece["data"] if isinstance(piece["data"], dict) else {}
+        if piece["event"].lower() in _ERRORS or data.get("error") or data.get("type") in ("error", "exception"):
+            return True
+    return False
 
 
 def _is_cumulative(texts: Sequence[str]) -> bool:
@@ -307,8 +241,8 @@ _ENVELOPE = 3
 """Values that a piece is beside its data."""
 
 
-class UnreadableStreamError(Exception):
-    """A stream holds no answer that can be read.
+class UnusableError(Exception):
+    """What came is no answer that can be read.
 
     Attributes:
         kind: As it is recorded.
@@ -353,44 +287,39 @@ class Collector:
             at_ms: When, in milliseconds from sending the request.
 
         Raises:
-            UnreadableStreamError: It is not as the profile says, or says that something went wrong.
+            UnusableError: It is not as the profile says, or says that something went wrong.
         """
         self.received += data
-        try:
-            for piece in self._format.feed(data):
-                self._see(piece, at_ms)
-                if self.is_done:
-                    return
-        except NotInFormatError as error:
-            raise UnreadableStreamError("malformed", str(error)) from error
+        self._see_all(self._format.feed(data), at_ms)
 
     def finish(self, at_ms: float) -> None:
         """Say that the stream ended as HTTP has it.
 
         Raises:
-            UnreadableStreamError: It broke off, or its last piece is not as the profile says.
+            UnusableError: It broke off, or its last piece is not as the profile says.
         """
         if self.is_done:
             return
-        try:
-            for piece in self._format.finish():
-                self._see(piece, at_ms)
-        except NotInFormatError as error:
-            raise UnreadableStreamError("malformed", str(error)) from error
+        self._see_all(self._format.finish(), at_ms)
         if self._spec.done is not None and not self.is_done:
             what = f"no piece for which `{self._spec.done}` is true; it brought {self.so_far}"
-            raise UnreadableStreamError("broken_off", f"the stream ended with {what}")
+            raise UnusableError("broken_off", f"the stream ended with {what}")
 
-    @property
-    def characters(self) -> int:
-        """How long the answer is so far."""
-        return sum(map(len, self._texts))
+    def _see_all(self, pieces: Iterator[RawPiece], at_ms: float) -> None:
+        try:
+            for piece in pieces:
+                self._see(piece, at_ms)
+                if self.is_done:
+                    return
+        except NotInFormatError as error:
+            raise UnusableError("malformed", str(error)) from error
 
     @property
     def so_far(self) -> str:
         """What the stream brought, in words."""
-        if self.characters:
-            return f"{self.characters:,} characters of an answer"
+        characters = sum(map(len, self._texts))
+        if characters:
+            return f"{characters:,} characters of an answer"
         return f"{len(self.received):,} bytes and no text of an answer"
 
     def streamed(self) -> Streamed | None:
@@ -408,7 +337,7 @@ class Collector:
         return self._pieces
 
     def _notes(self) -> Iterator[str]:
-        if isinstance(self._format, EventStream) and self._format.cut:
+        if self._format.cut:
             yield _CUT
         if found := repetition(self._texts):
             yield found
@@ -427,7 +356,7 @@ class Collector:
         self._pieces.append(piece)
         self._count(data)
         if said := _found(self._spec.error_at, piece):
-            raise UnreadableStreamError("not_ok", f"the stream says after {self.so_far}: {str(said)[:200]}")
+            raise UnusableError("not_ok", f"the stream says after {self.so_far}: {str(said)[:200]}")
         self._add(_found(self._spec.text_at, piece), at_ms)
         self.is_done = bool(_found(self._spec.done, piece))
 
@@ -439,13 +368,13 @@ class Collector:
         except ValueError as error:
             if self._spec.format == "sse" and not data.lstrip().startswith(("{", "[", '"')):
                 return data  # a word such as ping
-            raise UnreadableStreamError("malformed", f"a piece of the stream is not JSON: {data[:120]!r}") from error
+            raise UnusableError("malformed", f"a piece of the stream is not JSON: {data[:120]!r}") from error
 
     def _count(self, data: str | None) -> None:
         """Bound what the pieces take in memory together, as a body's values are bounded."""
         self._values += _ENVELOPE + (sum(map(data.count, ",[{:")) if data else 0)
         if self._values > MAX_VALUES:
-            raise UnreadableStreamError("too_large", f"the pieces of the stream hold over {MAX_VALUES:,} values")
+            raise UnusableError("too_large", f"the pieces of the stream hold over {MAX_VALUES:,} values")
 
     def _add(self, found: Any, at_ms: float) -> None:
         text = self._text(found)
@@ -469,31 +398,21 @@ class Collector:
             return "".join(texts) if texts else None
         what = kind_of(next(text for text in texts if not isinstance(text, str)))
         way = " (server.stream.data: text leaves it a text)" if what == "a number" else ""
-        raise UnreadableStreamError("malformed", f"a piece has {what} at `{self._spec.text_at}`, not a text{way}")
+        raise UnusableError("malformed", f"a piece has {what} at `{self._spec.text_at}`, not a text{way}")
 
     def _shape(self) -> str:
         if not self._pieces:
             return f"it holds no piece of the format {self._spec.format}"
         shapes = list(dict.fromkeys(f"{piece['event']}: {shape_of(piece['data'])}" for piece in self._pieces[:1000]))
-        return f"{self._way()}its pieces are {'; '.join(shapes[:3])}"[:300]
-
-    def _way(self) -> str:
-        """What to write, where the expression forgets that a piece holds `event` and `data`."""
+        # An expression may forget that a piece holds `event` and `data`.
+        objects = (piece["data"] for piece in self._pieces[:1000] if isinstance(piece["data"], dict))
         at = self._spec.text_at
-        return f"write `data.{at}`; " if any(_has_text(at, piece["data"]) for piece in self._pieces[:1000]) else ""
+        way = f"write `data.{at}`; " if any(isinstance(find_or_none(at, each), str) for each in objects) else ""
+        return f"{way}its pieces are {'; '.join(shapes[:3])}"[:300]
 
 
 def _found(expression: str | None, piece: dict[str, Any]) -> Any:
     try:
         return find(expression, piece)
     except MappingError as error:
-        raise UnreadableStreamError(
-            "malformed", f"`{expression}` cannot read a piece of the stream: {error}"
-        ) from error
-
-
-def _has_text(expression: str | None, data: Any) -> bool:
-    try:
-        return isinstance(data, dict) and isinstance(find(expression, data), str)
-    except MappingError:
-        return False
+        raise UnusableError("malformed", f"`{expression}` cannot read a piece of the stream: {error}") from error

@@ -5,9 +5,8 @@ The HTTP libraries stand behind `connections`. aiohttp is the default; `server.t
 
 import asyncio
 import json as jsonlib
-import ssl
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import aclosing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -28,7 +27,7 @@ from evals.client.connections import (
     tls_context,
 )
 from evals.client.spec import TlsSpec, check_url, checked_headers, without_login
-from evals.client.streams import Collector, UnreadableStreamError
+from evals.client.streams import Collector, UnusableError
 from evals.errors import ConfigError
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse, ResponseError
@@ -193,7 +192,6 @@ class Transport:
         self._proxy = proxy_for(self.base, library)
         self._free = asyncio.Semaphore(concurrency)
         self._connections: Connections | None = None
-        self._is_closed = False
         self.login: Login | None = None
         self.tracing = Tracing()
         self.surplus = Surplus()
@@ -202,25 +200,23 @@ class Transport:
         context = tls_context(self._tls) if self.base.startswith("https") else None
         if self.login is not None:
             await self.login.open()
-        self._connections = self._open(context, min(CONNECT_TIMEOUT_S, self._timeout_s))
-        self._is_closed = False
-        return self
-
-    def _open(self, context: ssl.SSLContext | None, connect_timeout_s: float) -> Connections:
+        connect_timeout_s = min(CONNECT_TIMEOUT_S, self._timeout_s)
         if self._library == "httpx":
             from evals.client.httpx_transport import HttpxConnections  # noqa: PLC0415 - one of the two
 
-            return HttpxConnections(
+            self._connections = HttpxConnections(
                 context, self._timeout_s, connect_timeout_s, self._proxy, self._concurrency, self.surplus
             )
-        from evals.client.aiohttp_transport import AiohttpConnections  # noqa: PLC0415 - one of the two
+        else:
+            from evals.client.aiohttp_transport import AiohttpConnections  # noqa: PLC0415 - one of the two
 
-        return AiohttpConnections(context, connect_timeout_s, self._proxy, self.surplus)
+            self._connections = AiohttpConnections(context, connect_timeout_s, self._proxy, self.surplus)
+        return self
 
     async def __aexit__(self, *_: object) -> None:
         if self._connections is not None:
-            self._is_closed = True
-            await self._connections.close()
+            connections, self._connections = self._connections, None
+            await connections.close()
             if self.login is not None:
                 await self.login.close()
 
@@ -256,14 +252,13 @@ class Transport:
         limit = timeout_s or self._timeout_s
         if traced := self.tracing.headers():
             headers = {**(headers or {}), **traced}
-        request = self._request(method, path, headers, params, json, form=form, files=files)
+        request = self._request(method, path, headers or {}, params, json, form=form, files=files)
         if self.login is None:
             return await self._send(request, limit, stream)
 
-        async def send_with(shown: Mapping[str, str]) -> Reply:
-            return await self._send(replace(request, headers=_laid_over(request.headers, shown)), limit, stream)
-
-        return await self.login.send(send_with)
+        return await self.login.send(
+            lambda shown: self._send(replace(request, headers=_laid_over(request.headers, shown)), limit, stream)
+        )
 
     async def reaches(self, path: str | None, timeout_s: float) -> bool:
         """Whether the server answers a GET of a path with success; without a path, whether it takes a new connection.
@@ -285,34 +280,22 @@ class Transport:
         return True
 
     async def _send(self, request: Outgoing, limit: float, stream: Collector | None) -> Reply:
-        if self._connections is None or self._is_closed:
+        if self._connections is None:
             raise RuntimeError("the client is not open: use it as `async with RAGClient(...) as client`")
         async with self._free:
             start = self._clock()
             try:
                 async with asyncio.timeout(limit):
                     status, received, body, end = await self._exchange(self._connections, request, stream, start)
-            except TimeoutError as error:
-                raise self._timed_out(limit, start) from error
-            except BrokenExchangeError as error:
+            except (TimeoutError, BrokenExchangeError, UnusableError) as error:
                 raise self._failed(error, limit, start) from error
-            except UnreadableStreamError as error:
-                raise self._unreadable(error, start) from error
             elapsed = (end - start) * 1000
         if not 200 <= status < 300:
             raise self._refused(request, status, received, body, elapsed, start)
         return Reply(status, received, body, elapsed, start, stream)
 
     def _request(
-        self,
-        method: str,
-        path: str,
-        headers: Mapping[str, str] | None,
-        params: Mapping[str, str] | None,
-        json: Any,
-        *,
-        form: Mapping[str, str] | None,
-        files: Any,
+        self, method: str, path: str, headers: Mapping[str, str], params: Any, json: Any, *, form: Any, files: Any
     ) -> Outgoing:
         url = f"{self.base}/{path.removeprefix('/')}"
         try:
@@ -361,7 +344,11 @@ class Transport:
                     break
             end = self._clock()
             stream.finish((end - start) * 1000)
-            await _drain(pieces)
+            # The rest is read where its end is near, so that the connection can serve again.
+            with suppress(TimeoutError, BrokenExchangeError):
+                async with asyncio.timeout(_DRAIN_S):
+                    async for _ in pieces:
+                        pass
         return end
 
     def _too_large(self, answer: Incoming, body: bytearray) -> TransportFailure:
@@ -369,24 +356,22 @@ class Transport:
         error = ResponseError(kind="too_large", status=answer.status, message=message)
         return TransportFailure(error, retryable=False, body=bytes(body[:4096]))
 
-    def _timed_out(self, limit: float, start: float) -> TransportFailure:
-        elapsed = max((self._clock() - start) * 1000, limit * 1000)
-        error = ResponseError(kind="timeout", message=f"no complete answer within {limit:g} s")
-        return TransportFailure(error, retryable=True, elapsed_ms=elapsed, started=start)
-
-    def _failed(self, error: BrokenExchangeError, limit: float, start: float) -> TransportFailure:
-        if error.kind == "timeout":
-            return self._timed_out(limit, start)
-        through = f" (through {self._proxy})" if self._proxy else ""
-        said = " ".join(self._redact(str(error)).split())[:_LONGEST_SAID]
-        failed = ResponseError(kind=error.kind, message=self._redact(f"{said}{through}"))
-        elapsed = (self._clock() - start) * 1000
-        return TransportFailure(failed, retryable=error.retryable, elapsed_ms=elapsed, started=start)
-
-    def _unreadable(self, error: UnreadableStreamError, start: float) -> TransportFailure:
-        problem = ResponseError(kind=error.kind, message=self._redact(str(error)))
-        elapsed = (self._clock() - start) * 1000
-        return TransportFailure(problem, retryable=False, elapsed_ms=elapsed, started=start)
+    def _failed(self, error: Exception, limit: float, start: float) -> TransportFailure:
+        """The failure of an exchange that brought no complete answer that can be read."""
+        elapsed, retryable = (self._clock() - start) * 1000, True
+        if isinstance(error, UnusableError):
+            failed, retryable = ResponseError(kind=error.kind, message=self._redact(str(error))), False
+        elif isinstance(error, BrokenExchangeError) and error.kind != "timeout":
+            through = f" (through {self._proxy})" if self._proxy else ""
+            said = " ".join(self._redact(str(error)).split())[:_LONGEST_SAID]
+            failed, retryable = (
+                ResponseError(kind=error.kind, message=self._redact(f"{said}{through}")),
+                error.retryable,
+            )
+        else:
+            failed = ResponseError(kind="timeout", message=f"no complete answer within {limit:g} s")
+            elapsed = max(elapsed, limit * 1000)
+        return TransportFailure(failed, retryable=retryable, elapsed_ms=elapsed, started=start)
 
     def _refused(
         self, request: Outgoing, status: int, headers: Mapping[str, str], body: bytes, elapsed_ms: float, start: float
@@ -406,34 +391,16 @@ class Transport:
     def _way_out(self, request: Outgoing, status: int, headers: Mapping[str, str]) -> str:
         """What a refusal says of how to ask instead, in brackets; nothing where it does not."""
         if status == _METHOD_NOT_ALLOWED:
-            return f" ({_not_allowed(request.method, headers)})"
-        if status in _REDIRECTS and (place := headers.get("location")):
-            place = self._redact(_joined(request.url, self._redact(place)[:500]))
-            asked = public_url(request.url).removeprefix(self.base)
-            return f" (it sends us to {place}: set server.url to {place.removesuffix(asked)}, if that is right)"
-        return ""
-
-
-async def _drain(pieces: AsyncIterator[bytes]) -> None:
-    """Read the end of an answer of which nothing more is wanted, if it is near: its connection can serve again."""
-    with suppress(TimeoutError, BrokenExchangeError):
-        async with asyncio.timeout(_DRAIN_S):
-            async for _ in pieces:
-                pass
-
-
-def _joined(asked: str, place: str) -> str:
-    """Where a Location leads, without a login; what is no address is masked."""
-    try:
-        return public_url(urljoin(asked, place))
-    except ValueError:
-        return MASK
-
-
-def _not_allowed(method: str, headers: Mapping[str, str]) -> str:
-    """Which method was sent, and which ones the server says it takes instead."""
-    allowed = headers.get("allow", "").strip()
-    return f"{method} was sent, and the server allows {allowed[:80]}" if allowed else f"{method} was sent"
+            allowed = headers.get("allow", "").strip()[:80]
+            return f" ({request.method} was sent{f', and the server allows {allowed}' if allowed else ''})"
+        if status not in _REDIRECTS or not (place := headers.get("location")):
+            return ""
+        try:
+            place = public_url(urljoin(request.url, self._redact(place)[:500]))
+        except ValueError:  # what is no address is masked
+            place = MASK
+        place, asked = self._redact(place), public_url(request.url).removeprefix(self.base)
+        return f" (it sends us to {place}: set server.url to {place.removesuffix(asked)}, if that is right)"
 
 
 def _laid_over(below: Mapping[str, str], above: Mapping[str, str]) -> dict[str, str]:

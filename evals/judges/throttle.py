@@ -1,7 +1,6 @@
 """Backing off from a judge that is overloaded, and giving up on one that does not answer.
 
-Written here, though `tenacity` retries the calls to the RAG server: it retries one call, and has no state that calls in
-flight share, so each of them would back off and probe on its own.
+Libraries that retry one call have no state that calls in flight share: each would back off and probe on its own.
 """
 
 import asyncio

@@ -320,7 +320,7 @@ async def _work(
 ) -> None:
     for question in waiting:
         response = await ask_traced(client, question, client.tracing)
-        stop.see(response, client.away)
+        stop.see(response, client.unavailable)
         on_answer(question, response)
         if stop.reason:
             return

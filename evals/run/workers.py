@@ -212,7 +212,7 @@ class Asker:
             self._batches -= 1
         surplus = self._client.transport.surplus
         at_risk = [place for place, name in enumerate(map(str, questions)) if surplus.at_risk.pop(name, True) is None]
-        return Answers(list(responses), self._client.refused, surplus.count, at_risk, self._client.away)
+        return Answers(list(responses), self._client.refused, surplus.count, at_risk, self._client.unavailable)
 
     async def _ask(self, question: AskedText) -> bytes:
         ASKED.set(str(question))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from virtual_time import run_virtually
 
-from evals.client.retry import Attempts, Endurance
+from evals.client.retry import Attempts, RetryPolicy
 from evals.client.transport import Reply, TransportFailure
 from evals.schemas import ResponseError
 
@@ -100,7 +100,7 @@ def ask_for_a_while(
 
     async def work(clock: Clock) -> Trial:
         trial, chance = Trial(), random.Random(1)  # noqa: S311 - no secret
-        endurance = Endurance(patience_s, reach=_is_reached, clock=clock)
+        policy = RetryPolicy(patience_s, reach=_is_reached, clock=clock)
 
         async def send() -> Reply:
             started = clock()
@@ -115,10 +115,10 @@ def ask_for_a_while(
             return Reply(200, {}, b"{}", 50.0, started)
 
         async def worker() -> None:
-            while clock() < seconds and not endurance.away:
+            while clock() < seconds and not policy.unavailable:
                 attempts = Attempts()
                 try:
-                    await endurance.send(send, attempts)
+                    await policy.send(send, attempts)
                 except TransportFailure as failure:
                     trial.failures.append(failure)
                 trial.waited_s += attempts.waited_s
@@ -176,7 +176,7 @@ def test_the_patience_of_a_question_ends_too() -> None:
     """A server that takes others and never this one gets a failed attempt from it."""
 
     async def work(clock: Clock) -> float:
-        endurance = Endurance(5.0, reach=_is_reached, clock=clock)
+        policy = RetryPolicy(5.0, reach=_is_reached, clock=clock)
 
         async def refuse() -> Reply:
             raise TransportFailure(
@@ -188,15 +188,15 @@ def test_the_patience_of_a_question_ends_too() -> None:
 
         async def others() -> None:
             for _ in range(30):
-                await endurance.send(take, Attempts())
+                await policy.send(take, Attempts())
                 await asyncio.sleep(0.5)
 
         busy = asyncio.create_task(others())
         with pytest.raises(TransportFailure):
-            await endurance.send(refuse, Attempts())
+            await policy.send(refuse, Attempts())
         failed = clock()
         await busy
-        assert endurance.away is None
+        assert policy.unavailable is None
         return failed
 
     assert 5 <= run_virtually(work) < 10

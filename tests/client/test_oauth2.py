@@ -252,7 +252,7 @@ def test_a_token_server_is_reached_with_the_same_authorities(tmp_path: Path) -> 
 
     with token_server(secure=secure) as server:
         assert ask(keys(server.url, tls={"ca": str(made / "authority.pem")}))[0].error is None
-    assert RAGClient(resolve_spec(keys("http://x", "https://y/token", tls={"verify": False}))).trusts_anybody
+    assert RAGClient(resolve_spec(keys("http://x", "https://y/token", tls={"verify": False}))).spec.trusts_anybody
 
 
 def test_a_token_server_is_reached_by_the_proxy(server: TokenServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,12 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.client.retry import Attempts, retrying
-from evals.client.transport import TransportFailure, parse_retry_after
+from evals.client.retry import Attempts, RetryPolicy
+from evals.client.transport import Reply, TransportFailure, parse_retry_after
 from evals.schemas import EvalResponse, ResponseError
 
 Ask = Callable[..., EvalResponse]
 NOW = 1_700_000_000.0
+
+
+async def _is_reached() -> bool:
+    return True
 
 
 @pytest.mark.parametrize(
@@ -80,12 +84,13 @@ def test_no_two_clients_wait_alike(drawn: float, waited: list[float]) -> None:
     async def sleep(seconds: float) -> None:
         paused.append(seconds)
 
-    async def refused() -> None:
+    async def refused() -> Reply:
         raise TransportFailure(ResponseError(kind="status", status=503, message="busy"), retryable=True)
 
     attempts = Attempts()
+    policy = RetryPolicy(0.0, reach=_is_reached, sleep=sleep, jitter=lambda: drawn)
     with pytest.raises(TransportFailure, match="busy"):
-        asyncio.run(retrying(3, attempts, sleep, lambda: drawn)(refused))
+        asyncio.run(policy.send(refused, attempts, 3))
     assert paused == pytest.approx(waited)
     assert attempts.waited_s == pytest.approx(sum(waited))
 

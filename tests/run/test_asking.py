@@ -28,7 +28,7 @@ class Scripted:
         self.responses = iter(responses)
         self.asked: list[str] = []
         self.flying = self.most = 0
-        self.away: str | None = None
+        self.unavailable: str | None = None
         self.tracing = Tracing()
 
     async def ask(self, question: str) -> EvalResponse:

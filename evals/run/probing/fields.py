@@ -3,9 +3,11 @@
 import json
 import os
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from evals.errors import ConfigError
@@ -14,9 +16,7 @@ from evals.text.yaml_files import VARIABLE, expand_env
 
 # Headers as they were given: what is sent, and what may be written of it.
 
-
 _SCHEME = re.compile(r"(Bearer|Basic|Token|ApiKey|Digest|Key)\s+(\S.*)", re.IGNORECASE)
-
 _OPEN = frozenset({"accept", "content-type", "accept-language", "user-agent"})
 
 
@@ -74,11 +74,8 @@ def _add(headers: Headers, name: str, value: str, environ: Mapping[str, str]) ->
 
 # The section `server:` of a configuration, as YAML of few lines.
 
-
 _SECTION_PLAIN = re.compile(r"[A-Za-z_/][\w./-]*", re.ASCII)
-
 _WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
-
 
 _ON_LINES = frozenset({"map"})
 """Keys whose parts stand on lines of their own."""
@@ -108,13 +105,9 @@ def flow(value: Any) -> str:
 
 # A body walked from its root: what stands where, as JMESPath.
 
-
 _PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-
 _DEEPEST = 6
-
 _ROLES = frozenset({"user", "assistant", "human", "ai", "bot", "system", "agent", "tool"})
-
 _KIND_KEYS = ("type", "kind", "role")
 
 
@@ -195,17 +188,9 @@ def are_messages(items: Sequence[Mapping[str, Any]], question: str) -> bool:
     key = kind_key(items)
     if key is not None and {item[key].lower() for item in items} <= _ROLES:
         return True
-    if any(map(_holds_message, items)):
+    if any(isinstance(value, Mapping) and value.get("role") in _ROLES for item in items for value in item.values()):
         return True
-    return len(items) > 1 and any(_repeats(item, question) for item in items)
-
-
-def _holds_message(item: Mapping[str, Any]) -> bool:
-    return any(isinstance(value, Mapping) and value.get("role") in _ROLES for value in item.values())
-
-
-def _repeats(item: Mapping[str, Any], question: str) -> bool:
-    return any(value == question for _, value in leaves(item))
+    return len(items) > 1 and any(value == question for item in items for _, value in leaves(item))
 
 
 def are_blocks(items: Sequence[Mapping[str, Any]]) -> bool:
@@ -216,73 +201,22 @@ def are_blocks(items: Sequence[Mapping[str, Any]]) -> bool:
     others = [value for item in items for name, value in item.items() if name != key]
     if any(isinstance(value, Mapping | int | float) and value != {} for value in others):
         return False
-    return any(map(_is_prose, others)) and all(_text_count(item) <= 2 for item in items)
-
-
-def _is_prose(value: Any) -> bool:
-    return isinstance(value, str) and " " in value
-
-
-def _text_count(item: Mapping[str, Any]) -> int:
-    return sum(isinstance(value, str) for value in item.values())
+    return any(isinstance(value, str) and " " in value for value in others)
 
 
 # Names that parts of answers often bear.
 
-
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-
 _STEP = re.compile(r"[\w-]+")
 
+_FILE_OF_NAMES = Path(__file__).resolve().parents[2] / "data" / "probing.toml"
 
-def names_in(text: str) -> frozenset[str]:
-    """The names of a list with blanks."""
-    return frozenset(text.split())
+IN_ORDER: Mapping[str, list[str]] = {
+    part: names.split() for part, names in tomllib.loads(_FILE_OF_NAMES.read_text("utf-8")).items()
+}
+"""Names by the part that they play, the surest first."""
 
-
-ANSWERS = names_in("answer answers response reply completion generated summary textresponse output_text")
-
-MAY_BE_ANSWERS = names_in("text content result results output data message said body value")
-
-
-NO_ANSWERS = names_in(
-    "prompt context instruction instructions system question query input intent reasoning reasoning_content thought "
-    "thoughts thinking disclaimer notice footer warning warnings error detail title description status state id "
-    "rewritten_query search_query terms greeting hint tip"
-)
-
-TEXTS = names_in("text content page_content passage chunk snippet body blurb excerpt full_text document")
-
-NO_TEXTS = names_in("question query title description prompt summary")
-
-CHUNK_IDS = names_in("id chunk_id _id uid uuid segment_id passage_id node_id key chunk_key ref_id")
-
-NO_CHUNK_IDS = names_in("document doc file source parent index position rank number page reference_id")
-
-
-DOCUMENT_NAMES = (
-    *("document_name", "file_name", "filename", "file_path", "filepath", "path", "file", "document", "doc"),
-    *("source", "semantic_identifier", "title", "name", "url", "uri", "link", "origin"),
-)
-"""The surest come first."""
-
-DOCUMENT_IDS = ("document_id", "doc_id", "file_id", "source_id", "parent_id")
-
-SECTIONS = names_in("section heading section_title section_name")
-
-SCORES = names_in("score similarity distance relevance relevance_score _score rerank_score distances scores")
-
-
-PASSAGES = names_in(
-    "chunks documents passages contexts context sources source_documents results hits snippets evidence references "
-    "search_results retriever_resources chunk_search_results matches top_documents nodes citations"
-)
-
-
-NO_PASSAGES = names_in(
-    "entities relationships edges suggestions followups follow_ups related questions history messages steps tools "
-    "tool_calls warnings logs keywords annotations"
-)
+NAMES: Mapping[str, frozenset[str]] = {part: frozenset(names) for part, names in IN_ORDER.items()}
 
 _CITES = re.compile(r"cit|refer|^refs?$|used|ground|based_on|support")
 
@@ -315,16 +249,11 @@ def word_count(text: str) -> int:
 
 
 _FILE = re.compile(r"\S+\.[A-Za-z]{2,5}|https?://\S+")
-
 _LEAST_WORDS = 3
-
-_MOST_WORDS_OF_A_NAME = 3
-
-_SEVERAL = 2
-
 
 _NEAR = 0.5
 """A field whose texts are at least half as long as the longest may be the text too."""
+
 
 ColumnValues = Mapping[str, Sequence[Any]]
 
@@ -379,7 +308,7 @@ def _texts(columns: ColumnValues) -> list[tuple[str, float]]:
         mean = sum(map(word_count, given)) / len(values)
         if given and mean >= _LEAST_WORDS:
             name = snake(last_name(path))
-            weights[path] = mean * (2 if name in TEXTS else 0.4 if name in NO_TEXTS else 1)
+            weights[path] = mean * (2 if name in NAMES["texts"] else 0.4 if name in NAMES["no_texts"] else 1)
     return sorted(weights.items(), key=lambda item: -item[1])
 
 
@@ -389,17 +318,12 @@ def _name_sources(columns: ColumnValues, found: Fields) -> None:
     taken = set(found.paths.values())
     named = [values for path, values in short.items() if path in taken]
     _name_chunk_id({path: values for path, values in short.items() if values not in named}, found)
-    others = {"section": _section(columns), "score": _score(columns)}
+    texts = [
+        path for path, values in columns.items() if all(value is None or isinstance(value, str) for value in values)
+    ]
+    section = next((path for path in texts if snake(last_name(path)) in NAMES["sections"]), None)
+    others = {"section": section, "score": _score(columns)}
     found.paths |= {key: path for key, path in others.items() if path is not None}
-
-
-def _section(columns: ColumnValues) -> str | None:
-    return next((path for path, values in columns.items() if _are_sections(path, values)), None)
-
-
-def _are_sections(path: str, values: Sequence[Any]) -> bool:
-    texts = all(value is None or isinstance(value, str) for value in values)
-    return texts and snake(last_name(path)) in SECTIONS
 
 
 def _are_labels(values: Sequence[Any]) -> bool:
@@ -412,21 +336,15 @@ def _are_labels(values: Sequence[Any]) -> bool:
 
 
 def _name_document(short: ColumnValues, found: Fields) -> None:
-    texts = {path: values for path, values in short.items() if _are_texts(values)}
+    texts = {path: values for path, values in short.items() if are_texts(values)}
     by_name = {snake(last_name(path)): path for path in reversed(texts)}
-    named, ids = _named(by_name, DOCUMENT_NAMES), _named(by_name, DOCUMENT_IDS)
+    named, ids = _named(by_name, IN_ORDER["document_names"]), _named(by_name, IN_ORDER["document_ids"])
     document = _document(texts, named)
     if document is not None:
         found.paths["document_name"] = document
         found.unsure += [] if document in {*named, *ids} else ["document_name"]
     if ids and ids[0] != document:
         found.paths["document_id"] = ids[0]
-    if document is None and not ids:
-        _name_inner_document(texts, found)
-
-
-def _are_texts(values: Sequence[Any]) -> bool:
-    return all(isinstance(value, str) for value in values)
 
 
 def _document(texts: ColumnValues, named: Sequence[str]) -> str | None:
@@ -439,70 +357,42 @@ def _named(by_name: Mapping[str, str], names: Sequence[str]) -> list[str]:
     return [by_name[name] for name in names if name in by_name]
 
 
-def _name_inner_document(texts: ColumnValues, found: Fields) -> None:
-    """A label that stands within another one, as a file does in `guide#3`, is the document; so is one that repeats."""
-    for path, values in texts.items():
-        is_short = all(word_count(value) <= _MOST_WORDS_OF_A_NAME for value in values)
-        if is_short and snake(last_name(path)) not in CHUNK_IDS and _is_of_several(path, texts):
-            found.paths["document_name"] = path
-            found.unsure.append("document_name")
-            return
-
-
-def _is_of_several(path: str, texts: ColumnValues) -> bool:
-    values = texts[path]
-    others = [others for other, others in texts.items() if other != path]
-    inside = any(all(map(_is_within, values, longer)) for longer in others)
-    return inside or 1 < len(set(values)) < len(values)
-
-
-def _is_within(part: str, whole: str) -> bool:
-    return part != whole and part in whole
-
-
 def _name_chunk_id(short: ColumnValues, found: Fields) -> None:
     """A label that differs from item to item: one that is called an id, else one that looks like one."""
     distinct = {path: values for path, values in short.items() if len(set(values)) == len(values)}
-    ids = _called_ids(distinct)
+    named = {path: snake(last_name(path)) for path in distinct}
+    own = {path: name for path, name in named.items() if not _is_of_other(name)}
+    ids = [path for path, name in named.items() if name in NAMES["chunk_ids"]]
+    ids = ids or [path for path, name in own.items() if name.endswith("_id")]
+    odd = [path for path in own if all(_looks_like_id(value) for value in distinct[path])]
     if ids:
         found.paths["chunk_id"] = min(ids, key=lambda path: path.count("."))
-        return
-    odd = (path for path, values in distinct.items() if _look_like_ids(values))
-    first = next((path for path in odd if not _is_of_other(snake(last_name(path)))), None)
-    if first is not None:
-        found.paths["chunk_id"] = first
+    elif odd and len(distinct[odd[0]]) > 1:
+        found.paths["chunk_id"] = odd[0]
         found.unsure.append("chunk_id")
-
-
-def _called_ids(paths: Iterable[str]) -> list[str]:
-    named = {path: snake(last_name(path)) for path in paths}
-    ids = [path for path, name in named.items() if name in CHUNK_IDS]
-    return ids or [path for path, name in named.items() if name.endswith("_id") and not _is_of_other(name)]
 
 
 def _is_of_other(name: str) -> bool:
     """Whether a key is called as labels of documents and places are."""
-    return name in DOCUMENT_IDS or name in NO_CHUNK_IDS or "document" in name
+    return name in NAMES["document_ids"] or name in NAMES["no_chunk_ids"] or "document" in name
 
 
-def _look_like_ids(values: Sequence[Any]) -> bool:
-    if len(values) < _SEVERAL:
-        return False
-    return all(isinstance(value, str) and word_count(value) == 1 and not value.isdecimal() for value in values)
+def _looks_like_id(value: Any) -> bool:
+    return isinstance(value, str) and word_count(value) == 1 and not value.isdecimal()
 
 
 def _score(columns: ColumnValues) -> str | None:
     """A field of numbers: one that is called so, else the only fractions that rise or fall from item to item."""
-    numbers = {path: values for path, values in columns.items() if _are_numbers(values)}
-    named = [path for path in numbers if snake(last_name(path)) in SCORES]
+    numbers = {
+        path: values
+        for path, values in columns.items()
+        if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+    }
+    named = [path for path in numbers if snake(last_name(path)) in NAMES["scores"]]
     if named:
         return min(named, key=lambda path: path.count("."))
     falling = [path for path, values in numbers.items() if len(values) > 1 and are_in_order(values)]
     return falling[0] if len(falling) == 1 else None
-
-
-def _are_numbers(values: Sequence[Any]) -> bool:
-    return bool(values) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
 
 
 def are_in_order(values: Sequence[Any]) -> bool:

@@ -1,16 +1,14 @@
 """A body that no profile fits, mapped by its shape: `guess_body`."""
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from evals.client.mapping import MappingError, find
+from evals.client.mapping import find, find_or_none
 from evals.client.spec import CitationSpec
-from evals.run.probing import fields
 from evals.run.probing.fields import (
-    PASSAGES,
+    NAMES,
     are_blocks,
     are_messages,
     are_objects,
@@ -22,7 +20,6 @@ from evals.run.probing.fields import (
     kind_key,
     last_name,
     lists_below,
-    names_in,
     raw,
     snake,
     within,
@@ -41,7 +38,8 @@ _DEEPEST = 8
 
 _ANSWERS_NEAR = 0.4
 
-_WORDS_OF_A_PASSAGE = 4
+_OBJECT_WITH_TEXT = re.compile(r'^\s*\{.*"[^"]*(\s+[^"\s]+){3}[^"]*".*\}\s*$', re.MULTILINE)
+"""A line of JSON with a text of some words, as passages in a prompt often are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,71 +59,34 @@ class FoundText:
     is_named: bool
 
 
-def find_answers(body: Any, question: str, passages: Sequence[str], at: str = "", taken: str = "") -> list[FoundText]:
+def find_answers(body: Any, question: str, passages: Sequence[str]) -> list[FoundText]:
     """Everything that may be the answer, the likeliest first.
 
     Args:
         body: What was received.
         question: What was asked; its echo is no answer.
-        passages: Texts of chunks, which are none either, nor is a prompt made of them.
-        at: Expression that leads to the body.
-        taken: Where the chunks stand; below it is no answer.
+        passages: Texts of chunks; a prompt made of several of them is none either.
     """
-    texts = [_weighed(expression, text) for expression, text in _texts(body, at, question, _DEEPEST)]
+    texts = [_weighed(expression, text) for expression, text in _texts(body, "", question, _DEEPEST)]
     prose = [each for each in texts if each.weight > 0 and each.text.strip() != question.strip()]
-    own = [each for each in prose if not (_is_made_of(each.text, passages) or _is_passage(each, passages, taken))]
+    own = [each for each in prose if sum(passage in each.text for passage in set(passages)) < 2]
     return sorted(own, key=lambda each: -each.weight)
 
 
-def _is_passage(found: FoundText, passages: Sequence[str], taken: str) -> bool:
-    """Whether it is one of the passages; an answer may be what a passage says, but it stands elsewhere."""
-    return bool(taken) and found.text in passages and found.expression.startswith(taken)
-
-
-def is_none(text: FoundText) -> bool:
-    """Whether its key is called as texts are that are no answers."""
-    return snake(last_name(text.expression)) in fields.NO_ANSWERS or text.expression in {"message", "msg"}
-
-
-def holds_objects(text: str) -> bool:
-    """Whether lines of it are objects of JSON with a text in them, as passages in a prompt often are."""
-    return any(_is_object_with_text(line.strip()) for line in text.splitlines())
-
-
-def _is_object_with_text(line: str) -> bool:
-    if not (line.startswith("{") and line.endswith("}")):
-        return False
-    try:
-        found = json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(found, dict) and any(
-        isinstance(value, str) and word_count(value) >= _WORDS_OF_A_PASSAGE for value in found.values()
-    )
-
-
-def near(texts: Sequence[FoundText]) -> list[FoundText]:
-    """Those beside the first that may be meant as well; none where the name of the first settles it."""
-    if not texts:
-        return []
-    first, *others = [texts[0], *(each for each in texts[1:] if each.text != texts[0].text)]
-    if first.is_named:
-        return [other for other in others if other.is_named and other.weight >= first.weight * _ANSWERS_NEAR]
-    return [other for other in others if other.weight >= first.weight * _ANSWERS_NEAR]
-
-
-def _is_made_of(text: str, passages: Sequence[str]) -> bool:
-    """Whether it is a prompt or context that holds several passages."""
-    return sum(passage in text for passage in set(passages)) > 1
+def _near(texts: Sequence[FoundText]) -> list[FoundText]:
+    """Those beside the first that may be meant as well: of its kind, where its name settles that."""
+    first = texts[0]
+    others = [each for each in texts[1:] if each.text != first.text and each.weight >= first.weight * _ANSWERS_NEAR]
+    return [other for other in others if other.is_named or not first.is_named]
 
 
 def _weighed(expression: str, text: str) -> FoundText:
     name = snake(last_name(expression.replace("join('', ", "").rstrip(")")))
     count = min(word_count(text), _MOST_COUNTED)
-    named = name in fields.ANSWERS or name.endswith(("_answer", "_response"))
+    named = name in NAMES["answers"] or name.endswith(("_answer", "_response"))
     if count < 2 and (_NO_PROSE.fullmatch(text) or not named):
         return FoundText(expression, text, 0.0, is_named=False)
-    factor = 4.0 if named else 0.1 if name in fields.NO_ANSWERS else 1.5 if name in fields.MAY_BE_ANSWERS else 1.0
+    factor = 4.0 if named else 0.1 if name in NAMES["no_answers"] else 1.5 if name in NAMES["may_be_answers"] else 1.0
     return FoundText(expression, text, count * factor, is_named=named)
 
 
@@ -138,44 +99,30 @@ def _texts(value: Any, at: str, question: str, depth: int) -> Iterator[tuple[str
     elif are_texts(value) and len(value) == 1:
         yield f"{at}[0]", value[0]
     elif are_objects(value) and depth:
-        yield from _of_objects_answers(value, at, question, depth)
-
-
-def _of_objects_answers(
-    items: Sequence[Mapping[str, Any]], at: str, question: str, depth: int
-) -> Iterator[tuple[str, str]]:
-    if are_messages(items, question) or (len(items) == 1 and not are_blocks(items)):
-        place = f"{at}[0]" if len(items) == 1 else f"{at}[-1]"
-        yield from _texts(items[-1], place, question, depth - 1)
-        return
-    kind = kind_key(items)
-    if kind is not None:
-        yield from _of_kinds(items, kind, at, question, depth)
+        kind = kind_key(value)
+        if are_messages(value, question) or (len(value) == 1 and not are_blocks(value)):
+            place = f"{at}[0]" if len(value) == 1 else f"{at}[-1]"
+            yield from _texts(value[-1], place, question, depth - 1)
+        elif kind is not None:
+            yield from _of_kinds(value, kind, at, question, depth)
 
 
 def _of_kinds(
     items: Sequence[Mapping[str, Any]], kind: str, at: str, question: str, depth: int
 ) -> Iterator[tuple[str, str]]:
-    """The texts of objects that say of what kind they are, of each kind by itself."""
+    """The texts of objects that say of what kind they are, of each kind by itself; those of blocks together."""
     names = dict.fromkeys(str(item[kind]) for item in items)
     for name in names:
-        alike, place = [item for item in items if item[kind] == name], f"{at}[?{kind}=={raw(name)}]"
-        if are_blocks(items):
-            yield from _joined(alike, place, kind)
-        elif len(names) > 1:
-            yield from _texts(_without(alike[0], kind), f"{place} | [0]", question, depth - 1)
-
-
-def _without(item: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    return {key: value for key, value in item.items() if key != kind}
-
-
-def _joined(blocks: Sequence[Mapping[str, Any]], place: str, kind: str) -> Iterator[tuple[str, str]]:
-    """The texts of typed blocks of one kind, together."""
-    for key in set(blocks[0]) - {kind}:
-        texts = [block.get(key) for block in blocks]
-        if are_texts(texts):
-            yield f"join('', {place}.{child('', key)})", "".join(map(str, texts))
+        alike = [{key: value for key, value in item.items() if key != kind} for item in items if item[kind] == name]
+        place = f"{at}[?{kind}=={raw(name)}]"
+        if not are_blocks(items):
+            if len(names) > 1:
+                yield from _texts(alike[0], f"{place} | [0]", question, depth - 1)
+            continue
+        for key in alike[0]:
+            texts = [block.get(key) for block in alike]
+            if are_texts(texts):
+                yield f"join('', {place}.{child('', key)})", "".join(map(str, texts))
 
 
 # What an answer cites: by a list beside it, or by marks in its text; and from which number it counts.
@@ -189,8 +136,6 @@ _DEFAULT = re.compile(CitationSpec().markers)
 _CLEARLY = 2
 """So many more words of the answer in the chunks by one base than by the other settle it."""
 
-_PLACES = names_in("index number position place n ref rank")
-
 _WORD = re.compile(r"\w{4,}")
 
 
@@ -200,7 +145,6 @@ class Citing:
 
     Attributes:
         expression: For `map.citations`; None without a list.
-        references: For `map.references`; None where marks stand for places.
         markers: Pattern of a mark; None for the usual one, or none.
         given_as: `list`, `markers`, or `auto` where nothing was seen.
         base: The number of the first chunk.
@@ -210,7 +154,6 @@ class Citing:
     """
 
     expression: str | None = None
-    references: str | None = None
     markers: str | None = None
     given_as: str = "auto"
     base: int = 1
@@ -237,9 +180,7 @@ def find_citing(
     _by_list(body, rows, taken, prefix, found)
     if found.expression is None:
         _by_marks(answer, found)
-        if found.given_as == "markers":
-            _stand_for(body, taken, prefix, found)
-    if found.seen and found.references is None:
+    if found.seen:
         _settle_base(answer, rows, found)
     return found
 
@@ -257,36 +198,24 @@ def _take_list(path: str, items: Sequence[Any], rows: Sequence[Mapping[str, Any]
     if whole is not None and max(whole) <= len(rows) and len(set(whole)) == len(whole):
         found.expression, found.seen = at, whole
         found.is_named = is_of_citations(last_name(path))
-    elif all(isinstance(item, str) for item in items):
-        found.expression = _of_texts(set(items), rows, at, path)
+    elif are_texts(items):
+        documents = _known(rows, "document_id") | _known(rows, "document_name")
+        if set(items) <= _known(rows, "chunk_id"):
+            found.expression = at
+        elif is_of_citations(last_name(path)) and set(items) <= documents:
+            found.expression = f"{at}[].{{document_id: @}}"
     elif are_objects(items):
-        found.expression = _of_objects(items, rows, at, path, found)
+        found.expression = _by_ids(items, rows, at)
+        if found.expression is None and is_of_citations(last_name(path)):
+            found.expression = _by_places(items, len(rows), at, found)
     if found.expression is not None:
         found.given_as = "list"
     return found.expression is not None
 
 
-def _of_texts(items: set[str], rows: Sequence[Mapping[str, Any]], at: str, path: str) -> str | None:
-    """The expression of texts that are ids of chunks; or names of documents, where the list is called so."""
-    if items <= _known(rows, "chunk_id"):
-        return at
-    documents = _known(rows, "document_id") | _known(rows, "document_name")
-    return f"{at}[].{{document_id: @}}" if is_of_citations(last_name(path)) and items <= documents else None
-
-
 def _holds(path: str, taken: Sequence[str]) -> bool:
     """Whether a list is one of those of the chunks, or holds one."""
     return any(each == path or each.startswith((f"{path}[", f"{path}.")) for each in taken)
-
-
-def _of_objects(
-    items: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]], at: str, path: str, found: Citing
-) -> str | None:
-    """The expression of objects that name what is cited: by ids that the chunks have, or by their places."""
-    named = _by_ids(items, rows, at)
-    if named is not None or not is_of_citations(last_name(path)):
-        return named
-    return _by_places(items, len(rows), at, found)
 
 
 def _by_ids(items: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]], at: str) -> str | None:
@@ -302,7 +231,7 @@ def _by_ids(items: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]
 def _by_places(items: Sequence[Mapping[str, Any]], count: int, at: str, found: Citing) -> str | None:
     for place, inside, values in _columns_within(items):
         whole = _whole_numbers(values)
-        if whole is not None and _PLACES & set(snake(last_name(inside)).split("_")) and max(whole) <= count:
+        if whole is not None and NAMES["places"] & set(snake(last_name(inside)).split("_")) and max(whole) <= count:
             found.seen = whole
             return f"{at}[]{place}.{selected({'index': inside})}"
     return None
@@ -337,22 +266,6 @@ def _by_marks(answer: str, found: Citing) -> None:
     if not all(_DEFAULT.fullmatch(mark[0]) for mark in alike):
         after = r"[^\]】]*" if tail else ""
         found.markers = rf"{re.escape(opened)}\s*{re.escape(prefix)}(\d+){after}\s*{re.escape(closed)}"
-
-
-def _stand_for(body: Any, taken: Sequence[str], prefix: str, found: Citing) -> None:
-    """A list beside the chunks, whose items bear the numbers of the marks and name a source."""
-    for path, items in lists_below(body):
-        named = _numbered_files(items, found.seen) if are_objects(items) and not _holds(path, taken) else None
-        if named is not None:
-            found.references = f"{below(prefix, path)}[].{named}"
-            return
-
-
-def _numbered_files(items: Sequence[Mapping[str, Any]], seen: Sequence[int]) -> str | None:
-    given, cited = columns(items), set(map(str, seen))
-    labels = [name for name, values in given.items() if cited <= set(map(str, values))]
-    files = [name for name in given if name not in labels and snake(last_name(name)).endswith(("path", "name", "file"))]
-    return f"{{index: {labels[0]}, document_id: {files[0]}}}" if labels and files else None
 
 
 def _settle_base(answer: str, rows: Sequence[Mapping[str, Any]], found: Citing) -> None:
@@ -418,9 +331,7 @@ def guess_body(body: Any, question: str, chosen: Mapping[str, Any] | None = None
     chosen, guess = chosen or {}, Guess()
     passages = find_passages(body, question)
     taken = take_chunks(guess, body, passages, chosen)
-    texts = find_answers(
-        body, question, [row["text"] for row in guess.rows if row.get("text")], taken=taken[0] if taken else ""
-    )
+    texts = find_answers(body, question, [row["text"] for row in guess.rows if row.get("text")])
     take_answer(guess, body, texts, chosen)
     take_citing(guess, find_citing(body, guess.answer, guess.rows, taken), chosen)
     take_sides(guess, body)
@@ -435,42 +346,25 @@ def take_chunks(guess: Guess, body: Any, passages: Sequence[Passages], chosen: M
     picked = chosen.get("map.chunks")
     if picked is not None:
         guess.map["chunks"] = picked
-        guess.rows = _rows(picked, body)
+        guess.rows = [row if isinstance(row, dict) else {"text": row} for row in find_or_none(picked, body) or ()]
         return next((each.taken for each in passages if picked in {each.expression, *each.others}), [])
     if not passages:
         return []
     first = passages[0]
     guess.map["chunks"], guess.rows = first.expression, first.rows
-    others = (*first.others, *_rivals(passages))
-    why = _why_unsure(first, others)
+    # Other lists, of other texts, may be meant as well.
+    rivals = [each for each in passages[1:] if set(each.texts) != set(first.texts)]
+    others = (*first.others, *(each.expression for each in rivals if each.weight >= first.weight * _NEAR))
+    why = None
+    if others:
+        why = "other lists or fields are of such texts"
+    elif first.unsure:
+        why = f"{', '.join(first.unsure)} by how the values look"
+    elif len(first.rows) == 1 and snake(last_name(first.at)) not in NAMES["passages"]:
+        why = "a list of one item"
     if why is not None:
         guess.doubts.append(Doubt("map.chunks", first.expression, others, why))
     return first.taken
-
-
-def _rivals(passages: Sequence[Passages]) -> list[str]:
-    """Other lists, of other texts, that may be meant as well."""
-    first = passages[0]
-    others = [each for each in passages[1:] if set(each.texts) != set(first.texts)]
-    return [each.expression for each in others if each.weight >= first.weight * _NEAR or each.at == first.at]
-
-
-def _why_unsure(found: Passages, others: Sequence[str]) -> str | None:
-    """What makes the chunks a guess; None where nothing does."""
-    if others:
-        return "other lists or fields are of such texts"
-    if found.unsure:
-        return f"{', '.join(found.unsure)} by how the values look"
-    is_named = snake(last_name(found.at)) in PASSAGES
-    return None if is_named or len(found.rows) > 1 else "a list of one item"
-
-
-def _rows(expression: str, body: Any) -> list[dict[str, Any]]:
-    try:
-        found = find(expression, body)
-    except MappingError:
-        return []
-    return [row if isinstance(row, dict) else {"text": row} for row in found or ()] if isinstance(found, list) else []
 
 
 def take_answer(guess: Guess, body: Any, texts: Sequence[FoundText], chosen: Mapping[str, Any]) -> None:
@@ -479,27 +373,20 @@ def take_answer(guess: Guess, body: Any, texts: Sequence[FoundText], chosen: Map
     if picked:
         found = find(picked, body)
         guess.map["answer"], guess.answer = picked, found if isinstance(found, str) else None
-    elif guess.rows and texts and is_none(texts[0]):
-        why = "no text is called as answers are: it only retrieves"
-        guess.doubts.append(Doubt("map.answer", "", _expressions(texts), why))
+    elif guess.rows and texts and snake(last_name(texts[0].expression)) in NAMES["no_answers"] | {"message", "msg"}:
+        others = tuple(text.expression for text in texts[:4])
+        guess.doubts.append(Doubt("map.answer", "", others, "no text is called as answers are: it only retrieves"))
     elif texts:
-        guess.map["answer"], guess.answer = texts[0].expression, texts[0].text
-        guess.doubts += _doubts_of_answer(texts)
-
-
-def _doubts_of_answer(texts: Sequence[FoundText]) -> list[Doubt]:
-    first, others = texts[0], near(texts)
-    if others:
-        return [Doubt("map.answer", first.expression, _expressions(others), "other texts are as long")]
-    if holds_objects(first.text):
-        why = "it holds objects of JSON, as a context for a model does: it may be no answer"
-        return [Doubt("map.answer", first.expression, (), why)]
-    is_clear = first.is_named or len(texts) == 1
-    return [] if is_clear else [Doubt("map.answer", first.expression, (), "the longest text")]
-
-
-def _expressions(texts: Sequence[FoundText]) -> tuple[str, ...]:
-    return tuple(text.expression for text in texts[:4])
+        first, others = texts[0], tuple(text.expression for text in _near(texts)[:4])
+        guess.map["answer"], guess.answer, why = first.expression, first.text, None
+        if others:
+            why = "other texts are as long"
+        elif _OBJECT_WITH_TEXT.search(first.text):
+            why = "it holds objects of JSON, as a context for a model does: it may be no answer"
+        elif not first.is_named and len(texts) > 1:
+            why = "the longest text"
+        if why is not None:
+            guess.doubts.append(Doubt("map.answer", first.expression, others, why))
 
 
 def take_citing(guess: Guess, citing: Citing, chosen: Mapping[str, Any]) -> None:
@@ -508,8 +395,6 @@ def take_citing(guess: Guess, citing: Citing, chosen: Mapping[str, Any]) -> None
         guess.map["citations"] = citing.expression
         if not citing.is_named:
             guess.doubts.append(Doubt("map.citations", citing.expression, (), "a list of numbers of chunks"))
-    if citing.references is not None:
-        guess.map["references"] = citing.references
     base = chosen.get("citations.base", citing.base)
     if citing.given_as != "auto":
         guess.citations["given_as"] = citing.given_as

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from evals.run.probing.fields import names_in, parts_of, snake
+from evals.run.probing.fields import IN_ORDER, NAMES, parts_of, snake
 from evals.text.decoding import parse_json
 
 # The request that may ask a question: what is known of it, and where from.
@@ -83,16 +83,11 @@ def missing_fields(said: bytes) -> list[tuple[str, ...]]:
         body = parse_json(said)
     except ValueError:
         return _quoted(said.decode("utf-8", "replace"))
-    located = list(_located(body))
-    return located or [path for text in _texts(body) for path in _quoted(text)]
-
-
-def _located(body: Any) -> list[tuple[str, ...]]:
-    """The fields of `{"detail": [{"loc": ["body", "question"], "type": "missing"}]}`."""
+    # Frameworks list what is wrong under `detail`, each with its place, of which the first step is `body`.
     details = body.get("detail") if isinstance(body, Mapping) else None
     items = [item for item in details if isinstance(item, Mapping)] if isinstance(details, list) else []
-    paths = [tuple(map(str, item.get("loc") or ())) for item in items]
-    return [path[1:] for path in paths if len(path) > 1]
+    located = [tuple(map(str, item.get("loc") or ()))[1:] for item in items]
+    return [path for path in located if path] or [path for text in _texts(body) for path in _quoted(text)]
 
 
 def _texts(body: Any) -> list[str]:
@@ -127,12 +122,6 @@ def with_field(plan: Plan, path: Sequence[str]) -> Plan:
 
 USUAL = ("/query", "/ask", "/chat", "/api/chat", "/api/query", "/api/ask", "/v1/query", "/rag", "/answer", "/search")
 """Paths that ask a question on most servers that have them."""
-
-_CHANGES = names_in("delete purge drop reset clear remove rebuild train pull upload")
-
-
-_CHANGES_ELSEWHERE = names_in("create update send")
-"""Words of change except in operations of built-in profiles, such as `createChatCompletion`."""
 
 
 Assent = Callable[[Sequence[Plan]], Sequence[Plan]]
@@ -172,7 +161,7 @@ def sort_out(
     """
     found = Candidates()
     for plan in plans:
-        words = _CHANGES if plan.path in of_profiles else _CHANGES | _CHANGES_ELSEWHERE
+        words = NAMES["changes"] if plan.path in of_profiles else NAMES["changes"] | NAMES["changes_elsewhere"]
         told = parts_of(f"{plan.path} {_operation_id(document, plan)}")
         word = next((part for part in told if part in words), None)
         if word is not None:
@@ -193,18 +182,7 @@ def _operation_id(document: Mapping[str, Any], plan: Plan) -> str:
     return ""
 
 
-_FIELDS = (
-    *("question", "query", "q", "prompt", "user_query", "query_text", "search_query", "user_input", "input", "message"),
-    *("text", "content", "ask", "inquiry", "request", "utterance", "search", "term"),
-)
-
-_ASKING = names_in("ask query question chat answer rag search completion completions generate invoke run")
-
-
-_OTHERS = names_in(
-    "upload ingest index feedback login auth token health status metrics delete documents files batch stream admin "
-    "settings config users embed embeddings rerank evaluate log logs"
-)
+_FIELDS = IN_ORDER["question_fields"]
 
 _WANTED = ("include", "return", "with")
 
@@ -241,7 +219,9 @@ def paths_of(document: Mapping[str, Any]) -> set[tuple[str, str]]:
 def _plans(document: Schema, path: str, method: str, operation: Schema) -> Iterator[tuple[float, Plan]]:
     weight = _weight(path, operation)
     if method == "post":
-        schema = _body_schema(document, operation)
+        schema = _resolved(document, operation.get("requestBody"))
+        for key in ("content", "application/json", "schema"):
+            schema = _resolved(document, schema.get(key))
         field = _question_field(document, schema)
         if field is not None:
             body = _example(document, schema, field, _DEEPEST)
@@ -257,17 +237,12 @@ def _plans(document: Schema, path: str, method: str, operation: Schema) -> Itera
 def _weight(path: str, operation: Schema) -> float:
     parts = set(parts_of(path))
     told = set(parts_of(f"{operation.get('operationId', '')} {operation.get('summary', '')}"))
-    return 2 * len(parts & _ASKING) - 3 * len(parts & _OTHERS) + len(told & _ASKING) - len(told & _OTHERS)
+    asking, others = NAMES["asking"], NAMES["other_operations"]
+    return 2 * len(parts & asking) - 3 * len(parts & others) + len(told & asking) - len(told & others)
 
 
 def _rank(field: str) -> float:
     return 3 - 0.1 * _FIELDS.index(field) if field in _FIELDS else 0.5
-
-
-def _body_schema(document: Schema, operation: Schema) -> Schema:
-    content = _resolved(document, operation.get("requestBody", {})).get("content", {})
-    media = content.get("application/json", {}) if isinstance(content, Mapping) else {}
-    return _resolved(document, media.get("schema", {}) if isinstance(media, Mapping) else {})
 
 
 def _resolved(document: Schema, schema: Any) -> Schema:
@@ -276,25 +251,17 @@ def _resolved(document: Schema, schema: Any) -> Schema:
         if not isinstance(schema, Mapping):
             return {}
         reference = schema.get("$ref")
-        several = _alternatives(schema)
+        several = schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf")
         if isinstance(reference, str) and reference.startswith("#/"):
-            schema = _referred(document, reference)
+            found: Any = document
+            for step in reference[2:].split("/"):
+                found = found.get(step) if isinstance(found, Mapping) else None
+            schema = found
         elif several:
             schema = next((each for each in several if each.get("type") != "null"), {})
         else:
             return schema
     return schema if isinstance(schema, Mapping) else {}
-
-
-def _alternatives(schema: Schema) -> Any:
-    return schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf")
-
-
-def _referred(document: Schema, reference: str) -> Any:
-    found: Any = document
-    for step in reference[2:].split("/"):
-        found = found.get(step) if isinstance(found, Mapping) else None
-    return found
 
 
 def _properties(document: Schema, schema: Schema) -> dict[str, Schema]:
@@ -307,24 +274,20 @@ def _properties(document: Schema, schema: Schema) -> dict[str, Schema]:
 def _question_field(document: Schema, schema: Schema) -> str | None:
     """The property that is the question: by its name, else a required text, else the only text, else what holds one."""
     properties = _properties(document, schema)
-    texts = [name for name, each in properties.items() if _is_free_text(each)]
-    likely = _likely(texts, schema.get("required", ()))
-    inner = (name for name, each in properties.items() if _holds_question(document, each))
+    texts = [
+        name
+        for name, each in properties.items()
+        if each.get("type") == "string" and not {"enum", "format", "const"} & set(each)
+    ]
+    required = [name for name in texts if name in schema.get("required", ())]
+    likely = [*(name for name in _FIELDS if name in texts), *required, *(texts if len(texts) == 1 else ())]
+    inner = (name for name, each in properties.items() if _question_field(document, _item(document, each)) is not None)
     return likely[0] if likely else next(inner, None)
 
 
-def _likely(texts: Sequence[str], required: Any) -> list[str]:
-    named = [name for name in _FIELDS if name in texts]
-    return [*named, *(name for name in texts if name in required), *(texts if len(texts) == 1 else ())]
-
-
-def _is_free_text(schema: Schema) -> bool:
-    return schema.get("type") == "string" and not {"enum", "format", "const"} & set(schema)
-
-
-def _holds_question(document: Schema, schema: Schema) -> bool:
-    inner = _resolved(document, schema.get("items")) if schema.get("type") == "array" else schema
-    return bool(inner.get("properties")) and _question_field(document, inner) is not None
+def _item(document: Schema, schema: Schema) -> Schema:
+    """What a list holds; of anything else the schema itself."""
+    return _resolved(document, schema.get("items")) if schema.get("type") == "array" else schema
 
 
 def _example(document: Schema, schema: Schema, field: str, depth: int) -> dict[str, Any]:
@@ -346,7 +309,7 @@ def _example(document: Schema, schema: Schema, field: str, depth: int) -> dict[s
 def _with_question(document: Schema, schema: Schema, depth: int) -> Any:
     if schema.get("type") == "string" or not depth:
         return QUESTION
-    inner = _resolved(document, schema.get("items")) if schema.get("type") == "array" else schema
+    inner = _item(document, schema)
     field = _question_field(document, inner)
     value = _example(document, inner, field, depth - 1) if field else QUESTION
     return [value] if schema.get("type") == "array" else value

@@ -6,8 +6,8 @@ from itertools import permutations
 from typing import Any
 
 from evals.client.mapping import MappingError, find
-from evals.run.probing import fields as words
 from evals.run.probing.fields import (
+    NAMES,
     Fields,
     are_blocks,
     are_messages,
@@ -18,10 +18,10 @@ from evals.run.probing.fields import (
     choose_fields,
     choose_sources,
     columns,
+    is_of_citations,
     last_name,
     leaves,
     lists_below,
-    names_in,
     snake,
     within,
     word_count,
@@ -96,16 +96,13 @@ def _weight(found: Passages) -> float:
     count = sum(map(word_count, set(texts)))
     if sum(text.rstrip().endswith("?") for text in texts) * 2 > len(texts):
         count //= 4
-    return count * (1 + 0.5 * (_key_count(found.rows) - 1)) * _weight_of_name(found.at)
+    keys = {key for row in found.rows for key, value in row.items() if value is not None}
+    names = {snake(name) for name in found.at.replace("[", ".").replace("]", "").split(".")}
+    return count * (1 + 0.5 * (len(keys) - 1)) * _weight_of_name(names)
 
 
-def _key_count(rows: Sequence[Mapping[str, Any]]) -> int:
-    return len({key for row in rows for key, value in row.items() if value is not None})
-
-
-def _weight_of_name(at: str) -> float:
-    names = {snake(name) for name in at.replace("[", ".").replace("]", "").split(".")}
-    return 1.5 if names & words.PASSAGES else 0.2 if names & words.NO_PASSAGES else 1.0
+def _weight_of_name(names: set[str]) -> float:
+    return 1.5 if names & NAMES["passages"] else 0.2 if names & NAMES["no_passages"] else 1.0
 
 
 def _candidates(value: Any, at: str, question: str, depth: int) -> Iterator[Passages]:
@@ -116,7 +113,7 @@ def _candidates(value: Any, at: str, question: str, depth: int) -> Iterator[Pass
         for key, item in value.items():
             yield from _candidates(item, child(at, key), question, depth - 1)
     elif are_texts(value):
-        if sum(map(word_count, value)) / len(value) >= _LEAST_WORDS:
+        if _are_long(value):
             yield Passages(at, at or "@")
     elif are_objects(value):
         yield from _objects(value, at, question, depth)
@@ -155,21 +152,16 @@ def _nested(items: Sequence[Mapping[str, Any]], at: str, question: str) -> Itera
             fields = choose_fields(columns(flat))
             if fields is not None:
                 yield _with_parent(items, at, path, fields, objects=True)
-        elif are_texts(flat) and sum(map(word_count, flat)) / len(flat) >= _LEAST_WORDS:
-            yield from _texts_of_each(items, at, path)
-
-
-def _texts_of_each(items: Sequence[Mapping[str, Any]], at: str, path: str) -> Iterator[Passages]:
-    """Texts within each item, with the lists beside them where these are as long."""
-    beside = _beside(items[0], path)
-    if beside.paths:
-        zipped, keys = _zipped(path, beside)
-        yield Passages(f"{at}[].{path}", f"{at}[].zip({zipped})[].{selected(keys)}", unsure=beside.unsure)
-    yield _with_parent(items, at, path, Fields({"text": ""}), objects=False)
+        elif are_texts(flat) and _are_long(flat):
+            beside = _beside(items[0], path)
+            if beside.paths:  # lists beside the texts that are as long
+                zipped, keys = _zipped(path, beside)
+                yield Passages(f"{at}[].{path}", f"{at}[].zip({zipped})[].{selected(keys)}", unsure=beside.unsure)
+            yield _with_parent(items, at, path, Fields({"text": ""}), objects=False)
 
 
 def _with_parent(items: Sequence[Mapping[str, Any]], at: str, path: str, fields: Fields, *, objects: bool) -> Passages:
-    parent = choose_sources(columns([item for item in items if _has_list(item, path)]))
+    parent = choose_sources(columns([item for item in items if path in dict(lists_below(item))]))
     missing = {} if _documents_of(fields) else _documents_of(parent)
     place = f"{at}[].{path}"
     if not missing:
@@ -180,10 +172,6 @@ def _with_parent(items: Sequence[Mapping[str, Any]], at: str, path: str, fields:
     return _made(place, f"{at}[].zip({{{zipped}}})[]", made)
 
 
-def _has_list(item: Mapping[str, Any], path: str) -> bool:
-    return any(found == path for found, _ in lists_below(item))
-
-
 def _documents_of(fields: Fields) -> dict[str, str]:
     """What names the document, by the key of a chunk."""
     return {key: path for key, path in fields.paths.items() if key.startswith("document")}
@@ -192,17 +180,18 @@ def _documents_of(fields: Fields) -> dict[str, str]:
 def _parallel(value: Mapping[str, Any], at: str) -> Iterator[Passages]:
     """Lists of one length, one of which holds the texts."""
     for path, items in lists_below(value):
-        if are_texts(items) and sum(map(word_count, items)) / len(items) >= _LEAST_WORDS:
-            beside = _beside(value, path)
-            place = below(at, path)
-            if beside.paths:
-                zipped, keys = _zipped(path, beside)
-                ends = "" if keys == {key: key for key in keys} else f"[].{selected(keys)}"
-                lists = [below(at, where.partition("/")[0]) for where in beside.paths.values()]
-                whole = f"{below(at, f'zip({zipped})')}{ends}"
-                yield Passages(place, whole, unsure=beside.unsure, lists=lists)
-            elif path.endswith("[0]"):
-                yield Passages(place, place)
+        beside = _beside(value, path) if are_texts(items) and _are_long(items) else Fields()
+        if beside.paths:
+            zipped, keys = _zipped(path, beside)
+            ends = "" if all(key == where for key, where in keys.items()) else f"[].{selected(keys)}"
+            lists = [below(at, where.partition("/")[0]) for where in beside.paths.values()]
+            whole = f"{below(at, f'zip({zipped})')}{ends}"
+            yield Passages(below(at, path), whole, unsure=beside.unsure, lists=lists)
+
+
+def _are_long(texts: Sequence[str]) -> bool:
+    """Whether texts have as many words as passages have at least."""
+    return sum(map(word_count, texts)) / len(texts) >= _LEAST_WORDS
 
 
 def _beside(value: Mapping[str, Any], path: str) -> Fields:
@@ -212,25 +201,16 @@ def _beside(value: Mapping[str, Any], path: str) -> Fields:
     alike = {name: items for name, items in lists.items() if name != path and len(items) == count}
     given: dict[str, Sequence[Any]] = {}
     for other, items in alike.items():
-        if not (_are_places(items) or _repeats_another(other, alike)):
-            given |= _values_of(other, items)
+        # A list that is called as citations are may say nothing that another one does not say.
+        is_cited = is_of_citations(last_name(other)) and are_texts(items)
+        repeats = is_cited and any(set(items) <= set(map(str, each)) for name, each in alike.items() if name != other)
+        if are_objects(items):
+            given |= {f"{other}/{inner}": values for inner, values in columns(items).items()}
+        elif not (repeats or _are_places(items) or any(isinstance(item, list | Mapping) for item in items)):
+            given[other] = items
     found = choose_sources({_singular(name): values for name, values in given.items()})
     names = {_singular(name): name for name in given}
     return Fields({key: names[where] for key, where in found.paths.items()}, [], found.unsure)
-
-
-def _values_of(name: str, items: list[Any]) -> dict[str, Sequence[Any]]:
-    """The leaves of a list of objects, or what a list of single values holds; nothing of other lists."""
-    if are_objects(items):
-        return {f"{name}/{inner}": values for inner, values in columns(items).items()}
-    return {} if any(isinstance(item, list | Mapping) for item in items) else {name: items}
-
-
-def _repeats_another(name: str, lists: Mapping[str, list[Any]]) -> bool:
-    """Whether a list that is called as citations are says nothing that another list does not say."""
-    if not words.is_of_citations(last_name(name)) or not are_texts(lists[name]):
-        return False
-    return any(other != name and are_texts(items) and set(lists[name]) <= set(items) for other, items in lists.items())
 
 
 def _singular(path: str) -> str:
@@ -260,27 +240,6 @@ def _zipped(path: str, beside: Fields) -> tuple[str, dict[str, str]]:
 # What stands beside answer and chunks: token counts, the model, and whether a 200 says that all is well.
 
 
-_SENT = names_in("prompt input in read request sent question prefill")
-
-_MADE = names_in("completion output out generated written wrote response reply answer produced eval")
-
-_COUNTS = names_in("usage spent spending consumption consumed accounting billing cost costs")
-
-_MODELS = names_in("model model_name llm llm_model engine deployment")
-
-_WELL = names_in("ok success succeeded successful fine good completed complete done")
-
-_ILL = names_in("error failed failure refused rejected denied invalid bad exception fault ko")
-
-_STATES = names_in("status state outcome result verdict")
-
-_CODES = names_in("code errcode err_code error_code errno retcode")
-
-_FLAGS = names_in("ok success succeeded is_ok")
-
-_ERRORS = names_in("error err error_msg error_message errors fault problem")
-
-
 _MOST = 1_000_000
 """Tokens of one answer; more are nanoseconds or bytes."""
 
@@ -298,37 +257,31 @@ def guess_usage(body: Any, prefix: str = "") -> str | None:
     return _first_pair(body, prefix, _summed_pair)
 
 
-def _first_pair(
-    body: Any, prefix: str, pair_of: Callable[[Mapping[str, int], str], tuple[str, str] | None]
-) -> str | None:
-    for at, value in _objects_sides(body, ""):
-        counts = {key: number for key, number in value.items() if _is_count(number)}
-        pair = pair_of(counts, at)
-        if pair is not None:
-            keys = {"prompt_tokens": child("", pair[0]), "completion_tokens": child("", pair[1])}
-            return ".".join(filter(None, [below(prefix, at), selected(keys)]))
-    return None
+Pair = tuple[str, str]
+
+
+def _first_pair(body: Any, prefix: str, pair_of: Callable[[Mapping[str, int], str], Pair | None], at: str = "") -> Any:
+    if not isinstance(body, Mapping):
+        return None
+    pair = pair_of({key: number for key, number in body.items() if _is_count(number)}, at)
+    if pair is not None:
+        keys = {"prompt_tokens": child("", pair[0]), "completion_tokens": child("", pair[1])}
+        return ".".join(filter(None, [below(prefix, at), selected(keys)]))
+    return next(filter(None, (_first_pair(item, prefix, pair_of, child(at, key)) for key, item in body.items())), None)
 
 
 def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST
 
 
-def _objects_sides(value: Any, at: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    if isinstance(value, Mapping):
-        yield at, value
-        for key, item in value.items():
-            yield from _objects_sides(item, child(at, key))
-
-
 def _named_pair(counts: Mapping[str, int], at: str) -> tuple[str, str] | None:
-    sent = _called(counts, _SENT)
-    made = _called(counts, _MADE)
+    sent = _called(counts, NAMES["tokens_sent"])
+    made = _called(counts, NAMES["tokens_made"])
     if sent is None or made is None or sent == made:
         return None
     is_of_tokens = any("token" in snake(name) for name in (*counts, last_name(at)))
     is_sum = counts[sent] + counts[made] in [counts[key] for key in set(counts) - {sent, made}]
-    return (sent, made) if is_of_tokens or is_sum or snake(last_name(at)) in _COUNTS else None
+    return (sent, made) if is_of_tokens or is_sum or snake(last_name(at)) in NAMES["token_counts"] else None
 
 
 def _called(counts: Mapping[str, int], names: frozenset[str]) -> str | None:
@@ -345,7 +298,7 @@ def _summed_pair(counts: Mapping[str, int], _: str) -> tuple[str, str] | None:
 def find_model(body: Any, prefix: str = "") -> str | None:
     """The expression of the model's name."""
     for path, value in leaves(body):
-        if isinstance(value, str) and snake(last_name(path)) in _MODELS:
+        if isinstance(value, str) and snake(last_name(path)) in NAMES["models"]:
             return below(prefix, path)
     return None
 
@@ -355,17 +308,17 @@ def find_ok(body: Any) -> str | None:
     if not isinstance(body, Mapping):
         return None
     conditions = (_when_well(child("", key), snake(key), value) for key, value in body.items())
-    empty = (f"!{child('', key)}" for key, value in body.items() if snake(key) in _ERRORS and not value)
+    empty = (f"!{child('', key)}" for key, value in body.items() if snake(key) in NAMES["errors"] and not value)
     rpc = ["!error"] if "jsonrpc" in body else []  # which has either a result or an error
     return next(filter(None, (*conditions, *empty, *rpc)), None)
 
 
 def _when_well(key: str, name: str, value: Any) -> str | None:
-    if name in _FLAGS and value is True:
+    if name in NAMES["flags"] and value is True:
         return key
-    if name in _STATES and isinstance(value, str) and value.lower() in _WELL:
+    if name in NAMES["states"] and isinstance(value, str) and value.lower() in NAMES["well"]:
         return f"{key} == '{value}'"
-    return f"{key} == `{value}`" if name in _CODES and _is_count(value) and value in {0, 200} else None
+    return f"{key} == `{value}`" if name in NAMES["codes"] and _is_count(value) and value in {0, 200} else None
 
 
 def says_no(body: Any) -> str | None:
@@ -377,10 +330,10 @@ def says_no(body: Any) -> str | None:
 
 
 def _is_ill(name: str, value: Any) -> bool:
-    if name in _FLAGS:
+    if name in NAMES["flags"]:
         return value is False
-    if name in _STATES:
-        return isinstance(value, str) and value.lower() in _ILL
-    if name in _CODES:
+    if name in NAMES["states"]:
+        return isinstance(value, str) and value.lower() in NAMES["ill"]
+    if name in NAMES["codes"]:
         return isinstance(value, int) and not isinstance(value, bool) and value not in {0, 200}
-    return name in _ERRORS and isinstance(value, str | Mapping) and bool(value)
+    return name in NAMES["errors"] and isinstance(value, str | Mapping) and bool(value)

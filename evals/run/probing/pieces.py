@@ -8,11 +8,9 @@ from typing import Any
 
 from evals.client.spec import StreamFormat
 from evals.client.streams import END, FORMATS, RawPiece
-from evals.run.probing.fields import below, child, last_name, leaves, names_in, raw
-from evals.run.probing.guess import Doubt, Guess, find_answers, find_citing, take_chunks, take_citing, take_sides
+from evals.run.probing.fields import NAMES, below, child, leaves, raw
+from evals.run.probing.guess import Doubt, Guess, find_citing, take_chunks, take_citing, take_sides
 from evals.run.probing.passages import Passages, find_passages
-
-_LAST = names_in("done end finish finished complete completed final close closed stop eof bye")
 
 _JSON_LINES = ("ndjson", "jsonl", "json-lines", "jsonlines", "json-seq")
 
@@ -45,15 +43,8 @@ def stream_format(content_type: str, raw: str) -> StreamFormat | None:
 
 
 def _are_json_lines(raw: str) -> bool:
-    lines = [line for line in raw.splitlines() if line.strip()]
-    return len(lines) > 1 and all(map(_is_object, lines))
-
-
-def _is_object(line: str) -> bool:
-    try:
-        return isinstance(json.loads(line), dict)
-    except ValueError:
-        return False
+    lines = [line.strip() for line in raw.splitlines() if line.strip()]
+    return len(lines) > 1 and all(line.startswith("{") and line.endswith("}") for line in lines)
 
 
 def guess_stream(raw: str, form: StreamFormat, question: str, chosen: Mapping[str, Any]) -> Guess:
@@ -74,8 +65,6 @@ def guess_stream(raw: str, form: StreamFormat, question: str, chosen: Mapping[st
     delta = _delta(kinds)
     if delta is not None:
         _take_delta(guess, *delta, kinds)
-    else:
-        _take_whole(guess, kinds, question)
     others = [kind for kind in kinds if delta is None or kind is not delta[0]]
     _take_chunks(guess, parsed, others, question, chosen)
     for kind in others:
@@ -121,33 +110,14 @@ def _condition(piece: Mapping[str, Any], events: set[str]) -> str:
 
 
 def _delta(kinds: Sequence[Pieces]) -> tuple[Pieces, str] | None:
-    """The kind and the path of the text that comes in pieces: the longest of those that change from piece to piece."""
-    found: list[tuple[int, Pieces, str]] = []
+    """The kind and the path of the text: the longest of those that change from piece to piece, else the longest."""
+    several: dict[bool, list[tuple[int, Pieces, str]]] = {True: [], False: []}
     for kind in kinds:
         for path, texts in _text_paths(kind.data).items():
-            if len(texts) > 1 and len(set(texts)) > 1 and any(" " in text for text in ["".join(texts), *texts]):
-                found.append((len("".join(texts)), kind, path))
-    if not found:
-        return None
-    _, kind, path = max(found, key=lambda each: each[0])
-    return kind, path
-
-
-def _take_whole(guess: Guess, kinds: Sequence[Pieces], question: str) -> None:
-    """Take the likeliest text of any piece, where none comes in several."""
-    texts = [
-        (text, kind, path)
-        for kind in kinds
-        for path, listed in _text_paths(kind.data).items()
-        for text in find_answers({last_name(path) or "text": listed[-1]}, question, ())
-    ]
-    if not texts:
-        return
-    first, kind, path = max(texts, key=lambda each: each[0].weight)
-    _take_delta(guess, kind, path, kinds)
-    why = "the answer came in one piece"
-    guess.doubts.append(Doubt("stream.delta", (guess.stream or {})["delta"], (), why))
-    guess.answer = first.text
+            if any(" " in text for text in ["".join(texts), *texts]):
+                several[len(set(texts)) > 1].append((len("".join(texts)), kind, path))
+    found = several[True] or several[False]
+    return max(found, key=lambda each: each[0])[1:] if found else None
 
 
 def _text_paths(data: Sequence[Any]) -> dict[str, list[str]]:
@@ -171,21 +141,17 @@ def _texts(value: Any) -> list[tuple[str, str]]:
 def _take_delta(guess: Guess, kind: Pieces, path: str, kinds: Sequence[Pieces]) -> None:
     texts = _text_paths(kind.data)[path]
     elsewhere = any(path in _text_paths(other.data) for other in kinds if other is not kind)
-    guess.stream = guess.stream or {}
-    guess.stream["delta"] = _delta_of(kind, path, elsewhere=elsewhere)
+    place = below("data", path)
+    if kind.where and (elsewhere or not path):  # other kinds of pieces have such a text too
+        place = f"{kind.where} && {place}"
+    guess.stream = {**(guess.stream or {}), "delta": place}
     if len(texts) > 1 and all(later.startswith(earlier) for earlier, later in pairwise(texts)):
         guess.stream["whole"] = True
         guess.answer = texts[-1]
     else:
         guess.answer = "".join(texts)
-
-
-def _delta_of(kind: Pieces, path: str, *, elsewhere: bool) -> str:
-    """The expression of the text, with a condition where other kinds of pieces have such a text too."""
-    place = below("data", path)
-    if not path and not kind.where:
-        return "data"
-    return f"{kind.where} && {place}" if (kind.where and elsewhere) or not path else place
+    if len(texts) == 1:
+        guess.doubts.append(Doubt("stream.delta", place, (), "the answer came in one piece"))
 
 
 def _at(kind: Pieces) -> str:
@@ -236,5 +202,9 @@ def _of_pieces(found: Passages, kind: Pieces) -> Passages:
 def _take_end(guess: Guess, kinds: Sequence[Pieces], parsed: Sequence[Any]) -> None:
     """Take the last piece for the end where it is alone of its kind and called so."""
     last = next((kind for kind in kinds if kind.places == [len(parsed) - 1] and kind.where), None)
-    if last is not None and guess.stream is not None and last.where.rpartition("== ")[2].strip("'").lower() in _LAST:
+    if (
+        last is not None
+        and guess.stream is not None
+        and last.where.rpartition("== ")[2].strip("'").lower() in NAMES["last_events"]
+    ):
         guess.stream["done"] = last.where

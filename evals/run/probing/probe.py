@@ -176,7 +176,10 @@ def _split(url: str) -> tuple[str, str | None]:
 
 def _plans(seen: Sighted, fits: Iterable[ServerSpec], target: Target, path: str | None) -> list[Plan]:
     """The requests that may ask the question, the likeliest first."""
-    documented = plans_of(seen.openapi or {}, path) or _below(path, plans_of(seen.openapi or {}))
+    documented = plans_of(seen.openapi or {}, path)
+    if path is not None and not documented:  # of a server behind a prefix, or one of several in a process
+        prefix = f"{path.rstrip('/')}/"
+        documented = [plan for plan in plans_of(seen.openapi or {}) if plan.path.startswith(prefix)]
     if target.body is not None:
         at = path or next((plan.path for plan in documented), "/")
         return [Plan("POST", at, target.body, source="the form that was given")]
@@ -184,26 +187,6 @@ def _plans(seen: Sighted, fits: Iterable[ServerSpec], target: Target, path: str 
         return [*map(plan_of, fits), *documented, *usual(seen)]
     named = Plan("POST", path, {"question": QUESTION}, source="the path of the URL", doubts=("the field is a guess",))
     return [*map(plan_of, fits), *documented, named]
-
-
-def _below(path: str | None, plans: Sequence[Plan]) -> list[Plan]:
-    """Those of paths below this one: of a server behind a prefix, or one of several in a process."""
-    return [plan for plan in plans if path is not None and plan.path.startswith(f"{path.rstrip('/')}/")]
-
-
-def _form_wanted(target: Target) -> str:
-    """What to give beside what was given: the path, the form of the request, or what it may lack."""
-    if target.body is not None:
-        return _HINT_OTHER_FORM
-    return _HINT_FORM if _split(target.url)[1] is not None else _HINT_PATH
-
-
-def _login_header(plan: Plan) -> str:
-    """The header that the profile of the request has for a login, else the usual one."""
-    headers = load_profile(plan.profile).get("headers") if plan.profile is not None else None
-    usual_header = {"Authorization": "Bearer …"}
-    name = next(iter(headers or usual_header))
-    return f"{name}: {usual_header.get(name, '…')}"
 
 
 class _Search:
@@ -231,8 +214,10 @@ class _Search:
         """The error that no request was answered."""
         if not self.tried:
             return ServerRefusedError("nothing was found that takes a question", _way_out(self._found, _HINT_NOTHING))
+        wanted = _HINT_FORM if _split(self._target.url)[1] is not None else _HINT_PATH
+        wanted = wanted if self._target.body is None else _HINT_OTHER_FORM
         said = f"no request was answered; the last one: {self.said}"
-        return ServerRefusedError(said, _way_out(self._found, _form_wanted(self._target)))
+        return ServerRefusedError(said, _way_out(self._found, wanted))
 
     async def _first(self, waiting: list[Plan]) -> "Reached | None":
         by_shape: Reached | None = None
@@ -285,7 +270,9 @@ class _Search:
         self.said = failure.error.message
         self._tell(f"  refused: {self.said}")
         if failure.error.status in REFUSED:
-            hint = _HINT_LOGIN.format(_login_header(plan))
+            headers = load_profile(plan.profile).get("headers") if plan.profile is not None else None
+            name = next(iter(headers or ["Authorization"]))
+            hint = _HINT_LOGIN.format(f"{name}: {'Bearer …' if name == 'Authorization' else '…'}")
             raise ServerRefusedError(f"the server refuses us: {self.said}", _way_out(self._found, hint)) from failure
         if failure.error.kind != "status":
             raise self.unanswered() from failure

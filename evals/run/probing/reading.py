@@ -3,13 +3,13 @@
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any
 
 from evals.client.exchange import stored_body
 from evals.client.mapping import MappingError, find
 from evals.client.profile import MAX_RAW_CHARS, NO_PROFILE, resolve_spec
 from evals.client.rag_client import RAGClient
-from evals.client.spec import RequestSpec
 from evals.client.transport import Reply
 from evals.config import EvalConfig
 from evals.errors import ConfigError
@@ -46,30 +46,27 @@ def unread_fields(raw: str, read: Callable[[str], Any]) -> list[str]:
     """
     pieces = _pieces(raw)
     paths = list(dict.fromkeys(path for _, value in pieces for path in _paths(value)))[:_MOST]
-    whole = read(raw)
-    return [_text(path) for path in paths if read(_joined(pieces, path)) == whole]
+    whole, unread = read(raw), []
+    for path in paths:
+        lines = (before if value is None else before + json.dumps(_without(value, path)) for before, value in pieces)
+        if read("\n".join(lines)) == whole:
+            unread.append(reduce(lambda at, step: f"{at}[]" if step is None else child(at, step), path, ""))
+    return unread
 
 
 def _pieces(raw: str) -> list[tuple[str, Any]]:
     """Each line with what stands before its JSON; a line without JSON is nothing but that. A whole body is one line."""
+    pieces: list[tuple[str, Any]] = []
     try:
         return [("", parse_json(raw.encode()))]
     except ValueError:
-        return [_piece(line) for line in raw.split("\n")]
-
-
-def _piece(line: str) -> tuple[str, Any]:
-    text = line.removeprefix("data:")
-    try:
-        return line.removesuffix(text), parse_json(text.encode())
-    except ValueError:
-        return line, None
-
-
-def _joined(pieces: list[tuple[str, Any]], path: Path) -> str:
-    return "\n".join(
-        before if value is None else f"{before}{json.dumps(_without(value, path))}" for before, value in pieces
-    )
+        for line in raw.split("\n"):
+            text = line.removeprefix("data:")
+            try:
+                pieces.append((line.removesuffix(text), parse_json(text.encode())))
+            except ValueError:
+                pieces.append((line, None))
+    return pieces
 
 
 def _paths(value: Any, at: Path = ()) -> Iterator[Path]:
@@ -84,21 +81,14 @@ def _paths(value: Any, at: Path = ()) -> Iterator[Path]:
 
 
 def _without(value: Any, path: Path) -> Any:
-    if path and path[0] is None and isinstance(value, list):
-        return [_without(item, path[1:]) for item in value]
-    return _without_key(value, *path) if path and isinstance(value, Mapping) else value
-
-
-def _without_key(value: Mapping[str | None, Any], key: str | None, *rest: str | None) -> dict[str | None, Any]:
-    others = {name: item for name, item in value.items() if name != key}
-    return {**value, key: _without(value[key], rest)} if rest and key in value else others
-
-
-def _text(path: Path) -> str:
-    text = ""
-    for step in path:
-        text = f"{text}[]" if step is None else child(text, step)
-    return text
+    key, *rest = path
+    if key is None and isinstance(value, list):
+        return [_without(item, tuple(rest)) for item in value]
+    if not isinstance(value, Mapping) or key not in value:
+        return value
+    if rest:
+        return {**value, key: _without(value[key], tuple(rest))}
+    return {name: item for name, item in value.items() if name != key}
 
 
 DEFAULT_QUESTION = "What is this about?"
@@ -207,10 +197,14 @@ class AnswerReader:
 
     def _read_as(self, guess: Guess, seen: Sighted) -> dict[str, Any]:
         """The keys that say how the server is asked and read; those that say nothing are left out."""
-        ask = self.plan.ask | ({"ok_when": guess.ok_when} if guess.ok_when else {})
-        health = {"path": seen.health} if seen.health else None
-        keys = {"health": health, "ask": ask, "stream": guess.stream, "map": guess.map, "citations": guess.citations}
-        return {key: value for key, value in keys.items() if value or (key == "stream" and value is not None)}
+        keys: dict[str, Any] = {
+            "health": {"path": seen.health} if seen.health else None,
+            "ask": self.plan.ask | ({"ok_when": guess.ok_when} if guess.ok_when else {}),
+            "stream": guess.stream,
+            "map": guess.map or None,
+            "citations": guess.citations or None,
+        }
+        return {key: value for key, value in keys.items() if value is not None}
 
     def _probed(self, server: dict[str, Any], response: EvalResponse, doubts: list[Doubt]) -> Probed:
         raw, second = self._raw, self._retrieved
@@ -222,13 +216,9 @@ class AnswerReader:
 
 def _settled(guess: Guess, choose: Settle) -> dict[str, Any]:
     """What somebody says is meant, by key."""
-    chosen: dict[str, Any] = {}
-    for doubt in guess.doubts:
-        if doubt.others:
-            said = choose(doubt)
-            if said is not None:
-                chosen[doubt.key] = int(said) if doubt.key == "citations.base" else said
-    return chosen
+    said = {doubt.key: choose(doubt) for doubt in guess.doubts if doubt.others}
+    chosen: dict[str, Any] = {key: value for key, value in said.items() if value is not None}
+    return chosen | ({"citations.base": int(chosen["citations.base"])} if "citations.base" in chosen else {})
 
 
 def _response(server: Mapping[str, Any], raw: str, retrieved: str | None = None) -> EvalResponse:
@@ -236,17 +226,14 @@ def _response(server: Mapping[str, Any], raw: str, retrieved: str | None = None)
     try:
         spec = resolve_spec({**server, "headers": {}})
         bodies = [(spec.ask, raw), *([(spec.retrieve, retrieved)] if spec.retrieve and retrieved else [])]
-        refused = [part.ok_when for part, text in bodies if not _is_well(part, text)]
+        conditions = [(part.ok_when, stored_body(part, text)) for part, text in bodies if part.ok_when is not None]
+        refused = [condition for condition, body in conditions if not find(condition, body)]
         fields = RAGClient(spec, concurrency=1).reread(raw, retrieved)
     except (MappingError, ValueError, ConfigError) as error:
         return EvalResponse(error=ResponseError(kind="malformed", message=str(error)))
     if refused:
         return EvalResponse(error=ResponseError(kind="not_ok", message=f"`{refused[0]}` does not hold"))
     return EvalResponse(**fields)
-
-
-def _is_well(part: RequestSpec, text: str) -> bool:
-    return part.ok_when is None or bool(find(part.ok_when, stored_body(part, text)))
 
 
 def _metrics(server: Mapping[str, Any], response: EvalResponse, question: str) -> Computable:
