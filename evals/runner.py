@@ -14,7 +14,7 @@ from evals.client.spec import ServerSpec
 from evals.config import EvalConfig
 from evals.errors import ConfigError
 from evals.run.asking import Asking
-from evals.run.corpus import Corpus, choose_probes, remarks_on, survey_corpus
+from evals.run.corpus import Corpus, choose_probes, chunks_path, remarks_on, survey_corpus
 from evals.run.measure import measure
 from evals.run.notebook import Observer, Remarks, usual_observer
 from evals.run.resume import check_resumable, kept_of, lock_saved, note_on_widths, set_apart, with_concurrency
@@ -368,12 +368,14 @@ class EvaluationRunner:
         )
 
     def _work(self, run: EvalRun, server: ServerSession, workload: RunDataset) -> RunPlan:
+        spec = server.client.spec
         return RunPlan(
             run=run,
             questions=workload.questions,
             responses=SpilledMapping(EvalResponse, self.store.folder),
             documents=workload.documents,
-            usage_needs_concurrency=server.client.spec.usage_needs_concurrency,
+            usage_needs_concurrency=spec.usage_needs_concurrency,
+            chunks_path=chunks_path(spec),
             notes=self.remarks.made,
             way_on=f"what was answered is saved: {command(f'eval --resume {run.id}', self.config.runs_dir)}",
         )

@@ -10,7 +10,7 @@ from evals.client.exchange import ask_traced
 from evals.client.oauth2 import REFUSED
 from evals.client.rag_client import RAGClient
 from evals.errors import EvalsError, ServerRefusedError, ServerUnreachableError
-from evals.run.corpus import another_question, check_probes, chunks_unfound, is_final, why_wrong_server
+from evals.run.corpus import another_question, check_probes, chunks_path, chunks_unfound, is_final, why_wrong_server
 from evals.run.notebook import Observer
 from evals.run.workers import ClusterAsking
 from evals.schemas.dataset import EvalQuestion
@@ -174,15 +174,10 @@ class Asking:
 
     def _warn_of(self, response: EvalResponse) -> None:
         """Tell at once that an answer had no chunks where they are looked for; the run's note tells of all of them."""
-        unfound = self.unfound([response])
+        unfound = chunks_unfound(chunks_path(self._client.spec), [response])
         if unfound is not None and not self._warned:
             self._warned = True
             self._observer.note(unfound)
-
-    def unfound(self, responses: Iterable[EvalResponse]) -> str | None:
-        """That no answer had chunks where the profile looks for them; None where one had, or nothing is looked for."""
-        spec = self._client.spec
-        return chunks_unfound(None if spec.retrieve is not None else spec.map.chunks, responses)
 
     async def _ask(self, some: Sequence[EvalQuestion], there: Mapping[str, EvalResponse], on_answer: OnAnswer) -> None:
         if self.others is not None:

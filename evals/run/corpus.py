@@ -17,6 +17,7 @@ from evals.client.ingest import (
     upload_key,
 )
 from evals.client.rag_client import RAGClient
+from evals.client.spec import ServerSpec
 from evals.client.spec_check import shape_of
 from evals.client.transport import TransportFailure
 from evals.config import EvalConfig
@@ -178,6 +179,11 @@ UNFOUND = "server.map.chunks found nothing in "
 """How the note begins; a run that goes on makes it anew."""
 
 _CHARS = 60
+
+
+def chunks_path(spec: ServerSpec) -> str | None:
+    """Where a profile looks for chunks in an answer; None where they are asked for apart, or not looked for."""
+    return None if spec.retrieve is not None else spec.map.chunks
 
 
 def chunks_unfound(path: str | None, responses: Iterable[EvalResponse]) -> str | None:

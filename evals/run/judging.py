@@ -467,8 +467,12 @@ class Judging:
         lost, total = self._tallied.failed
         return lost > self._max_error_rate * total
 
-    def notes(self) -> list[str]:
-        """What a reader of judged numbers must know; each begins with `NOTE`."""
+    def notes(self, config: Mapping[str, Any]) -> list[str]:
+        """What a reader of judged numbers must know; each begins with `NOTE`.
+
+        Args:
+            config: The server's configuration, as it says itself.
+        """
         judge, before = self._judge.identity, self._before
         notes = self._tallied.notes(judge, prevented=self._judge.prevented)
         if before is not None and not is_judge(before, judge):
@@ -479,11 +483,8 @@ class Judging:
             notes.append(
                 f"{NOTE} former verdicts: {self._unfit} do not fit what is asked now, and were asked for again"
             )
-        return [*notes, *(f"{NOTE} {remark}" for remark in self._judge.remarks)]
-
-    def note_on_family(self, config: Mapping[str, Any]) -> list[str]:
-        """That the judge is of the family of the server's own model, where the server's configuration names one."""
-        return note_on_family(self._judge.identity.model, config)
+        remarks = [f"{NOTE} {remark}" for remark in self._judge.remarks]
+        return [*notes, *remarks, *note_on_family(judge.model, config)]
 
 
 class _Verdicts(Mapping[str, list[JudgeVerdict]]):

@@ -1,17 +1,17 @@
 """The back half of every run: answers are judged, compared, scored and saved, wherever they come from.
 
-A run that asks, one that goes on, one that measures saved answers again and one that scores a file of answers differ in
-their `Work`, and in whether there is an `Asking`.
+A run that asks, one that goes on, one that measures saved answers again, one that scores a file of answers and one that
+is merged of shards differ in their `RunPlan`, and in where answers and verdicts come from.
 """
 
 import asyncio
 import re
 import time
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 from evals.config import EvalConfig
 from evals.errors import CorpusMissingError, EngineError, JudgeError, StoreError
@@ -19,7 +19,7 @@ from evals.judges.money import spending_of
 from evals.judges.record import NOTE, Verdicts
 from evals.metrics.base import BaseMetric
 from evals.run.asking import STOPPED, Asking, OnAnswer
-from evals.run.corpus import UNFOUND
+from evals.run.corpus import UNFOUND, chunks_unfound
 from evals.run.estimate import Estimate, estimate_judging
 from evals.run.judging import JudgePlan, Judging
 from evals.run.notebook import Observer
@@ -29,8 +29,9 @@ from evals.run.text_models import compare_texts, leave_out_models
 from evals.run.work import RunPlan, RunRecords
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
-from evals.schemas.results import EvalRecord, EvalRun
+from evals.schemas.results import EvalRecord
 from evals.schemas.run_parts import RecordSum
+from evals.schemas.verdicts import JudgeRecord, JudgeVerdict
 from evals.scoring.calibration import with_cards
 from evals.scoring.conclusion import Ended, Measured
 from evals.scoring.diagnosis.stages import AnswersSeen, RunFacts
@@ -45,8 +46,32 @@ from evals.text.matching.corpus import MatchStats
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
+class Judgements(Protocol):
+    """The verdicts of a run, and what follows from all of them: of a `Judging` that has ended, or of merged shards."""
+
+    @property
+    def verdicts(self) -> Mapping[str, Sequence[JudgeVerdict]]:
+        """By question."""
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether anything was left undone."""
+
+    def record(self) -> JudgeRecord | None:
+        """The judge as it is saved with the run."""
+
+    def notes(self, config: Mapping[str, Any]) -> list[str]:
+        """What a reader of judged numbers must know, where the server says this of its configuration."""
+
+
 async def measure(
-    work: RunPlan, instruments: Toolkit, config: EvalConfig, observer: Observer, *, asking: Asking | None = None
+    work: RunPlan,
+    instruments: Toolkit,
+    config: EvalConfig,
+    observer: Observer,
+    *,
+    asking: Asking | None = None,
+    judged: Judgements | None = None,
 ) -> Measured:
     """Ask where there is something to ask, judge and score all answers, and save them as a run.
 
@@ -58,6 +83,7 @@ async def measure(
         config: Of the run.
         observer: Hears of the progress.
         asking: Brings the answers that are not there yet.
+        judged: What a judge said elsewhere, where none is asked here.
 
     Raises:
         CorpusMissingError: The server does not hold the documents that the questions are about.
@@ -65,7 +91,8 @@ async def measure(
         StoreError: The result cannot be written.
     """
     store, started = RunStore(config.runs_dir), time.monotonic()
-    cases = ScoringContext(instruments.settings(config, work.run.server.citation_base))
+    is_judged = instruments.judge is not None or judged is not None
+    cases = ScoringContext(instruments.settings(config, work.run.server.citation_base, judged=is_judged))
     free = await _plan_judging(work, instruments, cases, config, observer, asking=asking is not None)
     judging: Judging | None = None
     problem: BaseException | None = None
@@ -99,7 +126,8 @@ async def measure(
         raise _with_way_on(error, way_on) from error
     finally:
         observer.end()
-    records = RunRecords(work, judging.verdicts if judging else {})
+    judged = judging or judged
+    records = RunRecords(work, judged.verdicts if judged else {})
     problem = await _compare(instruments.metrics, records, cases, problem, observer)
     observer.phase("scoring")
     cases.match_with(survey.evidence(work.questions, records, cases.settings.match))
@@ -109,29 +137,25 @@ async def measure(
     record_sum = _save_lines(store, work, _watched(lines, len(records), observer), way_on)
     conclusion = scoring.conclusion
     scored = store.open_records(work.run)
+    took_s = 0.0 if work.run.merged_from else time.monotonic() - started  # a merged run took what its shards took
     run = conclusion.concluded(
         scored,
-        ended=_ended(work, problem, judging),
+        ended=_ended(work, problem, judged),
         record_sum=record_sum,
-        duration_s=round(work.run.duration_s + work.before_s + time.monotonic() - started, 3),
+        duration_s=round(work.run.duration_s + work.before_s + took_s, 3),
+        judge=judged.record() if judged else None,
         notes=_each_once(
-            _notes_on_the_way(work, asking, judging, problem),
-            _notes_on_answers(work, conclusion.answers, records, instruments, asking),
+            _notes_on_the_way(work, asking, judged, problem),
+            _notes_on_answers(work, conclusion.answers, records, instruments),
         ),
         **_of_asking(work, asking),
-        **_of_judging(judging),
     )
-    run = _with_design(with_facts(run, scored), scored, asking)
+    run = with_load(with_repeats(with_facts(run, scored), scored), scored, asking.windows if asking else {})
     run = with_cards(run, scored, saved_calibrations(config.runs_dir))
     store.save(run)
     if problem is not None:
         raise _with_way_on(problem, way_on)
     return Measured(run, cases, scored, scoring.digest.made(confidence(run), times_asked(run)))
-
-
-def _with_design(run: EvalRun, scored: Iterable[EvalRecord], asking: Asking | None) -> EvalRun:
-    """The run with what repeats and levels of load say, where there are such."""
-    return with_load(with_repeats(run, scored), scored, asking.windows if asking else {})
 
 
 def _save_lines(store: RunStore, work: RunPlan, lines: Iterator[tuple[str, bytes]], way_on: str) -> RecordSum:
@@ -157,12 +181,11 @@ def _watched(lines: Iterator[tuple[str, bytes]], total: int, observer: Observer)
         yield line
 
 
-def _ended(work: RunPlan, problem: BaseException | None, judging: Judging | None) -> Ended:
+def _ended(work: RunPlan, problem: BaseException | None, judged: Judgements | None) -> Ended:
     if isinstance(problem, CorpusMissingError):
         return "refused"
-    if work.lacks is not None or (judging is not None and judging.incomplete):
-        return "early"
-    return "early" if problem is not None else "whole"
+    lacks = work.cut_short or work.lacks is not None or (judged is not None and judged.incomplete)
+    return "early" if lacks or problem is not None else "whole"
 
 
 def _of_asking(work: RunPlan, asking: Asking | None) -> dict[str, Any]:
@@ -175,13 +198,6 @@ def _of_asking(work: RunPlan, asking: Asking | None) -> dict[str, Any]:
         "server": asking.seen(work.run.server),
         "engine": asking.engine(work.run.engine),
     }
-
-
-def _of_judging(judging: Judging | None) -> dict[str, Any]:
-    """What the run says of its judge."""
-    if judging is None:
-        return {"judge": None}
-    return {"judge": judging.record()}
 
 
 async def _plan_judging(
@@ -320,14 +336,13 @@ async def _compare(
 
 
 def _notes_on_the_way(
-    work: RunPlan, asking: Asking | None, judging: Judging | None, problem: BaseException | None
+    work: RunPlan, asking: Asking | None, judged: Judgements | None, problem: BaseException | None
 ) -> list[str]:
     """What a reader must know of how the numbers came about; what a run that goes on said of its end is said anew."""
     earlier = [note for note in work.run.notes if not note.startswith((NOTE, STOPPED, DISPUTED, UNFOUND))]
     ended = [f"{NOTE} work ended early: {problem.message}"] if isinstance(problem, JudgeError) else []
     of_asking = asking.notes(work.run.server) if asking else []
-    of_judging = [*judging.notes(), *judging.note_on_family(work.run.config)] if judging else []
-    return [*earlier, *work.notes, *ended, *of_asking, *of_judging]
+    return [*earlier, *work.notes, *ended, *of_asking, *(judged.notes(work.run.config) if judged else [])]
 
 
 def _each_once(earlier: Sequence[str], of_answers: Sequence[str]) -> list[str]:
@@ -338,15 +353,11 @@ def _each_once(earlier: Sequence[str], of_answers: Sequence[str]) -> list[str]:
 
 
 def _notes_on_answers(
-    work: RunPlan,
-    answers: AnswerNotes,
-    records: Iterable[EvalRecord],
-    instruments: Toolkit,
-    asking: Asking | None,
+    work: RunPlan, answers: AnswerNotes, records: Iterable[EvalRecord], instruments: Toolkit
 ) -> list[str]:
     limit = usage_limit(instruments.metrics, work.usage_needs_concurrency)
     notes = answers.notes(concurrency=work.run.concurrency, usage_limit=limit)
-    unfound = asking and asking.unfound(record.response for record in records if record.response is not None)
+    unfound = chunks_unfound(work.chunks_path, (record.response for record in records if record.response is not None))
     return [unfound, *(note for note in notes if not note.startswith(NO_CHUNKS))] if unfound else notes
 
 

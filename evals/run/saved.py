@@ -128,7 +128,14 @@ def saved_run(source: EvalRun, config: EvalConfig, *, remap: bool = False) -> Ru
         records = _remapped(records, client, told)
     parents = {run.id: run.rescored_from for run in RunStore(config.runs_dir).runs()} if config.judge.enabled else {}
     verdicts = saved_verdicts(config, lambda run: _root(run.id, parents) == _root(source.id, parents))
-    work = work_of(_new_run(source, config), records, config, notes=(), free=verdicts)
+    new = measured_again(source, config).model_copy(
+        update={
+            "name": config.name or f"{source.name}-rescored",
+            "rescored_from": source.id,
+            "server": _server(source, config),
+        }
+    )
+    work = work_of(new, records, config, notes=(), free=verdicts)
     if remap and not told["read"]:
         raise StoreError("the run holds no bodies that could be read again")
     damage = damage_of(source, saved)
@@ -238,18 +245,16 @@ def estimate_saved(work: RunPlan, metrics: Sequence[BaseMetric], config: EvalCon
     return estimate_of(config, metrics, work.answered, known=known)
 
 
-def _new_run(source: EvalRun, config: EvalConfig) -> EvalRun:
-    """The run as it is before anything of it was measured."""
+def measured_again(source: EvalRun, config: EvalConfig) -> EvalRun:
+    """The run that measures answers of a saved one by this configuration, before anything of it was measured."""
     return source.model_copy(
         update={
             "id": token_hex(4),
-            "name": config.name or f"{source.name}-rescored",
             "created_at": datetime.now(UTC).replace(microsecond=0),
             "eval_config": config.as_written(),
-            "rescored_from": source.id,
+            "rescored_from": None,
             "merged_from": [],
             "schema_version": SCHEMA_VERSION,
-            "server": _server(source, config),
             "package_versions": package_versions(),
             "completed_at": None,
             "scorecard": Scorecard(),

@@ -423,9 +423,9 @@ class Toolkit:
         compares = self.semantics is not None and self.semantics.compares
         return self.judge is not None or compares or not all(map(_is_built_in, self.metrics))
 
-    def settings(self, config: EvalConfig, citation_base: int) -> ScoreSettings:
+    def settings(self, config: EvalConfig, citation_base: int, *, judged: bool) -> ScoreSettings:
         """How records are scored with them."""
-        plain = config.score_settings(judged=self.judge is not None, citation_base=citation_base)
+        plain = config.score_settings(judged=judged, citation_base=citation_base)
         return replace(plain, semantics=self.semantics, declining=judged_abstention(self.metrics))
 
 

@@ -179,9 +179,11 @@ class RunPlan:
         spent_usd: What that one has cost.
         journal: The log of the run that goes on, which this process has locked; who measures closes it.
         usage_needs_concurrency: Above this concurrency the server's token counts mix.
+        chunks_path: Where the profile looks for chunks in an answer; None where they come another way.
         notes: What a reader must know, beside what the answers themselves give reason to say.
         way_on: What to do where the judge ends the work early.
         lacks: What was lost of the answers before they were measured, so that the run is partial.
+        cut_short: Whether anything else was left undone before.
         before_s: Seconds spent on it by processes that were killed, beside those in `run.duration_s`.
     """
 
@@ -195,9 +197,11 @@ class RunPlan:
     spent_usd: float = 0.0
     journal: Journal | None = None
     usage_needs_concurrency: int | None = None
+    chunks_path: str | None = None
     notes: Sequence[str] = ()
     way_on: str = ""
     lacks: str | None = None
+    cut_short: bool = False
     before_s: float = 0.0
 
     @property
