@@ -29,7 +29,7 @@ from evals.run.text_models import compare_texts, leave_out_models
 from evals.run.work import RunPlan, RunRecords
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
-from evals.schemas.results import EvalRecord
+from evals.schemas.results import EvalRecord, EvalRun
 from evals.schemas.run_parts import RecordSum
 from evals.schemas.verdicts import JudgeRecord, JudgeVerdict
 from evals.scoring.calibration import with_cards
@@ -46,7 +46,7 @@ from evals.text.matching.corpus import MatchStats
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
-class Judgements(Protocol):
+class VerdictSource(Protocol):
     """The verdicts of a run, and what follows from all of them: of a `Judging` that has ended, or of merged shards."""
 
     @property
@@ -71,7 +71,7 @@ async def measure(
     observer: Observer,
     *,
     asking: Asking | None = None,
-    judged: Judgements | None = None,
+    judged: VerdictSource | None = None,
 ) -> Measured:
     """Ask where there is something to ask, judge and score all answers, and save them as a run.
 
@@ -91,8 +91,8 @@ async def measure(
         StoreError: The result cannot be written.
     """
     store, started = RunStore(config.runs_dir), time.monotonic()
-    is_judged = instruments.judge is not None or judged is not None
-    cases = ScoringContext(instruments.settings(config, work.run.server.citation_base, judged=is_judged))
+    base = work.run.server.citation_base
+    cases = ScoringContext(instruments.settings(config, base, judged=judged is not None))
     free = await _plan_judging(work, instruments, cases, config, observer, asking=asking is not None)
     judging: Judging | None = None
     problem: BaseException | None = None
@@ -103,18 +103,7 @@ async def measure(
     try:
         with ExitStack() as writing:
             journal = _open(work, store, writing) if asking or instruments.judge else None
-            if journal is not None and instruments.judge is not None:
-                judging = Judging(
-                    instruments.judge,
-                    instruments.metrics,
-                    cases,
-                    journal,
-                    before=work.before,
-                    max_error_rate=config.judge.max_error_rate,
-                    tell=observer.note,
-                    observer=observer,
-                )
-                _add_answers(judging, work, free, journal)
+            judging = _prepare_judging(work, instruments, cases, config, observer, journal=journal, free=free)
             observer.measured_with(cases)
             writing.callback(early.end)
             on_answer = _hears(work, journal, (seen, survey), observer, judging, early)
@@ -137,25 +126,33 @@ async def measure(
     record_sum = _save_lines(store, work, _watched(lines, len(records), observer), way_on)
     conclusion = scoring.conclusion
     scored = store.open_records(work.run)
-    took_s = 0.0 if work.run.merged_from else time.monotonic() - started  # a merged run took what its shards took
     run = conclusion.concluded(
         scored,
         ended=_ended(work, problem, judged),
         record_sum=record_sum,
-        duration_s=round(work.run.duration_s + work.before_s + took_s, 3),
-        judge=judged.record() if judged else None,
+        duration_s=_duration_s(work, time.monotonic() - started),
         notes=_each_once(
             _notes_on_the_way(work, asking, judged, problem),
             _notes_on_answers(work, conclusion.answers, records, instruments),
         ),
-        **_of_asking(work, asking),
+        **_of_the_way(work, asking, judged),
     )
-    run = with_load(with_repeats(with_facts(run, scored), scored), scored, asking.windows if asking else {})
+    run = _with_design(with_facts(run, scored), scored, asking)
     run = with_cards(run, scored, saved_calibrations(config.runs_dir))
     store.save(run)
     if problem is not None:
         raise _with_way_on(problem, way_on)
     return Measured(run, cases, scored, scoring.digest.made(confidence(run), times_asked(run)))
+
+
+def _with_design(run: EvalRun, scored: Iterable[EvalRecord], asking: Asking | None) -> EvalRun:
+    """The run with what repeats and levels of load say, where there are such."""
+    return with_load(with_repeats(run, scored), scored, asking.windows if asking else {})
+
+
+def _duration_s(work: RunPlan, measuring_s: float) -> float:
+    """Seconds that the run took; one that was merged took what its shards took."""
+    return round(work.run.duration_s + work.before_s + (0.0 if work.run.merged_from else measuring_s), 3)
 
 
 def _save_lines(store: RunStore, work: RunPlan, lines: Iterator[tuple[str, bytes]], way_on: str) -> RecordSum:
@@ -181,22 +178,24 @@ def _watched(lines: Iterator[tuple[str, bytes]], total: int, observer: Observer)
         yield line
 
 
-def _ended(work: RunPlan, problem: BaseException | None, judged: Judgements | None) -> Ended:
+def _ended(work: RunPlan, problem: BaseException | None, judged: VerdictSource | None) -> Ended:
     if isinstance(problem, CorpusMissingError):
         return "refused"
     lacks = work.cut_short or work.lacks is not None or (judged is not None and judged.incomplete)
     return "early" if lacks or problem is not None else "whole"
 
 
-def _of_asking(work: RunPlan, asking: Asking | None) -> dict[str, Any]:
-    """What the run says of how it was asked."""
+def _of_the_way(work: RunPlan, asking: Asking | None, judged: VerdictSource | None) -> dict[str, Any]:
+    """What the run says of how it was asked and judged."""
+    judge = judged.record() if judged else None
     if asking is None:
-        return {"warmup_ms": work.run.outcomes.warmup_ms, "stopped": work.lacks}
+        return {"warmup_ms": work.run.outcomes.warmup_ms, "stopped": work.lacks, "judge": judge}
     return {
         "warmup_ms": asking.warmup_ms,
         "stopped": asking.stop.reason,
         "server": asking.seen(work.run.server),
         "engine": asking.engine(work.run.engine),
+        "judge": judge,
     }
 
 
@@ -214,10 +213,10 @@ async def _plan_judging(
         free = inquest.fitting_all(work.questions, work.responses, work.free)
         own = inquest.fitting_all(work.questions, work.responses, work.verdicts)
         questions = work.questions if asking else work.answered
-        price, known = price_of_judge(config), work.known(ChainMap(own, free))
-        judge.forecast = forecast = saved_forecast(config)
+        price, judge.forecast = price_of_judge(config), saved_forecast(config)
+        known = work.known(ChainMap(own, free))
         return free, estimate_judging(
-            instruments.metrics, questions, work.documents, config, price, cases, known=known, forecast=forecast
+            instruments.metrics, questions, work.documents, config, price, cases, forecast=judge.forecast, known=known
         )
 
     free, estimate = await asyncio.to_thread(plan)
@@ -250,13 +249,35 @@ def _open(work: RunPlan, store: RunStore, writing: ExitStack) -> Journal:
     return journal
 
 
-def _add_answers(judging: Judging, work: RunPlan, free: Verdicts, journal: Journal) -> None:
-    """Have the judging know the answers that are there, with their verdicts: none may be lost."""
+def _prepare_judging(
+    work: RunPlan,
+    instruments: Toolkit,
+    cases: ScoringContext,
+    config: EvalConfig,
+    observer: Observer,
+    *,
+    journal: Journal | None,
+    free: Verdicts,
+) -> Judging | None:
+    """The judging, which knows the answers that are there with their verdicts: none may be lost; None without judge."""
+    if journal is None or instruments.judge is None:
+        return None
+    judging = Judging(
+        instruments.judge,
+        instruments.metrics,
+        cases,
+        journal,
+        before=work.before,
+        max_error_rate=config.judge.max_error_rate,
+        tell=observer.note,
+        observer=observer,
+    )
     for question in work.there:
         given = free.get(question.id, ())
         for verdict in given:  # what this run is built on is in its own log, should the other be deleted
             journal.verdict(question.id, verdict)
         judging.add(question, work.responses[question.id], [*work.verdicts.get(question.id, ()), *given])
+    return judging
 
 
 def _seen_so_far(work: RunPlan) -> tuple[AnswersSeen, MatchStats]:
@@ -336,7 +357,7 @@ async def _compare(
 
 
 def _notes_on_the_way(
-    work: RunPlan, asking: Asking | None, judged: Judgements | None, problem: BaseException | None
+    work: RunPlan, asking: Asking | None, judged: VerdictSource | None, problem: BaseException | None
 ) -> list[str]:
     """What a reader must know of how the numbers came about; what a run that goes on said of its end is said anew."""
     earlier = [note for note in work.run.notes if not note.startswith((NOTE, STOPPED, DISPUTED, UNFOUND))]

@@ -12,12 +12,13 @@ from evals.judges.record import NOTE, VerdictTally
 from evals.metrics.base import BaseMetric
 from evals.run.asking import CHANGED, STOPPED, has_changed
 from evals.run.corpus import UNFOUND, chunks_path
+from evals.run.embedded import embedded_spec
 from evals.run.judging import note_on_failures, note_on_family
 from evals.run.measure import measure
 from evals.run.notebook import Observer
 from evals.run.resume import WIDTHS, note_on_widths
 from evals.run.saved import measured_again, work_of
-from evals.run.setup import check_calibrated, check_config, embedded_spec, load_instruments, wants_judge
+from evals.run.setup import check_calibrated, check_config, load_instruments, wants_judge
 from evals.run.work import SHARD
 from evals.schemas.response import Outcomes, ServerRecord
 from evals.schemas.results import EvalRecord, EvalRun
@@ -116,11 +117,6 @@ OF_EACH = frozenset({"shard", "name", "concurrency", "engine", "runs_dir", "data
 """Keys that shards may have of their own. Where the rows lie is a matter of each machine: that they are the same shows
 in the fingerprints. The URL is compared as it was asked."""
 
-_RESUME_HINT = "eval --resume"
-
-_PARTIAL_HINT = "or merge what there is, as a partial run: --allow-partial"
-
-
 _NAMED = 5
 """So many shards are named in a message."""
 
@@ -141,24 +137,34 @@ def check_alike(shards: Sequence[Shard]) -> None:
 
 
 def _differences(one: EvalRun, other: EvalRun) -> Iterator[str]:
-    """What may not differ and does, in words."""
-    if one.schema_version != other.schema_version:
-        yield f"the version of its file: schema {other.schema_version}, not {one.schema_version}"
-    ours, theirs = one.package_versions.get("rag-evals"), other.package_versions.get("rag-evals")
-    if ours != theirs:
-        yield f"the version of rag-evals that measured it: {theirs}, not {ours}"
-    yield from _of_configuration(one, other)
-    if [each.sha256 for each in one.fingerprints] != [each.sha256 for each in other.fingerprints]:
-        yield "the questions that the datasets gave"
-    yield from _of_server(one, other)
+    """What may not differ and does, in words.
+
+    A profile of the same name may say something else, and a URL lead to a server that was changed in between.
+    """
+    ours, theirs = one.server, other.server
+    versions = [run.package_versions.get("rag-evals") for run in (one, other)]
+    configured, facts = _changed(_deciding(one), _deciding(other)), _changed(one.config, other.config)
+    read_alike = (ours.spec_sha256, ours.citation_base) == (theirs.spec_sha256, theirs.citation_base)
+    is_elsewhere = not one.eval_config.get("embedded") and ours.url.rstrip("/") != theirs.url.rstrip("/")
+    questions = [[each.sha256 for each in run.fingerprints] for run in (one, other)]
+    found = {
+        f"the version of its file: schema {other.schema_version}, not {one.schema_version}": (
+            one.schema_version != other.schema_version
+        ),
+        f"the version of rag-evals that measured it: {versions[1]}, not {versions[0]}": versions[0] != versions[1],
+        f"its configuration: {', '.join(configured)}": configured,
+        "the questions that the datasets gave": questions[0] != questions[1],
+        f"the profile of its server: {theirs.profile}, not {ours.profile}": ours.profile != theirs.profile,
+        f"what the profile {ours.profile} says of how questions are asked and answers read": not read_alike,
+        f"its server: {theirs.url}, not {ours.url}": is_elsewhere,
+        f"what its server says of itself: {', '.join(facts)}": facts,
+    }
+    yield from (said for said, differs in found.items() if differs)
     yield from _of_judge(one, other)
 
 
-def _of_configuration(one: EvalRun, other: EvalRun) -> Iterator[str]:
-    before, now = _deciding(one), _deciding(other)
-    changed = sorted(path for path in before.keys() | now.keys() if before.get(path) != now.get(path))
-    if changed:
-        yield f"its configuration: {', '.join(changed)}"
+def _changed(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    return sorted(key for key in one.keys() | other.keys() if one.get(key) != other.get(key))
 
 
 def _deciding(run: EvalRun) -> dict[str, Any]:
@@ -170,36 +176,18 @@ def _deciding(run: EvalRun) -> dict[str, Any]:
     return {path: value for path, value in found.items() if path not in OF_EACH}
 
 
-def _of_server(one: EvalRun, other: EvalRun) -> Iterator[str]:
-    """A profile of the same name may say something else, and a URL lead to a server that was changed in between."""
-    if one.server.profile != other.server.profile:
-        yield f"the profile of its server: {other.server.profile}, not {one.server.profile}"
-    if (one.server.spec_sha256, one.server.citation_base) != (other.server.spec_sha256, other.server.citation_base):
-        yield f"what the profile {one.server.profile} says of how questions are asked and answers read"
-    if not one.eval_config.get("embedded") and one.server.url.rstrip("/") != other.server.url.rstrip("/"):
-        yield f"its server: {other.server.url}, not {one.server.url}"
-    changed = sorted(
-        key for key in one.config.keys() | other.config.keys() if one.config.get(key) != other.config.get(key)
-    )
-    if changed:
-        yield f"what its server says of itself: {', '.join(changed)}"
-
-
 def _of_judge(one: EvalRun, other: EvalRun) -> Iterator[str]:
     """A shard that was never finished says nothing of its judge; the configuration does."""
     ours, theirs = one.judge, other.judge
-    if ours is not None and theirs is not None:
-        yield from _of_judges(ours, theirs)
-    elif ours is not theirs and one.completed_at and other.completed_at:
-        yield "whether a judge took part"
-
-
-def _of_judges(one: JudgeRecord, other: JudgeRecord) -> Iterator[str]:
+    if ours is None or theirs is None:
+        if ours is not theirs and one.completed_at and other.completed_at:
+            yield "whether a judge took part"
+        return
     for name in ("model", "origin", "effort", "repeats"):
-        if getattr(one, name) != getattr(other, name):
-            yield f"the {name} of its judge: {getattr(other, name)}, not {getattr(one, name)}"
-    both = one.prompt_hashes.keys() & other.prompt_hashes.keys()
-    changed = sorted(name for name in both if one.prompt_hashes[name] != other.prompt_hashes[name])
+        if getattr(ours, name) != getattr(theirs, name):
+            yield f"the {name} of its judge: {getattr(theirs, name)}, not {getattr(ours, name)}"
+    both = ours.prompt_hashes.keys() & theirs.prompt_hashes.keys()
+    changed = sorted(both.intersection(_changed(ours.prompt_hashes, theirs.prompt_hashes)))
     if changed:
         yield f"the prompts of its judge: {', '.join(changed)}"
 
@@ -220,16 +208,13 @@ def check_questions(shards: Sequence[Shard], files: Sequence[RecordFile]) -> Non
                     "the records of one are not those of its part: copy both files of its run again, or ask it again",
                 )
             homes[key] = shard
-        _check_count(shard, len(file), total)
-
-
-def _check_count(shard: Shard, there: int, total: int) -> None:
-    planned = len(range(shard.number - 1, total, shard.count))
-    if there != planned:
-        raise ConfigError(
-            f"{shard} holds {counted(there, 'question')}, and its part of the {total} of the datasets is {planned}",
-            f"copy both files of its run again, or go on with it: {_resume(shard.run)}",
-        )
+        planned = len(range(shard.number - 1, total, shard.count))
+        if len(file) != planned:
+            there = counted(len(file), "question")
+            raise ConfigError(
+                f"{shard} holds {there}, and its part of the {total} of the datasets is {planned}",
+                f"copy both files of its run again, or go on with it: {_resume(shard.run)}",
+            )
 
 
 def check_whole(shards: Sequence[Shard], *, allow_partial: bool) -> None:
@@ -253,15 +238,15 @@ def _way_on(undone: Sequence[Shard]) -> str:
     ways = f"go on with: {'; '.join(_resume(shard.run) for shard in undone[:_NAMED])}"
     if any(shard.run.status == "failed" for shard in undone):
         return ways
-    return f"{ways}; {_PARTIAL_HINT}"
+    return f"{ways}; or merge what there is, as a partial run: --allow-partial"
 
 
 def _resume(run: EvalRun) -> str:
     """The command that asks for what a shard lacks."""
     if run.rescored_from is not None:
-        again = command(f"{_RESUME_HINT} {run.rescored_from}", folder_of(run))
+        again = command(f"eval --resume {run.rescored_from}", folder_of(run))
         return f"{again}, then {command(f'rescore {run.rescored_from}', folder_of(run))}"
-    return command(f"{_RESUME_HINT} {run.id}", folder_of(run))
+    return command(f"eval --resume {run.id}", folder_of(run))
 
 
 # The records of all shards as one run, with the verdicts that they have.
@@ -368,7 +353,7 @@ async def merge(shards: Shards, observer: Observer) -> Measured:
 
 
 class _MergedVerdicts:
-    """The verdicts that shards have, and what follows from all of them: the `Judgements` of a merged run."""
+    """The verdicts that shards have, and what follows from all of them: the `VerdictSource` of a merged run."""
 
     def __init__(self, shards: Shards) -> None:
         self._shards = shards
