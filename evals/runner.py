@@ -4,9 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
-from secrets import token_hex
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evals.client.ingest import ingest, upload_key, uploads_of
 from evals.client.rag_client import RAGClient
@@ -14,27 +12,23 @@ from evals.client.spec import ServerSpec
 from evals.config import EvalConfig
 from evals.errors import ConfigError
 from evals.run.asking import Asking
-from evals.run.corpus import Corpus, choose_probes, remarks_on, survey_corpus
+from evals.run.corpus import Corpus, choose_probes, chunks_path, remarks_on, survey_corpus
+from evals.run.embedded import embedded_server, embedded_spec, other_profile
 from evals.run.measure import measure
 from evals.run.notebook import Observer, Remarks, usual_observer
 from evals.run.resume import check_resumable, kept_of, lock_saved, note_on_widths, set_apart, with_concurrency
 from evals.run.setup import (
     Toolkit,
     check_config,
-    embedded_server,
-    embedded_spec,
     join_cluster,
     load_instruments,
-    other_profile,
 )
-from evals.run.tracing import traced
-from evals.run.work import SHARD, RunDataset, RunPlan, check_conversations, load_workload
-from evals.run.workers import AskConfig, AskingWorkers, Cluster, ClusterAsking
+from evals.run.work import SHARD, RunDataset, RunPlan, check_conversations, load_workload, new_run
+from evals.run.workers import AskConfig, ClusterAsking
 from evals.runtime import run_anywhere, seldom_collecting
 from evals.schemas.response import EvalResponse, ServerRecord
 from evals.schemas.results import EvalRun
 from evals.scoring.conclusion import Measured
-from evals.scoring.notes import package_versions
 from evals.secrets import in_clear
 from evals.store.disk_buffer import SpilledMapping
 from evals.store.journal import Journal, UploadLog
@@ -42,6 +36,9 @@ from evals.store.naming import command
 from evals.store.records import damage_of
 from evals.store.runs import RunStore
 from evals.text.numbers import counted, share
+
+if TYPE_CHECKING:
+    from evals.run.cluster import Cluster  # which needs Dask
 
 __all__ = ["EvaluationRunner", "RAGClient", "run_evaluation", "run_evaluation_async"]
 
@@ -140,7 +137,7 @@ class EvaluationRunner:
             workload = await self.load()
             await self.give_documents(server.client, workload)
             server = await self.survey(server, workload)
-            asking = await self.prepare_asking(server.client, workload)
+            asking = await self.prepare_asking(server, workload)
             work = await self.plan(begun, server, workload)
             if cluster is not None:  # what plans the run has seen how the server calls its documents
                 asking.others = await self._others(stack, cluster, server)
@@ -148,8 +145,10 @@ class EvaluationRunner:
                 work = replace(work, run=set_apart(work.run))
             return await self.measure(work, instruments, asking)
 
-    async def _others(self, stack: AsyncExitStack, cluster: Cluster, server: ServerSession) -> ClusterAsking:
+    async def _others(self, stack: AsyncExitStack, cluster: "Cluster", server: ServerSession) -> ClusterAsking:
         """The workers of the cluster, told how the server is asked."""
+        from evals.run.cluster import AskingWorkers  # noqa: PLC0415 - an extra
+
         config = self.config
         how = AskConfig(server.spec, config.concurrency, config.max_attempts, server.client.document_names)
         workers = await AskingWorkers.equipped(cluster, how)
@@ -208,6 +207,8 @@ class EvaluationRunner:
             self.remarks.add(f"{UNVERIFIED}: anybody on the way to {client.url} could read and change what is sent")
         await stack.enter_async_context(client)
         if self.config.tracing:
+            from evals.run.tracing import traced  # noqa: PLC0415 - an extra
+
             client.transport.tracing = stack.enter_context(
                 traced(self.config.name or "eval", client.url, self.remarks.add)
             )
@@ -265,21 +266,22 @@ class EvaluationRunner:
         server.client.know_documents(corpus.ids)
         return replace(server, corpus=corpus)
 
-    async def prepare_asking(self, client: RAGClient, workload: RunDataset) -> Asking:
+    async def prepare_asking(self, server: ServerSession, workload: RunDataset) -> Asking:
         """What will ask; the server is warm then.
 
         Args:
-            client: Of the server.
+            server: Who is asked.
             workload: What is asked.
 
         Raises:
             ServerRefusedError: The server is of another kind.
         """
+        client = server.client
         asking = Asking(
             client,
             concurrency=self.config.concurrency,
             warmup=self.config.warmup,
-            probes=await choose_probes(client, workload.questions) if self._checks_corpus else [],
+            probes=choose_probes(client, server.corpus, workload.questions) if self._checks_corpus else [],
             own_file=self.config.dataset_file is not None,
             observer=self.observer,
             levels=self.config.load,
@@ -311,31 +313,27 @@ class EvaluationRunner:
 
     def _begin(self, server: ServerSession, workload: RunDataset) -> RunPlan:
         """A new run."""
-        run_id, spec = token_hex(4), server.client.spec
-        run = EvalRun(
-            id=run_id,
-            name=self.config.name or f"eval-{run_id}",
-            created_at=datetime.now(UTC).replace(microsecond=0),
+        spec = server.client.spec
+        record = ServerRecord(
+            url=server.client.url,
+            profile=spec.profile,
+            spec_sha256=spec.fingerprint(),
+            citation_base=spec.citations.base,
+            masked=list(in_clear(self.config.server)),
+            snapshot_start=server.snapshot,
+            missing_documents=server.corpus.missing,
+            document_ids=server.corpus.ids,
+        )
+        run = new_run(
+            self.config,
+            record,
+            (fingerprint.name for fingerprint in workload.fingerprints),
+            len(workload.questions),
             config=dict(server.facts),
-            datasets=[fingerprint.name for fingerprint in workload.fingerprints],
-            question_count=len(workload.questions),
-            eval_config=self.config.as_written(),
-            server=ServerRecord(
-                url=server.client.url,
-                profile=spec.profile,
-                spec_sha256=spec.fingerprint(),
-                citation_base=spec.citations.base,
-                masked=list(in_clear(self.config.server)),
-                snapshot_start=server.snapshot,
-                missing_documents=server.corpus.missing,
-                document_ids=server.corpus.ids,
-            ),
             fingerprints=workload.fingerprints,
-            seed=self.config.seed,
             concurrency=self.config.concurrency,
             concurrencies=self.config.load,
             notes=note_on_widths(self.config.load),
-            package_versions=package_versions(),
         )
         return self._work(run, server, workload)
 
@@ -368,12 +366,14 @@ class EvaluationRunner:
         )
 
     def _work(self, run: EvalRun, server: ServerSession, workload: RunDataset) -> RunPlan:
+        spec = server.client.spec
         return RunPlan(
             run=run,
             questions=workload.questions,
             responses=SpilledMapping(EvalResponse, self.store.folder),
             documents=workload.documents,
-            usage_needs_concurrency=server.client.spec.usage_needs_concurrency,
+            usage_needs_concurrency=spec.usage_needs_concurrency,
+            chunks_path=chunks_path(spec),
             notes=self.remarks.made,
             way_on=f"what was answered is saved: {command(f'eval --resume {run.id}', self.config.runs_dir)}",
         )

@@ -248,8 +248,7 @@ class VariantsRunner:
         both = zip(self.runners, servers, strict=True)
         servers = [await runner.survey(server, workload) for runner, server in both]
         askings = [
-            await runner.prepare_asking(server.client, workload)
-            for runner, server in zip(self.runners, servers, strict=True)
+            await runner.prepare_asking(server, workload) for runner, server in zip(self.runners, servers, strict=True)
         ]
         works = [
             await runner.plan(there, server, workload)

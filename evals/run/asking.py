@@ -4,13 +4,14 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from evals.client.exchange import ask_traced
 from evals.client.oauth2 import REFUSED
 from evals.client.rag_client import RAGClient
 from evals.errors import EvalsError, ServerRefusedError, ServerUnreachableError
-from evals.run.corpus import another_question, check_probes, chunks_unfound, is_final, why_wrong_server
+from evals.run.corpus import another_question, check_probes, chunks_path, chunks_unfound, is_final, why_wrong_server
 from evals.run.notebook import Observer
 from evals.run.workers import ClusterAsking
 from evals.schemas.dataset import EvalQuestion
@@ -166,47 +167,31 @@ class Asking:
             self._observer.phase("warming up")
             response = await self._client.ask(question.question)
             self.warmup_ms.append(response.latency_ms)
-            self._warn_of(response)
+            unfound = chunks_unfound(chunks_path(self._client.spec), [response])
+            if unfound is not None and not self._warned:  # at once; the run's note tells of all of them
+                self._warned = True
+                self._observer.note(unfound)
             other = another_question(questions, question) if is_final(response) else None
             problem = other and why_wrong_server(self._client, response, await self._client.ask(other.question))
             if problem:
                 raise problem
 
-    def _warn_of(self, response: EvalResponse) -> None:
-        """Tell at once that an answer had no chunks where they are looked for; the run's note tells of all of them."""
-        unfound = self.unfound([response])
-        if unfound is not None and not self._warned:
-            self._warned = True
-            self._observer.note(unfound)
-
-    def unfound(self, responses: Iterable[EvalResponse]) -> str | None:
-        """That no answer had chunks where the profile looks for them; None where one had, or nothing is looked for."""
-        spec = self._client.spec
-        return chunks_unfound(None if spec.retrieve is not None else spec.map.chunks, responses)
-
     async def _ask(self, some: Sequence[EvalQuestion], there: Mapping[str, EvalResponse], on_answer: OnAnswer) -> None:
+        todo = (one for one in some if one.id not in there)
         if self.others is not None:
-            await self._ask_others(self.others, (one for one in some if one.id not in there), on_answer)
+            await self.others.ask(todo, partial(self._see, on_answer))
         elif not self._levels:
-            await self._ask_at(self._concurrency, (one for one in some if one.id not in there), on_answer)
-        else:
-            await self._ask_levels(some, there, on_answer)
-
-    async def _ask_others(self, others: ClusterAsking, todo: Iterable[EvalQuestion], on_answer: OnAnswer) -> None:
-        def see(question: EvalQuestion, response: EvalResponse, away: str | None) -> bool:
-            self.stop.see(response, away)
-            on_answer(question, response)
-            return self.stop.reason is None
-
-        await others.ask(todo, see)
-
-    async def _ask_levels(
-        self, some: Sequence[EvalQuestion], there: Mapping[str, EvalResponse], on_answer: OnAnswer
-    ) -> None:
+            await self._ask_at(self._concurrency, todo, on_answer)
         for level in self._levels:
             own = (one for one in some if one.metadata.get(CONCURRENCY) == level and one.id not in there)
             if not self.stop.reason:
                 await self._ask_at(level, own, on_answer)
+
+    def _see(self, on_answer: OnAnswer, question: EvalQuestion, response: EvalResponse, away: str | None) -> bool:
+        """Take an answer that a worker brought; returns whether to go on."""
+        self.stop.see(response, away)
+        on_answer(question, response)
+        return self.stop.reason is None
 
     async def _ask_at(self, concurrency: int, todo: Iterable[EvalQuestion], on_answer: OnAnswer) -> None:
         asked = 0
@@ -245,9 +230,7 @@ class Asking:
 
     def engine(self, before: EngineRecord | None) -> EngineRecord | None:
         """The cluster that asked, with what it was of the run that goes on; that alone where this process asked."""
-        if self.others is None:
-            return before
-        return self.others.record(before)
+        return before if self.others is None else self.others.record(before)
 
     def problem(self, outcomes: Outcomes) -> EvalsError | None:
         """Why no question was answered, where the server refused us or was never there; None else."""

@@ -1,7 +1,7 @@
 """Judging labelled answers, and holding what the judge says against the labels."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,24 +14,18 @@ from evals.metrics.base import BaseMetric, Need
 from evals.metrics.registry import parse_metric
 from evals.report.review import DEFAULT_METRIC
 from evals.run.saved import saved_verdicts, work_of
-from evals.run.work import RunPlan
+from evals.run.work import RunPlan, new_run
 from evals.schemas.calibration import Calibration, LabelledAnswer
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse, RetrievedChunk, ServerRecord
 from evals.schemas.results import SAVED_ANSWERS, EvalRecord, EvalRun
-from evals.schemas.verdicts import JudgeVerdict
 from evals.scoring.calibration import Judged, Label, Scale, answer_hash, declared_scale, figures_of, scale_of
 from evals.scoring.conclusion import Measured
-from evals.scoring.notes import package_versions
 from evals.scoring.run_columns import cluster_of
 from evals.store.naming import CALIBRATION
 from evals.store.runs import RunStore
 
 _ROUNDING = 1e-9
-
-
-SavedVerdicts = Mapping[str, Sequence[JudgeVerdict]]
-"""By the ids of questions."""
 
 
 @dataclass(slots=True)
@@ -134,21 +128,20 @@ def work_of_labels(labels: LabelSet, config: EvalConfig) -> RunPlan:
         ConfigError: No question has the key that they are clustered by.
     """
     records = [each.record for each in labels.answers]
-    name = labels.files[0].name
-    run = EvalRun(
+    base = config.server_spec().citations.base
+    run = new_run(
+        config,
+        ServerRecord(url=labels.files[0].name, profile=SAVED_ANSWERS, citation_base=base),
+        sorted({record.question.dataset for record in records}),
+        len(records),
+        name=f"calibrate-{labels.files[0].stem}",
         id=f"{CALIBRATION}{token_hex(4)}",
-        name=config.name or f"calibrate-{labels.files[0].stem}",
-        created_at=datetime.now(UTC).replace(microsecond=0),
-        datasets=sorted({record.question.dataset for record in records}),
-        question_count=len(records),
-        eval_config=config.as_written(),
-        server=ServerRecord(url=name, profile=SAVED_ANSWERS, citation_base=config.server_spec().citations.base),
-        seed=config.seed,
         concurrency=1,
-        package_versions=package_versions(),
     )
-    free = saved_verdicts(config, lambda saved: saved.judge is not None)
-    return work_of(run, records, config, notes=[], free=_of(records, labels, free))
+    saved = saved_verdicts(config, lambda saved: saved.judge is not None)
+    ids = {each.record.question.id: each.question_id for each in labels.answers}
+    free = {record.question.id: saved.get(ids[record.question.id], ()) for record in records}
+    return work_of(run, records, config, notes=[], free=free)
 
 
 def calibration_from(
@@ -313,12 +306,6 @@ def _metric_of(rows: Sequence[LabelRow], name: str | None) -> BaseMetric:
             f"labels cannot be held against {metric.name}: more of it is not better", "name another with --metric"
         )
     return metric
-
-
-def _of(records: Sequence[EvalRecord], labels: LabelSet, free: SavedVerdicts) -> SavedVerdicts:
-    """Saved verdicts by the ids that the answers bear here."""
-    ids = {each.record.question.id: each.question_id for each in labels.answers}
-    return {record.question.id: free.get(ids[record.question.id], ()) for record in records}
 
 
 def _names(files: Sequence[Path]) -> str:

@@ -3,13 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from evals.client.ingest import (
     IngestReport,
     Upload,
-    document_names,
     ids_of,
     ingest,
     keys_of,
@@ -17,6 +16,7 @@ from evals.client.ingest import (
     upload_key,
 )
 from evals.client.rag_client import RAGClient
+from evals.client.spec import ServerSpec
 from evals.client.spec_check import shape_of
 from evals.client.transport import TransportFailure
 from evals.config import EvalConfig
@@ -92,26 +92,6 @@ def _wrong_part(response: EvalResponse) -> str | None:
     return " and ".join(f"{request}.{key}" for key in keys) if keys else None
 
 
-async def corpus_listed(client: RAGClient, questions: Sequence[EvalQuestion]) -> bool:
-    """Whether the server's list of documents holds a gold document.
-
-    False where it does not tell: no list or none to be had, other names, or golds that name no document.
-
-    Raises:
-        CorpusMissingError: The server holds no documents at all.
-    """
-    try:
-        there = await document_names(client)
-    except TransportFailure:
-        return False
-    if there is None:
-        return False
-    if not there:
-        raise CorpusMissingError(f"the server at {client.url} holds no documents", _HINT)
-    wanted = (gold.document_id for question in questions for gold in question.gold_passages)
-    return any(document_key(name) in there for name in wanted if name)
-
-
 def check_probes(
     client: RAGClient,
     probes: Sequence[tuple[EvalQuestion, EvalResponse]],
@@ -161,14 +141,16 @@ def _may_be_gold(chunks: Sequence[RetrievedChunk], golds: Sequence[GoldPassage])
     return by_id or (named and any(gold.document_id for gold in golds))
 
 
-async def choose_probes(client: RAGClient, questions: Sequence[EvalQuestion]) -> list[EvalQuestion]:
-    """The questions to ask first, whose answers show whether the corpus is on the server; none where that is known.
+def choose_probes(client: RAGClient, corpus: "Corpus", questions: Iterable[EvalQuestion]) -> list[EvalQuestion]:
+    """The questions to ask first, whose answers show whether the corpus is on the server; none where its list does.
 
     Raises:
         CorpusMissingError: The server holds no documents at all.
     """
     probes = list(islice((question for question in questions if question.gold_passages), PROBES))
-    return [] if probes and await corpus_listed(client, questions) else probes
+    if probes and corpus.is_empty:
+        raise CorpusMissingError(f"the server at {client.url} holds no documents", _HINT)
+    return [] if corpus.missing is not None else probes
 
 
 # Chunks that the mapping looks for and finds in no answer: a wrong path looks like a server that sends none.
@@ -178,6 +160,11 @@ UNFOUND = "server.map.chunks found nothing in "
 """How the note begins; a run that goes on makes it anew."""
 
 _CHARS = 60
+
+
+def chunks_path(spec: ServerSpec) -> str | None:
+    """Where a profile looks for chunks in an answer; None where they are asked for apart, or not looked for."""
+    return None if spec.retrieve is not None else spec.map.chunks
 
 
 def chunks_unfound(path: str | None, responses: Iterable[EvalResponse]) -> str | None:
@@ -195,16 +182,14 @@ def chunks_unfound(path: str | None, responses: Iterable[EvalResponse]) -> str |
     if path is None:
         return None
     count, raw = 0, None
-    for one in filter(_is_answered, responses):
+    for one in responses:
+        if one.error is not None or one.answer is None:
+            continue
         if one.chunks is not None or one.could_not_read("chunks"):
             return None
         raw = one.raw if not count else raw
         count += 1
     return _said(path, count, raw) if count else None
-
-
-def _is_answered(response: EvalResponse) -> bool:
-    return response.error is None and response.answer is not None
 
 
 def _said(path: str, count: int, raw: str | None) -> str:
@@ -375,38 +360,33 @@ class Corpus:
         missing: Those that it does not list, by their names; None where nobody knows: it gives no list, or names not
             one of them as the golds do.
         ids: Names of documents by the server's own ids, where these differ: of golds' documents only.
+        is_empty: Whether it says that it holds no documents at all.
     """
 
     missing: list[str] | None = None
     ids: dict[str, str] = field(default_factory=dict)
+    is_empty: bool = False
 
 
-async def survey_corpus(client: RAGClient, questions: Sequence[EvalQuestion], runs_dir: Path) -> Corpus:
+async def survey_corpus(client: RAGClient, questions: Iterable[EvalQuestion], runs_dir: Path) -> Corpus:
     """Hold the golds' documents against the server's list, and against what was uploaded from here."""
-    wanted = sorted(_golds_documents(questions))
+    golds = chain.from_iterable(question.gold_passages for question in questions)
+    wanted = sorted({gold.document_id for gold in golds if gold.document_id})
     keys = set(map(document_key, wanted))
-    ids = _of(keys, uploaded_ids(runs_dir, upload_key(client)))
+    known = uploaded_ids(runs_dir, upload_key(client))
     try:
         listed = await listed_documents(client)
     except TransportFailure:
         listed = None
+    ids = {given: name for given, name in chain(known, ids_of(listed or ())) if document_key(name) in keys}
     if listed is None:
         return Corpus(None, ids)
-    return Corpus(_missing(wanted, keys_of(listed)), ids | _of(keys, ids_of(listed)))
-
-
-def _golds_documents(questions: Iterable[EvalQuestion]) -> set[str]:
-    return {gold.document_id for each in questions for gold in each.gold_passages if gold.document_id}
-
-
-def _of(keys: set[str], ids: Iterable[tuple[str, str]]) -> dict[str, str]:
-    return {given: name for given, name in ids if document_key(name) in keys}
+    there = keys_of(listed)
+    return Corpus(_missing(wanted, there), ids, is_empty=not there)
 
 
 def _missing(wanted: Sequence[str], there: set[str]) -> list[str] | None:
     lacking = [name for name in wanted if document_key(name) not in there]
-    return None if len(lacking) == len(wanted) else [name for name in lacking if _is_unlike_all(name, there)]
-
-
-def _is_unlike_all(name: str, there: Iterable[str]) -> bool:
-    return all(kinship(name, other) is Kinship.OTHER for other in there)
+    if len(lacking) == len(wanted):
+        return None
+    return [name for name in lacking if all(kinship(name, other) is Kinship.OTHER for other in there)]

@@ -2,7 +2,7 @@
 
 import asyncio
 import shutil
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -12,14 +12,15 @@ from evals.client.exchange import ask_question
 from evals.client.oauth2 import REFUSED
 from evals.client.rag_client import RAGClient
 from evals.config import EvalConfig
-from evals.errors import EvalsError, IngestError, JudgeError, ServerRefusedError
-from evals.judges.backends.base import Backend, BackendError, origin_of
+from evals.errors import EvalsError, JudgeError, ServerRefusedError
+from evals.judges.backends.base import BackendError, origin_of
 from evals.judges.backends.providers import PROVIDERS
 from evals.judges.backends.sdk import SdkBackend
 from evals.metrics.base import BaseMetric, Need
 from evals.run.corpus import survey_corpus
+from evals.run.embedded import embedded_server, embedded_spec
 from evals.run.notebook import Observer
-from evals.run.setup import check_config, embedded_server, embedded_spec, refusal_for_key, wants_judge
+from evals.run.setup import check_config, refusal_for_key, wants_judge
 from evals.run.work import RunDataset, check_conversations, load_workload
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
@@ -27,10 +28,9 @@ from evals.scoring.settings import ScoreSettings, ScoringContext
 from evals.store.runs import RunStore
 from evals.text.numbers import counted, share
 
+__all__ = ["Examined", "Health", "examine"]
+
 # Which metrics one answer lets be computed, and why not the others.
-
-
-_LOOKED_AT = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,36 +49,17 @@ class Computable:
 def computable(
     metrics: Iterable[BaseMetric], question: EvalQuestion, response: EvalResponse, settings: ScoreSettings
 ) -> Computable:
-    """Hold metrics against one answer; what a judge would decide counts as decided.
-
-    Args:
-        metrics: That are wanted.
-        question: That was asked.
-        response: What came.
-        settings: How a run would score it.
-    """
+    """Hold metrics against one answer; what a judge would decide counts as decided."""
     case, found = ScoringContext(settings).about(question, response), Computable()
     for metric in metrics:
-        reason = metric.missing_for(case) or _without_usage(metric, response)
+        reason = metric.missing_for(case)
+        if reason is None and Need.USAGE in metric.needs and response.usage is None:
+            reason = "the server reported no token usage"
         if reason is None:
             found.names.append(metric.name)
         else:
             found.missing.setdefault(reason, []).append(metric.name)
     return found
-
-
-def _without_usage(metric: BaseMetric, response: EvalResponse) -> str | None:
-    return "the server reported no token usage" if Need.USAGE in metric.needs and response.usage is None else None
-
-
-def without_questions(metrics: Iterable[BaseMetric], questions: Sequence[EvalQuestion]) -> dict[str, list[str]]:
-    """Names of the metrics to which no question applies, by the reason; only the first questions are looked at."""
-    missing: dict[str, list[str]] = {}
-    for metric in metrics:
-        reasons = [metric.not_applicable_to(question) for question in islice(questions, _LOOKED_AT)]
-        if reasons and all(reasons):
-            missing.setdefault(reasons[0] or "", []).append(metric.name)
-    return missing
 
 
 # What an examination finds of one part.
@@ -126,18 +107,13 @@ def broken(part: str, error: EvalsError) -> Examined:
 _BYTES_A_QUESTION = 40_000
 """Of the folder of runs: record, log and index of an answer with chunks of some length, and what the judge said."""
 
+_LOOKED_AT = 1000
+"""So many questions are looked at for metrics that apply to none."""
+
 _SHOWN = 60
 
-
-@dataclass(slots=True)
-class _Seen:
-    """What the parts so far have shown, for those that need it."""
-
-    metrics: Sequence[BaseMetric] = ()
-    workload: RunDataset | None = None
-    client: RAGClient | None = None
-    question: EvalQuestion | None = None
-    response: EvalResponse | None = None
+_Finding = tuple[Health, str] | tuple[Health, str, str | None]
+"""How a part is, what was seen of it, and what to do."""
 
 
 async def examine(config: EvalConfig, observer: Observer, tell: Callable[[Examined], None]) -> list[Examined]:
@@ -150,122 +126,175 @@ async def examine(config: EvalConfig, observer: Observer, tell: Callable[[Examin
     """
     found: list[Examined] = []
     async with AsyncExitStack() as stack:
-        async for finding in _parts(config, observer, stack):
-            found.append(finding)
-            tell(finding)
+        for part, look in _Examination(config, observer, stack).parts.items():
+            try:
+                found.append(Examined(part, *await look()))
+            except EvalsError as error:
+                found.append(broken(part, error))
+            tell(found[-1])
     return found
 
 
-async def _parts(config: EvalConfig, observer: Observer, stack: AsyncExitStack) -> AsyncIterator[Examined]:
-    seen = _Seen()
-    yield _configuration(config, seen)
-    yield _disk(config)
-    observer.phase("loading datasets")
-    yield await asyncio.to_thread(_datasets, config, seen)
-    yield await _server(config, seen, stack)
-    observer.phase("asking one question")
-    yield await _answer(seen)
-    yield _mapping(config, seen)
-    yield await _corpus(config, seen)
-    yield await _judge(config, seen)
+class _Examination:
+    """Looks at the parts; those that were seen are there for those that need them."""
 
+    def __init__(self, config: EvalConfig, observer: Observer, stack: AsyncExitStack) -> None:
+        self._config = config
+        self._observer = observer
+        self._stack = stack
+        self._metrics: Sequence[BaseMetric] = ()
+        self._workload: RunDataset | None = None
+        self._client: RAGClient | None = None
+        self._question: EvalQuestion | None = None
+        self._response: EvalResponse | None = None
 
-def _configuration(config: EvalConfig, seen: _Seen) -> Examined:
-    try:
-        seen.metrics = check_config(config, asking=False)
-    except EvalsError as error:
-        return broken("configuration", error)
-    return Examined(
-        "configuration", Health.WELL, f"{counted(len(seen.metrics), 'metric')} of {', '.join(config.suite_names)}"
-    )
+    @property
+    def parts(self) -> dict[str, Callable[[], Awaitable[_Finding]]]:
+        """What is looked at, in this order; what ends the look is raised."""
+        return {
+            "configuration": self._configuration,
+            "disk": self._disk,
+            "datasets": self._datasets,
+            "server": self._server,
+            "answer": self._answer,
+            "mapping": self._mapping,
+            "corpus": self._corpus,
+            "judge": self._judge,
+        }
 
+    async def _configuration(self) -> _Finding:
+        self._metrics = check_config(self._config, asking=False)
+        return Health.WELL, f"{counted(len(self._metrics), 'metric')} of {', '.join(self._config.suite_names)}"
 
-def _disk(config: EvalConfig) -> Examined:
-    try:
-        RunStore(config.runs_dir).prepare()
-        free = shutil.disk_usage(config.runs_dir).free
-    except EvalsError as error:
-        return broken("disk", error)
-    said = f"{free / 1e9:.1f} GB free for {config.runs_dir}"
-    room = free // _BYTES_A_QUESTION
-    if room < 10_000:
-        return Examined(
-            "disk",
-            Health.DOUBTFUL,
-            said,
-            f"room for {counted(room, 'question')} or so: name another folder by runs_dir",
-        )
-    return Examined("disk", Health.WELL, said)
+    async def _disk(self) -> _Finding:
+        folder = self._config.runs_dir
+        RunStore(folder).prepare()
+        free = shutil.disk_usage(folder).free
+        said, room = f"{free / 1e9:.1f} GB free for {folder}", free // _BYTES_A_QUESTION
+        if room < 10_000:
+            hint = f"room for {counted(room, 'question')} or so: name another folder by runs_dir"
+            return Health.DOUBTFUL, said, hint
+        return Health.WELL, said
 
+    async def _datasets(self) -> _Finding:
+        self._observer.phase("loading datasets")
+        workload = self._workload = await asyncio.to_thread(load_workload, self._config)
+        questions = workload.questions
+        self._question = next((each for each in questions if each.gold_passages), questions[0])
+        told = "; ".join(f"{one.name}: {counted(one.questions, 'question')}" for one in workload.fingerprints)
+        idle: dict[str, list[str]] = {}
+        for metric in self._metrics:
+            reasons = [metric.not_applicable_to(question) for question in islice(questions, _LOOKED_AT)]
+            if all(reasons):
+                idle.setdefault(reasons[0] or "", []).append(metric.name)
+        return Health.DOUBTFUL if idle else Health.WELL, told, _by_reason(idle) or None
 
-def _datasets(config: EvalConfig, seen: _Seen) -> Examined:
-    try:
-        workload = load_workload(config)
-    except EvalsError as error:
-        return broken("datasets", error)
-    seen.workload = workload
-    seen.question = next((each for each in workload.questions if each.gold_passages), workload.questions[0])
-    told = "; ".join(f"{one.name}: {counted(one.questions, 'question')}" for one in workload.fingerprints)
-    idle = without_questions(seen.metrics, workload.questions)
-    hint = "; ".join(f"{reason}: {', '.join(names)}" for reason, names in idle.items())
-    return Examined("datasets", Health.DOUBTFUL if idle else Health.WELL, told, hint or None)
-
-
-async def _server(config: EvalConfig, seen: _Seen, stack: AsyncExitStack) -> Examined:
-    try:
-        spec = config.server_spec()
-        if config.embedded:
-            spec = embedded_spec(stack.enter_context(embedded_server()), config.server)
-        client = RAGClient(spec, concurrency=1, max_attempts=1)
-        await stack.enter_async_context(client)
+    async def _server(self) -> _Finding:
+        spec = self._config.server_spec()
+        if self._config.embedded:
+            spec = embedded_spec(self._stack.enter_context(embedded_server()), self._config.server)
+        client = await self._stack.enter_async_context(RAGClient(spec, concurrency=1, max_attempts=1))
         await client.health()
         facts, _ = await client.info()
-    except EvalsError as error:
-        return broken("server", error)
-    seen.client = client
-    model = f", model {facts['llm_model']}" if facts.get("llm_model") else ""
-    how = "healthy" if spec.health else "not asked, as the profile has no health check"
-    return Examined("server", Health.WELL, f"{client.url} is {how}{model}")
+        self._client = client
+        model = f", model {facts['llm_model']}" if facts.get("llm_model") else ""
+        how = "healthy" if spec.health else "not asked, as the profile has no health check"
+        return Health.WELL, f"{client.url} is {how}{model}"
+
+    async def _answer(self) -> _Finding:
+        self._observer.phase("asking one question")
+        client, question = self._client, self._question
+        if client is None or question is None:
+            return Health.UNSEEN, "no server or no question to ask"
+        check_conversations(client.spec, [question])
+        response = await ask_question(client, question)
+        if response.error is None:
+            self._response = response
+            took = "" if response.latency_ms is None else f" in {response.latency_ms:.0f} ms"
+            return Health.WELL, f"answered{took}: {_short(response.answer)}"
+        hint = "look at server.ask and server.map; `evals profiles` lists kinds of servers"
+        if response.error.status in REFUSED:
+            hint = client.login_hint or "set server.headers to a login: {Authorization: 'Bearer ${TOKEN}'}"
+        raise ServerRefusedError(f"the question {_short(question.question)} fails: {response.error.message}", hint)
+
+    async def _mapping(self) -> _Finding:
+        """What the answer holds, and what cannot be computed of it; what a judge would decide counts as decided."""
+        client, question, response = self._client, self._question, self._response
+        if client is None or question is None or response is None:
+            return Health.UNSEEN, "nothing was answered"
+        judged = wants_judge(self._config, self._metrics)
+        settings = self._config.score_settings(judged=judged, citation_base=client.spec.citations.base)
+        asked = [metric for metric in self._metrics if not metric.not_applicable_to(question)]
+        wanted = [metric for metric in asked if judged or Need.JUDGE not in metric.needs]
+        found = computable(wanted, question, response, settings)
+        said = f"{_holds(response)}; {share(len(found.names), len(wanted), 'metric')} can be computed of it"
+        if not found.missing:
+            return Health.WELL, said
+        return Health.DOUBTFUL, said, "; ".join([_by_reason(found.missing), *response.notes])
+
+    async def _corpus(self) -> _Finding:
+        """Whether the server has what the questions are about: by its list, else by the one answer."""
+        if self._config.ingest or self._config.embedded:
+            return Health.UNSEEN, "the run gives the server its documents first"
+        if self._client is None or self._workload is None:
+            return Health.UNSEEN, "no server or no questions"
+        questions = self._workload.questions
+        if not any(each.gold_passages for each in questions):
+            return Health.UNSEEN, "no question names gold passages"
+        missing = (await survey_corpus(self._client, questions, self._config.runs_dir)).missing
+        if missing == []:
+            return Health.WELL, "the server lists every gold document"
+        if missing is not None:
+            said = f"the server's list lacks {counted(len(missing), 'gold document')}, first: {missing[0]}"
+            return Health.DOUBTFUL, said, "give them to it with `evals ingest`"
+        return self._by_the_answer()
+
+    def _by_the_answer(self) -> _Finding:
+        response, question = self._response, self._question
+        if response is None or question is None or response.chunks is None:
+            return Health.UNSEEN, "the server lists no documents as the questions name them, and sent no chunks"
+        settings = self._config.score_settings(judged=False, citation_base=1)
+        if ScoringContext(settings).about(question, response).matches.found:
+            return Health.WELL, "the answer's chunks hold the gold passage"
+        said = f"no gold passage in what was retrieved for {_short(question.question)}"
+        hint = "one question may miss it; where all do, the corpus is not there: "
+        return Health.DOUBTFUL, said, f"{hint}give it to the server with `evals ingest`"
+
+    async def _judge(self) -> _Finding:
+        """Whether the API takes the key and knows the model; other servers of its kind may not say."""
+        if not self._metrics:
+            return Health.UNSEEN, "the configuration is broken"
+        if not wants_judge(self._config, self._metrics):
+            return Health.UNSEEN, "none takes part"
+        refusal = refusal_for_key(self._config, self._metrics)
+        if refusal is not None:
+            raise refusal
+        judge, provider = self._config.judge, PROVIDERS[self._config.judge.provider]
+        address = provider.address(judge.base_url)
+        backend = provider.make(judge.model, base_url=address, effort=judge.effort)
+        self._stack.push_async_callback(backend.aclose)
+        if not isinstance(backend, SdkBackend):
+            return Health.UNSEEN, f"{backend.model} cannot be looked for without a call"
+        try:
+            await backend.find_model()
+        except BackendError as error:
+            if origin_of(address) != origin_of(provider.home) and "HTTP 404" in str(error):
+                return Health.WELL, f"reached {backend.origin}, which has no list of models"
+            said = f"{backend.model} at {backend.origin}: {error}"
+            raise JudgeError(said, "check the key and the model's name, or measure without a judge") from error
+        return Health.WELL, f"{backend.model} at {backend.origin}"
 
 
-async def _answer(seen: _Seen) -> Examined:
-    if seen.client is None or seen.question is None:
-        return _unseen("answer", "no server or no question to ask")
-    try:
-        check_conversations(seen.client.spec, [seen.question])
-    except EvalsError as error:
-        return broken("answer", error)
-    response = await ask_question(seen.client, seen.question)
-    if response.error is None:
-        seen.response = response
-        took = "" if response.latency_ms is None else f" in {response.latency_ms:.0f} ms"
-        return Examined("answer", Health.WELL, f"answered{took}: {_short(response.answer)}")
-    hint = "look at server.ask and server.map; `evals profiles` lists kinds of servers"
-    if response.error.status in REFUSED:
-        hint = seen.client.login_hint or "set server.headers to a login: {Authorization: 'Bearer ${TOKEN}'}"
-    refused = ServerRefusedError(f"the question {_short(seen.question.question)} fails: {response.error.message}", hint)
-    return broken("answer", refused)
+def _by_reason(names: dict[str, list[str]]) -> str:
+    return "; ".join(f"{reason}: {', '.join(metrics)}" for reason, metrics in names.items())
 
 
-def _mapping(config: EvalConfig, seen: _Seen) -> Examined:
-    """What the answer holds, and what cannot be computed of it."""
-    if seen.response is None or seen.question is None or seen.client is None:
-        return _unseen("mapping", "nothing was answered")
-    judged, base = wants_judge(config, seen.metrics), seen.client.spec.citations.base
-    settings = config.score_settings(judged=judged, citation_base=base)
-    wanted = _wanted(seen.metrics, seen.question, judged=judged)
-    found = computable(wanted, seen.question, seen.response, settings)
-    said = f"{_holds(seen.response)}; {share(len(found.names), len(wanted), 'metric')} can be computed of it"
-    if not found.missing:
-        return Examined("mapping", Health.WELL, said)
-    reasons = [f"{reason}: {', '.join(names)}" for reason, names in found.missing.items()]
-    return Examined("mapping", Health.DOUBTFUL, said, "; ".join([*reasons, *seen.response.notes]))
-
-
-def _wanted(metrics: Sequence[BaseMetric], question: EvalQuestion, *, judged: bool) -> list[BaseMetric]:
-    """The metrics that apply to the question, without those of a judge where none takes part."""
-    asked = [metric for metric in metrics if not metric.not_applicable_to(question)]
-    return [metric for metric in asked if judged or Need.JUDGE not in metric.needs]
+_OF_CHUNKS = {
+    "text": lambda chunk: bool(chunk.text),
+    "id": lambda chunk: chunk.chunk_id is not None,
+    "document": lambda chunk: bool(chunk.document_id or chunk.document_name),
+    "score": lambda chunk: chunk.score is not None,
+}
 
 
 def _holds(response: EvalResponse) -> str:
@@ -280,85 +309,6 @@ def _holds(response: EvalResponse) -> str:
     return ", ".join(parts)
 
 
-_OF_CHUNKS = {
-    "text": lambda chunk: bool(chunk.text),
-    "id": lambda chunk: chunk.chunk_id is not None,
-    "document": lambda chunk: bool(chunk.document_id or chunk.document_name),
-    "score": lambda chunk: chunk.score is not None,
-}
-
-
-async def _corpus(config: EvalConfig, seen: _Seen) -> Examined:
-    """Whether the server has what the questions are about: by its list, else by the one answer."""
-    if config.ingest or config.embedded:
-        return _unseen("corpus", "the run gives the server its documents first")
-    if seen.client is None or seen.workload is None:
-        return _unseen("corpus", "no server or no questions")
-    if not any(each.gold_passages for each in seen.workload.questions):
-        return _unseen("corpus", "no question names gold passages")
-    corpus = await survey_corpus(seen.client, seen.workload.questions, config.runs_dir)
-    if corpus.missing == []:
-        return Examined("corpus", Health.WELL, "the server lists every gold document")
-    if corpus.missing is not None:
-        said = f"the server's list lacks {counted(len(corpus.missing), 'gold document')}, first: {corpus.missing[0]}"
-        return Examined("corpus", Health.DOUBTFUL, said, "give them to it with `evals ingest`")
-    return _by_the_answer(config, seen)
-
-
-def _by_the_answer(config: EvalConfig, seen: _Seen) -> Examined:
-    response, question = seen.response, seen.question
-    if response is None or question is None or response.chunks is None:
-        return _unseen("corpus", "the server lists no documents as the questions name them, and sent no chunks")
-    if ScoringContext(config.score_settings(judged=False, citation_base=1)).about(question, response).matches.found:
-        return Examined("corpus", Health.WELL, "the answer's chunks hold the gold passage")
-    error = IngestError(
-        f"no gold passage in what was retrieved for {_short(question.question)}",
-        "one question may miss it; where all do, the corpus is not there: give it to the server with `evals ingest`",
-    )
-    return Examined("corpus", Health.DOUBTFUL, error.message, error.hint)
-
-
-async def _judge(config: EvalConfig, seen: _Seen) -> Examined:
-    if not seen.metrics:
-        return _unseen("judge", "the configuration is broken")
-    if not wants_judge(config, seen.metrics):
-        return _unseen("judge", "none takes part")
-    refusal = refusal_for_key(config, seen.metrics)
-    if refusal is not None:
-        return broken("judge", refusal)
-    judge, provider = config.judge, PROVIDERS[config.judge.provider]
-    address = provider.address(judge.base_url)
-    try:
-        backend = provider.make(judge.model, base_url=address, effort=judge.effort)
-    except EvalsError as error:
-        return broken("judge", error)
-    try:
-        return await _model(backend, is_at_home=origin_of(address) == origin_of(provider.home))
-    finally:
-        await backend.aclose()
-
-
-async def _model(backend: Backend, *, is_at_home: bool) -> Examined:
-    """Whether the API takes the key and knows the model; other servers of its kind may not say."""
-    if not isinstance(backend, SdkBackend):
-        return _unseen("judge", f"{backend.model} cannot be looked for without a call")
-    try:
-        await backend.find_model()
-    except BackendError as error:
-        if not is_at_home and "HTTP 404" in str(error):
-            return Examined("judge", Health.WELL, f"reached {backend.origin}, which has no list of models")
-        said = f"{backend.model} at {backend.origin}: {error}"
-        return broken("judge", JudgeError(said, "check the key and the model's name, or measure without a judge"))
-    return Examined("judge", Health.WELL, f"{backend.model} at {backend.origin}")
-
-
-def _unseen(part: str, why: str) -> Examined:
-    return Examined(part, Health.UNSEEN, why)
-
-
 def _short(text: str | None) -> str:
     line = " ".join((text or "").split())
     return repr(line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…")
-
-
-__all__ = ["Examined", "Health", "examine"]

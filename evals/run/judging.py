@@ -305,10 +305,10 @@ class Judging:
         if self._side is None:
             self._side = SideLoop("evals judge")
             home = asyncio.get_running_loop()
-            self._judge.on_remark = partial(_tell_at_home, home, self._tell)
-            self._judge.on_phase = partial(_call_at_home, home, self._observer.phase)
-            self._judge.on_progress = partial(_call_at_home, home, self._observer.progress)
-            self._tell_judged = partial(_call_at_home, home, self._observer.judged)
+            self._judge.on_remark = partial(_at_home, home, lambda remark: self._tell(f"{NOTE} {remark}"))
+            self._judge.on_phase = partial(_at_home, home, self._observer.phase)
+            self._judge.on_progress = partial(_at_home, home, self._observer.progress)
+            self._tell_judged = partial(_at_home, home, self._observer.judged)
         self._begun.add(key)
         self._side.call(self._enqueue, [_Job(key)])
 
@@ -368,13 +368,10 @@ class Judging:
         """Ask for what can be asked now, or put away a question of which nothing more is."""
         self._ask(judged)
         if not judged.pending.total():
-            self._settle(judged)
-
-    def _settle(self, judged: _Judged) -> None:
-        key = judged.question.id
-        self._settled[key] = self._with_leftovers(judged)
-        del self._in_flight[key]
-        self._tell_judged(len(self._settled), self._judge.spent_usd)
+            key = judged.question.id
+            self._settled[key] = self._with_leftovers(judged)
+            del self._in_flight[key]
+            self._tell_judged(len(self._settled), self._judge.spent_usd)
 
     async def _decide(self, judged: _Judged, request: VerdictRequest, repeat: int) -> None:
         old = next((v for v in judged.known if (v.request, v.repeat) == (request.name, repeat)), None)
@@ -467,8 +464,12 @@ class Judging:
         lost, total = self._tallied.failed
         return lost > self._max_error_rate * total
 
-    def notes(self) -> list[str]:
-        """What a reader of judged numbers must know; each begins with `NOTE`."""
+    def notes(self, config: Mapping[str, Any]) -> list[str]:
+        """What a reader of judged numbers must know; each begins with `NOTE`.
+
+        Args:
+            config: The server's configuration, as it says itself.
+        """
         judge, before = self._judge.identity, self._before
         notes = self._tallied.notes(judge, prevented=self._judge.prevented)
         if before is not None and not is_judge(before, judge):
@@ -479,11 +480,8 @@ class Judging:
             notes.append(
                 f"{NOTE} former verdicts: {self._unfit} do not fit what is asked now, and were asked for again"
             )
-        return [*notes, *(f"{NOTE} {remark}" for remark in self._judge.remarks)]
-
-    def note_on_family(self, config: Mapping[str, Any]) -> list[str]:
-        """That the judge is of the family of the server's own model, where the server's configuration names one."""
-        return note_on_family(self._judge.identity.model, config)
+        remarks = [f"{NOTE} {remark}" for remark in self._judge.remarks]
+        return [*notes, *remarks, *note_on_family(judge.model, config)]
 
 
 class _Verdicts(Mapping[str, list[JudgeVerdict]]):
@@ -538,10 +536,6 @@ def _named(judge: JudgeRecord) -> str:
     return f"{judge.model} at {judge.origin}" + (f", effort {judge.effort}" if judge.effort else "")
 
 
-def _call_at_home(home: asyncio.AbstractEventLoop, hear: Callable[..., None], *told: object) -> None:
+def _at_home(home: asyncio.AbstractEventLoop, hear: Callable[..., None], *told: object) -> None:
+    """Have the thread of this loop hear of something."""
     home.call_soon_threadsafe(hear, *told)
-
-
-def _tell_at_home(home: asyncio.AbstractEventLoop, tell: Callable[[str], None], remark: str) -> None:
-    """Have the caller's thread hear of something."""
-    home.call_soon_threadsafe(tell, f"{NOTE} {remark}")

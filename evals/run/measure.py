@@ -1,17 +1,17 @@
 """The back half of every run: answers are judged, compared, scored and saved, wherever they come from.
 
-A run that asks, one that goes on, one that measures saved answers again and one that scores a file of answers differ in
-their `Work`, and in whether there is an `Asking`.
+A run that asks, one that goes on, one that measures saved answers again, one that scores a file of answers and one that
+is merged of shards differ in their `RunPlan`, and in where answers and verdicts come from.
 """
 
 import asyncio
 import re
 import time
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 from evals.config import EvalConfig
 from evals.errors import CorpusMissingError, EngineError, JudgeError, StoreError
@@ -19,7 +19,7 @@ from evals.judges.money import spending_of
 from evals.judges.record import NOTE, Verdicts
 from evals.metrics.base import BaseMetric
 from evals.run.asking import STOPPED, Asking, OnAnswer
-from evals.run.corpus import UNFOUND
+from evals.run.corpus import UNFOUND, chunks_unfound
 from evals.run.estimate import Estimate, estimate_judging
 from evals.run.judging import JudgePlan, Judging
 from evals.run.notebook import Observer
@@ -31,6 +31,7 @@ from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
 from evals.schemas.results import EvalRecord, EvalRun
 from evals.schemas.run_parts import RecordSum
+from evals.schemas.verdicts import JudgeRecord, JudgeVerdict
 from evals.scoring.calibration import with_cards
 from evals.scoring.conclusion import Ended, Measured
 from evals.scoring.diagnosis.stages import AnswersSeen, RunFacts
@@ -45,8 +46,32 @@ from evals.text.matching.corpus import MatchStats
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
+class VerdictSource(Protocol):
+    """The verdicts of a run, and what follows from all of them: of a `Judging` that has ended, or of merged shards."""
+
+    @property
+    def verdicts(self) -> Mapping[str, Sequence[JudgeVerdict]]:
+        """By question."""
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether anything was left undone."""
+
+    def record(self) -> JudgeRecord | None:
+        """The judge as it is saved with the run."""
+
+    def notes(self, config: Mapping[str, Any]) -> list[str]:
+        """What a reader of judged numbers must know, where the server says this of its configuration."""
+
+
 async def measure(
-    work: RunPlan, instruments: Toolkit, config: EvalConfig, observer: Observer, *, asking: Asking | None = None
+    work: RunPlan,
+    instruments: Toolkit,
+    config: EvalConfig,
+    observer: Observer,
+    *,
+    asking: Asking | None = None,
+    judged: VerdictSource | None = None,
 ) -> Measured:
     """Ask where there is something to ask, judge and score all answers, and save them as a run.
 
@@ -58,6 +83,7 @@ async def measure(
         config: Of the run.
         observer: Hears of the progress.
         asking: Brings the answers that are not there yet.
+        judged: What a judge said elsewhere, where none is asked here.
 
     Raises:
         CorpusMissingError: The server does not hold the documents that the questions are about.
@@ -65,7 +91,8 @@ async def measure(
         StoreError: The result cannot be written.
     """
     store, started = RunStore(config.runs_dir), time.monotonic()
-    cases = ScoringContext(instruments.settings(config, work.run.server.citation_base))
+    base = work.run.server.citation_base
+    cases = ScoringContext(instruments.settings(config, base, judged=judged is not None))
     free = await _plan_judging(work, instruments, cases, config, observer, asking=asking is not None)
     judging: Judging | None = None
     problem: BaseException | None = None
@@ -76,18 +103,7 @@ async def measure(
     try:
         with ExitStack() as writing:
             journal = _open(work, store, writing) if asking or instruments.judge else None
-            if journal is not None and instruments.judge is not None:
-                judging = Judging(
-                    instruments.judge,
-                    instruments.metrics,
-                    cases,
-                    journal,
-                    before=work.before,
-                    max_error_rate=config.judge.max_error_rate,
-                    tell=observer.note,
-                    observer=observer,
-                )
-                _add_answers(judging, work, free, journal)
+            judging = _prepare_judging(work, instruments, cases, config, observer, journal=journal, free=free)
             observer.measured_with(cases)
             writing.callback(early.end)
             on_answer = _hears(work, journal, (seen, survey), observer, judging, early)
@@ -99,7 +115,8 @@ async def measure(
         raise _with_way_on(error, way_on) from error
     finally:
         observer.end()
-    records = RunRecords(work, judging.verdicts if judging else {})
+    judged = judging or judged
+    records = RunRecords(work, judged.verdicts if judged else {})
     problem = await _compare(instruments.metrics, records, cases, problem, observer)
     observer.phase("scoring")
     cases.match_with(survey.evidence(work.questions, records, cases.settings.match))
@@ -111,15 +128,14 @@ async def measure(
     scored = store.open_records(work.run)
     run = conclusion.concluded(
         scored,
-        ended=_ended(work, problem, judging),
+        ended=_ended(work, problem, judged),
         record_sum=record_sum,
-        duration_s=round(work.run.duration_s + work.before_s + time.monotonic() - started, 3),
+        duration_s=_duration_s(work, time.monotonic() - started),
         notes=_each_once(
-            _notes_on_the_way(work, asking, judging, problem),
-            _notes_on_answers(work, conclusion.answers, records, instruments, asking),
+            _notes_on_the_way(work, asking, judged, problem),
+            _notes_on_answers(work, conclusion.answers, records, instruments),
         ),
-        **_of_asking(work, asking),
-        **_of_judging(judging),
+        **_of_the_way(work, asking, judged),
     )
     run = _with_design(with_facts(run, scored), scored, asking)
     run = with_cards(run, scored, saved_calibrations(config.runs_dir))
@@ -132,6 +148,11 @@ async def measure(
 def _with_design(run: EvalRun, scored: Iterable[EvalRecord], asking: Asking | None) -> EvalRun:
     """The run with what repeats and levels of load say, where there are such."""
     return with_load(with_repeats(run, scored), scored, asking.windows if asking else {})
+
+
+def _duration_s(work: RunPlan, measuring_s: float) -> float:
+    """Seconds that the run took; one that was merged took what its shards took."""
+    return round(work.run.duration_s + work.before_s + (0.0 if work.run.merged_from else measuring_s), 3)
 
 
 def _save_lines(store: RunStore, work: RunPlan, lines: Iterator[tuple[str, bytes]], way_on: str) -> RecordSum:
@@ -157,31 +178,25 @@ def _watched(lines: Iterator[tuple[str, bytes]], total: int, observer: Observer)
         yield line
 
 
-def _ended(work: RunPlan, problem: BaseException | None, judging: Judging | None) -> Ended:
+def _ended(work: RunPlan, problem: BaseException | None, judged: VerdictSource | None) -> Ended:
     if isinstance(problem, CorpusMissingError):
         return "refused"
-    if work.lacks is not None or (judging is not None and judging.incomplete):
-        return "early"
-    return "early" if problem is not None else "whole"
+    lacks = work.cut_short or work.lacks is not None or (judged is not None and judged.incomplete)
+    return "early" if lacks or problem is not None else "whole"
 
 
-def _of_asking(work: RunPlan, asking: Asking | None) -> dict[str, Any]:
-    """What the run says of how it was asked."""
+def _of_the_way(work: RunPlan, asking: Asking | None, judged: VerdictSource | None) -> dict[str, Any]:
+    """What the run says of how it was asked and judged."""
+    judge = judged.record() if judged else None
     if asking is None:
-        return {"warmup_ms": work.run.outcomes.warmup_ms, "stopped": work.lacks}
+        return {"warmup_ms": work.run.outcomes.warmup_ms, "stopped": work.lacks, "judge": judge}
     return {
         "warmup_ms": asking.warmup_ms,
         "stopped": asking.stop.reason,
         "server": asking.seen(work.run.server),
         "engine": asking.engine(work.run.engine),
+        "judge": judge,
     }
-
-
-def _of_judging(judging: Judging | None) -> dict[str, Any]:
-    """What the run says of its judge."""
-    if judging is None:
-        return {"judge": None}
-    return {"judge": judging.record()}
 
 
 async def _plan_judging(
@@ -198,10 +213,10 @@ async def _plan_judging(
         free = inquest.fitting_all(work.questions, work.responses, work.free)
         own = inquest.fitting_all(work.questions, work.responses, work.verdicts)
         questions = work.questions if asking else work.answered
-        price, known = price_of_judge(config), work.known(ChainMap(own, free))
-        judge.forecast = forecast = saved_forecast(config)
+        price, judge.forecast = price_of_judge(config), saved_forecast(config)
+        known = work.known(ChainMap(own, free))
         return free, estimate_judging(
-            instruments.metrics, questions, work.documents, config, price, cases, known=known, forecast=forecast
+            instruments.metrics, questions, work.documents, config, price, cases, forecast=judge.forecast, known=known
         )
 
     free, estimate = await asyncio.to_thread(plan)
@@ -234,13 +249,35 @@ def _open(work: RunPlan, store: RunStore, writing: ExitStack) -> Journal:
     return journal
 
 
-def _add_answers(judging: Judging, work: RunPlan, free: Verdicts, journal: Journal) -> None:
-    """Have the judging know the answers that are there, with their verdicts: none may be lost."""
+def _prepare_judging(
+    work: RunPlan,
+    instruments: Toolkit,
+    cases: ScoringContext,
+    config: EvalConfig,
+    observer: Observer,
+    *,
+    journal: Journal | None,
+    free: Verdicts,
+) -> Judging | None:
+    """The judging, which knows the answers that are there with their verdicts: none may be lost; None without judge."""
+    if journal is None or instruments.judge is None:
+        return None
+    judging = Judging(
+        instruments.judge,
+        instruments.metrics,
+        cases,
+        journal,
+        before=work.before,
+        max_error_rate=config.judge.max_error_rate,
+        tell=observer.note,
+        observer=observer,
+    )
     for question in work.there:
         given = free.get(question.id, ())
         for verdict in given:  # what this run is built on is in its own log, should the other be deleted
             journal.verdict(question.id, verdict)
         judging.add(question, work.responses[question.id], [*work.verdicts.get(question.id, ()), *given])
+    return judging
 
 
 def _seen_so_far(work: RunPlan) -> tuple[AnswersSeen, MatchStats]:
@@ -320,14 +357,13 @@ async def _compare(
 
 
 def _notes_on_the_way(
-    work: RunPlan, asking: Asking | None, judging: Judging | None, problem: BaseException | None
+    work: RunPlan, asking: Asking | None, judged: VerdictSource | None, problem: BaseException | None
 ) -> list[str]:
     """What a reader must know of how the numbers came about; what a run that goes on said of its end is said anew."""
     earlier = [note for note in work.run.notes if not note.startswith((NOTE, STOPPED, DISPUTED, UNFOUND))]
     ended = [f"{NOTE} work ended early: {problem.message}"] if isinstance(problem, JudgeError) else []
     of_asking = asking.notes(work.run.server) if asking else []
-    of_judging = [*judging.notes(), *judging.note_on_family(work.run.config)] if judging else []
-    return [*earlier, *work.notes, *ended, *of_asking, *of_judging]
+    return [*earlier, *work.notes, *ended, *of_asking, *(judged.notes(work.run.config) if judged else [])]
 
 
 def _each_once(earlier: Sequence[str], of_answers: Sequence[str]) -> list[str]:
@@ -338,15 +374,11 @@ def _each_once(earlier: Sequence[str], of_answers: Sequence[str]) -> list[str]:
 
 
 def _notes_on_answers(
-    work: RunPlan,
-    answers: AnswerNotes,
-    records: Iterable[EvalRecord],
-    instruments: Toolkit,
-    asking: Asking | None,
+    work: RunPlan, answers: AnswerNotes, records: Iterable[EvalRecord], instruments: Toolkit
 ) -> list[str]:
     limit = usage_limit(instruments.metrics, work.usage_needs_concurrency)
     notes = answers.notes(concurrency=work.run.concurrency, usage_limit=limit)
-    unfound = asking and asking.unfound(record.response for record in records if record.response is not None)
+    unfound = chunks_unfound(work.chunks_path, (record.response for record in records if record.response is not None))
     return [unfound, *(note for note in notes if not note.startswith(NO_CHUNKS))] if unfound else notes
 
 

@@ -1,41 +1,38 @@
 """One run of all shards: their answers and verdicts are scored together, and nothing is asked of anybody."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from itertools import chain
-from secrets import token_hex
 from typing import Any
 
-from evals.client.spec import ServerSpec
 from evals.config import EvalConfig
 from evals.errors import ConfigError, RunIncompleteError
 from evals.judges.backends.base import Identity
 from evals.judges.record import NOTE, VerdictTally
 from evals.metrics.base import BaseMetric
 from evals.run.asking import CHANGED, STOPPED, has_changed
-from evals.run.corpus import UNFOUND, chunks_unfound
+from evals.run.corpus import UNFOUND, chunks_path
+from evals.run.embedded import embedded_spec
 from evals.run.judging import note_on_failures, note_on_family
+from evals.run.measure import measure
 from evals.run.notebook import Observer
 from evals.run.resume import WIDTHS, note_on_widths
-from evals.run.setup import check_calibrated, check_config, embedded_spec, load_instruments, wants_judge
-from evals.run.text_models import compare_texts
+from evals.run.saved import measured_again, work_of
+from evals.run.setup import check_calibrated, check_config, load_instruments, wants_judge
 from evals.run.work import SHARD
-from evals.schemas.response import EvalResponse, Outcomes, ServerRecord
-from evals.schemas.results import SCHEMA_VERSION, EvalRecord, EvalRun, Scorecard, WeightedScore
+from evals.schemas.response import Outcomes, ServerRecord
+from evals.schemas.results import EvalRecord, EvalRun
 from evals.schemas.run_parts import MergedShard
-from evals.schemas.verdicts import JudgeRecord
-from evals.scoring.calibration import with_cards
-from evals.scoring.conclusion import Ended, Measured, Scorer
-from evals.scoring.diagnosis.stages import facts_of
-from evals.scoring.digest import RunSummaryBuilder
-from evals.scoring.missing import LOSSES, with_facts
-from evals.scoring.notes import DISPUTED, MATCHING, NO_CHUNKS, AnswerNotes, package_versions, status_of, usage_limit
-from evals.scoring.settings import ScoringContext, confidence, times_asked
+from evals.schemas.verdicts import JudgeRecord, JudgeVerdict
+from evals.scoring.conclusion import Measured, PassingCases
+from evals.scoring.missing import LOSSES
+from evals.scoring.notes import DISPUTED, MATCHING, AnswerNotes, status_of, usage_limit
+from evals.scoring.settings import ScoringContext
 from evals.secrets import leaves
+from evals.store.disk_buffer import SpilledMapping
 from evals.store.naming import DEFAULT_RUNS_DIR, command, folder_of
 from evals.store.records import RecordFile
-from evals.store.runs import RunStore, saved_calibrations
+from evals.store.runs import RunStore
 from evals.text.numbers import counted
 
 # A saved run as a shard, and the files of all of them.
@@ -68,25 +65,13 @@ class Shard:
         return f"shard {self.part} (run {self.run.id})"
 
 
-def shard_of(run: EvalRun) -> Shard:
-    """The shard that a run is.
-
-    Raises:
-        ConfigError: It asked all questions of its configuration.
-    """
-    config = EvalConfig.build(run.eval_config)
-    if config.shard is None:
-        raise ConfigError(f"run {run.id} is no shard: it asked all questions", "name runs that were made with --shard")
-    return Shard(run, *config.part)
-
-
 def in_their_order(runs: Sequence[EvalRun]) -> list[Shard]:
     """The shards that these runs are, the first one first.
 
     Raises:
         ConfigError: One is no shard, is of another number of shards, was given twice, or is missing.
     """
-    shards = sorted(map(shard_of, runs), key=lambda shard: shard.number)
+    shards = sorted(map(_shard_of, runs), key=lambda shard: shard.number)
     first, there = shards[0], dict[int, Shard]()
     for shard in shards:
         if shard.count != first.count:
@@ -107,17 +92,15 @@ def in_their_order(runs: Sequence[EvalRun]) -> list[Shard]:
     return shards
 
 
-def open_files(shards: Sequence[Shard]) -> list[RecordFile]:
-    """The records of the shards, which stand beside the files of the runs.
-
-    Raises:
-        ConfigError: One is not there.
-        StoreError: One is damaged before its last line.
-    """
-    return [_open(shard) for shard in shards]
+def _shard_of(run: EvalRun) -> Shard:
+    config = EvalConfig.build(run.eval_config)
+    if config.shard is None:
+        raise ConfigError(f"run {run.id} is no shard: it asked all questions", "name runs that were made with --shard")
+    return Shard(run, *config.part)
 
 
 def _open(shard: Shard) -> RecordFile:
+    """The records of a shard, which stand beside the file of its run."""
     path = shard.run.path
     if path is None:
         raise ConfigError(f"{shard} is in no folder", "load it with RunStore(folder).load(id)")
@@ -133,11 +116,6 @@ def _open(shard: Shard) -> RecordFile:
 OF_EACH = frozenset({"shard", "name", "concurrency", "engine", "runs_dir", "data_dir", "dataset_file", "server.url"})
 """Keys that shards may have of their own. Where the rows lie is a matter of each machine: that they are the same shows
 in the fingerprints. The URL is compared as it was asked."""
-
-_RESUME_HINT = "eval --resume"
-
-_PARTIAL_HINT = "or merge what there is, as a partial run: --allow-partial"
-
 
 _NAMED = 5
 """So many shards are named in a message."""
@@ -159,24 +137,34 @@ def check_alike(shards: Sequence[Shard]) -> None:
 
 
 def _differences(one: EvalRun, other: EvalRun) -> Iterator[str]:
-    """What may not differ and does, in words."""
-    if one.schema_version != other.schema_version:
-        yield f"the version of its file: schema {other.schema_version}, not {one.schema_version}"
-    ours, theirs = one.package_versions.get("rag-evals"), other.package_versions.get("rag-evals")
-    if ours != theirs:
-        yield f"the version of rag-evals that measured it: {theirs}, not {ours}"
-    yield from _of_configuration(one, other)
-    if [each.sha256 for each in one.fingerprints] != [each.sha256 for each in other.fingerprints]:
-        yield "the questions that the datasets gave"
-    yield from _of_server(one, other)
+    """What may not differ and does, in words.
+
+    A profile of the same name may say something else, and a URL lead to a server that was changed in between.
+    """
+    ours, theirs = one.server, other.server
+    versions = [run.package_versions.get("rag-evals") for run in (one, other)]
+    configured, facts = _changed(_deciding(one), _deciding(other)), _changed(one.config, other.config)
+    read_alike = (ours.spec_sha256, ours.citation_base) == (theirs.spec_sha256, theirs.citation_base)
+    is_elsewhere = not one.eval_config.get("embedded") and ours.url.rstrip("/") != theirs.url.rstrip("/")
+    questions = [[each.sha256 for each in run.fingerprints] for run in (one, other)]
+    found = {
+        f"the version of its file: schema {other.schema_version}, not {one.schema_version}": (
+            one.schema_version != other.schema_version
+        ),
+        f"the version of rag-evals that measured it: {versions[1]}, not {versions[0]}": versions[0] != versions[1],
+        f"its configuration: {', '.join(configured)}": configured,
+        "the questions that the datasets gave": questions[0] != questions[1],
+        f"the profile of its server: {theirs.profile}, not {ours.profile}": ours.profile != theirs.profile,
+        f"what the profile {ours.profile} says of how questions are asked and answers read": not read_alike,
+        f"its server: {theirs.url}, not {ours.url}": is_elsewhere,
+        f"what its server says of itself: {', '.join(facts)}": facts,
+    }
+    yield from (said for said, differs in found.items() if differs)
     yield from _of_judge(one, other)
 
 
-def _of_configuration(one: EvalRun, other: EvalRun) -> Iterator[str]:
-    before, now = _deciding(one), _deciding(other)
-    changed = sorted(path for path in before.keys() | now.keys() if before.get(path) != now.get(path))
-    if changed:
-        yield f"its configuration: {', '.join(changed)}"
+def _changed(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    return sorted(key for key in one.keys() | other.keys() if one.get(key) != other.get(key))
 
 
 def _deciding(run: EvalRun) -> dict[str, Any]:
@@ -188,36 +176,18 @@ def _deciding(run: EvalRun) -> dict[str, Any]:
     return {path: value for path, value in found.items() if path not in OF_EACH}
 
 
-def _of_server(one: EvalRun, other: EvalRun) -> Iterator[str]:
-    """A profile of the same name may say something else, and a URL lead to a server that was changed in between."""
-    if one.server.profile != other.server.profile:
-        yield f"the profile of its server: {other.server.profile}, not {one.server.profile}"
-    if (one.server.spec_sha256, one.server.citation_base) != (other.server.spec_sha256, other.server.citation_base):
-        yield f"what the profile {one.server.profile} says of how questions are asked and answers read"
-    if not one.eval_config.get("embedded") and one.server.url.rstrip("/") != other.server.url.rstrip("/"):
-        yield f"its server: {other.server.url}, not {one.server.url}"
-    changed = sorted(
-        key for key in one.config.keys() | other.config.keys() if one.config.get(key) != other.config.get(key)
-    )
-    if changed:
-        yield f"what its server says of itself: {', '.join(changed)}"
-
-
 def _of_judge(one: EvalRun, other: EvalRun) -> Iterator[str]:
     """A shard that was never finished says nothing of its judge; the configuration does."""
     ours, theirs = one.judge, other.judge
-    if ours is not None and theirs is not None:
-        yield from _of_judges(ours, theirs)
-    elif ours is not theirs and one.completed_at and other.completed_at:
-        yield "whether a judge took part"
-
-
-def _of_judges(one: JudgeRecord, other: JudgeRecord) -> Iterator[str]:
+    if ours is None or theirs is None:
+        if ours is not theirs and one.completed_at and other.completed_at:
+            yield "whether a judge took part"
+        return
     for name in ("model", "origin", "effort", "repeats"):
-        if getattr(one, name) != getattr(other, name):
-            yield f"the {name} of its judge: {getattr(other, name)}, not {getattr(one, name)}"
-    both = one.prompt_hashes.keys() & other.prompt_hashes.keys()
-    changed = sorted(name for name in both if one.prompt_hashes[name] != other.prompt_hashes[name])
+        if getattr(ours, name) != getattr(theirs, name):
+            yield f"the {name} of its judge: {getattr(theirs, name)}, not {getattr(ours, name)}"
+    both = ours.prompt_hashes.keys() & theirs.prompt_hashes.keys()
+    changed = sorted(both.intersection(_changed(ours.prompt_hashes, theirs.prompt_hashes)))
     if changed:
         yield f"the prompts of its judge: {', '.join(changed)}"
 
@@ -238,16 +208,13 @@ def check_questions(shards: Sequence[Shard], files: Sequence[RecordFile]) -> Non
                     "the records of one are not those of its part: copy both files of its run again, or ask it again",
                 )
             homes[key] = shard
-        _check_count(shard, len(file), total)
-
-
-def _check_count(shard: Shard, there: int, total: int) -> None:
-    planned = len(range(shard.number - 1, total, shard.count))
-    if there != planned:
-        raise ConfigError(
-            f"{shard} holds {counted(there, 'question')}, and its part of the {total} of the datasets is {planned}",
-            f"copy both files of its run again, or go on with it: {_resume(shard.run)}",
-        )
+        planned = len(range(shard.number - 1, total, shard.count))
+        if len(file) != planned:
+            there = counted(len(file), "question")
+            raise ConfigError(
+                f"{shard} holds {there}, and its part of the {total} of the datasets is {planned}",
+                f"copy both files of its run again, or go on with it: {_resume(shard.run)}",
+            )
 
 
 def check_whole(shards: Sequence[Shard], *, allow_partial: bool) -> None:
@@ -271,121 +238,22 @@ def _way_on(undone: Sequence[Shard]) -> str:
     ways = f"go on with: {'; '.join(_resume(shard.run) for shard in undone[:_NAMED])}"
     if any(shard.run.status == "failed" for shard in undone):
         return ways
-    return f"{ways}; {_PARTIAL_HINT}"
+    return f"{ways}; or merge what there is, as a partial run: --allow-partial"
 
 
 def _resume(run: EvalRun) -> str:
     """The command that asks for what a shard lacks."""
     if run.rescored_from is not None:
-        again = command(f"{_RESUME_HINT} {run.rescored_from}", folder_of(run))
+        again = command(f"eval --resume {run.rescored_from}", folder_of(run))
         return f"{again}, then {command(f'rescore {run.rescored_from}', folder_of(run))}"
-    return command(f"{_RESUME_HINT} {run.id}", folder_of(run))
+    return command(f"eval --resume {run.id}", folder_of(run))
 
 
-# What a reader of a merged run must know: what holds for all shards is said once, the rest with the shard's number.
+# The records of all shards as one run, with the verdicts that they have.
 
 
 _ANEW = (NOTE, DISPUTED, UNFOUND, MATCHING, LOSSES, SHARD, WIDTHS, STOPPED, CHANGED)
 """How notes begin that are made anew of all records, or mean nothing of the whole."""
-
-
-def notes_on_the_way(shards: Sequence[Shard], usage_limit: int | None) -> list[str]:
-    """What shards say of how they were asked, without what their answers gave reason to say: that is said of all.
-
-    Args:
-        shards: All, with what their answers give reason to say.
-        usage_limit: Above this concurrency the server's token counts mix; None where that does not matter.
-    """
-    said = {shard.part: _own(shard, usage_limit) for shard in shards}
-    everywhere = [note for note in said[shards[0].part] if all(note in notes for notes in said.values())]
-    rest = [f"shard {part}: {note}" for part, notes in said.items() for note in notes if note not in everywhere]
-    return [*everywhere, *rest]
-
-
-def _own(shard: Shard, usage_limit: int | None) -> list[str]:
-    of_answers = shard.answers.notes(concurrency=shard.run.concurrency, usage_limit=usage_limit)
-    return [note for note in shard.run.notes if not note.startswith(_ANEW) and note not in of_answers]
-
-
-def why_stopped(shards: Sequence[Shard]) -> str | None:
-    """Why asking ended early, where it did."""
-    stopped = [shard for shard in shards if shard.run.outcomes.stopped]
-    if len(shards) == 1:
-        return shards[0].run.outcomes.stopped
-    return "; ".join(f"shard {shard.part}: {shard.run.outcomes.stopped}" for shard in stopped) or None
-
-
-def failed_too_often(tally: VerdictTally, max_error_rate: float) -> bool:
-    """Whether more of a judge's decisions are lost than may be."""
-    lost, total = tally.failed
-    return lost > max_error_rate * total
-
-
-def notes_on_judging(
-    shards: Sequence[Shard],
-    tally: VerdictTally,
-    judge: Identity,
-    *,
-    prevented: int,
-    max_error_rate: float,
-    config: Mapping[str, Any],
-) -> list[str]:
-    """What a reader of judged numbers must know.
-
-    Args:
-        shards: All, with what their verdicts give reason to say.
-        tally: Of all verdicts.
-        judge: Who judged.
-        prevented: Decisions that the budgets did not allow.
-        max_error_rate: The run is partial where more of the decisions are lost.
-        config: The server's configuration, as it says itself.
-    """
-    lost = [note_on_failures(max_error_rate)]
-    family = note_on_family(judge.model, config)
-    made = [*tally.notes(judge, prevented=prevented), *(lost if failed_too_often(tally, max_error_rate) else [])]
-    remarks = chain.from_iterable(_remarks(shard, judge, {*lost, *family}) for shard in shards)
-    return [*made, *dict.fromkeys(remarks), *family]
-
-
-def _remarks(shard: Shard, judge: Identity, others: set[str]) -> Iterator[str]:
-    """What a shard says of its judge that follows from no verdict, such as what the vendor sent on the way."""
-    prevented = shard.run.judge.prevented if shard.run.judge else 0
-    known = {*shard.verdicts.notes(judge, prevented=prevented), *others}
-    return (note for note in shard.run.notes if note.startswith(NOTE) and note not in known)
-
-
-# The records of all shards, in the order in which one run would have asked.
-
-
-_HELD_OPEN = 64
-"""So many files are read side by side; of more, each is opened for each record."""
-
-
-class ShardRecords(Sequence[EvalRecord]):
-    """The records of shards put together; none is held.
-
-    Question k of shard i of n (both from 1) is question i + n(k - 1) of the whole.
-
-    Args:
-        files: Of the shards, in the order of their numbers.
-    """
-
-    def __init__(self, files: Sequence[RecordFile]) -> None:
-        self._files = files
-        self._count = sum(map(len, files))
-
-    def __len__(self) -> int:
-        return self._count
-
-    def __getitem__(self, place: int) -> EvalRecord:  # type: ignore[override]  # no slices
-        number = range(self._count)[place]
-        return self._files[number % len(self._files)][number // len(self._files)]
-
-    def __iter__(self) -> Iterator[EvalRecord]:
-        if len(self._files) > _HELD_OPEN:
-            return (self[place] for place in range(self._count))
-        readers = [iter(file) for file in self._files]
-        return (next(readers[place % len(readers)]) for place in range(self._count))
 
 
 _OF_ONE_SHARD = frozenset({"shard", "name", "runs_dir"})
@@ -397,22 +265,29 @@ class Shards:
 
     Attributes:
         shards: In the order of their numbers.
-        records: In the order of the whole.
+        files: Their records.
         config: Of the merged run.
         metrics: What is measured.
     """
 
     shards: Sequence[Shard]
-    records: ShardRecords
+    files: Sequence[RecordFile]
     config: EvalConfig
     metrics: Sequence[BaseMetric]
-    tally: VerdictTally = field(default_factory=VerdictTally)
-    """Of all verdicts, as they pass by."""
 
     @property
-    def judged(self) -> bool:
-        """Whether a judge took part."""
-        return wants_judge(self.config, self.metrics)
+    def runs(self) -> list[EvalRun]:
+        """As they are saved."""
+        return [shard.run for shard in self.shards]
+
+    def records(self) -> Iterator[tuple[Shard, EvalRecord]]:
+        """The records in the order in which one run would have asked, each with its shard.
+
+        Question k of shard i of n (both from 1) is question i + n(k - 1) of the whole.
+        """
+        for place in range(sum(map(len, self.files))):
+            number, shard = divmod(place, len(self.files))
+            yield self.shards[shard], self.files[shard][number]
 
 
 def put_together(runs: Sequence[EvalRun], *layers: Mapping[str, Any], allow_partial: bool = False) -> Shards:
@@ -434,20 +309,16 @@ def put_together(runs: Sequence[EvalRun], *layers: Mapping[str, Any], allow_part
     shards = in_their_order(runs)
     check_alike(shards)
     check_whole(shards, allow_partial=allow_partial)
-    files = open_files(shards)
+    files = list(map(_open, shards))
     check_questions(shards, files)
     written = {key: value for key, value in shards[0].run.eval_config.items() if key not in _OF_ONE_SHARD}
-    config = EvalConfig.build(written, {"name": _name(shards), "runs_dir": DEFAULT_RUNS_DIR}, *layers)
+    names = {shard.run.eval_config.get("name") for shard in shards}
+    name = names.pop() if len(names) == 1 else None  # that which the shards were given, where all have one
+    own = {"name": f"{name}-merged" if name else None, "runs_dir": DEFAULT_RUNS_DIR}
+    config = EvalConfig.build(written, own, *layers)
     metrics = check_config(config, asking=False)
     check_calibrated(config, metrics)
-    return Shards(shards, ShardRecords(files), config, metrics)
-
-
-def _name(shards: Sequence[Shard]) -> str | None:
-    """That which the shards were given, where all have one name."""
-    names = {shard.run.eval_config.get("name") for shard in shards}
-    name = names.pop() if len(names) == 1 else None
-    return f"{name}-merged" if name else None
+    return Shards(shards, files, config, metrics)
 
 
 async def merge(shards: Shards, observer: Observer) -> Measured:
@@ -461,162 +332,143 @@ async def merge(shards: Shards, observer: Observer) -> Measured:
         ConfigError: A model that compares texts cannot be loaded.
         StoreError: The records cannot be read, or the result cannot be written.
     """
-    store = RunStore(shards.config.runs_dir)
-    store.prepare()
-    run, records, metrics = _new_run(shards), shards.records, shards.metrics
-    cases = await _cases(shards, run, observer)
-    await compare_texts(metrics, records, cases, observer)
-    observer.phase("scoring")
-    digest = RunSummaryBuilder(facts_of(run, records), cases.within(records))
-    conclusion = Scorer(run, metrics, cases, shards.config, digest)
-    record_sum = store.compact(run, _passing(shards, conclusion, cases))
-    scored = store.open_records(run)
-    run = conclusion.concluded(
-        scored,
-        record_sum=record_sum,
-        ended=_ended(shards),
-        stopped=why_stopped(shards.shards),
-        warmup_ms=list(chain.from_iterable(shard.run.outcomes.warmup_ms for shard in shards.shards)),
-        judge=_judge(shards),
-        notes=_notes(shards, run, conclusion.answers),
-    )
-    run = with_cards(with_facts(run, scored), scored, saved_calibrations(shards.config.runs_dir))
-    store.save(run)
-    return Measured(run, cases, scored, digest.made(confidence(run), times_asked(run)))
-
-
-async def _cases(shards: Shards, run: EvalRun, observer: Observer) -> ScoringContext:
-    """The records as metrics see them; of a judge its verdicts are enough, so that none is made."""
     config = shards.config
-    without = config.model_copy(update={"judge": config.judge.model_copy(update={"enabled": False})})
-    instruments = await load_instruments(without, shards.metrics, observer)
-    return ScoringContext(replace(instruments.settings(config, run.server.citation_base), judged=shards.judged))
-
-
-def _passing(shards: Shards, conclusion: Scorer, cases: ScoringContext) -> Iterator[EvalRecord]:
-    """The records, scored; each is counted for its shard and for the whole."""
-    for place, record in enumerate(conclusion.scored(shards.records)):
-        shard = shards.shards[place % len(shards.shards)]
-        shard.answers.add(record, cases.of(record))
-        shard.verdicts.add(record.verdicts)
-        shards.tally.add(record.verdicts)
-        yield record
-
-
-def _ended(shards: Shards) -> Ended:
-    """Whether anything was left undone; what share of all failed is seen elsewhere."""
-    too_many_lost = shards.judged and failed_too_often(shards.tally, shards.config.judge.max_error_rate)
-    cut_short = any(_is_cut_short(shard, shards.config) for shard in shards.shards)
-    return "early" if too_many_lost or cut_short else "whole"
-
-
-def _is_cut_short(shard: Shard, config: EvalConfig) -> bool:
-    """Whether a shard is partial for anything but its own shares of failures."""
-    run = shard.run
-    if run.status == "complete":
-        return False
-    if run.completed_at is None or run.outcomes.stopped or (run.judge and (run.judge.prevented or run.judge.left)):
-        return True
-    failed = status_of(run.outcomes, config.max_error_rate, ended_early=False) == "partial"
-    return not failed and not failed_too_often(shard.verdicts, config.judge.max_error_rate)
-
-
-def _judge(shards: Shards) -> JudgeRecord | None:
-    if not shards.judged:
-        return None
-    prevented, left = (sum(getattr(judge, name) for judge in _judges(shards)) for name in ("prevented", "left"))
-    made = shards.tally.record(_identity(shards), shards.config.judge.repeats, prevented=prevented)
-    return made.model_copy(update={"left": left})
-
-
-def _judges(shards: Shards) -> list[JudgeRecord]:
-    return [shard.run.judge for shard in shards.shards if shard.run.judge is not None]
-
-
-def _identity(shards: Shards) -> Identity:
-    """Who judged: by what the shards say, as the address may be of the environment of those machines."""
-    judges = _judges(shards)
-    if not judges:
-        return shards.config.judge.identity
-    return Identity(judges[0].model, judges[0].origin, shards.config.judge.provider, judges[0].effort)
-
-
-def _notes(shards: Shards, run: EvalRun, answers: AnswerNotes) -> list[str]:
-    spec = _spec(shards, run)
+    RunStore(config.runs_dir).prepare()
+    no_judge = config.model_copy(update={"judge": config.judge.model_copy(update={"enabled": False})})
+    toolkit = await load_instruments(no_judge, shards.metrics, observer)
+    run, judged = _new_run(shards), _MergedVerdicts(shards)
+    cases = PassingCases(toolkit.settings(config, run.server.citation_base, judged=judged.has_judge))
+    work = work_of(run, judged.passing(cases), config, notes=(), free={})
+    spec = embedded_spec(run.server.url, config.server) if config.embedded else config.server_spec()
     limit = usage_limit(shards.metrics, spec.usage_needs_concurrency)
-    of_answers = answers.notes(concurrency=run.concurrency, usage_limit=limit)
-    unfound = chunks_unfound(spec.map.chunks, _responses(shards.records))
-    if unfound:
-        of_answers = [unfound, *(note for note in of_answers if not note.startswith(NO_CHUNKS))]
-    stopped = why_stopped(shards.shards)
-    notes = [
-        *notes_on_the_way(shards.shards, limit),
+    work = replace(
+        work,
+        usage_needs_concurrency=spec.usage_needs_concurrency,
+        chunks_path=chunks_path(spec),
+        notes=_notes_on_asking(shards, run, limit),
+        lacks=_why_stopped(shards.shards),
+        cut_short=any(judged.is_cut_short(shard) for shard in shards.shards),
+    )
+    return await measure(work, toolkit, config, observer, judged=judged if judged.has_judge else None)
+
+
+class _MergedVerdicts:
+    """The verdicts that shards have, and what follows from all of them: the `VerdictSource` of a merged run."""
+
+    def __init__(self, shards: Shards) -> None:
+        self._shards = shards
+        self._tally = VerdictTally()
+        self._judges = [run.judge for run in shards.runs if run.judge is not None]
+        self._max_error_rate = shards.config.judge.max_error_rate
+        self.has_judge = wants_judge(shards.config, shards.metrics)
+        self.verdicts: SpilledMapping[list[JudgeVerdict]] = SpilledMapping(list[JudgeVerdict], shards.config.runs_dir)
+
+    def passing(self, cases: ScoringContext) -> Iterator[EvalRecord]:
+        """The records of all shards; each is counted for its shard and for the whole."""
+        for shard, record in self._shards.records():
+            shard.answers.add(record, cases.of(record))
+            shard.verdicts.add(record.verdicts)
+            self._tally.add(record.verdicts)
+            self.verdicts[record.question.id] = record.verdicts
+            yield record
+
+    @property
+    def incomplete(self) -> bool:
+        return self._fails_too_often(self._tally)
+
+    def _fails_too_often(self, tally: VerdictTally) -> bool:
+        """Whether more of a judge's decisions are lost than may be."""
+        lost, total = tally.failed
+        return lost > self._max_error_rate * total
+
+    def is_cut_short(self, shard: Shard) -> bool:
+        """Whether a shard is partial for anything but its own shares of failures: those of the whole are seen anew."""
+        run, limit = shard.run, self._shards.config.max_error_rate
+        if run.status == "complete":
+            return False
+        if run.completed_at is None or run.outcomes.stopped or (run.judge and (run.judge.prevented or run.judge.left)):
+            return True
+        failed = status_of(run.outcomes, limit, ended_early=False) == "partial"
+        return not failed and not self._fails_too_often(shard.verdicts)
+
+    @property
+    def _identity(self) -> Identity:
+        """Who judged: by what the shards say, as the address may be of the environment of those machines."""
+        judge = self._shards.config.judge
+        if not self._judges:
+            return judge.identity
+        first = self._judges[0]
+        return Identity(first.model, first.origin, judge.provider, first.effort)
+
+    def record(self) -> JudgeRecord:
+        prevented, left = (sum(getattr(judge, name) for judge in self._judges) for name in ("prevented", "left"))
+        made = self._tally.record(self._identity, self._shards.config.judge.repeats, prevented=prevented)
+        return made.model_copy(update={"left": left})
+
+    def notes(self, config: Mapping[str, Any]) -> list[str]:
+        judge, prevented = self._identity, sum(judge.prevented for judge in self._judges)
+        lost, family = [note_on_failures(self._max_error_rate)], note_on_family(judge.model, config)
+        made = [*self._tally.notes(judge, prevented=prevented), *(lost if self.incomplete else [])]
+        remarks = chain.from_iterable(_remarks(shard, judge, {*lost, *family}) for shard in self._shards.shards)
+        return [*made, *dict.fromkeys(remarks), *family]
+
+
+def _remarks(shard: Shard, judge: Identity, others: set[str]) -> Iterator[str]:
+    """What a shard says of its judge that follows from no verdict, such as what the vendor sent on the way."""
+    prevented = shard.run.judge.prevented if shard.run.judge else 0
+    known = {*shard.verdicts.notes(judge, prevented=prevented), *others}
+    return (note for note in shard.run.notes if note.startswith(NOTE) and note not in known)
+
+
+def _notes_on_asking(shards: Shards, run: EvalRun, usage_limit: int | None) -> list[str]:
+    """What shards say of how they were asked, without what their answers gave reason to say: that is said of all."""
+    said = {shard.part: _own(shard, usage_limit) for shard in shards.shards}
+    everywhere = [note for note in said[shards.shards[0].part] if all(note in notes for notes in said.values())]
+    rest = [f"shard {part}: {note}" for part, notes in said.items() for note in notes if note not in everywhere]
+    stopped = _why_stopped(shards.shards)
+    return [
+        *everywhere,
+        *rest,
         *note_on_widths(run.concurrencies),
         *([f"{STOPPED}{stopped}"] if stopped else []),
         *([CHANGED] if run.server.changed else []),
-        *_notes_on_judging(shards),
-        *of_answers,
     ]
-    return list(dict.fromkeys(notes))
 
 
-def _spec(shards: Shards, run: EvalRun) -> ServerSpec:
-    config = shards.config
-    return embedded_spec(run.server.url, config.server) if config.embedded else config.server_spec()
+def _own(shard: Shard, usage_limit: int | None) -> list[str]:
+    of_answers = shard.answers.notes(concurrency=shard.run.concurrency, usage_limit=usage_limit)
+    return [note for note in shard.run.notes if not note.startswith(_ANEW) and note not in of_answers]
 
 
-def _responses(records: Iterable[EvalRecord]) -> Iterator[EvalResponse]:
-    return (record.response for record in records if record.response is not None)
-
-
-def _notes_on_judging(shards: Shards) -> list[str]:
-    if not shards.judged:
-        return []
-    return notes_on_judging(
-        shards.shards,
-        shards.tally,
-        _identity(shards),
-        prevented=sum(judge.prevented for judge in _judges(shards)),
-        max_error_rate=shards.config.judge.max_error_rate,
-        config=shards.shards[0].run.config,
-    )
+def _why_stopped(shards: Sequence[Shard]) -> str | None:
+    """Why asking ended early, where it did."""
+    if len(shards) == 1:
+        return shards[0].run.outcomes.stopped
+    stopped = [f"shard {shard.part}: {shard.run.outcomes.stopped}" for shard in shards if shard.run.outcomes.stopped]
+    return "; ".join(stopped) or None
 
 
 def _new_run(shards: Shards) -> EvalRun:
     """The run as it is before anything of it was measured."""
-    runs, run_id = [shard.run for shard in shards.shards], token_hex(4)
+    runs, config = shards.runs, shards.config
     widths = list(dict.fromkeys(chain.from_iterable(run.concurrencies or [run.concurrency] for run in runs)))
-    return runs[0].model_copy(
+    merged_from = [
+        MergedShard(id=shard.run.id, shard=shard.part, status=shard.run.status, duration_s=shard.run.duration_s)
+        for shard in shards.shards
+    ]
+    new = measured_again(runs[0], config)
+    return new.model_copy(
         update={
-            "id": run_id,
-            "name": shards.config.name or f"merged-{run_id}",
-            "created_at": datetime.now(UTC).replace(microsecond=0),
-            "completed_at": None,
-            "question_count": len(shards.records),
-            "eval_config": shards.config.as_written(),
-            "schema_version": SCHEMA_VERSION,
-            "package_versions": package_versions(),
+            "name": config.name or f"merged-{new.id}",
+            "question_count": sum(map(len, shards.files)),
             "server": _server(runs),
             "concurrency": max(widths),
             "concurrencies": widths if len(widths) > 1 else [],
             "duration_s": round(sum(run.duration_s for run in runs), 3),
-            "merged_from": [_merged(shard) for shard in shards.shards],
-            "rescored_from": None,
-            "scorecard": Scorecard(),
-            "weighted_score": WeightedScore(score=None),
-            "outcomes": Outcomes(),
-            "gates": [],
-            "status": "partial",
-            "judge": None,
-            "semantics": None,
-            "notes": [],
+            "merged_from": merged_from,
+            "outcomes": Outcomes(warmup_ms=list(chain.from_iterable(run.outcomes.warmup_ms for run in runs))),
         }
     )
-
-
-def _merged(shard: Shard) -> MergedShard:
-    run = shard.run
-    return MergedShard(id=run.id, shard=shard.part, status=run.status, duration_s=run.duration_s)
 
 
 def _server(runs: Sequence[EvalRun]) -> ServerRecord:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import islice, takewhile
 from multiprocessing import get_context, parent_process
 from multiprocessing.synchronize import Event as ProcessEvent
 from pathlib import Path
@@ -214,13 +214,11 @@ class OverlappedScorer:
     def _score_some(self) -> bool:
         """Score what is there until the next answer comes; returns whether anything was."""
         has_scored = False
-        while self._is_quiet() and not self._ending.is_set():
-            done = self._scoring or self._begun()
-            started = time.thread_time()
-            if done is None or not self._score_next(done.conclusion):
-                break
-            took_s = min(time.thread_time() - started, 2 * self._each_s)  # one long text says little of the others
-            self._each_s += (took_s - self._each_s) / _REMEMBERED
+        while self._is_quiet() and not self._ending.is_set() and (record := self._next()) is not None:
+            if self._scoring is None:
+                self._begin_with(record)
+            else:
+                self._score_record(record, self._scoring.conclusion)
             has_scored = True
         return has_scored
 
@@ -230,35 +228,33 @@ class OverlappedScorer:
         is_slow = self._each_s * self._answers <= _SHARE * self._waited_s
         return is_slow and time.perf_counter() - self._latest > _QUIET_S
 
-    def _score_next(self, conclusion: Scorer) -> bool:
-        """Score the next record, if it is there; returns whether it was."""
-        if self._lines is None or (record := self._next(len(self._lines))) is None:
-            return False
-        scored = conclusion.score(record)
-        line = record_line(scored)
-        self._lines.append((scored.question.id, line))
-        self._written += len(line)
-        return True
-
-    def _next(self, place: int) -> EvalRecord | None:
-        """The record with this number; None where it is not there yet, and behind the last."""
+    def _next(self) -> EvalRecord | None:
+        """The record that follows; None where it is not there yet, and behind the last."""
+        place = len(self._first if self._lines is None else self._lines)
         record = self._records[place] if place < len(self._records) else None
         return None if record is None or record.response is None else record
 
-    def _begun(self) -> Scoring | None:
-        """What is to be gone on with, as soon as the first answers are there."""
-        while len(self._first) < _FIRST:
-            record = self._next(len(self._first))
-            if record is None:
-                return None
-            self._first.append(record)
-        first, self._first = self._first, []
+    def _begin_with(self, record: EvalRecord) -> None:
+        """Take one of the first records; with the last of them it is known by what the others are scored, and these."""
+        self._first.append(record)
+        if len(self._first) < _FIRST:
+            return
         settings = self._how.settings
-        self._assumed = evidence_of(first, settings.match).watched()
-        how = replace(self._how, settings=replace(settings, evidence=self._assumed), facts=self._seen.facts(first))
+        self._assumed = evidence_of(self._first, settings.match).watched()
+        facts = self._seen.facts(self._first)
+        how = replace(self._how, settings=replace(settings, evidence=self._assumed), facts=facts)
         self._lines = DiskList(None, folder=self._scratch, most_held=0)
-        self._scoring = how.scoring(lines=self._lines)
-        return self._scoring
+        self._scoring, self._first = how.scoring(lines=self._lines), []
+
+    def _score_record(self, record: EvalRecord, conclusion: Scorer) -> None:
+        started = time.thread_time()
+        scored = conclusion.score(record)
+        line = record_line(scored)
+        if self._lines is not None:
+            self._lines.append((scored.question.id, line))
+        self._written += len(line)
+        took_s = min(time.thread_time() - started, 2 * self._each_s)  # one long text says little of the others
+        self._each_s += (took_s - self._each_s) / _REMEMBERED
 
 
 # Scoring by several processes of this machine: each takes a batch of records, and what it gathers is put together.
@@ -301,13 +297,15 @@ def lines_of(
     except OSError as error:
         raise _not_started(error) from error
     waiting: deque[Future[_Scored]] = deque()
+    batches = _batches(records, first)
     try:
-        for start, batch in _batches(records, first):
-            waiting.append(pool.submit(_score, start, batch))
-            if len(waiting) > _IN_HAND * jobs:
-                yield from _taken(waiting.popleft(), conclusion)
-        while waiting:
-            yield from _taken(waiting.popleft(), conclusion)
+        while True:
+            waiting.extend(pool.submit(_score, *one) for one in islice(batches, _IN_HAND * jobs + 1 - len(waiting)))
+            if not waiting:
+                break
+            lines, gathered = waiting.popleft().result()
+            conclusion.extend(gathered)
+            yield from lines
     except BrokenProcessPool as error:
         raise EngineError(
             "a process that scored answers ended by itself: the machine may be short of memory",
@@ -344,12 +342,6 @@ def _characters(response: EvalResponse | None) -> int:
     if response is None:
         return 0
     return len(response.answer or "") + sum(len(chunk.text or "") for chunk in response.chunks or ())
-
-
-def _taken(future: "Future[_Scored]", conclusion: Scorer) -> list[tuple[str, bytes]]:
-    lines, gathered = future.result()
-    conclusion.extend(gathered)
-    return lines
 
 
 _told: list[tuple[ScoreConfig, ProcessEvent]] = []

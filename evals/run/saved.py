@@ -16,7 +16,7 @@ from evals.datasets.answers import are_extractive, each_answer
 from evals.errors import DatasetError, StoreError
 from evals.judges.money import free_copy, of_judge
 from evals.metrics.base import BaseMetric
-from evals.run.estimate import Estimate, planned_cases
+from evals.run.estimate import Estimate
 from evals.run.judging import JudgePlan
 from evals.run.measure import measure
 from evals.run.notebook import Observer, usual_observer
@@ -27,9 +27,10 @@ from evals.run.setup import (
     judge_identity,
     load_instruments,
     model_choice,
+    planned_cases,
     wants_judge,
 )
-from evals.run.work import RunDataset, RunPlan, is_file_of_questions, load_workload
+from evals.run.work import RunDataset, RunPlan, is_file_of_questions, load_workload, new_run
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse, Outcomes, ResponseError, ServerRecord
 from evals.schemas.results import SAVED_ANSWERS, SCHEMA_VERSION, EvalRecord, EvalRun, Scorecard, WeightedScore
@@ -39,7 +40,7 @@ from evals.scoring.notes import package_versions
 from evals.scoring.run_columns import check_cluster
 from evals.secrets import in_clear
 from evals.store.disk_buffer import DiskList, SpilledMapping
-from evals.store.records import RecordFile, damage_of
+from evals.store.records import damage_of
 from evals.store.runs import RunStore
 from evals.text.numbers import agree, counted
 
@@ -100,16 +101,11 @@ async def measure_saved(
     RunStore(config.runs_dir).prepare()
     async with AsyncExitStack() as stack:
         cluster = None
-        if model_choice(config, metrics).empty:
-            _note_idle(config, observer)
-        else:
+        if not model_choice(config, metrics).empty:
             cluster = await join_cluster(stack, config, observer)
+        elif config.engine.name != "local":
+            observer.note("no metric compares texts by a model, and the rest is measured here: no cluster is used")
         return await measure(work, await load_instruments(config, metrics, observer, cluster), config, observer)
-
-
-def _note_idle(config: EvalConfig, observer: Observer) -> None:
-    if config.engine.name != "local":
-        observer.note("no metric compares texts by a model, and the rest is measured here: no cluster is used")
 
 
 def saved_run(source: EvalRun, config: EvalConfig, *, remap: bool = False) -> RunPlan:
@@ -128,7 +124,14 @@ def saved_run(source: EvalRun, config: EvalConfig, *, remap: bool = False) -> Ru
         records = _remapped(records, client, told)
     parents = {run.id: run.rescored_from for run in RunStore(config.runs_dir).runs()} if config.judge.enabled else {}
     verdicts = saved_verdicts(config, lambda run: _root(run.id, parents) == _root(source.id, parents))
-    work = work_of(_new_run(source, config), records, config, notes=(), free=verdicts)
+    new = measured_again(source, config).model_copy(
+        update={
+            "name": config.name or f"{source.name}-rescored",
+            "rescored_from": source.id,
+            "server": _server(source, config),
+        }
+    )
+    work = work_of(new, records, config, notes=(), free=verdicts)
     if remap and not told["read"]:
         raise StoreError("the run holds no bodies that could be read again")
     damage = damage_of(source, saved)
@@ -215,7 +218,7 @@ def saved_verdicts(config: EvalConfig, wanted: Callable[[EvalRun], bool]) -> Map
         if run.status == "complete" and run.judge is None:
             continue
         with suppress(StoreError):  # what cannot be read is asked for again
-            for record in _unchanged(run, store.open_records(run)):
+            for record in _unchanged(run, store):
                 theirs = [verdict for verdict in record.verdicts if verdict.reply is not None]
                 usable = list(map(free_copy, of_judge(theirs, run.judge, judge)))
                 if usable:
@@ -223,8 +226,9 @@ def saved_verdicts(config: EvalConfig, wanted: Callable[[EvalRun], bool]) -> Map
     return found
 
 
-def _unchanged(run: EvalRun, records: RecordFile) -> Iterable[EvalRecord]:
+def _unchanged(run: EvalRun, store: RunStore) -> Iterable[EvalRecord]:
     """The records of a saved run; none where some of them changed since, and nobody knows which."""
+    records = store.open_records(run)
     damage = damage_of(run, records)
     return () if damage is not None and not damage.lost else records
 
@@ -238,18 +242,16 @@ def estimate_saved(work: RunPlan, metrics: Sequence[BaseMetric], config: EvalCon
     return estimate_of(config, metrics, work.answered, known=known)
 
 
-def _new_run(source: EvalRun, config: EvalConfig) -> EvalRun:
-    """The run as it is before anything of it was measured."""
+def measured_again(source: EvalRun, config: EvalConfig) -> EvalRun:
+    """The run that measures answers of a saved one by this configuration, before anything of it was measured."""
     return source.model_copy(
         update={
             "id": token_hex(4),
-            "name": config.name or f"{source.name}-rescored",
             "created_at": datetime.now(UTC).replace(microsecond=0),
             "eval_config": config.as_written(),
-            "rescored_from": source.id,
+            "rescored_from": None,
             "merged_from": [],
             "schema_version": SCHEMA_VERSION,
-            "server": _server(source, config),
             "package_versions": package_versions(),
             "completed_at": None,
             "scorecard": Scorecard(),
@@ -356,7 +358,16 @@ def saved_answers(answers: Path, config: EvalConfig) -> RunPlan:
     ]
     for stranger in set(answered) - known:
         del responses[stranger]
-    new = _new_run_answers(answers, config, workload)
+    base = config.server_spec().citations.base
+    new = new_run(
+        config,
+        ServerRecord(url=answers.name, profile=SAVED_ANSWERS, citation_base=base),
+        (fingerprint.name for fingerprint in workload.fingerprints),
+        len(workload.questions),
+        name=f"score-{answers.stem}",
+        fingerprints=workload.fingerprints,
+        concurrency=1,
+    )
     verdicts = saved_verdicts(config, lambda run: (run.server.url, run.server.profile) == (answers.name, SAVED_ANSWERS))
     return work_on(new, workload.questions, responses, config, notes=notes, free=verdicts)
 
@@ -380,19 +391,3 @@ def _note(what: str, ids: Sequence[str]) -> list[str]:
         return []
     named = ", ".join(ids[:_NAMED]) + (", …" if len(ids) > _NAMED else "")
     return [f"{counted(len(ids), 'question')} {what}: {named}"]
-
-
-def _new_run_answers(answers: Path, config: EvalConfig, workload: RunDataset) -> EvalRun:
-    return EvalRun(
-        id=token_hex(4),
-        name=config.name or f"score-{answers.stem}",
-        created_at=datetime.now(UTC).replace(microsecond=0),
-        datasets=[fingerprint.name for fingerprint in workload.fingerprints],
-        question_count=len(workload.questions),
-        eval_config=config.as_written(),
-        server=ServerRecord(url=answers.name, profile=SAVED_ANSWERS, citation_base=config.server_spec().citations.base),
-        fingerprints=workload.fingerprints,
-        seed=config.seed,
-        concurrency=1,
-        package_versions=package_versions(),
-    )

@@ -1,29 +1,21 @@
-"""What can be known to be wrong before anything is loaded or asked: names, gates, models, keys."""
+"""Checks of a configuration before anything is loaded or asked, and what a run then measures with."""
 
 import asyncio
-import json
-import os
 import pickle
 import re
-import subprocess
 import sys
-import tempfile
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from multiprocessing import current_process
 from pathlib import Path
-from queue import Empty, Queue
-from typing import Any
+from typing import TYPE_CHECKING
 
-from evals.client.profile import DEFAULT_PROFILE, resolve_spec
-from evals.client.spec import ServerSpec
 from evals.config import EvalConfig
 from evals.datasets.hub import settle_hub
 from evals.datasets.registry import check_name
-from evals.errors import ConfigError, JudgeError, ServerUnreachableError, UnknownNameError
+from evals.errors import ConfigError, JudgeError, UnknownNameError
 from evals.judges.backends.base import Identity, origin_of
 from evals.judges.backends.providers import PROVIDERS
 from evals.judges.batch_api import FOLDER, AnthropicBatches, BatchLog, Pace
@@ -31,159 +23,29 @@ from evals.judges.batches import BatchJudge
 from evals.judges.cache import JudgeCache
 from evals.judges.config import JudgeConfig
 from evals.judges.llm_judge import LLMJudge
-from evals.judges.money import Forecast
+from evals.judges.money import Forecast, PriceOf
 from evals.metrics.base import BaseMetric, Need
-from evals.metrics.embedders import ModelChoice, Semantics, check_choice, load_semantics
+from evals.metrics.embedders import ModelChoice, Semantics, Vector, check_choice, load_semantics
 from evals.metrics.judged import judged_abstention
 from evals.metrics.ragas import RagasScore
 from evals.metrics.registry import METRICS, of_streams, select
-from evals.run.estimate import Estimate, Known, estimate_judging, planned_cases
-from evals.run.expected_calls import saved_sizes
+from evals.run.embedded import check_embedded
+from evals.run.estimate import Estimate, Known, estimate_judging
 from evals.run.notebook import Observer
-from evals.run.workers import Cluster, cluster_semantics, open_cluster
-from evals.schemas.calibration import Calibration
 from evals.schemas.dataset import Document, EvalQuestion
 from evals.schemas.response import EvalResponse
 from evals.schemas.results import EvalRecord
-from evals.schemas.run_parts import EngineConfig
-from evals.schemas.verdicts import JudgeUsage, JudgeVerdict
+from evals.schemas.verdicts import CallSizes, JudgeVerdict
 from evals.scoring.calibration import find_calibration, hashes_of, refuse_uncalibrated
 from evals.scoring.gates import parse_gate
 from evals.scoring.prices import judge_price
-from evals.scoring.settings import ScoreSettings
+from evals.scoring.settings import ScoreSettings, ScoringContext
 from evals.scoring.weighted import check_feeds
 from evals.store.runs import RunStore, saved_calibrations
 from evals.text.refusals.detector import is_abstention
 
-# The embedded reference server as a child process, evaluated by HTTP like any other server.
-
-
-START_TIMEOUT_S = 30.0
-
-_STOP_TIMEOUT_S = 5.0
-
-
-_OF_ANOTHER = frozenset({"url", "profile"})
-"""Keys of `server` that say which server it is; all others hold for the embedded one too."""
-
-
-_OF_ITS_PROFILE = ("ask", "map")
-"""Keys that say how a server of a profile is asked and read."""
-
-
-def embedded_spec(url: str, server: Mapping[str, Any]) -> ServerSpec:
-    """The specification of the embedded server at this URL, with the keys of the configuration laid over it.
-
-    Raises:
-        ConfigError: A key is unknown or has a wrong value, or is for a server of another profile.
-    """
-    check_embedded(server)
-    return resolve_spec({**{key: value for key, value in server.items() if key not in _OF_ANOTHER}, "url": url})
-
-
-def check_embedded(server: Mapping[str, Any]) -> None:
-    """Check that what the configuration says of asking and reading is for a server like the embedded one.
-
-    Raises:
-        ConfigError: It is for a server of another profile.
-    """
-    other = other_profile(server)
-    for key in _OF_ITS_PROFILE:
-        if other is not None and server.get(key):
-            raise ConfigError(
-                f"server.{key} is for a server of profile {other!r}, and the embedded one is of profile "
-                f"{DEFAULT_PROFILE!r}",
-                f"leave server.{key} out, leave server.profile out where it is meant for the embedded server, or "
-                "evaluate the other one without --embedded",
-            )
-
-
-def other_profile(server: Mapping[str, Any]) -> str | None:
-    """The configured profile where it is not that of the embedded server; None where it is, or there is none."""
-    named = server.get("profile") or DEFAULT_PROFILE
-    return None if named == DEFAULT_PROFILE else str(named)
-
-
-@contextmanager
-def embedded_server() -> Iterator[str]:
-    """Start the reference server on a free loopback port; yields its URL.
-
-    The child ends when its standard input closes, so it never outlives this process.
-
-    Raises:
-        ServerUnreachableError: It did not start; the message holds what it said.
-    """
-    command = [
-        sys.executable,
-        "-m",
-        "evals.reference_server",
-        "--port",
-        "0",
-        "--corpus",
-        "none",
-        "--exit-with-stdin",
-    ]
-    home = str(Path(__file__).resolve().parent.parent.parent)
-    path = os.pathsep.join(part for part in (home, os.environ.get("PYTHONPATH", "")) if part)
-    with tempfile.TemporaryFile() as log:
-        try:
-            child = subprocess.Popen(  # noqa: S603 - our own module, no input of others
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                env={**os.environ, "PYTHONPATH": path},
-                start_new_session=True,  # Ctrl-C is for the evaluation; the server ends with it
-            )
-        except OSError as error:
-            raise ServerUnreachableError(f"the embedded server did not start: {error}") from error
-        try:
-            url = _listening_at(_first_line(child))
-            if url is None:
-                _stop(child)  # what it has to say is complete when it has ended
-                log.seek(0)
-                said = log.read().decode("utf-8", "replace").strip().splitlines()
-                raise ServerUnreachableError(f"the embedded server did not start: {said[-1] if said else 'no output'}")
-            yield url
-        finally:
-            _stop(child)
-
-
-def _first_line(child: subprocess.Popen[bytes]) -> bytes:
-    """The line in which the child says where it listens; empty where it ends or says nothing in time."""
-    lines: Queue[bytes] = Queue()
-
-    def read() -> None:
-        if child.stdout is not None:
-            lines.put(child.stdout.readline())
-
-    threading.Thread(target=read, daemon=True).start()
-    try:
-        return lines.get(timeout=START_TIMEOUT_S)
-    except Empty:
-        return b""
-
-
-def _listening_at(line: bytes) -> str | None:
-    """The URL in the child's first line; None where it says something else."""
-    try:
-        listening = json.loads(line)
-        return f"http://{listening['host']}:{listening['port']}"
-    except (ValueError, TypeError, KeyError):
-        return None
-
-
-def _stop(child: subprocess.Popen[bytes]) -> None:
-    if child.stdin is not None:
-        child.stdin.close()
-    try:
-        child.wait(_STOP_TIMEOUT_S)
-    except subprocess.TimeoutExpired:
-        child.kill()
-        child.wait()
-    if child.stdout is not None:
-        child.stdout.close()
-
+if TYPE_CHECKING:
+    from evals.run.cluster import Cluster  # which needs Dask
 
 _QUESTION = re.compile(r"\{\{\s*(?:question|messages)\s*\}\}")
 
@@ -201,12 +63,8 @@ def check_config(config: EvalConfig, *, asking: bool = True) -> list[BaseMetric]
         JudgeError: The judge is wanted and there is no key.
     """
     _check_process()
-    _check_asking(config)
-    _check_engine(config)
-    _check_tracing(config)
-    metrics = [_configured(metric, config) for metric in select(config.suite_names, _named(config))]
-    if not metrics:
-        raise ConfigError("there is nothing to compute: no suite and no metric is named", "--suite core is the default")
+    _check_together(config)
+    metrics = _metrics_of(config)
     check_feeds(config.scoring)
     for gate in config.gate:
         parse_gate(gate, [metric.name for metric in metrics])
@@ -220,15 +78,20 @@ def check_config(config: EvalConfig, *, asking: bool = True) -> list[BaseMetric]
     if wants_judge(config, metrics):
         _check_model(config.judge)
     if asking:
-        _check_key(config, metrics)
+        if refusal := refusal_for_key(config, metrics):
+            raise refusal
         check_calibrated(config, metrics)
     return metrics
 
 
-def _named(config: EvalConfig) -> list[str]:
-    """The metrics beside those of the suites: those named, and how an answer arrives where it comes in pieces."""
+def _metrics_of(config: EvalConfig) -> list[BaseMetric]:
+    """The metrics of the suites, those named, and how an answer arrives where it comes in pieces."""
     is_streamed = "core" in config.suite_names and config.server_spec().stream is not None
-    return [*config.metrics, *(of_streams() if is_streamed else ())]
+    metrics = select(config.suite_names, [*config.metrics, *(of_streams() if is_streamed else ())])
+    if not metrics:
+        raise ConfigError("there is nothing to compute: no suite and no metric is named", "--suite core is the default")
+    weights = config.scoring.ragas_weights
+    return [RagasScore(weights=weights) if isinstance(metric, RagasScore) else metric for metric in metrics]
 
 
 def check_calibrated(config: EvalConfig, metrics: Sequence[BaseMetric]) -> None:
@@ -241,48 +104,90 @@ def check_calibrated(config: EvalConfig, metrics: Sequence[BaseMetric]) -> None:
         return
     gated = {parse_gate(gate, [metric.name for metric in metrics]).metric for gate in config.gate}
     if gated:
-        never = _never_calibrated(metrics, config.judge, saved_calibrations(config.runs_dir))
+        judge, known = config.judge, saved_calibrations(config.runs_dir)
+        never = (
+            metric.name
+            for metric in metrics
+            if Need.JUDGE in metric.needs
+            and find_calibration(metric.name, judge.model, judge.effort, hashes_of(metric), known) is None
+        )
         refuse_uncalibrated(gated, never, config.scoring.feeding, config.judge.model)
 
 
-def _never_calibrated(metrics: Sequence[BaseMetric], judge: JudgeConfig, known: Sequence[Calibration]) -> Iterator[str]:
-    for metric in metrics:
-        if Need.JUDGE in metric.needs and not _is_calibrated(metric, judge, known):
-            yield metric.name
-
-
-def _is_calibrated(metric: BaseMetric, judge: JudgeConfig, known: Sequence[Calibration]) -> bool:
-    return find_calibration(metric.name, judge.model, judge.effort, hashes_of(metric), known) is not None
-
-
-def _check_asking(config: EvalConfig) -> None:
-    if config.shard and config.ingest:
-        raise ConfigError(
-            "ingest: of several shards each would upload all documents", "upload them before, in a run of one question"
-        )
-    if config.shard and config.repeats > 1:
-        raise ConfigError(
-            "repeats: what they say is of all answers to a question, and of shards nobody puts that together",
-            "repeat in a run of a sample, without shards",
-        )
-    if config.load and (config.shard or config.engine.name == "dask"):
-        raise ConfigError(
-            "load: a sweep is asked by one process, without shards and without workers",
-            "leave shard and engine out",
-        )
+def _check_together(config: EvalConfig) -> None:
+    """Stop at keys of which one says that another has no meaning."""
+    for is_wrong, said, hint in (*_refusals_of_asking(config), *_refusals_of_engine(config)):
+        if is_wrong:
+            raise ConfigError(said, hint)
     if config.embedded:
         check_embedded(config.server)
     if not _QUESTION.search(config.server_spec().ask.model_dump_json()):
         raise ConfigError("server.ask never sends the question", "put {{question}} where it belongs")
 
 
-def _check_engine(config: EvalConfig) -> None:
-    if config.engine.name == "dask":
-        _check_dask(config.engine, embedded=config.embedded)
-        return
-    for key in ("scheduler", "workers"):
-        if getattr(config.engine, key) is not None:
-            raise ConfigError(f"engine.{key} is of a Dask cluster, and this process does the work", "add --engine dask")
+_Refusals = tuple[tuple[object, str, str], ...]
+"""Each: whether it holds, what is said, and what to do."""
+
+
+def _refusals_of_asking(config: EvalConfig) -> _Refusals:
+    is_part, is_dask = config.shard is not None, config.engine.name == "dask"
+    return (
+        (
+            is_part and config.ingest,
+            "ingest: of several shards each would upload all documents",
+            "upload them before, in a run of one question",
+        ),
+        (
+            is_part and config.repeats > 1,
+            "repeats: what they say is of all answers to a question, and of shards nobody puts that together",
+            "repeat in a run of a sample, without shards",
+        ),
+        (
+            config.load and (is_part or is_dask),
+            "load: a sweep is asked by one process, without shards and without workers",
+            "leave shard and engine out",
+        ),
+        (
+            config.tracing and _lacks("opentelemetry", "opentelemetry.sdk"),
+            "tracing wants OpenTelemetry, which is not installed",
+            "pip install 'rag-evals[otel]'",
+        ),
+        (
+            config.tracing and is_dask,
+            "tracing is of questions that this process asks",
+            "leave tracing or engine.name out",
+        ),
+    )
+
+
+def _refusals_of_engine(config: EvalConfig) -> _Refusals:
+    engine = config.engine
+    if engine.name != "dask":
+        idle = [key for key in ("scheduler", "workers") if getattr(engine, key) is not None]
+        named = f"engine.{''.join(idle[:1])} is of a Dask cluster, and this process does the work"
+        return ((idle, named, "add --engine dask"),)
+    return (
+        (
+            engine.scheduler is not None and engine.workers is not None,
+            "engine.workers: the cluster of a scheduler has workers of its own",
+            "leave --workers or --scheduler out",
+        ),
+        (
+            engine.scheduler is not None and config.embedded,
+            "embedded: the built-in server listens on this machine alone, where workers of others do not reach it",
+            "leave --scheduler out, or evaluate a server with --rag-url",
+        ),
+        (
+            _lacks("distributed"),
+            "engine.name is dask, and Dask is not installed",
+            "pip install 'rag-evals[dask]'",
+        ),
+    )
+
+
+def _lacks(*modules: str) -> bool:
+    """Whether one of these is not installed; a package comes before its parts."""
+    return any(find_spec(module) is None for module in modules)
 
 
 def _check_process() -> None:
@@ -319,33 +224,6 @@ def _check_sendable(metrics: Sequence[BaseMetric]) -> None:
             ) from error
 
 
-def _check_tracing(config: EvalConfig) -> None:
-    if not config.tracing:
-        return
-    if find_spec("opentelemetry") is None or find_spec("opentelemetry.sdk") is None:
-        raise ConfigError("tracing wants OpenTelemetry, which is not installed", "pip install 'rag-evals[otel]'")
-    if config.engine.name == "dask":
-        raise ConfigError("tracing is of questions that this process asks", "leave tracing or engine.name out")
-
-
-def _check_dask(engine: EngineConfig, *, embedded: bool) -> None:
-    if engine.scheduler is not None and engine.workers is not None:
-        raise ConfigError(
-            "engine.workers: the cluster of a scheduler has workers of its own", "leave --workers or --scheduler out"
-        )
-    if engine.scheduler is not None and embedded:
-        raise ConfigError(
-            "embedded: the built-in server listens on this machine alone, where workers of others do not reach it",
-            "leave --scheduler out, or evaluate a server with --rag-url",
-        )
-    if find_spec("distributed") is None:
-        raise ConfigError("engine.name is dask, and Dask is not installed", "pip install 'rag-evals[dask]'")
-
-
-def _configured(metric: BaseMetric, config: EvalConfig) -> BaseMetric:
-    return RagasScore(weights=config.scoring.ragas_weights) if isinstance(metric, RagasScore) else metric
-
-
 def _check_model(judge: JudgeConfig) -> None:
     """Stop at `name:model` where the vendor has no such model, or where `name` is a word and no provider was chosen.
 
@@ -363,11 +241,6 @@ def _check_model(judge: JudgeConfig) -> None:
             f"known: {', '.join(PROVIDERS)}; for a model of this name behind the address, "
             f"write {judge.provider}:{judge.model}",
         )
-
-
-def _check_key(config: EvalConfig, metrics: Sequence[BaseMetric]) -> None:
-    if refusal := refusal_for_key(config, metrics):
-        raise refusal
 
 
 def refusal_for_key(config: EvalConfig, metrics: Sequence[BaseMetric]) -> JudgeError | None:
@@ -421,19 +294,15 @@ class Toolkit:
         What a plugin does may depend on the thread, on the order, or on being done once.
         """
         compares = self.semantics is not None and self.semantics.compares
-        return self.judge is not None or compares or not all(map(_is_built_in, self.metrics))
+        return self.judge is not None or compares or any(type(metric) not in METRICS for metric in self.metrics)
 
-    def settings(self, config: EvalConfig, citation_base: int) -> ScoreSettings:
-        """How records are scored with them."""
-        plain = config.score_settings(judged=self.judge is not None, citation_base=citation_base)
+    def settings(self, config: EvalConfig, citation_base: int, *, judged: bool = False) -> ScoreSettings:
+        """How records are scored with them, or by what a judge said elsewhere (`judged`)."""
+        plain = config.score_settings(judged=judged or self.judge is not None, citation_base=citation_base)
         return replace(plain, semantics=self.semantics, declining=judged_abstention(self.metrics))
 
 
-def _is_built_in(metric: BaseMetric) -> bool:
-    return type(metric) in METRICS
-
-
-async def join_cluster(stack: AsyncExitStack, config: EvalConfig, observer: Observer) -> Cluster | None:
+async def join_cluster(stack: AsyncExitStack, config: EvalConfig, observer: Observer) -> "Cluster | None":
     """The cluster that asks and embeds, until the stack is left; None where this process does.
 
     Raises:
@@ -441,6 +310,8 @@ async def join_cluster(stack: AsyncExitStack, config: EvalConfig, observer: Obse
     """
     if config.engine.name == "local":
         return None
+    from evals.run.cluster import open_cluster  # noqa: PLC0415 - half a second, and an extra
+
     where = f"joining the cluster at {config.engine.scheduler}" if config.engine.scheduler else "starting a cluster"
     observer.phase(where)
     cluster = await stack.enter_async_context(open_cluster(config.engine))
@@ -449,7 +320,7 @@ async def join_cluster(stack: AsyncExitStack, config: EvalConfig, observer: Obse
 
 
 async def load_instruments(
-    config: EvalConfig, metrics: Sequence[BaseMetric], observer: Observer, cluster: Cluster | None = None
+    config: EvalConfig, metrics: Sequence[BaseMetric], observer: Observer, cluster: "Cluster | None" = None
 ) -> Toolkit:
     """Make the judge and load the models: off the event loop, or on the workers of a cluster where there is one.
 
@@ -468,6 +339,8 @@ async def load_instruments(
         return Toolkit(metrics, judge, None)
     observer.phase("loading the models that compare texts")
     if cluster is not None:
+        from evals.run.cluster import cluster_semantics  # noqa: PLC0415 - as above
+
         return Toolkit(metrics, judge, await cluster_semantics(cluster, choice))
     return Toolkit(metrics, judge, await asyncio.to_thread(load_semantics, choice, settle_hub))
 
@@ -538,6 +411,45 @@ def judge_identity(config: EvalConfig) -> Identity:
     return config.judge.identity
 
 
+_JUDGES_LOOKED_AT = 30
+"""Runs for the sizes of calls; a folder of many runs takes long to read."""
+
+
+def planned_cases(config: EvalConfig, metrics: Sequence[BaseMetric]) -> ScoringContext:
+    """Records as a judged run of this configuration sees them, as far as it is known before models are loaded."""
+    wanted = any(Need.EMBEDDER in metric.needs for metric in metrics)
+    semantics = Semantics(_NotLoaded()) if wanted and find_spec("sentence_transformers") else None
+    settings = config.score_settings(judged=True)
+    return ScoringContext(replace(settings, semantics=semantics, declining=judged_abstention(metrics)))
+
+
+class _NotLoaded:
+    """Stands for the embedder of a run: that there is one decides what a judge is asked."""
+
+    name = "not loaded"
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        raise RuntimeError(f"an estimate only counts requests: no model is loaded to embed {len(texts)} texts")
+
+
+def saved_forecast(config: EvalConfig) -> Forecast:
+    """What a call of the judge takes, by the newest runs by the same model with the same effort.
+
+    Sizes of each request are of the newest run that made it; where the judge is reached does not matter.
+    """
+    judge, found = config.judge.identity, dict[str, CallSizes]()
+    for run in RunStore(config.runs_dir).newest(_JUDGES_LOOKED_AT):
+        if run.judge is not None and (run.judge.model, run.judge.effort) == (judge.model, judge.effort):
+            found = {**run.judge.sizes, **found}
+    return Forecast(judge, found)
+
+
+def price_of_judge(config: EvalConfig) -> PriceOf:
+    """What the judge's tokens cost."""
+    vendor = PROVIDERS[config.judge.provider].price_table(config.judge.base_url)
+    return judge_price(config.prices, vendor, batch=config.judge.batch)
+
+
 def estimate_of(
     config: EvalConfig,
     metrics: Sequence[BaseMetric],
@@ -548,18 +460,13 @@ def estimate_of(
     """What judging will take, before models are loaded; None where no judge takes part. Asks nothing of anybody."""
     if not wants_judge(config, metrics):
         return None
-    price, cases = price_of_judge(config), planned_cases(config, metrics)
-    forecast = saved_forecast(config)
-    return estimate_judging(metrics, questions, documents, config, price, cases, known=known, forecast=forecast)
-
-
-def saved_forecast(config: EvalConfig) -> Forecast:
-    """What a call of the judge takes, by the saved runs."""
-    judge = config.judge.identity
-    return Forecast(judge, saved_sizes(RunStore(config.runs_dir), judge))
-
-
-def price_of_judge(config: EvalConfig) -> Callable[[str, JudgeUsage], float | None]:
-    """What the judge's tokens cost."""
-    vendor = PROVIDERS[config.judge.provider].price_table(config.judge.base_url)
-    return judge_price(config.prices, vendor, batch=config.judge.batch)
+    return estimate_judging(
+        metrics,
+        questions,
+        documents,
+        config,
+        price_of_judge(config),
+        planned_cases(config, metrics),
+        forecast=saved_forecast(config),
+        known=known,
+    )

@@ -7,9 +7,9 @@ is remembered by the embedder and the scorer themselves, where the metrics find 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from functools import partial
 from itertools import chain
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from evals.metrics.base import BaseMetric
 from evals.metrics.embedders import Places, Semantics, key_of_pair
@@ -43,49 +43,40 @@ async def compare_texts(
     semantics = cases.settings.semantics
     if semantics is None or not semantics.compares:
         return
-    wanted = _Wanted(metrics, records, cases)
+
+    def samples() -> Iterator[Sample]:
+        return (cases.of(record) for record in records if record.response is not None)
+
+    def texts() -> Iterator[str]:
+        own = [metric.texts for metric in metrics if type(metric).texts is not BaseMetric.texts]
+        return _each_once(own, samples, key=str)
+
+    def pairs() -> Iterator[tuple[str, str]]:
+        own = [metric.text_pairs for metric in metrics if type(metric).text_pairs is not BaseMetric.text_pairs]
+        return _each_once(own, samples, key=key_of_pair)
+
+    doing = partial(_in_batches, observer=observer, at_a_time=semantics.at_a_time)
     try:
         if semantics.embedder is not None:
-            embedding = _Doing(wanted.texts, "text", "embedding {}", semantics.at_a_time)
-            await _in_batches(semantics.embedder.embed, embedding, observer)
+            await doing(semantics.embedder.embed, texts, lambda count: f"embedding {counted(count, 'text')}")
         if semantics.scorer is not None:
-            comparing = _Doing(wanted.pairs, "pair", "comparing {} of texts", semantics.at_a_time)
-            await _in_batches(semantics.scorer.f1, comparing, observer)
+            await doing(semantics.scorer.f1, pairs, lambda count: f"comparing {counted(count, 'pair')} of texts")
     except _FAILURES as error:
         reason = f"comparing the texts failed: {type(error).__name__}: {error}".splitlines()[0][:300]
         observer.note(reason)
         leave_out_models(cases, reason)
 
 
-class _Wanted:
-    """What the metrics will ask for, each text and pair once, those of the first metric first; none is held.
+def _each_once(
+    wanted: Iterable[Callable[[Sample], Iterable[T]]], samples: Callable[[], Iterator[Sample]], key: Callable[[T], str]
+) -> Iterator[T]:
+    """What the metrics will ask for, each once, that of the first metric first; none is held.
 
     The order is that of batches, on which the last digits of what models say depend.
     """
-
-    def __init__(self, metrics: Sequence[BaseMetric], records: Collection[EvalRecord], cases: ScoringContext) -> None:
-        self._metrics = metrics
-        self._records = records
-        self._cases = cases
-
-    def texts(self) -> Iterator[str]:
-        """The texts; the records are walked once for each metric that wants some."""
-        seen = Places()
-        for metric in self._metrics:
-            if type(metric).texts is not BaseMetric.texts:
-                wanted = chain.from_iterable(map(metric.texts, self._asked()))
-                yield from filter(seen.add, wanted)
-
-    def pairs(self) -> Iterator[tuple[str, str]]:
-        """The pairs, likewise."""
-        seen = Places()
-        for metric in self._metrics:
-            if type(metric).text_pairs is not BaseMetric.text_pairs:
-                wanted = chain.from_iterable(map(metric.text_pairs, self._asked()))
-                yield from (pair for pair in wanted if seen.add(key_of_pair(pair)))
-
-    def _asked(self) -> Iterator[Sample]:
-        return (self._cases.of(record) for record in self._records if record.response is not None)
+    seen = Places()
+    for items in wanted:
+        yield from (item for item in chain.from_iterable(map(items, samples())) if seen.add(key(item)))
 
 
 def leave_out_models(cases: ScoringContext, reason: str) -> None:
@@ -95,30 +86,20 @@ def leave_out_models(cases: ScoringContext, reason: str) -> None:
         cases.compare_by(Semantics(reason=reason))
 
 
-@dataclass(frozen=True, slots=True)
-class _Doing(Generic[T]):
-    """What a model is given.
-
-    Attributes:
-        items: Walks over all of it; more than once.
-        what: An item is called.
-        said: How the work is told, with a place for the count.
-        at_a_time: So many batches.
-    """
-
-    items: Callable[[], Iterator[T]]
-    what: str
-    said: str
-    at_a_time: int
-
-
-async def _in_batches(work: Callable[[Sequence[T]], object], doing: _Doing[T], observer: Observer) -> None:
-    """Do the work on all items, several batches at a time where that is of use."""
-    total, done = sum(1 for _ in doing.items()), 0
+async def _in_batches(
+    work: Callable[[Sequence[T]], object],
+    items: Callable[[], Iterator[T]],
+    said: Callable[[int], str],
+    *,
+    observer: Observer,
+    at_a_time: int,
+) -> None:
+    """Do the work on all items, which are walked twice, several batches at a time where that is of use."""
+    total, done = sum(1 for _ in items()), 0
     if total:
-        observer.phase(doing.said.format(counted(total, doing.what)))
-    waiting, loop = _batches(doing.items()), asyncio.get_running_loop()
-    threads = ThreadPoolExecutor(doing.at_a_time, "evals texts")
+        observer.phase(said(total))
+    waiting, loop = _batches(items()), asyncio.get_running_loop()
+    threads = ThreadPoolExecutor(at_a_time, "evals texts")
 
     async def own() -> None:
         nonlocal done
@@ -127,7 +108,7 @@ async def _in_batches(work: Callable[[Sequence[T]], object], doing: _Doing[T], o
             done += len(batch)
             observer.progress(done, total)
 
-    tasks = [asyncio.create_task(own()) for _ in range(doing.at_a_time)]
+    tasks = [asyncio.create_task(own()) for _ in range(at_a_time)]
     try:
         await asyncio.gather(*tasks)
     finally:

@@ -6,10 +6,11 @@ question or an answer.
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.propagate import inject
 from opentelemetry.sdk.resources import SERVICE_NAME, Resource
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
@@ -20,22 +21,6 @@ from evals import __version__
 from evals.client.transport import Told, Tracing
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
-
-# Where runs are followed beside their own files: trackers of experiments, and traces.
-
-
-def traced(name: str, url: str, tell: Callable[[str], None]) -> AbstractContextManager[Tracing]:
-    """Trace a run; spans go where OpenTelemetry's own variables say.
-
-    Args:
-        name: Of the run.
-        url: Of the server.
-        tell: Hears where spans were lost.
-    """
-    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415 - an extra
-
-    return traced_run(name, url, tell, OTLPSpanExporter())
-
 
 _FLUSH_MS = 10_000
 
@@ -75,16 +60,18 @@ class OtelTracing(Tracing):
 
 
 @contextmanager
-def traced_run(name: str, url: str, tell: Callable[[str], None], exporter: SpanExporter) -> Iterator[OtelTracing]:
+def traced(
+    name: str, url: str, tell: Callable[[str], None], exporter: SpanExporter | None = None
+) -> Iterator[OtelTracing]:
     """Trace a run; at its end what is left is sent.
 
     Args:
         name: Of the run.
         url: Of the server.
         tell: Hears where spans were lost.
-        exporter: Sends them.
+        exporter: Sends them; where OpenTelemetry's own variables say if None.
     """
-    counting = _CountingExporter(exporter)
+    counting = _CountingExporter(exporter or OTLPSpanExporter())
     provider = TracerProvider(resource=Resource.create({SERVICE_NAME: "evals", "service.version": __version__}))
     provider.add_span_processor(BatchSpanProcessor(counting))
     tracer = provider.get_tracer("evals", __version__)

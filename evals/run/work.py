@@ -2,8 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from itertools import chain, islice
 from pathlib import Path
+from secrets import token_hex
+from typing import Any
 
 from evals.client.spec import ServerSpec
 from evals.config import EvalConfig
@@ -14,9 +17,10 @@ from evals.errors import ConfigError, DatasetError
 from evals.run.estimate import Known
 from evals.schemas.base import unchecked
 from evals.schemas.dataset import DatasetFingerprint, Document, EvalDataset, EvalQuestion
-from evals.schemas.response import EvalResponse
+from evals.schemas.response import EvalResponse, ServerRecord
 from evals.schemas.results import EvalRecord, EvalRun
 from evals.schemas.verdicts import JudgeRecord, JudgeVerdict
+from evals.scoring.notes import package_versions
 from evals.scoring.repeats import at_levels, repeated
 from evals.scoring.run_columns import REPEAT_OF, check_cluster
 from evals.store.disk_buffer import Chosen, DiskList
@@ -162,6 +166,34 @@ def _refuse_own(question: EvalQuestion) -> None:
         )
 
 
+def new_run(
+    config: EvalConfig, server: ServerRecord, datasets: Iterable[str], count: int, /, name: str = "", **fields: Any
+) -> EvalRun:
+    """A run before anything of it was measured.
+
+    Args:
+        config: Of the run.
+        server: Who answers.
+        datasets: Their names.
+        count: How many questions there are.
+        name: Where the configuration has none; "eval-<id>" where this is empty.
+        fields: What else is known of it.
+    """
+    run_id = fields.pop("id", None) or token_hex(4)
+    return EvalRun(
+        id=run_id,
+        name=config.name or name or f"eval-{run_id}",
+        created_at=datetime.now(UTC).replace(microsecond=0),
+        datasets=list(datasets),
+        question_count=count,
+        eval_config=config.as_written(),
+        server=server,
+        seed=config.seed,
+        package_versions=package_versions(),
+        **fields,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class RunPlan:
     """What is to be measured.
@@ -179,9 +211,11 @@ class RunPlan:
         spent_usd: What that one has cost.
         journal: The log of the run that goes on, which this process has locked; who measures closes it.
         usage_needs_concurrency: Above this concurrency the server's token counts mix.
+        chunks_path: Where the profile looks for chunks in an answer; None where they come another way.
         notes: What a reader must know, beside what the answers themselves give reason to say.
         way_on: What to do where the judge ends the work early.
         lacks: What was lost of the answers before they were measured, so that the run is partial.
+        cut_short: Whether anything else was left undone before.
         before_s: Seconds spent on it by processes that were killed, beside those in `run.duration_s`.
     """
 
@@ -195,9 +229,11 @@ class RunPlan:
     spent_usd: float = 0.0
     journal: Journal | None = None
     usage_needs_concurrency: int | None = None
+    chunks_path: str | None = None
     notes: Sequence[str] = ()
     way_on: str = ""
     lacks: str | None = None
+    cut_short: bool = False
     before_s: float = 0.0
 
     @property

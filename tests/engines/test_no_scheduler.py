@@ -12,8 +12,8 @@ import pytest
 from raw_server import answering
 
 from evals.errors import EngineError
-from evals.run import workers
-from evals.run.workers import open_cluster
+from evals.run import cluster
+from evals.run.cluster import open_cluster
 from evals.schemas.run_parts import EngineConfig
 
 pytest.importorskip("distributed")
@@ -54,7 +54,7 @@ def joined(address: str) -> None:
 
 def test_a_server_of_http_is_no_scheduler(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     """It waits for the end of a head that never comes, as Dask waits for a greeting; nothing is left that complains."""
-    monkeypatch.setattr(workers, "_CONNECT_S", 0.5)
+    monkeypatch.setattr(cluster, "_CONNECT_S", 0.5)
     with answering(lambda _: [HTTP]) as server, pytest.raises(EngineError, match="what listens there is none"):
         joined(server.url.replace("http", "tcp"))
     assert "Traceback" not in capfd.readouterr().err

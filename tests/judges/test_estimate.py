@@ -298,7 +298,7 @@ def test_no_saved_run_is_read_where_every_answer_is_there(
         folders.append(folder)
         return RunStore(folder)
 
-    monkeypatch.setattr("evals.run.expected_calls.RunStore", noting)
+    monkeypatch.setattr("evals.run.estimate.RunStore", noting)
     assert of_questions(asked, Known(responses)).basis == "over the answers that are there"
     assert folders == []
     of_questions(questions(3), Known(responses))
@@ -338,8 +338,8 @@ def test_the_requests_are_those_of_the_run(
         asked.append(name)
         return load_prompt(name)
 
-    monkeypatch.setattr("evals.run.estimate.find_spec", lambda _name: object() if installed else None)
-    monkeypatch.setattr("evals.run.expected_calls.load_prompt", noting)
+    monkeypatch.setattr("evals.run.setup.find_spec", lambda _name: object() if installed else None)
+    monkeypatch.setattr("evals.run.estimate.load_prompt", noting)
     of_questions(questions(1), metrics=["ragas_answer_relevance"])
     assert set(asked) == {(GENERATED_QUESTIONS if installed else DIRECT_RELEVANCE).prompt}
 

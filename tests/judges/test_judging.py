@@ -234,7 +234,7 @@ def test_a_cache_that_fails_becomes_a_note_and_loses_no_verdict(tmp_path: Path) 
     cache.log = tmp_path / "log"
     judging = judge_all(tmp_path / "log", Backend(), questions=3, cache=cache, concurrency=1)
     assert len(logged(tmp_path / "log")) == 3
-    assert [("no longer kept" in note, "no room" in note) for note in judging.notes()] == [(True, True)]
+    assert [("no longer kept" in note, "no room" in note) for note in judging.notes({})] == [(True, True)]
     assert not judging.incomplete
 
 
@@ -244,7 +244,7 @@ def test_decisions_that_the_budget_prevented_are_no_failures(tmp_path: Path) -> 
     verdicts = [verdict for found in judging.verdicts.values() for verdict in found]
     assert [verdict.failure for verdict in verdicts] == [None, None]
     assert (judging.record().prevented, judging.incomplete) == (3, True)
-    assert judging.notes() == ["the judge's budget is spent: 3 decisions were not made"]
+    assert judging.notes({}) == ["the judge's budget is spent: 3 decisions were not made"]
 
 
 def test_few_tasks_are_alive_however_many_questions_wait(tmp_path: Path) -> None:
@@ -309,7 +309,7 @@ def test_a_judge_that_moved_is_noted_and_asked_again(tmp_path: Path, moved: Back
     known = known_verdicts(tmp_path / "first")
     judging = judge_all(tmp_path / "log", moved, known, before=JudgeRecord(model="m", origin="o"))
     assert moved.calls == 1
-    assert any("was another before: m at o" in note for note in judging.notes())
+    assert any("was another before: m at o" in note for note in judging.notes({}))
 
 
 def test_a_judge_that_refuses_us_replaces_no_verdict_that_was_paid_for(tmp_path: Path) -> None:

@@ -13,10 +13,10 @@ from evals.client.profile import resolve_spec
 from evals.errors import CorpusMissingError
 from evals.run.corpus import (
     PROBES,
+    Corpus,
     another_question,
     check_probes,
     choose_probes,
-    corpus_listed,
     is_final,
     survey_corpus,
     why_wrong_server,
@@ -37,7 +37,7 @@ def _question(document: str | None = "guide", *, gold: bool = True) -> EvalQuest
 def _listed(reply: httpx.Response, questions: list[EvalQuestion], **over: Any) -> bool:
     async def run() -> bool:
         async with RAGClient(resolve_spec({"url": URL, "transport": "httpx", **over})) as client:
-            return await corpus_listed(client, questions)
+            return not choose_probes(client, await survey_corpus(client, questions, Path()), questions)
 
     with respx.mock(assert_all_called=False) as router:
         router.get(f"{URL}/documents").mock(return_value=reply)
@@ -235,8 +235,8 @@ def test_the_first_questions_with_gold_are_the_probes() -> None:
     """Those without gold can prove nothing."""
     questions = [_question(gold=i % 2 == 1) for i in range(50)]
     unlisted = RAGClient(resolve_spec({"url": URL, "documents": None}))
-    assert asyncio.run(choose_probes(unlisted, questions)) == questions[1 : 2 * PROBES : 2]
-    assert asyncio.run(choose_probes(unlisted, questions[:1])) == []
+    assert choose_probes(unlisted, Corpus(), questions) == questions[1 : 2 * PROBES : 2]
+    assert choose_probes(unlisted, Corpus(), questions[:1]) == []
 
 
 @pytest.mark.parametrize(

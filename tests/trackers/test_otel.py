@@ -19,7 +19,7 @@ from evals.config import EvalConfig  # noqa: E402
 from evals.errors import ConfigError  # noqa: E402
 from evals.run import tracing  # noqa: E402
 from evals.run.setup import check_config  # noqa: E402
-from evals.run.tracing import traced_run  # noqa: E402
+from evals.run.tracing import traced  # noqa: E402
 from evals.runner import EvaluationRunner  # noqa: E402
 
 Build = Callable[..., Any]
@@ -46,7 +46,7 @@ class Kept(SpanExporter):
 def kept(monkeypatch: pytest.MonkeyPatch) -> Kept:
     """Where the spans of a run go."""
     found = Kept()
-    monkeypatch.setattr("evals.runner.traced", lambda name, url, tell: traced_run(name, url, tell, found))
+    monkeypatch.setattr("evals.run.tracing.traced", lambda name, url, tell: traced(name, url, tell, found))
     return found
 
 
@@ -105,7 +105,7 @@ def test_without_it_the_server_gets_no_header(tmp_path: Path) -> None:
 def test_spans_that_nobody_takes_are_told_once() -> None:
     """And they end nothing."""
     told: list[str] = []
-    with traced_run("a", "http://127.0.0.1", told.append, Kept(takes=False)):
+    with traced("a", "http://127.0.0.1", told.append, Kept(takes=False)):
         pass
     assert len(told) == 1
     assert "OTEL_EXPORTER_OTLP_ENDPOINT" in told[0]

@@ -1,0 +1,380 @@
+"""A Dask cluster whose workers ask, embed and score pairs of texts; whoever imports this module needs Dask."""
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from secrets import token_hex
+from typing import Any
+
+from distributed import Client, LocalCluster, WorkerPlugin, get_worker, secede
+
+from evals import __version__
+from evals.datasets.hub import settle_hub
+from evals.errors import EngineError
+from evals.metrics.embedders import (
+    ModelChoice,
+    RememberingEmbedder,
+    RememberingScorer,
+    Semantics,
+    Vector,
+    check_choice,
+    load_semantics,
+)
+from evals.run.workers import PATIENCE_S, Answers, AskConfig, AskedText, Asker, Share
+from evals.runtime import SideLoop
+from evals.schemas.run_parts import EngineConfig
+
+_CONNECT_S = 10.0
+
+_LOOK_S = 0.2
+
+_SAME = "each worker needs the same rag-evals as this process, with the same extras"
+
+
+class Cluster:
+    """A cluster that was started or joined.
+
+    Args:
+        side: Where Dask lives.
+        client: Of Dask.
+        own: The cluster on this machine that ends with the run; None where it is somebody else's.
+    """
+
+    def __init__(self, side: SideLoop, client: Any, own: Any) -> None:
+        self._side = side
+        self._client = client
+        self._own = own
+
+    @property
+    def dashboard(self) -> str:
+        """The address of Dask's dashboard."""
+        return str(self._client.dashboard_link)
+
+    async def workers(self) -> list[str]:
+        """The addresses of the workers that are there, in a fixed order."""
+        return sorted(await self.do("nthreads"))
+
+    async def do(self, method: str, *arguments: Any) -> Any:
+        """Have Dask's client do something, on the loop where it lives."""
+
+        async def call() -> Any:
+            return await getattr(self._client, method)(*arguments)
+
+        return await self._side.run(call())
+
+    async def call(self, worker: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a function on this worker, and nowhere else; cancelling it lets go of the result.
+
+        Raises:
+            Exception: What the function raised, or Dask where the worker is lost; where it only waits for a lost worker
+                it does not return.
+        """
+        return await self._side.run(self._call([worker], function, *arguments))
+
+    def wait(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a function on any worker, and block this thread; the scheduler calls it again where a worker is lost.
+
+        Raises:
+            RuntimeError: Dask could not have it done.
+            Exception: What the function raised.
+        """
+        try:
+            return self._side.wait(self._call(None, function, *arguments))
+        except Exception as error:
+            if type(error).__module__.partition(".")[0] == "distributed":
+                raise RuntimeError(f"the cluster could not do it: {type(error).__name__}: {error}") from error
+            raise
+
+    async def _call(self, workers: list[str] | None, function: Callable[..., Any], *arguments: Any) -> Any:
+        future = self._client.submit(
+            function, *arguments, workers=workers, allow_other_workers=False, pure=False, retries=0
+        )
+        try:
+            return await future
+        finally:
+            future.release()
+
+    async def close(self) -> None:
+        """Leave the cluster, and end it where it is this process's own."""
+
+        async def leave() -> None:
+            await self._client.close()
+            if self._own is not None:
+                await self._own.close()
+
+        await self._side.run(leave())
+
+
+@asynccontextmanager
+async def open_cluster(config: EngineConfig) -> AsyncIterator[Cluster]:
+    """Start a cluster on this machine, or join the one of a scheduler; every worker runs this version.
+
+    Raises:
+        EngineError: No scheduler answers, or a worker lacks rag-evals or has another version.
+    """
+    side = SideLoop("evals dask")
+    try:
+        cluster = await side.run(_open(side, config))
+        try:
+            await _wait_for_one(cluster)
+            await _check_versions(cluster)
+            yield cluster
+        finally:
+            await cluster.close()
+    finally:
+        side.close()
+
+
+async def _open(side: SideLoop, config: EngineConfig) -> Cluster:
+    if config.scheduler is None:
+        own = await LocalCluster(
+            n_workers=config.workers,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            asynchronous=True,
+            silence_logs=logging.CRITICAL,
+        )
+        return Cluster(side, await Client(own, asynchronous=True), own)
+    try:
+        client = Client(config.scheduler, asynchronous=True, timeout=_CONNECT_S)
+        async with _closed_unless_there(client), asyncio.timeout(2 * _CONNECT_S):  # Dask's own bounds the first step
+            await client
+    except (OSError, ValueError) as error:  # a timeout is an OSError
+        raise _no_scheduler(config, str(error) or "what listens there is none") from error
+    except MemoryError as error:  # the first bytes are read as a size
+        raise _no_scheduler(config, "what listens there is none") from error
+    except TypeError as error:  # of a tls:// address
+        raise _no_scheduler(config, f"Dask's own configuration does not fit it: {error}") from error
+    return Cluster(side, client, None)
+
+
+@asynccontextmanager
+async def _closed_unless_there(client: Any) -> AsyncIterator[None]:
+    """Close a client that never came to its scheduler; left alone it would complain when it is forgotten."""
+    try:
+        yield
+    except BaseException:
+        with suppress(Exception):
+            async with asyncio.timeout(_LOOK_S):
+                await client.close(timeout=_LOOK_S)
+        raise
+
+
+def _no_scheduler(config: EngineConfig, why: str) -> EngineError:
+    return EngineError(
+        f"no scheduler answers at {config.scheduler}: {why}",
+        "start one with `dask scheduler`, or leave --scheduler out for a cluster on this machine",
+    )
+
+
+async def _wait_for_one(cluster: Cluster) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not await cluster.workers():
+        if time.monotonic() > deadline:
+            raise EngineError(f"the cluster had no worker for {PATIENCE_S:g} s", "start workers with `dask worker`")
+        await asyncio.sleep(_LOOK_S)
+
+
+async def _check_versions(cluster: Cluster) -> None:
+    for worker in await cluster.workers():
+        try:
+            there = await cluster.call(worker, version_here)
+        except Exception as error:
+            raise EngineError(f"worker {worker} cannot work: {type(error).__name__}: {error}", _SAME) from error
+        if there != __version__:
+            raise EngineError(f"worker {worker} runs rag-evals {there}, and this process {__version__}", _SAME)
+
+
+def version_here() -> str:
+    """The version of rag-evals of this process."""
+    return __version__
+
+
+# Asking on the workers: each has its `Asker` by a plugin.
+
+
+class AskingWorkers:
+    """The workers of a cluster that can ask one server.
+
+    Args:
+        cluster: Theirs.
+        plugin: The name of the plugin that they ask with.
+    """
+
+    def __init__(self, cluster: Cluster, plugin: str) -> None:
+        self._cluster = cluster
+        self._plugin = plugin
+
+    @classmethod
+    async def equipped(cls, cluster: Cluster, how: AskConfig) -> "AskingWorkers":
+        """Tell the workers how the server is asked, also those that come later."""
+        name = f"evals-asker-{token_hex(4)}"
+        await cluster.do("register_plugin", AskerPlugin(name, how))
+        return cls(cluster, name)
+
+    async def workers(self) -> list[str]:
+        """Their addresses."""
+        return await self._cluster.workers()
+
+    async def ask(self, worker: str, questions: list[AskedText], share: Share) -> Answers:
+        """Have one of them ask."""
+        answers: Answers = await self._cluster.call(worker, ask_batch, self._plugin, questions, share)
+        return answers
+
+    async def let_go(self) -> None:
+        """Have them close their connections."""
+        with suppress(OSError):  # the cluster is gone
+            await self._cluster.do("unregister_worker_plugin", self._plugin)
+
+
+class AskerPlugin(WorkerPlugin):  # type: ignore[misc]  # Dask publishes no types
+    """Gives a worker its `Asker`, with the first batch; Dask calls `setup` and `teardown`.
+
+    Args:
+        name: Of the plugin; of each run another.
+        how: Of the run.
+    """
+
+    def __init__(self, name: str, how: AskConfig) -> None:
+        self.name = name
+        self._how = how
+
+    def setup(self, worker: Any) -> None:
+        """Begin on a worker."""
+        self._lock = threading.Lock()
+        self._asker: Asker | None = None
+
+    def teardown(self, worker: Any) -> None:
+        """End there."""
+        if self._asker is not None:
+            self._asker.close()
+
+    @property
+    def asker(self) -> Asker:
+        """Who asks here.
+
+        Raises:
+            ConfigError: A variable that the configuration names is not set on this worker.
+        """
+        with self._lock:
+            if self._asker is None:
+                self._asker = Asker(self._how)
+            return self._asker
+
+
+def ask_batch(plugin: str, questions: list[AskedText], share: Share) -> Answers:
+    """Ask on this worker.
+
+    Args:
+        plugin: Its name.
+        questions: Their texts.
+        share: What this worker may do from now on.
+    """
+    there = get_worker().plugins.get(plugin)
+    if there is None:
+        raise EngineError(f"the worker {get_worker().address} has not got what it asks with")
+    secede()  # asking is waiting: the next batch may begin
+    answers: Answers = there.asker.ask(questions, share)
+    return answers
+
+
+# Embedding and BERTScore on the workers: each loads its models once, with the first texts.
+
+
+_BATCHES_A_WORKER = 2
+"""While one is compared, the next is on its way."""
+
+Pairs = Sequence[tuple[str, str]]
+
+
+async def cluster_semantics(cluster: Cluster, choice: ModelChoice) -> Semantics:
+    """What compares texts, by models that lie on the workers; nothing is loaded here.
+
+    Raises:
+        ConfigError: A model cannot be loaded.
+        EngineError: There is no worker, or the models of two differ.
+    """
+    check_choice(choice)
+    workers = await cluster.workers()
+    found = [await cluster.call(worker, model_names, choice) for worker in workers]
+    if not found:
+        raise EngineError("the cluster has no worker", "start some with `dask worker`")
+    for worker, there in zip(workers, found, strict=True):
+        if there != found[0]:
+            raise EngineError(
+                f"worker {worker} has other models than {workers[0]}: {there}, not {found[0]}",
+                "give all workers the same packages and the same folders of models",
+            )
+    embedder, scorer, reason = found[0]
+    return Semantics(
+        RememberingEmbedder(_RemoteModel(embedder, cluster, choice)) if embedder else None,
+        RememberingScorer(_RemoteModel(scorer, cluster, choice)) if scorer else None,
+        reason,
+        choice.config.sentence_coverage_threshold,
+        at_a_time=_BATCHES_A_WORKER * len(workers),
+    )
+
+
+@dataclass(slots=True)
+class _RemoteModel:
+    """An embedder, or a scorer of pairs, whose model lies on the workers."""
+
+    name: str
+    cluster: Cluster
+    choice: ModelChoice
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """One vector for each text, in their order."""
+        vectors: list[Vector] = self.cluster.wait(compare_there, self.choice, "embedder", list(texts))
+        return vectors
+
+    def f1(self, pairs: Pairs) -> list[float]:
+        """The F1 of each (candidate, reference), in their order."""
+        scores: list[float] = self.cluster.wait(compare_there, self.choice, "scorer", list(pairs))
+        return scores
+
+
+_loading = threading.Lock()
+"""A worker of several threads would else load a model in each."""
+
+
+def _loaded(choice: ModelChoice) -> Semantics:
+    """The models of this process, loaded once."""
+    with _loading:
+        return _load(choice)
+
+
+@lru_cache(maxsize=1)
+def _load(choice: ModelChoice) -> Semantics:
+    return load_semantics(choice, settle_hub)
+
+
+def model_names(choice: ModelChoice) -> tuple[str | None, str | None, str | None]:
+    """The names of embedder and scorer on this worker, and why one is lacking; loads them."""
+    there = _loaded(choice)
+    return (
+        there.embedder.name if there.embedder else None,
+        there.scorer.name if there.scorer else None,
+        there.reason,
+    )
+
+
+def compare_there(choice: ModelChoice, which: str, items: list[Any]) -> Any:
+    """Embed texts ("embedder"), or score pairs of them ("scorer"), on this worker.
+
+    Raises:
+        RuntimeError: It has not got the model.
+    """
+    there = _loaded(choice)
+    if which == "embedder" and there.embedder is not None:
+        return there.embedder.embed(items)
+    if which == "scorer" and there.scorer is not None:
+        return there.scorer.f1(items)
+    raise RuntimeError(f"this worker has no {which}: {there.reason}")
