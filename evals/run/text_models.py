@@ -8,15 +8,15 @@ import asyncio
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import chain
 from typing import Generic, TypeVar
 
 from evals.metrics.base import BaseMetric
-from evals.metrics.embedders import Places, Semantics, key_of_pair
+from evals.metrics.embedders import Semantics, key_of_pair
 from evals.metrics.sample import Sample
 from evals.run.notebook import Observer
 from evals.schemas.results import EvalRecord
 from evals.scoring.settings import ScoringContext
+from evals.text.folding import hash64
 from evals.text.numbers import counted
 
 T = TypeVar("T", str, tuple[str, str])
@@ -70,22 +70,28 @@ class _Wanted:
 
     def texts(self) -> Iterator[str]:
         """The texts; the records are walked once for each metric that wants some."""
-        seen = Places()
-        for metric in self._metrics:
-            if type(metric).texts is not BaseMetric.texts:
-                wanted = chain.from_iterable(map(metric.texts, self._asked()))
-                yield from filter(seen.add, wanted)
+        wanting = [metric for metric in self._metrics if type(metric).texts is not BaseMetric.texts]
+        wanted = (text for metric in wanting for case in self._asked() for text in metric.texts(case))
+        return _distinct(wanted, hash64)
 
     def pairs(self) -> Iterator[tuple[str, str]]:
         """The pairs, likewise."""
-        seen = Places()
-        for metric in self._metrics:
-            if type(metric).text_pairs is not BaseMetric.text_pairs:
-                wanted = chain.from_iterable(map(metric.text_pairs, self._asked()))
-                yield from (pair for pair in wanted if seen.add(key_of_pair(pair)))
+        wanting = [metric for metric in self._metrics if type(metric).text_pairs is not BaseMetric.text_pairs]
+        wanted = (pair for metric in wanting for case in self._asked() for pair in metric.text_pairs(case))
+        return _distinct(wanted, key_of_pair)
 
     def _asked(self) -> Iterator[Sample]:
         return (self._cases.of(record) for record in self._records if record.response is not None)
+
+
+def _distinct(wanted: Iterable[T], key_of: Callable[[T], int]) -> Iterator[T]:
+    """Each of them once, told apart by hashes: the texts of a run are not held."""
+    seen: set[int] = set()
+    for each in wanted:
+        key = key_of(each)
+        if key not in seen:
+            seen.add(key)
+            yield each
 
 
 def leave_out_models(cases: ScoringContext, reason: str) -> None:
