@@ -90,11 +90,10 @@ class JudgeCache:
             stored = StoredReply.model_validate(parse_json(self._path(key).read_bytes()))
         except (OSError, ValueError, ValidationError):
             return None
-        return None if stored.reply is None and self._is_forgotten(stored) else stored
-
-    def _is_forgotten(self, lost: StoredReply) -> bool:
-        at = lost.asked_at
-        return self._retry_lost or lost.failure is None or at is None or at < datetime.now(UTC) - LOST_KEPT
+        if stored.reply is not None:
+            return stored
+        at, asks_again = stored.asked_at, self._retry_lost or stored.failure is None
+        return None if asks_again or at is None or at < datetime.now(UTC) - LOST_KEPT else stored
 
     def claim(self, key: str) -> FileLock | None:
         """Claim a key, so that no other process asks for its reply until the lock is released or this process ends.

@@ -26,7 +26,7 @@ PriceOf = Callable[[str, JudgeUsage], float | None]
 """What so many tokens of a model cost, in US dollars; None where no price is known."""
 
 
-_ROUNDING = 1e-9
+ROUNDING = 1e-9
 """Sums of many small costs differ in their last digits."""
 
 
@@ -86,7 +86,7 @@ class Budget:
         left = self.limit_usd - self.spent_usd
         expected = sum(held.expected for held in self._held) + cost.expected
         most = sum(held.most for held in self._held) + cost.most
-        return left > 0 and expected <= left + _ROUNDING and (not self._held or most <= left + _ROUNDING)
+        return left > 0 and expected <= left + ROUNDING and (not self._held or most <= left + ROUNDING)
 
     async def _release(self) -> None:
         """Wait until a call has ended."""

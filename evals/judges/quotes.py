@@ -9,14 +9,20 @@ Not by the fuzzy matching of `rapidfuzz`: a long quotation that lost its "not" i
 
 import html
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise, permutations
+from pathlib import Path
 from typing import Any
 
 from evals.judges.prompt import Prompt
 from evals.text.folding import UNSPACED, fold, remembered
+
+_DATA = Path(__file__).resolve().parents[1] / "data" / "quotations.toml"
+
+_WORDS = {name: frozenset(words.split()) for name, words in tomllib.loads(_DATA.read_text(encoding="utf-8")).items()}
 
 # The words of a text, as quotations are compared by them.
 
@@ -110,7 +116,8 @@ def words_of(text: str) -> WordSequence:
     end = -1
     for found in _WORD.finditer(text):
         if end >= 0:
-            in_compound = text[end : found.start()] == "-" or _belongs(words[-1], found[0])
+            is_unit = found[0] in _OF_NUMBER and words[-1][-1].isdigit()
+            in_compound = is_unit or text[end : found.start()] == "-"
             blanks.append("-" if in_compound else " ")
         words.append(found[0].replace(",", "") if _THOUSANDS.fullmatch(found[0]) else found[0])
         end = found.end()
@@ -118,10 +125,6 @@ def words_of(text: str) -> WordSequence:
     return WordSequence(
         _spaced_words(plain), _spaced_words(plain, blanks), _spaced_words(words), _spaced_words(words, blanks)
     )
-
-
-def _belongs(word: str, sign: str) -> bool:
-    return sign in _OF_NUMBER and word[-1].isdigit()
 
 
 def _spaced_words(words: list[str], blanks: list[str] | None = None) -> str:
@@ -134,36 +137,10 @@ def _spaced_words(words: list[str], blanks: list[str] | None = None) -> str:
 # Words that turn what is said into something else, which a quotation may not leave out unseen.
 
 
-_NEGATIONS = frozenset(
-    [
-        *("no", "not", "never", "none", "nor", "neither", "cannot", "without", "t"),
-        *("nicht", "kein", "keine", "keinen", "keiner", "keinem", "keines", "nie", "niemals", "ohne", "weder"),
-        *("pas", "jamais", "aucun", "aucune", "sans", "ne", "ni", "sin", "nunca", "ningún", "ninguna", "ninguno"),
-        *("non", "mai", "senza", "não", "nem", "sem", "niet", "geen", "nooit", "zonder", "不", "没", "無", "无", "未"),
-    ]
-)
+_NEGATIONS = _WORDS["negations"]
 
 
-_RESTRICTIONS = frozenset(
-    [
-        *(
-            "except",
-            "excepting",
-            "excluding",
-            "excludes",
-            "unless",
-            "if",
-            "only",
-            "save",
-            "but",
-            "other",
-            "than",
-            "less",
-        ),
-        *("minus", "until", "subject", "provided", "optional", "optionally", "formerly", "rarely", "seldom", "hardly"),
-        *("außer", "nur", "wenn", "falls", "sofern", "sauf", "si", "seulement", "salvo", "excepto", "solo", "sólo"),
-    ]
-)
+_RESTRICTIONS = _WORDS["restrictions"]
 
 
 _SHORT_GAP = 3
@@ -362,14 +339,7 @@ _LONGEST_GAP = 80
 """Characters; longer ones hold no few words."""
 
 
-_EMPTY_WORDS = frozenset(
-    [
-        *("a", "an", "and", "are", "as", "at", "be", "been", "but", "by", "for", "from", "had", "has", "have", "he"),
-        *("her", "his", "i", "if", "in", "into", "is", "it", "its", "of", "on", "or", "our", "she", "so", "that"),
-        *("the", "their", "them", "then", "there", "these", "they", "this", "those", "to", "was", "we", "were"),
-        *("which", "who", "will", "with", "would", "you", "your"),
-    ]
-)
+_EMPTY_WORDS = _WORDS["empty"]
 """A quotation of nothing but these proves nothing, unless it is the whole text."""
 
 

@@ -142,20 +142,11 @@ _LONGEST_REPLY = 20_000
 
 _AGAIN = "You were asked this before, and your reply cannot be used: {problem}\n{reply}Reply again, to all of it."
 
-_SAID = "Your reply was:\n{text}\n"
-
-
 _MEND = """You were asked this before. Some items of your reply cannot be used, because of their quotations:
 {items}
 Return these items alone, in the same form and with the same {name}; a list none of whose items stands here stays empty.
 Copy each quotation word for word from one text, at least four words, nothing changed and nothing left out. Where no
 text holds such words, decide anew."""
-
-
-def asking_again(text: str, problem: str) -> str:
-    """What is said of a reply that cannot be used at all."""
-    reply = _SAID.format(text=text) if text.strip() and len(text) <= _LONGEST_REPLY else ""
-    return _AGAIN.format(problem=problem, reply=reply)
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,16 +268,12 @@ class Outcome:
         replies = [part.reply for part in parts if part.reply is not None]
         if len(replies) == len(parts):
             self.reply, self.failure, self.message = joined(replies), None, None
-        elif not self._fail_as_one_of(parts) and self.spent.calls:
+            return
+        failed = next((part for part in parts if part.failure is not None), None)
+        if failed is not None:
+            self.failure, self.message = failed.failure, failed.message or ""
+        elif self.spent.calls:
             self.fail("transport", f"{len(replies)} of {len(parts)} parts of this were answered when the run ended")
-
-    def _fail_as_one_of(self, parts: Sequence["Outcome"]) -> bool:
-        """Take over why the first part that failed did; whether one has."""
-        for part in parts:
-            if part.failure is not None:
-                self.fail(part.failure, part.message or "")
-                return True
-        return False
 
     def fail(self, kind: JudgeFailure, message: str) -> None:
         """Note why there is no usable reply."""
@@ -364,7 +351,8 @@ def read_reply(said: JudgeReply, request: VerdictRequest, outcome: Outcome) -> b
     if reply is None:
         problem = problem or f"not JSON: {said.text[:120]!r}"
         outcome.fail("unparsable", problem)
-        outcome.remark = asking_again(said.text, problem)
+        shown = f"Your reply was:\n{said.text}\n" if said.text.strip() and len(said.text) <= _LONGEST_REPLY else ""
+        outcome.remark = _AGAIN.format(problem=problem, reply=shown)
         return False
     faults = faults_of(prompt, reply, request.data)
     outcome.reply, outcome.failure, outcome.message = withdraw(reply, faults), None, None
