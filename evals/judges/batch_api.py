@@ -246,9 +246,8 @@ class AnthropicBatches(AnthropicBackend):
             BackendError: The vendor does not say.
         """
         async with self._asking(self._timeout_s):
-            page = await self._batches.list(limit=1)
-            found = self._list_in(page)
-        return _state(found[0]).id if found else None
+            found = self._states_in(await self._batches.list(limit=1))
+        return found[0].id if found else None
 
     async def batches_since(self, newest: str | None, earliest: float) -> list[BatchState]:
         """The batches that are newer than one, the oldest first.
@@ -264,7 +263,7 @@ class AnthropicBatches(AnthropicBackend):
         async with self._asking(_SENDING_S):
             page = await self._batches.list(limit=_PAGE)
             while True:
-                for each in map(_state, self._list_in(page)):
+                for each in self._states_in(page):
                     if each.id == newest or each.created_at < earliest:
                         return found[::-1]
                     found.append(each)
@@ -335,11 +334,11 @@ class AnthropicBatches(AnthropicBackend):
             self._masker.clean(broken)
             raise broken from error
 
-    def _list_in(self, page: Any) -> list[Any]:
+    def _states_in(self, page: Any) -> list[BatchState]:
         found = getattr(page, "data", None)
         if not isinstance(found, list):
             raise self._foreign("Message Batches API")
-        return found
+        return [_state(batch) for batch in found]
 
     def _state_of(self, batch: Any) -> BatchState:
         if not isinstance(getattr(batch, "id", None), str):

@@ -40,9 +40,8 @@ def problem_with(prompt: Prompt, reply: Any, data: Mapping[str, Any]) -> str | N
     """
     problem = misfit(prompt.schema, reply, "reply")
     if problem is None:
-        problem = _first(
-            _CHECKS[check["kind"]](check, reply, data) for check in prompt.checks if check["kind"] in _CHECKS
-        )
+        checks = [check for check in prompt.checks if check["kind"] in {"ids", "inner_ids", "names"}]
+        problem = _first(_ids_problem(check, reply, data) for check in checks)
     if problem is None:
         problem = problem_of_whole(prompt, reply, data)
     if problem is None or len(problem) <= _LONGEST_PROBLEM:
@@ -50,25 +49,18 @@ def problem_with(prompt: Prompt, reply: Any, data: Mapping[str, Any]) -> str | N
     return f"{problem[: _LONGEST_PROBLEM - 1]}…"
 
 
-def _ids(check: _Check, reply: _Object, data: _Object) -> str | None:
-    wanted = [item["id"] for item in data[check["of"]]]
-    return _differing(check["items"], [item["id"] for item in reply[check["items"]]], wanted)
-
-
-def _inner_ids(check: _Check, reply: _Object, data: _Object) -> str | None:
-    inner = check["list"]
-    wanted = {item["id"]: item[inner] for item in data[check["of"]]}
-    for item in reply[check["items"]]:
-        problem = _differing(
-            f"{inner} of {item['id']}", [part["id"] for part in item[inner]], wanted.get(item["id"], [])
+def _ids_problem(check: _Check, reply: _Object, data: _Object) -> str | None:
+    """What is lacking of the items asked about, or of the parts of each, or is too much."""
+    items = reply[check["items"]]
+    if check["kind"] == "inner_ids":
+        inner = check["list"]
+        wanted = {item["id"]: item[inner] for item in data[check["of"]]}
+        return _first(
+            _differing(f"{inner} of {item['id']}", [part["id"] for part in item[inner]], wanted.get(item["id"], []))
+            for item in items
         )
-        if problem:
-            return problem
-    return None
-
-
-def _names(check: _Check, reply: _Object, _data: _Object) -> str | None:
-    return _differing(check["items"], [item["id"] for item in reply[check["items"]]], check["are"])
+    asked = check["are"] if check["kind"] == "names" else [item["id"] for item in data[check["of"]]]
+    return _differing(check["items"], [item["id"] for item in items], asked)
 
 
 def _differing(what: str, got: Iterable[Any], wanted: Iterable[Any]) -> str | None:
@@ -78,13 +70,6 @@ def _differing(what: str, got: Iterable[Any], wanted: Iterable[Any]) -> str | No
     if lacking:
         return f"{what}: nothing on {', '.join(map(str, lacking[:5]))}"
     return f"{what}: too much on {', '.join(map(str, extra[:5]))}" if extra else None
-
-
-_CHECKS = {
-    "ids": _ids,
-    "inner_ids": _inner_ids,
-    "names": _names,
-}
 
 
 _TYPES: Mapping[str, tuple[type[Any], str]] = {

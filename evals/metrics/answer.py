@@ -149,11 +149,18 @@ class _Coverage(_Lexical):
 
     heeds_abstention = True
 
+    def not_applicable_to(self, question: EvalQuestion) -> str | None:
+        return super().not_applicable_to(question) or self.nothing_in(question.expected_answer or "")
+
+    def nothing_in(self, expected: str) -> str | None:
+        """Why there is nothing to look for; None where there is something."""
+        return None if len(keywords(expected)) else _NO_KEYWORDS
+
     def measure_answer(self, case: Sample, expected: str, answer: str) -> MetricResult:
-        return self.result(0.0, abstained=True) if case.abstained else self.cover(expected, answer)
+        return self.result(0.0, abstained=True) if case.abstained else self.cover(case.question, expected, answer)
 
     @abstractmethod
-    def cover(self, expected: str, answer: str) -> MetricResult:
+    def cover(self, question: EvalQuestion, expected: str, answer: str) -> MetricResult:
         """Measure what an answer that does not abstain holds of the expected one."""
 
 
@@ -172,17 +179,14 @@ class KeywordCoverage(_Coverage):
 
     name = "keyword_coverage"
 
-    def not_applicable_to(self, question: EvalQuestion) -> str | None:
-        return super().not_applicable_to(question) or _without_keywords(question)
-
-    def cover(self, expected: str, answer: str) -> MetricResult:
+    def cover(self, question: EvalQuestion, expected: str, answer: str) -> MetricResult:
         wanted = keywords(expected)
         missing = wanted.missing_in(answer)
         found = len(wanted) - len(missing)
         return self.result(found / len(wanted), found=found, expected=len(wanted), missing=missing[:_LISTED])
 
 
-class NumberMatch(_Lexical):
+class NumberMatch(_Coverage):
     """Share of the expected answer's numbers that stand in the answer.
 
     Formula: |expected numbers found| / |expected numbers|, as sets. Numbers compare by value, however they are grouped
@@ -204,19 +208,13 @@ class NumberMatch(_Lexical):
     """
 
     name = "number_match"
-    heeds_abstention = True
 
-    def not_applicable_to(self, question: EvalQuestion) -> str | None:
-        reason = super().not_applicable_to(question)
-        if reason is None and not quantities(question.expected_answer or ""):
-            return "the expected answer holds no number"
-        return reason
+    def nothing_in(self, expected: str) -> str | None:
+        return None if quantities(expected) else "the expected answer holds no number"
 
-    def measure_answer(self, case: Sample, expected: str, answer: str) -> MetricResult:
-        if case.abstained:
-            return self.result(0.0, abstained=True)
+    def cover(self, question: EvalQuestion, expected: str, answer: str) -> MetricResult:
         wanted = distinct(expected)
-        lacking = missing(wanted, answer, case.question.question)
+        lacking = missing(wanted, answer, question.question)
         found = len(wanted) - len(lacking)
         listed = sorted(map(str, lacking))[:_LISTED]
         return self.result(found / len(wanted), found=found, expected=len(wanted), missing=listed)
@@ -235,18 +233,11 @@ class AnswerCompleteness(_Coverage):
 
     name = "answer_completeness"
 
-    def not_applicable_to(self, question: EvalQuestion) -> str | None:
-        return super().not_applicable_to(question) or _without_keywords(question)
-
-    def cover(self, expected: str, answer: str) -> MetricResult:
+    def cover(self, question: EvalQuestion, expected: str, answer: str) -> MetricResult:
         wanted = keywords(expected)
         covered = 1 - len(wanted.missing_in(answer)) / len(wanted)
         length = min(_word_count(answer) / _word_count(expected), 1.0)
         return self.result((length + covered) / 2, length=length, keyword_coverage=covered)
-
-
-def _without_keywords(question: EvalQuestion) -> str | None:
-    return None if len(keywords(question.expected_answer or "")) else _NO_KEYWORDS
 
 
 def _word_count(text: str) -> int:

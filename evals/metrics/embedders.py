@@ -7,13 +7,13 @@ from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import sha256
 from importlib.util import find_spec
 from math import isnan, sqrt
 from operator import mul
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from pydantic import Field
 
@@ -30,6 +30,8 @@ __all__ = ["Embedder", "Semantics", "TextScorer", "Vector", "cosine"]
 
 # What compares texts, as metrics see it: an embedder, and a scorer of pairs.
 
+
+T = TypeVar("T")
 
 Vector = Sequence[float]
 
@@ -412,21 +414,14 @@ def load_semantics(choice: ModelChoice, settle_hub: Callable[[], bool]) -> Seman
     missing = [name for name, wanted in needed.items() if wanted and find_spec(name.replace("-", "_")) is None]
     embedder = scorer = None
     if choice.embedder and "sentence-transformers" not in missing:
-        embedder = RememberingEmbedder(_load_embedder(config, settle_hub))
+        model = config.embedder
+        make_embedder = partial(SentenceTransformersEmbedder, model, device=config.device)
+        embedder = RememberingEmbedder(_loaded("semantic.embedder", model, make_embedder, settle_hub))
     if choice.scorer and "bert-score" not in missing:
         scorer = RememberingScorer(_load_scorer(config, settle_hub))
     are = "are" if missing[1:] else "is"
     reason = f"{' and '.join(missing)} {are} not installed: {INSTALL}" if missing else None
     return Semantics(embedder, scorer, reason, config.sentence_coverage_threshold)
-
-
-def _load_embedder(config: SemanticConfig, settle_hub: Callable[[], bool]) -> Embedder:
-    model = config.embedder
-    reached = Path(model).is_dir() or settle_hub()
-    try:
-        return SentenceTransformersEmbedder(model, device=config.device)
-    except Exception as error:  # libraries raise what they like for a model they cannot load; it stays the cause
-        raise _cannot_load("semantic.embedder", model, error, reached=reached) from error
 
 
 def _load_scorer(config: SemanticConfig, settle_hub: Callable[[], bool]) -> TextScorer:
@@ -436,13 +431,18 @@ def _load_scorer(config: SemanticConfig, settle_hub: Callable[[], bool]) -> Text
             f"semantic.bert_score_model: bert-score does not know which layer of {model} to compare",
             "set semantic.bert_score_layers",
         )
+    make = partial(BertScorer, model, layers=layers, rescale=config.bert_score_rescale, device=config.device)
+    return _loaded("semantic.bert_score_model", model, make, settle_hub)
+
+
+def _loaded(key: str, model: str, make: Callable[[], T], settle_hub: Callable[[], bool]) -> T:
     reached = Path(model).is_dir() or settle_hub()
     try:
-        return BertScorer(model, layers=layers, rescale=config.bert_score_rescale, device=config.device)
+        return make()
     except ConfigError:
         raise
-    except Exception as error:  # as above
-        raise _cannot_load("semantic.bert_score_model", model, error, reached=reached) from error
+    except Exception as error:  # libraries raise what they like for a model they cannot load; it stays the cause
+        raise _cannot_load(key, model, error, reached=reached) from error
 
 
 def _cannot_load(key: str, model: str, error: Exception, *, reached: bool) -> ConfigError:
