@@ -380,11 +380,14 @@ def _is_joined(quote: str, texts: Sequence[str]) -> bool:
     """Whether the quotation is several that each stand in a text, with nothing left out between them that matters."""
     for joint in _JOINTS:
         pieces = [piece for piece in joint.split(quote) if words_of(piece).plain.strip()]
-        long = all(_is_long(words_of(piece).plain) for piece in pieces)
-        if 1 < len(pieces) <= _MOST_PIECES and long and all(_stands_in(piece, texts) for piece in pieces):
+        if 1 < len(pieces) <= _MOST_PIECES and all(_proves_alone(piece, texts) for piece in pieces):
             parts = [[part.split() for part in _parts_of(piece)] for piece in pieces]
             return not _hide_negation(list(permutations(parts, 2)), texts)
     return False
+
+
+def _proves_alone(piece: str, texts: Sequence[str]) -> bool:
+    return _is_long(words_of(piece).plain) and _stands_in(piece, texts)
 
 
 def _hide_negation(pairs: Sequence[tuple[_Parts, _Parts]], texts: Iterable[str]) -> bool:
@@ -581,18 +584,25 @@ def _problem_of(check: _Object, item: _Object, path: str, data: _Object) -> str 
 
 def _misquoted(check: _Object, item: _Object, data: _Object) -> str | None:
     """What is wrong with an item's quotation; None where nothing is, or none is needed."""
-    quote = item["quote"]
-    required = item["verdict"] in check["only"] if "only" in check else bool(check.get("always"))
+    quote, required = item["quote"], _must_quote(check, item)
     # Where some verdicts must quote, others are free; else a quotation that was not asked for is looked at too.
     if not required and ("only" in check or not quote):
         return None
     within = [(number, text) for number, text in _texts(data.get(check["within"])) if _may_hold(check, item, number)]
     if not _is_in_evidence(quote, within):
-        place = f"{check['within']} {item['id']}" if check.get("same_id") else check["within"]
-        return f"a quotation that is not in {place}: {quote[:_SHOWN]!r}"
+        return f"a quotation that is not in {_place(check, item)}: {quote[:_SHOWN]!r}"
     if required and not is_evidence(quote, [text for _, text in within]):
         return f"a quotation of fewer than four words, which proves nothing: {quote[:_SHOWN]!r}"
     return None
+
+
+def _must_quote(check: _Object, item: _Object) -> bool:
+    return item["verdict"] in check["only"] if "only" in check else bool(check.get("always"))
+
+
+def _place(check: _Object, item: _Object) -> str:
+    """Where the quotation should stand."""
+    return f"{check['within']} {item['id']}" if check.get("same_id") else str(check["within"])
 
 
 def _is_in_evidence(quote: str, within: Sequence[tuple[Any, str]]) -> bool:

@@ -230,9 +230,10 @@ class VerdictTally:
 
     def notes(self, judge: Identity, *, prevented: int) -> list[str]:
         """What a reader of judged numbers must know; each begins with `NOTE`."""
-        return [f"{NOTE} {note}" for note in self._notes(judge, prevented)]
+        return [f"{NOTE} {note}" for note in (*self._on_losses(prevented), *self._on_trust(judge))]
 
-    def _notes(self, judge: Identity, prevented: int) -> Iterator[str]:
+    def _on_losses(self, prevented: int) -> Iterator[str]:
+        """What was not decided, and why."""
         if prevented:
             yield f"budget is spent: {counted(prevented, 'decision', 'was')} not made"
         if self._failures:
@@ -251,6 +252,9 @@ class VerdictTally:
                 f"{agree(long, 'it', 'them')} made, where the message of the verdict names it; what is lost so is not "
                 "lost at random, and values lean towards shorter answers and passages"
             )
+
+    def _on_trust(self, judge: Identity) -> Iterator[str]:
+        """What to know of the decisions that are there, and of their cost."""
         if lost := self._withdrawn:
             items = share(lost, self._items, "item")
             yield f"quotation was not found for {items}: {agree(lost, 'it counts', 'they count')} as cannot_tell"

@@ -246,19 +246,20 @@ class Outcome:
 
     def take_parts(self, parts: Sequence["Outcome"]) -> None:
         """Be what the parts of the request came to so far: their joined reply, or why there is none."""
+        self._add_up(parts)
+        replies = [part.reply for part in parts if part.reply is not None]
+        if len(replies) == len(parts):
+            self.reply, self.failure, self.message = joined(replies), None, None
+        elif failed := [part for part in parts if part.failure is not None]:
+            self.failure, self.message = failed[0].failure, failed[0].message or ""
+        elif self.spent.calls:
+            self.fail("transport", f"{len(replies)} of {len(parts)} parts of this were answered when the run ended")
+
+    def _add_up(self, parts: Sequence["Outcome"]) -> None:
         self.spent = sum((part.spent for part in parts), JudgeSpending())
         self.sizes = sum((part.sizes for part in parts), CallSizes())
         self.last = next((part.last for part in parts if part.last is not None), None)
         self.in_parts = True
-        replies = [part.reply for part in parts if part.reply is not None]
-        if len(replies) == len(parts):
-            self.reply, self.failure, self.message = joined(replies), None, None
-            return
-        failed = next((part for part in parts if part.failure is not None), None)
-        if failed is not None:
-            self.failure, self.message = failed.failure, failed.message or ""
-        elif self.spent.calls:
-            self.fail("transport", f"{len(replies)} of {len(parts)} parts of this were answered when the run ended")
 
     def fail(self, kind: JudgeFailure, message: str) -> None:
         """Note why there is no usable reply."""

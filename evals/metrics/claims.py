@@ -201,8 +201,11 @@ class ClaimF1(JudgedMetric):
             return self.undecided()
         recall = sum(conveyed) / len(conveyed)
         precision = sum(correct) / len(correct) if correct else 0.0
-        mean = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
-        return self.result(mean, precision=precision, recall=recall)
+        return self.result(_harmonic_mean(precision, recall), precision=precision, recall=recall)
+
+
+def _harmonic_mean(one: float, other: float) -> float:
+    return 2 * one * other / (one + other) if one + other else 0.0
 
 
 class ContextUtilization(ClaimMetric):

@@ -206,8 +206,12 @@ class JudgedMetric(BaseMetric):
         middle = median_low if whole else median
         value = middle(result.value for result in decided if result.value is not None)
         nearest = min(decided, key=lambda result: abs((result.value or 0.0) - value))
-        repeats = {REPEATS: [result.value for result in decided]} if len(decided) > 1 else {}
-        return self.result(value, **{**nearest.details, **repeats, **flag})
+        return self.result(value, **{**nearest.details, **_repeated(decided), **flag})
+
+
+def _repeated(decided: Sequence[MetricResult]) -> dict[str, Any]:
+    """The detail that holds the value of each repeat; nothing where there is one."""
+    return {REPEATS: [result.value for result in decided]} if len(decided) > 1 else {}
 
 
 def _failure(case: Sample, names: Container[str]) -> str:

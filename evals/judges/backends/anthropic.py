@@ -114,7 +114,7 @@ def message_params(model: str, call: Call, effort: str | None = None, *, kept: s
     start = len(call.system)
     ends = [prefix.characters - start for prefix in kept_prefixes("anthropic", model, call)]
     pieces = [end for end in ends if end > 0]
-    mark = {"cache_control": {"type": "ephemeral", **({} if kept is None else {"ttl": kept})}}
+    mark = _mark(kept)
     content = [_block(text, mark if n < len(pieces) else {}) for n, text in enumerate(cut_at(call.content, pieces))]
     content += [_block(call.remark, {})] if call.remark else []
     return {
@@ -124,6 +124,10 @@ def message_params(model: str, call: Call, effort: str | None = None, *, kept: s
         "messages": [{"role": "user", "content": content if pieces else call.message}],
         "output_config": output,
     }
+
+
+def _mark(kept: str | None) -> dict[str, Any]:
+    return {"cache_control": {"type": "ephemeral", **({} if kept is None else {"ttl": kept})}}
 
 
 def _block(text: str, mark: dict[str, Any]) -> dict[str, Any]:

@@ -301,10 +301,13 @@ def _text_of(content: Any) -> str:
         return content or ""
     if isinstance(content, list):
         spoken = [part for part in content if _field(part, "type") not in _THOUGHTS]
-        texts = [_field(part, "text") for part in spoken if _field(part, "type") == "text"]
-        if len(texts) == len(spoken) and all(isinstance(text, str) for text in texts):
-            return "".join(texts)
+        if all(map(_is_text, spoken)):
+            return "".join(_field(part, "text") for part in spoken)
     return f"{_NO_TEXT}{content}>"
+
+
+def _is_text(part: Any) -> bool:
+    return _field(part, "type") == "text" and isinstance(_field(part, "text"), str)
 
 
 def name_of(model: Any) -> str | None:
