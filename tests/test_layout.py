@@ -60,7 +60,6 @@ BRANCHY = (
     ("metrics/base.py", "_unrecognisable", 19),
     ("metrics/citation_support.py", "_placed", 15),
     ("metrics/sample.py", "cited_sources", 11),
-    ("metrics/semantic.py", "measure", 12),
     ("reference_server/answering.py", "answer", 11),
     ("reference_server/faults.py", "_query", 12),
     ("run/corpus.py", "_may_be_gold", 12),
