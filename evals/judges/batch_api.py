@@ -7,17 +7,18 @@ import secrets
 import time
 from collections import defaultdict
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 from evals.errors import StoreError
 from evals.judges.backends.anthropic import AnthropicBackend, message_params, read_message
 from evals.judges.backends.base import BackendError, Call, JudgeReply, error_field, error_message
 from evals.judges.backends.sdk import RejectedError, deadline
+from evals.judges.money import ROUNDING, Cost
 
 # A request that waits for its batch.
 
@@ -28,18 +29,6 @@ MOST_REQUESTS = 100_000
 
 MOST_BYTES = 250_000_000
 """In one batch, a little below what the API takes."""
-
-
-_ROUNDING = 1e-9
-"""Sums of many small costs differ in their last digits."""
-
-
-class Ahead(NamedTuple):
-    """What a request will cost, in US dollars."""
-
-    expected: float
-    held: float
-    """So much is held back for it."""
 
 
 @dataclass(slots=True, eq=False)
@@ -60,14 +49,14 @@ class Item:
     custom_id: str
     params: dict[str, Any]
     size: int
-    ahead: Callable[[], Ahead]
+    ahead: Callable[[], Cost]
     reply: asyncio.Future[JudgeReply]
     tries: int = 0
     passed_over: int = 0
     looked_into: set[Path] = field(default_factory=set)
 
 
-def item_of(origin: str, params: dict[str, Any], repeat: int, ahead: Callable[[], Ahead]) -> Item:
+def item_of(origin: str, params: dict[str, Any], repeat: int, ahead: Callable[[], Cost]) -> Item:
     """The request that is made so, at that address, for that repeat."""
     sent = json.dumps(params, sort_keys=True).encode()
     custom_id = sha256(json.dumps([origin, repeat]).encode() + sent).hexdigest()
@@ -103,10 +92,10 @@ def affordable(items: Sequence[Item], left_usd: float | None, *, busy: bool) -> 
     held = 0.0
     for item in items:
         ahead = item.ahead()
-        alone = not busy and not found and ahead.expected <= left_usd + _ROUNDING
-        if left_usd > 0 and (alone or held + ahead.held <= left_usd + _ROUNDING):
+        alone = not busy and not found and ahead.expected <= left_usd + ROUNDING
+        if left_usd > 0 and (alone or held + ahead.most <= left_usd + ROUNDING):
             found.append(item)
-            held += ahead.held
+            held += ahead.most
     return found
 
 
@@ -257,9 +246,8 @@ class AnthropicBatches(AnthropicBackend):
             BackendError: The vendor does not say.
         """
         async with self._asking(self._timeout_s):
-            page = await self._batches.list(limit=1)
-            found = self._list_in(page)
-        return _state(found[0]).id if found else None
+            found = self._states_in(await self._batches.list(limit=1))
+        return found[0].id if found else None
 
     async def batches_since(self, newest: str | None, earliest: float) -> list[BatchState]:
         """The batches that are newer than one, the oldest first.
@@ -275,7 +263,7 @@ class AnthropicBatches(AnthropicBackend):
         async with self._asking(_SENDING_S):
             page = await self._batches.list(limit=_PAGE)
             while True:
-                for each in map(_state, self._list_in(page)):
+                for each in self._states_in(page):
                     if each.id == newest or each.created_at < earliest:
                         return found[::-1]
                     found.append(each)
@@ -332,33 +320,25 @@ class AnthropicBatches(AnthropicBackend):
         Raises:
             BackendError: There is no response that can be read, or it is an error.
         """
+        import httpx2  # noqa: PLC0415 - as heavy as the SDK that needs it
+
         try:
             with self._failures_mapped():
-                if seconds is None:
+                async with nullcontext() if seconds is None else deadline(seconds):
                     yield
-                else:
-                    async with deadline(seconds):
-                        yield
         except BackendError as error:
             self._masker.clean(error)
             raise
-        except self._transport_errors as error:
+        except httpx2.HTTPError as error:  # which the SDK lets through where a stream breaks off
             broken = BackendError(f"{type(error).__name__}: {error}", retryable=True)
             self._masker.clean(broken)
             raise broken from error
 
-    @property
-    def _transport_errors(self) -> type[Exception]:
-        """Those of the HTTP client, which the SDK lets through where a stream breaks off."""
-        import httpx2  # noqa: PLC0415 - as heavy as the SDK that needs it
-
-        return httpx2.HTTPError
-
-    def _list_in(self, page: Any) -> list[Any]:
+    def _states_in(self, page: Any) -> list[BatchState]:
         found = getattr(page, "data", None)
         if not isinstance(found, list):
             raise self._foreign("Message Batches API")
-        return found
+        return [_state(batch) for batch in found]
 
     def _state_of(self, batch: Any) -> BatchState:
         if not isinstance(getattr(batch, "id", None), str):
@@ -470,8 +450,11 @@ class BatchLog:
             raise self._unwritable(self._folder, error) from error
         for path in sorted(self._folder.glob("*.jsonl")):
             logged = _read(path)
-            if logged is None or logged.at < datetime.now(UTC) - KEPT:
-                _forget_old(path, logged)
+            if logged is None:  # damaged, or another process's that is being written
+                continue
+            if logged.at < datetime.now(UTC) - KEPT:
+                with suppress(OSError):
+                    path.unlink(missing_ok=True)
             elif logged.origin == self._origin:
                 self._add(logged)
 
@@ -598,13 +581,6 @@ def _read(path: Path) -> LoggedBatch | None:
     return found
 
 
-def _forget_old(path: Path, logged: LoggedBatch | None) -> None:
-    """Remove a file that says nothing any more; a damaged one may be another process's that is being written."""
-    if logged is not None:
-        with suppress(OSError):
-            path.unlink(missing_ok=True)
-
-
 def _locked(file: BinaryIO) -> bool:
     """Lock a file until it is closed; False where another process has it."""
     try:
@@ -692,9 +668,9 @@ class Post:
             BackendError: The vendor does not say.
             LeftError: The time is over.
         """
-        others = self._log.names
+        others, earliest = self._log.names, logged.at.timestamp() - _SKEW_S
         for interval in self._pace.intervals():
-            for state in await self._since(logged):
+            for state in await self._pace.persistently(lambda: self._vendor.batches_since(logged.newest, earliest)):
                 if state.id in others or state.count != len(logged.requests):
                     continue
                 others.add(state.id)
@@ -705,11 +681,6 @@ class Post:
                 break
             await self._pace.wait(interval)
         return False
-
-    async def _since(self, logged: LoggedBatch) -> list[BatchState]:
-        """The batches that may be it."""
-        earliest = logged.at.timestamp() - _SKEW_S
-        return await self._pace.persistently(lambda: self._vendor.batches_since(logged.newest, earliest))
 
     async def _is(self, state: BatchState, logged: LoggedBatch) -> bool:
         """Whether a batch at the vendor is the one that was sent; its requests are known once it has ended."""

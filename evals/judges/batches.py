@@ -5,13 +5,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from evals.errors import JudgeError
 from evals.judges.backends.base import BackendError, Call, JudgeReply
 from evals.judges.batch_api import (
     MOST_BYTES,
     MOST_FAILURES,
     MOST_REQUESTS,
-    Ahead,
     AnthropicBatches,
     BatchLog,
     BatchResult,
@@ -47,19 +45,6 @@ _READINGS = 4
 """So often are whole results of a batch read that lack some of them."""
 
 
-class Listener:
-    """Hears of the rounds; every method does nothing here."""
-
-    def began(self, number: int, requests: int, batches: int) -> None:
-        """A round was sent."""
-
-    def progress(self, done: int, total: int) -> None:
-        """So many of its replies are there."""
-
-    def late(self) -> None:
-        """It takes longer than is waited."""
-
-
 class Rounds:
     """Has requests answered by batches.
 
@@ -68,9 +53,9 @@ class Rounds:
         log: Keeps what was sent.
         pace: How long is waited.
         left_usd: What the budget holds by now; None where there is none.
-        listener: Hears of the rounds.
-        most_requests: In one batch.
-        most_bytes: In one batch.
+        on_begin: Called when a round was sent, with its number, its requests and its batches.
+        on_progress: Called with how many of its replies are there, and of how many.
+        on_late: Called when it takes longer than is waited.
     """
 
     def __init__(
@@ -79,10 +64,10 @@ class Rounds:
         log: BatchLog,
         pace: Pace,
         *,
-        left_usd: Callable[[], float | None] = lambda: None,
-        listener: Listener | None = None,
-        most_requests: int = MOST_REQUESTS,
-        most_bytes: int = MOST_BYTES,
+        left_usd: Callable[[], float | None],
+        on_begin: Callable[[int, int, int], None],
+        on_progress: Callable[[int, int], None],
+        on_late: Callable[[], None],
     ) -> None:
         self.run = ""
         """The log of the run that asks."""
@@ -93,8 +78,10 @@ class Rounds:
         self._pace = pace
         self._post = Post(vendor, log, pace)
         self._left_usd = left_usd
-        self._listener = listener or Listener()
-        self._limits = (most_requests, most_bytes)
+        self._on_begin = on_begin
+        self._on_progress = on_progress
+        self._on_late = on_late
+        self._limits = (MOST_REQUESTS, MOST_BYTES)
         self._number = 0
         self._taken: set[str] = set()
         """The requests of which it is known what became of them."""
@@ -166,7 +153,7 @@ class Rounds:
                 if not self._waiting:
                     self._arrived.clear()
         except LeftError:
-            self._listener.late()
+            self._on_late()
         except Exception as error:  # noqa: BLE001 - raised where a decision waits
             if isinstance(error, BackendError):
                 error.fatal = True
@@ -191,7 +178,7 @@ class Rounds:
             self._at_vendor[logged] = {item.custom_id: item for item in batch}
         if self._at_vendor:
             self._number += 1
-            self._listener.began(self._number, len(there) + len(chosen), len(self._at_vendor))
+            self._on_begin(self._number, len(there) + len(chosen), len(self._at_vendor))
             await self._collect()
 
     def _chosen(self, rest: Sequence[Item]) -> list[Item]:
@@ -231,7 +218,7 @@ class Rounds:
             for logged, items in list(self._at_vendor.items()):
                 if await self._is_over(logged, items):
                     del self._at_vendor[logged]
-            self._listener.progress(total - sum(map(len, self._at_vendor.values())), total)
+            self._on_progress(total - sum(map(len, self._at_vendor.values())), total)
             if not self._at_vendor:
                 return
             await self._pace.wait(interval)
@@ -252,7 +239,9 @@ class Rounds:
         readings = failures = 0
         for interval in self._pace.intervals():
             try:
-                await self._read_once(logged, batch_id, items)
+                async for result in self._vendor.results(batch_id):
+                    self._take(logged, items.pop(result.custom_id, None), result)
+                    await asyncio.sleep(0)  # decisions go on meanwhile, so that not all replies are held
                 readings += 1
             except BackendError as error:
                 failures += 1
@@ -266,11 +255,6 @@ class Rounds:
         for item in list(items.values()):
             lost = BackendError("its batch has no result of it", retryable=True)
             self._take(logged, items.pop(item.custom_id), BatchResult(item.custom_id, lost))
-
-    async def _read_once(self, logged: LoggedBatch, batch_id: str, items: dict[str, Item]) -> None:
-        async for result in self._vendor.results(batch_id):
-            self._take(logged, items.pop(result.custom_id, None), result)
-            await asyncio.sleep(0)  # decisions go on meanwhile, so that not all replies are held
 
     def _take(self, logged: LoggedBatch, item: Item | None, result: BatchResult) -> None:
         """Hand out a result; a request that is worth another batch waits on."""
@@ -311,8 +295,6 @@ class Rounds:
 _TOGETHER = 100_000
 """So many decisions wait for replies at the same time."""
 
-_HINT = "check the key, the model's name and that its API has batches; call by call with --no-judge-batch"
-
 _NAMED = 3
 
 
@@ -329,15 +311,32 @@ class BatchJudge(LLMJudge):
         options: Of `LLMJudge`.
     """
 
+    _hint = "check the key, the model's name and that its API has batches; call by call with --no-judge-batch"
+
     def __init__(self, vendor: AnthropicBatches, log: BatchLog, pace: Pace, **options: Any) -> None:
         super().__init__(vendor, provider="anthropic", concurrency=_TOGETHER, **options)
         self._vendor = vendor
         self._claims.refuse()  # what another process sent in a batch is known by the log of batches
-        pace = replace(pace, tell=self._tell_of_trouble)
-        self.rounds = Rounds(vendor, log, pace, left_usd=self._left_usd, listener=_Teller(self))
+        self.rounds = Rounds(
+            vendor,
+            log,
+            replace(pace, tell=self._notify_of_trouble),
+            left_usd=self._left_usd,
+            on_begin=self._notify_of_round,
+            on_progress=self._notify_of_progress,
+            on_late=self.drain,
+        )
 
-    def _tell_of_trouble(self, trouble: str) -> None:
+    def _notify_of_trouble(self, trouble: str) -> None:
         self.on_phase(f"the judge's API takes nothing for now ({trouble}): asking again, for up to half an hour")
+
+    def _notify_of_progress(self, done: int, total: int) -> None:
+        self.on_progress(done, total)
+
+    def _notify_of_round(self, number: int, requests: int, batches: int) -> None:
+        of = f" of about {max(number, self.rounds_expected)}" if self.rounds_expected else ""
+        several = f"in {batches} batches" if batches > 1 else "in a batch"
+        self.on_phase(f"judging, round {number}{of}: {counted(requests, 'request')} {several}")
 
     def begin(self, run: str) -> None:
         self.rounds.run = run
@@ -408,11 +407,6 @@ class BatchJudge(LLMJudge):
             self._learn(request, call, reply, outcome)
         return reply
 
-    def _end_if_fatal(self, error: BackendError) -> None:
-        super()._end_if_fatal(error)
-        if self.unusable is not None:
-            self.unusable = JudgeError(self.unusable.message, _HINT)
-
     def _left_usd(self) -> float | None:
         limit = self._budget.limit_usd
         return None if limit is None else limit - self.spent_usd
@@ -421,7 +415,7 @@ class BatchJudge(LLMJudge):
         """What is not written down is not known: calls cost the double of what a batch does."""
         return stored.cost_usd
 
-    def _ahead(self, request: VerdictRequest, call: Call) -> Ahead:
+    def _ahead(self, request: VerdictRequest, call: Call) -> Cost:
         """What a call will cost, and what is held back for it.
 
         Of calls whose like were made: the upper end of the estimate. Of others the most that they can cost, so that
@@ -430,9 +424,9 @@ class BatchJudge(LLMJudge):
         cost = self._cost_ahead(request, call)
         expected = self.forecast.of(request, call)
         if not expected.measured:
-            return Ahead(cost.expected, cost.most)
+            return cost
         upper = (self._cost(expected.usage(expected.thinking[1])) or 0.0) * (1 + expected.slack)
-        return Ahead(cost.expected, upper)
+        return Cost(cost.expected, upper)
 
     def _cost_ahead(self, request: VerdictRequest, call: Call) -> Cost:
         """The same as of a call by itself; what is written to the vendor's cache is kept for an hour here."""
@@ -442,21 +436,3 @@ class BatchJudge(LLMJudge):
         most = most_tokens(call)
         kept = most.model_copy(update={"cache_write_1h_tokens": most.cache_write_tokens})
         return Cost(cost.expected, max(cost.most, self._cost(kept) or 0.0))
-
-
-class _Teller(Listener):
-    """Tells who watches a judge of its rounds."""
-
-    def __init__(self, judge: BatchJudge) -> None:
-        self._judge = judge
-
-    def began(self, number: int, requests: int, batches: int) -> None:
-        of = f" of about {max(number, self._judge.rounds_expected)}" if self._judge.rounds_expected else ""
-        several = f"in {batches} batches" if batches > 1 else "in a batch"
-        self._judge.on_phase(f"judging, round {number}{of}: {counted(requests, 'request')} {several}")
-
-    def progress(self, done: int, total: int) -> None:
-        self._judge.on_progress(done, total)
-
-    def late(self) -> None:
-        self._judge.drain()

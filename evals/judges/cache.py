@@ -77,12 +77,12 @@ class JudgeCache:
     @staticmethod
     def key(judge: Identity, call: Call, repeat: int) -> str:
         """The hash of provider, address, model, effort, instructions, form and data, and which repeat it is."""
-        return _hash([judge.provider, *_parts(judge, call, repeat)])
+        return _hash(judge, call, repeat, judge.provider)
 
     @staticmethod
     def legacy_key(judge: Identity, call: Call, repeat: int) -> str:
         """The hash under which former versions kept the same reply: without the provider."""
-        return _hash(_parts(judge, call, repeat))
+        return _hash(judge, call, repeat)
 
     def get(self, key: str) -> StoredReply | None:
         """The stored reply or failure; None where there is none, it expired, or the file is damaged."""
@@ -90,11 +90,10 @@ class JudgeCache:
             stored = StoredReply.model_validate(parse_json(self._path(key).read_bytes()))
         except (OSError, ValueError, ValidationError):
             return None
-        return None if stored.reply is None and self._is_forgotten(stored) else stored
-
-    def _is_forgotten(self, lost: StoredReply) -> bool:
-        at = lost.asked_at
-        return self._retry_lost or lost.failure is None or at is None or at < datetime.now(UTC) - LOST_KEPT
+        if stored.reply is not None:
+            return stored
+        at, asks_again = stored.asked_at, self._retry_lost or stored.failure is None
+        return None if asks_again or at is None or at < datetime.now(UTC) - LOST_KEPT else stored
 
     def claim(self, key: str) -> FileLock | None:
         """Claim a key, so that no other process asks for its reply until the lock is released or this process ends.
@@ -146,13 +145,10 @@ class JudgeCache:
         return self._folder / key[:2] / f"{key}.json"
 
 
-def _parts(judge: Identity, call: Call, repeat: int) -> list[Any]:
+def _hash(judge: Identity, call: Call, repeat: int, *before: str) -> str:
     effort = [] if judge.effort is None else [judge.effort]  # keys of before there was one stay what they were
-    return [judge.origin, judge.model, call.system, call.schema, call.content, call.max_tokens, repeat, *effort]
-
-
-def _hash(parts: list[Any]) -> str:
-    return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+    parts = [judge.origin, judge.model, call.system, call.schema, call.content, call.max_tokens, repeat]
+    return sha256(json.dumps([*before, *parts, *effort], sort_keys=True).encode()).hexdigest()
 
 
 # Claims of cache keys: of processes that want the same reply at once, one asks for it.

@@ -96,7 +96,7 @@ class JudgeConfig(Record):
         return base_url
 
     @model_validator(mode="after")
-    def _effort_is_the_providers(self) -> Self:
+    def _fits_the_provider(self) -> Self:
         efforts = PROVIDERS[self.provider].efforts
         if self.effort is not None and self.effort not in efforts:
             raise PydanticCustomError(
@@ -104,10 +104,6 @@ class JudgeConfig(Record):
                 "no such effort: {effort} ({provider} takes {efforts})",
                 {"effort": self.effort, "provider": self.provider, "efforts": ", ".join(efforts)},
             )
-        return self
-
-    @model_validator(mode="after")
-    def _batches_are_the_providers(self) -> Self:
         if self.batch and self.provider != BATCH_PROVIDER:
             raise PydanticCustomError(
                 "judge_batch",
@@ -118,10 +114,6 @@ class JudgeConfig(Record):
                     f"model of it, such as {DEFAULT_PROVIDER}:{DEFAULT_MODEL}",
                 },
             )
-        return self
-
-    @model_validator(mode="after")
-    def _model_is_the_providers(self) -> Self:
         if not self.model or (self.provider != DEFAULT_PROVIDER and self.model == DEFAULT_MODEL):
             raise PydanticCustomError(
                 "judge_model",

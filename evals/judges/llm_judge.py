@@ -1,7 +1,7 @@
 """`LLMJudge`: asks a model for verdicts, and accepts none that fails its checks."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
@@ -30,48 +30,13 @@ from evals.judges.throttle import PrefixGate, Throttle
 from evals.schemas.verdicts import CallSizes, JudgeSpending, JudgeUsage, JudgeVerdict, VerdictRequest
 from evals.text.numbers import counted
 
-# What a judge that is asked in rounds is told and tells, and one that is asked call by call need not.
-
-
-class InRounds:
-    """May wait until all that is to be judged is there, and leave replies for whoever goes on.
-
-    Attributes:
-        rounds_expected: 0 where calls are made one by one, or nobody knows.
-        left: Requests whose replies are left at the vendor.
-        on_phase: Hears that a round begins.
-        on_progress: Hears how many of its replies are there, and of how many.
-    """
-
-    def __init__(self) -> None:
-        self.rounds_expected = 0
-        self.left = 0
-        self.on_phase: Callable[[str], None] = lambda _phase: None
-        self.on_progress: Callable[[int, int], None] = lambda _done, _total: None
-
-    def begin(self, run: str) -> None:
-        """Know that all that is to be judged is there by now.
-
-        Args:
-            run: What tells the run from others, and is the same when it goes on.
-        """
-
-    def all_decided(self) -> None:
-        """Know that all verdicts are in the log of the run."""
-
-
 # Work that a judge can end from elsewhere, without ending who waits for it.
 
 
 T = TypeVar("T")
 
 
-async def sleep_by(sleep: Callable[[float], Awaitable[None]], seconds: float) -> None:
-    """Sleep in the way given, as a coroutine, which a task can be made of."""
-    await sleep(seconds)
-
-
-async def cancellable(work: Coroutine[Any, Any, T], group: set[asyncio.Task[Any]]) -> T | None:
+async def cancellable(work: Awaitable[T], group: set[asyncio.Task[Any]]) -> T | None:
     """Run work as a task of a group; None where the judge cancelled the tasks of that group."""
     task = asyncio.ensure_future(work)
     group.add(task)
@@ -129,9 +94,6 @@ class Rejections:
 ASKED = 2
 """How often a decision is asked for: once more where the reply was cut off, malformed or quoted what is not there."""
 
-_HINT = "check the key and the model's name, or measure everything else with --no-judge"
-
-
 _UNCOUNTED = (
     "budget (judge.max_cost_usd) counts calls at the estimate that do not say what they cost: "
     "their replies tell no tokens, or did not come whole"
@@ -144,7 +106,7 @@ class NotAskedError(Exception):
     """No call may start any more."""
 
 
-class LLMJudge(InRounds):
+class LLMJudge:
     """Makes decisions that take a reader, by calling a language model.
 
     Args:
@@ -159,6 +121,9 @@ class LLMJudge(InRounds):
         sleep: How to wait; for tests.
     """
 
+    _hint = "check the key and the model's name, or measure everything else with --no-judge"
+    """The way out where the model cannot be used."""
+
     def __init__(
         self,
         backend: Backend | None = None,
@@ -172,7 +137,14 @@ class LLMJudge(InRounds):
         price: PriceOf = lambda _model, _usage: None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        super().__init__()
+        self.rounds_expected = 0
+        """Of batches; 0 where calls are made one by one, or nobody knows."""
+        self.left = 0
+        """Requests whose replies are left at the vendor."""
+        self.on_phase: Callable[[str], None] = lambda _phase: None
+        """Called when a round of batches begins."""
+        self.on_progress: Callable[[int, int], None] = lambda _done, _total: None
+        """Called with how many of the replies of a round are there, and of how many."""
         if backend is None:
             backend, provider = default_backend(), DEFAULT_PROVIDER
         self.backend = backend
@@ -237,6 +209,16 @@ class LLMJudge(InRounds):
         self.drain()
         for call in self._in_flight:
             call.cancel()
+
+    def begin(self, run: str) -> None:
+        """Start the rounds of batches: all that is to be judged is known by now.
+
+        Args:
+            run: What tells the run from others, and is the same when it goes on.
+        """
+
+    def all_decided(self) -> None:
+        """Be done with batches: all verdicts are in the log of the run."""
 
     async def aclose(self) -> None:
         """Close the connections to the model."""
@@ -405,7 +387,9 @@ class LLMJudge(InRounds):
 
     def _end_if_fatal(self, error: BackendError) -> None:
         if error.fatal and self.unusable is None:
-            self.unusable = JudgeError(f"the judge {self.backend.model} cannot be used: {error}", error.hint or _HINT)
+            self.unusable = JudgeError(
+                f"the judge {self.backend.model} cannot be used: {error}", error.hint or self._hint
+            )
 
     async def _complete(self, call: Call, request: VerdictRequest, outcome: Outcome) -> JudgeReply:
         """One reply, by as many calls as it takes; they are counted in the outcome.
@@ -447,7 +431,7 @@ class LLMJudge(InRounds):
     async def _sleep_unless_over(self, seconds: float) -> None:
         """Wait, unless no further call will start; `drain` ends it."""
         if not self.over:
-            await cancellable(sleep_by(self._sleep, seconds), self._sleeping)
+            await cancellable(self._sleep(seconds), self._sleeping)
 
     def _cost_ahead(self, request: VerdictRequest, call: Call) -> Cost:
         """What a call will cost, and the most that it can; nothing where there is no budget, or no price is known."""

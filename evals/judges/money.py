@@ -26,7 +26,7 @@ PriceOf = Callable[[str, JudgeUsage], float | None]
 """What so many tokens of a model cost, in US dollars; None where no price is known."""
 
 
-_ROUNDING = 1e-9
+ROUNDING = 1e-9
 """Sums of many small costs differ in their last digits."""
 
 
@@ -86,7 +86,7 @@ class Budget:
         left = self.limit_usd - self.spent_usd
         expected = sum(held.expected for held in self._held) + cost.expected
         most = sum(held.most for held in self._held) + cost.most
-        return left > 0 and expected <= left + _ROUNDING and (not self._held or most <= left + _ROUNDING)
+        return left > 0 and expected <= left + ROUNDING and (not self._held or most <= left + ROUNDING)
 
     async def _release(self) -> None:
         """Wait until a call has ended."""
@@ -180,8 +180,9 @@ class Forecast:
             sent = round(usage.input_tokens * characters / known.characters)
             slack = hypot(SURE, _OF_ONE_CALL / sqrt(known.calls))
             return Expected(sent, round(usage.output_tokens / known.calls) - thought, (thought, thought), slack, True)
-        sent = round(characters / CHARACTERS_A_TOKEN)
-        return Expected(sent, _usual_reply(request), self._thinking, UNSURE, False)
+        usual = json.dumps(stand_in_reply(load_prompt(request.prompt), request.data), ensure_ascii=False)
+        sent, written = round(characters / CHARACTERS_A_TOKEN), round(len(usual) / CHARACTERS_A_TOKEN)
+        return Expected(sent, written, self._thinking, UNSURE, False)
 
     def _known(self, request: VerdictRequest) -> CallSizes | None:
         """Sizes of calls for the request; none by another version of its prompt, which may ask for more."""
@@ -189,12 +190,6 @@ class Forecast:
         if known is None or not known.characters or known.prompt_hash != load_prompt(request.prompt).hash:
             return None
         return known
-
-
-def _usual_reply(request: VerdictRequest) -> int:
-    """Tokens of a reply of usual size."""
-    reply = stand_in_reply(load_prompt(request.prompt), request.data)
-    return round(len(json.dumps(reply, ensure_ascii=False)) / CHARACTERS_A_TOKEN)
 
 
 def most_tokens(call: Call) -> JudgeUsage:
@@ -238,14 +233,5 @@ def is_judge(record: JudgeRecord, judge: Identity) -> bool:
 def free_copy(verdict: JudgeVerdict) -> JudgeVerdict:
     """A verdict of another run, as this run takes it over: without its cost, which was paid there."""
     saved = verdict.saved_usd if verdict.cached else verdict.cost_usd
-    free = {
-        "attempts": 0,
-        "usage": None,
-        "counted": 0,
-        "characters": 0,
-        "cost_usd": 0.0,
-        "unpriced": 0,
-        "earlier": None,
-        "cached": True,
-    }
-    return verdict.model_copy(update={**free, "saved_usd": saved})
+    unpaid = {"attempts": 0, "usage": None, "counted": 0, "characters": 0, "cost_usd": 0.0, "unpriced": 0}
+    return verdict.model_copy(update={**unpaid, "earlier": None, "cached": True, "saved_usd": saved})

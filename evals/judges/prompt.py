@@ -88,17 +88,15 @@ def _items(prompt: Prompt, name: str, data: Mapping[str, Any]) -> list[Mapping[s
 def _item(schema: Mapping[str, Any], about: Mapping[str, Any]) -> Any:
     if schema["type"] != "object":
         return _value(schema, "")
-    return {
-        name: about["id"] if name == "id" and "id" in about else _part_stand_in(part, name, about)
-        for name, part in schema["properties"].items()
-    }
-
-
-def _part_stand_in(schema: Mapping[str, Any], name: str, about: Mapping[str, Any]) -> Any:
-    if schema["type"] != "array":
-        return _value(schema, name)
-    ids = about.get(name) or [1]
-    return [_item(schema["items"], {"id": each}) for each in ids]
+    made: dict[str, Any] = {}
+    for name, part in schema["properties"].items():
+        if name == "id" and "id" in about:
+            made[name] = about["id"]
+        elif part["type"] == "array":
+            made[name] = [_item(part["items"], {"id": each}) for each in about.get(name) or [1]]
+        else:
+            made[name] = _value(part, name)
+    return made
 
 
 def _value(schema: Mapping[str, Any], name: str) -> Any:

@@ -9,14 +9,20 @@ Not by the fuzzy matching of `rapidfuzz`: a long quotation that lost its "not" i
 
 import html
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise, permutations
+from itertools import pairwise, permutations, repeat
+from pathlib import Path
 from typing import Any
 
 from evals.judges.prompt import Prompt
 from evals.text.folding import UNSPACED, fold, remembered
+
+_DATA = Path(__file__).resolve().parents[1] / "data" / "quotations.toml"
+
+_WORDS = {name: frozenset(words.split()) for name, words in tomllib.loads(_DATA.read_text(encoding="utf-8")).items()}
 
 # The words of a text, as quotations are compared by them.
 
@@ -110,60 +116,32 @@ def words_of(text: str) -> WordSequence:
     end = -1
     for found in _WORD.finditer(text):
         if end >= 0:
-            in_compound = text[end : found.start()] == "-" or _belongs(words[-1], found[0])
+            is_unit = found[0] in _OF_NUMBER and words[-1][-1].isdigit()
+            in_compound = is_unit or text[end : found.start()] == "-"
             blanks.append("-" if in_compound else " ")
         words.append(found[0].replace(",", "") if _THOUSANDS.fullmatch(found[0]) else found[0])
         end = found.end()
     plain = [word.removesuffix(_MARK) for word in words]
+    even = repeat(" ")
     return WordSequence(
-        _spaced_words(plain), _spaced_words(plain, blanks), _spaced_words(words), _spaced_words(words, blanks)
+        _spaced_words(plain, even),
+        _spaced_words(plain, blanks),
+        _spaced_words(words, even),
+        _spaced_words(words, blanks),
     )
 
 
-def _belongs(word: str, sign: str) -> bool:
-    return sign in _OF_NUMBER and word[-1].isdigit()
-
-
-def _spaced_words(words: list[str], blanks: list[str] | None = None) -> str:
-    """WordSequence with what stands before each, and a blank behind the last."""
-    if not words:
-        return " "
-    return "".join(blank + word for blank, word in zip(blanks or [" "] * len(words), words, strict=False)) + " "
+def _spaced_words(words: list[str], blanks: Iterable[str]) -> str:
+    """The words with what stands before each, and a blank behind the last."""
+    return "".join(blank + word for blank, word in zip(blanks, words, strict=False)) + " "
 
 
 # Words that turn what is said into something else, which a quotation may not leave out unseen.
 
 
-_NEGATIONS = frozenset(
-    [
-        *("no", "not", "never", "none", "nor", "neither", "cannot", "without", "t"),
-        *("nicht", "kein", "keine", "keinen", "keiner", "keinem", "keines", "nie", "niemals", "ohne", "weder"),
-        *("pas", "jamais", "aucun", "aucune", "sans", "ne", "ni", "sin", "nunca", "ningún", "ninguna", "ninguno"),
-        *("non", "mai", "senza", "não", "nem", "sem", "niet", "geen", "nooit", "zonder", "不", "没", "無", "无", "未"),
-    ]
-)
+_NEGATIONS, _EMPTY_WORDS = _WORDS["negations"], _WORDS["empty"]
 
-
-_RESTRICTIONS = frozenset(
-    [
-        *(
-            "except",
-            "excepting",
-            "excluding",
-            "excludes",
-            "unless",
-            "if",
-            "only",
-            "save",
-            "but",
-            "other",
-            "than",
-            "less",
-        ),
-        *("minus", "until", "subject", "provided", "optional", "optionally", "formerly", "rarely", "seldom", "hardly"),
-        *("außer", "nur", "wenn", "falls", "sofern", "sauf", "si", "seulement", "salvo", "excepto", "solo", "sólo"),
-    ]
-)
+_TAKING_BACK = _NEGATIONS | _WORDS["restrictions"]
 
 
 _SHORT_GAP = 3
@@ -174,12 +152,6 @@ def hides_negation(gap: str) -> bool:
     """Whether words that are left out are few and hold a negation; a long gap is a sentence of its own."""
     words = gap.split()
     return len(words) <= _SHORT_GAP and not _NEGATIONS.isdisjoint(words)
-
-
-def restricts(aside: str) -> bool:
-    """Whether what is said in brackets takes back some of what stands around them."""
-    words = aside.split()
-    return not (_NEGATIONS.isdisjoint(words) and _RESTRICTIONS.isdisjoint(words))
 
 
 # What stands apart in a text and belongs together: a heading and what is below it, the cells of a row of a table.
@@ -362,17 +334,6 @@ _LONGEST_GAP = 80
 """Characters; longer ones hold no few words."""
 
 
-_EMPTY_WORDS = frozenset(
-    [
-        *("a", "an", "and", "are", "as", "at", "be", "been", "but", "by", "for", "from", "had", "has", "have", "he"),
-        *("her", "his", "i", "if", "in", "into", "is", "it", "its", "of", "on", "or", "our", "she", "so", "that"),
-        *("the", "their", "them", "then", "there", "these", "they", "this", "those", "to", "was", "we", "were"),
-        *("which", "who", "will", "with", "would", "you", "your"),
-    ]
-)
-"""A quotation of nothing but these proves nothing, unless it is the whole text."""
-
-
 def is_quoted(quote: str, texts: Iterable[str]) -> bool:
     """Whether the texts hold the quotation: one of them, or several where it is joined of several.
 
@@ -524,7 +485,8 @@ def _without_aside(found: re.Match[str], quoted: str) -> str:
     """Nothing in place of words in brackets, unless they are quoted, take something back or are no words."""
     words = words_of(found[1]).plain
     says_little = re.search(r"[^\W\d_]{2}", words) is None
-    return found[0] if says_little or restricts(words) or words in quoted else ""
+    takes_back = not _TAKING_BACK.isdisjoint(words.split())
+    return found[0] if says_little or takes_back or words in quoted else ""
 
 
 # What the items of a reply rest on: checks of the kinds `quotes` and `listed`, and what becomes of items that fail.
@@ -558,15 +520,15 @@ class Fault:
 def problem_of_whole(prompt: Prompt, reply: _Object, data: _Object) -> str | None:
     """What is wrong with the evidence of a reply that is itself the item; None where nothing is."""
     checks = [check for check in prompt.checks if check["kind"] == "quotes" and not check.get("items")]
-    return next((problem for check in checks if (problem := _misquoted(check, reply, data))), None)
+    return next(filter(None, (_misquoted(check, reply, data) for check in checks)), None)
 
 
 def faults_of(prompt: Prompt, reply: _Object, data: _Object) -> list[Fault]:
     """The items whose evidence is not there, each once; of a reply that has the form asked for."""
     found: dict[tuple[str, int], Fault] = {}
     for check in prompt.checks:
-        if check["kind"] in _CHECKS and check.get("items"):
-            name, _, path = check["items"].partition(".")
+        name, _, path = check.get("items", "").partition(".")
+        if check["kind"] in {"listed", "quotes"} and name:
             for place, item in enumerate(reply[name]):
                 problem = _problem_of(check, item, path, data)
                 if problem:
@@ -613,27 +575,18 @@ def _all_items(reply: _Object) -> Iterator[Any]:
 def _problem_of(check: _Object, item: _Object, path: str, data: _Object) -> str | None:
     if item.get("verdict") == CANNOT_TELL:
         return None
-    return _CHECKS[check["kind"]](check, item, path, data)
-
-
-def _unlisted(check: _Object, item: _Object, _path: str, _data: _Object) -> str | None:
-    if item["verdict"] in check["only"] and not item[check["list"]]:
-        return f"{item['verdict']} without {check['list']}"
-    return None
-
-
-def _wrong_quote(check: _Object, item: _Object, path: str, data: _Object) -> str | None:
+    if check["kind"] == "listed":
+        lacks = item["verdict"] in check["only"] and not item[check["list"]]
+        return f"{item['verdict']} without {check['list']}" if lacks else None
     parts: Sequence[_Object] = item[path] if path else [item]
-    return next((problem for part in parts if (problem := _misquoted(check, part, data))), None)
-
-
-_CHECKS = {"listed": _unlisted, "quotes": _wrong_quote}
+    return next(filter(None, (_misquoted(check, part, data) for part in parts)), None)
 
 
 def _misquoted(check: _Object, item: _Object, data: _Object) -> str | None:
     """What is wrong with an item's quotation; None where nothing is, or none is needed."""
     quote, required = item["quote"], _must_quote(check, item)
-    if not required and not (quote and _may_quote(check)):
+    # Where some verdicts must quote, others are free; else a quotation that was not asked for is looked at too.
+    if not required and ("only" in check or not quote):
         return None
     within = [(number, text) for number, text in _texts(data.get(check["within"])) if _may_hold(check, item, number)]
     if not _is_in_evidence(quote, within):
@@ -643,26 +596,21 @@ def _misquoted(check: _Object, item: _Object, data: _Object) -> str | None:
     return None
 
 
+def _must_quote(check: _Object, item: _Object) -> bool:
+    return item["verdict"] in check["only"] if "only" in check else bool(check.get("always"))
+
+
+def _place(check: _Object, item: _Object) -> str:
+    """Where the quotation should stand."""
+    return f"{check['within']} {item['id']}" if check.get("same_id") else str(check["within"])
+
+
 def _is_in_evidence(quote: str, within: Sequence[tuple[Any, str]]) -> bool:
     """Whether texts hold a quotation, with the id of its text before it or behind it or without."""
     if is_quoted(quote, [text for _, text in within]):
         return True
     bare = ((_unlabelled(quote, number), text) for number, text in within)
     return any(words != quote and is_quoted(words, [text]) for words, text in bare)
-
-
-def _must_quote(check: _Object, item: _Object) -> bool:
-    return item["verdict"] in check["only"] if "only" in check else bool(check.get("always"))
-
-
-def _may_quote(check: _Object) -> bool:
-    """Whether a quotation that was not asked for is looked at; where some verdicts must quote, others are free."""
-    return "only" not in check
-
-
-def _place(check: _Object, item: _Object) -> str:
-    """Where the quotation should stand."""
-    return f"{check['within']} {item['id']}" if check.get("same_id") else str(check["within"])
 
 
 def _unlabelled(quote: str, number: Any) -> str:

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Any
 
 from evals.judges.backends.base import Identity
 from evals.judges.quotes import items_judged, withdrawn_items
@@ -146,7 +146,8 @@ class VerdictTally:
         self._failures: Counter[str] = Counter()
         self._withdrawn = self._items = 0
         self._models: set[str] = set()
-        self._hashes: dict[str, _Hash] = {}
+        self._hashes: defaultdict[str, dict[str, str]] = defaultdict(dict)
+        """By inquiry and request, the hash of the prompt; an inquiry may have been made by several versions of it."""
         self._sizes: dict[str, CallSizes] = {}
         self._saved_usd = array("d")
         self._disagreements: defaultdict[str, array[float]] = defaultdict(lambda: array("d"))
@@ -172,20 +173,9 @@ class VerdictTally:
             self._items += items_judged(verdict.reply)
         if verdict.saved_usd is not None:
             self._saved_usd.append(verdict.saved_usd)
-        self._add_hash(verdict)
+        if verdict.prompt_hash:
+            self._hashes[verdict.inquiry][verdict.request] = verdict.prompt_hash
         self._add_sizes(verdict)
-
-    def _add_hash(self, verdict: JudgeVerdict) -> None:
-        """Of an inquiry that was made by several versions of a prompt, the last one counts, by the name of requests."""
-        if not verdict.prompt_hash:
-            return
-        known = self._hashes.setdefault(verdict.inquiry, _Hash(verdict.request, verdict.request, verdict.prompt_hash))
-        last = verdict.request >= known.last
-        self._hashes[verdict.inquiry] = _Hash(
-            min(known.first, verdict.request),
-            verdict.request if last else known.last,
-            verdict.prompt_hash if last else known.prompt_hash,
-        )
 
     def _add_sizes(self, verdict: JudgeVerdict) -> None:
         """What calls took; of the calls by several versions of a prompt, those by one."""
@@ -216,104 +206,71 @@ class VerdictTally:
         """
         spent = self._spent
         flips = {name: fmean(each) for name, each in sorted(self._disagreements.items())} if repeats > 1 else {}
-        by_request = sorted(self._hashes.items(), key=lambda one: one[1].first)
+        by_request = sorted(self._hashes.items(), key=lambda one: min(one[1]))
+        cost = spent.known_cost_usd
         return JudgeRecord(
             model=judge.model,
             origin=judge.origin,
             effort=judge.effort,
-            prompt_hashes={inquiry: known.prompt_hash for inquiry, known in by_request},
+            prompt_hashes={inquiry: hashes[max(hashes)] for inquiry, hashes in by_request},
             repeats=repeats,
             calls=spent.calls,
             cached=self._cached,
             usage=spent.usage,
-            cost_usd=spent.known_cost_usd,
+            cost_usd=cost,
             unpriced=spent.unpriced,
             saved_usd=sum(self._saved_usd) if self._saved_usd else None,
             prevented=prevented,
-            cost_per_query_usd=self._cost_per_query(),
+            cost_per_query_usd=cost / self._judged if cost is not None and self._judged else None,
             flip_rate=fmean(flips.values()) if flips else None,
             flip_rates=flips,
             sizes=self._sizes,
             injections_suspected=self._suspected,
         )
 
-    def _cost_per_query(self) -> float | None:
-        """The cost for a question with verdicts; None where no cost is known, or no question has one."""
-        cost = self._spent.known_cost_usd
-        return cost / self._judged if cost is not None and self._judged else None
-
     def notes(self, judge: Identity, *, prevented: int) -> list[str]:
         """What a reader of judged numbers must know; each begins with `NOTE`."""
-        notes = [
-            f"budget is spent: {counted(prevented, 'decision', 'was')} not made" if prevented else None,
-            self._on_failures(),
-            self._on_rejected(),
-            self._on_too_long(),
-            self._on_quotations(),
-            self._on_injections(),
-            self._on_other_models(judge),
-            self._on_unknown_cost(),
-        ]
-        return [f"{NOTE} {note}" for note in notes if note]
+        return [f"{NOTE} {note}" for note in (*self._on_losses(prevented), *self._on_trust(judge))]
 
-    def _on_failures(self) -> str | None:
-        kinds = self._failures
-        if not kinds:
-            return None
-        named = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
-        missing = share(kinds.total(), self._decisions, "decision")
-        return f"verdict is missing on {missing} ({named}): see counts and bounds"
+    def _on_losses(self, prevented: int) -> Iterator[str]:
+        """What was not decided, and why."""
+        if prevented:
+            yield f"budget is spent: {counted(prevented, 'decision', 'was')} not made"
+        if self._failures:
+            named = ", ".join(f"{count} {kind}" for kind, count in self._failures.most_common())
+            missing = share(self._failures.total(), self._decisions, "decision")
+            yield f"verdict is missing on {missing} ({named}): see counts and bounds"
+        if rejected := self._failures["rejected"]:
+            yield (
+                f"API rejected the requests for {counted(rejected, 'decision')}, at no cost: the message of each "
+                "verdict says why; a model with a larger context takes longer requests, a lower "
+                "judge.max_input_tokens leaves them out"
+            )
+        if long := self._failures["too_long"]:
+            yield (
+                f"requests are too long for {counted(long, 'decision')}: raise judge.max_input_tokens to have "
+                f"{agree(long, 'it', 'them')} made, where the message of the verdict names it; what is lost so is not "
+                "lost at random, and values lean towards shorter answers and passages"
+            )
 
-    def _on_rejected(self) -> str | None:
-        rejected = self._failures["rejected"]
-        if not rejected:
-            return None
-        return (
-            f"API rejected the requests for {counted(rejected, 'decision')}, at no cost: the message of each verdict "
-            "says why; a model with a larger context takes longer requests, a lower judge.max_input_tokens leaves "
-            "them out"
-        )
-
-    def _on_too_long(self) -> str | None:
-        long = self._failures["too_long"]
-        if not long:
-            return None
-        return (
-            f"requests are too long for {counted(long, 'decision')}: raise judge.max_input_tokens to have "
-            f"{agree(long, 'it', 'them')} made, where the message of the verdict names it; what is lost so is not "
-            "lost at random, and values lean towards shorter answers and passages"
-        )
-
-    def _on_quotations(self) -> str | None:
-        lost = self._withdrawn
-        if not lost:
-            return None
-        items = share(lost, self._items, "item")
-        return f"quotation was not found for {items}: {agree(lost, 'it counts', 'they count')} as cannot_tell"
-
-    def _on_injections(self) -> str | None:
-        suspected = self._suspected
-        if not suspected:
-            return None
-        them = agree(suspected, "it", "them")
-        flagged = f"; it flags {self._flagged} itself (judge.on_injection)" if self._flagged else ""
-        return (
-            f"data may speak to it: {counted(suspected, 'question', 'holds')} text that speaks to the judge; "
-            f"look at {them} before trusting {them}{flagged}"
-        )
-
-    def _on_other_models(self, judge: Identity) -> str | None:
-        others = sorted(model for model in self._models if not _same_model(judge.model, model))
-        if not others:
-            return None
-        names = ", ".join(name[:100] for name in others[:3])
-        return f"replies name another model than {judge.model}, which was asked: {names}"
-
-    def _on_unknown_cost(self) -> str | None:
-        spent = self._spent
-        if not spent.unpriced or spent.known_cost_usd is None:
-            return None
-        return f"cost is a lower bound: that of {share(spent.unpriced, spent.calls, 'call')} is not known"
+    def _on_trust(self, judge: Identity) -> Iterator[str]:
+        """What to know of the decisions that are there, and of their cost."""
+        if lost := self._withdrawn:
+            items = share(lost, self._items, "item")
+            yield f"quotation was not found for {items}: {agree(lost, 'it counts', 'they count')} as cannot_tell"
+        if suspected := self._suspected:
+            them = agree(suspected, "it", "them")
+            flagged = f"; it flags {self._flagged} itself (judge.on_injection)" if self._flagged else ""
+            yield (
+                f"data may speak to it: {counted(suspected, 'question', 'holds')} text that speaks to the judge; "
+                f"look at {them} before trusting {them}{flagged}"
+            )
+        if others := sorted(model for model in self._models if not _same_model(judge.model, model)):
+            names = ", ".join(name[:100] for name in others[:3])
+            yield f"replies name another model than {judge.model}, which was asked: {names}"
+        if self._spent.unpriced and self._spent.known_cost_usd is not None:
+            unknown = share(self._spent.unpriced, self._spent.calls, "call")
+            yield f"cost is a lower bound: that of {unknown} is not known"
 
 
 def tally_of(verdicts: Verdicts) -> VerdictTally:
@@ -322,14 +279,6 @@ def tally_of(verdicts: Verdicts) -> VerdictTally:
     for found in verdicts.values():
         tally.add(found)
     return tally
-
-
-class _Hash(NamedTuple):
-    """The first and the last name of an inquiry's requests, and the hash of the prompt of the last."""
-
-    first: str
-    last: str
-    prompt_hash: str
 
 
 def _same_model(asked: str, named: str) -> bool:

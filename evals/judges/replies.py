@@ -40,9 +40,8 @@ def problem_with(prompt: Prompt, reply: Any, data: Mapping[str, Any]) -> str | N
     """
     problem = misfit(prompt.schema, reply, "reply")
     if problem is None:
-        problem = _first(
-            _CHECKS[check["kind"]](check, reply, data) for check in prompt.checks if check["kind"] in _CHECKS
-        )
+        checks = [check for check in prompt.checks if check["kind"] in {"ids", "inner_ids", "names"}]
+        problem = _first(_ids_problem(check, reply, data) for check in checks)
     if problem is None:
         problem = problem_of_whole(prompt, reply, data)
     if problem is None or len(problem) <= _LONGEST_PROBLEM:
@@ -50,25 +49,18 @@ def problem_with(prompt: Prompt, reply: Any, data: Mapping[str, Any]) -> str | N
     return f"{problem[: _LONGEST_PROBLEM - 1]}…"
 
 
-def _ids(check: _Check, reply: _Object, data: _Object) -> str | None:
-    wanted = [item["id"] for item in data[check["of"]]]
-    return _differing(check["items"], [item["id"] for item in reply[check["items"]]], wanted)
-
-
-def _inner_ids(check: _Check, reply: _Object, data: _Object) -> str | None:
-    inner = check["list"]
-    wanted = {item["id"]: item[inner] for item in data[check["of"]]}
-    for item in reply[check["items"]]:
-        problem = _differing(
-            f"{inner} of {item['id']}", [part["id"] for part in item[inner]], wanted.get(item["id"], [])
+def _ids_problem(check: _Check, reply: _Object, data: _Object) -> str | None:
+    """What is lacking of the items asked about, or of the parts of each, or is too much."""
+    items = reply[check["items"]]
+    if check["kind"] == "inner_ids":
+        inner = check["list"]
+        wanted = {item["id"]: item[inner] for item in data[check["of"]]}
+        return _first(
+            _differing(f"{inner} of {item['id']}", [part["id"] for part in item[inner]], wanted.get(item["id"], []))
+            for item in items
         )
-        if problem:
-            return problem
-    return None
-
-
-def _names(check: _Check, reply: _Object, _data: _Object) -> str | None:
-    return _differing(check["items"], [item["id"] for item in reply[check["items"]]], check["are"])
+    asked = check["are"] if check["kind"] == "names" else [item["id"] for item in data[check["of"]]]
+    return _differing(check["items"], [item["id"] for item in items], asked)
 
 
 def _differing(what: str, got: Iterable[Any], wanted: Iterable[Any]) -> str | None:
@@ -78,13 +70,6 @@ def _differing(what: str, got: Iterable[Any], wanted: Iterable[Any]) -> str | No
     if lacking:
         return f"{what}: nothing on {', '.join(map(str, lacking[:5]))}"
     return f"{what}: too much on {', '.join(map(str, extra[:5]))}" if extra else None
-
-
-_CHECKS = {
-    "ids": _ids,
-    "inner_ids": _inner_ids,
-    "names": _names,
-}
 
 
 _TYPES: Mapping[str, tuple[type[Any], str]] = {
@@ -142,20 +127,11 @@ _LONGEST_REPLY = 20_000
 
 _AGAIN = "You were asked this before, and your reply cannot be used: {problem}\n{reply}Reply again, to all of it."
 
-_SAID = "Your reply was:\n{text}\n"
-
-
 _MEND = """You were asked this before. Some items of your reply cannot be used, because of their quotations:
 {items}
 Return these items alone, in the same form and with the same {name}; a list none of whose items stands here stays empty.
 Copy each quotation word for word from one text, at least four words, nothing changed and nothing left out. Where no
 text holds such words, decide anew."""
-
-
-def asking_again(text: str, problem: str) -> str:
-    """What is said of a reply that cannot be used at all."""
-    reply = _SAID.format(text=text) if text.strip() and len(text) <= _LONGEST_REPLY else ""
-    return _AGAIN.format(problem=problem, reply=reply)
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,23 +246,20 @@ class Outcome:
 
     def take_parts(self, parts: Sequence["Outcome"]) -> None:
         """Be what the parts of the request came to so far: their joined reply, or why there is none."""
+        self._add_up(parts)
+        replies = [part.reply for part in parts if part.reply is not None]
+        if len(replies) == len(parts):
+            self.reply, self.failure, self.message = joined(replies), None, None
+        elif failed := [part for part in parts if part.failure is not None]:
+            self.failure, self.message = failed[0].failure, failed[0].message or ""
+        elif self.spent.calls:
+            self.fail("transport", f"{len(replies)} of {len(parts)} parts of this were answered when the run ended")
+
+    def _add_up(self, parts: Sequence["Outcome"]) -> None:
         self.spent = sum((part.spent for part in parts), JudgeSpending())
         self.sizes = sum((part.sizes for part in parts), CallSizes())
         self.last = next((part.last for part in parts if part.last is not None), None)
         self.in_parts = True
-        replies = [part.reply for part in parts if part.reply is not None]
-        if len(replies) == len(parts):
-            self.reply, self.failure, self.message = joined(replies), None, None
-        elif not self._fail_as_one_of(parts) and self.spent.calls:
-            self.fail("transport", f"{len(replies)} of {len(parts)} parts of this were answered when the run ended")
-
-    def _fail_as_one_of(self, parts: Sequence["Outcome"]) -> bool:
-        """Take over why the first part that failed did; whether one has."""
-        for part in parts:
-            if part.failure is not None:
-                self.fail(part.failure, part.message or "")
-                return True
-        return False
 
     def fail(self, kind: JudgeFailure, message: str) -> None:
         """Note why there is no usable reply."""
@@ -364,7 +337,8 @@ def read_reply(said: JudgeReply, request: VerdictRequest, outcome: Outcome) -> b
     if reply is None:
         problem = problem or f"not JSON: {said.text[:120]!r}"
         outcome.fail("unparsable", problem)
-        outcome.remark = asking_again(said.text, problem)
+        shown = f"Your reply was:\n{said.text}\n" if said.text.strip() and len(said.text) <= _LONGEST_REPLY else ""
+        outcome.remark = _AGAIN.format(problem=problem, reply=shown)
         return False
     faults = faults_of(prompt, reply, request.data)
     outcome.reply, outcome.failure, outcome.message = withdraw(reply, faults), None, None

@@ -1,6 +1,7 @@
 """Abstention: does the server decline exactly the questions that cannot be answered?"""
 
 from abc import abstractmethod
+from typing import ClassVar
 
 from evals.metrics.base import Aggregation, BaseMetric, Need
 from evals.metrics.sample import Sample
@@ -80,3 +81,25 @@ class FalseNegativeRate(_Abstention):
 
     def holds(self, abstained: bool, unanswerable: bool) -> bool:
         return not abstained
+
+
+class DontKnowAnswersCount(BaseMetric):
+    """How many answers say that they do not know.
+
+    Formula: sum over questions of 1 where the answer abstains, as the abstention metrics have it: by the text rules,
+    and of a longer answer by the judge where one takes part. Range 0 to the number of questions; neither direction is
+    better in itself. None where the server sent no answer, and where the judge's word is lost.
+    Reference: the formula here.
+    """
+
+    name = "dont_know_answers_count"
+    group = MetricGroup.ABSTENTION
+    suites: ClassVar = frozenset({"graphrag"})
+    unit = "answers"
+    aggregation = Aggregation.SUM
+    higher_is_better = None
+    heeds_abstention = True
+    of_answer = True
+
+    def measure(self, case: Sample) -> MetricResult:
+        return self.result(float(case.abstained))

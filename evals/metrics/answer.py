@@ -6,12 +6,10 @@ from abc import abstractmethod
 from typing import NamedTuple
 
 from evals.metrics.base import Aggregation, BaseMetric, Need
-from evals.metrics.checks import FactScore, IsCorrect, RulesCoverage
 from evals.metrics.sample import Sample
-from evals.metrics.squad import SquadEM, SquadF1
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.results import MetricGroup, MetricResult
-from evals.text.folding import STOP_WORDS, UNSPACED, fold, remembered, with_few_marks
+from evals.text.folding import STOP_WORDS, UNSPACED, remembered, with_few_marks
 from evals.text.numbers import distinct, missing, numbers, quantities
 from evals.text.phrases import framed, stands, without_marks
 
@@ -151,11 +149,18 @@ class _Coverage(_Lexical):
 
     heeds_abstention = True
 
+    def not_applicable_to(self, question: EvalQuestion) -> str | None:
+        return super().not_applicable_to(question) or self.nothing_in(question.expected_answer or "")
+
+    def nothing_in(self, expected: str) -> str | None:
+        """Why there is nothing to look for; None where there is something."""
+        return None if len(keywords(expected)) else _NO_KEYWORDS
+
     def measure_answer(self, case: Sample, expected: str, answer: str) -> MetricResult:
-        return self.result(0.0, abstained=True) if case.abstained else self.cover(expected, answer)
+        return self.result(0.0, abstained=True) if case.abstained else self.cover(case.question, expected, answer)
 
     @abstractmethod
-    def cover(self, expected: str, answer: str) -> MetricResult:
+    def cover(self, question: EvalQuestion, expected: str, answer: str) -> MetricResult:
         """Measure what an answer that does not abstain holds of the expected one."""
 
 
@@ -174,17 +179,14 @@ class KeywordCoverage(_Coverage):
 
     name = "keyword_coverage"
 
-    def not_applicable_to(self, question: EvalQuestion) -> str | None:
-        return super().not_applicable_to(question) or _without_keywords(question)
-
-    def cover(self, expected: str, answer: str) -> MetricResult:
+    def cover(self, question: EvalQuestion, expected: str, answer: str) -> MetricResult:
         wanted = keywords(expected)
         missing = wanted.missing_in(answer)
         found = len(wanted) - len(missing)
         return self.result(found / len(wanted), found=found, expected=len(wanted), missing=missing[:_LISTED])
 
 
-class NumberMatch(_Lexical):
+class NumberMatch(_Coverage):
     """Share of the expected answer's numbers that stand in the answer.
 
     Formula: |expected numbers found| / |expected numbers|, as sets. Numbers compare by value, however they are grouped
@@ -206,19 +208,13 @@ class NumberMatch(_Lexical):
     """
 
     name = "number_match"
-    heeds_abstention = True
 
-    def not_applicable_to(self, question: EvalQuestion) -> str | None:
-        reason = super().not_applicable_to(question)
-        if reason is None and not quantities(question.expected_answer or ""):
-            return "the expected answer holds no number"
-        return reason
+    def nothing_in(self, expected: str) -> str | None:
+        return None if quantities(expected) else "the expected answer holds no number"
 
-    def measure_answer(self, case: Sample, expected: str, answer: str) -> MetricResult:
-        if case.abstained:
-            return self.result(0.0, abstained=True)
+    def cover(self, question: EvalQuestion, expected: str, answer: str) -> MetricResult:
         wanted = distinct(expected)
-        lacking = missing(wanted, answer, case.question.question)
+        lacking = missing(wanted, answer, question.question)
         found = len(wanted) - len(lacking)
         listed = sorted(map(str, lacking))[:_LISTED]
         return self.result(found / len(wanted), found=found, expected=len(wanted), missing=listed)
@@ -237,18 +233,11 @@ class AnswerCompleteness(_Coverage):
 
     name = "answer_completeness"
 
-    def not_applicable_to(self, question: EvalQuestion) -> str | None:
-        return super().not_applicable_to(question) or _without_keywords(question)
-
-    def cover(self, expected: str, answer: str) -> MetricResult:
+    def cover(self, question: EvalQuestion, expected: str, answer: str) -> MetricResult:
         wanted = keywords(expected)
         covered = 1 - len(wanted.missing_in(answer)) / len(wanted)
         length = min(_word_count(answer) / _word_count(expected), 1.0)
         return self.result((length + covered) / 2, length=length, keyword_coverage=covered)
-
-
-def _without_keywords(question: EvalQuestion) -> str | None:
-    return None if len(keywords(question.expected_answer or "")) else _NO_KEYWORDS
 
 
 def _word_count(text: str) -> int:
@@ -258,59 +247,3 @@ def _word_count(text: str) -> int:
 def _same_case(text: str) -> str:
     """The text in lower case, white space collapsed, accents in one form."""
     return " ".join(unicodedata.normalize("NFC", with_few_marks(text.lower())).split())
-
-
-# Does the answer say in its words where it comes from?
-
-
-INDICATORS = {
-    "source:": re.compile(r"\bsources?\s*(?::|\d)"),
-    "table:": re.compile(r"\btables?\s*(?::|\d)"),
-    "page": re.compile(r"\bpages?\b"),
-    "document": re.compile(r"\bdocuments?\b"),
-    "pdf": re.compile(r"\bpdfs?\b"),
-    "according to": re.compile(r"\baccording\s+to\b"),
-    "based on": re.compile(r"\bbased\s+on\b"),
-    "from": re.compile(r"\bfrom\b"),
-}
-"""What names a source. A colon or a number makes the difference between a citation and a piece of furniture."""
-
-_ENOUGH = 3
-
-
-class SourceCitationQuality(BaseMetric):
-    """How plainly the answer's own words say where it comes from.
-
-    Formula: min(kinds of indicators found / 3, 1). The eight kinds: "source:", "table:" (with a colon or a number),
-    "page", "document", "pdf", "according to", "based on", "from"; each counts once however often it stands there, by
-    whole words. Range 0 to 1, higher is better. It looks at words alone: whether what is cited is right is what
-    `citation_precision` measures. None for an abstention, which has nothing to cite.
-    Reference: ours.
-    """
-
-    name = "source_citation_quality"
-    group = MetricGroup.CITATION
-    suites = frozenset({"answer"})
-    heeds_abstention = True
-    of_answer = True
-
-    def measure(self, case: Sample) -> MetricResult:
-        if case.abstained:
-            return self.undefined("the answer abstains")
-        text = fold(without_marks(case.response.answer or ""))
-        found = [kind for kind, pattern in INDICATORS.items() if pattern.search(text)]
-        return self.result(min(len(found) / _ENOUGH, 1.0), indicators=found)
-
-
-__all__ = [
-    "AnswerCompleteness",
-    "ExactMatch",
-    "FactScore",
-    "IsCorrect",
-    "KeywordCoverage",
-    "NumberMatch",
-    "RulesCoverage",
-    "SourceCitationQuality",
-    "SquadEM",
-    "SquadF1",
-]

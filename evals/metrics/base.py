@@ -1,11 +1,11 @@
 """What a metric is: a pure function of a record, with the facts that a reader needs to understand its number."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from math import isfinite
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from evals.metrics.embedders import Embedder, Semantics
 from evals.metrics.judge_tasks import answer_beside_reference, question_and_answer
@@ -65,7 +65,7 @@ UNITS_OF_TIME = frozenset({"ms", "tokens/s"})
 """Of what a server's speed is measured in, which another hour or another load changes."""
 
 
-_KINDS: dict[tuple[frozenset[Need], bool], int] = {}
+_KINDS: dict[tuple[frozenset[Need], bool, bool], int] = {}
 """The preconditions that metrics have, each with its number."""
 
 
@@ -96,11 +96,10 @@ class BaseMetric(ABC):
     """Whether the value depends on whether the answer declines to answer (`case.abstained`)."""
     of_stream: ClassVar[bool] = False
     """Whether it measures how an answer arrives in pieces: the suite core has it where the profile has `stream`."""
-    _needs_gold: ClassVar[bool]
-    _needs_answerability: ClassVar[bool]
-    _needs_answer: ClassVar[bool]
-    _needs_chunks: ClassVar[bool]
-    _needs_citations: ClassVar[bool]
+    answerable_only: ClassVar[bool] = False
+    """Whether a question that cannot be answered has no value, whatever the answer."""
+    _of_question: ClassVar[tuple["_Precondition", ...]]
+    _of_response: ClassVar[tuple["_Precondition", ...]]
     _kind: ClassVar[int | None]
     """The same for all metrics of the same preconditions; None for one that has preconditions of its own."""
 
@@ -130,7 +129,7 @@ class BaseMetric(ABC):
     def missing_for(self, case: Sample) -> str | None:
         """Why there is no value for the case whatever a judge may say; None where there may be one."""
         lack = self._lack(case)
-        return None if lack is None else lack.reason
+        return lack and lack.reason
 
     def _lack(self, case: Sample) -> Lack | None:
         """Why there is nothing to measure; None where there is. All metrics of a kind share what one has found."""
@@ -222,29 +221,19 @@ class BaseMetric(ABC):
 
     def not_applicable_to(self, question: EvalQuestion) -> str | None:
         """Why the metric has no value for the question whatever the answer; None where it may have one."""
-        if self._needs_gold and not question.gold_passages:
-            return "the question has no gold passages"
-        if self._needs_answer and question.expected_answer is None and not question.is_unanswerable:
-            return "the question has no expected answer"
-        if self._needs_answerability and question.is_unanswerable is None:
-            return "the dataset does not say whether the question is answerable"
-        return None
+        if self.answerable_only and question.is_unanswerable:
+            return "the question is unanswerable"
+        return next((each.reason for each in self._of_question if not each.holds(question)), None)
 
     def _lacking(self, response: EvalResponse) -> str | None:
         if self.of_answer and response.answer is None:
-            return _NO_ANSWER if response.chunks is None else _ONLY_RETRIEVES
-        if self._needs_chunks and response.chunks is None:
-            return "the server sent no chunks"
-        if self._needs_chunks and response.chunks and not any(map(_says_something, response.chunks)):
-            return _SAYS_NOTHING
-        if self._needs_citations and response.citations is None:
-            return "the server sent no citations"
-        return None
+            return "the server sent no answer" if response.chunks is None else "this server only retrieves"
+        return next((each.reason for each in self._of_response if not each.holds(response)), None)
 
     def _unrecognisable(self, case: Sample) -> str | None:
         """Why no chunk can be told to be gold or not: what golds say of themselves, no chunk says as well."""
         chunks, golds = case.response.chunks, case.question.gold_passages
-        if not (self._needs_gold and self._needs_chunks and chunks):
+        if not chunks or not self.needs >= {Need.GOLD, Need.CHUNKS}:
             return None
         worded = any(gold.text for gold in golds)
         if not worded and case.settings.rule in _RULES_OF_TEXT:
@@ -261,15 +250,11 @@ class BaseMetric(ABC):
         super().__init_subclass__()
         # As `compute(question, response)` is what a metric is to its user, it is enough to implement it.
         if cls.compute is not BaseMetric.compute and getattr(cls.measure, "__isabstractmethod__", False):
-            cls.measure = _by_compute  # type: ignore[assignment, method-assign]
-        # Looked up for every question and metric, where a set of enum members would take its time.
-        cls._needs_gold = Need.GOLD in cls.needs
-        cls._needs_answerability = Need.ANSWERABILITY in cls.needs
-        cls._needs_answer = Need.EXPECTED_ANSWER in cls.needs
-        cls._needs_chunks = Need.CHUNKS in cls.needs
-        cls._needs_citations = Need.CITATIONS in cls.needs
+            cls.measure = lambda metric, case: metric.compute(case.question, case.response)  # type: ignore[assignment, method-assign]
+        cls._of_question = tuple(each for each in _OF_QUESTION if each.need in cls.needs)
+        cls._of_response = tuple(each for each in _OF_RESPONSE if each.need in cls.needs)
         own = (cls.not_applicable_to, cls.unavailable) != (BaseMetric.not_applicable_to, BaseMetric.unavailable)
-        cls._kind = None if own else _KINDS.setdefault((cls.needs, cls.of_answer), len(_KINDS))
+        cls._kind = None if own else _KINDS.setdefault((cls.needs, cls.of_answer, cls.answerable_only), len(_KINDS))
 
     def compute(
         self,
@@ -356,15 +341,7 @@ class BaseMetric(ABC):
         return _without_value(self.name, self.group, reason, missing).model_copy(update={"details": details})
 
 
-def _by_compute(metric: BaseMetric, case: Sample) -> MetricResult:
-    return metric.compute(case.question, case.response)
-
-
 _INJECTED = "the judge flags the data: it holds text that tells it what to decide"
-
-_NO_ANSWER = "the server sent no answer"
-
-_ONLY_RETRIEVES = "this server only retrieves"
 
 _SAYS_NOTHING = "the chunks carry neither text nor a name (is the mapping right?)"
 
@@ -375,6 +352,39 @@ _NOT_NAMED = "gold is known by an id alone, and the chunks carry no such id (is 
 
 def _says_something(chunk: RetrievedChunk) -> bool:
     return bool(chunk.text or chunk.chunk_id or chunk.document_id or chunk.document_name)
+
+
+class _Precondition(NamedTuple):
+    """What a question or a response must have for a metric with this need, and the reason where it has not."""
+
+    need: Need
+    holds: Callable[[Any], object]
+    reason: str
+
+
+_OF_QUESTION = (
+    _Precondition(Need.GOLD, lambda question: question.gold_passages, "the question has no gold passages"),
+    _Precondition(
+        Need.EXPECTED_ANSWER,
+        lambda question: question.expected_answer is not None or question.is_unanswerable,
+        "the question has no expected answer",
+    ),
+    _Precondition(
+        Need.ANSWERABILITY,
+        lambda question: question.is_unanswerable is not None,
+        "the dataset does not say whether the question is answerable",
+    ),
+)
+
+_OF_RESPONSE = (
+    _Precondition(Need.CHUNKS, lambda response: response.chunks is not None, "the server sent no chunks"),
+    _Precondition(
+        Need.CHUNKS,
+        lambda response: not response.chunks or any(map(_says_something, response.chunks)),
+        _SAYS_NOTHING,
+    ),
+    _Precondition(Need.CITATIONS, lambda response: response.citations is not None, "the server sent no citations"),
+)
 
 
 @lru_cache(maxsize=1024)

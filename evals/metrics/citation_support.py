@@ -163,36 +163,13 @@ class _CitationSupport(JudgedMetric):
 
     def _not_to_examine(self, case: Sample) -> MetricResult | None:
         """Why no sentence of an answer could be examined; None where some can be."""
-        if case.response.chunks and not numbered_contexts(case):
-            return self.undefined("the chunks carry no text")
+        without_text = super().settled(case)
+        if without_text is not None:
+            return without_text
         found = statements(case)
         if found is None:
             return self.undefined("the citations do not say which sentence they stand in")
         return None if found else self.undefined("the answer holds no sentence")
-
-
-class CitationSupportRecall(_CitationSupport):
-    """Share of the answer's sentences that the passages they cite support.
-
-    Formula: supported sentences / all sentences on which the judge could tell; a sentence is supported if all its
-    cited chunks together support it. A sentence without citation, or with one that was not retrieved, is not. Range 0
-    to 1, higher is better. None for an abstention, where the chunks carry no text, and where the server does not say
-    which sentence a citation stands in.
-    Reference: Gao et al. 2023 (ALCE citation recall), with a judge instead of T5 entailment.
-    """
-
-    name = "citation_support_recall"
-
-    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
-        verdicts = _verdicts(replies)
-        counted = [
-            verdicts[n]["verdict"] if statement.examined else "unsupported"
-            for n, statement in enumerate(statements(case) or [], start=1)
-        ]
-        known = [verdict == "supported" for verdict in counted if verdict != "cannot_tell"]
-        if not known:
-            return self.undefined("the judge could not tell", missing="judge")
-        return self.result(sum(known) / len(known), sentences=len(known), supported=sum(known))
 
 
 def _verdicts(replies: Mapping[str, ReplyData]) -> dict[int, ReplyData]:
@@ -221,17 +198,35 @@ class CitationSupportPrecision(_CitationSupport):
     def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
         items = [item for item in _verdicts(replies).values() if item["verdict"] != "cannot_tell"]
         if not items:
-            return _nothing_cited(self, replies)
+            return self.undecided() if _verdicts(replies) else self.undefined("no sentence cites a retrieved chunk")
         total = sum(len(item["citations"]) for item in items)
         supported = [item for item in items if item["verdict"] == "supported"]
         good = sum(len(item["citations"]) - _needless(item) for item in supported)
         return self.result(good / total, citations=total, counting=good)
 
 
-def _nothing_cited(metric: _CitationSupport, replies: Mapping[str, ReplyData]) -> MetricResult:
-    if _verdicts(replies):
-        return metric.undefined("the judge could not tell", missing="judge")
-    return metric.undefined("no sentence cites a retrieved chunk")
+class CitationSupportRecall(_CitationSupport):
+    """Share of the answer's sentences that the passages they cite support.
+
+    Formula: supported sentences / all sentences on which the judge could tell; a sentence is supported if all its
+    cited chunks together support it. A sentence without citation, or with one that was not retrieved, is not. Range 0
+    to 1, higher is better. None for an abstention, where the chunks carry no text, and where the server does not say
+    which sentence a citation stands in.
+    Reference: Gao et al. 2023 (ALCE citation recall), with a judge instead of T5 entailment.
+    """
+
+    name = "citation_support_recall"
+
+    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
+        verdicts = _verdicts(replies)
+        counted = [
+            verdicts[n]["verdict"] if statement.examined else "unsupported"
+            for n, statement in enumerate(statements(case) or [], start=1)
+        ]
+        known = [verdict == "supported" for verdict in counted if verdict != "cannot_tell"]
+        if not known:
+            return self.undecided()
+        return self.result(sum(known) / len(known), sentences=len(known), supported=sum(known))
 
 
 class OverCitationRate(_CitationSupport):
@@ -251,7 +246,7 @@ class OverCitationRate(_CitationSupport):
         supported = [item for item in items if item["verdict"] == "supported"]
         if not supported:
             if any(item["verdict"] == "cannot_tell" for item in items):
-                return self.undefined("the judge could not tell", missing="judge")
+                return self.undecided()
             return self.undefined("no sentence is supported by what it cites")
         total = sum(len(item["citations"]) for item in supported)
         return self.result(sum(map(_needless, supported)) / total, citations=total)

@@ -5,7 +5,7 @@ the judge could not tell does not count. Empty denominators give None, where RAG
 """
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -20,11 +20,9 @@ from evals.metrics.judge_tasks import (
     JudgeTask,
     ReplyData,
     in_order,
-    numbered_contexts,
 )
 from evals.metrics.judged import JudgedMetric
 from evals.metrics.sample import Sample
-from evals.schemas.dataset import EvalQuestion
 from evals.schemas.results import MetricGroup, MetricResult
 
 
@@ -41,7 +39,8 @@ class Claims:
     @cached_property
     def correct(self) -> list[bool | None]:
         """Of each claim of the answer: whether the reference says it."""
-        return _decided(self.replies[COMPARED.name]["answer_claims"], "correct")
+        verdicts = [item["verdict"] for item in in_order(self.replies[COMPARED.name]["answer_claims"])]
+        return [None if verdict == "cannot_tell" else verdict == "correct" for verdict in verdicts]
 
     @cached_property
     def conveyed(self) -> list[str]:
@@ -68,35 +67,23 @@ class Claims:
         """Of each claim of the reference: whether an answer without it would be none."""
         return [claim["importance"] == "vital" for claim in self.replies[REFERENCE_CLAIMS.name]["claims"]]
 
-    @property
-    def answer_has_none(self) -> bool:
-        """Whether the answer is known to make no claim."""
-        found = self.replies.get(ANSWER_CLAIMS.name)
-        return found is not None and not found["claims"]
-
-    @property
-    def reference_has_none(self) -> bool:
-        """Whether the reference is known to make no claim."""
-        found = self.replies.get(REFERENCE_CLAIMS.name)
+    def has_none(self, of: JudgeTask) -> bool:
+        """Whether the answer, or the reference, is known to make no claim."""
+        found = self.replies.get(of.name)
         return found is not None and not found["claims"]
 
     @property
     def retrieved_none(self) -> bool:
         """Whether the chunks are known to support no claim of the reference."""
-        if self.reference_has_none:
+        if self.has_none(REFERENCE_CLAIMS):
             return True
-        there = REFERENCE_IN_CONTEXTS.name in self.replies
-        return there and all(chunks is not None and not chunks for chunks in self.retrieved)
+        known = REFERENCE_IN_CONTEXTS.name in self.replies
+        return known and all(chunks is not None and not chunks for chunks in self.retrieved)
 
     @cached_property
     def relevant(self) -> frozenset[int]:
         """The chunks that support a claim of the reference."""
         return frozenset().union(*(chunks for chunks in self.retrieved if chunks))
-
-
-def _decided(items: Sequence[ReplyData], yes: str) -> list[bool | None]:
-    verdicts = [item["verdict"] for item in in_order(items)]
-    return [None if verdict == "cannot_tell" else verdict == yes for verdict in verdicts]
 
 
 def _supporting(reply: ReplyData) -> list[frozenset[int] | None]:
@@ -114,6 +101,7 @@ class ClaimMetric(JudgedMetric):
     group = MetricGroup.GENERATION
     suites: ClassVar = frozenset({"claims"})
     needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER})
+    answerable_only = True
 
     @abstractmethod
     def counted(self, claims: Claims) -> list[float | None]:
@@ -123,17 +111,9 @@ class ClaimMetric(JudgedMetric):
         """Why there may be no claim to count."""
         return "the answer abstains" if case.abstained else "the answer makes no claims"
 
-    def not_applicable_to(self, question: EvalQuestion) -> str | None:
-        return "the question is unanswerable" if question.is_unanswerable else super().not_applicable_to(question)
-
-    def settled(self, case: Sample) -> MetricResult | None:
-        if Need.CHUNKS in self.needs and case.response.chunks and not numbered_contexts(case):
-            return self.undefined("the chunks carry no text")
-        return None
-
     def none_counts(self, claims: Claims) -> bool:
         """Whether the replies that are there, maybe not all, show that no claim counts."""
-        return claims.answer_has_none
+        return claims.has_none(ANSWER_CLAIMS)
 
     def settled_by(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult | None:
         return self.undefined(self.nothing(case)) if self.none_counts(Claims(replies)) else None
@@ -144,7 +124,7 @@ class ClaimMetric(JudgedMetric):
         if known:
             return self.result(sum(known) / len(known), claims=len(known))
         if counted:
-            return self.undefined("the judge could not tell", missing="judge")
+            return self.undecided()
         return self.undefined(self.nothing(case))
 
 
@@ -181,7 +161,7 @@ class ClaimRecall(ClaimMetric):
         return [None if chunks is None else float(bool(chunks)) for chunks in claims.retrieved]
 
     def none_counts(self, claims: Claims) -> bool:
-        return claims.reference_has_none
+        return claims.has_none(REFERENCE_CLAIMS)
 
     def nothing(self, case: Sample) -> str:
         return "the expected answer states no facts"
@@ -201,13 +181,15 @@ class ClaimF1(JudgedMetric):
     group = MetricGroup.GENERATION
     suites: ClassVar = frozenset({"claims"})
     needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER})
+    answerable_only = True
     inquiries = (COMPARED,)
 
-    def not_applicable_to(self, question: EvalQuestion) -> str | None:
-        return "the question is unanswerable" if question.is_unanswerable else super().not_applicable_to(question)
-
     def settled_by(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult | None:
-        return self.undefined("the expected answer states no facts") if Claims(replies).reference_has_none else None
+        return (
+            self.undefined("the expected answer states no facts")
+            if Claims(replies).has_none(REFERENCE_CLAIMS)
+            else None
+        )
 
     def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
         claims = Claims(replies)
@@ -216,7 +198,7 @@ class ClaimF1(JudgedMetric):
         if not claims.conveyed:
             return self.undefined("the expected answer states no facts")
         if not conveyed or (claims.correct and not correct):
-            return self.undefined("the judge could not tell", missing="judge")
+            return self.undecided()
         recall = sum(conveyed) / len(conveyed)
         precision = sum(correct) / len(correct) if correct else 0.0
         return self.result(_harmonic_mean(precision, recall), precision=precision, recall=recall)
@@ -370,33 +352,10 @@ class _Nuggets(ClaimMetric):
     def none_counts(self, claims: Claims) -> bool:
         if REFERENCE_CLAIMS.name not in claims.replies:
             return False
-        return not any(claims.vital) if self.only_vital else claims.reference_has_none
+        return not any(claims.vital) if self.only_vital else claims.has_none(REFERENCE_CLAIMS)
 
     def nothing(self, case: Sample) -> str:
         return "no fact of the expected answer is vital" if self.only_vital else "the expected answer states no facts"
-
-
-class NuggetAll(_Nuggets):
-    """Mean support of all nuggets.
-
-    Formula: conveyed 1, partly 0.5, missing 0, mean over all nuggets. Range 0 to 1, higher is better. 0 for an
-    abstention on an answerable question; None for an unanswerable one and for an expected answer without facts.
-    Reference: Pradeep et al. 2024 (AutoNuggetizer, "all").
-    """
-
-    name = "nugget_all"
-
-
-class NuggetAllStrict(_Nuggets):
-    """Share of all nuggets that are fully conveyed.
-
-    Formula: conveyed 1, partly 0, missing 0, mean over all nuggets. Range 0 to 1, higher is better. 0 for an
-    abstention on an answerable question; None for an unanswerable one and for an expected answer without facts.
-    Reference: Pradeep et al. 2024 (AutoNuggetizer, "strict all").
-    """
-
-    name = "nugget_all_strict"
-    partly = 0.0
 
 
 class NuggetVital(_Nuggets):
@@ -421,4 +380,27 @@ class NuggetVitalStrict(_Nuggets):
 
     name = "nugget_vital_strict"
     only_vital = True
+    partly = 0.0
+
+
+class NuggetAll(_Nuggets):
+    """Mean support of all nuggets.
+
+    Formula: conveyed 1, partly 0.5, missing 0, mean over all nuggets. Range 0 to 1, higher is better. 0 for an
+    abstention on an answerable question; None for an unanswerable one and for an expected answer without facts.
+    Reference: Pradeep et al. 2024 (AutoNuggetizer, "all").
+    """
+
+    name = "nugget_all"
+
+
+class NuggetAllStrict(_Nuggets):
+    """Share of all nuggets that are fully conveyed.
+
+    Formula: conveyed 1, partly 0, missing 0, mean over all nuggets. Range 0 to 1, higher is better. 0 for an
+    abstention on an answerable question; None for an unanswerable one and for an expected answer without facts.
+    Reference: Pradeep et al. 2024 (AutoNuggetizer, "strict all").
+    """
+
+    name = "nugget_all_strict"
     partly = 0.0

@@ -7,13 +7,13 @@ from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import sha256
 from importlib.util import find_spec
 from math import isnan, sqrt
 from operator import mul
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from pydantic import Field
 
@@ -30,6 +30,8 @@ __all__ = ["Embedder", "Semantics", "TextScorer", "Vector", "cosine"]
 
 # What compares texts, as metrics see it: an embedder, and a scorer of pairs.
 
+
+T = TypeVar("T")
 
 Vector = Sequence[float]
 
@@ -278,70 +280,7 @@ def _without_tilde(model: str) -> str:
     return str(Path(model).expanduser()) if model.startswith("~") else model
 
 
-# Which texts came before, and as the how-manieth, without holding them.
-
-
-_FIRST = 1 << 10
-
-_BYTES = 8
-
-
-class Places:
-    """Numbers by text, of each of which 24 to 48 bytes are held, however long it is.
-
-    Texts are told apart by their `hash64`. A table with open addressing, as a `dict` takes four times as much.
-    """
-
-    def __init__(self) -> None:
-        self._hashes = array("Q", bytes(_BYTES * _FIRST))
-        self._numbers = array("I", [0]) * _FIRST
-        self._count = 0
-
-    def __len__(self) -> int:
-        return self._count
-
-    def find(self, text: str) -> int | None:
-        """The number of a text; None where it did not come yet."""
-        wanted = _hash(text)
-        slot = self._slot(wanted)
-        return self._numbers[slot] if self._hashes[slot] else None
-
-    def add(self, text: str) -> bool:
-        """Give a text the next number, counted from 0; returns whether it is new."""
-        wanted = _hash(text)
-        slot = self._slot(wanted)
-        if self._hashes[slot]:
-            return False
-        self._hashes[slot], self._numbers[slot] = wanted, self._count
-        self._count += 1
-        if 2 * self._count > len(self._hashes):
-            self._grow()
-        return True
-
-    def _slot(self, wanted: int) -> int:
-        """Where a hash stands, or would be put."""
-        hashes, mask = self._hashes, len(self._hashes) - 1
-        slot = wanted & mask
-        while hashes[slot] not in (0, wanted):
-            slot = (slot + 1) & mask
-        return slot
-
-    def _grow(self) -> None:
-        before = zip(self._hashes, self._numbers, strict=True)
-        size = 2 * len(self._hashes)
-        self._hashes, self._numbers = array("Q", bytes(_BYTES * size)), array("I", [0]) * size
-        for wanted, number in before:
-            if wanted:
-                slot = self._slot(wanted)
-                self._hashes[slot], self._numbers[slot] = wanted, number
-
-
-def _hash(text: str) -> int:
-    """Never 0, which stands for an empty place."""
-    return hash64(text) or 1
-
-
-# Every text is embedded once in a run, and every pair scored once.
+# Every text is embedded once in a run, and every pair scored once; of texts only their hashes are held.
 
 
 class RememberingEmbedder:
@@ -354,23 +293,19 @@ class RememberingEmbedder:
     def __init__(self, embedder: Embedder) -> None:
         self.name = embedder.name
         self._embedder = embedder
-        self._places = Places()
+        self._places: dict[int, int] = {}
+        """By the hash of a text, where its vector lies."""
         self._vectors: DiskBuffer[Vector] = DiskBuffer(None)
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
         """One vector for each text, in their order."""
-        new = [text for text in dict.fromkeys(texts) if self._places.find(text) is None]
+        keys = {text: hash64(text) for text in texts}
+        new = [text for text, key in keys.items() if key not in self._places]
         found = dict(zip(new, self._embedder.embed(new), strict=True)) if new else {}
         for text, vector in found.items():
+            self._places[keys[text]] = len(self._places)
             self._vectors.append(vector)
-            self._places.add(text)
-        return [found[text] if text in found else self._known(text) for text in texts]
-
-    def _known(self, text: str) -> Vector:
-        number = self._places.find(text)
-        if number is None:
-            raise KeyError(text)
-        return self._vectors.read(number)
+        return [found[text] if text in found else self._vectors.read(self._places[keys[text]]) for text in texts]
 
 
 class RememberingScorer:
@@ -385,29 +320,20 @@ class RememberingScorer:
     def __init__(self, scorer: TextScorer) -> None:
         self.name = scorer.name
         self._scorer = scorer
-        self._places = Places()
-        self._scores = array("d")
+        self._scores: dict[int, float] = {}
 
     def f1(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """The F1 of each (candidate, reference), in their order."""
-        new = [pair for pair in dict.fromkeys(pairs) if self._place(pair) is None and _both_say_something(pair)]
-        for pair, score in zip(new, self._scorer.f1(new) if new else (), strict=True):
-            self._scores.append(score)
-            self._places.add(key_of_pair(pair))
-        places = map(self._place, pairs)
-        return [0.0 if place is None else self._scores[place] for place in places]
-
-    def _place(self, pair: tuple[str, str]) -> int | None:
-        return self._places.find(key_of_pair(pair))
+        keys = {pair: key_of_pair(pair) for pair in pairs}
+        new = [pair for pair, key in keys.items() if key not in self._scores and all(text.strip() for text in pair)]
+        scores = self._scorer.f1(new) if new else ()
+        self._scores.update(zip([keys[pair] for pair in new], scores, strict=True))
+        return [self._scores.get(keys[pair], 0.0) for pair in pairs]
 
 
-def key_of_pair(pair: tuple[str, str]) -> str:
-    """The two as one text, which no other pair makes."""
-    return f"{len(pair[0])} {pair[0]}{pair[1]}"
-
-
-def _both_say_something(pair: tuple[str, str]) -> bool:
-    return all(text.strip() for text in pair)
+def key_of_pair(pair: tuple[str, str]) -> int:
+    """The hash of the two together, which no other pair has."""
+    return hash64(f"{len(pair[0])} {pair[0]}{pair[1]}")
 
 
 # Embeddings by the package sentence-transformers.
@@ -488,25 +414,14 @@ def load_semantics(choice: ModelChoice, settle_hub: Callable[[], bool]) -> Seman
     missing = [name for name, wanted in needed.items() if wanted and find_spec(name.replace("-", "_")) is None]
     embedder = scorer = None
     if choice.embedder and "sentence-transformers" not in missing:
-        embedder = RememberingEmbedder(_load_embedder(config, settle_hub))
+        model = config.embedder
+        make_embedder = partial(SentenceTransformersEmbedder, model, device=config.device)
+        embedder = RememberingEmbedder(_loaded("semantic.embedder", model, make_embedder, settle_hub))
     if choice.scorer and "bert-score" not in missing:
         scorer = RememberingScorer(_load_scorer(config, settle_hub))
-    return Semantics(embedder, scorer, _not_installed(missing), config.sentence_coverage_threshold)
-
-
-def _not_installed(packages: list[str]) -> str | None:
-    if not packages:
-        return None
-    return f"{' and '.join(packages)} {'are' if packages[1:] else 'is'} not installed: {INSTALL}"
-
-
-def _load_embedder(config: SemanticConfig, settle_hub: Callable[[], bool]) -> Embedder:
-    model = config.embedder
-    reached = Path(model).is_dir() or settle_hub()
-    try:
-        return SentenceTransformersEmbedder(model, device=config.device)
-    except Exception as error:  # libraries raise what they like for a model they cannot load; it stays the cause
-        raise _cannot_load("semantic.embedder", model, error, reached=reached) from error
+    are = "are" if missing[1:] else "is"
+    reason = f"{' and '.join(missing)} {are} not installed: {INSTALL}" if missing else None
+    return Semantics(embedder, scorer, reason, config.sentence_coverage_threshold)
 
 
 def _load_scorer(config: SemanticConfig, settle_hub: Callable[[], bool]) -> TextScorer:
@@ -516,13 +431,18 @@ def _load_scorer(config: SemanticConfig, settle_hub: Callable[[], bool]) -> Text
             f"semantic.bert_score_model: bert-score does not know which layer of {model} to compare",
             "set semantic.bert_score_layers",
         )
+    make = partial(BertScorer, model, layers=layers, rescale=config.bert_score_rescale, device=config.device)
+    return _loaded("semantic.bert_score_model", model, make, settle_hub)
+
+
+def _loaded(key: str, model: str, make: Callable[[], T], settle_hub: Callable[[], bool]) -> T:
     reached = Path(model).is_dir() or settle_hub()
     try:
-        return BertScorer(model, layers=layers, rescale=config.bert_score_rescale, device=config.device)
+        return make()
     except ConfigError:
         raise
-    except Exception as error:  # as above
-        raise _cannot_load("semantic.bert_score_model", model, error, reached=reached) from error
+    except Exception as error:  # libraries raise what they like for a model they cannot load; it stays the cause
+        raise _cannot_load(key, model, error, reached=reached) from error
 
 
 def _cannot_load(key: str, model: str, error: Exception, *, reached: bool) -> ConfigError:

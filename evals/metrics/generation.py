@@ -39,7 +39,7 @@ class _Grounded(JudgedMetric):
             return self.undefined("the answer makes no claims")
         known = [claim for claim in claims if claim["verdict"] != "cannot_tell"]
         if not known:
-            return self.undefined("the judge could not tell", missing="judge")
+            return self.undecided()
         return self.share(known, claims=len(claims))
 
     @abstractmethod
@@ -68,25 +68,6 @@ class Faithfulness(_Grounded):
         failed = [claim["claim"] for claim in known if claim["verdict"] != "supported"]
         told = {"contradicted": denied} if (denied := _contradicted(known)) else {}
         return self.result((len(known) - len(failed)) / len(known), **details, unsupported=failed, **told)
-
-
-class Contradiction(_Grounded):
-    """Share of the answer's claims that the retrieved chunks contradict.
-
-    Formula: contradicted / (supported + contradicted + not said), by the verdicts of `faithfulness`, in the same call.
-    A claim is contradicted only with a quotation that stands in a chunk and cannot be true together with it. What is
-    not said is no contradiction: the two are 1 − faithfulness. Range 0 to 1, lower is better. None for an abstention,
-    an answer without claims, and without chunks.
-    Reference: the three labels of entailment (Bowman et al. 2015), on claims as in Es et al. 2023 (RAGAS).
-    """
-
-    name = "contradiction"
-    suites: ClassVar = frozenset({"answer"})
-    higher_is_better = False
-
-    def share(self, known: Sequence[ReplyData], **details: Any) -> MetricResult:
-        denied = _contradicted(known)
-        return self.result(len(denied) / len(known), **details, contradicted=denied)
 
 
 class AnswerCorrectness(LabelledMetric):
@@ -127,3 +108,22 @@ class AnswerRelevancy(LabelledMetric):
 
     def settled(self, case: Sample) -> MetricResult | None:
         return settled_relevance(self, case)
+
+
+class Contradiction(_Grounded):
+    """Share of the answer's claims that the retrieved chunks contradict.
+
+    Formula: contradicted / (supported + contradicted + not said), by the verdicts of `faithfulness`, in the same call.
+    A claim is contradicted only with a quotation that stands in a chunk and cannot be true together with it. What is
+    not said is no contradiction: the two are 1 − faithfulness. Range 0 to 1, lower is better. None for an abstention,
+    an answer without claims, and without chunks.
+    Reference: the three labels of entailment (Bowman et al. 2015), on claims as in Es et al. 2023 (RAGAS).
+    """
+
+    name = "contradiction"
+    suites: ClassVar = frozenset({"answer"})
+    higher_is_better = False
+
+    def share(self, known: Sequence[ReplyData], **details: Any) -> MetricResult:
+        denied = _contradicted(known)
+        return self.result(len(denied) / len(known), **details, contradicted=denied)

@@ -3,7 +3,6 @@
 Passages stand first in what is given, so that calls about the same ones begin alike.
 """
 
-import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -270,19 +269,15 @@ _STRENGTH = {"supported": 3, "contradicted": 2, "cannot_tell": 1}
 def _merged_claims(replies: Sequence[ReplyData]) -> ReplyData:
     """One item a claim: the word of the block that says most, with the passages of all blocks that say it."""
     said: dict[int, list[ReplyData]] = {}
-    for item in itertools.chain.from_iterable(reply["claims"] for reply in replies):
-        said.setdefault(item["id"], []).append(item)
-    return {"claims": [_merged_claim(items) for items in said.values()]}
-
-
-def _merged_claim(items: Sequence[ReplyData]) -> ReplyData:
-    first = max(items, key=lambda item: _STRENGTH.get(item["verdict"], 0))
-    alike = (item["passages"] for item in items if item["verdict"] == first["verdict"])
-    return {**first, "passages": list(itertools.chain.from_iterable(alike))}
-
-
-def _merged_contexts(replies: Sequence[ReplyData]) -> ReplyData:
-    return {"contexts": list(itertools.chain.from_iterable(reply["contexts"] for reply in replies))}
+    for reply in replies:
+        for item in reply["claims"]:
+            said.setdefault(item["id"], []).append(item)
+    claims = []
+    for items in said.values():
+        first = max(items, key=lambda item: _STRENGTH.get(item["verdict"], 0))
+        alike = [item["passages"] for item in items if item["verdict"] == first["verdict"]]
+        claims.append({**first, "passages": [passage for passages in alike for passage in passages]})
+    return {"claims": claims}
 
 
 ANSWER_IN_CONTEXTS = _in_contexts(ANSWER_CLAIMS, "answer_in_contexts")
@@ -332,7 +327,7 @@ CONTEXT_RELEVANCE = JudgeTask(
         "expected_answer": case.question.expected_answer,
     },
     given=lambda case: None if numbered_contexts(case) else {"contexts": []},
-    merge=_merged_contexts,
+    merge=lambda replies: {"contexts": [item for reply in replies for item in reply["contexts"]]},
 )
 """Which chunks help to answer the question."""
 

@@ -90,7 +90,13 @@ class JudgedMetric(BaseMetric):
 
     def settled(self, case: Sample) -> MetricResult | None:
         """The result where no judge is needed to know it; None where one is."""
+        if Need.CHUNKS in self.needs and case.response.chunks and not case.passages:
+            return self.undefined("the chunks carry no text")
         return None
+
+    def undecided(self, **details: Any) -> MetricResult:
+        """The result where the judge could not tell."""
+        return self.undefined("the judge could not tell", missing="judge", **details)
 
     def settled_by(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult | None:
         """The result where these replies settle it, whatever those say that are asked for after them.
@@ -259,8 +265,29 @@ class LabelledMetric(JudgedMetric):
 
     def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
         (reply,) = replies.values()
-        details = {"verdict": reply["verdict"], "justification": reply["justification"]}
+        return self.labelled(reply)
+
+    def labelled(self, reply: ReplyData, **details: Any) -> MetricResult:
+        """The value of a reply's label, with these details before those of the reply."""
+        details |= {"verdict": reply["verdict"], "justification": reply["justification"]}
         value = self.scale.get(reply["verdict"])
-        if value is None:
-            return self.undefined("the judge could not tell", missing="judge", **details)
-        return self.result(value, **details)
+        return self.undecided(**details) if value is None else self.result(value, **details)
+
+
+def share_supported(metric: JudgedMetric, claims: Sequence[ReplyData], *, retrieved: bool) -> MetricResult:
+    """The share of claims that are supported, on the metric's scale; all of it where there are none.
+
+    Args:
+        metric: Of which the result is.
+        claims: Each with its verdict.
+        retrieved: Whether there are passages that could support one.
+    """
+    whole = metric.high or 1.0
+    if not claims:
+        return metric.result(whole, edge="no claims")
+    verdicts = [claim["verdict"] for claim in claims]
+    known = len(verdicts) - verdicts.count("cannot_tell")
+    if not known:
+        return metric.undecided()
+    edge = {} if retrieved else {"edge": "no contexts"}
+    return metric.result(whole * verdicts.count("supported") / known, claims=known, **edge)

@@ -304,22 +304,19 @@ class CostPerQuery(BaseMetric):
         usage = case.response.usage
         if usage is None:
             return self.undefined("the server reported no token usage")
-        price = self.prices.get(case.response.model or "") or (self.default if self._is_default(case) else None)
+        model = case.response.model
+        price = self.prices.get(model or "") or (self.default if self._is_default(model) else None)
         if price is None:
-            listed = self.listed(case.response.model, usage)
+            listed = self.listed(model, usage)
+            named = model or self.model
             if listed is not None:
                 return self.result(listed, price=LIST_PRICE)
-            return self.undefined(_unpriced(case.response.model or self.model))
+            if named is None:
+                return self.undefined("no price is known: neither the answer nor the server names a model")
+            return self.undefined(f"no price is known for model {named} (give one under `prices:`)")
         value = (usage.prompt_tokens * price.input + usage.completion_tokens * price.output) / 1e6
         return self.result(value, price=price.source)
 
-    def _is_default(self, case: Sample) -> bool:
+    def _is_default(self, model: str | None) -> bool:
         """Whether the answer is of the model whose price is the default, as far as anybody says."""
-        model = case.response.model
         return model is None or self.model is None or model.startswith(self.model) or self.model.endswith(model)
-
-
-def _unpriced(model: str | None) -> str:
-    if model is None:
-        return "no price is known: neither the answer nor the server names a model"
-    return f"no price is known for model {model} (give one under `prices:`)"

@@ -322,7 +322,7 @@ class GPTScore(JudgedMetric):
             failed = [name for name, verdict in verdicts.items() if verdict == "not_met"]
             return self.result(0.0, criteria=verdicts, not_met=failed)
         if "cannot_tell" in verdicts.values() or "met" not in verdicts.values():
-            return self.undefined("the judge could not tell", missing="judge", criteria=verdicts)
+            return self.undecided(criteria=verdicts)
         return self.result(1.0, criteria=verdicts)
 
 

@@ -13,7 +13,6 @@ from typing import ClassVar
 from evals.metrics.base import (
     EMBEDDING_NOT_FINITE,
     Aggregation,
-    BaseMetric,
     Comparing,
     Need,
     settled_by_abstention,
@@ -30,194 +29,36 @@ from evals.metrics.judge_tasks import (
     ReplyData,
     answer_beside_reference,
     in_order,
-    numbered_contexts,
     question_and_answer,
 )
-from evals.metrics.judged import Decider, JudgedMetric
+from evals.metrics.judged import Decider, JudgedMetric, LabelledMetric, share_supported
 from evals.metrics.sample import Sample
-from evals.schemas.dataset import EvalQuestion
 from evals.schemas.results import WITHOUT_VERDICT, MetricGroup, MetricResult
 from evals.schemas.verdicts import VerdictRequest
 
-# The graphrag suite's verdicts on an answer: a graded accuracy, and how many are correct, wrong, or not known.
 
+class _InPercent(JudgedMetric):
+    """What the metrics of the suite share that are a percentage."""
 
-FACTUAL_ACCURACY = JudgeTask("factual_accuracy", "factual_accuracy", answer_beside_reference)
-"""Correctness, completeness and consistency of the answer, each on five steps."""
-
-_GRADES = ((80.0, "A"), (60.0, "B"), (40.0, "C"), (20.0, "D"))
-
-
-def letter_grade(percent: float) -> str:
-    """The letter of a percentage: A from 80, B from 60, C from 40, D from 20, else E."""
-    return next((letter for least, letter in _GRADES if percent >= least), "E")
-
-
-class FactualAccuracyPercentage(JudgedMetric):
-    """How accurate the answer is, measured by the expected answer and by three criteria, in percent.
-
-    Formula: 0.5 × correctness + 0.3 × completeness + 0.2 × consistency, each excellent 100, good 75, fair 50, poor 25
-    or bad 0 by the judge. Steps instead of any number from 0 to 100, for judges agree better on few anchored steps;
-    a step has a letter of its own. The letter (A from 80, B from 60, C from 40, D from 20, else E) stands in the
-    details, and the scorecard shows how they are distributed. Range 0 to 100, higher is better. 0 for an abstention
-    on an answerable question, and for an answer to an unanswerable one; None for a right abstention and without an
-    expected answer.
-    Reference: Liu et al. 2023 (G-Eval), with one sample instead of token probabilities.
-    """
-
-    name = "factual_accuracy_percentage"
-    group = MetricGroup.GENERATION
+    group: ClassVar[MetricGroup] = MetricGroup.GENERATION
     suites: ClassVar = frozenset({"graphrag"})
     unit = "percent"
     high = 100.0
-    needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER})
-    heeds_abstention = True
-    inquiries = (FACTUAL_ACCURACY,)
-    weights: ClassVar[Mapping[str, float]] = {"correctness": 0.5, "completeness": 0.3, "consistency": 0.2}
-    scale: ClassVar[Mapping[str, float]] = {"excellent": 100.0, "good": 75.0, "fair": 50.0, "poor": 25.0, "bad": 0.0}
-
-    def settled(self, case: Sample) -> MetricResult | None:
-        return settled_by_abstention(self, case, label="E")
-
-    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
-        verdicts = {item["id"]: item["verdict"] for item in replies[FACTUAL_ACCURACY.name]["criteria"]}
-        if "cannot_tell" in verdicts.values():
-            return self.undefined("the judge could not tell", missing="judge", criteria=verdicts)
-        value = sum(weight * self.scale[verdicts[name]] for name, weight in self.weights.items())
-        return self.result(value, label=letter_grade(value), criteria=verdicts)
 
 
-class _AnswerCount(JudgedMetric):
-    """How many answers are of one class."""
+class _ContextMetric(JudgedMetric):
+    """What the metrics of retrieved chunks share: no chunk can help to answer an unanswerable question."""
 
-    group = MetricGroup.GENERATION
-    suites: ClassVar = frozenset({"graphrag"})
-    unit = "answers"
-    aggregation = Aggregation.SUM
-    needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER})
-    heeds_abstention = True
-    inquiries = (ANSWER_CORRECTNESS,)
-    counted: ClassVar[str]
-
-    def settled(self, case: Sample) -> MetricResult | None:
-        if case.abstained:
-            return self._classified("don't know")
-        return self._classified("wrong") if case.question.is_unanswerable else None
-
-    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
-        reply = replies[ANSWER_CORRECTNESS.name]
-        said, why = reply["verdict"], reply["justification"]
-        if said == "cannot_tell":
-            return self.undefined("the judge could not tell", missing="judge", justification=why)
-        return self._classified("correct" if said == "correct" else "wrong", said=said, justification=why)
-
-    def _classified(self, label: str, **details: str) -> MetricResult:
-        return self.result(float(label == self.counted), label=label, **details)
-
-
-class CorrectAnswersCount(_AnswerCount):
-    """How many answers are correct.
-
-    Formula: sum over questions of 1 where the judge calls the answer correct, measured by the expected answer, in the
-    same call as `answer_correctness`; a partly correct one counts as wrong. An abstention is neither correct nor wrong.
-    Range 0 to the number of questions, higher is better. None without an expected answer.
-    Reference: the formula here.
-    """
-
-    name = "correct_answers_count"
-    counted = "correct"
-
-
-class WrongAnswersCount(_AnswerCount):
-    """How many answers are wrong.
-
-    Formula: sum over questions of 1 where the judge calls the answer incorrect or only partly correct, measured by the
-    expected answer, or where an unanswerable question was answered. An abstention is neither correct nor wrong. Range 0
-    to the number of questions, lower is better. None without an expected answer.
-    Reference: the formula here.
-    """
-
-    name = "wrong_answers_count"
-    counted = "wrong"
-    higher_is_better = False
-
-
-class DontKnowAnswersCount(BaseMetric):
-    """How many answers say that they do not know.
-
-    Formula: sum over questions of 1 where the answer abstains, as the abstention metrics have it: by the text rules,
-    and of a longer answer by the judge where one takes part. Range 0 to the number of questions; neither direction is
-    better in itself. None where the server sent no answer, and where the judge's word is lost.
-    Reference: the formula here.
-    """
-
-    name = "dont_know_answers_count"
-    group = MetricGroup.ABSTENTION
-    suites: ClassVar = frozenset({"graphrag"})
-    unit = "answers"
-    aggregation = Aggregation.SUM
-    higher_is_better = None
-    heeds_abstention = True
-    of_answer = True
-
-    def measure(self, case: Sample) -> MetricResult:
-        return self.result(float(case.abstained))
-
-
-def _supported(reply: ReplyData) -> tuple[int, int]:
-    """How many claims are supported, and of how many the judge could tell."""
-    verdicts = [item["verdict"] for item in reply["claims"]]
-    return verdicts.count("supported"), len(verdicts) - verdicts.count("cannot_tell")
-
-
-class RagasFaithfulness(JudgedMetric):
-    """Share of the answer's claims that the retrieved chunks support, in percent.
-
-    Formula: supported claims / claims of the answer on which the judge could tell × 100. Range 0 to 100, higher is
-    better. Edges: an answer without claims, an abstention included, has 100; one for which nothing was retrieved, 0.
-    The core metric `faithfulness` has no value at either edge. None where the server does not say what it retrieved.
-    Reference: Es et al. 2023 (RAGAS faithfulness).
-    """
-
-    name = "ragas_faithfulness"
-    group = MetricGroup.GENERATION
-    suites: ClassVar = frozenset({"graphrag"})
-    unit = "percent"
-    high = 100.0
+    group: ClassVar[MetricGroup] = MetricGroup.RETRIEVAL
     needs = frozenset({Need.JUDGE, Need.CHUNKS})
-    inquiries = (ANSWER_IN_CONTEXTS,)
-
-    def settled(self, case: Sample) -> MetricResult | None:
-        if case.response.chunks and not numbered_contexts(case):
-            return self.undefined("the chunks carry no text")
-        return None
-
-    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
-        reply = replies[ANSWER_IN_CONTEXTS.name]
-        supported, known = _supported(reply)
-        if not reply["claims"]:
-            return self.result(100.0, edge="no claims")
-        if not known:
-            return self.undefined("the judge could not tell", missing="judge")
-        edge = {} if numbered_contexts(case) else {"edge": "no contexts"}
-        return self.result(100.0 * supported / known, claims=known, **edge)
+    of_answer = False
+    answerable_only = True
 
 
-class _ContextPrecision(JudgedMetric):
+class _ContextPrecision(_ContextMetric):
     """Share of the chunks that help to answer the question."""
 
-    group = MetricGroup.RETRIEVAL
-    needs = frozenset({Need.JUDGE, Need.CHUNKS})
     inquiries = (CONTEXT_RELEVANCE,)
-    of_answer = False
-
-    def not_applicable_to(self, question: EvalQuestion) -> str | None:
-        return "the question is unanswerable" if question.is_unanswerable else super().not_applicable_to(question)
-
-    def settled(self, case: Sample) -> MetricResult | None:
-        if case.response.chunks and not numbered_contexts(case):
-            return self.undefined("the chunks carry no text")
-        return None
 
     def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
         verdicts = [item["verdict"] for item in in_order(replies[CONTEXT_RELEVANCE.name]["contexts"])]
@@ -225,7 +66,7 @@ class _ContextPrecision(JudgedMetric):
             return self.result(0.0, edge="no contexts")
         known = [verdict == "relevant" for verdict in verdicts if verdict != "cannot_tell"]
         if not known:
-            return self.undefined("the judge could not tell", missing="judge")
+            return self.undecided()
         return self.result((self.high or 1.0) * self.precision(known), relevant=sum(known), contexts=len(known))
 
     def precision(self, relevant: list[bool]) -> float:
@@ -246,7 +87,30 @@ class ContextPrecision(_ContextPrecision):
     suites: ClassVar = frozenset({"answer"})
 
 
-class RagasContextPrecision(_ContextPrecision):
+class _ContextRecall(_ContextMetric):
+    """Share of the expected answer's claims that the retrieved chunks support."""
+
+    needs = frozenset({Need.JUDGE, Need.CHUNKS, Need.EXPECTED_ANSWER})
+    inquiries = (REFERENCE_IN_CONTEXTS,)
+
+    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
+        return share_supported(self, replies[REFERENCE_IN_CONTEXTS.name]["claims"], retrieved=bool(case.passages))
+
+
+class ContextRecall(_ContextRecall):
+    """Share of the expected answer's claims that the retrieved chunks support.
+
+    Formula: supported claims / claims of the expected answer on which the judge could tell. Range 0 to 1, higher is
+    better. Edges: an expected answer without claims has 1, nothing retrieved 0. None for an unanswerable question.
+    The same verdicts give `ragas_context_recall`.
+    Reference: Es et al. 2023 (RAGAS context recall), by claims instead of sentences.
+    """
+
+    name = "context_recall"
+    suites: ClassVar = frozenset({"answer"})
+
+
+class RagasContextPrecision(_ContextPrecision, _InPercent):
     """Share of the retrieved chunks that help to answer the question, in percent.
 
     Formula: relevant chunks / chunks on which the judge could tell × 100. Range 0 to 100, higher is better. 0 where
@@ -256,9 +120,6 @@ class RagasContextPrecision(_ContextPrecision):
     """
 
     name = "ragas_context_precision"
-    suites: ClassVar = frozenset({"graphrag"})
-    unit = "percent"
-    high = 100.0
 
 
 class RagasContextPrecisionOrdered(RagasContextPrecision):
@@ -279,47 +140,7 @@ class RagasContextPrecisionOrdered(RagasContextPrecision):
         return sum(hits / rank for hits, rank in enumerate(found, start=1)) / len(found) if found else 0.0
 
 
-class _ContextRecall(JudgedMetric):
-    """Share of the expected answer's claims that the retrieved chunks support."""
-
-    group = MetricGroup.RETRIEVAL
-    needs = frozenset({Need.JUDGE, Need.CHUNKS, Need.EXPECTED_ANSWER})
-    inquiries = (REFERENCE_IN_CONTEXTS,)
-    of_answer = False
-
-    def not_applicable_to(self, question: EvalQuestion) -> str | None:
-        return "the question is unanswerable" if question.is_unanswerable else super().not_applicable_to(question)
-
-    def settled(self, case: Sample) -> MetricResult | None:
-        if case.response.chunks and not numbered_contexts(case):
-            return self.undefined("the chunks carry no text")
-        return None
-
-    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
-        reply, whole = replies[REFERENCE_IN_CONTEXTS.name], self.high or 1.0
-        if not reply["claims"]:
-            return self.result(whole, edge="no claims")
-        supported, known = _supported(reply)
-        if not known:
-            return self.undefined("the judge could not tell", missing="judge")
-        edge = {} if numbered_contexts(case) else {"edge": "no contexts"}
-        return self.result(whole * supported / known, claims=known, **edge)
-
-
-class ContextRecall(_ContextRecall):
-    """Share of the expected answer's claims that the retrieved chunks support.
-
-    Formula: supported claims / claims of the expected answer on which the judge could tell. Range 0 to 1, higher is
-    better. Edges: an expected answer without claims has 1, nothing retrieved 0. None for an unanswerable question.
-    The same verdicts give `ragas_context_recall`.
-    Reference: Es et al. 2023 (RAGAS context recall), by claims instead of sentences.
-    """
-
-    name = "context_recall"
-    suites: ClassVar = frozenset({"answer"})
-
-
-class RagasContextRecall(_ContextRecall):
+class RagasContextRecall(_ContextRecall, _InPercent):
     """Share of the expected answer's claims that the retrieved chunks support, in percent.
 
     Formula: supported claims / claims of the expected answer on which the judge could tell × 100. Range 0 to 100,
@@ -329,9 +150,23 @@ class RagasContextRecall(_ContextRecall):
     """
 
     name = "ragas_context_recall"
-    suites: ClassVar = frozenset({"graphrag"})
-    unit = "percent"
-    high = 100.0
+
+
+class RagasFaithfulness(_InPercent):
+    """Share of the answer's claims that the retrieved chunks support, in percent.
+
+    Formula: supported claims / claims of the answer on which the judge could tell × 100. Range 0 to 100, higher is
+    better. Edges: an answer without claims, an abstention included, has 100; one for which nothing was retrieved, 0.
+    The core metric `faithfulness` has no value at either edge. None where the server does not say what it retrieved.
+    Reference: Es et al. 2023 (RAGAS faithfulness).
+    """
+
+    name = "ragas_faithfulness"
+    needs = frozenset({Need.JUDGE, Need.CHUNKS})
+    inquiries = (ANSWER_IN_CONTEXTS,)
+
+    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
+        return share_supported(self, replies[ANSWER_IN_CONTEXTS.name]["claims"], retrieved=bool(case.passages))
 
 
 # How much each part of ragas_score weighs, unless the configuration says otherwise.
@@ -362,7 +197,7 @@ DIRECT_RELEVANCE = JudgeTask("direct_relevance", "direct_relevance", question_an
 """How fully the answer addresses the question, on five steps."""
 
 
-class RagasAnswerRelevance(Comparing, JudgedMetric):
+class RagasAnswerRelevance(Comparing, LabelledMetric, _InPercent):
     """How well the answer addresses the question, whether or not it is right, in percent.
 
     Formula: the judge is asked three times, each in a call of its own, for the question that the answer replies to;
@@ -375,10 +210,6 @@ class RagasAnswerRelevance(Comparing, JudgedMetric):
     """
 
     name = "ragas_answer_relevance"
-    group = MetricGroup.GENERATION
-    suites: ClassVar = frozenset({"graphrag"})
-    unit = "percent"
-    high = 100.0
     needs = frozenset({Need.JUDGE, Need.EMBEDDER})
     heeds_abstention = True
     inquiries = (GENERATED_QUESTIONS,)
@@ -408,7 +239,7 @@ class RagasAnswerRelevance(Comparing, JudgedMetric):
     def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
         embedder = self.embedder(case)
         if embedder is None:
-            return self._assessed(replies[DIRECT_RELEVANCE.name])
+            return self.labelled(replies[DIRECT_RELEVANCE.name], method="direct assessment")
         samples = _written(replies[GENERATED_QUESTIONS.name])
         written = [sample["question"] for sample in samples]
         if not written:
@@ -420,13 +251,6 @@ class RagasAnswerRelevance(Comparing, JudgedMetric):
         if not isfinite(alike):
             return self.undefined(EMBEDDING_NOT_FINITE)
         return self.result(0.0 if noncommittal == len(samples) else 100 * max(0.0, alike), **details)
-
-    def _assessed(self, reply: ReplyData) -> MetricResult:
-        details = {"method": "direct assessment", "verdict": reply["verdict"], "justification": reply["justification"]}
-        value = self.scale.get(reply["verdict"])
-        if value is None:
-            return self.undefined("the judge could not tell", missing="judge", **details)
-        return self.result(value, **details)
 
 
 def _written(reply: ReplyData) -> list[ReplyData]:
@@ -460,7 +284,7 @@ def _verdicts_of(parts: Sequence[MetricResult]) -> tuple[list[str], str | None]:
     return list(needed), None
 
 
-class RagasScore(JudgedMetric):
+class RagasScore(_InPercent):
     """The four RAGAS metrics in one number, in percent.
 
     Formula: sum of weight × value / sum of weights over those of the four that have a value; the weights are 0.30 for
@@ -472,18 +296,8 @@ class RagasScore(JudgedMetric):
     """
 
     name = "ragas_score"
-    group = MetricGroup.GENERATION
-    suites: ClassVar = frozenset({"graphrag"})
-    unit = "percent"
-    high = 100.0
     needs = frozenset({Need.JUDGE, Need.EMBEDDER})
-    inquiries = tuple(
-        dict.fromkeys(
-            inquiry
-            for part in (RagasFaithfulness, RagasContextPrecision, RagasContextRecall, RagasAnswerRelevance)
-            for inquiry in part.inquiries
-        )
-    )
+    inquiries = (ANSWER_IN_CONTEXTS, CONTEXT_RELEVANCE, REFERENCE_IN_CONTEXTS, GENERATED_QUESTIONS)
     of_answer = False
 
     def __init__(
@@ -528,3 +342,102 @@ class RagasScore(JudgedMetric):
 
     def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
         return self.measure(case)
+
+
+# The graphrag suite's verdicts on an answer: a graded accuracy, and how many are correct, wrong, or not known.
+
+
+FACTUAL_ACCURACY = JudgeTask("factual_accuracy", "factual_accuracy", answer_beside_reference)
+"""Correctness, completeness and consistency of the answer, each on five steps."""
+
+_GRADES = ((80.0, "A"), (60.0, "B"), (40.0, "C"), (20.0, "D"), (0.0, "E"))
+
+
+def letter_grade(percent: float) -> str:
+    """The letter of a percentage: A from 80, B from 60, C from 40, D from 20, else E."""
+    return next(letter for least, letter in _GRADES if percent >= least)
+
+
+class FactualAccuracyPercentage(_InPercent):
+    """How accurate the answer is, measured by the expected answer and by three criteria, in percent.
+
+    Formula: 0.5 × correctness + 0.3 × completeness + 0.2 × consistency, each excellent 100, good 75, fair 50, poor 25
+    or bad 0 by the judge. Steps instead of any number from 0 to 100, for judges agree better on few anchored steps;
+    a step has a letter of its own. The letter (A from 80, B from 60, C from 40, D from 20, else E) stands in the
+    details, and the scorecard shows how they are distributed. Range 0 to 100, higher is better. 0 for an abstention
+    on an answerable question, and for an answer to an unanswerable one; None for a right abstention and without an
+    expected answer.
+    Reference: Liu et al. 2023 (G-Eval), with one sample instead of token probabilities.
+    """
+
+    name = "factual_accuracy_percentage"
+    needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER})
+    heeds_abstention = True
+    inquiries = (FACTUAL_ACCURACY,)
+    weights: ClassVar[Mapping[str, float]] = {"correctness": 0.5, "completeness": 0.3, "consistency": 0.2}
+    scale: ClassVar[Mapping[str, float]] = {"excellent": 100.0, "good": 75.0, "fair": 50.0, "poor": 25.0, "bad": 0.0}
+
+    def settled(self, case: Sample) -> MetricResult | None:
+        return settled_by_abstention(self, case, label="E")
+
+    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
+        verdicts = {item["id"]: item["verdict"] for item in replies[FACTUAL_ACCURACY.name]["criteria"]}
+        if "cannot_tell" in verdicts.values():
+            return self.undecided(criteria=verdicts)
+        value = sum(weight * self.scale[verdicts[name]] for name, weight in self.weights.items())
+        return self.result(value, label=letter_grade(value), criteria=verdicts)
+
+
+class _AnswerCount(JudgedMetric):
+    """How many answers are of one class."""
+
+    group = MetricGroup.GENERATION
+    suites: ClassVar = frozenset({"graphrag"})
+    unit = "answers"
+    aggregation = Aggregation.SUM
+    needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER})
+    heeds_abstention = True
+    inquiries = (ANSWER_CORRECTNESS,)
+    counted: ClassVar[str]
+
+    def settled(self, case: Sample) -> MetricResult | None:
+        if case.abstained:
+            return self._classified("don't know")
+        return self._classified("wrong") if case.question.is_unanswerable else None
+
+    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
+        reply = replies[ANSWER_CORRECTNESS.name]
+        said, why = reply["verdict"], reply["justification"]
+        if said == "cannot_tell":
+            return self.undecided(justification=why)
+        return self._classified("correct" if said == "correct" else "wrong", said=said, justification=why)
+
+    def _classified(self, label: str, **details: str) -> MetricResult:
+        return self.result(float(label == self.counted), label=label, **details)
+
+
+class CorrectAnswersCount(_AnswerCount):
+    """How many answers are correct.
+
+    Formula: sum over questions of 1 where the judge calls the answer correct, measured by the expected answer, in the
+    same call as `answer_correctness`; a partly correct one counts as wrong. An abstention is neither correct nor wrong.
+    Range 0 to the number of questions, higher is better. None without an expected answer.
+    Reference: the formula here.
+    """
+
+    name = "correct_answers_count"
+    counted = "correct"
+
+
+class WrongAnswersCount(_AnswerCount):
+    """How many answers are wrong.
+
+    Formula: sum over questions of 1 where the judge calls the answer incorrect or only partly correct, measured by the
+    expected answer, or where an unanswerable question was answered. An abstention is neither correct nor wrong. Range 0
+    to the number of questions, lower is better. None without an expected answer.
+    Reference: the formula here.
+    """
+
+    name = "wrong_answers_count"
+    counted = "wrong"
+    higher_is_better = False

@@ -1,4 +1,4 @@
-"""Every metric by name. A new metric is one class and one line in `METRICS`.
+"""Every metric by name. A new metric is a class in one of the modules of `_FAMILIES`.
 
 Other packages add theirs with an entry point of the group `evals.metrics` that names a `BaseMetric` subclass.
 """
@@ -6,13 +6,16 @@ Other packages add theirs with an entry point of the group `evals.metrics` that 
 import logging
 from collections.abc import Iterable
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
+from inspect import isabstract
+from types import ModuleType
 
 from evals import runtime
 from evals.errors import ConfigError, EvalsError, UnknownNameError
 from evals.metrics import (
     abstention,
     answer,
+    checks,
     citation,
     citation_support,
     claims,
@@ -23,14 +26,10 @@ from evals.metrics import (
     ragas,
     retrieval,
     semantic,
+    squad,
 )
-from evals.metrics import claims as nuggets
-from evals.metrics import qa as gptscore
-from evals.metrics import ragas as graphrag
-from evals.metrics import ragas as ragas_answer
 from evals.metrics.base import Aggregation, BaseMetric
-from evals.metrics.checks import FactScore, IsCorrect, RulesCoverage
-from evals.metrics.squad import SquadEM, SquadF1
+from evals.schemas.results import MetricGroup
 
 # What a metric declares about itself, in words: `evals metrics` and the reference page show the same.
 
@@ -83,86 +82,38 @@ def needs(cls: type[BaseMetric]) -> str:
 _log = logging.getLogger(__name__)
 
 
-METRICS: tuple[type[BaseMetric], ...] = (
-    retrieval.RecallAtK,
-    retrieval.PrecisionAtK,
-    retrieval.SetPrecision,
-    retrieval.MRR,
-    retrieval.MRRAtK,
-    retrieval.NDCG,
-    passage.PassageExactMatch,
-    passage.SpanF1,
-    passage.PassageRecallAtK,
-    passage.PassageNDCGAtK,
-    qa.AdaptedNDCG,
-    qa.ModifiedPrecision,
-    ragas.ContextPrecision,
-    ragas.ContextRecall,
-    ragas.RagasContextPrecision,
-    ragas.RagasContextPrecisionOrdered,
-    ragas.RagasContextRecall,
-    claims.ClaimRecall,
-    generation.Faithfulness,
-    generation.AnswerCorrectness,
-    generation.AnswerRelevancy,
-    generation.Contradiction,
-    answer.ExactMatch,
-    answer.KeywordCoverage,
-    answer.NumberMatch,
-    answer.AnswerCompleteness,
-    RulesCoverage,
-    FactScore,
-    IsCorrect,
-    SquadEM,
-    SquadF1,
-    qa.FuzzyMatch,
-    gptscore.GPTScore,
-    gptscore.FactualMatch,
-    ragas.RagasFaithfulness,
-    ragas_answer.RagasAnswerRelevance,
-    ragas_answer.RagasScore,
-    graphrag.FactualAccuracyPercentage,
-    graphrag.CorrectAnswersCount,
-    graphrag.WrongAnswersCount,
-    claims.ClaimPrecision,
-    claims.ClaimF1,
-    claims.ContextUtilization,
-    claims.NoiseSensitivity,
-    claims.NoiseSensitivityRelevant,
-    claims.NoiseSensitivityIrrelevant,
-    claims.Hallucination,
-    claims.SelfKnowledge,
-    nuggets.NuggetVital,
-    nuggets.NuggetVitalStrict,
-    nuggets.NuggetAll,
-    nuggets.NuggetAllStrict,
-    semantic.SemanticSimilarityPercentage,
-    semantic.BertScoreF1,
-    semantic.SentenceCoverage,
-    citation.CitationPrecision,
-    citation.CitationRecall,
-    citation.SectionAccuracy,
-    answer.SourceCitationQuality,
-    citation_support.CitationSupportPrecision,
-    citation_support.CitationSupportRecall,
-    citation_support.OverCitationRate,
-    abstention.UnanswerableAccuracy,
-    abstention.FalsePositiveRate,
-    abstention.FalseNegativeRate,
-    graphrag.DontKnowAnswersCount,
-    performance.LatencyP50,
-    performance.LatencyP95,
-    performance.LatencyTotalP50,
-    performance.LatencyTotalP95,
-    performance.LatencyTotalP99,
-    performance.LatencyTotalMax,
-    performance.TimeToFirstTokenP50,
-    performance.TimeToFirstTokenP95,
-    performance.OutputTokensPerSecond,
-    performance.RetrievalLatencyP50,
-    performance.RetrievalLatencyP95,
-    performance.CostPerQuery,
+_FAMILIES = (
+    retrieval,
+    passage,
+    generation,
+    answer,
+    checks,
+    squad,
+    qa,
+    ragas,
+    claims,
+    semantic,
+    citation,
+    citation_support,
+    abstention,
+    performance,
 )
+"""The modules of the metrics, in the order of tables."""
+
+
+def _defined_in(module: ModuleType) -> list[type[BaseMetric]]:
+    """The metric classes of a module, in the order in which they stand there."""
+    classes = [each for each in vars(module).values() if isinstance(each, type) and issubclass(each, BaseMetric)]
+    own = [cls for cls in classes if cls.__module__ == module.__name__ and not cls.__name__.startswith("_")]
+    return [cls for cls in own if not isabstract(cls)]
+
+
+METRICS = tuple(
+    sorted(
+        (cls for family in _FAMILIES for cls in _defined_in(family)), key=lambda cls: list(MetricGroup).index(cls.group)
+    )
+)
+"""Every metric class, group by group."""
 
 
 @cache
@@ -175,17 +126,13 @@ def metric_classes() -> tuple[type[BaseMetric], ...]:
     found = list(METRICS)
     for point in entry_points(group="evals.metrics"):
         try:
-            found.append(_plugged_metric(point))
+            loaded = runtime.load(point)
+            if not (isinstance(loaded, type) and issubclass(loaded, BaseMetric)):
+                raise runtime.broken(point, f"is no metric: {loaded!r} is not a BaseMetric subclass")
+            found.append(loaded)
         except EvalsError as error:
             _log.warning("warning: %s; it is left out (%s)", error.message, error.hint)
     return tuple(found)
-
-
-def _plugged_metric(point: EntryPoint) -> type[BaseMetric]:
-    loaded = runtime.load(point)
-    if not (isinstance(loaded, type) and issubclass(loaded, BaseMetric)):
-        raise runtime.broken(point, f"is no metric: {loaded!r} is not a BaseMetric subclass")
-    return loaded
 
 
 def suites() -> list[str]:

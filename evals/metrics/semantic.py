@@ -10,7 +10,7 @@ from math import isfinite
 from typing import Any
 
 from evals.metrics.base import EMBEDDING_NOT_FINITE, BaseMetric, Comparing, Need
-from evals.metrics.embedders import Semantics, TextScorer, cosine
+from evals.metrics.embedders import Embedder, Semantics, TextScorer, cosine
 from evals.metrics.sample import Sample
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.results import MetricGroup, MetricResult
@@ -32,9 +32,26 @@ class _Semantic(Comparing, BaseMetric):
     def settled(self, case: Sample) -> MetricResult | None:
         """The result where nothing needs to be compared to know it; None where something does."""
 
+    @abstractmethod
+    def compare(self, case: Sample, tool: Any) -> MetricResult:
+        """Compare the texts of a case by the embedder or the scorer that the metric needs."""
+
+    def tool(self, case: Sample) -> Embedder | TextScorer | None:
+        """What the metric compares by; None where it is not there."""
+        if Need.EMBEDDER in self.needs:
+            return self.embedder(case)
+        semantics = self.semantics_for(case)
+        return semantics.scorer if semantics else None
+
+    def measure(self, case: Sample) -> MetricResult:
+        tool = self.tool(case)
+        if tool is None:
+            return self.undefined(self.why_lacking(case))
+        settled = self.settled(case)
+        return self.compare(case, tool) if settled is None else settled
+
     def unavailable(self, case: Sample) -> str | None:
-        there = self.embedder(case) if Need.EMBEDDER in self.needs else self.scorer(case)
-        return None if there is not None else self.why_lacking(case)
+        return self.why_lacking(case) if self.tool(case) is None else None
 
     def why_lacking(self, case: Sample) -> str:
         """Why the model is not there."""
@@ -46,11 +63,6 @@ class _Semantic(Comparing, BaseMetric):
         if case.response.error is not None or self.not_applicable_to(case.question) or self._lacking(case.response):
             return False
         return self.settled(case) is None
-
-    def scorer(self, case: Sample) -> TextScorer | None:
-        """What gives BERTScores; None where it is not there."""
-        semantics = self.semantics_for(case)
-        return semantics.scorer if semantics else None
 
 
 class _AgainstExpected(_Semantic):
@@ -85,14 +97,8 @@ class SemanticSimilarityPercentage(_AgainstExpected):
     def texts(self, case: Sample) -> Sequence[str]:
         return _pair(case) if self.is_open(case) else ()
 
-    def measure(self, case: Sample) -> MetricResult:
-        embedder = self.embedder(case)
-        if embedder is None:
-            return self.undefined(self.why_lacking(case))
-        settled = self.settled(case)
-        if settled is not None:
-            return settled
-        answer, expected = embedder.embed(_pair(case))
+    def compare(self, case: Sample, tool: Embedder) -> MetricResult:
+        answer, expected = tool.embed(_pair(case))
         value = cosine(answer, expected)
         if not isfinite(value):
             return self.undefined(EMBEDDING_NOT_FINITE)
@@ -115,14 +121,8 @@ class BertScoreF1(_AgainstExpected):
     def text_pairs(self, case: Sample) -> Sequence[tuple[str, str]]:
         return [_pair(case)] if self.is_open(case) else ()
 
-    def measure(self, case: Sample) -> MetricResult:
-        scorer = self.scorer(case)
-        if scorer is None:
-            return self.undefined(self.why_lacking(case))
-        settled = self.settled(case)
-        if settled is not None:
-            return settled
-        (score,) = scorer.f1([_pair(case)])
+    def compare(self, case: Sample, tool: TextScorer) -> MetricResult:
+        (score,) = tool.f1([_pair(case)])
         if not isfinite(score):
             return self.undefined(_NOT_FINITE)
         value = _within_one(score)
@@ -161,29 +161,24 @@ class SentenceCoverage(_Semantic):
     def text_pairs(self, case: Sample) -> Sequence[tuple[str, str]]:
         return _matrix(case) if self.is_open(case) else ()
 
-    def measure(self, case: Sample) -> MetricResult:
-        semantics, scorer = self.semantics_for(case), self.scorer(case)
-        if semantics is None or scorer is None:
-            return self.undefined(self.why_lacking(case))
-        settled = self.settled(case)
-        if settled is not None:
-            return settled
+    def compare(self, case: Sample, tool: TextScorer) -> MetricResult:
         pairs = _matrix(case)
-        scores = scorer.f1(pairs)
+        scores = tool.f1(pairs)
         if not all(map(isfinite, scores)):
             return self.undefined(_NOT_FINITE)
         best: dict[str, tuple[float, str]] = {}
         for (sentence, key), score in zip(pairs, scores, strict=True):
             if key not in best or _within_one(score) > best[key][0]:
                 best[key] = (_within_one(score), sentence)
-        value, threshold = min(score for score, _ in best.values()), semantics.coverage_threshold
+        threshold = (self.semantics_for(case) or Semantics()).coverage_threshold
+        value = min(score for score, _ in best.values())
         return self.result(
             value,
             **_adequacy(adequate=value >= threshold),
             failed=[key for key, (score, _) in best.items() if score < threshold],
             key_sentences=[{"text": key, "score": score, "best": said} for key, (score, said) in best.items()],
             threshold=threshold,
-            scorer=scorer.name,
+            scorer=tool.name,
         )
 
 

@@ -12,11 +12,12 @@ from itertools import chain
 from typing import TypeVar
 
 from evals.metrics.base import BaseMetric
-from evals.metrics.embedders import Places, Semantics, key_of_pair
+from evals.metrics.embedders import Semantics, key_of_pair
 from evals.metrics.sample import Sample
 from evals.run.notebook import Observer
 from evals.schemas.results import EvalRecord
 from evals.scoring.settings import ScoringContext
+from evals.text.folding import hash64
 from evals.text.numbers import counted
 
 T = TypeVar("T", str, tuple[str, str])
@@ -49,7 +50,7 @@ async def compare_texts(
 
     def texts() -> Iterator[str]:
         own = [metric.texts for metric in metrics if type(metric).texts is not BaseMetric.texts]
-        return _each_once(own, samples, key=str)
+        return _each_once(own, samples, key=hash64)
 
     def pairs() -> Iterator[tuple[str, str]]:
         own = [metric.text_pairs for metric in metrics if type(metric).text_pairs is not BaseMetric.text_pairs]
@@ -68,15 +69,18 @@ async def compare_texts(
 
 
 def _each_once(
-    wanted: Iterable[Callable[[Sample], Iterable[T]]], samples: Callable[[], Iterator[Sample]], key: Callable[[T], str]
+    wanted: Iterable[Callable[[Sample], Iterable[T]]], samples: Callable[[], Iterator[Sample]], key: Callable[[T], int]
 ) -> Iterator[T]:
     """What the metrics will ask for, each once, that of the first metric first; none is held.
 
     The order is that of batches, on which the last digits of what models say depend.
     """
-    seen = Places()
+    seen: set[int] = set()  # told apart by hashes: the texts of a run are not held
     for items in wanted:
-        yield from (item for item in chain.from_iterable(map(items, samples())) if seen.add(key(item)))
+        for item in chain.from_iterable(map(items, samples())):
+            if (place := key(item)) not in seen:
+                seen.add(place)
+                yield item
 
 
 def leave_out_models(cases: ScoringContext, reason: str) -> None:

@@ -7,10 +7,10 @@ from typing import Any, get_args
 import pytest
 
 from evals.metrics import Sample
+from evals.metrics.abstention import DontKnowAnswersCount
 from evals.metrics.judged import new_requests
 from evals.metrics.ragas import (
     CorrectAnswersCount,
-    DontKnowAnswersCount,
     FactualAccuracyPercentage,
     WrongAnswersCount,
     letter_grade,

@@ -9,20 +9,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from evals.client.connections import proxy_for
 from evals.errors import JudgeError
 from evals.judges.backends.base import (
     BackendError,
     Call,
     JudgeReply,
     cut_at,
-    http_client,
     kept_prefixes,
     name_of,
     text_of,
     usage_of,
 )
-from evals.judges.backends.sdk import SdkBackend, status_failure
+from evals.judges.backends.sdk import SdkBackend, client_options, status_failure
 from evals.schemas.verdicts import JudgeUsage
 from evals.secrets import KEY_VARIABLES, sendable_key
 
@@ -66,15 +64,8 @@ class AnthropicBackend(SdkBackend):
         address = base_url or os.environ.get("ANTHROPIC_BASE_URL") or _DEFAULT_ORIGIN
         key = sendable_key(api_key, _KEY)
         token = sendable_key(None, _TOKEN) if key is None else None
-        proxy = proxy_for(address)
-        client = anthropic.AsyncAnthropic(
-            api_key=key,
-            auth_token=token,
-            base_url=address,
-            max_retries=0,
-            timeout=timeout_s,
-            http_client=http_client(anthropic, proxy),
-        )
+        options = client_options(anthropic, address, timeout_s)
+        client = anthropic.AsyncAnthropic(api_key=key, auth_token=token, **options)
         super().__init__(
             anthropic,
             anthropic.AnthropicError,
@@ -83,7 +74,6 @@ class AnthropicBackend(SdkBackend):
             address=address,
             keys=[client.api_key, client.auth_token],
             timeout_s=timeout_s,
-            proxy=proxy,
         )
         self._messages = client.messages
         self.effort = effort

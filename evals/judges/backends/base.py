@@ -6,11 +6,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
-from types import ModuleType
 from typing import Any, ClassVar, Literal, Protocol
 from urllib.parse import urlsplit
 
-from evals.client.connections import Proxy
 from evals.schemas.verdicts import JudgeFailure, JudgeUsage
 from evals.text.decoding import MAX_DEPTH, parse_json
 
@@ -249,25 +247,6 @@ def cut_at(text: str, ends: Sequence[int]) -> list[str]:
     starts = (0, *ends)
     pieces = [text[start:end] for start, end in zip(starts, (*ends, len(text)), strict=True)]
     return [piece for piece in pieces if piece]
-
-
-# The HTTP client of a judge's SDK: by the same rules about proxies as the RAG server is reached by.
-
-
-def http_client(sdk: ModuleType, proxy: Proxy | None) -> Any:
-    """A client with the SDK's own defaults that goes through this proxy, and through no other.
-
-    Args:
-        sdk: The package; its HTTP library is installed with it.
-        proxy: As `proxy_for` finds it for the judge's address; None for none.
-    """
-    import httpx2  # noqa: PLC0415 - as the SDK that needs it
-
-    login = {"Proxy-Authorization": proxy.authorization} if proxy is not None and proxy.authorization else None
-    through = None if proxy is None else httpx2.Proxy(proxy.url, headers=login)
-    # With a transport of its own, a client looks for no proxy in the environment, and still for certificates.
-    transport = httpx2.AsyncHTTPTransport(proxy=through, limits=sdk.DEFAULT_CONNECTION_LIMITS)
-    return sdk.DefaultAsyncHttpxClient(transport=transport)
 
 
 # Reading what a judge sent.

@@ -12,10 +12,9 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from evals.client.connections import proxy_for
 from evals.errors import JudgeError
-from evals.judges.backends.base import BackendError, Call, JudgeReply, http_client, name_of, text_of, usage_of
-from evals.judges.backends.sdk import SdkBackend, status_failure
+from evals.judges.backends.base import BackendError, Call, JudgeReply, name_of, text_of, usage_of
+from evals.judges.backends.sdk import SdkBackend, client_options, status_failure
 from evals.schemas.verdicts import JudgeUsage
 from evals.secrets import KEY_VARIABLES, sendable_key
 
@@ -79,7 +78,8 @@ class _Dialect:
         """The parameters of a call; an effort is never left out, for the verdicts are saved under it."""
         bound = self.form == "json_schema"
         system = call.system if bound else f"{call.system}\n{_IN_WORDS}\n{json.dumps(call.schema)}"
-        form = _bound_to(call.schema) if bound else {"type": self.form}
+        schema = {"json_schema": {"name": "verdict", "strict": True, "schema": call.schema}} if bound else {}
+        form = {"type": self.form, **schema}
         return {
             "messages": [{"role": "system", "content": system}, {"role": "user", "content": call.message}],
             **({} if self.form == "text" else {"response_format": form}),
@@ -94,10 +94,6 @@ _NO_VERSION = " (judge.base_url may lack /v1)"
 _IN_WORDS = (
     "Reply with one JSON object and nothing else: no text around it, no code fence. It follows this JSON schema:"
 )
-
-
-def _bound_to(schema: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": schema}}
 
 
 class OpenAIBackend(SdkBackend):
@@ -130,14 +126,7 @@ class OpenAIBackend(SdkBackend):
             raise JudgeError("the package openai is not installed", "pip install 'rag-evals[openai]'") from error
         key = sendable_key(api_key, *KEY_VARIABLES["openai"])
         # The SDK does not start without a key; a server that asks for none gets no made-up one.
-        proxy = proxy_for(base_url)
-        client = openai.AsyncOpenAI(
-            api_key=key or "none",
-            base_url=base_url,
-            max_retries=0,
-            timeout=timeout_s,
-            http_client=http_client(openai, proxy),
-        )
+        client = openai.AsyncOpenAI(api_key=key or "none", **client_options(openai, base_url, timeout_s))
         self._extra: dict[str, Any] = {} if key else {"extra_headers": {"Authorization": openai.Omit()}}
         super().__init__(
             openai,
@@ -147,7 +136,6 @@ class OpenAIBackend(SdkBackend):
             address=base_url,
             keys=[key],
             timeout_s=timeout_s,
-            proxy=proxy,
         )
         self._dialect = _Dialect()
         self.effort = effort

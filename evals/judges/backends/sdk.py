@@ -10,7 +10,7 @@ from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
-from evals.client.connections import Proxy
+from evals.client.connections import proxy_for
 from evals.client.transport import parse_retry_after
 from evals.judges.backends.base import BackendError, Call, JudgeReply, error_field, error_message, origin_of
 from evals.secrets import MASK, Masker, secrets_in_environment, secrets_in_url
@@ -195,6 +195,23 @@ def _without_secrets(text: str, masker: Masker) -> str:
 _LOOK_S = 10.0
 
 
+def client_options(sdk: ModuleType, address: str, timeout_s: float) -> dict[str, Any]:
+    """What the client of either SDK is made with: no retries, and the rules about proxies of the RAG server.
+
+    Raises:
+        ConfigError: The environment names a proxy for the address that cannot be spoken to.
+    """
+    import httpx2  # noqa: PLC0415 - as the SDK that needs it
+
+    proxy = proxy_for(address)
+    login = {"Proxy-Authorization": proxy.authorization} if proxy is not None and proxy.authorization else None
+    through = None if proxy is None else httpx2.Proxy(proxy.url, headers=login)
+    # With a transport of its own, a client looks for no proxy in the environment, and still for certificates.
+    transport = httpx2.AsyncHTTPTransport(proxy=through, limits=sdk.DEFAULT_CONNECTION_LIMITS)
+    client = sdk.DefaultAsyncHttpxClient(transport=transport)
+    return {"base_url": address, "max_retries": 0, "timeout": timeout_s, "http_client": client}
+
+
 class SdkBackend(ABC):
     """Bounds a call as a whole, maps errors of the SDK, and masks keys in what comes back.
 
@@ -209,7 +226,6 @@ class SdkBackend(ABC):
         address: Where the API is.
         keys: What is sent as a key or a token.
         timeout_s: How long a call may take as a whole.
-        proxy: Through which the API is reached; None for none.
     """
 
     def __init__(
@@ -222,7 +238,6 @@ class SdkBackend(ABC):
         address: str,
         keys: Iterable[str | None],
         timeout_s: float,
-        proxy: Proxy | None = None,
     ) -> None:
         self.model = model
         self.origin = origin_of(address)
@@ -231,6 +246,7 @@ class SdkBackend(ABC):
         self._sdk: Any = sdk
         self._root_error = root_error
         self._client = client
+        proxy = proxy_for(address)
         login = None if proxy is None else proxy.authorization
         self._masker = KeyMasker([*keys, login], address, model)
         self._through = f" (through {proxy})" if proxy is not None else ""

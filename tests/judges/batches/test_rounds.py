@@ -188,7 +188,7 @@ def test_what_does_not_fit_into_one_batch_goes_into_several(
     async def work(api: Any, folder: Path) -> None:
         async with judging(api, folder) as judge:
             judge.rounds._limits = (2, 10**6)
-            judge.rounds._listener.began = lambda *told: heard.append(told)  # type: ignore[method-assign]
+            judge.rounds._on_begin = lambda *told: heard.append(told)
             await decided(judge)
             await judge.rounds.aclose()
         posts = [entry for entry in api.log() if entry["method"] == "POST"]
@@ -298,7 +298,7 @@ def test_budgets_know_what_is_kept_for_an_hour(run: Callable[[Work], None]) -> N
         async with judging(api, folder) as judge:
             judge._price, judge._budget.limit_usd = price, 1.0
             ahead = judge._ahead(request(0), judge._call_of(request(0)))
-            assert ahead.held > 2 * ahead.expected
+            assert ahead.most > 2 * ahead.expected
             await judge.rounds.aclose()
 
     run(work)
