@@ -133,20 +133,17 @@ class ScriptedJudge:
 
 def run_here(arguments: list[str]) -> None:
     """Run a command in this process, and print what it took."""
-    import evals.cli.commands.export
-    import evals.cli.commands.rescore
-    import evals.cli.commands.score_answers
-    import evals.run.instruments
-
     import evals.cli.commands.compare
     import evals.cli.commands.eval
+    import evals.cli.commands.score
     import evals.cli.commands.show
+    import evals.run.setup
     from evals.cli import app
     from evals.judges.llm_judge import LLMJudge
 
     for name in ("aiohttp", "httpx", "anthropic", "rich.progress"):
         __import__(name)
-    evals.run.instruments.make_judge = lambda config: LLMJudge(ScriptedJudge(), concurrency=config.judge.concurrency)  # type: ignore[assignment]
+    evals.run.setup.make_judge = lambda config: LLMJudge(ScriptedJudge(), concurrency=config.judge.concurrency)  # type: ignore[assignment]
     imported = peak()
     start = time.process_time()
     try:

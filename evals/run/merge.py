@@ -30,7 +30,7 @@ from evals.scoring.conclusion import Ended, Measured, Scorer
 from evals.scoring.diagnosis.stages import facts_of
 from evals.scoring.digest import RunSummaryBuilder
 from evals.scoring.missing import LOSSES, with_facts
-from evals.scoring.notes import DISPUTED, MATCHING, NO_CHUNKS, AnswerNotes, package_versions, status_of, usage_limit
+from evals.scoring.notes import DISPUTED, MATCHING, NO_CHUNKS, AnswerTally, package_versions, status_of, usage_limit
 from evals.scoring.settings import ScoringContext, confidence, times_asked
 from evals.secrets import leaves
 from evals.store.naming import DEFAULT_RUNS_DIR, command, folder_of
@@ -56,7 +56,7 @@ class Shard:
     run: EvalRun
     number: int
     count: int
-    answers: AnswerNotes = field(default_factory=AnswerNotes)
+    answers: AnswerTally = field(default_factory=AnswerTally)
     verdicts: VerdictTally = field(default_factory=VerdictTally)
 
     @property
@@ -482,7 +482,7 @@ async def merge(shards: Shards, observer: Observer) -> Measured:
     )
     run = with_cards(with_facts(run, scored), scored, saved_calibrations(shards.config.runs_dir))
     store.save(run)
-    return Measured(run, cases, scored, digest.made(confidence(run), times_asked(run)))
+    return Measured(run, cases, scored, digest.build(confidence(run), times_asked(run)))
 
 
 async def _cases(shards: Shards, run: EvalRun, observer: Observer) -> ScoringContext:
@@ -541,7 +541,7 @@ def _identity(shards: Shards) -> Identity:
     return Identity(judges[0].model, judges[0].origin, shards.config.judge.provider, judges[0].effort)
 
 
-def _notes(shards: Shards, run: EvalRun, answers: AnswerNotes) -> list[str]:
+def _notes(shards: Shards, run: EvalRun, answers: AnswerTally) -> list[str]:
     spec = _spec(shards, run)
     limit = usage_limit(shards.metrics, spec.usage_needs_concurrency)
     of_answers = answers.notes(concurrency=run.concurrency, usage_limit=limit)

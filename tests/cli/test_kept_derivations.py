@@ -48,7 +48,7 @@ def test_slices_are_read_from_what_is_kept(look: Cli, monkeypatch: pytest.Monkey
         raise AssertionError("walked anew")
 
     monkeypatch.setattr(digest, "columns_of", refuse)
-    monkeypatch.setattr(digest, "value_of", refuse)
+    monkeypatch.setattr(digest, "slice_value", refuse)
     assert look("show", "--failures", "0", "--by", "difficulty") == first
 
 
