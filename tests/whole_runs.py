@@ -10,7 +10,7 @@ from evals.judges.record import disagreements
 from evals.schemas import EvalRecord, EvalResponse, EvalRun, JudgeVerdict
 from evals.schemas.response import Outcomes
 from evals.scoring.abstention import AbstentionTable, RiskCoverage, cell_of, confidence_and_loss, curve_of, table_of
-from evals.scoring.notes import AnswerNotes, OutcomeCounts
+from evals.scoring.notes import AnswerTally
 from evals.scoring.settings import ScoringContext
 
 
@@ -44,7 +44,7 @@ def risk_coverage(records: Iterable[EvalRecord], cases: ScoringContext) -> RiskC
 
 def notes_on_answers(records: Iterable[EvalRecord], cases: ScoringContext) -> list[str]:
     """What the answers of records give reason to say."""
-    notes = AnswerNotes()
+    notes = AnswerTally()
     for record in records:
         notes.add(record, cases.of(record))
     return notes.notes(concurrency=1, usage_limit=None)
@@ -52,10 +52,10 @@ def notes_on_answers(records: Iterable[EvalRecord], cases: ScoringContext) -> li
 
 def count_outcomes(records: Iterable[EvalRecord], cases: ScoringContext, warmup_ms: Sequence[float | None]) -> Outcomes:
     """How the questions ended."""
-    counts = OutcomeCounts(judged=cases.settings.judged)
+    counts = AnswerTally()
     for record in records:
         counts.add(record, cases.of(record))
-    return counts.outcomes(warmup_ms)
+    return counts.outcomes(warmup_ms, judged=cases.settings.judged)
 
 
 def flip_rates(verdicts: Mapping[str, Sequence[JudgeVerdict]]) -> dict[str, float]:

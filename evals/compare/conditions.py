@@ -13,7 +13,6 @@ from evals.metrics.judged import JudgedMetric
 from evals.metrics.sample import CORRECTNESS, DECIDING
 from evals.schemas.results import EvalRun, MetricGroup
 from evals.schemas.verdicts import JudgeRecord
-from evals.scoring.run_columns import taken
 from evals.scoring.settings import score_settings
 from evals.text.numbers import counted
 
@@ -316,7 +315,7 @@ def _side_by_side(name: str, runs: Sequence[EvalRun], values: Sequence[str]) -> 
 
 
 def _models(side: Side) -> str:
-    models = set(taken(side.columns.models, side.rows)) - {""}
+    models = {side.columns.models[row] for row in side.rows} - {""}
     return " and ".join(sorted(models)) or "not said"
 
 

@@ -10,17 +10,17 @@ from evals.metrics.base import BaseMetric
 from evals.schemas.base import Finite, Record
 from evals.schemas.results import MetricCounts, MetricSummary, ParetoPoint
 from evals.schemas.run_parts import RunStatus
-from evals.scoring.columns import StratifiedSample, value_of
 from evals.scoring.diagnosis.stages import Link
-from evals.scoring.run_columns import Results
+from evals.scoring.run_columns import ScoreColumn
 from evals.scoring.scorecard import metric_interval, summarise, too_small
 from evals.scoring.settings import ScoreSettings
+from evals.scoring.strata import StratifiedSample, value_of
 
 # One metric over questions that all have a value of it.
 
 
 def summarise_values(
-    metric: BaseMetric, results: Results, settings: ScoreSettings, clusters: Sequence[str]
+    metric: BaseMetric, results: ScoreColumn, settings: ScoreSettings, clusters: Sequence[str]
 ) -> MetricSummary:
     """What `summarise` says of results that all have a value, without the rules and labels behind them.
 

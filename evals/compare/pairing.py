@@ -15,7 +15,7 @@ from evals.schemas.results import EvalRecord, EvalRun, MetricGroup
 from evals.scoring.conclusion import measured
 from evals.scoring.diagnosis.stages import Link
 from evals.scoring.digest import kept_columns
-from evals.scoring.run_columns import ANSWERABLE, GOLD, RunColumns, ScoreColumn, taken
+from evals.scoring.run_columns import ANSWERABLE, GOLD, RunColumns, ScoreColumn
 from evals.store.records import RecordFile
 from evals.text.numbers import counted
 
@@ -90,7 +90,7 @@ class Side:
 
     def clusters(self) -> list[str]:
         """What each question belongs to, by the configuration of this run."""
-        return taken(self.columns.clusters, self.rows)
+        return self.columns.labels(self.rows)
 
     def links(self) -> Iterator[Link | None]:
         """The first broken link of each question."""

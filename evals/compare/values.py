@@ -1,7 +1,6 @@
 """Each metric of several runs, on the questions for which all runs that have it have a value."""
 
 from array import array
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
@@ -23,13 +22,13 @@ from evals.compare.statistics import LostPairs, RunResults
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.metrics.registry import known_metric
 from evals.schemas.results import WITHOUT_VERDICT, EvalRun, MetricResult, MetricSummary, Scorecard, WeightedScore
-from evals.scoring.columns import value_over, weighted_value
 from evals.scoring.config import differing_objectives, headline, scoring_config, why_failed
-from evals.scoring.run_columns import CHUNKS, CITATIONS, ResultKind, Results, ScoreColumn
+from evals.scoring.run_columns import CHUNKS, CITATIONS, ResultKind, ScoreColumn
 from evals.scoring.scorecard import summarise, too_small
 from evals.scoring.settings import ScoreSettings, score_settings
 from evals.scoring.stats.differences import paired_difference
 from evals.scoring.stats.intervals import Interval
+from evals.scoring.strata import value_over, weighted_value
 from evals.scoring.weighted import Column, Influence, WeightedColumn, column_of, influence, make_weighted_score
 
 
@@ -49,7 +48,7 @@ class Aligned:
 
     metric: BaseMetric
     ids: list[str]
-    results: list[Results | None]
+    results: list[ScoreColumn | None]
     clusters: list[str]
     reason: str | None = None
     lost: LostPairs | None = None
@@ -181,7 +180,7 @@ def _rates(metric: BaseMetric, said: Iterable[bool | None]) -> ScoreColumn:
     """A column of yes and no; None is no result."""
     values = array("d", (nan if one is None else float(one) for one in said))
     return ScoreColumn(
-        metric.name, values, array("H", (not isnan(value) for value in values)), [ResultKind(), ResultKind()]
+        metric.name, values, array("B", (not isnan(value) for value in values)), [ResultKind(), ResultKind()]
     )
 
 
@@ -231,7 +230,7 @@ def _align(metric: BaseMetric, columns: Sequence[ScoreColumn | None], pairing: P
     lost = _lost(metric, there, pairing)
     subset = pairing.subset(_mask(there, len(pairing.ids), nothing=_is_unknown(lost)))
     reason = _why_not_all(there, subset.ids, pairing)
-    results = [None if column is None else Results(column, subset.places) for column in there]
+    results = [None if column is None else column.taken(subset.places) for column in there]
     aligned = Aligned(metric, subset.ids, results, subset.clusters, reason)
     if lost is None or not subset.ids or _is_count(metric):
         return aligned
@@ -445,10 +444,8 @@ def find_vanished(pairing: Pairing, metrics: Sequence[Aligned]) -> list[Vanished
 
 def _why(pairing: Pairing, metric: BaseMetric) -> str:
     column = pairing.sides[1].column(metric.name)
-    reasons = Counter(column.reasons() if column is not None else ())
-    if not reasons:
-        return "it was not measured"
-    summary = pairing.runs[1].scorecard.find(metric.name)
-    if None not in reasons:
-        return reasons.most_common(1)[0][0] or ""
-    return (summary and summary.reason) or "its values do not stand for the run"
+    if column is not None and not column.is_empty:
+        summary = pairing.runs[1].scorecard.find(metric.name)
+        return (summary and summary.reason) or "its values do not stand for the run"
+    reasons = column.reasons() if column is not None else None
+    return reasons.most_common(1)[0][0] if reasons else "it was not measured"

@@ -36,7 +36,7 @@ from evals.scoring.calibration import with_cards
 from evals.scoring.conclusion import Ended, Measured
 from evals.scoring.diagnosis.stages import AnswersSeen, RunFacts
 from evals.scoring.missing import with_facts
-from evals.scoring.notes import DISPUTED, NO_CHUNKS, AnswerNotes, usage_limit
+from evals.scoring.notes import DISPUTED, NO_CHUNKS, AnswerTally, usage_limit
 from evals.scoring.repeats import with_load, with_repeats
 from evals.scoring.settings import ScoringContext, confidence, times_asked
 from evals.store.journal import Journal
@@ -142,7 +142,7 @@ async def measure(
     store.save(run)
     if problem is not None:
         raise _with_way_on(problem, way_on)
-    return Measured(run, cases, scored, scoring.digest.made(confidence(run), times_asked(run)))
+    return Measured(run, cases, scored, scoring.digest.build(confidence(run), times_asked(run)))
 
 
 def _with_design(run: EvalRun, scored: Iterable[EvalRecord], asking: Asking | None) -> EvalRun:
@@ -374,7 +374,7 @@ def _each_once(earlier: Sequence[str], of_answers: Sequence[str]) -> list[str]:
 
 
 def _notes_on_answers(
-    work: RunPlan, answers: AnswerNotes, records: Iterable[EvalRecord], instruments: Toolkit
+    work: RunPlan, answers: AnswerTally, records: Iterable[EvalRecord], instruments: Toolkit
 ) -> list[str]:
     limit = usage_limit(instruments.metrics, work.usage_needs_concurrency)
     notes = answers.notes(concurrency=work.run.concurrency, usage_limit=limit)

@@ -26,7 +26,7 @@ from evals.schemas.run_parts import MergedShard
 from evals.schemas.verdicts import JudgeRecord, JudgeVerdict
 from evals.scoring.conclusion import Measured, PassingCases
 from evals.scoring.missing import LOSSES
-from evals.scoring.notes import DISPUTED, MATCHING, AnswerNotes, status_of, usage_limit
+from evals.scoring.notes import DISPUTED, MATCHING, AnswerTally, status_of, usage_limit
 from evals.scoring.settings import ScoringContext
 from evals.secrets import leaves
 from evals.store.disk_buffer import SpilledMapping
@@ -53,7 +53,7 @@ class Shard:
     run: EvalRun
     number: int
     count: int
-    answers: AnswerNotes = field(default_factory=AnswerNotes)
+    answers: AnswerTally = field(default_factory=AnswerTally)
     verdicts: VerdictTally = field(default_factory=VerdictTally)
 
     @property

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, Protocol
 
 from evals.metrics.base import BaseMetric
 from evals.metrics.sample import Sample
@@ -15,7 +15,6 @@ from evals.schemas.results import SCHEMA_VERSION, EvalRecord, EvalRun, Scorecard
 from evals.schemas.run_parts import RunStatus
 from evals.schemas.verdicts import JudgeVerdict
 from evals.scoring.abstention import AbstentionTable, beside_scorecard
-from evals.scoring.columns import ScoreTable
 from evals.scoring.config import ScoringConfig
 from evals.scoring.diagnosis.outcome import Finding
 from evals.scoring.digest import (
@@ -32,9 +31,9 @@ from evals.scoring.digest import (
 )
 from evals.scoring.gates import check_gates
 from evals.scoring.missing import LOSSES, find_losses, notes_on_datasets, notes_on_losses
-from evals.scoring.notes import MATCHING, AnswerNotes, MatchingNotes, OutcomeCounts, status_of
+from evals.scoring.notes import MATCHING, AnswerTally, merge, status_of
 from evals.scoring.prices import PriceConfig, with_prices
-from evals.scoring.run_columns import RunColumns, taken
+from evals.scoring.run_columns import RunColumns, ScoreTable
 from evals.scoring.scorecard import score_record, scorecard_of
 from evals.scoring.settings import ScoringContext, score_settings, times_asked
 from evals.scoring.stats.intervals import distinct
@@ -97,14 +96,8 @@ class Measured:
         """Where questions were asked several times: by the number of an answer, which question it is of."""
         if times_asked(self.run) == 1:
             return None
-        columns = self.columns
-        return dict(
-            zip(
-                columns.numbers,
-                distinct(taken(columns.clusters, range(len(columns.numbers))), len(columns.numbers)),
-                strict=True,
-            )
-        )
+        numbers = self.columns.numbers
+        return dict(zip(numbers, distinct(self.columns.labels(), len(numbers)), strict=True))
 
     def records(self) -> Iterator[EvalRecord]:
         """The records, in the order of the questions; they can be walked again and again."""
@@ -164,15 +157,19 @@ class Terms(Protocol):
         """Which part of the questions it is; gates are not for a part."""
 
 
-class Gathered(NamedTuple):
-    """What is held of records that were scored, up to the record of this number."""
+@dataclass(slots=True)
+class Gathered:
+    """The accumulator of a run: what is held of records that were scored, as another process is sent it.
 
-    number: int
+    Attributes:
+        table: Values and codes by metric.
+        answers: How questions ended, and what their answers give reason to say.
+        collected: What views need; None where nobody wants it.
+    """
+
     table: ScoreTable
-    outcomes: OutcomeCounts
-    matching: MatchingNotes
-    answers: AnswerNotes
-    collected: Collected | None
+    answers: AnswerTally = field(default_factory=AnswerTally)
+    collected: Collected | None = None
 
 
 class Scorer:
@@ -203,13 +200,15 @@ class Scorer:
         self._metrics = with_prices(metrics, terms.prices, run.config)
         self._cases = cases
         self._terms = terms
-        self._table = ScoreTable(self._metrics, cases.settings.cluster)
-        self._outcomes = OutcomeCounts(judged=cases.settings.judged)
-        self._matching = MatchingNotes()
         self._digest = digest
-        self._number = first
-        self.answers = AnswerNotes()
+        self._first = first
+        table = ScoreTable(cases.settings.cluster, self._metrics)
+        self._gathered = Gathered(table, collected=None if digest is None else digest.collected)
+
+    @property
+    def answers(self) -> AnswerTally:
         """What the answers give reason to say."""
+        return self._gathered.answers
 
     def scored(self, records: Iterable[EvalRecord]) -> Iterator[EvalRecord]:
         """Measure the next records; each can be forgotten once it is taken.
@@ -227,28 +226,18 @@ class Scorer:
         return scored
 
     def _gather(self, scored: EvalRecord, case: Sample) -> None:
-        self._table.add(scored)
-        self._outcomes.add(scored, case)
-        self._matching.add(scored)
-        self.answers.add(scored, case)
+        self._gathered.table.add(scored)
+        self._gathered.answers.add(scored, case)
         if self._digest is not None:
-            self._digest.add(self._number, scored)
-        self._number += 1
+            self._digest.add(self._first + len(self._digest.collected.ids), scored)
 
     def gathered(self) -> Gathered:
         """What is held of the records so far, as another process is sent it."""
-        collected = None if self._digest is None else self._digest.collected
-        return Gathered(self._number, self._table, self._outcomes, self._matching, self.answers, collected)
+        return self._gathered
 
     def extend(self, later: Gathered) -> None:
         """Add what another process has gathered of the records that follow."""
-        self._number = later.number
-        self._table.extend(later.table)
-        self._outcomes.extend(later.outcomes)
-        self._matching.extend(later.matching)
-        self.answers.extend(later.answers)
-        if self._digest is not None and later.collected is not None:
-            self._digest.collected.extend(later.collected)
+        merge(self._gathered, later)
 
     def concluded(
         self,
@@ -269,10 +258,12 @@ class Scorer:
             fields: What else to set in the run.
         """
         settings, terms = self._cases.settings, self._terms
-        scorecard = scorecard_of(self._metrics, self._table, settings)
+        scorecard = scorecard_of(self._metrics, self._gathered.table, settings)
         losses_there = self._lacks_verdicts()
         losses = find_losses(self._metrics, scored, self._cases) if losses_there else []
-        outcomes = self._outcomes.outcomes(warmup_ms).model_copy(update={"stopped": stopped, "judge_losses": losses})
+        outcomes = self.answers.outcomes(warmup_ms, judged=settings.judged).model_copy(
+            update={"stopped": stopped, "judge_losses": losses}
+        )
         notes = [note for note in fields.pop("notes", self._run.notes) if not note.startswith((MATCHING, LOSSES))]
         weighted = _weighted(scorecard, terms.scoring, outcomes, ended)
         semantics = settings.semantics
@@ -281,7 +272,7 @@ class Scorer:
                 "schema_version": SCHEMA_VERSION,
                 "completed_at": datetime.now(UTC).replace(microsecond=0),
                 "scorecard": scorecard,
-                "weighted_score": with_interval(weighted, self._metrics, self._table, settings, terms.scoring),
+                "weighted_score": with_interval(weighted, self._metrics, self._gathered.table, settings, terms.scoring),
                 "error_count": sum(outcomes.transport.values()),
                 "status": _status(outcomes, terms.max_error_rate, ended),
                 "outcomes": outcomes,
@@ -289,7 +280,7 @@ class Scorer:
                 "record_sum": None,  # that of the records of before, where the run goes on or measures another again
                 "notes": [
                     *notes,
-                    *self._matching.notes(settings),
+                    *self.answers.notes_on_matching(settings),
                     *notes_on_losses(losses),
                     *(notes_on_datasets(scored) if losses_there else []),
                 ],
@@ -299,7 +290,7 @@ class Scorer:
         return concluded.model_copy(update={"gates": [] if terms.shard else check_gates(concluded, terms.gate)})
 
     def _lacks_verdicts(self) -> bool:
-        return any(self._table.column(metric.name).missing()["judge"] for metric in self._metrics)
+        return any(self._gathered.table.column(metric.name).missing()["judge"] for metric in self._metrics)
 
 
 def _weighted(scorecard: Scorecard, scoring: ScoringConfig, outcomes: Outcomes, ended: Ended) -> WeightedScore:

@@ -3,10 +3,10 @@
 import json
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Annotated, Any, Literal, NamedTuple, overload
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, overload
 
 from pydantic import PlainSerializer, PlainValidator, TypeAdapter
 
@@ -25,12 +25,14 @@ from evals.scoring.abstention import (
 from evals.scoring.diagnosis.counts import Diagnosis, RemarksSeen, add_remarks, diagnosis_of
 from evals.scoring.diagnosis.outcome import Finding, finding_of, needs_verification
 from evals.scoring.diagnosis.stages import Link, RunFacts, StageRecall, StagesSeen, add_stages, facts_of, recalls_of
-from evals.scoring.run_columns import RunColumns, columns_of, pack, unpack
+from evals.scoring.run_columns import RunColumns, columns_of, pack, pack_texts, unpack, unpack_texts
 from evals.scoring.scorecard import slice_value
 from evals.scoring.settings import ScoringContext, confidence, score_settings, times_asked
 from evals.store.records import RecordFile
 from evals.text.matching.corpus import EvidenceWalk, evidence_of
 from evals.text.matching.documents import RunEvidence
+
+T = TypeVar("T")
 
 # The first broken link of each question that has one, in columns: of many questions the same is said.
 
@@ -122,34 +124,28 @@ class BrokenLinks(Sequence[BrokenLink]):
         return ((number, self.table[code].link) for number, code in zip(self.numbers, self.codes, strict=True))
 
 
-class BrokenLinksMaker:
+class BrokenLinksBuilder:
     """Collects broken links while records are walked."""
 
     def __init__(self) -> None:
-        self._found = BrokenLinks()
-        self._known: dict[Said, int] = {}
+        self._numbers, self._codes = _column(), _column()
+        self._table: dict[Said, int] = {}
 
     def add(self, number: int, finding: Finding) -> None:
         """Add what was found of the question with this number."""
         said = Said(finding.link, finding.explanation, finding.hit_ranks, finding.remarks)
-        self._found.numbers.append(number)
-        self._found.codes.append(self._code(said))
+        self._numbers.append(number)
+        self._codes.append(self._table.setdefault(said, len(self._table)))
 
-    def extend(self, later: "BrokenLinksMaker") -> None:
+    def extend(self, later: "BrokenLinksBuilder") -> None:
         """Add what was found of the questions that follow."""
-        codes = [self._code(said) for said in later._found.table]
-        self._found.numbers.extend(later._found.numbers)
-        self._found.codes.extend(map(codes.__getitem__, later._found.codes))
+        codes = [self._table.setdefault(said, len(self._table)) for said in later._table]
+        self._numbers.extend(later._numbers)
+        self._codes.extend(map(codes.__getitem__, later._codes))
 
-    def _code(self, said: Said) -> int:
-        code = self._known.setdefault(said, len(self._found.table))
-        if code == len(self._found.table):
-            self._found.table.append(said)
-        return code
-
-    def made(self) -> BrokenLinks:
+    def build(self) -> BrokenLinks:
         """What was added, in the order of the chain, then of the questions."""
-        return self._found.in_order()
+        return BrokenLinks(list(self._table), self._numbers, self._codes).in_order()
 
 
 # All that views derive of a run's records: made in one walk that holds none of them.
@@ -189,67 +185,24 @@ class RunSummary(Record):
 
 @dataclass(slots=True)
 class Collected:
-    """What is held of the records of a digest until it is made."""
+    """What is held of the records of a summary until it is built; `merge` adds that of the records that follow."""
 
-    found: BrokenLinksMaker = field(default_factory=BrokenLinksMaker)
+    found: BrokenLinksBuilder = field(default_factory=BrokenLinksBuilder)
     remarks: RemarksSeen = field(default_factory=dict)
     to_verify: list[int] = field(default_factory=list)
     cells: Counter[Cell] = field(default_factory=Counter)
-    sure: list[tuple[float, float]] = field(default_factory=list)
+    confidences: list[tuple[float, float]] = field(default_factory=list)
     stages: StagesSeen = field(default_factory=dict)
     declines: list[Declines] = field(default_factory=list)
-    metrics: dict[str, None] = field(default_factory=dict)
+    metrics: Counter[str] = field(default_factory=Counter)
     keys: set[str] = field(default_factory=set)
     ids: list[str] = field(default_factory=list)
-    asked: int = 0
-
-    def extend(self, later: "Collected") -> None:
-        """Add what was collected of the records that follow."""
-        self.found.extend(later.found)
-        self.to_verify += later.to_verify
-        self.cells.update(later.cells)
-        self.sure += later.sure
-        self.declines += later.declines
-        self.metrics.update(later.metrics)
-        self.keys |= later.keys
-        self.ids += later.ids
-        self.asked += later.asked
-        for kind, questions in later.remarks.items():
-            self.remarks.setdefault(kind, []).extend(questions)
-        for stage, found in later.stages.items():
-            self.stages.setdefault(stage, []).extend(found)
-
-    def _diagnosis(self, found: BrokenLinks, certainty: float, times: int) -> Diagnosis:
-        """Where the questions went wrong first."""
-        by_link: dict[Link, list[str]] = {}
-        for number, link in found.links():
-            by_link.setdefault(link, []).append(self.ids[number])
-        return diagnosis_of(self.asked, by_link, self.remarks, certainty, times)
-
-    def made(self, certainty: float, times: int) -> RunSummary:
-        """The digest of the records that were added.
-
-        Args:
-            certainty: The confidence of its intervals.
-            times: How often each question was asked.
-        """
-        found = self.found.made()
-        return RunSummary(
-            found=found,
-            diagnosis=self._diagnosis(found, certainty, times),
-            to_verify=self.to_verify,
-            abstention=table_of(self.cells, certainty, times),
-            risk=curve_of(self.sure),
-            stages=recalls_of(self.stages),
-            declines="".join(self.declines),
-            metrics=list(self.metrics),
-            keys=sorted(self.keys),
-        )
+    asked: list[bool] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class RunSummaryBuilder:
-    """Collects the digest of a run while its records are walked.
+    """Collects the summary of a run while its records are walked.
 
     Attributes:
         facts: What the run says that one record cannot.
@@ -268,22 +221,42 @@ class RunSummaryBuilder:
         finding = finding_of(record, cases, self.facts)
         if finding is not None:
             to.found.add(number, finding)
-        to.asked += add_remarks(to.remarks, record, cases)
+        to.asked.append(add_remarks(to.remarks, record, cases))
         if needs_verification(record):
             to.to_verify.append(number)
-        cell, sure = cell_of(record, cases), confidence_and_loss(record, cases)
+        cell, confidence = cell_of(record, cases), confidence_and_loss(record, cases)
         if cell is not None:
             to.cells[cell] += 1
-        if sure is not None:
-            to.sure.append(sure)
+        if confidence is not None:
+            to.confidences.append(confidence)
         add_stages(to.stages, record, cases, self.facts.library)
         to.declines.append(_declines(record, cases))
-        to.metrics.update(dict.fromkeys([score.name for score in record.scores]))
+        to.metrics.update(score.name for score in record.scores)
         to.keys.update(record.question.metadata)
 
-    def made(self, certainty: float, times: int) -> RunSummary:
-        """The digest of the records that were added: see `Collected.made`."""
-        return self.collected.made(certainty, times)
+    def build(self, certainty: float, times: int) -> RunSummary:
+        """The summary of the records that were added.
+
+        Args:
+            certainty: The confidence of its intervals.
+            times: How often each question was asked.
+        """
+        seen = self.collected
+        found = seen.found.build()
+        by_link: dict[Link, list[str]] = {}
+        for number, link in found.links():
+            by_link.setdefault(link, []).append(seen.ids[number])
+        return RunSummary(
+            found=found,
+            diagnosis=diagnosis_of(sum(seen.asked), by_link, seen.remarks, certainty, times),
+            to_verify=seen.to_verify,
+            abstention=table_of(seen.cells, certainty, times),
+            risk=curve_of(seen.confidences),
+            stages=recalls_of(seen.stages),
+            declines="".join(seen.declines),
+            metrics=list(seen.metrics),
+            keys=sorted(seen.keys),
+        )
 
 
 def digest_of(run: EvalRun, records: Sequence[EvalRecord], cases: ScoringContext) -> RunSummary:
@@ -294,10 +267,10 @@ def digest_of(run: EvalRun, records: Sequence[EvalRecord], cases: ScoringContext
         records: Of the run; they are walked twice, and none is held.
         cases: They as they were scored.
     """
-    maker = RunSummaryBuilder(facts_of(run, records), cases)
+    summary = RunSummaryBuilder(facts_of(run, records), cases)
     for number, record in enumerate(records):
-        maker.add(number, record)
-    return maker.made(confidence(run), times_asked(run))
+        summary.add(number, record)
+    return summary.build(confidence(run), times_asked(run))
 
 
 def _declines(record: EvalRecord, cases: ScoringContext) -> Declines:
@@ -313,10 +286,12 @@ def _declines(record: EvalRecord, cases: ScoringContext) -> Declines:
 # What was derived of a run's records, kept beside them, so that it is derived once.
 
 
-FORMAT = 7
+FORMAT = 8
 """Raised whenever something is derived otherwise, so that nothing of before is used."""
 
 _EVIDENCE, _DIGEST, _COLUMNS = "evidence", "digest", "columns"
+
+_EVIDENCE_JSON = TypeAdapter(RunEvidence)
 
 _VALUES = "values of "
 
@@ -336,85 +311,67 @@ def evidence_within(run: EvalRun, records: Sequence[EvalRecord], cases: ScoringC
     """The cases, which match with what all records of the run say about matching."""
     if not isinstance(records, RecordFile):
         return cases.within(records)
-    stamp, adapter = stamp_of(run), TypeAdapter(RunEvidence)
-    kept = records.derived(_EVIDENCE, stamp)
-    if kept is not None:
-        return cases.match_with(adapter.validate_json(kept))
-    evidence = evidence_of(records, cases.settings.match)
-    records.keep(stamp, {_EVIDENCE: adapter.dump_json(evidence)})
+    evidence = _kept(run, records, _EVIDENCE, _EVIDENCE_JSON.validate_json)
+    if evidence is None:
+        evidence = evidence_of(records, cases.settings.match)
+        records.keep(stamp_of(run), {_EVIDENCE: _EVIDENCE_JSON.dump_json(evidence)})
     return cases.match_with(evidence)
 
 
 def kept_digest(run: EvalRun, records: Sequence[EvalRecord], cases: ScoringContext) -> RunSummary:
     """The digest of a run: as it is kept beside its records, else made, and kept there from then on."""
-    if not isinstance(records, RecordFile):
-        return digest_of(run, records, cases)
-    stamp = stamp_of(run)
-    kept = records.derived(_DIGEST, stamp)
-    if kept is not None:
-        return RunSummary.model_validate_json(kept)
-    made = digest_of(run, records, cases)
-    keep_digest(run, records, made, cases)
-    return made
+    found = _kept(run, records, _DIGEST, RunSummary.model_validate_json)
+    if found is None:
+        found = digest_of(run, records, cases)
+        if isinstance(records, RecordFile):
+            keep_digest(run, records, found, cases)
+    return found
 
 
 def keep_digest(run: EvalRun, records: RecordFile, digest: RunSummary, cases: ScoringContext) -> None:
     """Keep a digest beside the records that it was made of, and what these say about matching."""
     derived, evidence = {_DIGEST: digest.model_dump_json().encode()}, cases.settings.evidence
     if evidence is not None:
-        derived[_EVIDENCE] = TypeAdapter(RunEvidence).dump_json(evidence)
+        derived[_EVIDENCE] = _EVIDENCE_JSON.dump_json(evidence)
     records.keep(stamp_of(run), derived)
 
 
 def kept_columns(run: EvalRun, records: Sequence[EvalRecord]) -> RunColumns:
     """The columns of a run: as they are kept beside its records, else made, and kept there from then on."""
-    cluster = score_settings(run).cluster
+    settings = score_settings(run)
     if not isinstance(records, RecordFile):
-        return columns_of(records, cluster)
-    stamp = stamp_of(run)
-    kept = records.derived(_COLUMNS, stamp)
-    if kept is not None:
-        return unpack(kept, records.ids)
-    walk = EvidenceWalk()  # whoever wants columns asks next how the questions ended, which hangs on this
-    made = columns_of(walk.follow(records), cluster)
-    derived = {_COLUMNS: pack(made)}
-    if records.derived(_EVIDENCE, stamp) is None:
-        evidence = walk.evidence(records, score_settings(run).match)
-        derived[_EVIDENCE] = TypeAdapter(RunEvidence).dump_json(evidence)
-    records.keep(stamp, derived)
-    return made
+        return columns_of(records, settings.cluster)
+    found = _kept(run, records, _COLUMNS, lambda data: unpack(data, records.ids))
+    if found is None:
+        walk = EvidenceWalk()  # whoever wants columns asks next how the questions ended, which hangs on this
+        found, stamp = columns_of(walk.follow(records), settings.cluster), stamp_of(run)
+        derived = {_COLUMNS: pack(found)}
+        if records.derived(_EVIDENCE, stamp) is None:
+            derived[_EVIDENCE] = _EVIDENCE_JSON.dump_json(walk.evidence(records, settings.match))
+        records.keep(stamp, derived)
+    return found
 
 
 def kept_values(run: EvalRun, records: Sequence[EvalRecord], key: str) -> list[str | None]:
     """What each question has for a key: as it is kept beside the records, else made, and kept there from then on."""
-    if not isinstance(records, RecordFile):
-        return _values_of(records, key)
-    stamp = stamp_of(run)
-    kept = records.derived(_VALUES + key, stamp)
-    if kept is not None:
-        table, places = json.loads(kept)
-        return [table[place] for place in places]
-    made = _values_of(records, key)
-    records.keep(stamp, {_VALUES + key: _packed(made)})
-    return made
+    found = _kept(run, records, _VALUES + key, lambda data: unpack_texts(json.loads(data)))
+    if found is None:
+        packed = pack_texts([slice_value(record.question, key) for record in records])
+        found = unpack_texts(packed)
+        if isinstance(records, RecordFile):
+            records.keep(stamp_of(run), {_VALUES + key: json.dumps(packed).encode()})
+    return found
 
 
 def keep_slices(
     run: EvalRun, records: RecordFile, columns: RunColumns, values: Mapping[str, Sequence[str | None]]
 ) -> None:
     """Keep what slices are made of beside the records: their columns, and what each question has for some keys."""
-    packed = {_VALUES + key: _packed(each) for key, each in values.items()}
+    packed = {_VALUES + key: json.dumps(pack_texts(each)).encode() for key, each in values.items()}
     records.keep(stamp_of(run), {_COLUMNS: pack(columns), **packed})
 
 
-def _values_of(records: Sequence[EvalRecord], key: str) -> list[str | None]:
-    """Each value is held once."""
-    table: dict[str | None, str | None] = {}
-    found = (slice_value(record.question, key) for record in records)
-    return [table.setdefault(value, value) for value in found]
-
-
-def _packed(values: Sequence[str | None]) -> bytes:
-    """A table of the values, and the place of each question's in it."""
-    table = {value: place for place, value in enumerate(dict.fromkeys(values))}
-    return json.dumps([list(table), [table[value] for value in values]]).encode()
+def _kept(run: EvalRun, records: Sequence[EvalRecord], name: str, read: Callable[[bytes], T]) -> T | None:
+    """What is kept under a name; None where nothing is, or records are not in a file."""
+    data = records.derived(name, stamp_of(run)) if isinstance(records, RecordFile) else None
+    return None if data is None else read(data)

@@ -1,12 +1,13 @@
-"""The questions and answers of a run as columns, for comparisons: no text is held."""
+"""The questions, answers and results of a run as columns, for statistics and comparisons: no text is held."""
 
 import json
 import sys
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isnan, nan
-from typing import Any, cast, overload
+from typing import Any, NamedTuple, Self, TypeVar, cast
 
 from evals.errors import ConfigError
 from evals.metrics.base import BaseMetric, known_answerable
@@ -15,7 +16,8 @@ from evals.metrics.registry import known_metric
 from evals.schemas.dataset import CONVERSATION, EvalQuestion
 from evals.schemas.results import EvalRecord, MetricResult, Missing
 from evals.scoring.config import BY_DOCUMENT, BY_QUESTION
-from evals.scoring.stats.intervals import asked_again
+from evals.scoring.stats.intervals import asked_again, parts_of
+from evals.store.record_index import little_endian
 from evals.text.folding import hash64
 
 # Which questions belong together, so that their values are not independent of each other.
@@ -76,17 +78,20 @@ def check_cluster(key: str, questions: Iterable[EvalQuestion]) -> None:
     raise ConfigError(f"cluster is {key!r}, and {what}", f"write document, question{there}")
 
 
-# The values of a run as columns: what comparisons and slices need of its records, in some 0.4 KB a question.
+# The results of a metric, a number and a small code a question: a record as objects takes tens of kilobytes.
 
 
 _ABSENT = 0
-"""The kind of a question without a result."""
+"""The code of a question without a result."""
 
-_MOST_SHORT = 1 << 16
+_MOST_SHORT = 1 << 8
+"""So many codes fit a byte, as those of most metrics do."""
+
+_LONGEST = 60
+"""Characters of a detail that is held: longer ones are texts."""
 
 
-@dataclass(frozen=True, slots=True)
-class ResultKind:
+class ResultKind(NamedTuple):
     """What results of a metric have in common beside their value; many questions share one.
 
     Attributes:
@@ -99,7 +104,12 @@ class ResultKind:
     missing: Missing | None = None
     reason: str | None = None
     judged_by: tuple[str, ...] = ()
-    details: Mapping[str, Any] = field(default_factory=dict)
+    details: Mapping[str, Any] = {}
+
+    @property
+    def key(self) -> Hashable:
+        """The same for kinds that are equal."""
+        return self.missing, self.reason, self.judged_by, repr(self.details) if self.details else ""
 
 
 @dataclass(slots=True)
@@ -121,33 +131,94 @@ class ScoreColumn:
     Attributes:
         name: Of the metric.
         values: NaN where there is none.
-        kinds: The place of each result's kind in `table`; 0 where the question has no result.
+        codes: The place of each result's kind in `table`; 0 where the question has no result.
         table: All kinds; the first is that of no result.
+        reads_details: Whether the metric itself reads the details of results, so that the short ones are held.
     """
 
     name: str
     values: "array[float]" = field(default_factory=lambda: array("d"))
-    kinds: "array[int]" = field(default_factory=lambda: array("H"))
+    codes: "array[int]" = field(default_factory=lambda: array("B"))
     table: list[ResultKind] = field(default_factory=lambda: [ResultKind()])
+    reads_details: bool = False
+    _places: dict[Hashable, int] = field(default_factory=dict, repr=False, compare=False)
+    _latest: tuple[MetricResult | None, int] = field(default=(None, 0), repr=False, compare=False)
+    """The latest result and its code: many questions share one that has no value."""
+
+    @classmethod
+    def of(cls, metric: BaseMetric, results: Iterable[MetricResult]) -> "ScoreColumn":
+        """The column of these results, a row each."""
+        column = cls(metric.name, reads_details=reads_details(metric))
+        for row, result in enumerate(results):
+            column.add(row, result)
+        return column
+
+    def add(self, row: int, result: MetricResult) -> None:
+        """Add the result of a question that comes behind all that have one; the first of a question counts."""
+        if row < len(self.values):
+            return
+        self.pad(row)
+        if result is not self._latest[0]:
+            details = self._kept(result.details) if result.details else {}
+            kind = ResultKind(result.missing, result.reason, tuple(result.judged_by), details)
+            self._latest = result, self._code_of(kind)
+        self.values.append(nan if result.value is None else result.value)
+        self.codes.append(self._latest[1])
+
+    def pad(self, rows: int) -> None:
+        """Make it so many rows long, the new ones without a result."""
+        lacking = rows - len(self.values)
+        if lacking > 0:
+            self.values.extend([nan] * lacking)
+            self.codes.extend([_ABSENT] * lacking)
+
+    def extend(self, later: "ScoreColumn") -> None:
+        """Add the results of the questions that follow."""
+        codes = [_ABSENT, *map(self._code_of, later.table[1:])]
+        self.values.extend(later.values)
+        self.codes.extend(array(self.codes.typecode, map(codes.__getitem__, later.codes)))
+
+    def _kept(self, details: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            name: value
+            for name, value in details.items()
+            if name in _READ_OF_ALL or (self.reads_details and _is_short(value))
+        }
+
+    def _code_of(self, kind: ResultKind) -> int:
+        code = self._places.setdefault(kind.key, len(self.table))
+        if code == len(self.table):
+            self.table.append(kind)
+            if code == _MOST_SHORT:
+                self.codes = array("I", self.codes)
+        return code
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __iter__(self) -> Iterator[tuple[float | None, ResultKind]]:
+        """The value of each question that has a result, and what is said of it."""
+        for value, code in zip(self.values, self.codes, strict=True):
+            if code != _ABSENT:
+                yield None if isnan(value) else value, self.table[code]
 
     def taken(self, rows: Sequence[int]) -> "ScoreColumn":
         """The same in these rows alone."""
         if rows == range(len(self.values)):
             return self
         values = array("d", (self.values[row] for row in rows))
-        return ScoreColumn(self.name, values, array(self.kinds.typecode, (self.kinds[row] for row in rows)), self.table)
+        return ScoreColumn(self.name, values, array(self.codes.typecode, (self.codes[row] for row in rows)), self.table)
 
     def instead(self, missing: Missing, value: float) -> "ScoreColumn":
         """The same with a value in the place of those that are missing for one reason."""
         wanted = {place for place, kind in enumerate(self.table) if kind.missing == missing}
-        if wanted.isdisjoint(self.kinds):
+        if wanted.isdisjoint(self.codes):
             return self
         table = [*self.table, ResultKind()]
-        values = array(
-            "d", (value if kind in wanted else old for old, kind in zip(self.values, self.kinds, strict=True))
-        )
-        kinds = array("I", (len(table) - 1 if kind in wanted else kind for kind in self.kinds))
-        return ScoreColumn(self.name, values, kinds, table)
+        both = zip(self.values, self.codes, strict=True)
+        values = array("d", (value if code in wanted else old for old, code in both))
+        codes = array("I", (len(table) - 1 if code in wanted else code for code in self.codes))
+        return ScoreColumn(self.name, values, codes, table)
 
     @property
     def is_empty(self) -> bool:
@@ -159,106 +230,153 @@ class ScoreColumn:
         """1 for each question with a value, else 0."""
         return bytes(not isnan(value) for value in self.values)
 
+    @property
+    def scored(self) -> list[float]:
+        """The values that there are."""
+        return [value for value in self.values if not isnan(value)]
+
+    @property
+    def late(self) -> list[float]:
+        """The values of requests that ran out of time: of a percentile, they would have been greater."""
+        if not any(RAN_OUT in kind.details for kind in self.table):
+            return []
+        return [value for value, kind in self if value is not None and kind.details.get(RAN_OUT) is True]
+
+    def kinds(self) -> Iterator[tuple[ResultKind, int]]:
+        """What is said of results, in the order in which it is first said, and how often."""
+        return ((self.table[code], count) for code, count in Counter(self.codes).items() if code != _ABSENT)
+
     def lacks(self, missing: Missing) -> bool:
         """Whether some value is missing for this reason."""
-        return any(self.table[place].missing == missing for place in set(self.kinds) - {_ABSENT})
+        return any(kind.missing == missing for kind, _ in self.kinds())
 
-    def has(self, row: int) -> bool:
-        """Whether a question has a result, with or without a value."""
-        return row < len(self.kinds) and self.kinds[row] != _ABSENT
+    def missing(self) -> Counter[str | None]:
+        """How many results are missing, by why; None counts the values."""
+        return _counted((kind.missing, count) for kind, count in self.kinds())
+
+    def reasons(self) -> Counter[str]:
+        """Why values are missing, and how many for each reason."""
+        return _counted((kind.reason, count) for kind, count in self.kinds() if kind.reason)
+
+    def rules(self) -> dict[str, int]:
+        """How often each rule recognised a gold."""
+        said = ((kind.details.get("rules"), count) for kind, count in self.kinds())
+        # a plug-in may have another use for the word
+        tables = ((rules, count) for rules, count in said if isinstance(rules, dict))
+        return dict(_counted((rule, times * count) for rules, count in tables for rule, times in rules.items()))
+
+    def labels(self) -> dict[str, int]:
+        """How many answers got which label."""
+        said = ((kind.details.get("label"), count) for kind, count in self.kinds())
+        return dict(sorted(_counted((label, count) for label, count in said if isinstance(label, str)).items()))
 
     def at(self, row: int) -> MetricResult | None:
         """The result of a question; None where it has none."""
-        place, value = self.kinds[row], self.values[row]
-        if place == _ABSENT:
+        value, code = self.values[row], self.codes[row]
+        if code == _ABSENT:
             return None
-        kind = self.table[place]
-        slim = SlimResult(
-            self.name, None if isnan(value) else value, kind.missing, kind.reason, kind.judged_by, kind.details
-        )
-        return cast("MetricResult", slim)  # it has what summaries read, and nothing validates it again
+        # It has what summaries read, and nothing validates it again.
+        return cast("MetricResult", SlimResult(self.name, None if isnan(value) else value, *self.table[code]))
 
-    def reasons(self) -> Iterator[str | None]:
-        """Why each result has no value; None for one that has."""
-        return (self.table[place].reason for place in self.kinds if place != _ABSENT)
+    def results(self) -> list[MetricResult]:
+        """All results."""
+        return [found for row in range(len(self)) if (found := self.at(row)) is not None]
 
 
-class Results(Sequence[MetricResult]):
-    """Results of a column, each made when it is looked at.
+_Key = TypeVar("_Key")
 
-    Args:
-        column: Of one metric.
-        rows: Each has a result.
-    """
-
-    def __init__(self, column: ScoreColumn, rows: Sequence[int]) -> None:
-        self.column = column
-        self.rows = rows
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[MetricResult]:
-        return (found for row in self.rows if (found := self.column.at(row)) is not None)
-
-    @overload
-    def __getitem__(self, place: int) -> MetricResult: ...
-    @overload
-    def __getitem__(self, place: slice) -> "Results": ...
-    def __getitem__(self, place: int | slice) -> "MetricResult | Results":
-        if isinstance(place, slice):
-            return Results(self.column, self.rows[place])
-        found = self.column.at(self.rows[place])
-        if found is None:
-            raise IndexError(place)
-        return found
-
-    @property
-    def values(self) -> "array[float]":
-        """The values, of results that all have one."""
-        return self.column.taken(self.rows).values
+_READ_OF_ALL = frozenset({"rules", "label", RAN_OUT})
+"""The details that summaries of any metric read."""
 
 
-class ColumnMaker:
-    """Makes the column of one metric, result by result.
-
-    Args:
-        name: Of the metric.
-        before: How many questions came before the first that has it.
-    """
-
-    def __init__(self, name: str, before: int) -> None:
-        self.column = ScoreColumn(name)
-        self._kinds: dict[Any, int] = {}
-        self._keep_all = _reads_details(known_metric(name))
-        self.skip(before)
-
-    def skip(self, questions: int) -> None:
-        """Add questions without a result."""
-        self.column.values.extend([nan] * questions)
-        self.column.kinds.extend([_ABSENT] * questions)
-
-    def add(self, result: MetricResult) -> None:
-        """Add the result of the next question."""
-        details = dict(result.details) if self._keep_all else _kept(result.details)
-        key = result.missing, result.reason, tuple(result.judged_by), repr(details)
-        place = self._kinds.setdefault(key, len(self.column.table))
-        if place == len(self.column.table):
-            self.column.table.append(ResultKind(*key[:3], details))
-        if place == _MOST_SHORT and self.column.kinds.typecode == "H":
-            self.column.kinds = array("I", self.column.kinds)
-        self.column.kinds.append(place)
-        self.column.values.append(nan if result.value is None else result.value)
+def _counted(pairs: Iterable[tuple[_Key, int]]) -> Counter[_Key]:
+    found: Counter[_Key] = Counter()
+    for key, count in pairs:
+        found[key] += count
+    return found
 
 
-def _kept(details: Mapping[str, Any]) -> dict[str, Any]:
-    """The details that summaries of any metric read."""
-    return {name: details[name] for name in ("rules", "label", RAN_OUT) if name in details}
-
-
-def _reads_details(metric: BaseMetric | None) -> bool:
-    """Whether the metric itself reads the details of results, so that all are kept."""
+def reads_details(metric: BaseMetric | None) -> bool:
+    """Whether a metric itself reads the details of results."""
     return metric is not None and type(metric).one_sided is not BaseMetric.one_sided
+
+
+def _is_short(value: object) -> bool:
+    return isinstance(value, bool | int | float) or (isinstance(value, str) and len(value) <= _LONGEST)
+
+
+class ScoreTable:
+    """The results of a run by metric, with the id and the cluster of each question that has some.
+
+    Args:
+        cluster: What questions belong together by.
+        metrics: Whose results are held; None for all.
+    """
+
+    def __init__(self, cluster: str = BY_DOCUMENT, metrics: Iterable[BaseMetric] | None = None) -> None:
+        self.ids: list[str] = []
+        """Of the questions, in their order."""
+        self.scores: dict[str, ScoreColumn] = {}
+        """By the name of the metric."""
+        self.clusters = array("Q")
+        """A hash of what each question belongs to."""
+        self.repeats = array("Q")
+        """A hash of the question that an answer is of, where it was asked several times; else 0."""
+        self._cluster = cluster
+        self._is_open = metrics is None
+        for metric in metrics or ():
+            self.scores[metric.name] = ScoreColumn(metric.name, reads_details=reads_details(metric))
+
+    def add(self, record: EvalRecord) -> None:
+        """Add the next question with its results; one without any is passed over."""
+        if not record.scores and record.response is None:
+            return
+        row = len(self.ids)
+        self.ids.append(record.question.id)
+        cluster, question = parts_of(cluster_of(record.question, self._cluster))
+        self.clusters.append(hash64(cluster))
+        self.repeats.append(hash64(question) if question else 0)
+        for result in record.scores:
+            column = self.scores.get(result.name)
+            if column is None and self._is_open:
+                column = ScoreColumn(result.name, reads_details=reads_details(known_metric(result.name)))
+                self.scores[result.name] = column
+            if column is not None:
+                column.add(row, result)
+
+    def add_all(self, records: Iterable[EvalRecord]) -> Self:
+        """Add these questions; returns itself."""
+        for record in records:
+            self.add(record)
+        return self
+
+    def extend(self, later: "ScoreTable") -> None:
+        """Add the questions that follow, with their results."""
+        before = len(self.ids)
+        self.ids += later.ids
+        self.clusters.extend(later.clusters)
+        self.repeats.extend(later.repeats)
+        for name, column in self.scores.items():
+            column.pad(before)
+            column.extend(later.column(name))
+
+    def column(self, name: str) -> ScoreColumn:
+        """The results of a metric, a row a question."""
+        column = self.scores.get(name) or ScoreColumn(name)
+        column.pad(len(self.ids))
+        return column
+
+    def labels(self, rows: Iterable[int] | None = None) -> list[str]:
+        """What questions belong to, each called by hashes of its label: those of these rows, or all."""
+        wanted = range(len(self.ids)) if rows is None else rows
+        return [_label(self.clusters[row], self.repeats[row]) for row in wanted]
+
+
+def _label(cluster: int, question: int) -> str:
+    return asked_again(str(cluster), str(question)) if question else str(cluster)
+
+
+# The questions and answers of a run as columns: what comparisons and slices need of its records, in 0.4 KB a question.
 
 
 GOLD: dict[str, Callable[[EvalQuestion], object]] = {
@@ -275,42 +393,45 @@ CHUNKS, CITATIONS, ANSWERABLE = 1, 2, 4
 """Flags of a question: its answer has a list of chunks, of citations; it is known to be answerable."""
 
 
-@dataclass(slots=True)
-class Labels:
-    """A text a question, of which many share one."""
-
-    places: "array[int]" = field(default_factory=lambda: array("I"))
-    table: list[str] = field(default_factory=list)
-
-    def __getitem__(self, row: int) -> str:
-        return self.table[self.places[row]]
-
-
-@dataclass(slots=True)
-class RunColumns:
+class RunColumns(ScoreTable):
     """The questions that a run asked, a row each, in their order.
 
     Attributes:
-        ids: Of the questions.
         numbers: The number of each among all records of the run.
         texts: A hash of each question's text.
         gold: By name, a hash of what is known of each question's answer.
         flags: Of each question.
-        clusters: What each belongs to.
         models: The model that answered; "" where it is not said.
         errors: Why there is no answer; "" where there is one.
-        scores: The results of each metric, by its name.
     """
 
-    ids: list[str] = field(default_factory=list)
-    numbers: "array[int]" = field(default_factory=lambda: array("I"))
-    texts: "array[int]" = field(default_factory=lambda: array("Q"))
-    gold: "dict[str, array[int]]" = field(default_factory=lambda: {name: array("Q") for name in GOLD})
-    flags: bytearray = field(default_factory=bytearray)
-    clusters: Labels = field(default_factory=Labels)
-    models: Labels = field(default_factory=Labels)
-    errors: Labels = field(default_factory=Labels)
-    scores: dict[str, ScoreColumn] = field(default_factory=dict)
+    def __init__(self, cluster: str = BY_DOCUMENT) -> None:
+        super().__init__(cluster)
+        self.numbers = array("I")
+        self.texts = array("Q")
+        self.gold = {name: array("Q") for name in GOLD}
+        self.flags = array("B")
+        self.models: list[str] = []
+        self.errors: list[str] = []
+
+    def add_numbered(self, number: int, record: EvalRecord) -> None:
+        """Add a record; one that was not asked is passed over."""
+        question, response = record.question, record.response
+        if response is None:
+            return
+        self.add(record)
+        self.numbers.append(number)
+        self.texts.append(hash64(question.question))
+        for name, part in GOLD.items():
+            self.gold[name].append(hash64(repr(part(question))))
+        answered = response.error is None
+        self.flags.append(
+            CHUNKS * (answered and response.chunks is not None)
+            + CITATIONS * (answered and response.citations is not None)
+            + ANSWERABLE * known_answerable(question)
+        )
+        self.models.append(sys.intern(response.model or ""))
+        self.errors.append(response.error.kind if response.error else "")
 
     def rows(self) -> dict[str, int]:
         """The row of each question, by its id."""
@@ -324,96 +445,35 @@ def columns_of(records: Iterable[EvalRecord], cluster: str) -> RunColumns:
         records: All of the run.
         cluster: What its questions are clustered by.
     """
-    maker = _Maker(cluster)
+    columns = RunColumns(cluster)
     for number, record in enumerate(records):
-        maker.add(number, record)
-    return maker.made()
-
-
-class _Maker:
-    """Makes the columns of a run, record by record."""
-
-    def __init__(self, cluster: str) -> None:
-        self._cluster = cluster
-        self._columns = RunColumns()
-        self._scores: dict[str, ColumnMaker] = {}
-        self._labels: tuple[dict[str, int], ...] = ({}, {}, {})
-
-    def add(self, number: int, record: EvalRecord) -> None:
-        """Add a record; one that was not asked is passed over."""
-        question, response, to = record.question, record.response, self._columns
-        if response is None:
-            return
-        to.ids.append(question.id)
-        to.numbers.append(number)
-        to.texts.append(hash64(question.question))
-        for name, part in GOLD.items():
-            to.gold[name].append(hash64(repr(part(question))))
-        answered = response.error is None
-        to.flags.append(
-            CHUNKS * (answered and response.chunks is not None)
-            + CITATIONS * (answered and response.citations is not None)
-            + ANSWERABLE * known_answerable(question)
-        )
-        said = cluster_of(question, self._cluster), response.model or "", response.error.kind if response.error else ""
-        for labels, known, text in zip((to.clusters, to.models, to.errors), self._labels, said, strict=True):
-            _add_label(labels, known, text)
-        self._add_scores(record)
-
-    def made(self) -> RunColumns:
-        """The columns of what was added."""
-        self._columns.scores = {name: maker.column for name, maker in self._scores.items()}
-        return self._columns
-
-    def _add_scores(self, record: EvalRecord) -> None:
-        before = len(self._columns.ids) - 1
-        seen = set()
-        for score in record.scores:
-            if score.name not in self._scores:
-                self._scores[score.name] = ColumnMaker(score.name, before)
-            if score.name not in seen:  # the first of a name counts
-                seen.add(score.name)
-                self._scores[score.name].add(score)
-        for name in self._scores.keys() - seen:
-            self._scores[name].skip(1)
-
-
-def _add_label(labels: Labels, known: dict[str, int], text: str) -> None:
-    place = known.setdefault(text, len(labels.table))
-    if place == len(labels.table):
-        labels.table.append(text)
-    labels.places.append(place)
-
-
-def taken(labels: Labels, rows: Sequence[int]) -> list[str]:
-    """The labels of these rows."""
-    return [labels[row] for row in rows]
+        columns.add_numbered(number, record)
+    for name in columns.scores:
+        columns.column(name)
+    return columns
 
 
 # Columns of a run as bytes: a line of JSON with names and tables, then the arrays, little-endian, in a row.
 
 
-_LABELS = ("clusters", "models", "errors")
+_ARRAYS = ("numbers", "texts", "flags", "clusters", "repeats")
+
+_TEXTS = ("models", "errors")
 
 
 def pack(columns: RunColumns) -> bytes:
     """The columns as bytes."""
-    scores = list(columns.scores.values())
-    arrays = [
-        columns.numbers,
-        columns.texts,
-        *(columns.gold[name] for name in GOLD),
-        array("B", columns.flags),
-        *(getattr(columns, name).places for name in _LABELS),
-        *(part for score in scores for part in (score.values, score.kinds)),
-    ]
+    scores = columns.scores.values()
+    arrays = [getattr(columns, name) for name in _ARRAYS]
+    arrays += [columns.gold[name] for name in GOLD]
+    arrays += [part for score in scores for part in (score.values, score.codes)]
     head = {
         "ids": columns.ids,
-        "labels": {name: getattr(columns, name).table for name in _LABELS},
-        "scores": [{"name": score.name, "kinds": [_plain(kind) for kind in score.table]} for score in scores],
+        "texts": {name: pack_texts(getattr(columns, name)) for name in _TEXTS},
+        "scores": [[score.name, score.table] for score in scores],
         "arrays": [part.typecode for part in arrays],
     }
-    return b"".join([json.dumps(head).encode(), b"\n", *map(_little, arrays)])
+    return b"".join([json.dumps(head).encode(), b"\n", *(little_endian(part).tobytes() for part in arrays)])
 
 
 def unpack(data: bytes, ids: Sequence[str] = ()) -> RunColumns:
@@ -426,17 +486,29 @@ def unpack(data: bytes, ids: Sequence[str] = ()) -> RunColumns:
     line = data.index(b"\n") + 1
     head = json.loads(data[:line])
     arrays = _arrays(memoryview(data)[line:], head)
-    columns = RunColumns(head["ids"], next(arrays), next(arrays), {name: next(arrays) for name in GOLD})
-    if ids:
-        columns.ids = [ids[number] for number in columns.numbers]
-    columns.flags = bytearray(next(arrays).tobytes())
-    columns.clusters, columns.models, columns.errors = (Labels(next(arrays), head["labels"][name]) for name in _LABELS)
-    for score in head["scores"]:
-        values, kinds = next(arrays), next(arrays)
-        columns.scores[score["name"]] = ScoreColumn(
-            score["name"], values, kinds, [_kind(one) for one in score["kinds"]]
-        )
+    columns = RunColumns()
+    for name in _ARRAYS:
+        setattr(columns, name, next(arrays))
+    columns.gold = {name: next(arrays) for name in GOLD}
+    columns.ids = [ids[number] for number in columns.numbers] if ids else head["ids"]
+    for name in _TEXTS:
+        setattr(columns, name, unpack_texts(head["texts"][name]))
+    for name, table in head["scores"]:
+        kinds = [ResultKind(missing, reason, tuple(by), details) for missing, reason, by, details in table]
+        columns.scores[name] = ScoreColumn(name, next(arrays), next(arrays), kinds)
     return columns
+
+
+def pack_texts(texts: Sequence[str | None]) -> list[Any]:
+    """A table of texts of which many are the same, and the place of each in it."""
+    table = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+    return [list(table), [table[text] for text in texts]]
+
+
+def unpack_texts(packed: list[Any]) -> list[Any]:
+    """The texts of which `pack_texts` made a table; each is held once."""
+    table, places = packed
+    return [table[place] for place in places]
 
 
 def _arrays(data: memoryview, head: Mapping[str, Any]) -> "Iterator[array[Any]]":
@@ -445,24 +517,5 @@ def _arrays(data: memoryview, head: Mapping[str, Any]) -> "Iterator[array[Any]]"
         part = array(code)
         end = start + count * part.itemsize
         part.frombytes(data[start:end])
-        if sys.byteorder != "little":
-            part.byteswap()
-        yield part
+        yield little_endian(part)
         start = end
-
-
-def _little(part: "array[Any]") -> bytes:
-    if sys.byteorder == "little":
-        return part.tobytes()
-    swapped = array(part.typecode, part)
-    swapped.byteswap()
-    return swapped.tobytes()
-
-
-def _plain(kind: ResultKind) -> list[Any]:
-    return [kind.missing, kind.reason, kind.judged_by, dict(kind.details)]
-
-
-def _kind(plain: list[Any]) -> ResultKind:
-    missing, reason, judged_by, details = plain
-    return ResultKind(missing, reason, tuple(judged_by), details)

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from math import inf
 
 from evals.metrics.base import Aggregation, BaseMetric
-from evals.metrics.performance import RAN_OUT
 from evals.schemas.base import unchecked
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.results import (
@@ -24,21 +23,13 @@ from evals.schemas.results import (
     MetricSummary,
     Scorecard,
 )
-from evals.scoring.columns import (
-    ResultColumn,
-    ScoreTable,
-    StratifiedSample,
-    estimate_of,
-    sample_of,
-    value_of,
-    value_over,
-)
 from evals.scoring.config import BY_DOCUMENT
-from evals.scoring.run_columns import Results, RunColumns, ScoreColumn, spelled, taken
+from evals.scoring.run_columns import RunColumns, ScoreColumn, ScoreTable, reads_details, spelled
 from evals.scoring.settings import ScoreSettings, ScoringContext, score_of
 from evals.scoring.stats.intervals import Interval, IntervalEstimate, Mark, units
 from evals.scoring.stats.means import mean_interval, percentile_estimate
 from evals.scoring.stats.missing import weighted_interval
+from evals.scoring.strata import StratifiedSample, estimate_of, sample_of, value_of, value_over
 
 # The interval of a metric over a run, and what there is to know of it.
 
@@ -97,11 +88,9 @@ def _of_percentile(metric: BaseMetric, sample: StratifiedSample, confidence: flo
     return percentile_estimate(sample.values, metric.percentile or 50.0, sample.clusters, confidence)
 
 
-def too_small(metric: BaseMetric, results: Iterable[MetricResult]) -> list[float]:
+def too_small(metric: BaseMetric, column: ScoreColumn) -> list[float]:
     """The values of requests that ran out of time: they would have been greater."""
-    if metric.aggregation is not Aggregation.PERCENTILE:
-        return []
-    return [result.value for result in results if result.value is not None and result.details.get(RAN_OUT) is True]
+    return column.late if metric.aggregation is Aggregation.PERCENTILE else []
 
 
 def _note(found: IntervalEstimate, key: str) -> str | None:
@@ -136,15 +125,13 @@ def score_record(metrics: Sequence[BaseMetric], record: EvalRecord, cases: Scori
 
 def make_scorecard(metrics: Sequence[BaseMetric], records: Iterable[EvalRecord], settings: ScoreSettings) -> Scorecard:
     """Summarise each metric over the scored records, in the order of the groups."""
-    return scorecard_of(metrics, ScoreTable.of(metrics, records, settings.cluster), settings)
+    return scorecard_of(metrics, ScoreTable(settings.cluster, metrics).add_all(records), settings)
 
 
 def scorecard_of(metrics: Sequence[BaseMetric], table: ScoreTable, settings: ScoreSettings) -> Scorecard:
     """Summarise each metric over the results of a run, in the order of the groups."""
-    return in_groups(
-        summarise(metric, table.column(metric.name), settings, table.clusters(table.rows(metric.name)))
-        for metric in metrics
-    )
+    labels = table.labels()
+    return in_groups(summarise(metric, table.column(metric.name), settings, labels) for metric in metrics)
 
 
 def in_groups(found: Iterable[MetricSummary]) -> Scorecard:
@@ -159,7 +146,7 @@ def in_groups(found: Iterable[MetricSummary]) -> Scorecard:
 
 def summarise(
     metric: BaseMetric,
-    results: Sequence[MetricResult] | ResultColumn,
+    results: Sequence[MetricResult] | ScoreColumn,
     settings: ScoreSettings,
     clusters: Sequence[str] | None = None,
 ) -> MetricSummary:
@@ -171,13 +158,14 @@ def summarise(
         settings: Confidence, and what becomes of questions without an answer.
         clusters: The label of each question's cluster, in the same order; None where all are independent.
     """
-    column = results if isinstance(results, ResultColumn) else ResultColumn.of(metric, results)
+    column = results if isinstance(results, ScoreColumn) else ScoreColumn.of(metric, results)
     sample = sample_of(metric, column, clusters, worst_on_error=settings.worst_on_error)
     counts = _counts(column)
-    one_sided = metric.one_sided(column.results()) if sample.values else None
+    one_sided = metric.one_sided(column.results()) if sample.values and reads_details(metric) else None
     sample = StratifiedSample([], []) if one_sided else sample
     value = value_of(metric, sample)
-    ci, interval = metric_interval(metric, sample, settings, column.late)
+    late = too_small(metric, column)
+    ci, interval = metric_interval(metric, sample, settings, late)
     return MetricSummary(
         name=metric.name,
         value=value,
@@ -187,18 +175,18 @@ def summarise(
         counts=counts,
         ci=ci,
         interval=interval,
-        at_least=value is not None and min(column.late, default=inf) <= value,
+        at_least=value is not None and min(late, default=inf) <= value,
         bounds=None if one_sided else _bounds(metric, column, counts.lost),
         strata=sample.strata,
         reason=(one_sided or sample.reason or _why_missing(column)) if value is None else None,
-        rules=column.rules,
-        labels=column.labels,
+        rules=column.rules(),
+        labels=column.labels(),
         unit=metric.unit,
         higher_is_better=metric.higher_is_better,
     )
 
 
-def _counts(column: ResultColumn) -> MetricCounts:
+def _counts(column: ScoreColumn) -> MetricCounts:
     missing = column.missing()
     return MetricCounts(
         scored=missing[None],
@@ -210,7 +198,7 @@ def _counts(column: ResultColumn) -> MetricCounts:
     )
 
 
-def _bounds(metric: BaseMetric, column: ResultColumn, lost: int) -> Interval | None:
+def _bounds(metric: BaseMetric, column: ScoreColumn, lost: int) -> Interval | None:
     """The value if every question that is lost had scored worst, and best; None where none is.
 
     Of a metric of which neither way is better, the least and the greatest value.
@@ -218,14 +206,12 @@ def _bounds(metric: BaseMetric, column: ResultColumn, lost: int) -> Interval | N
     worst, best = (metric.low, metric.high) if metric.higher_is_better is None else (metric.worst, metric.best)
     if not lost or worst is None or best is None:
         return None
-    values = column.values
+    values = column.scored
     return value_over(metric, [*values, *[worst] * lost]), value_over(metric, [*values, *[best] * lost])
 
 
-def _why_missing(column: ResultColumn) -> str:
-    reasons: Counter[str] = Counter()
-    for kind, count in column.kinds():
-        reasons.update({kind.reason: count} if kind.reason else {})
+def _why_missing(column: ScoreColumn) -> str:
+    reasons = column.reasons()
     if not reasons:
         return "no question was asked"
     if len(reasons) == 1:
@@ -270,13 +256,8 @@ def slice_scorecard(
     metrics: Sequence[BaseMetric], columns: RunColumns, rows: Sequence[int], settings: ScoreSettings
 ) -> Scorecard:
     """What `make_scorecard` says of the records that stand in these rows."""
-    return in_groups(_summary(metric, columns, rows, settings) for metric in metrics)
-
-
-def _summary(metric: BaseMetric, columns: RunColumns, rows: Sequence[int], settings: ScoreSettings) -> MetricSummary:
-    column = columns.scores.get(metric.name, ScoreColumn(metric.name))
-    measured = array("I", (row for row in rows if column.has(row)))
-    return summarise(metric, Results(column, measured), settings, taken(columns.clusters, measured))
+    labels = columns.labels(rows)
+    return in_groups(summarise(metric, columns.column(metric.name).taken(rows), settings, labels) for metric in metrics)
 
 
 # How much the numbers of a run depend on when a chunk counts as gold.
@@ -321,13 +302,13 @@ def by_threshold(
         match = used.model_copy(update={"overlap_threshold": threshold, "overlap_pairs_threshold": pairs})
         moved = replace(settings, match=match)
         rules: Counter[str] = Counter()
-        found = [ResultColumn(metric) for metric in metrics]
+        found: list[list[MetricResult]] = [[] for _ in metrics]
         for record in records:
             if record.response is not None:
                 case = ScoringContext(moved).of(record)
                 rules.update(case.matches.rules)
                 for metric, own in zip(metrics, found, strict=True):
-                    own.add(score_of(metric, case))
+                    own.append(score_of(metric, case))
         summaries = tuple(summarise(metric, own, moved) for metric, own in zip(metrics, found, strict=True))
         results.append(Sensitivity(threshold, summaries, dict(rules)))
     return results

@@ -11,13 +11,14 @@ from evals.errors import ConfigError
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.metrics.registry import known_metric, parse_metric
 from evals.schemas.results import EvalRecord, EvalRun, MetricResult, MetricSummary, Scorecard, WeightedScore
-from evals.scoring.columns import ResultColumn, ScoreTable, sample_of
 from evals.scoring.config import LEAST_COVERAGE, NOT_ANSWERED, SCORE, ScoringConfig, scoring_config
 from evals.scoring.gates import Gate
+from evals.scoring.run_columns import ScoreColumn, ScoreTable
 from evals.scoring.scorecard import make_scorecard, tell
 from evals.scoring.settings import ScoreSettings, known_metrics, score_settings
 from evals.scoring.stats.intervals import IntervalEstimate, normal_quantile, percentile, percentile_interval
 from evals.scoring.stats.means import mean_interval
+from evals.scoring.strata import sample_of
 
 # From metrics to objectives: which metrics feed one, and what their values are on a scale from 0 to 1.
 
@@ -186,19 +187,18 @@ class TableColumns(Mapping[str, Column | WeightedColumn]):
 
     def __getitem__(self, name: str) -> Column | WeightedColumn:
         metric, table = self._metrics[name], self._table
-        ids = [table.ids[row] for row in table.rows(name)]
-        return _by_id(metric, table.column(name), ids, self._settings)
+        return _by_id(metric, table.column(name), table.ids, self._settings)
 
 
 def column_of(
     metric: BaseMetric, results: Mapping[str, MetricResult], settings: ScoreSettings
 ) -> Column | WeightedColumn:
     """The values of a metric, of its results by question."""
-    return _by_id(metric, ResultColumn.of(metric, results.values()), list(results), settings)
+    return _by_id(metric, ScoreColumn.of(metric, results.values()), list(results), settings)
 
 
 def _by_id(
-    metric: BaseMetric, results: ResultColumn, ids: Sequence[str], settings: ScoreSettings
+    metric: BaseMetric, results: ScoreColumn, ids: Sequence[str], settings: ScoreSettings
 ) -> Column | WeightedColumn:
     sample = sample_of(metric, results, ids, worst_on_error=settings.worst_on_error)
     weighted = sample.weighted
@@ -355,7 +355,7 @@ def with_interval(
     if found is None:
         return weighted
     rows = {key: row for row, key in enumerate(table.ids)}
-    clusters = table.clusters(rows[key] for key in found.values)
+    clusters = table.labels(rows[key] for key in found.values)
     estimate = score_interval(found, clusters, settings.confidence)
     if estimate is None:
         return weighted
@@ -386,7 +386,7 @@ def with_intervals(run: EvalRun, records: Sequence[EvalRecord], gates: Sequence[
     wanted = {gate.metric for gate in gates if gate.at_low}
     if SCORE in wanted and run.weighted_score.interval is None:
         metrics, settings = known_metrics(run), score_settings(run)
-        table = ScoreTable.of(metrics, records, settings.cluster)
+        table = ScoreTable(settings.cluster, metrics).add_all(records)
         score = with_interval(run.weighted_score, metrics, table, settings, scoring_config(run))
         run = run.model_copy(update={"weighted_score": score})
     earlier = {summary.name for summary in run.scorecard.metrics if summary.name in wanted and is_earlier(summary)}

@@ -157,7 +157,7 @@ def save_index(records: Path, index: RecordIndex, stamp: str = "", derived: Mapp
     """
     if not index.is_compact:
         return False
-    blobs = {_IDS: json.dumps(index.ids).encode(), _PLACES: _little(index.places).tobytes(), **(derived or {})}
+    blobs = {_IDS: json.dumps(index.ids).encode(), _PLACES: little_endian(index.places).tobytes(), **(derived or {})}
     parts, start = {}, 0
     for name, blob in blobs.items():
         parts[name] = (start, len(blob), crc32(blob))
@@ -188,7 +188,7 @@ def load_index(records: Path) -> tuple[RecordIndex, Parts] | None:
         return None
     starts = array("Q")
     starts.frombytes(places)
-    index = RecordIndex(json.loads(ids), _little(starts), None, head["crc32"], head["size"])
+    index = RecordIndex(json.loads(ids), little_endian(starts), None, head["crc32"], head["size"])
     return (index, parts) if _stands_there(records, index) else None
 
 
@@ -312,7 +312,7 @@ def _stands_there(records: Path, index: RecordIndex) -> bool:
     return False
 
 
-def _little(numbers: "array[int]") -> "array[int]":
+def little_endian(numbers: "array[Any]") -> "array[Any]":
     """The same, or with swapped bytes where this machine keeps them the other way: the file is the same everywhere."""
     if sys.byteorder == "little":
         return numbers

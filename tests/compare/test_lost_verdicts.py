@@ -14,8 +14,8 @@ from evals.compare.statistics import PairedMetric
 from evals.compare.values import align_all
 from evals.metrics.registry import parse_metric
 from evals.schemas import EvalRecord, EvalRun, MetricResult
-from evals.scoring.columns import ScoreTable
 from evals.scoring.config import ScoringConfig
+from evals.scoring.run_columns import ScoreTable
 from evals.scoring.scorecard import make_scorecard
 from evals.scoring.settings import ScoreSettings
 from evals.scoring.weighted import make_weighted_score, with_interval
@@ -48,7 +48,7 @@ def with_losses(run: EvalRun, records: list[EvalRecord], lost: Container[str]) -
     ]
     metrics = [parse_metric(summary.name) for summary in run.scorecard.metrics]
     card = make_scorecard(metrics, marked, ScoreSettings())
-    table = ScoreTable.of(metrics, marked, "document")
+    table = ScoreTable("document", metrics).add_all(marked)
     score = with_interval(make_weighted_score(card, ScoringConfig()), metrics, table, ScoreSettings(), ScoringConfig())
     return SavedRun(run.model_copy(update={"scorecard": card, "weighted_score": score}), marked)
 

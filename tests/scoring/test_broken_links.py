@@ -6,7 +6,7 @@ from pydantic import TypeAdapter
 
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse
 from evals.scoring.diagnosis import Finding, Link
-from evals.scoring.digest import BrokenLinks, BrokenLinksMaker
+from evals.scoring.digest import BrokenLinks, BrokenLinksBuilder
 
 
 def record(number: int) -> EvalRecord:
@@ -16,7 +16,7 @@ def record(number: int) -> EvalRecord:
 
 def test_links_come_back_in_the_order_of_the_chain_and_by_kind() -> None:
     """As they went in, with what is said of several questions held once; also through the file beside the records."""
-    maker = BrokenLinksMaker()
+    maker = BrokenLinksBuilder()
     said = [
         (Link.UNUSED, "b"),
         (Link.TRANSPORT, "timeout"),
@@ -25,7 +25,7 @@ def test_links_come_back_in_the_order_of_the_chain_and_by_kind() -> None:
     ]
     for number, (link, explanation) in enumerate(said):
         maker.add(number, Finding(link, explanation, record(number), (number,) if link is Link.UNUSED else (), ("r",)))
-    found = maker.made()
+    found = maker.build()
     assert [(one.number, one.link, one.explanation) for one in found] == [
         (1, Link.TRANSPORT, "timeout"),
         (3, Link.TRANSPORT, "timeout"),

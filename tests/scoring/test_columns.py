@@ -1,14 +1,14 @@
-"""The values of a run as columns: what they say is what the records say."""
+"""The results of a run in columns: what they say is what the records say."""
 
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evals.metrics.registry import parse_metric
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, MetricGroup, MetricResult
-from evals.scoring.run_columns import ANSWERABLE, CHUNKS, RunColumns, ScoreColumn, columns_of, pack, taken, unpack
+from evals.scoring.run_columns import ANSWERABLE, CHUNKS, ScoreColumn, ScoreTable, columns_of, pack, unpack
 
 _MISSING = st.sampled_from(["not_applicable", "transport", "judge"])
 _RESULT = st.one_of(
@@ -62,9 +62,9 @@ def test_what_is_packed_is_unpacked_whole(build_run: Callable[..., Any]) -> None
     _, records = build_run("a", {"q1": {"mrr": 1.0}, "q2": "timeout", "q3": {"mrr": None}}, questions=parts)
     columns = columns_of(records, "question")
     again = unpack(pack(columns))
-    for name in RunColumns.__slots__:
-        assert repr(getattr(again, name)) == repr(getattr(columns, name)), name
-    assert taken(columns.errors, range(3)) == ["", "timeout", ""]
+    for name, part in vars(columns).items():
+        assert name.startswith("_") or repr(getattr(again, name)) == repr(part), name
+    assert columns.errors == ["", "timeout", ""]
     assert columns.flags[0] & ANSWERABLE
     assert not columns.flags[1] & CHUNKS
 
@@ -89,10 +89,31 @@ def test_a_question_without_an_answer_may_count_as_the_worst() -> None:
     assert said(column.at(1)) == (None, "transport", "late", [], None)
 
 
-def test_very_many_kinds_of_results_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """More than the short numbers of a column can tell apart."""
-    monkeypatch.setattr("evals.scoring.run_columns._MOST_SHORT", 3)
-    reasons = [{"missing": "judge", "reason": f"{number}"} for number in range(6)]
-    column = columns_of(records_of(reasons), "question").scores["mrr"]
-    assert column.kinds.typecode == "I"
-    assert list(column.reasons()) == ["0", "1", "2", "3", "4", "5"]
+def test_a_metric_that_some_questions_lack_keeps_to_the_rows_of_those_that_have_it(
+    build_run: Callable[..., Any],
+) -> None:
+    """So that its values belong to the clusters of their own questions, also of two parts that are put together."""
+    records = build_run(
+        "a", {"q1": {"mrr": 1.0}, "q2": {"precision_at_5": 1.0}, "q3": {"mrr": 0.5, "precision_at_5": 0.0}}
+    )[1]
+    metrics = [parse_metric("mrr"), parse_metric("precision_at_5")]
+    table = ScoreTable("question", metrics).add_all(records[:2])
+    table.extend(ScoreTable("question", metrics).add_all(records[2:]))
+    assert table.ids == ["q1", "q2", "q3"]
+    assert list(table.column("mrr").codes) == [1, 0, 1]
+    assert list(table.column("precision_at_5").codes) == [0, 1, 1]
+    assert table.column("mrr").scored == [1.0, 0.5]
+    assert len(set(table.labels())) == 3
+    assert table.labels([2]) == table.labels()[2:]
+
+
+def test_more_kinds_of_results_than_fit_a_byte_are_told_apart() -> None:
+    """Those before and those after the codes became longer, also of two parts that are put together."""
+    metric = parse_metric("mrr")
+    reasons = [f"why {number}" for number in range(300)]
+    column = ScoreColumn.of(metric, [metric.undefined(reason) for reason in [*reasons, reasons[0]]])
+    assert [kind.reason for _, kind in column] == [*reasons, reasons[0]]
+    first = ScoreColumn.of(metric, [metric.undefined("first")])
+    first.extend(column)
+    assert [kind.reason for _, kind in first] == ["first", *reasons, reasons[0]]
+    assert first.missing().total() == len(first) == 302

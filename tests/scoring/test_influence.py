@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from evals.metrics.base import BaseMetric
 from evals.metrics.registry import parse_metric
 from evals.schemas import EvalRecord, Scorecard, WeightedScore
-from evals.scoring.columns import ScoreTable
 from evals.scoring.config import ScoringConfig
+from evals.scoring.run_columns import ScoreTable
 from evals.scoring.scorecard import summarise
 from evals.scoring.settings import ScoreSettings
 from evals.scoring.stats import mean_interval
@@ -43,7 +43,7 @@ def scored(columns: Columns, config: ScoringConfig = CONFIG) -> tuple[WeightedSc
 
 def table(metrics: Sequence[BaseMetric], records: Sequence[EvalRecord]) -> ScoreTable:
     """The results of these records."""
-    return ScoreTable.of(metrics, records, "document")
+    return ScoreTable("document", metrics).add_all(records)
 
 
 def column(*values: float) -> dict[str, float]:

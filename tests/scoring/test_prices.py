@@ -8,7 +8,7 @@ from evals.metrics.performance import CostPerQuery
 from evals.metrics.registry import select
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, TokenUsage
 from evals.schemas.verdicts import JudgeUsage
-from evals.scoring.notes import AnswerNotes
+from evals.scoring.notes import AnswerTally
 from evals.scoring.prices import PriceConfig, judge_price, server_price, with_prices
 from evals.scoring.settings import ScoreSettings, ScoringContext
 
@@ -85,7 +85,7 @@ def test_a_run_says_that_its_cost_is_by_list_prices(prices: dict[str, PriceConfi
     question, response = EvalQuestion(question="Who?"), EvalResponse(answer="x", usage=USAGE, model="gpt-4o-mini")
     (metric,) = with_prices([CostPerQuery()], prices, {})
     record = EvalRecord(question=question, response=response, scores=[metric.compute(question, response)])
-    notes = AnswerNotes()
+    notes = AnswerTally()
     notes.add(record, ScoringContext(ScoreSettings()).of(record))
     assert [note for note in notes.notes(concurrency=1, usage_limit=None) if "list price" in note] == (
         ["cost_per_query is by the list prices of genai-prices: name what you pay in `prices:`"] if told else []

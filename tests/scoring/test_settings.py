@@ -120,3 +120,15 @@ def test_metrics_that_do_not_exist_here_are_passed_over(
     foreign = card.metrics[0].model_copy(update={"name": "cosiness"})
     run = saved().model_copy(update={"scorecard": card.model_copy(update={"metrics": [foreign, *card.metrics]})})
     assert [metric.name for metric in known_metrics(run)] == ["mrr"]
+
+
+def test_cases_hold_the_records_in_hand_and_no_more() -> None:
+    """However many records pass."""
+    cases = ScoringContext(ScoreSettings())
+    records = [EvalRecord(question=EvalQuestion(id=f"q{n}", question="Who?")) for n in range(400)]
+    response = EvalResponse(answer="Ada")
+    first = cases.about(records[0].question, response)
+    assert cases.about(records[0].question, response) is first
+    for record in records[1:]:
+        cases.of(record)
+    assert cases.about(records[0].question, response) is not first

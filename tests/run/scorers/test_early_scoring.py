@@ -153,7 +153,7 @@ def test_what_was_scored_on_the_way_is_what_is_scored_at_the_end(waiting: Waitin
     assert scoring is not None
     assert len(scoring.lines) >= 25
     assert gone_on(waiting, scoring) == late.lines
-    assert scoring.digest.made(0.95, 1) == late.digest.made(0.95, 1)
+    assert scoring.digest.build(0.95, 1) == late.digest.build(0.95, 1)
     early_run, late_run = scoring.conclusion.concluded([]), late.conclusion.concluded([])
     assert early_run.model_copy(update={"completed_at": None}) == late_run.model_copy(update={"completed_at": None})
     recall = early_run.scorecard.get("recall_at_10")

@@ -27,7 +27,6 @@ from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, MetricResult
 from evals.scoring.conclusion import Scorer
 from evals.scoring.diagnosis.stages import facts_of
 from evals.scoring.digest import RunSummary
-from evals.scoring.notes import AnswerNotes
 from evals.scoring.settings import ScoreSettings, ScoringContext
 from evals.store.journal import record_line
 
@@ -85,7 +84,7 @@ def concluded(conclusion: Scorer, records: Sequence[EvalRecord]) -> tuple[dict[s
     """All that follows from what a conclusion has gathered."""
     run = conclusion.concluded(records).model_dump(exclude={"completed_at"})
     assert conclusion._digest is not None
-    return run, conclusion.answers.notes(concurrency=4, usage_limit=1), conclusion._digest.made(0.95, 1)
+    return run, conclusion.answers.notes(concurrency=4, usage_limit=1), conclusion._digest.build(0.95, 1)
 
 
 @settings(derandomize=True, deadline=None, max_examples=25)
@@ -266,19 +265,3 @@ def test_a_script_that_is_no_file_is_refused_before_anything_is_asked(monkeypatc
 def test_every_metric_of_ours_can_be_sent() -> None:
     """Those of all suites."""
     setup._check_sendable(select(["all"], []))
-
-
-def test_answers_of_which_rules_and_judge_disagree_are_named_as_by_one_process() -> None:
-    """Five at most, the first of all."""
-
-    def disputed(number: int) -> Any:
-        asked = SimpleNamespace(id=f"q{number}")
-        return SimpleNamespace(abstention_disputed=True, reads_as_refusal=number % 3 == 0, question=asked)
-
-    whole, parts = AnswerNotes(), [AnswerNotes() for _ in range(3)]
-    for number in range(20):
-        whole._disputed.add(disputed(number))
-        parts[number // 7]._disputed.add(disputed(number))
-    parts[0].extend(parts[1])
-    parts[0].extend(parts[2])
-    assert list(parts[0]._disputed.notes()) == list(whole._disputed.notes())
