@@ -34,6 +34,7 @@ from evals.metrics.judge_tasks import (
 from evals.metrics.judged import Decider, JudgedMetric, LabelledMetric, share_supported
 from evals.metrics.sample import Sample
 from evals.schemas.results import WITHOUT_VERDICT, MetricGroup, MetricResult
+from evals.schemas.run_parts import RAGAS_WEIGHTS
 from evals.schemas.verdicts import VerdictRequest
 
 
@@ -167,17 +168,6 @@ class RagasFaithfulness(_InPercent):
 
     def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
         return share_supported(self, replies[ANSWER_IN_CONTEXTS.name]["claims"], retrieved=bool(case.passages))
-
-
-# How much each part of ragas_score weighs, unless the configuration says otherwise.
-
-
-RAGAS_WEIGHTS: Mapping[str, float] = {
-    "ragas_faithfulness": 0.30,
-    "ragas_context_precision": 0.20,
-    "ragas_context_recall": 0.20,
-    "ragas_answer_relevance": 0.30,
-}
 
 
 # RAGAS: does the answer address the question, and the weighted score of the four.

@@ -1,5 +1,6 @@
-"""What asking every question several times says: how stable answers and metrics are."""
+"""Parts of a saved run: who did the work, gates, load, repeats and shards."""
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -171,3 +172,13 @@ class RepeatSummary(Record):
     """The share of pairs of answers to one question that are the same, as a mean over questions."""
     agreement_ci: tuple[Finite, Finite] | None = None
     metrics: list[RepeatedMetric] = []
+
+
+RAGAS_WEIGHTS: Mapping[str, float] = {
+    "ragas_faithfulness": 0.30,
+    "ragas_context_precision": 0.20,
+    "ragas_context_recall": 0.20,
+    "ragas_answer_relevance": 0.30,
+}
+"""Weights of the parts of `ragas_score`, unless the configuration says otherwise; here, where listing runs finds them
+without the metrics."""

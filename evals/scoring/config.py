@@ -8,9 +8,9 @@ from typing import Annotated, Any, Self, TypeVar
 from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 
 from evals.errors import ConfigError
-from evals.metrics.ragas import RAGAS_WEIGHTS
 from evals.schemas.base import Finite, Record
 from evals.schemas.results import EvalRun, MetricSummary
+from evals.schemas.run_parts import RAGAS_WEIGHTS
 from evals.text.yaml_files import first_problem
 
 LEAST_COVERAGE = 0.5

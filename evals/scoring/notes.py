@@ -33,7 +33,7 @@ def merge(mine: T, later: T) -> None:
     if hasattr(mine, "extend"):
         mine.extend(later)
     elif isinstance(mine, Counter | set):
-        mine.update(later)  # type: ignore[call-overload]
+        mine.update(later)  # type: ignore[call-overload, arg-type]
     elif isinstance(mine, dict):
         for key, value in later.items():  # type: ignore[attr-defined]
             merge(mine.setdefault(key, type(value)()), value)

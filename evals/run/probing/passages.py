@@ -260,7 +260,9 @@ def guess_usage(body: Any, prefix: str = "") -> str | None:
 Pair = tuple[str, str]
 
 
-def _first_pair(body: Any, prefix: str, pair_of: Callable[[Mapping[str, int], str], Pair | None], at: str = "") -> Any:
+def _first_pair(
+    body: Any, prefix: str, pair_of: Callable[[Mapping[str, int], str], Pair | None], at: str = ""
+) -> str | None:
     if not isinstance(body, Mapping):
         return None
     pair = pair_of({key: number for key, number in body.items() if _is_count(number)}, at)
