@@ -94,7 +94,7 @@ MOST_LINES: dict[str, int] = {
     "metrics/ragas.py": 530,
     "metrics/sample.py": 515,
     "report/wording.py": 676,
-    "run/judging.py": 541,
+    "run/judging.py": 521,
     "run/probing/fields.py": 512,
     "run/probing/guess.py": 536,
     "scoring/calibration.py": 608,
