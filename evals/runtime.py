@@ -5,7 +5,7 @@ import gc
 import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib.metadata import EntryPoint
 from typing import Any, TypeVar
 
@@ -94,40 +94,25 @@ def _run_in_thread(work: Coroutine[Any, Any, T]) -> T:
     return results[0]
 
 
-class _ShortTurns:
-    """Threads take turns more often while anybody wants it, and as before after the last one."""
+_turns = threading.Lock()
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._users = 0
-        self._before_s = 0.0
-
-    def begin(self) -> None:
-        with self._lock:
-            if not self._users:
-                self._before_s = sys.getswitchinterval()
-                sys.setswitchinterval(min(self._before_s, _SWITCH_S))
-            self._users += 1
-
-    def end(self) -> None:
-        with self._lock:
-            self._users -= 1
-            if not self._users:
-                sys.setswitchinterval(self._before_s)
-
-
-_short_turns = _ShortTurns()
-"""One for the process, as the interval is."""
+_turns_before_s: list[float] = []
+"""What the interval was when each of those began who want short turns: one for the process, as the interval is."""
 
 
 @contextmanager
 def short_turns() -> Iterator[None]:
     """Have threads take turns after half a millisecond, not after five: for work beside one that measures times."""
-    _short_turns.begin()
+    with _turns:
+        _turns_before_s.append(sys.getswitchinterval())
+        sys.setswitchinterval(min(_turns_before_s[0], _SWITCH_S))
     try:
         yield
     finally:
-        _short_turns.end()
+        with _turns:
+            if len(_turns_before_s) == 1:
+                sys.setswitchinterval(_turns_before_s[0])
+            _turns_before_s.pop()
 
 
 class SideLoop:
@@ -138,7 +123,8 @@ class SideLoop:
     """
 
     def __init__(self, name: str) -> None:
-        _short_turns.begin()
+        self._turns = ExitStack()
+        self._turns.enter_context(short_turns())
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name=name, daemon=True)
         self._thread.start()
@@ -160,7 +146,7 @@ class SideLoop:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
-        _short_turns.end()
+        self._turns.close()
 
 
 @contextmanager

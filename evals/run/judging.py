@@ -7,7 +7,7 @@ disk.
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import filterfalse
@@ -19,9 +19,10 @@ from evals.judges.money import is_judge, of_judge, spending_of, with_earlier
 from evals.judges.record import NOTE, VerdictTally, same_family, tally_of
 from evals.judges.replies import fits, is_usable, repeats_of
 from evals.metrics.base import BaseMetric
-from evals.metrics.judged import prompts_asked_twice
+from evals.metrics.judged import new_requests, prompts_asked_twice
 from evals.metrics.sample import DECIDING
 from evals.run.notebook import Observer
+from evals.run.work import LazyMapping
 from evals.runtime import SideLoop
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
@@ -53,16 +54,15 @@ class JudgePlan:
     judge: Identity
     repeats: int = 1
 
-    def requests(
-        self, question: EvalQuestion, response: EvalResponse, verdicts: Sequence[JudgeVerdict]
+    def new_requests(
+        self,
+        question: EvalQuestion,
+        response: EvalResponse,
+        verdicts: Sequence[JudgeVerdict],
+        asked: Container[tuple[str, int | None]],
     ) -> list[VerdictRequest]:
-        """All that can be asked for with these verdicts, each once; some requests build on the replies to others."""
-        case = self.cases.about(question, response, list(verdicts))
-        found: dict[tuple[str, int | None], VerdictRequest] = {}
-        for metric in self.metrics:
-            for request in metric.requests(case):
-                found.setdefault(request.place, request)
-        return list(found.values())
+        """What can be asked for with these verdicts and was not yet; some requests build on the replies to others."""
+        return new_requests(self.metrics, self.cases.about(question, response, list(verdicts)), asked)
 
     def fitting(
         self, question: EvalQuestion, response: EvalResponse, known: Iterable[JudgeVerdict]
@@ -138,7 +138,7 @@ class JudgePlan:
     def _in_rounds(self, question: EvalQuestion, response: EvalResponse, choose: Choose) -> list[JudgeVerdict]:
         found: list[JudgeVerdict] = []
         seen: set[tuple[str, int | None]] = set()
-        while todo := [r for r in self.requests(question, response, found) if r.place not in seen]:
+        while todo := self.new_requests(question, response, found, seen):
             for request in todo:
                 seen.add(request.place)
                 found += choose(request)
@@ -263,7 +263,7 @@ class Judging:
     @property
     def verdicts(self) -> Mapping[str, list[JudgeVerdict]]:
         """The verdicts by question: those of before stay where nothing has replaced them."""
-        return _Verdicts(self._answers, self._verdicts_on)
+        return LazyMapping(self._answers, self._verdicts_on)
 
     def _verdicts_on(self, key: str) -> list[JudgeVerdict]:
         settled = self._settled.get(key)
@@ -356,11 +356,10 @@ class Judging:
             return
         jobs = []
         there = {(verdict.request, verdict.repeat) for verdict in judged.found}
-        for request in self._inquest.requests(judged.question, judged.response, judged.found):
-            if request.place not in judged.asked:
-                judged.asked.add(request.place)
-                repeats = repeats_of(request, self._judge.repeats)
-                jobs += [_Job(judged, request, n) for n in repeats if (request.name, n) not in there]
+        for request in self._inquest.new_requests(judged.question, judged.response, judged.found, judged.asked):
+            judged.asked.add(request.place)
+            repeats = repeats_of(request, self._judge.repeats)
+            jobs += [_Job(judged, request, n) for n in repeats if (request.name, n) not in there]
         judged.pending.update(job.request.name for job in jobs if job.request is not None)
         self._enqueue(jobs, first=True)
 
@@ -482,25 +481,6 @@ class Judging:
             )
         remarks = [f"{NOTE} {remark}" for remark in self._judge.remarks]
         return [*notes, *remarks, *note_on_family(judge.model, config)]
-
-
-class _Verdicts(Mapping[str, list[JudgeVerdict]]):
-    """Verdicts by question, each list made when it is asked for."""
-
-    def __init__(self, keys: Collection[str], of: Callable[[str], list[JudgeVerdict]]) -> None:
-        self._keys = keys
-        self._of = of
-
-    def __len__(self) -> int:
-        return len(self._keys)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._keys)
-
-    def __getitem__(self, key: str) -> list[JudgeVerdict]:
-        if key not in self._keys:
-            raise KeyError(key)
-        return self._of(key)
 
 
 def note_on_failures(max_error_rate: float) -> str:

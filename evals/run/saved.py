@@ -24,7 +24,6 @@ from evals.run.setup import (
     check_config,
     estimate_of,
     join_cluster,
-    judge_identity,
     load_instruments,
     model_choice,
     planned_cases,
@@ -213,7 +212,7 @@ def saved_verdicts(config: EvalConfig, wanted: Callable[[EvalRun], bool]) -> Map
     found: SpilledMapping[list[JudgeVerdict]] = SpilledMapping(list[JudgeVerdict], config.runs_dir)
     if not config.judge.enabled:
         return found
-    store, judge = RunStore(config.runs_dir), judge_identity(config)
+    store, judge = RunStore(config.runs_dir), config.judge.identity
     for run in filter(wanted, store.runs()):
         if run.status == "complete" and run.judge is None:
             continue
@@ -237,7 +236,7 @@ def estimate_saved(work: RunPlan, metrics: Sequence[BaseMetric], config: EvalCon
     """What judging the answers will take; None where no judge takes part. Asks nothing of anybody."""
     if not wants_judge(config, metrics):
         return None
-    inquest = JudgePlan(metrics, planned_cases(config, metrics), judge_identity(config), config.judge.repeats)
+    inquest = JudgePlan(metrics, planned_cases(config, metrics), config.judge.identity, config.judge.repeats)
     known = work.known(inquest.fitting_all(work.questions, work.responses, work.free))
     return estimate_of(config, metrics, work.answered, known=known)
 

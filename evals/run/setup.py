@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from multiprocessing import current_process
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evals.config import EvalConfig
 from evals.datasets.hub import settle_hub
 from evals.datasets.registry import check_name
 from evals.errors import ConfigError, JudgeError, UnknownNameError
-from evals.judges.backends.base import Identity, origin_of
+from evals.judges.backends.base import origin_of
 from evals.judges.backends.providers import PROVIDERS
 from evals.judges.batch_api import FOLDER, AnthropicBatches, BatchLog, Pace
 from evals.judges.batches import BatchJudge
@@ -353,62 +353,33 @@ def _make_ready() -> None:
 
 
 def make_judge(config: EvalConfig) -> LLMJudge:
-    """The judge that the configuration names.
+    """The judge that the configuration names, asked in batches or call by call.
 
     Raises:
         JudgeError: Its package is not installed.
-        StoreError: Its replies cannot be kept.
+        StoreError: Its replies, or what is sent in batches, cannot be kept.
     """
-    judge = config.judge
-    cache = JudgeCache.of(judge, config.runs_dir)
+    judge, provider = config.judge, PROVIDERS[config.judge.provider]
+    address, cache = provider.address(judge.base_url), JudgeCache.of(judge, config.runs_dir)
     if cache is not None:
         cache.prepare()
-    made = _batch_judge(config, cache) if judge.batch else _call_judge(config, cache)
+    common: dict[str, Any] = {
+        "cache": cache,
+        "repeats": judge.repeats,
+        "max_cost_usd": config.budget_usd,
+        "price": price_of_judge(config),
+    }
+    made: LLMJudge
+    if judge.batch:
+        vendor = AnthropicBatches(judge.model, base_url=address, effort=judge.effort)
+        log = BatchLog(config.runs_dir / FOLDER, vendor.origin)
+        log.prepare()
+        made = BatchJudge(vendor, log, Pace(first_s=judge.batch_poll_s, limit_s=judge.batch_timeout_s), **common)
+    else:
+        backend = provider.make(judge.model, base_url=address, effort=judge.effort)
+        made = LLMJudge(backend, provider=judge.provider, concurrency=judge.concurrency, **common)
     made.max_input_tokens = judge.max_input_tokens
     return made
-
-
-def _call_judge(config: EvalConfig, cache: JudgeCache | None) -> LLMJudge:
-    """One that is asked call by call."""
-    judge = config.judge
-    provider = PROVIDERS[judge.provider]
-    return LLMJudge(
-        provider.make(judge.model, base_url=provider.address(judge.base_url), effort=judge.effort),
-        provider=judge.provider,
-        cache=cache,
-        repeats=judge.repeats,
-        concurrency=judge.concurrency,
-        max_cost_usd=config.budget_usd,
-        price=price_of_judge(config),
-    )
-
-
-def _batch_judge(config: EvalConfig, cache: JudgeCache | None) -> LLMJudge:
-    """One that is asked in batches.
-
-    Raises:
-        JudgeError: Its package is not installed.
-        StoreError: What is sent cannot be written down.
-    """
-    judge = config.judge
-    address = PROVIDERS[judge.provider].address(judge.base_url)
-    vendor = AnthropicBatches(judge.model, base_url=address, effort=judge.effort)
-    log = BatchLog(config.runs_dir / FOLDER, vendor.origin)
-    log.prepare()
-    return BatchJudge(
-        vendor,
-        log,
-        Pace(first_s=judge.batch_poll_s, limit_s=judge.batch_timeout_s),
-        cache=cache,
-        repeats=judge.repeats,
-        max_cost_usd=config.budget_usd,
-        price=price_of_judge(config),
-    )
-
-
-def judge_identity(config: EvalConfig) -> Identity:
-    """Who judges, known without asking."""
-    return config.judge.identity
 
 
 _JUDGES_LOOKED_AT = 30

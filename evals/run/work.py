@@ -1,12 +1,12 @@
 """What a run measures: questions with the answers and verdicts that are there already, and what it will be saved as."""
 
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import chain, islice
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
+from typing import Any, TypeVar
 
 from evals.client.spec import ServerSpec
 from evals.config import EvalConfig
@@ -26,6 +26,8 @@ from evals.scoring.run_columns import REPEAT_OF, check_cluster
 from evals.store.disk_buffer import Chosen, DiskList
 from evals.store.journal import Journal
 from evals.text.numbers import counted
+
+T = TypeVar("T")
 
 # The questions of a run, with their corpora.
 
@@ -250,33 +252,35 @@ class RunPlan:
 
     def known(self, verdicts: Mapping[str, Sequence[JudgeVerdict]]) -> Known:
         """The answers that are there, with verdicts on them."""
-        return Known(Answered(self.responses), verdicts)
+        answered = dict.fromkeys(key for key, response in self.responses.items() if _is_answer(response))
+        return Known(LazyMapping(answered, self.responses.__getitem__), verdicts)
 
     def _response(self, question: EvalQuestion) -> EvalResponse | None:
         return self.responses.get(question.id)
 
 
-class Answered(Mapping[str, EvalResponse]):
-    """Those of the responses that brought an answer.
+class LazyMapping(Mapping[str, T]):
+    """Values by key, each made when it is asked for.
 
     Args:
-        responses: By question.
+        keys: All of them.
+        make: The value of a key.
     """
 
-    def __init__(self, responses: Mapping[str, EvalResponse]) -> None:
-        self._responses = responses
-        self._ids = dict.fromkeys(key for key, response in responses.items() if _is_answer(response))
+    def __init__(self, keys: Collection[str], make: Callable[[str], T]) -> None:
+        self._keys = keys
+        self._make = make
 
     def __len__(self) -> int:
-        return len(self._ids)
+        return len(self._keys)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._ids)
+        return iter(self._keys)
 
-    def __getitem__(self, key: str) -> EvalResponse:
-        if key not in self._ids:
+    def __getitem__(self, key: str) -> T:
+        if key not in self._keys:
             raise KeyError(key)
-        return self._responses[key]
+        return self._make(key)
 
 
 def _is_answer(response: EvalResponse | None) -> bool:
