@@ -1,7 +1,7 @@
 """The providers of judges.
 
 To add one: a backend in a file of its own (a subclass of `SdkBackend` where the vendor has an SDK of this kind), an
-entry in `PROVIDERS`, and the variables of its key in `evals/credentials/judge_keys.py`.
+entry in `PROVIDERS`, and the variables of its key in `evals/secrets.py`.
 
 By the vendors' own SDKs and not by `litellm`: only their errors tell whether a failed call may have to be paid for.
 """
