@@ -23,7 +23,7 @@ class Prompt:
         system: The instructions; the data to examine never stands in them.
         schema: JSON schema of the reply.
         max_tokens: Enough for the reply and for the model's thinking.
-        checks: What a reply must hold beside its form (see `checks.py`).
+        checks: What a reply must hold beside its form (see `replies.py`).
         hash: Over all of it: a changed prompt is another prompt to the cache and to a comparison.
     """
 

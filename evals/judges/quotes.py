@@ -1,6 +1,6 @@
 """Whether a quotation really stands where it is said to stand.
 
-Its words must be those of the text, in the same order (`words.py` says what makes no difference). Left out may be what
+Its words must be those of the text, in the same order (`words_of` says what makes no difference). Left out may be what
 "…" stands for, articles, and asides in brackets. Several quotations may be joined: by ";", " / ", a new line, or as
 "one" and "other". A heading may stand before what is below it, and a row of a table may be given by some of its cells.
 

@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib.resources import files
 from typing import Any
 
@@ -11,7 +12,8 @@ from messages_api.schema_rules import SchemaError, check_schema, nodes
 
 from evals.datasets.base import LoadOptions
 from evals.datasets.registry import get_loader
-from evals.judges.backends.base import least_characters
+from evals.judges.backends.base import Call, Identity, least_characters
+from evals.judges.cache import JudgeCache
 from evals.judges.prompt import load_prompt
 from evals.metrics.judge_tasks import JudgeTask, chain
 from evals.metrics.judged import JudgedMetric
@@ -27,6 +29,25 @@ KEYS = {  # of each kind of check: those that it needs, those that it may have
     "listed": ({"items", "only", "list"}, set()),
     "quotes": ({"within"}, {"items", "only", "always", "same_id", "one_of"}),
 }
+
+
+HASHES = {
+    "abstention": "17ae0f071bb6e258",
+    "answer_claims": "fae0baed96e786bc",
+    "answer_correctness": "2f5ac96580b97a76",
+    "answer_relevancy": "44e126c7b35ca684",
+    "citation_support": "cf63f154a37b854f",
+    "claims_compared": "e17e009be93a7b1d",
+    "claims_in_contexts": "dbc69941300b01a7",
+    "context_relevance": "e43fc7dfda92f2a9",
+    "direct_relevance": "6eb8e8beca4d3eb7",
+    "factual_accuracy": "d9e772e3bf8f06c9",
+    "faithfulness": "d3ea2023511db69b",
+    "generated_questions": "685cf3266fcea414",
+    "gptscore": "003be189df44c437",
+    "reference_claims": "1f25b10bc02ace62",
+}
+"""As saved runs and caches hold them: a new one asks again, and pays again."""
 
 
 def system_of(name: str) -> str:
@@ -57,9 +78,12 @@ def test_a_prompt_is_what_its_file_is_called(name: str) -> None:
     assert (prompt.name, prompt.version >= 1, prompt.max_tokens >= 1000) == (name, True, True)
 
 
-def test_no_two_prompts_have_the_same_hash() -> None:
-    """The hash tells a changed prompt from what it was."""
-    assert len({load_prompt(name).hash for name in PROMPTS}) == len(PROMPTS) > 0
+def test_prompts_and_keys_of_the_cache_are_those_of_saved_runs() -> None:
+    """The hash tells a changed prompt from what it was; whoever changes one on purpose changes it here."""
+    assert {name: load_prompt(name).hash for name in PROMPTS} == HASHES
+    call, judge = Call("system", "{}", {"type": "object"}, 100), Identity("m", "http://x", "anthropic", "low")
+    assert JudgeCache.key(judge, call, 1).startswith("4dcd7ead460949b6")
+    assert JudgeCache.legacy_key(replace(judge, effort=None), call, 0).startswith("6b7b3b137a9b9c6c")
 
 
 @every_prompt
