@@ -15,8 +15,9 @@ from statistics import fmean
 
 import numpy as np
 
-from evals.scoring.stats import Mark, mean_interval, paired_difference, sign_flip_p, wilson
-from evals.scoring.stats.intervals import group
+from evals.scoring.stats import mean_interval, paired_difference
+from evals.scoring.stats.differences import sign_flip_p
+from evals.scoring.stats.intervals import Mark, group, wilson
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "statistics.md"
 BEGIN, END = "<!-- tables of benchmarks/intervals.py -->", "<!-- end of tables -->"

@@ -22,7 +22,8 @@ from random import Random
 from statistics import quantiles
 from time import monotonic
 
-from evals.compare import RunComparison, SavedRun, compare_runs
+from evals.compare import SavedRun, compare_runs
+from evals.compare.models import RunComparison
 from evals.config import EvalConfig
 from evals.run.notebook import Observer
 from evals.store.runs import RunStore

@@ -10,7 +10,11 @@ from evals.judges.record import disagreements
 from evals.schemas import EvalRecord, EvalResponse, EvalRun, JudgeVerdict
 from evals.schemas.response import Outcomes
 from evals.scoring.abstention import AbstentionTable, RiskCoverage, cell_of, confidence_and_loss, curve_of, table_of
+from evals.scoring.diagnosis.counts import WrongSlice, wrong_slices
+from evals.scoring.diagnosis.outcome import Finding
+from evals.scoring.diagnosis.stages import StageRecall, StagesSeen, add_stages, library_of, recalls_of
 from evals.scoring.notes import AnswerTally
+from evals.scoring.scorecard import slice_value
 from evals.scoring.settings import ScoringContext
 
 
@@ -70,3 +74,21 @@ def flip_rates(verdicts: Mapping[str, Sequence[JudgeVerdict]]) -> dict[str, floa
 def read_answers(path: Path, columns: Mapping[str, str] | None = None) -> dict[str, EvalResponse]:
     """Saved answers by the ids of their questions."""
     return dict(each_answer(path, columns))
+
+
+def wrong_by(
+    findings: Iterable[Finding], records: Sequence[EvalRecord], key: str, confidence: float = 0.95
+) -> list[WrongSlice]:
+    """The share of questions that ended wrong for each value of `dataset` or of a key of the metadata."""
+    links = {one.record.question.id: one.link for one in findings}
+    by_number = {n: links[one.question.id] for n, one in enumerate(records) if one.question.id in links}
+    asked = ((n, slice_value(one.question, key)) for n, one in enumerate(records) if one.response is not None)
+    return wrong_slices(by_number, asked, confidence)
+
+
+def recall_by_stage(records: Sequence[EvalRecord], cases: ScoringContext) -> list[StageRecall]:
+    """The recall at each stage, in the order in which the stages come."""
+    library, seen = library_of(records), StagesSeen()
+    for record in records:
+        add_stages(seen, record, cases, library)
+    return recalls_of(seen)

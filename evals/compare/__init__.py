@@ -10,46 +10,16 @@ Each run is set against the first, the baseline, over the questions that these t
 from collections.abc import Sequence
 
 from evals.compare.conditions import find_differences, find_warnings
-from evals.compare.models import (
-    Comparison,
-    Dominance,
-    LatencyRatio,
-    LinkMove,
-    MetricPair,
-    MetricRow,
-    ObjectiveTest,
-    ParetoReport,
-    QuestionChange,
-    RunComparison,
-    RunHead,
-    VanishedMetric,
-)
+from evals.compare.models import Comparison, RunComparison, RunHead
 from evals.compare.paired import compare_with_baseline, paired_change
 from evals.compare.pairing import SavedRun, pair_up
-from evals.compare.pareto import dominates, find_pareto
+from evals.compare.pareto import find_pareto
 from evals.compare.values import align_all, find_unknown
 from evals.errors import ConfigError
 from evals.schemas.results import EvalRun
 from evals.scoring.settings import score_settings
 
-__all__ = [
-    "Comparison",
-    "Dominance",
-    "LatencyRatio",
-    "LinkMove",
-    "MetricPair",
-    "MetricRow",
-    "ObjectiveTest",
-    "ParetoReport",
-    "QuestionChange",
-    "RunComparison",
-    "RunHead",
-    "SavedRun",
-    "VanishedMetric",
-    "compare_runs",
-    "dominates",
-    "paired_change",
-]
+__all__ = ["SavedRun", "compare_runs", "paired_change"]
 
 
 def compare_runs(saved: Sequence[SavedRun], *, pareto: bool = False, primary: str | None = None) -> Comparison:

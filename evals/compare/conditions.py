@@ -1,6 +1,6 @@
 """What makes runs hard to compare, and what else differs between them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,6 @@ from evals.metrics.judge_tasks import chain
 from evals.metrics.judged import JudgedMetric
 from evals.metrics.sample import CORRECTNESS, DECIDING
 from evals.schemas.results import EvalRun, MetricGroup
-from evals.schemas.verdicts import JudgeRecord
 from evals.scoring.settings import score_settings
 from evals.text.numbers import counted
 
@@ -65,12 +64,6 @@ class Obstacle:
     warned_of: bool = True
 
 
-def find_obstacles(pairing: Pairing) -> list[Obstacle]:
-    """Everything that makes metrics incomparable between these runs."""
-    runs = pairing.runs
-    return [*_gold(pairing), *_matching(runs), *_judges(runs), *_counts(runs), *_abstentions(runs), *_text_models(runs)]
-
-
 def why_withheld(metric: BaseMetric, obstacles: Sequence[Obstacle]) -> str | None:
     """Why the metric gets no verdict; None where it may get one."""
     return next((obstacle.reason for obstacle in obstacles if obstacle.concerns(metric)), None)
@@ -80,72 +73,28 @@ def _needs(*needs: Need) -> Concerns:
     return lambda metric: any(need in metric.needs for need in needs)
 
 
-def _tells_answerable(metric: BaseMetric) -> bool:
-    return Need.ANSWERABILITY in metric.needs or metric.name == ANSWERABLE_ABSTENTION_RATE
+def _asks(prompts: set[str]) -> Concerns:
+    """Whether a metric asks one of the prompts; of one that does not say what it asks, nobody knows."""
 
+    def asks(metric: BaseMetric) -> bool:
+        if Need.JUDGE not in metric.needs:
+            return False
+        if not isinstance(metric, JudgedMetric) or not metric.inquiries:
+            return True
+        return any(inquiry.name in prompts for inquiry in chain(metric.inquiries))
 
-def _of_checks(metric: BaseMetric) -> bool:
-    return isinstance(metric, (FactScore, IsCorrect, RulesCoverage))
+    return asks
 
 
 _BY_GOLD: dict[str, Concerns] = {
     "gold passages": _needs(Need.GOLD),
     "expected answers": _needs(Need.EXPECTED_ANSWER),
-    "answerability": _tells_answerable,
+    "answerability": lambda metric: Need.ANSWERABILITY in metric.needs or metric.name == ANSWERABLE_ABSTENTION_RATE,
     "key sentences": _needs(Need.KEY_SENTENCES),
-    "checks": _of_checks,
+    "checks": lambda metric: isinstance(metric, (FactScore, IsCorrect, RulesCoverage)),
 }
 
-
-def _gold(pairing: Pairing) -> list[Obstacle]:
-    return [
-        Obstacle(
-            f"{counted(len(ids), 'common question', 'has')} other {name}", f"what is measured by {name}", _BY_GOLD[name]
-        )
-        for name, ids in pairing.regraded.items()
-    ]
-
-
-def _matching(runs: Sequence[EvalRun]) -> list[Obstacle]:
-    if len({score_settings(run).match for run in runs}) == 1:
-        return []
-    reason = "the runs recognised gold by different rules (`match`)"
-    return [Obstacle(reason, "what is measured by gold passages", _needs(Need.GOLD))]
-
-
-def _judges(runs: Sequence[EvalRun]) -> list[Obstacle]:
-    found = []
-    if len({run.judge is None for run in runs}) > 1:
-        found.append(
-            Obstacle("some runs were judged and others not", "judged metrics", _needs(Need.JUDGE), warned_of=False)
-        )
-    judges = [run.judge for run in runs if run.judge]
-    if len({(judge.model, judge.origin) for judge in judges}) > 1:
-        reason = "the runs were judged by different models or at different addresses"
-        found.append(Obstacle(reason, "judged metrics", _needs(Need.JUDGE)))
-    found += _efforts(judges)
-    prompts = _differing([judge.prompt_hashes for judge in judges])
-    if prompts:
-        reason = f"the runs were judged by different prompts ({', '.join(sorted(prompts))})"
-        found.append(Obstacle(reason, "the metrics that ask them", lambda metric: _asks(metric, prompts)))
-    return found
-
-
-def _efforts(judges: Sequence[JudgeRecord]) -> list[Obstacle]:
-    efforts = sorted({judge.effort or "the model's own" for judge in judges})
-    if len(efforts) < 2:
-        return []
-    reason = f"the runs were judged with different effort ({', '.join(efforts)})"
-    return [Obstacle(reason, "judged metrics", _needs(Need.JUDGE))]
-
-
-def _asks(metric: BaseMetric, prompts: set[str]) -> bool:
-    """Whether a metric asks one of the prompts; of one that does not say what it asks, nobody knows."""
-    if Need.JUDGE not in metric.needs:
-        return False
-    if not isinstance(metric, JudgedMetric) or not metric.inquiries:
-        return True
-    return any(inquiry.name in prompts for inquiry in chain(metric.inquiries))
+_JUDGED = "judged metrics"
 
 
 _FORMER = "answer_classification"
@@ -156,20 +105,58 @@ _COUNTS = ("correct_answers_count", "wrong_answers_count")
 """The metrics that asked it."""
 
 
-def _counts(runs: Sequence[EvalRun]) -> list[Obstacle]:
-    """Whether answers were counted by the prompt that is no more."""
-    if len({run.judge.prompt_hashes.get(_FORMER) for run in runs if run.judge}) < 2:
-        return []
-    reason = f"the runs were judged by different prompts ({_FORMER}, {CORRECTNESS})"
-    return [Obstacle(reason, "counts of answers", lambda metric: metric.name in _COUNTS, warned_of=False)]
+def find_obstacles(pairing: Pairing) -> list[Obstacle]:
+    """Everything that makes metrics incomparable between these runs."""
+    runs = pairing.runs
+    found = [
+        Obstacle(
+            f"{counted(len(ids), 'common question', 'has')} other {name}", f"what is measured by {name}", _BY_GOLD[name]
+        )
+        for name, ids in pairing.regraded.items()
+    ]
+    if _differ(score_settings(run).match for run in runs):
+        reason = "the runs recognised gold by different rules (`match`)"
+        found.append(Obstacle(reason, "what is measured by gold passages", _needs(Need.GOLD)))
+    return [*found, *_judges(runs), *_prompts(runs), *_abstentions(runs), *_text_models(runs)]
 
 
-def _abstentions(runs: Sequence[EvalRun]) -> list[Obstacle]:
+def _judges(runs: Sequence[EvalRun]) -> Iterator[Obstacle]:
+    judges = [run.judge for run in runs if run.judge]
+    if _differ(run.judge is None for run in runs):
+        reason = "some runs were judged and others not"
+        yield Obstacle(reason, _JUDGED, _needs(Need.JUDGE), warned_of=False)
+    if _differ((judge.model, judge.origin) for judge in judges):
+        reason = "the runs were judged by different models or at different addresses"
+        yield Obstacle(reason, _JUDGED, _needs(Need.JUDGE))
+    efforts = sorted({judge.effort or "the model's own" for judge in judges})
+    if len(efforts) > 1:
+        reason = f"the runs were judged with different effort ({', '.join(efforts)})"
+        yield Obstacle(reason, _JUDGED, _needs(Need.JUDGE))
+
+
+def _prompts(runs: Sequence[EvalRun]) -> Iterator[Obstacle]:
+    hashes = [run.judge.prompt_hashes for run in runs if run.judge]
+    if prompts := _differing(hashes):
+        reason = f"the runs were judged by different prompts ({', '.join(sorted(prompts))})"
+        yield Obstacle(reason, "the metrics that ask them", _asks(prompts))
+    if _differ(each.get(_FORMER) for each in hashes):
+        reason = f"the runs were judged by different prompts ({_FORMER}, {CORRECTNESS})"
+        yield Obstacle(reason, "counts of answers", lambda metric: metric.name in _COUNTS, warned_of=False)
+
+
+def _abstentions(runs: Sequence[EvalRun]) -> Iterator[Obstacle]:
     """By whose word answers abstain: the text rules miss refusals that a judge sees, and judges differ."""
-    if len({_who_tells(run) for run in runs}) == 1 and not _differing([_deciding(run) for run in runs]):
-        return []
-    reason = "the runs told by different means which answers abstain"
-    return [Obstacle(reason, "what counts abstentions", _of_abstention, warned_of=False)]
+    if _differ(map(_who_tells, runs)) or _differing([_deciding(run) for run in runs]):
+        reason = "the runs told by different means which answers abstain"
+        yield Obstacle(reason, "what counts abstentions", _is_of_abstention, warned_of=False)
+
+
+def _is_of_abstention(metric: BaseMetric) -> bool:
+    return metric.group is MetricGroup.ABSTENTION
+
+
+def _differ(values: Iterable[Hashable]) -> bool:
+    return len(set(values)) > 1
 
 
 def _who_tells(run: EvalRun) -> tuple[str, ...]:
@@ -183,10 +170,6 @@ def _who_tells(run: EvalRun) -> tuple[str, ...]:
 def _deciding(run: EvalRun) -> dict[str, str]:
     hashes = run.judge.prompt_hashes if run.judge is not None and _who_tells(run) else {}
     return {name: value for name, value in hashes.items() if name in DECIDING}
-
-
-def _of_abstention(metric: BaseMetric) -> bool:
-    return metric.group is MetricGroup.ABSTENTION
 
 
 def _text_models(runs: Sequence[EvalRun]) -> list[Obstacle]:
@@ -232,55 +215,41 @@ def find_warnings(pairing: Pairing) -> list[str]:
     return [*_about_questions(pairing), *_about_conditions(pairing.runs), *obstacles, *_about_judges(pairing.runs)]
 
 
-def _about_questions(pairing: Pairing) -> list[str]:
-    warnings = []
-    common, asked = len(pairing.ids), [run.question_count for run in pairing.runs]
-    prints = {tuple(sorted((f.name, f.sha256) for f in run.fingerprints)) for run in pairing.runs}
-    if len(prints) > 1:
-        counts = ", ".join(f"{run.id} {run.question_count}" for run in pairing.runs)
-        warnings.append(f"the runs were not asked the same questions ({counts}): compared are those they share")
-    if common < FEW or 2 * common < max(asked):
-        warnings.append(
-            f"only {counted(common, 'question', 'is')} common: differences are uncertain, and say little of the rest"
-        )
+def _about_questions(pairing: Pairing) -> Iterator[str]:
+    runs, common = pairing.runs, len(pairing.ids)
+    if _differ(tuple(sorted((f.name, f.sha256) for f in run.fingerprints)) for run in runs):
+        counts = ", ".join(f"{run.id} {run.question_count}" for run in runs)
+        yield f"the runs were not asked the same questions ({counts}): compared are those they share"
+    if common < FEW or 2 * common < max(run.question_count for run in runs):
+        yield f"only {counted(common, 'question', 'is')} common: differences are uncertain, and say little of the rest"
     if pairing.reworded:
-        warnings.append(f"left out: {counted(len(pairing.reworded), 'id', 'stands')} for different questions")
-    return warnings
+        yield f"left out: {counted(len(pairing.reworded), 'id', 'stands')} for different questions"
 
 
-def _about_conditions(runs: Sequence[EvalRun]) -> list[str]:
-    warnings = [_incomplete(run) for run in runs if run.status != "complete"]
-    return [*warnings, *_about_load(runs), *_about_cost(runs)]
+def _about_conditions(runs: Sequence[EvalRun]) -> Iterator[str]:
+    """What else was not the same, or not whole: runs that did not finish, load, costs."""
+    for run in runs:
+        if run.status != "complete":
+            unscored = f"run {run.id} did not finish, and none of it is scored yet"
+            yield unscored if run.is_unscored else f"run {run.id} is {run.status}"
+    yield from _about_load(runs)
+    approximate = dict.fromkeys(run.id for run in runs if any(note.startswith(_APPROXIMATE) for note in run.notes))
+    if approximate:
+        yield f"{_APPROXIMATE} in {', '.join(approximate)}"
 
 
-def _incomplete(run: EvalRun) -> str:
-    if run.is_unscored:
-        return f"run {run.id} did not finish, and none of it is scored yet"
-    return f"run {run.id} is {run.status}"
-
-
-def _about_load(runs: Sequence[EvalRun]) -> list[str]:
-    warnings = []
-    if len({run.judge is not None and run.rescored_from is None for run in runs}) > 1:
-        warnings.append("some runs were judged while they asked, which takes this machine's time: mind it in latency")
+def _about_load(runs: Sequence[EvalRun]) -> Iterator[str]:
+    if _differ(run.judge is not None and run.rescored_from is None for run in runs):
+        yield "some runs were judged while they asked, which takes this machine's time: mind it in latency"
     if not same_load(runs):
         widths = ", ".join(f"{run.id} {' and '.join(map(str, run.concurrencies or [run.concurrency]))}" for run in runs)
-        warnings.append(f"the runs had different concurrency ({widths}): no verdict on latency")
-    return warnings
+        yield f"the runs had different concurrency ({widths}): no verdict on latency"
 
 
-def _about_cost(runs: Sequence[EvalRun]) -> list[str]:
-    approximate = dict.fromkeys(run.id for run in runs if any(note.startswith(_APPROXIMATE) for note in run.notes))
-    return [f"{_APPROXIMATE} in {', '.join(approximate)}"] if approximate else []
-
-
-def _about_judges(runs: Sequence[EvalRun]) -> list[str]:
-    lost = {run.id: sum(run.outcomes.judge.values()) for run in runs}
-    return [
-        f"the judge failed on {counted(count, 'decision')} of run {run_id}: its judged metrics are of the rest"
-        for run_id, count in lost.items()
-        if count
-    ]
+def _about_judges(runs: Sequence[EvalRun]) -> Iterator[str]:
+    for run in runs:
+        if lost := sum(run.outcomes.judge.values()):
+            yield f"the judge failed on {counted(lost, 'decision')} of run {run.id}: its judged metrics are of the rest"
 
 
 def find_differences(pairing: Pairing) -> list[str]:
@@ -291,23 +260,15 @@ def find_differences(pairing: Pairing) -> list[str]:
         "evals": [run.package_versions.get(_PACKAGE, "unknown") for run in runs],
         "server's models": [_models(side) for side in pairing.sides],
     }
-    facts.update(_configurations(runs))
-    facts.update(_ways_of_asking(runs))
+    facts |= _by_key([_flat(run.config, "server's ") for run in runs], "not said")
+    facts |= _by_key([_flat(run.eval_config.get("server") or {}, "server.") for run in runs], "not set")
     return [_side_by_side(name, runs, values) for name, values in facts.items() if len(set(values)) > 1]
 
 
-def _configurations(runs: Sequence[EvalRun]) -> dict[str, list[str]]:
-    """What each server said of its configuration, by key."""
-    configs = [_flat(run.config) for run in runs]
-    keys = dict.fromkeys(key for config in configs for key in config)
-    return {f"server's {key}": [config.get(key, "not said") for config in configs] for key in keys}
-
-
-def _ways_of_asking(runs: Sequence[EvalRun]) -> dict[str, list[str]]:
-    """How each server was asked and read, as the run's configuration has it, by key; its address stands elsewhere."""
-    configs = [_flat(run.eval_config.get("server") or {}, "server.") for run in runs]
+def _by_key(configs: Sequence[Mapping[str, str]], absent: str) -> dict[str, list[str]]:
+    """The values of all configurations by key; the address of a server stands elsewhere."""
     keys = dict.fromkeys(key for config in configs for key in config if key != "server.url")
-    return {key: [config.get(key, "not set") for config in configs] for key in keys}
+    return {key: [config.get(key, absent) for config in configs] for key in keys}
 
 
 def _side_by_side(name: str, runs: Sequence[EvalRun], values: Sequence[str]) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from math import inf
 
-from evals.compare.conditions import find_obstacles, find_warnings
+from evals.compare.conditions import find_obstacles, find_warnings, same_load, why_withheld
 from evals.compare.models import ANSWERING
 from evals.compare.paired import compare_metrics
 from evals.compare.pairing import Pairing, SavedRun, pair_up
@@ -88,10 +88,10 @@ def _metric(sides: Sides, metric: BaseMetric) -> Change | str:
         return failed
     if aligned is None or not aligned.complete:
         return f"{metric.name} is not compared: {(aligned and aligned.reason) or 'neither run has a value'}"
-    withheld = sides.withheld(metric)
+    withheld = why_withheld(metric, sides.obstacles)
     if withheld is not None:
         return f"{metric.name} is not compared: {withheld}"
-    if metric.unit in UNITS_OF_TIME and sides.loads_differ:
+    if metric.unit in UNITS_OF_TIME and not same_load(sides.pairing.runs):
         return f"{metric.name} is not compared: the runs had different concurrency"
     first, last = aligned.values(0), aligned.values(1)
     pairs = PairedMetric(aligned.metric, first, last, sides.clusters(aligned.ids), lost=aligned.lost)

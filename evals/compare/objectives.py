@@ -8,9 +8,8 @@ from typing import ClassVar
 
 from evals.compare.models import ABSTENTION_RATE, ANSWER_RATE, ANSWERABLE_ABSTENTION_RATE, CHUNKS_RATE, CITATIONS_RATE
 from evals.compare.statistics import LostPairs, least_p, measure, span_of
-from evals.metrics.base import Aggregation, BaseMetric, known_answerable
+from evals.metrics.base import Aggregation, BaseMetric
 from evals.metrics.sample import Sample
-from evals.schemas.dataset import EvalQuestion
 from evals.schemas.results import MetricGroup, MetricResult
 from evals.scoring.stats.differences import bounded_error, sign_flip_p
 from evals.scoring.stats.intervals import group, questions_among, two_sided_p
@@ -23,7 +22,8 @@ class AnswerRate(BaseMetric):
     """Share of the questions that the server answers, well or badly.
 
     Formula: 1 - |failures of transport| / |questions asked|. A server that fails on hard questions has no bad answers
-    to them: without this, it would look no worse than one that answers.
+    to them: without this, it would look no worse than one that answers. Like the rates below, it is made of the columns
+    of saved runs (`values`), and asks no sample.
     """
 
     name = ANSWER_RATE
@@ -31,14 +31,12 @@ class AnswerRate(BaseMetric):
     suites = frozenset()
     aggregation = Aggregation.RATE
 
-    def score(self, case: Sample) -> MetricResult:
-        return self.result(case.response.error is None)
-
     def measure(self, case: Sample) -> MetricResult:
-        return self.score(case)
+        """None: it is made of columns."""
+        return self.undefined("it is of saved runs")
 
 
-class ChunksRate(BaseMetric):
+class ChunksRate(AnswerRate):
     """Share of the answers that come with a list of chunks, which may be empty.
 
     Formula: |answers whose chunks are not null| / |answers|. Where there is no list, retrieval has no value: a server
@@ -46,18 +44,9 @@ class ChunksRate(BaseMetric):
     """
 
     name = CHUNKS_RATE
-    group = MetricGroup.PERFORMANCE
-    suites = frozenset()
-    aggregation = Aggregation.RATE
-
-    def score(self, case: Sample) -> MetricResult:
-        return self.measure(case)
-
-    def measure(self, case: Sample) -> MetricResult:
-        return self.result(case.response.chunks is not None)
 
 
-class CitationsRate(ChunksRate):
+class CitationsRate(AnswerRate):
     """Share of the answers that come with a list of citations, which may be empty.
 
     Formula: |answers whose citations are not null| / |answers|, those left out that decline: they have nothing to cite,
@@ -66,13 +55,8 @@ class CitationsRate(ChunksRate):
 
     name = CITATIONS_RATE
 
-    def measure(self, case: Sample) -> MetricResult:
-        if case.abstained:
-            return self.undefined("the answer declines")
-        return self.result(case.response.citations is not None)
 
-
-class AbstentionRate(BaseMetric):
+class AbstentionRate(AnswerRate):
     """Share of the answers that decline to answer, whether they should or not.
 
     Formula: |abstentions| / |answers|, by the detector of this version in all runs. Neither direction is better: where
@@ -81,13 +65,7 @@ class AbstentionRate(BaseMetric):
 
     name = ABSTENTION_RATE
     group = MetricGroup.ABSTENTION
-    suites = frozenset()
-    aggregation = Aggregation.RATE
     higher_is_better: ClassVar[bool | None] = None
-    of_answer = True
-
-    def measure(self, case: Sample) -> MetricResult:
-        return self.result(case.abstained)
 
 
 class AnswerableAbstentionRate(AbstentionRate):
@@ -99,9 +77,6 @@ class AnswerableAbstentionRate(AbstentionRate):
 
     name = ANSWERABLE_ABSTENTION_RATE
     higher_is_better = False
-
-    def not_applicable_to(self, question: EvalQuestion) -> str | None:
-        return None if known_answerable(question) else "nobody knows that the question is answerable"
 
 
 _PAIR = 2

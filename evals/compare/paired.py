@@ -1,6 +1,6 @@
 """One run against the baseline: each metric's paired difference, with its interval, its test and a verdict."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import exp, log
@@ -194,11 +194,7 @@ def compare_paired(metrics: Sequence[Aligned], rules: Rules) -> tuple[list[Metri
     complete = [each for each in metrics if each.complete]
     found = [measure(each.metric, each.values(0), each.values(-1), each.clusters, each.lost) for each in complete]
     reasons = [_no_verdict(each, rules) for each in found]
-    tested = [
-        Tested(each.metric, each.p, flipped_units(each, own.ids))
-        for each, reason, own in zip(found, reasons, complete, strict=True)
-        if reason is None and each.differing >= FEWEST and each.p is not None
-    ]
+    tested = list(_tested(found, reasons, complete))
     latency = pair_latency(metrics) if rules.latency is None else None
     if latency is not None and latency.p is not None:
         tested.append(Tested(latency.metric, latency.p))
@@ -208,6 +204,15 @@ def compare_paired(metrics: Sequence[Aligned], rules: Rules) -> tuple[list[Metri
         for each, own, reason in zip(found, complete, reasons, strict=True)
     ]
     return pairs, rate(latency, rulings[latency.metric.name][2], rules.alpha) if latency is not None else None
+
+
+def _tested(
+    found: Iterable[PairedMetric], reasons: Iterable[str | None], complete: Iterable[Aligned]
+) -> Iterator[Tested]:
+    """The metrics that can get a verdict."""
+    for each, reason, own in zip(found, reasons, complete, strict=True):
+        if reason is None and each.differing >= FEWEST and each.p is not None:
+            yield Tested(each.metric, each.p, flipped_units(each, own.ids))
 
 
 def _no_verdict(each: PairedMetric, rules: Rules) -> str | None:
@@ -287,7 +292,7 @@ def _pair(
 ) -> MetricPair:
     metric, before, after = each.metric, each.value(each.first), each.value(each.last)
     family, primary, ruling = decided or (group_of(metric), metric.name == rules.primary, Ruling(rules.alpha, 1.0))
-    moved = list(zip(aligned.ids, each.differences, strict=True))
+    risen, fallen = (_moved(aligned.ids, each.differences, way) for way in (1, -1))
     pair = MetricPair(
         name=metric.name,
         group=metric.group.value,
@@ -301,9 +306,9 @@ def _pair(
         family=family,
         primary=primary,
         reason=reason,
-        ties=sum(not difference > 0 and not difference < 0 for _, difference in moved),
-        risen=[key for key, difference in moved if difference > 0],
-        fallen=[key for key, difference in moved if difference < 0],
+        ties=len(each.first) - len(risen) - len(fallen),
+        risen=risen,
+        fallen=fallen,
     )
     if reason is not None:
         return pair
@@ -320,6 +325,11 @@ def _pair(
         "reason": _TOO_FEW_DIFFER if verdict == "not established" and each.differing < FEWEST else None,
     }
     return pair.model_copy(update={**tested, **_reach(each, ruling.level, seen=verdict == "not established")})
+
+
+def _moved(ids: Iterable[str], differences: Iterable[float], way: int) -> list[str]:
+    """The questions whose value rose (1) or fell (-1)."""
+    return [key for key, difference in zip(ids, differences, strict=True) if way * difference > 0]
 
 
 def _verdict(

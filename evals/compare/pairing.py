@@ -84,9 +84,17 @@ class Side:
         """Why there is no answer, for each question; "" where there is one."""
         return (self.columns.errors[row] for row in self.rows)
 
+    def answered(self) -> Iterator[bool]:
+        """Whether each question has an answer."""
+        return (not error for error in self.errors())
+
+    def flagged(self, flag: int) -> Iterator[bool]:
+        """Whether each has a flag, such as that its answer came with a list of chunks."""
+        return (bool(self.columns.flags[row] & flag) for row in self.rows)
+
     def answerable(self) -> Iterator[bool]:
         """Whether each question is known to be answerable."""
-        return (bool(self.columns.flags[row] & ANSWERABLE) for row in self.rows)
+        return self.flagged(ANSWERABLE)
 
     def clusters(self) -> list[str]:
         """What each question belongs to, by the configuration of this run."""
@@ -261,24 +269,21 @@ def find_changes(pairing: Pairing, metrics: Sequence[BaseMetric]) -> list[Questi
         metrics: Those that both runs have, and measured by the same means.
     """
     metrics = [metric for metric in metrics if _tells_quality(metric)]
-    places, found = _changed(pairing, metrics)
-    texts = zip(places, pairing.sides[-1].texts(places), found, strict=True)
-    changes = [_build(pairing.ids[place], text, change) for place, text, change in texts]
-    changes.sort(key=lambda change: (change.change, change.question_id))
-    return changes
-
-
-def _changed(pairing: Pairing, metrics: Sequence[BaseMetric]) -> "tuple[array[int], list[_Change]]":
-    """The places of the questions that fared differently, and how."""
     first, last = (_walk(side, metrics) for side in (pairing.sides[0], pairing.sides[-1]))
-    found: list[_Change] = []
-    places, known = array("I"), _Known()
+    places, found, known = array("I"), list[_Change](), _Known()
     for place, (before, after) in enumerate(zip(first, last, strict=True)):
         change = _change(metrics, before, after)
         if change is not None:
             found.append(known.one_of(change))
             places.append(place)
-    return places, found
+    texts = zip(places, pairing.sides[-1].texts(places), found, strict=True)
+    # Of parts that are valid already, and without a set of names a question: a comparison may hold very many.
+    changes = [
+        QuestionChange.model_construct(_SET, question_id=pairing.ids[place], question=text, **change._asdict())
+        for place, text, change in texts
+    ]
+    changes.sort(key=lambda change: (change.change, change.question_id))
+    return changes
 
 
 def _tells_quality(metric: BaseMetric) -> bool:
@@ -370,13 +375,6 @@ def _step(metric: BaseMetric, before: float, after: float) -> float:
     """How far a metric moved, as a share of its range; more is better."""
     span = (metric.high or 0.0) - (metric.low or 0.0)
     return (after - before) / span * (1 if metric.higher_is_better else -1)
-
-
-def _build(key: str, text: str, found: _Change) -> QuestionChange:
-    # Of parts that are valid already, and without a set of names a question: a comparison may hold very many.
-    return QuestionChange.model_construct(
-        _SET, question_id=key, question=text, change=found.change, moved=found.moved, note=found.note
-    )
 
 
 # Which questions moved from which broken link to which.

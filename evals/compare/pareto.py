@@ -51,27 +51,20 @@ def compare_objectives(
         fed_by: The metrics of each objective.
         thresholds: By unit, the value that stands for 1 where a metric has no range.
     """
-    sound = [each for each in saved if each.run.status != "failed"]
     found: list[Contest] = []
-    for first, last in combinations(sound, 2):
-        standings = _stand_everywhere(first, last, fed_by, thresholds)
-        found += [Contest(first.run.id, last.run.id, name, standing) for name, standing in standings.items()]
+    for first, last in combinations([each for each in saved if each.run.status != "failed"], 2):
+        pairing = pair_up([first, last], may_be_empty=True)
+        for name, metrics in fed_by.items():
+            found.append(Contest(first.run.id, last.run.id, name, _stand(pairing, metrics, thresholds)))
     return decide_contests(found)
 
 
 def decide_contests(found: Sequence[Contest]) -> list[ObjectiveTest]:
     """Say who is better where, all contests sharing 0.05 by Holm's procedure."""
-    tested = [each for each in found if each.may_be_decided]
-    rulings = decide([Hypothesis(str(place), each.standing.p or 0.0) for place, each in enumerate(tested)])
-    by_test = dict(zip(map(id, tested), rulings, strict=True))
-    return [_build(each, by_test.get(id(each))) for each in found]
-
-
-def _stand_everywhere(
-    first: SavedRun, last: SavedRun, fed_by: Mapping[str, Sequence[BaseMetric]], thresholds: Mapping[str, float]
-) -> dict[str, Standing]:
-    pairing = pair_up([first, last], may_be_empty=True)
-    return {name: _stand(pairing, metrics, thresholds) for name, metrics in fed_by.items()}
+    tested = {place: each.standing.p or 0.0 for place, each in enumerate(found) if each.may_be_decided}
+    rulings = decide([Hypothesis(str(place), p) for place, p in tested.items()])
+    by_place = dict(zip(tested, rulings, strict=True))
+    return [_build(each, by_place.get(place)) for place, each in enumerate(found)]
 
 
 def _stand(pairing: Pairing, metrics: Sequence[BaseMetric], thresholds: Mapping[str, float]) -> Standing:
@@ -109,30 +102,22 @@ def find_dominance(tests: Sequence[ObjectiveTest]) -> list[Dominance]:
     by_pair: dict[tuple[str, str], list[ObjectiveTest]] = {}
     for test in tests:
         by_pair.setdefault((test.first, test.last), []).append(test)
-    found = (_dominance(*pair, own) for pair, own in by_pair.items())
-    return [dominance for dominance in found if dominance is not None]
-
-
-def _dominance(first: str, last: str, tests: Sequence[ObjectiveTest]) -> Dominance | None:
-    winners = {test.better for test in tests} - {None}
-    if len(winners) != 1:
-        return None
-    winner, loser = (first, last) if first in winners else (last, first)
-    better_on = [test.objective for test in tests if test.better]
-    undecided = [test.objective for test in tests if not test.better]
-    return Dominance(run=winner, over=loser, better_on=better_on, undecided=undecided)
+    found = []
+    for (first, last), own in by_pair.items():
+        winners = {test.better for test in own} - {None}
+        if len(winners) == 1:
+            winner, loser = (first, last) if first in winners else (last, first)
+            better_on = [test.objective for test in own if test.better]
+            undecided = [test.objective for test in own if not test.better]
+            found.append(Dominance(run=winner, over=loser, better_on=better_on, undecided=undecided))
+    return found
 
 
 # How sure the value of a run is on each objective: an interval over the questions that all runs share.
 
 
-def objective_intervals(
-    place: int,
-    runs: Sequence[EvalRun],
-    usable: Sequence[Aligned],
-    scaled: WeightedScore,
-    plain: Mapping[str, list[str]],
-    thresholds: Mapping[str, float],
+def _objective_intervals(
+    place: int, settings: ScoreSettings, usable: Mapping[str, Aligned], space: "_Space", thresholds: Mapping[str, float]
 ) -> dict[str, Interval]:
     """The intervals of the objectives of one run; one that has none is left out.
 
@@ -142,28 +127,32 @@ def objective_intervals(
 
     Args:
         place: Of the run among the runs.
-        runs: All of them; the first says how intervals are made.
-        usable: The metrics that all runs have.
-        scaled: The weighted score of the run over these.
-        plain: The objectives that are not on the scale, with the metrics that feed them.
+        settings: How intervals are made.
+        usable: The metrics that all runs have, by name.
+        space: The objectives, with the weighted scores of the runs.
         thresholds: Of the score, by unit.
     """
-    settings = score_settings(runs[0])
-    by_name = {each.metric.name: each for each in usable}
-    found = {}
-    for name, value in scaled.objectives.items():
+    # Not on the scale: amounts, of which less is better, and rates, which no score weighs.
+    plain = [name for name, unit in space.units.items() if unit in thresholds or name not in space.weights]
+    found: dict[str, Interval | None] = {}
+    for name, value in space.weighted[place].objectives.items():
         if name not in plain:
-            alone = WeightedScore(
-                score=value, objectives={name: value}, weights={name: 1.0}, fed_by={name: scaled.fed_by[name]}
-            )
-            feeding = [by_name[metric] for metric in scaled.fed_by[name]]
-            found[name] = _scaled(place, feeding, alone, thresholds, settings)
-    for name, metrics in plain.items():
-        found[name] = _plain([by_name[metric] for metric in metrics], place, settings)
+            fed = space.fed_by[name]
+            alone = WeightedScore(score=value, objectives={name: value}, weights={name: 1.0}, fed_by={name: fed})
+            found[name] = _interval_of_score(place, [usable[each] for each in fed], alone, thresholds, settings)
+    found |= {name: _interval_of_metric(place, space.fed_by[name], usable, settings) for name in plain}
     return {name: ends for name, ends in found.items() if ends is not None}
 
 
-def _scaled(
+def _interval_of_metric(
+    place: int, names: Sequence[str], usable: Mapping[str, Aligned], settings: ScoreSettings
+) -> Interval | None:
+    """That of the metric, where it is one alone."""
+    summary = usable[names[0]].summaries(settings)[place] if len(names) == 1 else None
+    return summary.ci if summary is not None else None
+
+
+def _interval_of_score(
     place: int,
     feeding: Sequence[Aligned],
     alone: WeightedScore,
@@ -175,25 +164,12 @@ def _scaled(
     told = influence(alone, metrics, columns, thresholds, settings.confidence)
     if told is None:
         return None
-    clusters = _clusters(feeding)
+    clusters: dict[str, str] = {}
+    for each in feeding:
+        whole = each if each.lost is None else each.lost
+        clusters.update(zip(whole.ids, whole.clusters, strict=True))
     estimate = score_interval(told, [clusters[key] for key in told.values], settings.confidence)
     return estimate.interval if estimate is not None else None
-
-
-def _clusters(feeding: Sequence[Aligned]) -> dict[str, str]:
-    """What each question belongs to."""
-    found: dict[str, str] = {}
-    for each in feeding:
-        ids, labels = (each.ids, each.clusters) if each.lost is None else (each.lost.ids, each.lost.clusters)
-        found.update(zip(ids, labels, strict=True))
-    return found
-
-
-def _plain(feeding: Sequence[Aligned], place: int, settings: ScoreSettings) -> Interval | None:
-    if len(feeding) != 1:
-        return None
-    summary: MetricSummary | None = feeding[0].summaries(settings)[place]
-    return summary.ci if summary is not None else None
 
 
 Direction = Literal["higher", "lower"]
@@ -226,10 +202,6 @@ class _Space:
     weights: dict[str, float]
     weighted: list[WeightedScore]
 
-    @property
-    def scores(self) -> list[float | None]:
-        return [each.score for each in self.weighted]
-
 
 def find_pareto(saved: Sequence[SavedRun], metrics: Sequence[Aligned]) -> ParetoReport:
     """Compare runs by the objectives of the weighted score that all have, and by their rates of answers and refusals.
@@ -247,42 +219,44 @@ def find_pareto(saved: Sequence[SavedRun], metrics: Sequence[Aligned]) -> Pareto
         metrics: Each over the questions that all runs asked.
     """
     runs = [each.run for each in saved]
-    scoring = scoring_config(runs[0])
-    usable = [each for each in metrics if each.complete and (same_load(runs) or each.metric.unit not in UNITS_OF_TIME)]
-    space = _space(runs, usable, scoring)
-    intervals = _intervals(runs, usable, scoring, space)
-    tests = compare_objectives(saved, _feeds(space, usable), scoring.thresholds)
+    scoring, settings = scoring_config(runs[0]), score_settings(runs[0])
+    usable = _usable(metrics, timed=same_load(runs))
+    space = _space(runs, list(usable.values()), scoring)
+    feeds = {name: [usable[metric].metric for metric in names] for name, names in space.fed_by.items()}
+    tests = compare_objectives(saved, feeds, scoring.thresholds)
     dominance = find_dominance(tests)
     points = [_point(place, runs, space, dominance) for place in range(len(runs))]
-    failed = {run.id for run in runs if run.status == "failed"}
+    front, front_by_values = _fronts(points, runs)
     return ParetoReport(
         objectives=space.directions,
         units=space.units,
         fed_by=space.fed_by,
         left_out=_left_out(scoring, space.fed_by, metrics, same_concurrency=same_load(runs)),
         points=points,
-        front=_front(points, failed),
-        front_by_values=_front_by_values(points, failed),
+        front=front,
+        front_by_values=front_by_values,
         dominance=dominance,
         tests=tests,
         best={name: _best(points, name, direction) for name, direction in space.directions.items()},
         weights=space.weights,
-        scores=space.scores,
-        intervals=intervals,
+        scores=[each.score for each in space.weighted],
+        intervals=[
+            _objective_intervals(place, settings, usable, space, scoring.thresholds) for place in range(len(runs))
+        ],
     )
 
 
-def _front(points: Sequence[ParetoPoint], failed: set[str]) -> list[str]:
-    return [point.run_id for point in points if point.on_front and point.run_id not in failed]
+def _fronts(points: Sequence[ParetoPoint], runs: Sequence[EvalRun]) -> tuple[list[str], list[str]]:
+    """The runs that no other beats, beyond chance and by the values alone; a run that failed is none of them."""
+    sound = [point for point, run in zip(points, runs, strict=True) if run.status != "failed"]
+    front = [point.run_id for point in sound if point.on_front]
+    return front, [point.run_id for point in sound if not point.dominated_by_values]
 
 
-def _front_by_values(points: Sequence[ParetoPoint], failed: set[str]) -> list[str]:
-    return [point.run_id for point in points if not point.dominated_by_values and point.run_id not in failed]
-
-
-def _feeds(space: _Space, usable: Sequence[Aligned]) -> dict[str, list[BaseMetric]]:
-    by_name = {each.metric.name: each.metric for each in usable}
-    return {name: [by_name[metric] for metric in names] for name, names in space.fed_by.items()}
+def _usable(metrics: Sequence[Aligned], *, timed: bool) -> dict[str, Aligned]:
+    """The metrics that all runs have, by name; times only where the runs asked at one concurrency."""
+    complete = (each for each in metrics if each.complete)
+    return {each.metric.name: each for each in complete if timed or each.metric.unit not in UNITS_OF_TIME}
 
 
 def _space(runs: Sequence[EvalRun], usable: Sequence[Aligned], scoring: ScoringConfig) -> _Space:
@@ -290,7 +264,9 @@ def _space(runs: Sequence[EvalRun], usable: Sequence[Aligned], scoring: ScoringC
     weighted = [make_weighted_score(card, scoring) for card in cards]
     fed_by = dict(weighted[0].fed_by)
     units = {name: _unit([card for card in cards[0].metrics if card.name in fed_by[name]]) for name in fed_by}
-    directions = {name: _direction(unit, scoring) for name, unit in units.items()}
+    directions: dict[str, Direction] = {
+        name: "lower" if unit in scoring.thresholds else "higher" for name, unit in units.items()
+    }
     values = [
         {name: _value(card, score.objectives[name], fed_by[name], directions[name]) for name in fed_by}
         for card, score in zip(cards, weighted, strict=True)
@@ -300,47 +276,26 @@ def _space(runs: Sequence[EvalRun], usable: Sequence[Aligned], scoring: ScoringC
     return space
 
 
-def _intervals(
-    runs: Sequence[EvalRun], usable: Sequence[Aligned], scoring: ScoringConfig, space: _Space
-) -> list[dict[str, Interval]]:
-    """The intervals of the values, a mapping a run."""
-    # Not on the scale from 0 to 1: amounts, of which less is better, and rates, which no score weighs.
-    amounts = {name for name, unit in space.units.items() if unit in scoring.thresholds}
-    plain = {name: fed for name, fed in space.fed_by.items() if name in amounts or name not in space.weights}
-    return [
-        objective_intervals(place, runs, usable, score, plain, scoring.thresholds)
-        for place, score in enumerate(space.weighted)
-    ]
-
-
 def _cards(runs: Sequence[EvalRun], usable: Sequence[Aligned]) -> list[Scorecard]:
     """The metrics that all runs have, over their common questions, a scorecard a run."""
     rows = [each.summaries(score_settings(runs[0])) for each in usable]
     return [Scorecard(metrics=[row[place] for row in rows if row[place]]) for place in range(len(runs))]
 
 
-def _rate(card: Scorecard, name: str) -> float | None:
-    found = card.find(name)
-    return found.value if found is not None else None
-
-
 def _add_rates(space: _Space, cards: Sequence[Scorecard]) -> None:
-    _add_rate(space, cards, ANSWER_RATE, "higher")
-    if any(_rate(card, ANSWERABLE_ABSTENTION_RATE) for card in cards):
+    """Rates of answers and of abstentions are objectives too, where all runs have them; in no weighted score."""
+    rates = [{one.name: one.value for one in card.metrics if one.value is not None} for card in cards]
+    _add_rate(space, rates, ANSWER_RATE, "higher")
+    if any(rate.get(ANSWERABLE_ABSTENTION_RATE) for rate in rates):
         for name in (ANSWERABLE_ABSTENTION_RATE, FalseNegativeRate.name):
-            _add_rate(space, cards, name, "lower")
+            _add_rate(space, rates, name, "lower")
 
 
-def _add_rate(space: _Space, cards: Sequence[Scorecard], name: str, direction: Direction) -> None:
-    """A rate of answers or of abstentions is an objective too, where all runs have it; in no weighted score."""
-    for own, rate in zip(space.values, (_rate(card, name) for card in cards), strict=True):
-        if rate is not None:
-            own[name] = rate
+def _add_rate(space: _Space, rates: Sequence[Mapping[str, float]], name: str, direction: Direction) -> None:
+    for own, rate in zip(space.values, rates, strict=True):
+        if name in rate:
+            own[name] = rate[name]
             space.fed_by[name], space.units[name], space.directions[name] = [name], "ratio", direction
-
-
-def _direction(unit: str, scoring: ScoringConfig) -> Direction:
-    return "lower" if unit in scoring.thresholds else "higher"
 
 
 def _unit(summaries: Sequence[MetricSummary]) -> str:

@@ -1,11 +1,11 @@
 """Each metric of several runs, on the questions for which all runs that have it have a value."""
 
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import repeat
 from math import inf, isnan, nan
 from statistics import fmean
+from typing import NamedTuple
 
 from evals.compare.conditions import Obstacle, why_withheld
 from evals.compare.models import MetricRow, VanishedMetric, summarise_values
@@ -18,7 +18,7 @@ from evals.compare.objectives import (
     Fed,
 )
 from evals.compare.pairing import Pairing, Side
-from evals.compare.statistics import LostPairs, RunResults
+from evals.compare.statistics import LostPairs, RunResults, value_of_pairs
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.metrics.registry import known_metric
 from evals.schemas.results import WITHOUT_VERDICT, EvalRun, MetricResult, MetricSummary, Scorecard, WeightedScore
@@ -28,7 +28,6 @@ from evals.scoring.scorecard import summarise, too_small
 from evals.scoring.settings import ScoreSettings, score_settings
 from evals.scoring.stats.differences import paired_difference
 from evals.scoring.stats.intervals import Interval
-from evals.scoring.strata import value_over, weighted_value
 from evals.scoring.weighted import Column, Influence, WeightedColumn, column_of, influence, make_weighted_score
 
 
@@ -73,9 +72,7 @@ class Aligned:
 
     def value(self, values: Sequence[float]) -> float:
         """The values of a run, in the order of the ids, as its value over these questions."""
-        if self.lost is not None:
-            return weighted_value(self.metric, self.lost.weigh(values))
-        return value_over(self.metric, values)
+        return value_of_pairs(self.metric, values, self.lost)
 
     def summaries(self, settings: ScoreSettings) -> list[MetricSummary | None]:
         """The metric over these questions, a summary a run, with intervals as the settings say."""
@@ -126,7 +123,7 @@ def align_all(pairing: Pairing) -> list[Aligned]:
                 for side in pairing.sides
             ]
             found.append(_align(metric, columns, pairing))
-    found += [*_answering(pairing), *_lists(pairing)]
+    found += _rates(pairing)
     return [aligned for aligned in found if any(results is not None for results in aligned.results)]
 
 
@@ -134,72 +131,69 @@ def _worst_on_error(pairing: Pairing) -> bool:
     return all(score_settings(run).worst_on_error for run in pairing.runs)
 
 
-def _answering(pairing: Pairing) -> list[Aligned]:
-    """The rates of answers and of abstentions, where any run has failures or abstentions."""
-    found = []
-    if any(any(side.errors()) for side in pairing.sides):
-        found.append(_align(AnswerRate(), [_answer_rates(side) for side in pairing.sides], pairing))
-    if any(any(side.declined()) for side in pairing.sides):
-        rates = (AbstentionRate(), AnswerableAbstentionRate())
-        found += [_align(rate, [_abstained(rate, side) for side in pairing.sides], pairing) for rate in rates]
-    return found
+# How many questions bring an answer, and how many answers decline or come with their lists: yes or no of each question,
+# or None where it is not asked of it.
 
 
-def _lists(pairing: Pairing) -> list[Aligned]:
-    """How many answers come with chunks and citations, where some of a run do and others do not."""
-    rates = ((ChunksRate(), CHUNKS), (CitationsRate(), CITATIONS))
-    sent = ((rate, [_sent(rate, flag, side) for side in pairing.sides]) for rate, flag in rates)
-    return [_align(rate, columns, pairing) for rate, columns in sent if any(map(_is_mixed, columns))]
-
-
-def _sent(rate: ChunksRate, flag: int, side: Side) -> ScoreColumn:
-    """Which answers came with a list; one that declines has nothing to cite."""
-    flags = (bool(side.columns.flags[row] & flag) for row in side.rows)
-    declined = side.declined() if flag == CITATIONS else repeat(False)
-    answers = zip(side.errors(), declined, flags, strict=False)
-    return _rates(rate, (None if error or declines else sent for error, declines, sent in answers))
-
-
-def _is_mixed(column: ScoreColumn) -> bool:
-    """Whether some answers have a list and others have none."""
-    return len({value for value in column.values if not isnan(value)}) > 1
-
-
-def _abstained(metric: AbstentionRate, side: Side) -> ScoreColumn:
-    if not isinstance(metric, AnswerableAbstentionRate):
-        return _rates(metric, side.declined())
+def _of_answerable(side: Side) -> Iterator[bool | None]:
     both = zip(side.declined(), side.answerable(), strict=True)
-    return _rates(metric, (declined if answerable else None for declined, answerable in both))
+    return (declined if answerable else None for declined, answerable in both)
 
 
-def _answer_rates(side: Side) -> ScoreColumn:
-    return _rates(AnswerRate(), (not error for error in side.errors()))
+def _has_chunks(side: Side) -> Iterator[bool | None]:
+    return (None if error else sent for error, sent in zip(side.errors(), side.flagged(CHUNKS), strict=True))
 
 
-def _rates(metric: BaseMetric, said: Iterable[bool | None]) -> ScoreColumn:
-    """A column of yes and no; None is no result."""
-    values = array("d", (nan if one is None else float(one) for one in said))
-    return ScoreColumn(
-        metric.name, values, array("B", (not isnan(value) for value in values)), [ResultKind(), ResultKind()]
+def _has_citations(side: Side) -> Iterator[bool | None]:
+    """One that declines has nothing to cite."""
+    answers = zip(side.errors(), side.declined(), side.flagged(CITATIONS), strict=True)
+    return (None if error or declines else sent for error, declines, sent in answers)
+
+
+class _Rate(NamedTuple):
+    """A rate with what it is of, and what some run must have of `seen` for it to be told."""
+
+    metric: BaseMetric
+    said: Callable[[Side], Iterable[bool | None]]
+    seen: Callable[[Side], Iterable[bool | None]]
+    has: frozenset[bool]
+
+
+_BOTH = frozenset({False, True})
+
+_RATES = {
+    rate.metric.name: rate
+    for rate in (
+        _Rate(AnswerRate(), Side.answered, Side.answered, frozenset({False})),
+        _Rate(AbstentionRate(), Side.declined, Side.declined, frozenset({True})),
+        _Rate(AnswerableAbstentionRate(), _of_answerable, Side.declined, frozenset({True})),
+        _Rate(ChunksRate(), _has_chunks, _has_chunks, _BOTH),
+        _Rate(CitationsRate(), _has_citations, _has_citations, _BOTH),
     )
+}
+
+
+def _rates(pairing: Pairing) -> Iterator[Aligned]:
+    """The rates that say something of these runs: where some answers fail, decline or lack a list."""
+    for rate in _RATES.values():
+        if any(rate.has <= set(rate.seen(side)) for side in pairing.sides):
+            yield _align(rate.metric, [_yes_or_no(rate, side) for side in pairing.sides], pairing)
+
+
+def _yes_or_no(rate: _Rate, side: Side) -> ScoreColumn:
+    """A column of yes and no; None is no result."""
+    values = array("d", (nan if one is None else float(one) for one in rate.said(side)))
+    found = array("B", (not isnan(value) for value in values))
+    return ScoreColumn(rate.metric.name, values, found, [ResultKind(), ResultKind()])
 
 
 def fed_of(metric: BaseMetric, pairing: Pairing) -> Fed:
     """The values of one metric in two runs, a value a question of the pairing."""
-    column = _column(metric, worst=_worst_on_error(pairing))
-    columns = [column(side) for side in pairing.sides]
+    rate, worst = _RATES.get(metric.name), _worst_on_error(pairing)
+    columns = [_yes_or_no(rate, side) if rate else _results(metric, side, worst=worst) for side in pairing.sides]
     nothing = array("d", [nan]) * len(pairing.ids)
     first, last = (nothing if found is None else found.values for found in columns)
     return Fed(metric, first, last, _lost(metric, columns, pairing))
-
-
-def _column(metric: BaseMetric, *, worst: bool) -> Callable[[Side], ScoreColumn | None]:
-    """What gives the results of one metric in a run."""
-    if isinstance(metric, AbstentionRate):
-        return lambda side: _abstained(metric, side)
-    if isinstance(metric, AnswerRate):
-        return _answer_rates
-    return lambda side: _results(metric, side, worst=worst)
 
 
 def _has_value(run: EvalRun, name: str) -> bool:
@@ -232,19 +226,14 @@ def _align(metric: BaseMetric, columns: Sequence[ScoreColumn | None], pairing: P
     reason = _why_not_all(there, subset.ids, pairing)
     results = [None if column is None else column.taken(subset.places) for column in there]
     aligned = Aligned(metric, subset.ids, results, subset.clusters, reason)
-    if lost is None or not subset.ids or _is_count(metric):
-        return aligned
+    if lost is None or not subset.ids or metric.aggregation is Aggregation.SUM:
+        return aligned  # what was counted stands for nothing that is lost
     full = tuple({} if column is None else _by_question(metric, column, pairing) for column in there)
     return replace(aligned, lost=lost, columns=full)
 
 
 def _is_unknown(lost: LostPairs | None) -> bool:
     return lost is not None and lost.unknown
-
-
-def _is_count(metric: BaseMetric) -> bool:
-    """Whether its value is what was counted, which stands for nothing that is lost."""
-    return metric.aggregation is Aggregation.SUM
 
 
 def _mask(there: Sequence[ScoreColumn | None], count: int, *, nothing: bool) -> bytes:
@@ -339,35 +328,33 @@ class Sides:
                 return f"run {run.id} failed: {reason}"
         return None
 
-    def withheld(self, metric: BaseMetric) -> str | None:
-        """Why the metric cannot be held against the baseline: the two runs measured it by different means."""
-        return why_withheld(metric, self.obstacles)
-
-    @property
-    def loads_differ(self) -> bool:
-        """Whether the runs asked at different concurrency."""
-        runs = self.pairing.runs
-        return any(run.concurrencies for run in runs) or len({run.concurrency for run in runs}) > 1
-
 
 # The weighted score of two runs over their common questions, with an interval of the difference.
 
 
 def score_change(sides: Sides) -> Change | str:
     """The weighted score of both runs over their common questions, or why the two do not compare."""
-    return _why_not(sides) or _change(sides)
-
-
-def _change(sides: Sides) -> Change | str:
+    reason = _why_not(sides)
+    if reason is not None:
+        return reason
     usable = [each for each in sides.aligned.values() if each.complete]
-    scores = [_over_common(sides, usable, place) for place in (0, 1)]
-    first, last = (_influence(sides, usable, place, score) for place, score in enumerate(scores))
+    (score, first), (other, last) = (_scored(sides, usable, place) for place in (0, 1))
     if first is None or last is None:
-        reasons = [score.reason for score in scores if score.reason]
-        return f"no score over the common questions: {' '.join(reasons[:1]) or 'nothing in it varies'}"
+        return f"no score over the common questions: {score.reason or other.reason or 'nothing in it varies'}"
     # Both have values of the same questions, those that are common to the runs.
     before, after = fmean(first.values.values()), fmean(last.values.values())
     return Change(before, after, _interval(sides, list(first.values), first, last), len(first.values))
+
+
+def _scored(sides: Sides, usable: Sequence[Aligned], place: int) -> tuple[WeightedScore, Influence | None]:
+    """The weighted score of one of the runs, and what each question contributes to it."""
+    settings, scoring = score_settings(sides.run), scoring_config(sides.run)
+    summaries = (each.summaries(settings)[place] for each in usable)
+    card = Scorecard(metrics=[summary for summary in summaries if summary is not None])
+    score = make_weighted_score(card, scoring)
+    columns = {each.metric.name: each.column(place, settings) for each in usable}
+    metrics = [each.metric for each in usable]
+    return score, influence(score, metrics, columns, scoring.thresholds, sides.confidence)
 
 
 def _why_not(sides: Sides) -> str | None:
@@ -378,17 +365,17 @@ def _why_not(sides: Sides) -> str | None:
     changed = differing_objectives(sides.baseline, sides.run)
     if changed:
         return f"the scores measure different objectives: {'; '.join(changed)}"
-    feeding = (sides.aligned[name].metric for name in _fed(sides) if name in sides.aligned)
-    return next((f"{each.name} is not compared: {why}" for each in feeding if (why := sides.withheld(each))), None)
+    for metric in _feeding(sides):
+        why = why_withheld(metric, sides.obstacles)
+        if why is not None:
+            return f"{metric.name} is not compared: {why}"
+    return None
 
 
-def _fed(sides: Sides) -> list[str]:
+def _feeding(sides: Sides) -> list[BaseMetric]:
     """The metrics that feed either score."""
-    return list(
-        dict.fromkeys(
-            name for run in sides.pairing.runs for names in run.weighted_score.fed_by.values() for name in names
-        )
-    )
+    fed = (name for run in sides.pairing.runs for names in run.weighted_score.fed_by.values() for name in names)
+    return [sides.aligned[name].metric for name in dict.fromkeys(fed) if name in sides.aligned]
 
 
 def _interval(sides: Sides, ids: Sequence[str], first: Influence, last: Influence) -> Interval | None:
@@ -403,20 +390,6 @@ def _interval(sides: Sides, ids: Sequence[str], first: Influence, last: Influenc
     )
     ends = difference.bounds if difference else None
     return ends and (max(-1.0, ends[0]), min(1.0, ends[1]))
-
-
-def _over_common(sides: Sides, usable: Sequence[Aligned], place: int) -> WeightedScore:
-    settings = score_settings(sides.run)
-    summaries = (each.summaries(settings)[place] for each in usable)
-    card = Scorecard(metrics=[summary for summary in summaries if summary is not None])
-    return make_weighted_score(card, scoring_config(sides.run))
-
-
-def _influence(sides: Sides, usable: Sequence[Aligned], place: int, weighted: WeightedScore) -> Influence | None:
-    settings = score_settings(sides.run)
-    columns = {each.metric.name: each.column(place, settings) for each in usable}
-    thresholds = scoring_config(sides.run).thresholds
-    return influence(weighted, [each.metric for each in usable], columns, thresholds, sides.confidence)
 
 
 # Metrics that had values and have none any more.

@@ -12,7 +12,7 @@ from evals.export import FORMATS
 from evals.metrics.registry import suites
 from evals.runner import run_evaluation
 from evals.schemas import EvalRun
-from evals.scoring.diagnosis import Link
+from evals.scoring.diagnosis.stages import Link
 from evals.store.runs import RunStore
 
 QUESTIONS = 4

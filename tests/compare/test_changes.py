@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from evals.compare import Comparison, SavedRun, compare_runs
-from evals.scoring.diagnosis import Link
+from evals.compare import SavedRun, compare_runs
+from evals.compare.models import Comparison
+from evals.scoring.diagnosis.stages import Link
 
 Saved = Callable[..., SavedRun]
 

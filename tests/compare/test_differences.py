@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
-from evals.compare import MetricPair, SavedRun, compare_runs, paired_change
+from evals.compare import SavedRun, compare_runs, paired_change
+from evals.compare.models import MetricPair
 from evals.compare.statistics import measure
 from evals.metrics.registry import parse_metric
-from evals.scoring.stats import agree, mean_interval, paired_difference
+from evals.scoring.stats import mean_interval, paired_difference
+from evals.scoring.stats.differences import agree
 from evals.scoring.stats.intervals import mcnemar_p
 
 Saved = Callable[..., SavedRun]

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from virtual_time import run_virtually
 
-from evals.compare import Comparison, RunComparison, SavedRun, compare_runs
+from evals.compare import SavedRun, compare_runs
+from evals.compare.models import Comparison, RunComparison
 from evals.compare.paired import LatencyRatioMetric, rate
 from evals.compare.statistics import ALPHA, Ruling, measure
 from evals.schemas import EvalQuestion, EvalResponse

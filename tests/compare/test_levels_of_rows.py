@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from evals.compare import Comparison, MetricPair, SavedRun, compare_runs
+from evals.compare import SavedRun, compare_runs
+from evals.compare.models import Comparison, MetricPair
 from evals.errors import ConfigError
 
 Saved = Callable[..., SavedRun]

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.compare import SavedRun, compare_runs, dominates
+from evals.compare import SavedRun, compare_runs
 from evals.compare.objectives import Fed, stand
+from evals.compare.pareto import dominates
 from evals.metrics.registry import parse_metric
-from evals.scoring.stats import sign_flip_p
+from evals.scoring.stats.differences import sign_flip_p
 
 Saved = Callable[..., SavedRun]
 deterministic = settings(derandomize=True, deadline=None, max_examples=300)

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from evals.compare import Comparison, MetricPair, SavedRun, compare_runs
+from evals.compare import SavedRun, compare_runs
+from evals.compare.models import Comparison, MetricPair
 from evals.errors import ConfigError
 from evals.metrics.base import known_answerable
 from evals.schemas import Citation, EvalQuestion, EvalRecord, GoldPassage, Outcomes

@@ -9,7 +9,7 @@ import pytest
 from evals import EvalConfig, run_evaluation
 from evals.compare import SavedRun, compare_runs
 from evals.schemas import EvalRun
-from evals.scoring.diagnosis import Link
+from evals.scoring.diagnosis.stages import Link
 
 SHARE, SEED = 0.4, 7
 

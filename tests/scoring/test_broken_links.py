@@ -5,7 +5,8 @@ import json
 from pydantic import TypeAdapter
 
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse
-from evals.scoring.diagnosis import Finding, Link
+from evals.scoring.diagnosis.outcome import Finding
+from evals.scoring.diagnosis.stages import Link
 from evals.scoring.digest import BrokenLinks, BrokenLinksBuilder
 
 

@@ -4,12 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from whole_runs import abstention_table, risk_coverage
+from whole_runs import abstention_table, recall_by_stage, risk_coverage, wrong_by
 
 from evals.schemas import EvalRecord, EvalRun
 from evals.scoring.conclusion import measured, passing_cases
-from evals.scoring.diagnosis import count_links, diagnose, facts_of, needs_verification, recall_by_stage, wrong_by
+from evals.scoring.diagnosis import count_links, diagnose, facts_of
 from evals.scoring.diagnosis.counts import wrong_slices
+from evals.scoring.diagnosis.outcome import needs_verification
 from evals.scoring.digest import digest_of
 from evals.scoring.run_columns import columns_of
 from evals.scoring.scorecard import rows_by, slice_scorecard, slice_scorecards, slice_value

@@ -9,7 +9,8 @@ from evals.config import EvalConfig
 from evals.metrics.registry import select
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, GoldPassage, RetrievedChunk, ServerRecord
 from evals.scoring.conclusion import Scorer
-from evals.scoring.diagnosis import RunFacts, diagnose
+from evals.scoring.diagnosis import diagnose
+from evals.scoring.diagnosis.stages import RunFacts
 from evals.scoring.scorecard import by_threshold
 from evals.scoring.settings import ScoreSettings, ScoringContext
 

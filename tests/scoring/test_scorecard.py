@@ -26,10 +26,12 @@ from evals.schemas import (
     RetrievedChunk,
 )
 from evals.schemas.dataset import CalculationCheck, Check, Fact, FactsCheck, ListCheck, ListItem
-from evals.scoring.diagnosis import RunFacts, diagnose
+from evals.scoring.diagnosis import diagnose
+from evals.scoring.diagnosis.stages import RunFacts
 from evals.scoring.scorecard import make_scorecard, score_records, slice_by, summarise
 from evals.scoring.settings import ScoreSettings, ScoringContext
-from evals.scoring.stats import mean_interval, percentile
+from evals.scoring.stats import mean_interval
+from evals.scoring.stats.intervals import percentile
 
 WORST = ScoreSettings(worst_on_error=True)
 MISSING = ("not_applicable", "transport", "judge")

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from evals.compare.statistics import measure
 from evals.metrics.registry import select
-from evals.scoring.stats import mean_interval, paired_difference, percentile_estimate
+from evals.scoring.stats import mean_interval, paired_difference
 from evals.scoring.stats.differences import jackknife_interval, paired_percentile_difference
 from evals.scoring.stats.intervals import FEWEST, asked_again, group, units_of, wilson
+from evals.scoring.stats.means import percentile_estimate
 
 Values = list[float]
 

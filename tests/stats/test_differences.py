@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.scoring.stats import Difference, Mark, mcnemar_p, mean_interval, paired_difference, tango
-from evals.scoring.stats.intervals import normal_quantile
+from evals.scoring.stats import mean_interval, paired_difference
+from evals.scoring.stats.differences import tango
+from evals.scoring.stats.intervals import Difference, Mark, mcnemar_p, normal_quantile
 
 deterministic = settings(derandomize=True, deadline=None, max_examples=300)
 pairs = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=40)

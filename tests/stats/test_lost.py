@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.scoring.stats import IntervalEstimate, Observation, Weighted, mean_interval, weigh, weighted_interval
+from evals.scoring.stats import mean_interval
+from evals.scoring.stats.intervals import IntervalEstimate
+from evals.scoring.stats.missing import Observation, Weighted, weigh, weighted_interval
 
 PATHS = ((), ("whether",), ("claims",), ("claims", "support"), ("whether", "claims", "support"))
 

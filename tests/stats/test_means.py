@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.scoring.stats import IntervalEstimate, Mark, mean_interval, wilson
+from evals.scoring.stats import mean_interval
+from evals.scoring.stats.intervals import IntervalEstimate, Mark, wilson
 from evals.scoring.stats.means import pseudo_weight
 
 deterministic = settings(derandomize=True, deadline=None, max_examples=300)

@@ -5,9 +5,10 @@ from time import process_time
 import numpy as np
 import pytest
 
-from evals.scoring.stats import mean_interval, percentile, percentile_estimate
+from evals.scoring.stats import mean_interval
 from evals.scoring.stats.differences import paired_percentile_difference, resampled_counts, resampled_means
-from evals.scoring.stats.intervals import Mark
+from evals.scoring.stats.intervals import Mark, percentile
+from evals.scoring.stats.means import percentile_estimate
 
 
 def counts_of(n: int, clusters: list[str] | None, resamples: int) -> np.ndarray:

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.scoring.stats import agree, drawn_p, mcnemar_p, paired_difference, sign_flip_p
-from evals.scoring.stats.intervals import group
+from evals.scoring.stats import paired_difference
+from evals.scoring.stats.differences import agree, drawn_p, sign_flip_p
+from evals.scoring.stats.intervals import group, mcnemar_p
 
 deterministic = settings(derandomize=True, deadline=None, max_examples=300)
 steps = st.integers(-6, 6)

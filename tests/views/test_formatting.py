@@ -2,7 +2,7 @@
 
 import pytest
 
-from evals.compare import MetricPair
+from evals.compare.models import MetricPair
 from evals.report.compared import difference_interval, pair_values, signed
 from evals.report.wording import interval, interval_end, level, natural_order, number, one_line, plain, printable
 from evals.schemas import MetricCounts, MetricSummary

@@ -7,7 +7,6 @@ from evals.schemas.base import Finite, Record
 from evals.schemas.results import EvalRecord
 from evals.scoring.diagnosis.outcome import Finding, RemarkKind, remarks_on
 from evals.scoring.diagnosis.stages import Link
-from evals.scoring.scorecard import slice_value
 from evals.scoring.settings import ScoringContext
 from evals.scoring.stats.intervals import too_many_p, wilson
 
@@ -31,31 +30,13 @@ class WrongSlice(Record):
     """How many went wrong where first, the most frequent link first."""
 
 
-def wrong_by(
-    findings: Iterable[Finding], records: Iterable[EvalRecord], key: str, confidence: float = 0.95
-) -> list[WrongSlice]:
-    """The share of questions that ended wrong for each value of a key, the worst first by the low end of its interval.
-
-    Args:
-        findings: As `diagnose` gives them.
-        records: All of the run.
-        key: `dataset`, or a key of the metadata.
-        confidence: Of all intervals together.
-    """
-    every = list(records)
-    links = {one.record.question.id: one.link for one in findings}
-    by_number = enumerate(links.get(record.question.id) for record in every)
-    asked = ((n, slice_value(record.question, key)) for n, record in enumerate(every) if record.response is not None)
-    return wrong_slices({number: link for number, link in by_number if link is not None}, asked, confidence)
-
-
 def wrong_slices(
     links: Mapping[int, Link],
     asked: Iterable[tuple[int, str | None]],
     confidence: float = 0.95,
     questions: Mapping[int, str] | None = None,
 ) -> list[WrongSlice]:
-    """The same without records.
+    """The share of questions that ended wrong for each value of a key, the worst first by the low end of its interval.
 
     Args:
         links: The first broken link of questions, by their number in the run.

@@ -140,15 +140,6 @@ def lost_in(gold: int, stages: Sequence[StageFound]) -> str | None:
     return "found by no stage" if stages and all(stage.is_sure for stage in stages) else None
 
 
-def recall_by_stage(records: Sequence[EvalRecord], cases: ScoringContext) -> list[StageRecall]:
-    """The recall at each stage, in the order in which the stages come; empty where the server lists none."""
-    library = library_of(records)
-    seen: StagesSeen = {}
-    for record in records:
-        add_stages(seen, record, cases, library)
-    return recalls_of(seen)
-
-
 def add_stages(seen: StagesSeen, record: EvalRecord, cases: ScoringContext, library: Library) -> None:
     """Add what the stages of one answer found."""
     if record.response is not None and record.response.stages is not None:
@@ -304,29 +295,32 @@ def sent_on(run: EvalRun) -> int | None:
 
 
 class Link(StrEnum):
-    """Where a question that ended wrong went wrong first; the members are in the order of the chain."""
+    """Where a question that ended wrong went wrong first, with words for it; in the order of the chain."""
 
-    TRANSPORT = "transport"
-    CORPUS = "corpus"
-    NOT_RETRIEVED = "not_retrieved"
-    PART_RETRIEVED = "part_retrieved"
-    BELOW_K = "below_k"
-    SHOULD_HAVE_ABSTAINED = "should_have_abstained"
-    WRONG_ABSTENTION = "wrong_abstention"
-    CONTRADICTS_REFERENCE = "contradicts_reference"
-    NO_MATCH_BY_WORDS = "no_match_by_words"
+    label: str
+
+    def __new__(cls, value: str, label: str) -> "Link":
+        """A member is its value, and has words beside."""
+        member = str.__new__(cls, value)
+        member._value_, member.label = value, label
+        return member
+
+    TRANSPORT = "transport", "no answer came"
+    CORPUS = "corpus", "the corpus lacks the gold"
+    NOT_RETRIEVED = "not_retrieved", "gold not retrieved"
+    PART_RETRIEVED = "part_retrieved", "part of the gold not retrieved"
+    BELOW_K = "below_k", "gold retrieved too low to be sent on"
+    SHOULD_HAVE_ABSTAINED = "should_have_abstained", "answered, though unanswerable"
+    WRONG_ABSTENTION = "wrong_abstention", "abstained, though answerable"
+    CONTRADICTS_REFERENCE = "contradicts_reference", "contradicts the reference"
+    NO_MATCH_BY_WORDS = "no_match_by_words", "does not match the reference (by words)"
     """In a run without a judge: the words of the answer do not match, and it has no other value in their place."""
-    UNUSED = "unused"
-    WRONG_CITATION = "wrong_citation"
-    PARTLY_CORRECT = "partly_correct"
-    JUDGE_COULD_NOT_TELL = "judge_could_not_tell"
-    RIGHT_WITHOUT_GOLD = "right_without_gold"
+    UNUSED = "unused", "gold in the context, not used"
+    WRONG_CITATION = "wrong_citation", "right, but wrongly cited"
+    PARTLY_CORRECT = "partly_correct", "partly correct"
+    JUDGE_COULD_NOT_TELL = "judge_could_not_tell", "the judge could not tell"
+    RIGHT_WITHOUT_GOLD = "right_without_gold", "right without retrieved gold"
     """No failure: the answer is right although nothing of the gold was retrieved. Counted apart."""
-
-    @property
-    def label(self) -> str:
-        """The link in words."""
-        return _LABELS[self]
 
     @property
     def place(self) -> int:
@@ -338,23 +332,6 @@ class Link(StrEnum):
         """Whether a question with this link ended wrong."""
         return self is not Link.RIGHT_WITHOUT_GOLD
 
-
-_LABELS = {
-    Link.TRANSPORT: "no answer came",
-    Link.CORPUS: "the corpus lacks the gold",
-    Link.NOT_RETRIEVED: "gold not retrieved",
-    Link.PART_RETRIEVED: "part of the gold not retrieved",
-    Link.BELOW_K: "gold retrieved too low to be sent on",
-    Link.SHOULD_HAVE_ABSTAINED: "answered, though unanswerable",
-    Link.WRONG_ABSTENTION: "abstained, though answerable",
-    Link.CONTRADICTS_REFERENCE: "contradicts the reference",
-    Link.NO_MATCH_BY_WORDS: "does not match the reference (by words)",
-    Link.UNUSED: "gold in the context, not used",
-    Link.WRONG_CITATION: "right, but wrongly cited",
-    Link.PARTLY_CORRECT: "partly correct",
-    Link.JUDGE_COULD_NOT_TELL: "the judge could not tell",
-    Link.RIGHT_WITHOUT_GOLD: "right without retrieved gold",
-}
 
 _PLACES = {link: place for place, link in enumerate(Link)}
 
@@ -432,14 +409,13 @@ def justification(record: EvalRecord, case: Sample) -> str:
 
 def _is_unjudged(record: EvalRecord) -> bool:
     """Whether nothing was said of how right the answer is, as in a run without a judge."""
-    return not record.verdicts and all(map(_says_nothing, record.scores))
+    judged = (score for score in record.scores if score.name in _VERDICT_NAMES)
+    return not record.verdicts and not any(score.value is not None or _is_lost(score) for score in judged)
 
 
-def _says_nothing(score: MetricResult) -> bool:
-    """Whether a result is no judgement, given or lost, of how right the answer is."""
-    if score.name not in _VERDICT_NAMES:
-        return True
-    return score.value is None and (score.missing not in WITHOUT_VERDICT or score.reason == _NOT_ASKED)
+def _is_lost(score: MetricResult) -> bool:
+    """Whether the judge was asked, and gave no verdict."""
+    return score.missing in WITHOUT_VERDICT and score.reason != _NOT_ASKED
 
 
 def _labelled(
@@ -449,7 +425,7 @@ def _labelled(
     if result is None or str(result.details.get("verdict", "")).startswith(_SETTLED):
         return None
     if result.value is None:
-        return JudgedAs.CANNOT_TELL if result.missing in WITHOUT_VERDICT and result.reason != _NOT_ASKED else None
+        return JudgedAs.CANNOT_TELL if _is_lost(result) else None
     if metric is AnswerCorrectness and 0 < result.value < 1:
         return JudgedAs.PARTLY
     return meaning.get(result.value)

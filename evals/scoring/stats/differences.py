@@ -25,7 +25,7 @@ from evals.scoring.stats.intervals import (
     t_quantile,
     units_of,
 )
-from evals.scoring.stats.means import few_clusters, with_pseudo_values, within
+from evals.scoring.stats.means import bounded_t, few_clusters, with_pseudo_values, within
 
 # Resampling, for statistics that have no simple formula.
 
@@ -197,7 +197,7 @@ def jackknife_interval(
     left_out = _groups(units_of(clusters, n), groups)
     if whole is None or len(left_out) < FEWEST:
         return None
-    forth, back = (_to_fisher, tanh) if correlation else (_same, _same)
+    forth, back = (_to_fisher, tanh) if correlation else (float, float)
     found = [forth(value) for group in left_out if (value := statistic(_without(group, n))) is not None]
     if len(found) < FEWEST:
         return None
@@ -228,10 +228,6 @@ def _without(group: Sequence[int], n: int) -> list[int]:
 
 def _to_fisher(value: float) -> float:
     return atanh(max(-_EDGE, min(_EDGE, value)))
-
-
-def _same(value: float) -> float:
-    return value
 
 
 # Several values of each question: how much of their variance lies within questions, and how often all of them pass.
@@ -319,8 +315,6 @@ def pass_all(passed: int, tried: int, k: int) -> float:
 
 
 if TYPE_CHECKING:
-    import numpy as np
-
     Sizes = np.ndarray[Any, np.dtype[np.float64]]
     Steps = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -608,10 +602,8 @@ def _binary(differences: Sequence[float], grouped: Grouped, span: float, confide
 
 def _bounded(differences: Sequence[float], grouped: Grouped, span: float, confidence: float) -> IntervalEstimate:
     """Student's t over the differences, with one of the greatest loss and one of the greatest gain."""
-    centre, error, df = bounded_error(differences, grouped, span)
-    half, mean = t_quantile(0.5 + confidence / 2, df) * error, fmean(differences)
-    interval = max(-span, min(mean, centre - half)), min(span, max(mean, centre + half))
-    return _estimate(interval, "t with two pseudo-values", grouped)
+    error = bounded_error(differences, grouped, span)
+    return bounded_t(fmean(differences), error, (-span, span), grouped, confidence)
 
 
 def bounded_error(differences: Sequence[float], grouped: Grouped, span: float) -> tuple[float, float, float]:

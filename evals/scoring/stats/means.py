@@ -118,17 +118,33 @@ def with_pseudo_values(
 
 
 def _bounded(values: Sequence[float], grouped: Grouped, low: float, high: float, confidence: float) -> IntervalEstimate:
-    """Student's t over the values and two pseudo-values, cut at the ends of the range; it holds the mean itself."""
+    """Student's t over the values and two pseudo-values, cut at the ends of the range."""
     sums, sizes = with_pseudo_values(values, grouped, low, high, pseudo_weight(confidence), TOGETHER)
-    centre, error, df = standard_error(sums, sizes)
-    half = t_quantile(0.5 + confidence / 2, df) * error
-    interval = bounded_ends(fmean(values), centre, half, low, high)
-    return IntervalEstimate(interval, "t with two pseudo-values", grouped.n, grouped.clusters, few_clusters(grouped))
+    return bounded_t(fmean(values), standard_error(sums, sizes), (low, high), grouped, confidence)
 
 
-def bounded_ends(mean: float, centre: float, half: float, low: float, high: float) -> Interval:
-    """The ends of an interval around a centre, cut at the ends of the range, that holds the mean itself."""
-    return max(low, min(mean, centre - half)), min(high, max(mean, centre + half))
+def bounded_t(
+    mean: float,
+    error: tuple[float, float, float],
+    ends: Interval,
+    grouped: Grouped,
+    confidence: float,
+    method: str = "t with two pseudo-values",
+) -> IntervalEstimate:
+    """Student's t around a centre, cut at the ends of the range, that holds the mean itself.
+
+    Args:
+        mean: Of the values alone.
+        error: The centre, its standard error and the degrees of freedom, as `standard_error` gives them.
+        ends: Of the range.
+        grouped: The values by units.
+        confidence: In (0.5, 1).
+        method: What the estimate says of itself.
+    """
+    centre, spread, df = error
+    half = t_quantile(0.5 + confidence / 2, df) * spread
+    interval = max(ends[0], min(mean, centre - half)), min(ends[1], max(mean, centre + half))
+    return IntervalEstimate(interval, method, grouped.n, grouped.clusters, few_clusters(grouped))
 
 
 def unbounded(values: Sequence[float], grouped: Grouped, low: float | None, confidence: float) -> IntervalEstimate:

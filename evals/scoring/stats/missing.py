@@ -31,7 +31,7 @@ from evals.scoring.stats.intervals import (
 )
 from evals.scoring.stats.means import (
     TOGETHER,
-    bounded_ends,
+    bounded_t,
     few_clusters,
     pseudo_weight,
     unbounded,
@@ -296,9 +296,8 @@ def weighted_interval(
     grouped, mean = weighted_units(sample, clusters), sample.mean
     if low is None or high is None or not within(values, low, high):
         return unbounded(values, grouped, low if within(values, low, high) else None, confidence)
-    centre, error, df = weighted_error(sample, grouped, low, high, pseudo_weight(confidence), TOGETHER)
-    ends = bounded_ends(mean, centre, t_quantile(0.5 + confidence / 2, df) * error, low, high)
-    return IntervalEstimate(ends, WEIGHED, grouped.n, grouped.clusters, few_clusters(grouped))
+    error = weighted_error(sample, grouped, low, high, pseudo_weight(confidence), TOGETHER)
+    return bounded_t(mean, error, (low, high), grouped, confidence, WEIGHED)
 
 
 def weighted_difference(
@@ -327,13 +326,12 @@ def weighted_difference(
             none = IntervalEstimate(None, "t, weighted", grouped.n, grouped.clusters, (Mark.ALIKE,))
             return Difference(mean, none, p, "exact sign test", None)
         half = t_quantile(0.5 + confidence / 2, df) * error
-        ends, method = (mean - half, mean + half), "t, weighted"
+        marks = few_clusters(grouped)
+        found = IntervalEstimate((mean - half, mean + half), "t, weighted", grouped.n, grouped.clusters, marks)
     else:
         centre, error, df = weighted_error(sample, grouped, -span, span, 1.0, TOGETHER_IN_PAIRS)
-        half = t_quantile(0.5 + confidence / 2, df) * error
-        ends, method = bounded_ends(mean, centre, half, -span, span), WEIGHED
-    found = IntervalEstimate(ends, method, grouped.n, grouped.clusters, few_clusters(grouped))
-    return Difference(mean, found, two_sided_p(centre / error, df), method, ends)
+        found = bounded_t(mean, (centre, error, df), (-span, span), grouped, confidence, WEIGHED)
+    return Difference(mean, found, two_sided_p(centre / error, df), found.method, found.interval)
 
 
 # Means of what people would say, from few of their labels and many verdicts of a judge.

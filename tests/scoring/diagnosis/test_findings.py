@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from whole_runs import wrong_by
 
 from evals.schemas import (
     Citation,
@@ -17,17 +18,9 @@ from evals.schemas import (
     RetrievedChunk,
     ServerRecord,
 )
-from evals.scoring.diagnosis import (
-    DEFAULT_K,
-    Link,
-    RunFacts,
-    count_links,
-    diagnose,
-    facts_of,
-    in_turn,
-    remarks_on,
-    wrong_by,
-)
+from evals.scoring.diagnosis import count_links, diagnose, facts_of
+from evals.scoring.diagnosis.outcome import in_turn, remarks_on
+from evals.scoring.diagnosis.stages import DEFAULT_K, Link, RunFacts
 from evals.scoring.settings import ScoreSettings, ScoringContext
 from evals.scoring.stats.intervals import wilson
 

@@ -16,7 +16,9 @@ from evals.schemas import (
     ResponseError,
     RetrievedChunk,
 )
-from evals.scoring.diagnosis import Link, RunFacts, find_failure, first_link
+from evals.scoring.diagnosis import first_link
+from evals.scoring.diagnosis.outcome import find_failure
+from evals.scoring.diagnosis.stages import Link, RunFacts
 from evals.scoring.settings import ScoreSettings, ScoringContext
 
 RIGHT = "The notice period is 14 days."

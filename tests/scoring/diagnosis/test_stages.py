@@ -3,12 +3,13 @@
 from typing import Any
 
 import pytest
+from whole_runs import recall_by_stage
 
 from evals.client.mapping import ResponseReader
 from evals.client.profile import resolve_spec
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, GoldPassage, RetrievedChunk
-from evals.scoring.diagnosis import Link, RunFacts, diagnose
-from evals.scoring.diagnosis.stages import library_of, recall_by_stage, stages_of
+from evals.scoring.diagnosis import diagnose
+from evals.scoring.diagnosis.stages import Link, RunFacts, library_of, stages_of
 from evals.scoring.settings import ScoreSettings, ScoringContext
 
 GOLD = "The notice period of the lease is ninety days to the end of any quarter of the year."
