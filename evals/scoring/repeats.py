@@ -254,13 +254,15 @@ def _metric(name: str, seen: Sequence[_Asked], repeats: int, confidence: float) 
     passes = _Passes.of(metric, seen, repeats)
     if found is None and passes is None:
         return None
+    variances: dict[str, Any] = {}
+    if found is not None:
+        variances["within_variance"], variances["between_variance"] = found.within, found.between
+        variances["reliability"] = found.reliability
     return RepeatedMetric(
         name=name,
         questions=len(groups),
         reason=_why_unknown(found),
-        within_variance=found and found.within,
-        between_variance=found and found.between,
-        reliability=found and found.reliability,
+        **variances,
         pass_hat=passes.curve if passes else [],
         pass_all_ci=passes.interval(confidence) if passes else None,
     )

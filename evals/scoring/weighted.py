@@ -381,9 +381,11 @@ def with_intervals(run: EvalRun, records: Sequence[EvalRecord], gates: Sequence[
         score = with_interval(run.weighted_score, metrics, table, settings, scoring_config(run))
         run = run.model_copy(update={"weighted_score": score})
     earlier = {summary.name for summary in run.scorecard.metrics if summary.name in wanted and is_earlier(summary)}
-    if not earlier:
-        return run
-    metrics = [metric for metric in known_metrics(run) if metric.name in earlier]
+    return _with_those(run, records, earlier) if earlier else run
+
+
+def _with_those(run: EvalRun, records: Sequence[EvalRecord], names: set[str]) -> EvalRun:
+    metrics = [metric for metric in known_metrics(run) if metric.name in names]
     made = make_scorecard(metrics, records, score_settings(run))
     intervals = {summary.name: {"ci": summary.ci, "interval": summary.interval} for summary in made.metrics}
     summaries = [summary.model_copy(update=intervals.get(summary.name)) for summary in run.scorecard.metrics]
