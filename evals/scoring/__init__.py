@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 
 _WHERE = {
-    "Cases": "settings",
-    "ScoreSettings": "settings",
-    "check_feeds": "weighted",
-    "make_scorecard": "scorecard",
-    "make_weighted_score": "weighted",
-    "score_record": "scorecard",
-    "score_records": "scorecard",
-    "slice_by": "slices",
-    "slice_scorecards": "slices",
-    "summarise": "scorecard",
+    "settings": ("ScoreSettings", "ScoringContext"),
+    "weighted": ("check_feeds", "make_weighted_score"),
+    "scorecard": (
+        "make_scorecard",
+        "score_record",
+        "score_records",
+        "slice_by",
+        "slice_scorecards",
+        "summarise",
+    ),
 }
 
 
@@ -48,6 +48,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _WHERE:
-        raise AttributeError(f"module 'evals.scoring' has no attribute {name!r}")
-    return getattr(import_module(f"evals.scoring.{_WHERE[name]}"), name)
+    for module, names in _WHERE.items():
+        if name in names:
+            return getattr(import_module(f"evals.scoring.{module}"), name)
+    raise AttributeError(f"module 'evals.scoring' has no attribute {name!r}")

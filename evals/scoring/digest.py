@@ -25,7 +25,8 @@ from evals.scoring.abstention import (
 from evals.scoring.diagnosis.counts import Diagnosis, RemarksSeen, add_remarks, diagnosis_of
 from evals.scoring.diagnosis.outcome import Finding, finding_of, needs_verification
 from evals.scoring.diagnosis.stages import Link, RunFacts, StageRecall, StagesSeen, add_stages, facts_of, recalls_of
-from evals.scoring.run_columns import RunColumns, columns_of, pack, pack_texts, unpack, unpack_texts
+from evals.scoring.packing import pack, pack_texts, unpack, unpack_texts
+from evals.scoring.run_columns import RunColumns, columns_of
 from evals.scoring.scorecard import slice_value
 from evals.scoring.settings import ScoringContext, confidence, score_settings, times_asked
 from evals.store.records import RecordFile

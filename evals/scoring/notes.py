@@ -3,7 +3,7 @@
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields
 from importlib.metadata import PackageNotFoundError, version
 from platform import python_version
 from statistics import median
@@ -26,22 +26,18 @@ from evals.text.numbers import counted, share
 T = TypeVar("T")
 
 
-def merge(mine: T, later: T) -> None:
+def merge(mine: Any, later: Any) -> None:
     """Add what was gathered of the records that follow: to dataclasses field by field, to mappings key by key."""
-    if mine is None:
-        return
     if hasattr(mine, "extend"):
         mine.extend(later)
     elif isinstance(mine, Counter | set):
-        mine.update(later)  # type: ignore[call-overload, arg-type]
+        mine.update(later)
     elif isinstance(mine, dict):
-        for key, value in later.items():  # type: ignore[attr-defined]
+        for key, value in later.items():
             merge(mine.setdefault(key, type(value)()), value)
-    elif is_dataclass(mine):
+    elif mine is not None:
         for part in fields(mine):
             merge(getattr(mine, part.name), getattr(later, part.name))
-    else:
-        raise TypeError(f"{type(mine).__name__} cannot be merged")
 
 
 class _Cited(NamedTuple):
@@ -156,11 +152,14 @@ class AnswerTally:
         found["citations"] += len(case.cited)
         if chunks is not None:
             found["invalid"] += sum(source.place is None for source in case.cited)
-        if not chunks or not citations:
-            return
+        if chunks and citations:
+            self._add_indices(citations, len(chunks), case)
+
+    def _add_indices(self, citations: Sequence[Citation], chunks: int, case: Sample) -> None:
+        found = self.counts
         self._count("base", [case.citation_base])
         indices = tuple(dict.fromkeys(index for one in citations if (index := _index_of(one)) is not None))
-        self.indices.update((index, len(chunks)) for index in indices)
+        self.indices.update((index, chunks) for index in indices)
         if indices and len(self.cited) < _LOOKED_AT:
             self.cited.append(_Cited(indices, list(case.matches.hits)))
         found["sources"] += len(case.cited)

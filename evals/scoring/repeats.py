@@ -11,9 +11,9 @@ from evals.metrics.base import Aggregation, BaseMetric
 from evals.metrics.registry import known_metric
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
-from evals.schemas.results import EvalRecord, EvalRun, MetricGroup, MetricResult
+from evals.schemas.results import EvalRecord, EvalRun, MetricGroup
 from evals.schemas.run_parts import LevelValue, LoadLevel, Percentiles, RepeatedMetric, RepeatSummary
-from evals.scoring.run_columns import REPEAT_OF, cluster_of
+from evals.scoring.run_columns import REPEAT_OF, ScoreTable, cluster_of
 from evals.scoring.scorecard import summarise
 from evals.scoring.settings import ScoreSettings, score_settings
 from evals.scoring.stats.differences import Components, components, pass_all
@@ -62,11 +62,12 @@ def with_load(run: EvalRun, records: Iterable[EvalRecord], windows: Mapping[int,
     levels, rps = run.eval_config.get("load") or [], run.eval_config.get("rps")
     if not levels and not rps:
         return run
-    settings, found = score_settings(run), {level: _Level() for level in levels or [run.concurrency]}
+    settings = score_settings(run)
+    found = {level: _Level(ScoreTable(settings.cluster)) for level in levels or [run.concurrency]}
     for record in records:
         level = record.question.metadata.get(CONCURRENCY) if levels else run.concurrency
         if level in found:
-            found[level].add(record, settings.cluster)
+            found[level].add(record)
     told = [one.told(level, rps, windows.get(level), settings) for level, one in found.items()]
     return run.model_copy(update={"load": told})
 
@@ -75,15 +76,15 @@ def with_load(run: EvalRun, records: Iterable[EvalRecord], windows: Mapping[int,
 class _Level:
     """The records of one level, as columns."""
 
+    scores: ScoreTable
     asked: int = 0
     answered: int = 0
     errors: Counter[str] = field(default_factory=Counter)
     latency: list[float] = field(default_factory=list)
     total: list[float] = field(default_factory=list)
     first_token: list[float] = field(default_factory=list)
-    scores: dict[str, tuple[list[MetricResult], list[str]]] = field(default_factory=lambda: defaultdict(_two_lists))
 
-    def add(self, record: EvalRecord, key: str) -> None:
+    def add(self, record: EvalRecord) -> None:
         """Count one question."""
         response = record.response
         if response is None:
@@ -94,11 +95,7 @@ class _Level:
         else:
             self.answered += 1
         self._add_times(response)
-        cluster = cluster_of(record.question, key)
-        for score in record.scores:
-            results, clusters = self.scores[score.name]
-            results.append(score)
-            clusters.append(cluster)
+        self.scores.add(record)
 
     def _add_times(self, response: EvalResponse) -> None:
         """The times of an answer, and of one that ran out of it: it would have taken longer."""
@@ -131,20 +128,13 @@ class _Level:
         )
 
     def _quality(self, settings: ScoreSettings) -> Iterator[LevelValue]:
-        for name, (results, clusters) in self.scores.items():
+        labels = self.scores.labels()
+        for name in self.scores.scores:
             metric = known_metric(name)
-            if metric is not None and _is_of_quality(metric):
-                found = summarise(metric, results, settings, clusters)
+            if metric is not None and metric.group is not MetricGroup.PERFORMANCE:
+                found = summarise(metric, self.scores.column(name), settings, labels)
                 if found.value is not None:
                     yield LevelValue(name=name, value=found.value, ci=found.ci, n=found.sample_size)
-
-
-def _two_lists() -> tuple[list[MetricResult], list[str]]:
-    return [], []
-
-
-def _is_of_quality(metric: BaseMetric) -> bool:
-    return metric.group is not MetricGroup.PERFORMANCE
 
 
 def _percentiles(times: Sequence[float]) -> Percentiles:
@@ -206,13 +196,10 @@ class _Asked:
         if response.answer is not None:
             self.answers.append(" ".join(tokens(response.answer)))
         for score in record.scores:
-            self._add_value(score)
-
-    def _add_value(self, score: MetricResult) -> None:
-        if score.value is not None:
-            self.values[score.name].append(score.value)
-        elif score.missing == "transport":
-            self.lost[score.name] += 1
+            if score.value is not None:
+                self.values[score.name].append(score.value)
+            elif score.missing == "transport":
+                self.lost[score.name] += 1
 
 
 def _seen(run: EvalRun, records: Iterable[EvalRecord]) -> list[_Asked]:
@@ -267,25 +254,18 @@ def _metric(name: str, seen: Sequence[_Asked], repeats: int, confidence: float) 
     passes = _Passes.of(metric, seen, repeats)
     if found is None and passes is None:
         return None
+    variances: dict[str, Any] = {}
+    if found is not None:
+        variances["within_variance"], variances["between_variance"] = found.within, found.between
+        variances["reliability"] = found.reliability
     return RepeatedMetric(
         name=name,
         questions=len(groups),
-        **_variances(found),
+        reason=_why_unknown(found),
+        **variances,
         pass_hat=passes.curve if passes else [],
         pass_all_ci=passes.interval(confidence) if passes else None,
     )
-
-
-def _variances(found: Components | None) -> dict[str, Any]:
-    """Those of one metric, as far as they are known, and why the others are not."""
-    known: dict[str, Any] = {"reason": _why_unknown(found)}
-    if found is not None:
-        known |= {
-            "within_variance": found.within,
-            "between_variance": found.between,
-            "reliability": found.reliability,
-        }
-    return known
 
 
 def _why_unknown(found: Components | None) -> str | None:

@@ -19,6 +19,7 @@ from evals.scoring.settings import ScoreSettings, known_metrics, score_settings
 from evals.scoring.stats.intervals import IntervalEstimate, normal_quantile, percentile, percentile_interval
 from evals.scoring.stats.means import mean_interval
 from evals.scoring.strata import sample_of
+from evals.text.numbers import counted
 
 # From metrics to objectives: which metrics feed one, and what their values are on a scale from 0 to 1.
 
@@ -37,17 +38,12 @@ def feeding(scorecard: Scorecard, names: Sequence[str]) -> tuple[list[MetricSumm
     """
     found = [summary for summary in map(scorecard.find, names) if summary is not None and summary.value is not None]
     most = max(found, key=lambda summary: summary.sample_size, default=None)
-    left_out = {summary.name: _why_not(summary, most) for summary in found if most and _is_outnumbered(summary, most)}
+    left_out = {}
+    for summary in found:
+        n = summary.sample_size
+        if most and n < FEW and most.sample_size >= TIMES * n:
+            left_out[summary.name] = f"{counted(n, 'question')}, where {most.name} has {most.sample_size}"
     return [summary for summary in found if summary.name not in left_out], left_out
-
-
-def _is_outnumbered(summary: MetricSummary, most: MetricSummary) -> bool:
-    return summary.sample_size < FEW and most.sample_size >= TIMES * summary.sample_size
-
-
-def _why_not(summary: MetricSummary, most: MetricSummary) -> str:
-    few = f"{summary.sample_size} question{'' if summary.sample_size == 1 else 's'}"
-    return f"{few}, where {most.name} has {most.sample_size}"
 
 
 def on_scale(summary: MetricSummary, value: float, thresholds: Mapping[str, float]) -> float:
@@ -63,13 +59,8 @@ def on_scale(summary: MetricSummary, value: float, thresholds: Mapping[str, floa
     """
     metric = known_metric(summary.name)
     if metric is not None and metric.aggregation is Aggregation.SUM:
-        value /= _summed(summary)
+        value /= summary.strata.size if summary.strata is not None else summary.sample_size  # lost ones included
     return _scaled(summary, metric, value, thresholds)
-
-
-def _summed(summary: MetricSummary) -> float:
-    """Of how many values a sum is: lost ones included, for which the others stand."""
-    return summary.strata.size if summary.strata is not None else summary.sample_size
 
 
 def scaled(metric: BaseMetric, value: float, thresholds: Mapping[str, float]) -> float:
@@ -396,14 +387,9 @@ def with_intervals(run: EvalRun, records: Sequence[EvalRecord], gates: Sequence[
 def _with_those(run: EvalRun, records: Sequence[EvalRecord], names: set[str]) -> EvalRun:
     metrics = [metric for metric in known_metrics(run) if metric.name in names]
     made = make_scorecard(metrics, records, score_settings(run))
-    summaries = [_remade(summary, made.find(summary.name)) for summary in run.scorecard.metrics]
+    intervals = {summary.name: {"ci": summary.ci, "interval": summary.interval} for summary in made.metrics}
+    summaries = [summary.model_copy(update=intervals.get(summary.name)) for summary in run.scorecard.metrics]
     return run.model_copy(update={"scorecard": run.scorecard.model_copy(update={"metrics": summaries})})
-
-
-def _remade(saved: MetricSummary, made: MetricSummary | None) -> MetricSummary:
-    if made is None:
-        return saved
-    return saved.model_copy(update={"ci": made.ci, "interval": made.interval})
 
 
 __all__ = ["LEAST_COVERAGE", "check_feeds", "make_weighted_score", "no_score"]

@@ -1,7 +1,8 @@
 """Saved runs: their files, the log that is written while they run, and the commands that lead to them."""
 
 from evals.store.atomic import write_atomically, write_output
-from evals.store.journal import Journal, read_records
+from evals.store.journal import Journal
+from evals.store.records import read_records
 from evals.store.runs import RunStore, SavedRuns
 
 __all__ = ["Journal", "RunStore", "SavedRuns", "read_records", "write_atomically", "write_output"]

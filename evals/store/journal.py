@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
@@ -18,7 +18,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from evals.errors import StoreError
 from evals.schemas.dataset import EvalQuestion
@@ -28,7 +28,6 @@ from evals.schemas.verdicts import JudgeVerdict
 from evals.store.atomic import make_folder, open_own, write_error
 from evals.store.disk_buffer import ANSWER_JSON
 from evals.text.decoding import parse_stored
-from evals.text.yaml_files import first_problem
 
 RESUME_HINT = "`evals eval --resume RUN` goes on from there"
 
@@ -141,22 +140,6 @@ def with_room(way_on: str) -> str:
     return f"what was written before is whole; once there is room on the disk, {way_on}"
 
 
-def read_records(path: Path) -> list[EvalRecord]:
-    """Fold an event log into records.
-
-    Raises:
-        StoreError: The file is missing, or damaged before its last line.
-    """
-    records: dict[str, dict[str, Any]] = {}
-    for number, event in _events(path):
-        try:
-            apply_event(event, records)
-        except (KeyError, TypeError, ValidationError) as error:
-            reason = first_problem(error, EvalRecord) if isinstance(error, ValidationError) else error
-            raise StoreError(f"{path.name}, line {number}: not an event of a run ({reason})") from error
-    return [EvalRecord.model_construct(**record) for record in records.values()]
-
-
 def apply_event(event: dict[str, Any], records: dict[str, dict[str, Any]]) -> None:
     """Add what an event says to what is known of its question.
 
@@ -181,22 +164,6 @@ def apply_event(event: dict[str, Any], records: dict[str, dict[str, Any]]) -> No
         verdict = JudgeVerdict.model_validate(event["verdict"])
         same = (verdict.request, verdict.repeat)
         record_of["verdicts"] = [v for v in record_of["verdicts"] if (v.request, v.repeat) != same] + [verdict]
-
-
-def _events(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The events of a log, with their line numbers; a torn last line is dropped."""
-    try:
-        with path.open("rb") as file:
-            torn: tuple[int, bytes] | None = None
-            for number, line in enumerate(file, start=1):
-                if torn:
-                    raise StoreError(f"{path.name}, line {torn[0]}: damaged")
-                try:
-                    yield number, parse_stored(line)
-                except ValueError:
-                    torn = (number, line)
-    except OSError as error:
-        raise StoreError(f"cannot read {path}: {error.strerror}") from error
 
 
 def lock_log(file: BinaryIO, path: Path) -> None:

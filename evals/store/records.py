@@ -162,6 +162,15 @@ class RecordFile(Sequence[EvalRecord]):
         return StoreError(f"{self.path.name}, line {line}: not an event of a run ({reason})")
 
 
+def read_records(path: Path) -> list[EvalRecord]:
+    """All records of a records file, or of the log of a run that goes on.
+
+    Raises:
+        StoreError: The file is missing, or damaged before its last line.
+    """
+    return list(RecordFile(path))
+
+
 class _Summed:
     """A file that is read line by line, with the CRC-32 of what was read.
 

@@ -21,7 +21,7 @@ from evals.run.notebook import Observer
 from evals.run.saved import rescore
 from evals.runner import run_evaluation
 from evals.schemas import EvalQuestion, EvalResponse, EvalRun, MetricGroup
-from evals.store.journal import read_records
+from evals.store.records import read_records
 from evals.store.runs import RunStore
 
 pytest.importorskip("distributed")

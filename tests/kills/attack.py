@@ -21,7 +21,7 @@ from servers import HOME, PATIENCE_S
 
 from evals.schemas import EvalRecord, EvalRun
 from evals.schemas.verdicts import JudgeUsage
-from evals.store.journal import read_records
+from evals.store.records import read_records
 from evals.store.runs import RunStore
 
 CONCURRENCY = 4

@@ -14,7 +14,8 @@ from evals.errors import StoreError
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun
 from evals.store import journal as journal_module
 from evals.store.atomic import write_atomically
-from evals.store.journal import Journal, read_records
+from evals.store.journal import Journal
+from evals.store.records import read_records
 from evals.store.runs import RunStore
 
 

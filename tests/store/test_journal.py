@@ -9,7 +9,8 @@ import pytest
 from evals.errors import StoreError
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, JudgeVerdict, MetricGroup, MetricResult
 from evals.store.disk_buffer import SpilledMapping
-from evals.store.journal import Journal, read_records, record_line
+from evals.store.journal import Journal, record_line
+from evals.store.records import read_records
 from evals.store.runs import RunStore
 
 Write = Callable[[Journal], None]

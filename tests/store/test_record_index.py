@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from evals.errors import StoreError
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun
-from evals.store.journal import read_records
 from evals.store.record_index import index_path, load_index, make_index
 from evals.store.records import RecordFile
 from evals.store.runs import RunStore
@@ -44,7 +43,7 @@ def test_an_index_is_written_with_the_records(compacted: Path, records: list[Eva
 def test_records_are_read_one_at_a_time_and_again(compacted: Path, records: list[EvalRecord]) -> None:
     """As walked, by number, from the end, and as a part."""
     found = RecordFile(compacted)
-    assert list(found) == list(found) == records == read_records(compacted)
+    assert list(found) == list(found) == records
     assert (found[1], found[-1], found[1:], len(found)) == (records[1], records[-1], records[1:], 3)
     assert (found.number_of("q2"), found.number_of("none")) == (2, None)
     with pytest.raises(IndexError):
@@ -53,9 +52,10 @@ def test_records_are_read_one_at_a_time_and_again(compacted: Path, records: list
 
 def test_a_log_that_goes_on_reads_the_same_and_keeps_no_index(full_log: Path) -> None:
     """Events of one question stand anywhere in it; a torn last line is dropped."""
+    before = list(RecordFile(full_log))
     with full_log.open("ab") as file:
         file.write(b'{"type":"answer","question_id":"q2","ans')
-    assert list(RecordFile(full_log)) == read_records(full_log)
+    assert list(RecordFile(full_log)) == before
     assert not index_path(full_log).exists()
 
 
@@ -166,10 +166,10 @@ _KEYS = st.sampled_from(["q1", 'q"2', "q\\3", "ü4"])
 
 @settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(events=st.lists(st.tuples(st.sampled_from(["question", "answer", "record"]), _KEYS), max_size=12))
-def test_any_log_reads_as_it_folds(
+def test_a_file_of_one_record_a_question_is_compact(
     store: RunStore, make_run: Callable[..., EvalRun], events: list[tuple[str, str]]
 ) -> None:
-    """One record at a time or all at once, a log says the same, or that it is damaged."""
+    """And no log is, nor a file that has two records of one question."""
     path, lines = store.records_path(make_run()), []
     for number, (kind, key) in enumerate(events):
         question, answer = {"id": key, "question": f"{number}?"}, {"answer": f"{number}"}
@@ -177,16 +177,6 @@ def test_any_log_reads_as_it_folds(
         lines.append(json.dumps({"type": kind, "question_id": key, kind: said[kind]}) + "\n")
     path.write_text("".join(lines))
     index_path(path).unlink(missing_ok=True)
-    try:
-        folded: object = read_records(path)
-    except StoreError:
-        folded = None
-    try:
-        read: object = list(RecordFile(path))
-    except StoreError:
-        read = None
-    if folded is not None:
-        assert read == folded
     assert make_index(path).is_compact == (
         all(kind == "record" for kind, _ in events) and len({key for _, key in events}) == len(events)
     )
@@ -196,9 +186,8 @@ def test_a_line_nested_beyond_reason_is_damage(store: RunStore, run: EvalRun, fu
     """It is told with its line, by who reads all records and by who looks for one, and not with a traceback."""
     lines = full_log.read_bytes().splitlines(keepends=True)
     full_log.write_bytes(b"".join([b"[" * 100_000 + b"]" * 100_000 + b"\n", *lines]))
-    for read in (read_records, RecordFile):
-        with pytest.raises(StoreError, match=r"records\.jsonl, line 1: damaged"):
-            read(full_log)
+    with pytest.raises(StoreError, match=r"records\.jsonl, line 1: damaged"):
+        RecordFile(full_log)
 
 
 @pytest.mark.parametrize(
