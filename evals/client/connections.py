@@ -6,7 +6,7 @@ import socket
 import ssl
 import zlib
 from base64 import b64encode
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -149,46 +149,31 @@ _MOST_LAYERS = 5
 _GZIP, _ZLIB, _RAW = 16 + zlib.MAX_WBITS, zlib.MAX_WBITS, -zlib.MAX_WBITS
 
 
-class Decoder:
-    """Undoes the encodings of one body.
+async def decoded(pieces: AsyncIterator[bytes], encodings: str, limit: int) -> AsyncGenerator[bytes]:
+    """Undo the encodings of one body.
 
     Args:
+        pieces: As they arrive.
         encodings: The header Content-Encoding; empty where there is none.
         limit: Bytes that each layer but the last may bring: what the last one brings is counted by who reads it.
 
     Raises:
-        BrokenExchangeError: An encoding is unknown, or there are absurdly many.
+        BrokenExchangeError: An encoding is unknown or not complete, or there are absurdly many.
     """
-
-    def __init__(self, encodings: str, limit: int) -> None:
-        names = [name.strip().lower() for name in encodings.split(",")]
-        applied = [name for name in names if name not in {"", "identity"}]
-        if len(applied) > _MOST_LAYERS:
-            raise BrokenExchangeError("malformed", f"the body is encoded {len(applied)} times")
-        self._layers = [_Layer(name, limit) for name in reversed(applied)]
-        if self._layers:
-            self._layers[-1].limit = math.inf
-
-    def feed(self, data: bytes) -> Iterable[bytes]:
-        """What some more bytes stand for.
-
-        Raises:
-            BrokenExchangeError: They are not so encoded, or a layer inside is too large.
-        """
-        pieces: Iterable[bytes] = (data,)
-        for layer in self._layers:
-            pieces = layer.feed(pieces)
-        return pieces
-
-    def finish(self) -> None:
-        """Say that the body is complete.
-
-        Raises:
-            BrokenExchangeError: An encoding is not.
-        """
-        for layer in self._layers:
-            if layer.inflate is not None:
-                raise BrokenExchangeError("malformed", f"the body's {layer.name} breaks off")
+    names = [name.strip().lower() for name in encodings.split(",")]
+    applied = [name for name in names if name not in {"", "identity"}]
+    if len(applied) > _MOST_LAYERS:
+        raise BrokenExchangeError("malformed", f"the body is encoded {len(applied)} times")
+    layers = [_Layer(name, limit if number else math.inf) for number, name in enumerate(applied)][::-1]
+    async for piece in pieces:
+        parts: Iterable[bytes] = (piece,)
+        for layer in layers:
+            parts = layer.feed(parts)
+        for part in parts:
+            yield part
+    for layer in layers:
+        if layer.inflate is not None:
+            raise BrokenExchangeError("malformed", f"the body's {layer.name} breaks off")
 
 
 class _Layer:

@@ -79,7 +79,12 @@ class Exchange:
         Args:
             failure: What came of it, where that is no answer.
         """
-        latency_ms = self._latency_ms(failure)
+        parts, latency_ms = self.order if self.feeds else [self.asking], None
+        if failure is None or (failure.error.kind == "timeout" and self.current in parts):
+            # Of the answer, with the retrieval that it was made of; of one that ran out of time, the least it took.
+            latency_ms = sum(part.reply.elapsed_ms for part in parts if part.reply is not None)
+            if failure is not None:  # without a start, of the whole question
+                latency_ms = failure.elapsed_ms + (latency_ms if failure.started is not None else 0.0)
         retrieved = self.retrieving.reply if self.retrieving is not None else None
         stream, end = self.asking.stream, failure or self.asking.reply
         measured: dict[str, Any] = {
@@ -96,16 +101,6 @@ class Exchange:
         elif stream is not None and failure is not None:  # where the time was up before the first text, it came later
             measured["time_to_first_token_ms"] = latency_ms
         return measured
-
-    def _latency_ms(self, failure: TransportFailure | None) -> float | None:
-        """Of the answer, with the retrieval that it was made of; of one that ran out of time, the least it took."""
-        parts = self.order if self.feeds else [self.asking]
-        received = sum(part.reply.elapsed_ms for part in parts if part.reply is not None)
-        if failure is None:
-            return received
-        if failure.error.kind != "timeout" or self.current not in parts:
-            return None
-        return failure.elapsed_ms + (received if failure.started is not None else 0.0)  # without a start: of the whole
 
 
 def rendered(spec: RequestSpec, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -257,10 +257,10 @@ def guess_usage(body: Any, prefix: str = "") -> str | None:
     return _first_pair(body, prefix, _summed_pair)
 
 
-Pair = tuple[str, str]
+_Pair = tuple[str, str]
 
 
-def _first_pair(body: Any, prefix: str, pair_of: Callable[[Mapping[str, int], str], Pair | None], at: str = "") -> Any:
+def _first_pair(body: Any, prefix: str, pair_of: Callable[[Mapping[str, int], str], _Pair | None], at: str = "") -> Any:
     if not isinstance(body, Mapping):
         return None
     pair = pair_of({key: number for key, number in body.items() if _is_count(number)}, at)
@@ -307,18 +307,16 @@ def find_ok(body: Any) -> str | None:
     """The condition under which a body is an answer, where it says so at its top."""
     if not isinstance(body, Mapping):
         return None
-    conditions = (_when_well(child("", key), snake(key), value) for key, value in body.items())
+    for key, value in body.items():
+        name, at = snake(key), child("", key)
+        if name in NAMES["flags"] and value is True:
+            return at
+        if name in NAMES["states"] and isinstance(value, str) and value.lower() in NAMES["well"]:
+            return f"{at} == '{value}'"
+        if name in NAMES["codes"] and _is_count(value) and value in {0, 200}:
+            return f"{at} == `{value}`"
     empty = (f"!{child('', key)}" for key, value in body.items() if snake(key) in NAMES["errors"] and not value)
-    rpc = ["!error"] if "jsonrpc" in body else []  # which has either a result or an error
-    return next(filter(None, (*conditions, *empty, *rpc)), None)
-
-
-def _when_well(key: str, name: str, value: Any) -> str | None:
-    if name in NAMES["flags"] and value is True:
-        return key
-    if name in NAMES["states"] and isinstance(value, str) and value.lower() in NAMES["well"]:
-        return f"{key} == '{value}'"
-    return f"{key} == `{value}`" if name in NAMES["codes"] and _is_count(value) and value in {0, 200} else None
+    return next(empty, "!error" if "jsonrpc" in body else None)  # JSON-RPC has either a result or an error
 
 
 def says_no(body: Any) -> str | None:
