@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from ipaddress import ip_address
 from typing import Any, Protocol
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 from urllib.request import getproxies, proxy_bypass
 
 from evals.client.spec import TlsSpec
@@ -282,12 +282,8 @@ def is_this_machine(host: str) -> bool:
 
 def _proxy(address: str, variable: str, host: str, library: str | None) -> Proxy:
     leave_out = f"leave it out for this server: NO_PROXY={host}"
-    try:
-        parts = urlsplit(address if "://" in address else f"http://{address}")
-        is_address = parts.port is None or bool(parts.port >= 0)
-    except ValueError:
-        is_address = False
-    if not is_address or not parts.hostname or not _SENDABLE.fullmatch(parts.hostname):
+    parts = _parts(address if "://" in address else f"http://{address}")
+    if parts is None:
         raise ConfigError(
             f"{variable} names a proxy by what is no address", f"name one as http://HOST:PORT, or {leave_out}"
         )
@@ -306,6 +302,16 @@ def _proxy(address: str, variable: str, host: str, library: str | None) -> Proxy
             f"{variable} names {shown}, a proxy of a kind that is not supported", f"name one over http, or {leave_out}"
         )
     return Proxy(shown, f"Basic {b64encode(f'{user}:{password}'.encode()).decode()}" if login else None, variable)
+
+
+def _parts(address: str) -> SplitResult | None:
+    """The parts of an address; None where it has no host, or can be none."""
+    try:
+        parts = urlsplit(address)
+        parts.port  # noqa: B018 - raises where it is no number
+    except ValueError:
+        return None
+    return parts if parts.hostname and _SENDABLE.fullmatch(parts.hostname) else None
 
 
 # Whom a connection trusts, and how it shows who we are.

@@ -201,16 +201,21 @@ def _beside(value: Mapping[str, Any], path: str) -> Fields:
     alike = {name: items for name, items in lists.items() if name != path and len(items) == count}
     given: dict[str, Sequence[Any]] = {}
     for other, items in alike.items():
-        # A list that is called as citations are may say nothing that another one does not say.
-        is_cited = is_of_citations(last_name(other)) and are_texts(items)
-        repeats = is_cited and any(set(items) <= set(map(str, each)) for name, each in alike.items() if name != other)
-        if are_objects(items):
-            given |= {f"{other}/{inner}": values for inner, values in columns(items).items()}
-        elif not (repeats or _are_places(items) or any(isinstance(item, list | Mapping) for item in items)):
-            given[other] = items
+        given |= _values_of(other, items, alike)
     found = choose_sources({_singular(name): values for name, values in given.items()})
     names = {_singular(name): name for name in given}
     return Fields({key: names[where] for key, where in found.paths.items()}, [], found.unsure)
+
+
+def _values_of(name: str, items: list[Any], alike: Mapping[str, list[Any]]) -> dict[str, Sequence[Any]]:
+    """What a list says of each passage; nothing where it holds lists, or cites."""
+    if are_objects(items):
+        return {f"{name}/{inner}": values for inner, values in columns(items).items()}
+    # A list that is called as citations are may say nothing that another one does not say.
+    others = [set(map(str, each)) for other, each in alike.items() if other != name]
+    repeats = is_of_citations(last_name(name)) and are_texts(items) and any(set(items) <= each for each in others)
+    cites = repeats or _are_places(items) or any(isinstance(item, list | Mapping) for item in items)
+    return {} if cites else {name: items}
 
 
 def _singular(path: str) -> str:
@@ -260,7 +265,9 @@ def guess_usage(body: Any, prefix: str = "") -> str | None:
 _Pair = tuple[str, str]
 
 
-def _first_pair(body: Any, prefix: str, pair_of: Callable[[Mapping[str, int], str], _Pair | None], at: str = "") -> Any:
+def _first_pair(
+    body: Any, prefix: str, pair_of: Callable[[Mapping[str, int], str], _Pair | None], at: str = ""
+) -> str | None:
     if not isinstance(body, Mapping):
         return None
     pair = pair_of({key: number for key, number in body.items() if _is_count(number)}, at)
@@ -307,16 +314,18 @@ def find_ok(body: Any) -> str | None:
     """The condition under which a body is an answer, where it says so at its top."""
     if not isinstance(body, Mapping):
         return None
-    for key, value in body.items():
-        name, at = snake(key), child("", key)
-        if name in NAMES["flags"] and value is True:
-            return at
-        if name in NAMES["states"] and isinstance(value, str) and value.lower() in NAMES["well"]:
-            return f"{at} == '{value}'"
-        if name in NAMES["codes"] and _is_count(value) and value in {0, 200}:
-            return f"{at} == `{value}`"
+    conditions = (_when_well(child("", key), snake(key), value) for key, value in body.items())
     empty = (f"!{child('', key)}" for key, value in body.items() if snake(key) in NAMES["errors"] and not value)
-    return next(empty, "!error" if "jsonrpc" in body else None)  # JSON-RPC has either a result or an error
+    rpc = ["!error"] if "jsonrpc" in body else []  # which has either a result or an error
+    return next(filter(None, (*conditions, *empty, *rpc)), None)
+
+
+def _when_well(key: str, name: str, value: Any) -> str | None:
+    if name in NAMES["flags"] and value is True:
+        return key
+    if name in NAMES["states"] and isinstance(value, str) and value.lower() in NAMES["well"]:
+        return f"{key} == '{value}'"
+    return f"{key} == `{value}`" if name in NAMES["codes"] and _is_count(value) and value in {0, 200} else None
 
 
 def says_no(body: Any) -> str | None:
