@@ -12,7 +12,7 @@ from aiohttp_socks import ProxyConnector, ProxyError
 from python_socks import ProxyType
 from yarl import URL
 
-from evals.client.connections import BrokenExchangeError, Decoder, Incoming, Outgoing, Proxy, Surplus, unread
+from evals.client.connections import BrokenExchangeError, Incoming, Outgoing, Proxy, Surplus, decoded, unread
 from evals.schemas.response import ErrorKind
 
 _IDLE_S = 4.0
@@ -132,12 +132,10 @@ class _Answer:
         self.headers: Mapping[str, str] = response.headers
 
     async def pieces(self, limit: int) -> AsyncGenerator[bytes]:
+        encodings = ",".join(self._response.headers.getall("Content-Encoding", ()))
         try:
-            decoder = Decoder(",".join(self._response.headers.getall("Content-Encoding", ())), limit)
-            async for piece in self._response.content.iter_any():
-                for part in decoder.feed(piece):
-                    yield part
-            decoder.finish()
+            async for piece in decoded(self._response.content.iter_any(), encodings, limit):
+                yield piece
         except _EXPECTED as error:
             raise _broken(error) from error
 

@@ -6,13 +6,13 @@ import socket
 import ssl
 import zlib
 from base64 import b64encode
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from ipaddress import ip_address
 from typing import Any, Protocol
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 from urllib.request import getproxies, proxy_bypass
 
 from evals.client.spec import TlsSpec
@@ -149,46 +149,31 @@ _MOST_LAYERS = 5
 _GZIP, _ZLIB, _RAW = 16 + zlib.MAX_WBITS, zlib.MAX_WBITS, -zlib.MAX_WBITS
 
 
-class Decoder:
-    """Undoes the encodings of one body.
+async def decoded(pieces: AsyncIterator[bytes], encodings: str, limit: int) -> AsyncGenerator[bytes]:
+    """Undo the encodings of one body.
 
     Args:
+        pieces: As they arrive.
         encodings: The header Content-Encoding; empty where there is none.
         limit: Bytes that each layer but the last may bring: what the last one brings is counted by who reads it.
 
     Raises:
-        BrokenExchangeError: An encoding is unknown, or there are absurdly many.
+        BrokenExchangeError: An encoding is unknown or not complete, or there are absurdly many.
     """
-
-    def __init__(self, encodings: str, limit: int) -> None:
-        names = [name.strip().lower() for name in encodings.split(",")]
-        applied = [name for name in names if name not in {"", "identity"}]
-        if len(applied) > _MOST_LAYERS:
-            raise BrokenExchangeError("malformed", f"the body is encoded {len(applied)} times")
-        self._layers = [_Layer(name, limit) for name in reversed(applied)]
-        if self._layers:
-            self._layers[-1].limit = math.inf
-
-    def feed(self, data: bytes) -> Iterable[bytes]:
-        """What some more bytes stand for.
-
-        Raises:
-            BrokenExchangeError: They are not so encoded, or a layer inside is too large.
-        """
-        pieces: Iterable[bytes] = (data,)
-        for layer in self._layers:
-            pieces = layer.feed(pieces)
-        return pieces
-
-    def finish(self) -> None:
-        """Say that the body is complete.
-
-        Raises:
-            BrokenExchangeError: An encoding is not.
-        """
-        for layer in self._layers:
-            if layer.inflate is not None:
-                raise BrokenExchangeError("malformed", f"the body's {layer.name} breaks off")
+    names = [name.strip().lower() for name in encodings.split(",")]
+    applied = [name for name in names if name not in {"", "identity"}]
+    if len(applied) > _MOST_LAYERS:
+        raise BrokenExchangeError("malformed", f"the body is encoded {len(applied)} times")
+    layers = [_Layer(name, limit if number else math.inf) for number, name in enumerate(applied)][::-1]
+    async for piece in pieces:
+        parts: Iterable[bytes] = (piece,)
+        for layer in layers:
+            parts = layer.feed(parts)
+        for part in parts:
+            yield part
+    for layer in layers:
+        if layer.inflate is not None:
+            raise BrokenExchangeError("malformed", f"the body's {layer.name} breaks off")
 
 
 class _Layer:
@@ -297,12 +282,8 @@ def is_this_machine(host: str) -> bool:
 
 def _proxy(address: str, variable: str, host: str, library: str | None) -> Proxy:
     leave_out = f"leave it out for this server: NO_PROXY={host}"
-    try:
-        parts = urlsplit(address if "://" in address else f"http://{address}")
-        is_address = parts.port is None or bool(parts.port >= 0)
-    except ValueError:
-        is_address = False
-    if not is_address or not parts.hostname or not _SENDABLE.fullmatch(parts.hostname):
+    parts = _parts(address if "://" in address else f"http://{address}")
+    if parts is None:
         raise ConfigError(
             f"{variable} names a proxy by what is no address", f"name one as http://HOST:PORT, or {leave_out}"
         )
@@ -321,6 +302,16 @@ def _proxy(address: str, variable: str, host: str, library: str | None) -> Proxy
             f"{variable} names {shown}, a proxy of a kind that is not supported", f"name one over http, or {leave_out}"
         )
     return Proxy(shown, f"Basic {b64encode(f'{user}:{password}'.encode()).decode()}" if login else None, variable)
+
+
+def _parts(address: str) -> SplitResult | None:
+    """The parts of an address; None where it has no host, or can be none."""
+    try:
+        parts = urlsplit(address)
+        parts.port  # noqa: B018 - raises where it is no number
+    except ValueError:
+        return None
+    return parts if parts.hostname and _SENDABLE.fullmatch(parts.hostname) else None
 
 
 # Whom a connection trusts, and how it shows who we are.

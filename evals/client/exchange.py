@@ -79,23 +79,24 @@ class Exchange:
         Args:
             failure: What came of it, where that is no answer.
         """
-        latency_ms = self._latency_ms(failure)
         retrieved = self.retrieving.reply if self.retrieving is not None else None
-        stream, end = self.asking.stream, failure or self.asking.reply
-        measured: dict[str, Any] = {
+        end, latency_ms = failure or self.asking.reply, self._latency_ms(failure)
+        return {
             "latency_ms": latency_ms,
             "total_ms": None if end is None else self.order[0].attempts.total_ms(end),
             "retrieval_latency_ms": None if retrieved is None else retrieved.elapsed_ms,
             "attempts": max(1, 1 + sum(part.attempts.count - 1 for part in self.order if part.attempts.count)),
             "waited_ms": sum(part.attempts.waited_s for part in self.order) * 1000,
+            **self._token_times(retrieved if self.feeds else None, latency_ms if failure is not None else None),
         }
-        if stream is not None and stream.first_ms is not None and stream.last_ms is not None:
-            before_ms = retrieved.elapsed_ms if self.feeds and retrieved is not None else 0.0
-            measured["time_to_first_token_ms"] = before_ms + stream.first_ms
-            measured["time_to_last_token_ms"] = before_ms + stream.last_ms
-        elif stream is not None and failure is not None:  # where the time was up before the first text, it came later
-            measured["time_to_first_token_ms"] = latency_ms
-        return measured
+
+    def _token_times(self, before: Reply | None, late_ms: float | None) -> dict[str, float | None]:
+        """When the first and the last text of a stream arrived; where the time was up before the first, that time."""
+        stream = self.asking.stream
+        if stream is None or stream.first_ms is None or stream.last_ms is None:
+            return {"time_to_first_token_ms": None if stream is None else late_ms}
+        waited = before.elapsed_ms if before is not None else 0.0
+        return {"time_to_first_token_ms": waited + stream.first_ms, "time_to_last_token_ms": waited + stream.last_ms}
 
     def _latency_ms(self, failure: TransportFailure | None) -> float | None:
         """Of the answer, with the retrieval that it was made of; of one that ran out of time, the least it took."""

@@ -45,9 +45,7 @@ class Functions(functions.Functions):
         if lists is None or not parallel:
             return None
         repeated = {key: value for key, value in lists.items() if key not in parallel}
-        if len({len(each) for each in parallel.values()}) > 1:
-            told = ", ".join(f"{key} {len(each):,}" for key, each in parallel.items())
-            raise ValueError(f"zip() got lists of different lengths: {told} (`list[].key` leaves out what is null)")
+        _require_one_length(parallel)
         rows = zip(*parallel.values(), strict=True)
         return [{**repeated, **dict(zip(parallel, row, strict=True))} for row in rows]
 
@@ -105,6 +103,12 @@ class Functions(functions.Functions):
             return parse_json(text.encode())
         except ValueError as error:
             raise ValueError(f"parse_json() got no JSON: {text[:60]!r}") from error
+
+
+def _require_one_length(lists: Mapping[str, list[Any]]) -> None:
+    if len({len(each) for each in lists.values()}) > 1:
+        told = ", ".join(f"{key} {len(each):,}" for key, each in lists.items())
+        raise ValueError(f"zip() got lists of different lengths: {told} (`list[].key` leaves out what is null)")
 
 
 OPTIONS = jmespath.Options(custom_functions=Functions())

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 
-from evals.client.connections import BrokenExchangeError, Decoder, Incoming, Outgoing, Proxy, Surplus, unread
+from evals.client.connections import BrokenExchangeError, Incoming, Outgoing, Proxy, Surplus, decoded, unread
 from evals.schemas.response import ErrorKind
 
 # Most specific first; a test holds that every error class of the library is covered.
@@ -86,7 +86,8 @@ class HttpxConnections:
 
     async def _let_go(self, transport: httpx.AsyncHTTPTransport) -> None:
         try:
-            self._surplus.count += _is_followed(transport)
+            # Bytes that came with the end of an answer belong to none: h11 would take them for the next.
+            self._surplus.count += any(state.trailing_data[0] for state in _inside(transport, "_h11_state"))
             if self._surplus.count:
                 await transport.aclose()  # its connection: the next request makes another
         finally:
@@ -131,11 +132,9 @@ class _Answer:
             if self._response.is_stream_consumed:  # a response that never was on a wire
                 yield self._response.content
                 return
-            decoder = Decoder(self._response.headers.get("content-encoding", ""), limit)
-            async for piece in self._response.aiter_raw():
-                for part in decoder.feed(piece):
-                    yield part
-            decoder.finish()
+            encodings = self._response.headers.get("content-encoding", "")
+            async for piece in decoded(self._response.aiter_raw(), encodings, limit):
+                yield piece
         except (httpx.HTTPError, UnicodeError, ssl.SSLError) as error:  # httpx lets those of TLS 1.3 through
             raise _broken(error) from error
 
@@ -151,11 +150,6 @@ def _inside(transport: httpx.AsyncHTTPTransport, name: str) -> list[Any]:
     connections = getattr(getattr(transport, "_pool", None), "connections", ())
     found = [getattr(getattr(connection, "_connection", None), name, None) for connection in connections]
     return [each for each in found if each is not None]
-
-
-def _is_followed(transport: httpx.AsyncHTTPTransport) -> bool:
-    """Whether bytes that belong to no answer came with the end of one: h11 would take them for the next."""
-    return any(state.trailing_data[0] for state in _inside(transport, "_h11_state"))
 
 
 def _broken(error: Exception) -> BrokenExchangeError:

@@ -290,7 +290,11 @@ class ResponseReader:
             said = f"longer than {_LONGEST_CHUNKS:,} characters in all"
             notes.append(f"chunks: {said}, and those from number {beyond + 1} on are left out")
             chunks = chunks[:beyond]
-        if chunks is None or not self.document_names:
+        return chunks and self._named(chunks)
+
+    def _named(self, chunks: list[RetrievedChunk]) -> list[RetrievedChunk]:
+        """The chunks, with the names of their documents where the server gives only ids that are known."""
+        if not self.document_names:
             return chunks
         return [
             chunk.model_copy(update={"document_name": self.document_names.get(chunk.document_id or "")})

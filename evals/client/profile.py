@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from evals import runtime
-from evals.client.spec import OAuth2Spec, RequestSpec, ServerSpec
+from evals.client.spec import RequestSpec, ServerSpec
 from evals.client.spec_check import SpecError, check_spec
 from evals.errors import ConfigError, UnknownNameError
 from evals.secrets import Masker, in_clear, is_credential, looks_random, looks_secret, secrets_in_url
@@ -51,8 +51,11 @@ class Redactor(Masker):
             if is_credential(name) or looks_random(value):
                 found.update((value, value.rpartition(" ")[2]))
         if spec.login is not None:
-            found.update(_of_login(spec.login.oauth2))
-        self._lasting = {*found, *_in_question(spec), *secrets_in_url(spec.url)}
+            found.update((spec.login.oauth2.client_secret, spec.login.oauth2.basic))
+        # The credentials in the body and the parameters of a question; a word such as `sort_key: title` is none.
+        sent = (request.model_dump(include={"query", "body", "form"}) for request in _requests(spec))
+        found.update(filter(looks_secret, (str(value) for each in sent for value in in_clear(each).values())))
+        self._lasting = {*found, *secrets_in_url(spec.url)}
         self._passing: tuple[str, ...] = ()
         super().__init__(self._lasting)
 
@@ -64,17 +67,6 @@ class Redactor(Masker):
     def body(self, body: bytes | bytearray) -> str:
         """A received body as text, with every secret masked."""
         return self.text(body.decode("utf-8", "replace"))
-
-
-def _of_login(oauth2: OAuth2Spec) -> Iterable[str]:
-    """The secret of a login, and the header that shows it."""
-    return oauth2.client_secret, oauth2.basic
-
-
-def _in_question(spec: ServerSpec) -> Iterable[str]:
-    """The credentials in the body and the parameters of a question; a word such as `sort_key: title` is none."""
-    sent = (request.model_dump(include={"query", "body", "form"}) for request in _requests(spec))
-    return filter(looks_secret, (str(value) for each in sent for value in in_clear(each).values()))
 
 
 def _requests(spec: ServerSpec) -> list[RequestSpec]:

@@ -317,39 +317,30 @@ class Transport:
         self, connections: Connections, request: Outgoing, stream: Collector | None, start: float
     ) -> tuple[int, Mapping[str, str], bytes, float]:
         answer = await connections.send(request)
+        collector = stream if 200 <= answer.status < 300 else None
+        body = bytearray() if collector is None else collector.received
         try:
-            if stream is not None and 200 <= answer.status < 300:
-                end = await self._stream(answer, stream, start)
-                return answer.status, answer.headers, bytes(stream.received), end
-            return answer.status, answer.headers, await self._read(answer), self._clock()
+            async with aclosing(answer.pieces(self._max_body)) as pieces:
+                async for piece in pieces:
+                    if collector is None:
+                        body += piece
+                    else:
+                        collector.take(piece, (self._clock() - start) * 1000)
+                    if len(body) > self._max_body:
+                        raise self._too_large(answer, body)
+                    if collector is not None and collector.is_done:
+                        break
+                end = self._clock()
+                if collector is not None:
+                    collector.finish((end - start) * 1000)
+                    # The rest is read where its end is near, so that the connection can serve again.
+                    with suppress(TimeoutError, BrokenExchangeError):
+                        async with asyncio.timeout(_DRAIN_S):
+                            async for _ in pieces:
+                                pass
         finally:
             await answer.close()
-
-    async def _read(self, answer: Incoming) -> bytes:
-        body = bytearray()
-        async for piece in answer.pieces(self._max_body):
-            body += piece
-            if len(body) > self._max_body:
-                raise self._too_large(answer, body)
-        return bytes(body)
-
-    async def _stream(self, answer: Incoming, stream: Collector, start: float) -> float:
-        """Hand the body over as it arrives; when its end was there."""
-        async with aclosing(answer.pieces(self._max_body)) as pieces:
-            async for piece in pieces:
-                stream.take(piece, (self._clock() - start) * 1000)
-                if len(stream.received) > self._max_body:
-                    raise self._too_large(answer, stream.received)
-                if stream.is_done:
-                    break
-            end = self._clock()
-            stream.finish((end - start) * 1000)
-            # The rest is read where its end is near, so that the connection can serve again.
-            with suppress(TimeoutError, BrokenExchangeError):
-                async with asyncio.timeout(_DRAIN_S):
-                    async for _ in pieces:
-                        pass
-        return end
+        return answer.status, answer.headers, bytes(body), end
 
     def _too_large(self, answer: Incoming, body: bytearray) -> TransportFailure:
         message = f"the body is longer than {self._max_body:,} bytes (server.max_body_bytes)"

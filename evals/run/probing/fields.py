@@ -188,9 +188,13 @@ def are_messages(items: Sequence[Mapping[str, Any]], question: str) -> bool:
     key = kind_key(items)
     if key is not None and {item[key].lower() for item in items} <= _ROLES:
         return True
-    if any(isinstance(value, Mapping) and value.get("role") in _ROLES for item in items for value in item.values()):
+    if any(map(_holds_message, items)):
         return True
     return len(items) > 1 and any(value == question for item in items for _, value in leaves(item))
+
+
+def _holds_message(item: Mapping[str, Any]) -> bool:
+    return any(isinstance(value, Mapping) and value.get("role") in _ROLES for value in item.values())
 
 
 def are_blocks(items: Sequence[Mapping[str, Any]]) -> bool:
@@ -318,12 +322,16 @@ def _name_sources(columns: ColumnValues, found: Fields) -> None:
     taken = set(found.paths.values())
     named = [values for path, values in short.items() if path in taken]
     _name_chunk_id({path: values for path, values in short.items() if values not in named}, found)
-    texts = [
-        path for path, values in columns.items() if all(value is None or isinstance(value, str) for value in values)
-    ]
-    section = next((path for path in texts if snake(last_name(path)) in NAMES["sections"]), None)
-    others = {"section": section, "score": _score(columns)}
+    others = {"section": _section(columns), "score": _score(columns)}
     found.paths |= {key: path for key, path in others.items() if path is not None}
+
+
+def _section(columns: ColumnValues) -> str | None:
+    for path, values in columns.items():
+        texts = all(value is None or isinstance(value, str) for value in values)
+        if texts and snake(last_name(path)) in NAMES["sections"]:
+            return path
+    return None
 
 
 def _are_labels(values: Sequence[Any]) -> bool:
@@ -360,16 +368,19 @@ def _named(by_name: Mapping[str, str], names: Sequence[str]) -> list[str]:
 def _name_chunk_id(short: ColumnValues, found: Fields) -> None:
     """A label that differs from item to item: one that is called an id, else one that looks like one."""
     distinct = {path: values for path, values in short.items() if len(set(values)) == len(values)}
-    named = {path: snake(last_name(path)) for path in distinct}
-    own = {path: name for path, name in named.items() if not _is_of_other(name)}
-    ids = [path for path, name in named.items() if name in NAMES["chunk_ids"]]
-    ids = ids or [path for path, name in own.items() if name.endswith("_id")]
-    odd = [path for path in own if all(_looks_like_id(value) for value in distinct[path])]
+    ids = _called_ids(distinct)
+    odd = [path for path, values in distinct.items() if _look_like_ids(path, values)]
     if ids:
         found.paths["chunk_id"] = min(ids, key=lambda path: path.count("."))
-    elif odd and len(distinct[odd[0]]) > 1:
+    elif odd:
         found.paths["chunk_id"] = odd[0]
         found.unsure.append("chunk_id")
+
+
+def _called_ids(paths: Iterable[str]) -> list[str]:
+    named = {path: snake(last_name(path)) for path in paths}
+    ids = [path for path, name in named.items() if name in NAMES["chunk_ids"]]
+    return ids or [path for path, name in named.items() if name.endswith("_id") and not _is_of_other(name)]
 
 
 def _is_of_other(name: str) -> bool:
@@ -377,8 +388,10 @@ def _is_of_other(name: str) -> bool:
     return name in NAMES["document_ids"] or name in NAMES["no_chunk_ids"] or "document" in name
 
 
-def _looks_like_id(value: Any) -> bool:
-    return isinstance(value, str) and word_count(value) == 1 and not value.isdecimal()
+def _look_like_ids(path: str, values: Sequence[Any]) -> bool:
+    if len(values) == 1 or _is_of_other(snake(last_name(path))):
+        return False
+    return all(isinstance(value, str) and word_count(value) == 1 and not value.isdecimal() for value in values)
 
 
 def _score(columns: ColumnValues) -> str | None:

@@ -99,12 +99,17 @@ def _texts(value: Any, at: str, question: str, depth: int) -> Iterator[tuple[str
     elif are_texts(value) and len(value) == 1:
         yield f"{at}[0]", value[0]
     elif are_objects(value) and depth:
-        kind = kind_key(value)
-        if are_messages(value, question) or (len(value) == 1 and not are_blocks(value)):
-            place = f"{at}[0]" if len(value) == 1 else f"{at}[-1]"
-            yield from _texts(value[-1], place, question, depth - 1)
-        elif kind is not None:
-            yield from _of_kinds(value, kind, at, question, depth)
+        yield from _of_objects(value, at, question, depth)
+
+
+def _of_objects(items: list[Mapping[str, Any]], at: str, question: str, depth: int) -> Iterator[tuple[str, str]]:
+    """The texts of the last message, of an only object, or of each kind of objects."""
+    kind = kind_key(items)
+    if are_messages(items, question) or (len(items) == 1 and not are_blocks(items)):
+        place = f"{at}[0]" if len(items) == 1 else f"{at}[-1]"
+        yield from _texts(items[-1], place, question, depth - 1)
+    elif kind is not None:
+        yield from _of_kinds(items, kind, at, question, depth)
 
 
 def _of_kinds(
@@ -355,16 +360,20 @@ def take_chunks(guess: Guess, body: Any, passages: Sequence[Passages], chosen: M
     # Other lists, of other texts, may be meant as well.
     rivals = [each for each in passages[1:] if set(each.texts) != set(first.texts)]
     others = (*first.others, *(each.expression for each in rivals if each.weight >= first.weight * _NEAR))
-    why = None
-    if others:
-        why = "other lists or fields are of such texts"
-    elif first.unsure:
-        why = f"{', '.join(first.unsure)} by how the values look"
-    elif len(first.rows) == 1 and snake(last_name(first.at)) not in NAMES["passages"]:
-        why = "a list of one item"
+    why = _why_unsure(first, others)
     if why is not None:
         guess.doubts.append(Doubt("map.chunks", first.expression, others, why))
     return first.taken
+
+
+def _why_unsure(found: Passages, others: Sequence[str]) -> str | None:
+    """What makes the chunks a guess; None where nothing does."""
+    if others:
+        return "other lists or fields are of such texts"
+    if found.unsure:
+        return f"{', '.join(found.unsure)} by how the values look"
+    is_named = snake(last_name(found.at)) in NAMES["passages"]
+    return None if is_named or len(found.rows) > 1 else "a list of one item"
 
 
 def take_answer(guess: Guess, body: Any, texts: Sequence[FoundText], chosen: Mapping[str, Any]) -> None:
@@ -377,16 +386,21 @@ def take_answer(guess: Guess, body: Any, texts: Sequence[FoundText], chosen: Map
         others = tuple(text.expression for text in texts[:4])
         guess.doubts.append(Doubt("map.answer", "", others, "no text is called as answers are: it only retrieves"))
     elif texts:
-        first, others = texts[0], tuple(text.expression for text in _near(texts)[:4])
-        guess.map["answer"], guess.answer, why = first.expression, first.text, None
-        if others:
-            why = "other texts are as long"
-        elif _OBJECT_WITH_TEXT.search(first.text):
-            why = "it holds objects of JSON, as a context for a model does: it may be no answer"
-        elif not first.is_named and len(texts) > 1:
-            why = "the longest text"
-        if why is not None:
-            guess.doubts.append(Doubt("map.answer", first.expression, others, why))
+        guess.map["answer"], guess.answer = texts[0].expression, texts[0].text
+        guess.doubts += _doubts_of_answer(texts)
+
+
+def _doubts_of_answer(texts: Sequence[FoundText]) -> list[Doubt]:
+    first, others = texts[0], tuple(text.expression for text in _near(texts)[:4])
+    if others:
+        why = "other texts are as long"
+    elif _OBJECT_WITH_TEXT.search(first.text):
+        why = "it holds objects of JSON, as a context for a model does: it may be no answer"
+    elif not first.is_named and len(texts) > 1:
+        why = "the longest text"
+    else:
+        return []
+    return [Doubt("map.answer", first.expression, others, why)]
 
 
 def take_citing(guess: Guess, citing: Citing, chosen: Mapping[str, Any]) -> None:

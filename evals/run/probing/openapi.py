@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any
 
 from evals.run.probing.fields import IN_ORDER, NAMES, parts_of, snake
@@ -83,11 +84,14 @@ def missing_fields(said: bytes) -> list[tuple[str, ...]]:
         body = parse_json(said)
     except ValueError:
         return _quoted(said.decode("utf-8", "replace"))
-    # Frameworks list what is wrong under `detail`, each with its place, of which the first step is `body`.
+    return _located(body) or [path for text in _texts(body) for path in _quoted(text)]
+
+
+def _located(body: Any) -> list[tuple[str, ...]]:
+    """The fields of `{"detail": [{"loc": ["body", "question"], "type": "missing"}]}`."""
     details = body.get("detail") if isinstance(body, Mapping) else None
     items = [item for item in details if isinstance(item, Mapping)] if isinstance(details, list) else []
-    located = [tuple(map(str, item.get("loc") or ()))[1:] for item in items]
-    return [path for path in located if path] or [path for text in _texts(body) for path in _quoted(text)]
+    return [path for path in (tuple(map(str, item.get("loc") or ()))[1:] for item in items) if path]
 
 
 def _texts(body: Any) -> list[str]:
@@ -253,15 +257,16 @@ def _resolved(document: Schema, schema: Any) -> Schema:
         reference = schema.get("$ref")
         several = schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf")
         if isinstance(reference, str) and reference.startswith("#/"):
-            found: Any = document
-            for step in reference[2:].split("/"):
-                found = found.get(step) if isinstance(found, Mapping) else None
-            schema = found
+            schema = reduce(_below, reference[2:].split("/"), document)
         elif several:
             schema = next((each for each in several if each.get("type") != "null"), {})
         else:
             return schema
     return schema if isinstance(schema, Mapping) else {}
+
+
+def _below(schema: Any, step: str) -> Any:
+    return schema.get(step) if isinstance(schema, Mapping) else None
 
 
 def _properties(document: Schema, schema: Schema) -> dict[str, Schema]:
@@ -274,15 +279,15 @@ def _properties(document: Schema, schema: Schema) -> dict[str, Schema]:
 def _question_field(document: Schema, schema: Schema) -> str | None:
     """The property that is the question: by its name, else a required text, else the only text, else what holds one."""
     properties = _properties(document, schema)
-    texts = [
-        name
-        for name, each in properties.items()
-        if each.get("type") == "string" and not {"enum", "format", "const"} & set(each)
-    ]
+    texts = [name for name, each in properties.items() if _is_free_text(each)]
     required = [name for name in texts if name in schema.get("required", ())]
     likely = [*(name for name in _FIELDS if name in texts), *required, *(texts if len(texts) == 1 else ())]
     inner = (name for name, each in properties.items() if _question_field(document, _item(document, each)) is not None)
     return likely[0] if likely else next(inner, None)
+
+
+def _is_free_text(schema: Schema) -> bool:
+    return schema.get("type") == "string" and not {"enum", "format", "const"} & set(schema)
 
 
 def _item(document: Schema, schema: Schema) -> Schema:

@@ -201,16 +201,21 @@ def _beside(value: Mapping[str, Any], path: str) -> Fields:
     alike = {name: items for name, items in lists.items() if name != path and len(items) == count}
     given: dict[str, Sequence[Any]] = {}
     for other, items in alike.items():
-        # A list that is called as citations are may say nothing that another one does not say.
-        is_cited = is_of_citations(last_name(other)) and are_texts(items)
-        repeats = is_cited and any(set(items) <= set(map(str, each)) for name, each in alike.items() if name != other)
-        if are_objects(items):
-            given |= {f"{other}/{inner}": values for inner, values in columns(items).items()}
-        elif not (repeats or _are_places(items) or any(isinstance(item, list | Mapping) for item in items)):
-            given[other] = items
+        given |= _values_of(other, items, alike)
     found = choose_sources({_singular(name): values for name, values in given.items()})
     names = {_singular(name): name for name in given}
     return Fields({key: names[where] for key, where in found.paths.items()}, [], found.unsure)
+
+
+def _values_of(name: str, items: list[Any], alike: Mapping[str, list[Any]]) -> dict[str, Sequence[Any]]:
+    """What a list says of each passage; nothing where it holds lists, or cites."""
+    if are_objects(items):
+        return {f"{name}/{inner}": values for inner, values in columns(items).items()}
+    # A list that is called as citations are may say nothing that another one does not say.
+    others = [set(map(str, each)) for other, each in alike.items() if other != name]
+    repeats = is_of_citations(last_name(name)) and are_texts(items) and any(set(items) <= each for each in others)
+    cites = repeats or _are_places(items) or any(isinstance(item, list | Mapping) for item in items)
+    return {} if cites else {name: items}
 
 
 def _singular(path: str) -> str:
@@ -257,11 +262,11 @@ def guess_usage(body: Any, prefix: str = "") -> str | None:
     return _first_pair(body, prefix, _summed_pair)
 
 
-Pair = tuple[str, str]
+_Pair = tuple[str, str]
 
 
 def _first_pair(
-    body: Any, prefix: str, pair_of: Callable[[Mapping[str, int], str], Pair | None], at: str = ""
+    body: Any, prefix: str, pair_of: Callable[[Mapping[str, int], str], _Pair | None], at: str = ""
 ) -> str | None:
     if not isinstance(body, Mapping):
         return None

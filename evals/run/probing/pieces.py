@@ -10,7 +10,7 @@ from evals.client.spec import StreamFormat
 from evals.client.streams import END, FORMATS, RawPiece
 from evals.run.probing.fields import NAMES, below, child, leaves, raw
 from evals.run.probing.guess import Doubt, Guess, find_citing, take_chunks, take_citing, take_sides
-from evals.run.probing.passages import Passages, find_passages
+from evals.run.probing.passages import find_passages
 
 _JSON_LINES = ("ndjson", "jsonl", "json-lines", "jsonlines", "json-seq")
 
@@ -166,7 +166,7 @@ def _take_chunks(
     guess: Guess, parsed: Sequence[Any], kinds: Sequence[Pieces], question: str, chosen: Mapping[str, Any]
 ) -> None:
     """Take the passages of whichever kind holds the most, and what is cited of any."""
-    both = [(each, kind) for kind in kinds for each in _passages_of(kind, question)]
+    both = [(each, kind) for kind in kinds for each in find_passages(kind.data[-1], question, _at(kind))]
     both.sort(key=lambda each: -each[0].weight)
     if not both:
         return
@@ -180,23 +180,6 @@ def _take_chunks(
             take_citing(guess, citing, chosen)
             return
     take_citing(guess, find_citing({}, guess.answer, guess.rows, []), chosen)
-
-
-def _passages_of(kind: Pieces, question: str) -> list[Passages]:
-    """Those that are pieces of their own, and those within the last piece."""
-    found = find_passages(kind.data[-1], question, _at(kind))
-    if len(kind.data) > 1 and all(isinstance(data, Mapping) for data in kind.data):
-        listed = find_passages(kind.data, question)
-        found += [_of_pieces(each, kind) for each in listed if each.expression.startswith("[].")]
-    return found
-
-
-def _of_pieces(found: Passages, kind: Pieces) -> Passages:
-    """Chunks of which each is a piece of its own."""
-    where = f"[?{kind.where}]" if kind.where else "[]"
-    found.expression = f"{where}.data.{found.expression.removeprefix('[].')}"
-    found.others = [f"{where}.data.{other.removeprefix('[].')}" for other in found.others]
-    return found
 
 
 def _take_end(guess: Guess, kinds: Sequence[Pieces], parsed: Sequence[Any]) -> None:
