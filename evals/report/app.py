@@ -144,18 +144,9 @@ def security_headers(styles: Sequence[str] = ()) -> dict[str, str]:
     Args:
         styles: Sources of style sheets that a script of ours makes, as a policy names them: `'sha256-…'`.
     """
-    policy = [
-        "default-src 'none'",
-        "script-src 'self'",
-        " ".join(["style-src 'self'", *styles]),
-        "connect-src 'self'",
-        "img-src data:",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "frame-ancestors 'none'",
-    ]
+    only_ours = ("connect-src 'self'", "frame-ancestors 'none'")
     return {
-        "Content-Security-Policy": "; ".join(policy),
+        "Content-Security-Policy": assets.policy(["'self'"], ["'self'", *styles], *only_ours),
         "X-Content-Type-Options": "nosniff",
         "X-Frame-Options": "DENY",
         "Referrer-Policy": "no-referrer",
@@ -304,7 +295,7 @@ def asset(name: str) -> tuple[str, str] | None:
     shared = [*map(assets.asset, _SHARED), *map(_own, _FETCHING)]
     scripts = {
         "folder.js": [*map(_own, _OF_THE_FOLDER), assets.asset("main.js")],
-        "runs.js": [assets.asset(one) for one in assets.SCRIPTS if one not in _SHARED],
+        "runs.js": [assets.asset(one) for one in assets.scripts() if one not in _SHARED],
     }
     if name in scripts:
         return "\n".join([*shared, *scripts[name]]), JAVASCRIPT

@@ -8,7 +8,7 @@ from typing import Any
 from evals import __version__
 from evals.errors import ConfigError
 from evals.report.overview import head_of, overview_of
-from evals.report.page import as_element, libraries, plot_style, policy, script, style
+from evals.report.page import as_element, libraries, plot_style, policy, script, source, style
 from evals.report.questions import detail_of, questions_of_run
 from evals.report.runs import Several
 from evals.report.templates import pieces, render
@@ -129,7 +129,7 @@ def report_pieces(runs: Sequence[Measured]) -> Iterator[str]:
     return pieces(
         "report.html.j2",
         title=page.title,
-        policy=policy(scripts, [styles, plot_style()]),
+        policy=policy(map(source, scripts), map(source, (styles, plot_style()))),
         style=styles,
         scripts=scripts,
         head=page.head(),
