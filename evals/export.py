@@ -61,17 +61,14 @@ def format_of(path: Path) -> str:
     Raises:
         ConfigError: It says none; the message names all.
     """
-    said = [(len(ending), form) for form, one in FORMATS.items() for ending in one.endings if _ends(path, ending)]
+    name = path.name.lower()
+    said = [(len(ending), form) for form, one in FORMATS.items() for ending in one.endings if name.endswith(ending)]
     if not said:
-        endings = ", ".join(f"{name} ({' '.join(one.endings)})" for name, one in FORMATS.items())
+        endings = ", ".join(f"{form} ({' '.join(one.endings)})" for form, one in FORMATS.items())
         raise ConfigError(
             f"the name {path.name!r} says no format", f"name the format, or take one of these names: {endings}"
         )
     return max(said)[1]
-
-
-def _ends(path: Path, ending: str) -> bool:
-    return path.name.lower().endswith(ending)
 
 
 def export_run(run: EvalRun, records: Sequence[EvalRecord], form: str) -> str:

@@ -144,18 +144,9 @@ def security_headers(styles: Sequence[str] = ()) -> dict[str, str]:
     Args:
         styles: Sources of style sheets that a script of ours makes, as a policy names them: `'sha256-…'`.
     """
-    policy = [
-        "default-src 'none'",
-        "script-src 'self'",
-        " ".join(["style-src 'self'", *styles]),
-        "connect-src 'self'",
-        "img-src data:",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "frame-ancestors 'none'",
-    ]
+    only_ours = ("connect-src 'self'", "frame-ancestors 'none'")
     return {
-        "Content-Security-Policy": "; ".join(policy),
+        "Content-Security-Policy": assets.policy(["'self'"], ["'self'", *styles], *only_ours),
         "X-Content-Type-Options": "nosniff",
         "X-Frame-Options": "DENY",
         "Referrer-Policy": "no-referrer",
@@ -204,14 +195,19 @@ class Guard:
 
     def _refusal(self, headers: Headers, scope: Scope, path: str) -> int | None:
         """The status for a request that a page of another origin makes; None for one that may be answered."""
-        opens = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
-        if opens and scope["method"] == "GET" and path.endswith("/"):  # a click on the address in a terminal or a mail
+        if _is_visit(headers, scope, path):
             return None
         origin, site = headers.get("origin"), headers.get("sec-fetch-site")
         is_own = origin is None or origin.lower() in {f"http://{host}" for host in self._hosts}
         if not is_own or (site is not None and site not in _OWN_FETCHES):
             return 403
         return 403 if scope["method"] not in {"GET", "HEAD"} and origin is None else None
+
+
+def _is_visit(headers: Headers, scope: Scope, path: str) -> bool:
+    """Whether somebody opens a page, as by a click on the address in a terminal or in a mail."""
+    opens = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
+    return bool(opens and scope["method"] == "GET" and path.endswith("/"))
 
 
 # The server in a thread: it listens on this machine alone, and ends with whoever started it.
@@ -304,7 +300,7 @@ def asset(name: str) -> tuple[str, str] | None:
     shared = [*map(assets.asset, _SHARED), *map(_own, _FETCHING)]
     scripts = {
         "folder.js": [*map(_own, _OF_THE_FOLDER), assets.asset("main.js")],
-        "runs.js": [assets.asset(one) for one in assets.SCRIPTS if one not in _SHARED],
+        "runs.js": [assets.asset(one) for one in assets.scripts() if one not in _SHARED],
     }
     if name in scripts:
         return "\n".join([*shared, *scripts[name]]), JAVASCRIPT

@@ -7,6 +7,7 @@ from string import ascii_uppercase
 
 from evals.compare.models import (
     Comparison,
+    Dominance,
     LatencyRatio,
     MetricPair,
     MetricRow,
@@ -79,15 +80,18 @@ def dominance_lines(report: ParetoReport, label_of: Mapping[str, str]) -> Iterat
     """A line a run and another that it is better than; one line where no run is."""
     for one in report.dominance:
         ties = f"; undecided on {', '.join(one.undecided)}" if one.undecided else ""
-        better = []
-        for name in one.better_on:
-            pairs = (test for test in report.tests if {test.first, test.last} == {one.run, one.over})
-            test = next(test for test in pairs if test.objective == name)
-            unit = report.units[name] if len(report.fed_by[name]) == 1 else "ratio"
-            better.append(f"{name} (by {size_of_difference(abs(test.gain or 0.0), unit)}, n {test.n})")
+        better = [_gain(one, name, report) for name in one.better_on]
         yield f"{label_of[one.run]} is better than {label_of[one.over]} on {', '.join(better)}{ties}"
     if not report.dominance:
         yield "no run dominates another beyond chance; objectives without a verdict are ties"
+
+
+def _gain(one: Dominance, objective: str, report: ParetoReport) -> str:
+    """An objective, by how much a run is better on it, and over how many questions of the two."""
+    pairs = (test for test in report.tests if {test.first, test.last} == {one.run, one.over})
+    test = next(test for test in pairs if test.objective == objective)
+    unit = report.units[objective] if len(report.fed_by[objective]) == 1 else "ratio"
+    return f"{objective} (by {size_of_difference(abs(test.gain or 0.0), unit)}, n {test.n})"
 
 
 def front_by_values(report: ParetoReport, label_of: Mapping[str, str]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from evals import __version__
 from evals.errors import ConfigError
 from evals.report.overview import head_of, overview_of
-from evals.report.page import as_element, libraries, plot_style, policy, script, style
+from evals.report.page import as_element, libraries, plot_style, policy, script, source, style
 from evals.report.questions import detail_of, questions_of_run
 from evals.report.runs import Several
 from evals.report.templates import pieces, render
@@ -48,24 +48,12 @@ class RunsPage:
     """
 
     def __init__(self, runs: Sequence[Measured]) -> None:
-        ids = [each.run.id for each in runs]
-        if not ids:
-            raise ConfigError("a report needs a run", "`evals runs` lists them")
-        twice = next((one for one in ids if ids.count(one) > 1), None)
-        if twice is not None:
-            raise ConfigError(f"run {twice} is named twice", "name each run once")
+        _check([each.run.id for each in runs])
         self._runs = runs
         self._several = Several(runs) if len(runs) > 1 else None
         self.title = ", ".join(one_line(each.run.name, _TITLE) for each in runs)
         self.shared: Blocks = {"report": self._manifest} | (self._several.blocks() if self._several else {})
-        self.overviews: Blocks = {
-            f"{each.run.id}/{name}": make
-            for each in runs
-            for name, make in (
-                ("overview", partial(overview_of, each)),
-                ("questions", partial(questions_of_run, each, DETAILS)),
-            )
-        }
+        self.overviews: Blocks = {name: make for each in runs for name, make in _overviews(each).items()}
         self.details: Blocks = {name: make for each in runs for name, make in _details(each).items()}
 
     def head(self) -> str:
@@ -84,6 +72,22 @@ class RunsPage:
             for each in self._runs
         ]
         return {"version": __version__, "runs": runs}
+
+
+def _check(ids: Sequence[str]) -> None:
+    if not ids:
+        raise ConfigError("a report needs a run", "`evals runs` lists them")
+    twice = next((one for one in ids if ids.count(one) > 1), None)
+    if twice is not None:
+        raise ConfigError(f"run {twice} is named twice", "name each run once")
+
+
+def _overviews(run: Measured) -> Blocks:
+    """The blocks about a run, and about all its questions."""
+    return {
+        f"{run.run.id}/overview": partial(overview_of, run),
+        f"{run.run.id}/questions": partial(questions_of_run, run, DETAILS),
+    }
 
 
 def _details(run: Measured) -> Blocks:
@@ -129,7 +133,7 @@ def report_pieces(runs: Sequence[Measured]) -> Iterator[str]:
     return pieces(
         "report.html.j2",
         title=page.title,
-        policy=policy(scripts, [styles, plot_style()]),
+        policy=policy(map(source, scripts), map(source, (styles, plot_style()))),
         style=styles,
         scripts=scripts,
         head=page.head(),

@@ -2,7 +2,8 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from threading import Lock
@@ -70,28 +71,36 @@ def trends(runs: Sequence[EvalRun], groups: Sequence[Sequence[EvalRun]]) -> list
     several = [found for found in by_datasets.values() if len(found) > 1]
     several.sort(key=lambda found: found[-1].created_at, reverse=True)
     return [
-        {"datasets": one_line(",".join(found[-1].datasets), 60), "metrics": list(_courses(found, groups))}
+        {"datasets": one_line(",".join(found[-1].datasets), 60), "metrics": _courses(found, groups)}
         for found in several
     ]
 
 
-def _courses(runs: Sequence[EvalRun], groups: Sequence[Sequence[EvalRun]]) -> Iterator[dict[str, Any]]:
+def _courses(runs: Sequence[EvalRun], groups: Sequence[Sequence[EvalRun]]) -> list[dict[str, Any]]:
     """The score and the main metrics, those of which several runs have a value."""
-    alike = {run.id for run in next((group for group in groups if runs[-1] in group), ())}
-    courses: dict[str, tuple[bool | None, list[tuple[EvalRun, float | None, str]]]] = {}
-    courses["score"] = (True, [(run, headline(run).score, "ratio") for run in runs if run.id in alike])
+    courses = [_score(runs, groups)]
     fed = [name for names in runs[-1].weighted_score.fed_by.values() for name in names if name != _LATENCY]
-    for name in [*[*dict.fromkeys(fed)][: _MOST - 1], _LATENCY]:
-        found = [(run, one) for run in runs if (one := run.scorecard.find(name)) and one.value is not None]
-        better = found[-1][1].higher_is_better if found else None
-        courses[name] = (better, [(run, one.value, one.unit) for run, one in found])
-    for name, (better, values) in courses.items():
-        points = [
-            {"run": run.id, "created": f"{run.created_at:%Y-%m-%d %H:%M}", "value": value, "shown": number(value, unit)}
-            for run, value, unit in values
-        ]
-        if len(points) > 1:
-            yield {"name": name, "arrow": arrow(better), "points": points}
+    names = [*[*dict.fromkeys(fed)][: _MOST - 1], _LATENCY]
+    courses += [_course(runs, name) for name in names]
+    return [course for course in courses if len(course["points"]) > 1]
+
+
+def _score(runs: Sequence[EvalRun], groups: Sequence[Sequence[EvalRun]]) -> dict[str, Any]:
+    alike = {run.id for run in next((group for group in groups if runs[-1] in group), ())}
+    points = [_point(run, headline(run).score, "ratio") for run in runs if run.id in alike]
+    return {"name": "score", "arrow": arrow(True), "points": points}
+
+
+def _course(runs: Sequence[EvalRun], name: str) -> dict[str, Any]:
+    found = [(run, summary) for run in runs if (summary := run.scorecard.find(name)) and summary.value is not None]
+    better = found[-1][1].higher_is_better if found else None
+    points = [_point(run, summary.value, summary.unit) for run, summary in found]
+    return {"name": name, "arrow": arrow(better), "points": points}
+
+
+def _point(run: EvalRun, value: float | None, unit: str) -> dict[str, Any]:
+    created = f"{run.created_at:%Y-%m-%d %H:%M}"
+    return {"run": run.id, "created": created, "value": value, "shown": number(value, unit)}
 
 
 _HELD = 24
@@ -309,14 +318,6 @@ class RunProgress:
 
     def _told(self) -> dict[str, Any]:
         errors = Counter(kind for kind in self._errors.values() if kind is not None)
-        latencies = sorted(self._values[_LATENCY_MS].values())
-        glanced = {f"{name} so far": [*self._values[name].values()] for name in _GLANCED}
-        means = [(name, number(fmean(values), "ratio"), len(values)) for name, values in glanced.items() if values]
-        times = [
-            (f"latency p{share} so far", number(percentile(latencies, share), "ms"), len(latencies))
-            for share in (50, 95)
-            if latencies
-        ]
         return {
             "total": len(self._questions),
             "asked": len(self._errors),
@@ -325,8 +326,21 @@ class RunProgress:
             "verdicts": self._verdicts,
             "lostVerdicts": self._lost_verdicts,
             "spent": number(self._spent_usd, "USD") if self._verdicts else None,
-            "values": [{"name": name, "shown": shown, "n": n} for name, shown, n in (*means, *times)],
+            "values": self._shown(),
         }
+
+    def _shown(self) -> list[dict[str, Any]]:
+        """The values so far: means of metrics, percentiles of latency."""
+        figures: list[tuple[str, list[float], Callable[[list[float]], float], str]] = [
+            (name, list(self._values[name].values()), fmean, "ratio") for name in _GLANCED
+        ]
+        latencies = sorted(self._values[_LATENCY_MS].values())
+        figures += [(f"latency p{p}", latencies, partial(percentile, q=p), "ms") for p in (50, 95)]
+        return [
+            {"name": f"{name} so far", "shown": number(figure(values), unit), "n": len(values)}
+            for name, values, figure, unit in figures
+            if values
+        ]
 
 
 # Runs as they are now: the list, and how far those are that go on.

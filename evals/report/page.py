@@ -25,33 +25,6 @@ UNPACKER = "vendor/fzstd.min.js"
 """Unpacks Zstandard: browsers unpack gzip alone, which makes texts a fifth larger."""
 
 
-SCRIPTS = (
-    "dom.js",
-    "format.js",
-    "letters.js",
-    "blocks.js",
-    "pages.js",
-    "theme.js",
-    "charts.js",
-    "scorecard.js",
-    "overview.js",
-    "distributions.js",
-    "background.js",
-    "filters.js",
-    "virtual.js",
-    "questions.js",
-    "question.js",
-    "words.js",
-    "compare.js",
-    "changes.js",
-    "beside.js",
-    "trend.js",
-    "pareto.js",
-    "shortcuts.js",
-    "main.js",
-)
-"""Ours; `main.js` starts the page and stands last."""
-
 STYLES = ("page.css", "scorecard.css", "questions.css", "several.css", "print.css")
 
 
@@ -61,6 +34,11 @@ def asset(name: str) -> str:
     return (_FOLDER / name).read_text(encoding="utf-8")
 
 
+def scripts() -> list[str]:
+    """The names of our scripts in their order; `main.js` starts the page and stands last."""
+    return asset("scripts.txt").split()
+
+
 def libraries() -> list[str]:
     """What others wrote: the chart library, what it stands on, and what unpacks data."""
     return [asset(name) for name in (*LIBRARIES, UNPACKER)]
@@ -68,7 +46,7 @@ def libraries() -> list[str]:
 
 def script() -> str:
     """All scripts of ours in one."""
-    return "\n".join(map(asset, SCRIPTS))
+    return "\n".join(map(asset, scripts()))
 
 
 def style() -> str:
@@ -129,18 +107,16 @@ def _json(data: Any) -> bytes:
 # What a page may load and run: nothing but the scripts and style sheets that were written into it.
 
 
-def policy(scripts: Iterable[str], styles: Iterable[str]) -> str:
-    """A Content-Security-Policy that allows these scripts and style sheets by their hashes, images inside, no more."""
-    return "; ".join(
-        [
-            "default-src 'none'",
-            f"script-src {' '.join(map(source, scripts))}",
-            f"style-src {' '.join(map(source, styles))}",
-            "img-src data:",
-            "base-uri 'none'",
-            "form-action 'none'",
-        ]
-    )
+def policy(scripts: Iterable[str], styles: Iterable[str], *more: str) -> str:
+    """A Content-Security-Policy that allows these scripts and styles, images inside, and no more.
+
+    Args:
+        scripts: Where scripts come from, as a policy names it: by their hashes, for example.
+        styles: The same of style sheets.
+        more: Other parts of the policy.
+    """
+    allowed = [f"script-src {' '.join(scripts)}", f"style-src {' '.join(styles)}", "img-src data:"]
+    return "; ".join(["default-src 'none'", *allowed, "base-uri 'none'", "form-action 'none'", *more])
 
 
 def source(text: str) -> str:

@@ -97,13 +97,19 @@ def marked(text: str, golds: Iterable[str]) -> list[list[Any]]:
     words = [(match.group().casefold(), match.span()) for match in _WORD.finditer(text)] if golds else []
     if not golds or len(words) > _MOST_WORDS:
         return [[plain(text), False]]
-    merged: list[Span] = []
-    for start, end in sorted(span for gold in golds for span in _common(gold, words)):
-        if merged and start <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        else:
-            merged.append((start, end))
+    merged = _merged(sorted(span for gold in golds for span in _common(gold, words)))
     return [[plain(text[start:end]), is_gold] for start, end, is_gold in _cut_at(merged, len(text))]
+
+
+def _merged(spans: Iterable[Span]) -> list[Span]:
+    """Spans in their order, those that overlap put together."""
+    found: list[Span] = []
+    for start, end in spans:
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found
 
 
 def _common(gold: str, words: Sequence[tuple[str, Span]]) -> Iterator[Span]:
@@ -368,15 +374,9 @@ def questions_of_run(measured: Measured, per_block: int) -> dict[str, Any]:
         measured: The run.
         per_block: How many questions a block of details has.
     """
-    columns: dict[str, list[Any]] = {"ids": [], "questions": [], "answers": [], "errors": []}
-    for record in measured.records():
-        response = record.response
-        answer = (response.answer if response else None) or ""
-        columns["ids"].append(one_line(record.question.id, _ID))
-        columns["questions"].append(one_line(record.question.question[: 4 * _TEXT], _TEXT))
-        columns["answers"].append(one_line(answer[: 4 * _TEXT], _TEXT))
-        columns["errors"].append("not asked" if response is None else response.error and response.error.kind)
-    count, scored = len(columns["ids"]), not measured.run.is_unscored
+    rows = [_row(record) for record in measured.records()]
+    columns = {name: [row[name] for row in rows] for name in ("ids", "questions", "answers", "errors")}
+    count, scored = len(rows), not measured.run.is_unscored
     links = dict(measured.digest.found.links()) if scored else {}
     return {
         "perBlock": per_block,
@@ -386,6 +386,19 @@ def questions_of_run(measured: Measured, per_block: int) -> dict[str, Any]:
         "labels": {link.value: link.label for link in Link},
         "metrics": list(_metrics(measured, count)) if scored else [],
         "slices": list(_slices(measured)) if scored else [],
+    }
+
+
+def _row(record: EvalRecord) -> dict[str, str | None]:
+    """A question as the list shows it."""
+    response = record.response
+    answer = (response.answer if response else None) or ""
+    error = response.error.kind if response and response.error else None
+    return {
+        "ids": one_line(record.question.id, _ID),
+        "questions": one_line(record.question.question[: 4 * _TEXT], _TEXT),
+        "answers": one_line(answer[: 4 * _TEXT], _TEXT),
+        "errors": error if response else "not asked",
     }
 
 

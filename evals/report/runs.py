@@ -5,13 +5,13 @@ from functools import cached_property, partial
 from typing import Any
 
 from evals.compare import compare_runs
-from evals.compare.models import Comparison, MetricPair, MetricRow, ParetoReport, RunComparison
+from evals.compare.models import Comparison, MetricPair, MetricRow, ParetoReport, QuestionChange, RunComparison
 from evals.compare.pairing import SavedRun
 from evals.errors import ConfigError
 from evals.report import compared
 from evals.report.overview import metric_row
 from evals.report.wording import arrow, ends_of, number, one_line, printable, six_digits
-from evals.schemas.results import EvalRun
+from evals.schemas.results import EvalRun, MetricSummary
 from evals.scoring.conclusion import Measured
 from evals.scoring.diagnosis.stages import Link
 from evals.text.numbers import share
@@ -198,16 +198,24 @@ def changes_of(one: RunComparison, baseline: SavedRun, other: SavedRun) -> dict[
     ids = [change.question_id for change in changes]
     places = {name: n for n, name in enumerate(dict.fromkeys(name for change in changes for name in change.moved))}
     links = {key: [_link(move.first), _link(move.last)] for move in one.moves for key in move.questions}
-    kinds = {"lost": one.lost, "gained": one.gained}
     return {
         "metrics": list(places),
         "labels": {link.value: link.label for link in Link},
         "lost": len(one.lost),
-        "said": [f"{kind}: {share(len(found), one.common, 'question')}" for kind, found in kinds.items()],
+        "said": [
+            f"lost: {share(len(one.lost), one.common, 'question')}",
+            f"gained: {share(len(one.gained), one.common, 'question')}",
+        ],
         "ids": [one_line(key, _NAME) for key in ids],
         "first": _numbers(baseline, ids),
         "last": _numbers(other, ids),
         "links": list(map(links.get, ids)),
+        **_columns(changes, places),
+    }
+
+
+def _columns(changes: Sequence[QuestionChange], places: Mapping[str, int]) -> dict[str, list[Any]]:
+    return {
         "questions": [one_line(change.question[: 4 * _TEXT], _TEXT) for change in changes],
         "changes": [round(change.change, 6) for change in changes],
         "shown": [compared.signed(change.change, "ratio") for change in changes],
@@ -280,19 +288,24 @@ def _names(runs: Sequence[EvalRun], rows: Mapping[str, MetricRow]) -> dict[str, 
 
 def _course(name: str, runs: Sequence[EvalRun], row: MetricRow | None, order: Sequence[int]) -> dict[str, Any]:
     """What each run measured over all its questions, and over those of all runs."""
-    found = [run.scorecard.find(name) for run in runs]
-    measured = [metric_row(one) if one is not None and one.value is not None else None for one in found]
-    known = next((one for one in measured if one is not None), None)
+    own = [_own(run.scorecard.find(name)) for run in runs]
+    known = next((one for one in own if one is not None), None)
     unit, better = (row.unit, row.higher_is_better) if row is not None else (known["unit"], known["better"])  # type: ignore[index]
-    kept = ("value", "ci", "shown", "interval", "n", "unit", "better")
     return {
         "name": name,
         "arrow": arrow(better),
         "better": better,
         "unit": unit,
-        "own": [one and {key: one[key] for key in kept} for one in measured],
+        "own": own,
         "shared": None if row is None else [_shared(row, place) for place in order],
     }
+
+
+def _own(summary: MetricSummary | None) -> dict[str, Any] | None:
+    if summary is None or summary.value is None:
+        return None
+    row = metric_row(summary)
+    return {key: row[key] for key in ("value", "ci", "shown", "interval", "n", "unit", "better")}
 
 
 def _shared(row: MetricRow, place: int) -> dict[str, Any] | None:

@@ -199,13 +199,9 @@ def to_csv(measured: Measured) -> Iterator[str]:
     A percentile of latency has no column: of one question it is the latency, which has one, as the time to the first
     token has in runs that measure it.
     """
-    known = {name: known_metric(name) for name in metric_names(measured)}
-    times = [_TIME] if any(metric and metric.of_stream for metric in known.values()) else []
-    metrics = [
-        name
-        for name, metric in known.items()
-        if metric is None or metric.unit != "ms" or metric.aggregation is not Aggregation.PERCENTILE
-    ]
+    names = metric_names(measured)
+    times = [_TIME] if any(map(_is_of_stream, names)) else []
+    metrics = [name for name in names if not _is_latency(name)]
     rows = (
         row_of(record, declines)
         | values_of(record)
@@ -215,6 +211,16 @@ def to_csv(measured: Measured) -> Iterator[str]:
     )
     meta = [f"meta.{key}" for key in measured.digest.keys]
     return _sheet_of([*_TYPES, *times, *metrics, "reasons", *meta], rows)
+
+
+def _is_latency(name: str) -> bool:
+    metric = known_metric(name)
+    return metric is not None and metric.unit == "ms" and metric.aggregation is Aggregation.PERCENTILE
+
+
+def _is_of_stream(name: str) -> bool:
+    metric = known_metric(name)
+    return metric is not None and metric.of_stream
 
 
 _PASSAGES = 3
@@ -405,8 +411,7 @@ def known_of(question: EvalQuestion) -> Row:
 
 
 def _ragas(record: EvalRecord) -> Row:
-    question, chunks = record.question, _chunks(record)
-    ids = [chunk.chunk_id for chunk in chunks or ()]
+    question = record.question
     known = known_of(question)
     known.pop("expected_answer", None)
     named = {
@@ -418,12 +423,18 @@ def _ragas(record: EvalRecord) -> Row:
         "response": record.response.answer if record.response else None,
         "reference": question.expected_answer,
         "reference_contexts": [gold.text for gold in question.gold_passages if gold.text],
-        "retrieved_contexts": None if chunks is None else [chunk.text for chunk in chunks],
-        "retrieved_context_ids": ids if ids and all(ids) else None,
+        **_retrieved(_chunks(record)),
         "id": question.id,
         **known,
         **{column: names for column, names in named.items() if names},
     }
+
+
+def _retrieved(chunks: Sequence[RetrievedChunk] | None) -> Row:
+    """The texts, and their ids where each has one."""
+    ids = [chunk.chunk_id for chunk in chunks or ()]
+    texts = None if chunks is None else [chunk.text for chunk in chunks]
+    return {"retrieved_contexts": texts, "retrieved_context_ids": ids if ids and all(ids) else None}
 
 
 def _deepeval(record: EvalRecord) -> Row:

@@ -98,16 +98,22 @@ def to_trec_run(measured: Measured) -> Iterator[str]:
 
 def to_qrels(measured: Measured) -> Iterator[str]:
     """Topic, `0`, gold passage and its grade, a line a gold."""
-    for record in measured.records():
-        for name, grade in judged(record.question):
-            yield f"{without_blanks(record.question.id)} 0 {without_blanks(name)} {grade}\n"
+    for question, name, grade in _judgements(measured):
+        yield f"{without_blanks(question.id)} 0 {without_blanks(name)} {grade}\n"
 
 
 def to_topics(measured: Measured) -> Iterator[str]:
     """Topic and question, parted by a tab, of each question that has judgements; white space becomes one space."""
-    for record in measured.records():
-        if judged(record.question):
-            yield f"{without_blanks(record.question.id)}\t{' '.join(record.question.question.split())}\n"
+    for question in _judged_questions(measured):
+        yield f"{without_blanks(question.id)}\t{' '.join(question.question.split())}\n"
+
+
+def _judged_questions(measured: Measured) -> Iterator[EvalQuestion]:
+    return (record.question for record in measured.records() if judged(record.question))
+
+
+def _judgements(measured: Measured) -> Iterator[tuple[EvalQuestion, str, int]]:
+    return ((question, name, grade) for question in _judged_questions(measured) for name, grade in judged(question))
 
 
 def judged(question: EvalQuestion) -> Sequence[tuple[str, int]]:
@@ -177,18 +183,15 @@ def to_corpus(measured: Measured) -> Iterator[str]:
 
 def to_queries(measured: Measured) -> Iterator[str]:
     """Every question with judgements; what else is known of it stands beside its text."""
-    for record in measured.records():
-        question = record.question
-        if judged(question):
-            yield json_line({"_id": in_a_cell(question.id), "text": question.question, **known_of(question)})
+    for question in _judged_questions(measured):
+        yield json_line({"_id": in_a_cell(question.id), "text": question.question, **known_of(question)})
 
 
 def to_judgements(measured: Measured) -> Iterator[str]:
     """Question, gold and grade between tabs, below a header."""
     yield "query-id\tcorpus-id\tscore\n"
-    for record in measured.records():
-        for name, grade in judged(record.question):
-            yield f"{in_a_cell(record.question.id)}\t{in_a_cell(name)}\t{grade}\n"
+    for question, name, grade in _judgements(measured):
+        yield f"{in_a_cell(question.id)}\t{in_a_cell(name)}\t{grade}\n"
 
 
 def _passages(record: EvalRecord) -> Iterable[tuple[str, str]]:

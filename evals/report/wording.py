@@ -404,7 +404,9 @@ def bracketed(figure: Figure) -> str:
 
 def card_lines(run: EvalRun) -> Iterator[str]:
     """The judge's card of a run: a line for each metric that it was calibrated by, one for all others, and length."""
-    cards = run.judge.cards if run.judge else {}
+    if run.judge is None:
+        return
+    cards, lengths = run.judge.cards, run.judge.length_correlations
     for name, card in cards.items():
         if card is not None:
             figures = {"sensitivity": card.sensitivity, "specificity": card.specificity, "kappa": card.kappa}
@@ -414,8 +416,12 @@ def card_lines(run: EvalRun) -> Iterator[str]:
     never = [name for name, card in cards.items() if card is None]
     if never:
         yield f"never calibrated: {', '.join(never)}"
-    lengths = run.judge.length_correlations.items() if run.judge else ()
-    told = ", ".join(f"{name} {bracketed(figure)}" for name, figure in lengths if figure.value is not None)
+    yield from _length(lengths)
+
+
+def _length(correlations: Mapping[str, Figure]) -> Iterator[str]:
+    """How far scores follow the length of answers."""
+    told = ", ".join(f"{name} {bracketed(figure)}" for name, figure in correlations.items() if figure.value is not None)
     if told:
         yield f"correlation of score and length of the answer (Spearman): {told}"
 
