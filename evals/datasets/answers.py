@@ -20,10 +20,21 @@ from pydantic import ValidationError
 
 from evals.datasets.columns import EITHER, NAMES, SYSTEM_CHUNKS, flat, is_known, plain_name
 from evals.datasets.file import answer_and_chunks, derived_id
-from evals.datasets.tables import TABLES, Rows, as_text, is_nothing, listed_rows, parsed, read_table, read_tree
+from evals.datasets.tables import (
+    TABLES,
+    Rows,
+    as_text,
+    is_nothing,
+    jsonl_rows,
+    listed_rows,
+    loads,
+    parsed,
+    read_table,
+    read_tree,
+)
 from evals.errors import DatasetError
 from evals.schemas.response import EvalResponse
-from evals.text.decoding import read_text, text_lines, without_surrogates
+from evals.text.decoding import read_text, without_surrogates
 from evals.text.yaml_files import first_problem
 
 # Files of people's labels: a review sheet that was filled in, rows of one's own, or RAGBench's.
@@ -201,6 +212,8 @@ def _text_of(chunk: Any) -> str:
 
 _FIELDS = frozenset(EvalResponse.model_fields)
 
+_HINT = "each line is one object; retrieved passages alone need a gold file"
+
 _SENTENCE_ENDS = (".", "!", "?", "。")
 
 _TEXTS = frozenset({"answer", "raw"})
@@ -275,16 +288,15 @@ def _values(path: Path, ending: str) -> Iterator[tuple[str, Any]]:
     if ending == ".json":
         text, _ = read_text(path)
         if text.lstrip().startswith("["):
-            yield from ((f"{name}, entry {number}", row) for number, row in enumerate(_loads(text, name), start=1))
+            for number, row in enumerate(loads(text, name, _HINT), start=1):
+                yield f"{name}, entry {number}", without_surrogates(row)
             return
         if predictions := _predictions(text):
             for key, predicted in predictions.items():
                 yield f"{name}, {key!r}", {"question_id": key, "answer": predicted, "extractive": True}
             return
-    for number, line in enumerate(text_lines(path), start=1):
-        if line.strip():
-            where = f"{name}, line {number}"
-            yield where, _loads(line, where)
+    for where, row in jsonl_rows(path, _HINT):
+        yield where, without_surrogates(row)
 
 
 def _predictions(text: str) -> dict[str, str]:
@@ -295,15 +307,6 @@ def _predictions(text: str) -> dict[str, str]:
         return {}  # lines, of which each is read by itself
     texts = isinstance(found, dict) and all(isinstance(value, str) for value in found.values())
     return found if texts and not any(name in _FIELDS or is_known(name) for name in found) else {}
-
-
-def _loads(text: str, where: str) -> Any:
-    try:
-        return without_surrogates(json.loads(text))
-    except (ValueError, RecursionError) as error:
-        raise DatasetError(
-            f"{where}: not valid JSON ({error})", "each line is one object; retrieved passages alone need a gold file"
-        ) from error
 
 
 def _table(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

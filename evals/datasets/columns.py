@@ -10,80 +10,18 @@ from typing import Any
 from evals.datasets.tables import as_list, as_text, is_nothing, parsed
 from evals.errors import DatasetError
 from evals.text.decoding import without_surrogates
+from evals.text.folding import lists_of
 
-NAMES: Mapping[str, tuple[str, ...]] = {
-    "id": ("id", "question_id", "query_id", "_id", "qid"),
-    "question": (
-        *("question", "user_input", "query", "input"),
-        *("user_query", "user_question", "question_text", "query_text", "prompt"),
-    ),
-    "turns": ("turns",),
-    "expected_answer": (
-        "expected_answer",
-        "reference",
-        "ground_truth",
-        "ground_truths",
-        "expected_output",
-        "expected_response",
-        "reference_outputs",
-        *("reference_answer", "gold_answer", "golden_answer", "correct_answer", "ideal_answer", "ground_truth_answer"),
-        *("target", "ideal", "expected"),
-    ),
-    "answers": (
-        *("answers", "golden_answers", "possible_answers", "answer_aliases", "accepted_answers", "acceptable_answers"),
-        *("gold_answers", "correct_answers", "reference_answers", "expected_answers"),
-    ),
-    "gold_passages": (
-        *("gold_passages", "reference_contexts", "expected_retrieved_context", "context"),
-        *("gold_passage", "gold_contexts", "gold_context", "ground_truth_contexts", "ground_truth_context"),
-        *("reference_context", "expected_contexts", "expected_context", "relevant_passages", "relevant_contexts"),
-    ),
-    "gold_document_ids": (
-        *("gold_document_ids", "gold_document_id", "gold_doc_ids", "gold_sources", "gold_source"),
-        *("expected_document_ids", "expected_doc_ids", "expected_sources", "expected_source"),
-        *("relevant_document_ids", "relevant_doc_ids", "reference_document_ids"),
-    ),
-    "gold_chunk_ids": (
-        *("gold_chunk_ids", "reference_context_ids"),
-        *("gold_chunk_id", "expected_chunk_ids", "relevant_chunk_ids", "reference_chunk_ids"),
-    ),
-    "key_sentences": ("key_sentences", "expected_facts"),
-    "is_unanswerable": ("is_unanswerable", "is_impossible", "unanswerable"),
-    "is_answerable": ("is_answerable", "answerable"),
-    "dataset": ("dataset",),
-    "checks": ("checks",),
-    "metadata": ("metadata", "additional_metadata"),
-}
-"""Fields of a question, and the names of their columns: our own, then those of ragas, deepeval, MLflow, LangSmith,
-Phoenix, BEIR, SQuAD, inspect and FlashRAG, and those that people give. Where a file has several the first counts. The
-`gold_…_ids` are golds known by an id alone, `is_answerable` is the contrary of `is_unanswerable`."""
+_DATA = lists_of("columns")
 
+NAMES: Mapping[str, tuple[str, ...]] = {field: tuple(names.split()) for field, names in _DATA["fields"].items()}
+"""Fields of a question, and the names of their columns. The `gold_…_ids` are golds known by an id alone,
+`is_answerable` is the contrary of `is_unanswerable`."""
 
-EITHER = ("answer", "output", "outputs")
-"""The expected answer where no other column holds it; beside one that does, what a system answered (ragas before 0.2,
-MLflow). In a file of answers they hold what a system answered, unless one of `SYSTEM_ANSWER` does."""
-
-
-SYSTEM_ANSWER = (
-    *("response", "actual_output"),
-    *("prediction", "predicted_answer", "generated_answer", "model_answer", "rag_answer", "model_output"),
+EITHER, SYSTEM_ANSWER, SYSTEM_CHUNKS = (
+    tuple(_DATA[name].split()) for name in ("either", "system_answer", "system_chunks")
 )
-
-
-SYSTEM_CHUNKS = (
-    *("retrieved_contexts", "retrieval_context", "contexts"),
-    *("retrieved_chunks", "retrieved_passages", "retrieved_docs", "retrieved_documents"),
-)
-"""Lists of the texts that were retrieved, the best first."""
-
-
-SYSTEM_IDS = {
-    "chunk_id": ("retrieved_context_ids", "retrieved_chunk_ids"),
-    "document_id": ("retrieved_doc_ids", "retrieved_document_ids"),
-}
-"""Lists of the ids of the same."""
-
-
+SYSTEM_IDS = {key: tuple(names.split()) for key, names in _DATA["system_ids"].items()}
 SYSTEM = (*SYSTEM_ANSWER, *SYSTEM_CHUNKS, *(name for names in SYSTEM_IDS.values() for name in names))
 """What a system answered and retrieved: saved answers, which are no part of a question."""
 
@@ -100,9 +38,7 @@ _SHORTEST_SLIP = 4
 """Names of fewer letters have too many neighbours for one of them to be a slip."""
 
 
-_NO_SLIPS = frozenset({"turns", "target", "ideal", "expected", "prompt", "prediction"})
-"""Names whose neighbours mean something else: `turn` is a number, and `idea` no reference."""
-
+_NO_SLIPS = frozenset(_DATA["no_slips"].split())
 _LISTED = 12
 
 
@@ -264,8 +200,7 @@ _DEEPEVAL = frozenset({"expected_output", "actual_output"})
 _IDS = {"gold_document_ids": "document_id", "gold_chunk_ids": "chunk_id"}
 
 
-_IN_OTHER_WORDS = {"content": "text", "page_content": "text", "doc_uri": "document_id"}
-"""Keys of passages, as MLflow and LangChain name them."""
+_IN_OTHER_WORDS: Mapping[str, str] = _DATA["passage_keys"]
 
 
 def question_data(row: Mapping[str, Any], reading: Reading, where: str) -> dict[str, Any]:
@@ -294,7 +229,10 @@ def question_data(row: Mapping[str, Any], reading: Reading, where: str) -> dict[
 def _in_our_fields(data: dict[str, Any], reading: Reading, where: str) -> None:
     """Turn ids of gold into gold passages, what can be answered into the contrary, and name where sentences are of."""
     if "key_sentences" in data:
-        data["key_sentences"] = _with_source(data["key_sentences"], reading.fields["key_sentences"])
+        source = reading.fields["key_sentences"]
+        data["key_sentences"] = [
+            {"text": each, "source": source} if isinstance(each, str) else each for each in data["key_sentences"]
+        ]
     passages = list(data.get("gold_passages", []))
     for field, key in _IDS.items():
         if field in data and not _named(passages, key, ids := data.pop(field)):
@@ -389,11 +327,6 @@ def _bool(value: Any) -> bool:
     raise ValueError(f"{value!r} is not true or false")
 
 
-def _with_source(sentences: list[Any], column: str) -> list[Any]:
-    """Sentences that are nothing but a text, with the column as what names them key."""
-    return [{"text": each, "source": column} if isinstance(each, str) else each for each in sentences]
-
-
 def _json(value: Any) -> Any:
     found = parsed(value) if isinstance(value, str) else value
     if isinstance(value, str) and found == value:
@@ -455,17 +388,7 @@ _SAID = frozenset({"output", "outputs", "reference_outputs"})
 """Objects that hold an answer, and what went with it."""
 
 
-_ANSWERS = (
-    "expected_answer",
-    "expected_response",
-    "reference",
-    "ground_truth",
-    "answer",
-    "output",
-    "response",
-    "result",
-    "text",
-)
+_ANSWERS = tuple(_DATA["answer_keys"].split())
 
 
 def flat(row: Mapping[str, Any]) -> dict[str, Any]:

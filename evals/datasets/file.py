@@ -104,7 +104,8 @@ def questions_of(data: dict[str, Any], given_id: str, where: str) -> Iterator[di
     messages = [turn.pop("question") for turn in turns]
     _refuse_doubles(data, messages[-1], turns[-1], where)
     if any(turns[:-1]):
-        data["metadata"] = _of_conversation(data.get("metadata", {}), given_id)
+        metadata = data.get("metadata", {})  # what is no mapping is left for the check of its type
+        data["metadata"] = {CONVERSATION: given_id, **metadata} if isinstance(metadata, Mapping) else metadata
     shared: dict[str, Any] = {key: data[key] for key in ("dataset", "metadata") if key in data}
     for number, gold in enumerate(turns[:-1], start=1):
         if gold:
@@ -122,11 +123,6 @@ def _refuse_doubles(data: Mapping[str, Any], question: str, last: Mapping[str, A
         raise DatasetError(f"{where}, column question: it is not the last of the turns", "leave one of the two out")
     if twice := sorted(last.keys() & data.keys()):
         raise DatasetError(f"{where}: {twice[0]} stands in the row and in its last turn", "leave one of the two out")
-
-
-def _of_conversation(metadata: Any, given_id: str) -> Any:
-    """The metadata with the name of the conversation; what is none is left for the check of its type."""
-    return {CONVERSATION: given_id, **metadata} if isinstance(metadata, Mapping) else metadata
 
 
 def _turn(item: Any, where: str) -> dict[str, Any]:
@@ -232,20 +228,12 @@ def read_file(
     content = QuestionFile([], source.documents, reading.used(), source.dropped)
     elided: list[str] = []
     content.questions = DiskList(EvalQuestion, _questions(source.rows, reading, content.dropped, elided), scratch)
-    content.notes = _as_one(path.name, [*source.notes, *reading.notes(), *_note_on(elided)])
+    notes = [*source.notes, *reading.notes()]
+    if elided:
+        golds = counted(len(elided), "gold passage", "leaves")
+        notes.append(f"{golds} words out (…), and may be found in no chunk: give each part as a passage of its own")
+    content.notes = [f"{path.name}: {'; '.join(notes)}"] if notes else []
     return content
-
-
-def _as_one(name: str, notes: Sequence[str]) -> list[str]:
-    return [f"{name}: {'; '.join(notes)}"] if notes else []
-
-
-def _note_on(elided: Sequence[str]) -> list[str]:
-    """What to know of gold passages that leave words out."""
-    if not elided:
-        return []
-    golds = counted(len(elided), "gold passage", "leaves")
-    return [f"{golds} words out (…), and may be found in no chunk: give each part as a passage of its own"]
 
 
 def _questions(

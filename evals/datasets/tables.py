@@ -8,7 +8,7 @@ import math
 import re
 import tokenize
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime, time
@@ -492,8 +492,9 @@ def listed_rows(name: str, data: Any) -> Iterator[tuple[str, Any]]:
     Raises:
         DatasetError: It holds something else.
     """
-    if isinstance(data, dict):
-        _refuse_unknown_parts(name, data)
+    for key in data if isinstance(data, dict) else ():
+        if key not in _PARTS and key not in _ABOUT:
+            raise DatasetError(f"{name}: unknown key {key!r} beside the questions", nearest_hint(str(key), _PARTS))
     rows = data.get("questions") if isinstance(data, dict) else data
     if not isinstance(rows, list):
         raise DatasetError(f"{name}: expected a list of questions, or an object with `questions`")
@@ -514,8 +515,12 @@ def listed_documents(name: str, data: Any) -> Iterator[tuple[str, Any]]:
         yield f"{name}, document {number}", row
 
 
-def jsonl_rows(path: Path) -> Iterator[tuple[str, Any]]:
-    """The values of a JSONL file, one a line; none is held.
+def jsonl_rows(path: Path, hint: str | None = None) -> Iterator[tuple[str, Any]]:
+    """Read the values of a JSONL file, one a line; none is held.
+
+    Args:
+        path: The file.
+        hint: What to do about a line that is no JSON.
 
     Raises:
         DatasetError: The file cannot be read, or a line is no JSON; while they are read.
@@ -523,10 +528,10 @@ def jsonl_rows(path: Path) -> Iterator[tuple[str, Any]]:
     for number, line in enumerate(text_lines(path), start=1):
         if line.strip():
             where = f"{path.name}, line {number}"
-            yield where, loads(line, where)
+            yield where, loads(line, where, hint)
 
 
-def loads(text: str, where: str) -> Any:
+def loads(text: str, where: str, hint: str | None = None) -> Any:
     """Parse JSON.
 
     Raises:
@@ -535,10 +540,4 @@ def loads(text: str, where: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise DatasetError(f"{where}: not valid JSON ({error})") from error
-
-
-def _refuse_unknown_parts(name: str, data: Collection[str]) -> None:
-    for key in data:
-        if key not in _PARTS and key not in _ABOUT:
-            raise DatasetError(f"{name}: unknown key {key!r} beside the questions", nearest_hint(str(key), _PARTS))
+        raise DatasetError(f"{where}: not valid JSON ({error})", hint) from error

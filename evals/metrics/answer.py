@@ -10,8 +10,8 @@ from evals.metrics.sample import Sample
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.results import MetricGroup, MetricResult
 from evals.text.folding import STOP_WORDS, UNSPACED, remembered, with_few_marks
-from evals.text.numbers import distinct, missing, numbers, quantities
 from evals.text.phrases import framed, stands, without_marks
+from evals.text.quantities import distinct, missing, numbers, quantities
 
 # The keywords of a text: capitalised phrases, numbers, and words that carry meaning.
 

@@ -19,8 +19,8 @@ from evals.metrics.sample import Sample
 from evals.schemas.dataset import CalculationCheck, EvalQuestion, Fact, FactsCheck, ListCheck, ListItem
 from evals.schemas.results import MetricGroup, MetricResult
 from evals.text.folding import with_few_marks
-from evals.text.numbers import distinct, missing
 from evals.text.phrases import holds, without_marks
+from evals.text.quantities import distinct, missing
 
 # Whether an answer lists a title, and does not only use its words: "deductibles" is a rule's name, and a noun.
 

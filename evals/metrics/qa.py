@@ -17,7 +17,8 @@ from evals.metrics.sample import Sample
 from evals.schemas.results import MetricGroup, MetricResult
 from evals.schemas.verdicts import VerdictRequest
 from evals.text.folding import fold, given_name_first, with_name_turned
-from evals.text.numbers import agree, counted, in_other_units, written_numbers
+from evals.text.numbers import agree, counted
+from evals.text.quantities import in_other_units, written_numbers
 from evals.text.sentences import Clauses, denials, is_called_false, is_set_aside, is_undecided, read_clauses
 from evals.text.spelling import is_misspelt, is_taken_back
 

@@ -13,7 +13,7 @@ from evals.metrics.sample import Sample
 from evals.schemas import Citation, EvalQuestion, EvalResponse, GoldPassage, RetrievedChunk
 from evals.text.folding import fold, plain
 from evals.text.matching import MatchSettings, match
-from evals.text.numbers import distinct, missing
+from evals.text.quantities import distinct, missing
 from evals.text.refusals.detector import is_abstention
 
 SECONDS = 2.0

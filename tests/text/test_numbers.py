@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.text.numbers import Quantity, numbers, quantities
+from evals.text.quantities import Quantity, numbers, quantities
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evals.text.notation import contradict
-from evals.text.numbers import Quantity, asks_for_share, distinct, missing, spelt_out
+from evals.text.quantities import Quantity, asks_for_share, distinct, missing, spelt_out
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,8 @@ from evals.schemas.dataset import EvalQuestion
 from evals.scoring.diagnosis.values import WORDS, Values, either, in_one_notation, in_place_of, lacking, wanted_values
 from evals.text.folding import STOP_WORDS, remembered, tokens
 from evals.text.notation import UNITS
-from evals.text.numbers import spelt_out, without_dates
+from evals.text.numbers import without_dates
+from evals.text.quantities import spelt_out
 from evals.text.sentences import denials, may_deny, sentences
 
 # Whether an answer says the opposite of what is expected: fell for rose, at most for at least, after for before.

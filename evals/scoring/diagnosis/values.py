@@ -12,16 +12,8 @@ from typing import Any, NamedTuple
 
 from evals.text.folding import STOP_WORDS, remembered, tokens
 from evals.text.notation import SHORT_SCALES, UNITS, WHOLE_SCALES, is_part_of
-from evals.text.numbers import (
-    ORDINAL_WORD,
-    Quantity,
-    dates_agree,
-    distinct,
-    missing,
-    says_all,
-    spelt_out,
-    without_dates,
-)
+from evals.text.numbers import dates_agree, says_all, without_dates
+from evals.text.quantities import ORDINAL_WORD, Quantity, distinct, missing, spelt_out
 
 # One way to write what people write in several: money, units, versions, quarters, durations, days, times,
 # addresses.

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from itertools import count, pairwise
 from typing import Any, Self, TypeVar, overload
 
-from evals.text.folding import remembered, tokens
+from evals.text.folding import lists_of, remembered, tokens
 
 # What is derived once of the thing it belongs to.
 
@@ -37,84 +37,9 @@ class derived(cached_property[T]):  # noqa: N801 - it is used as `cached_propert
 # Tokens that say a value - a number, a month, a day of the week - and tokens that deny, in seven languages.
 
 
-_COUNTED = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
-    " eighteen nineteen twenty",
-    "null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn"
-    " achtzehn neunzehn zwanzig",
-    "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dixsept dixhuit"
-    " dixneuf vingt",
-    "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis diecisiete"
-    " dieciocho diecinueve veinte",
-    "zero uno due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici sedici"
-    " diciassette diciotto diciannove venti",
-    "zero um dois três quatro cinco seis sete oito nove dez onze doze treze catorze quinze dezesseis dezessete dezoito"
-    " dezenove vinte",
-    "zero um duas três quatro cinco seis sete oito nove dez onze doze treze quatorze quinze dezasseis dezassete dezoito"
-    " dezanove vinte",
-    "nul één twee drie vier vijf zes zeven acht negen tien elf twaalf dertien veertien vijftien zestien zeventien"
-    " achttien negentien twintig",
-)
-"""Zero to twenty."""
+_DATA = lists_of("values")
 
-
-_TENS = (
-    "thirty forty fifty sixty seventy eighty ninety hundred",
-    "dreissig vierzig fünfzig sechzig siebzig achtzig neunzig hundert",
-    "trente quarante cinquante soixante septante huitante nonante cent",
-    "treinta cuarenta cincuenta sesenta setenta ochenta noventa cien",
-    "trenta quaranta cinquanta sessanta settanta ottanta novanta cento",
-    "trinta quarenta cinquenta sessenta setenta oitenta noventa cem",
-    "dertig veertig vijftig zestig zeventig tachtig negentig honderd",
-)
-"""Thirty to a hundred."""
-
-
-_LARGE = {
-    "1000": "thousand tausend mille mil mila duizend",
-    "million": "million millions millionen millón millones milione milioni milhão milhões miljoen",
-    "billion": "billion billions milliarde milliarden milliard milliards miliardo miliardi bilhão bilhões miljard",
-}
-
-_ONE = "ein eine einen einem einer eines une una uma een"
-
-_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth"
-
-
-_MONTHS = (
-    "january february march april may june july august september october november december",
-    "januar februar märz april mai juni juli august september oktober november dezember",
-    "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
-    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
-    "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
-    "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
-    "januari februari maart april mei juni juli augustus september oktober november december",
-    "jan feb mar apr may jun jul aug sep oct nov dec",
-)
-
-
-_DAYS = (
-    "monday tuesday wednesday thursday friday saturday sunday",
-    "montag dienstag mittwoch donnerstag freitag samstag sonntag",
-    "lundi mardi mercredi jeudi vendredi samedi dimanche",
-    "lunes martes miércoles jueves viernes sábado domingo",
-    "lunedì martedì mercoledì giovedì venerdì sabato domenica",
-    "segunda terça quarta quinta sexta sábado domingo",
-    "maandag dinsdag woensdag donderdag vrijdag zaterdag zondag",
-)
-
-
-_NEGATIONS = frozenset(
-    (
-        *("not", "never", "no", "without", "cannot", "t"),  # don't is two tokens
-        *("nicht", "nie", "niemals", "ohne", "kein", "keine", "keinen", "keinem", "keiner", "keines"),
-        *("pas", "jamais", "sans", "aucun", "aucune"),
-        *("nunca", "sin", "ningún", "ninguno", "ninguna", "jamás"),
-        *("non", "senza", "nessun", "nessuno", "nessuna"),
-        *("não", "sem", "nenhum", "nenhuma"),
-        *("niet", "geen", "nooit", "zonder"),
-    )
-)
+_NEGATIONS = frozenset(" ".join(_DATA["negations"]).split())
 
 
 _PREFIXES = ("in", "un", "im", "il", "ir", "non", "dis")
@@ -143,13 +68,13 @@ def _in_turn(lists: Iterable[str], first: int, form: str = "{}") -> dict[str, st
 
 
 _KNOWN = (  # of a word that is two, as `sept` is, the number counts
-    _in_turn(_MONTHS, 1, "month {}")
-    | _in_turn(_DAYS, 1, "day {}")
-    | _in_turn(_TENS, 3, "{}0")
-    | {name: value for value, names in _LARGE.items() for name in names.split()}
-    | dict.fromkeys(_ONE.split(), "1")
-    | _in_turn([_ORDINALS], 1)
-    | _in_turn(_COUNTED, 0)
+    _in_turn(_DATA["months"], 1, "month {}")
+    | _in_turn(_DATA["days"], 1, "day {}")
+    | _in_turn(_DATA["tens"], 3, "{}0")
+    | {name: value for value, names in _DATA["large"].items() for name in names.split()}
+    | dict.fromkeys(_DATA["one"].split(), "1")
+    | _in_turn([_DATA["ordinals"]], 1)
+    | _in_turn(_DATA["counted"], 0)
 )
 """Each spelt value as it is compared."""
 
