@@ -14,7 +14,8 @@ import pytest
 import typer
 from servers import PATIENCE_S
 
-from evals.cli.terminal import Terminal, run
+from evals.cli.progress import Terminal
+from evals.cli.terminal import run
 from evals.errors import EvalsError
 from evals.store.runs import RunStore
 
@@ -151,7 +152,7 @@ def test_a_time_limit_ends_like_ctrl_c(ctrl_c: Any) -> None:
     """SIGTERM ends with 130 and a message, also where Ctrl-C is ignored, as in the background of a shell."""
     code = (
         "import os, signal, sys, typer\n"
-        "from evals.cli.terminal.exits import end_like_ctrl_c, run\n"
+        "from evals.cli.terminal import end_like_ctrl_c, run\n"
         "app = typer.Typer()\n"
         "@app.command()\n"
         "def command():\n"
