@@ -14,7 +14,6 @@ import json
 import os
 from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack
-from importlib import import_module
 from math import inf
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -52,7 +51,8 @@ _T = TypeVar("_T")
 class InItsLoop:
     """Has an event loop of its own, in which all its work is done, and what was opened is closed at the end."""
 
-    def __init__(self) -> None:
+    def __init__(self, config: EvalConfig) -> None:
+        self._config = config
         self._runner = asyncio.Runner()
         self._stack = AsyncExitStack()
 
@@ -60,12 +60,15 @@ class InItsLoop:
         try:
             self.run(self.open(self._stack))
         except BaseException:
-            self._close()
+            self.__exit__()
             raise
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._close()
+        try:
+            self.run(self._stack.aclose())
+        finally:
+            self._runner.close()
 
     async def open(self, stack: AsyncExitStack) -> None:
         """Open what is needed; the stack closes it."""
@@ -73,12 +76,6 @@ class InItsLoop:
     def run(self, work: Coroutine[Any, Any, _T]) -> _T:
         """Do it, and wait for it."""
         return self._runner.run(work)
-
-    def _close(self) -> None:
-        try:
-            self.run(self._stack.aclose())
-        finally:
-            self._runner.close()
 
 
 # A client for tests: one question at a time.
@@ -94,17 +91,13 @@ class RagClient(InItsLoop):
         EvalsError: On entering: the server is not there, or is not healthy.
     """
 
-    def __init__(self, config: EvalConfig) -> None:
-        super().__init__()
-        self._config = config
-        self._client: RAGClient | None = None
+    _client: RAGClient | None = None
 
     async def open(self, stack: AsyncExitStack) -> None:
         runner = EvaluationRunner(self._config, Observer())
-        server = await runner.connect(stack)
-        self._client = server.client
+        self._client = (await runner.connect(stack)).client
         if self._config.embedded or self._config.ingest:
-            await runner.give_documents(server.client, await runner.load())
+            await runner.give_documents(self._client, await runner.load())
 
     def ask(self, question: str) -> EvalResponse:
         """Ask one question. What the server does never raises: a failure is in the response's `error`."""
@@ -137,23 +130,18 @@ def configured(config: pytest.Config) -> EvalConfig:
     """
     samples = config.getoption("--eval-samples")
     over: dict[str, Any] = {} if samples is None else {"samples_per_dataset": samples}
-    path = _file(config)
-    if path is not None:
-        return EvalConfig.from_file(path, over)
+    option, ini = config.getoption("--eval-config"), config.getini("eval_config")
+    if option:  # from where pytest was started; the ini key from where the ini file stands
+        return EvalConfig.from_file(_existing(config.invocation_params.dir / option, "--eval-config"), over)
+    if ini:
+        folder = config.inipath.parent if config.inipath else config.rootpath
+        return EvalConfig.from_file(_existing(folder / ini, "eval_config"), over)
     url = os.environ.get("RAG_SERVER_URL")
     server: dict[str, Any] = {"rag_server_url": url} if url else {"embedded": True}
     return EvalConfig.build({"datasets": ["golden"], "samples_per_dataset": _SAMPLES, "judge": False, **server}, over)
 
 
-def _file(config: pytest.Config) -> Path | None:
-    """The file: of the option from where pytest was started, of the ini key from where the ini file stands."""
-    option, ini = config.getoption("--eval-config"), config.getini("eval_config")
-    if option:
-        return _there(config.invocation_params.dir / option, "--eval-config")
-    return _there((config.inipath.parent if config.inipath else config.rootpath) / ini, "eval_config") if ini else None
-
-
-def _there(path: Path, key: str) -> Path:
+def _existing(path: Path, key: str) -> Path:
     if not path.is_file():
         raise ConfigError(f"{key}: there is no file {path}", "name the configuration of the evaluation")
     return path
@@ -181,10 +169,7 @@ class RagJudge(InItsLoop):
         JudgeError: On entering: its package is not installed.
     """
 
-    def __init__(self, config: EvalConfig) -> None:
-        super().__init__()
-        self._config = config
-        self._judge: LLMJudge | None = None
+    _judge: LLMJudge | None = None
 
     async def open(self, stack: AsyncExitStack) -> None:
         self._judge = make_judge(self._config)
@@ -202,19 +187,11 @@ class RagJudge(InItsLoop):
     async def _score(self, name: str, question: EvalQuestion, response: EvalResponse) -> MetricResult:
         if self._judge is None:
             raise RuntimeError("enter the judge first: with RagJudge(config) as judge")
-        metric, verdicts = parse_metric(name), list[JudgeVerdict]()
-        settings, declining = self._config.score_settings(judged=True), judged_abstention([metric])
-        asked: set[object] = set()
+        metric, verdicts, asked = parse_metric(name), list[JudgeVerdict](), set[object]()
+        settings = self._config.score_settings(judged=True)
+        how: dict[str, Any] = {"declining": judged_abstention([metric]), "keeps_flagged": settings.keeps_flagged}
         while True:
-            case = Sample(
-                question,
-                response,
-                verdicts,
-                settings.match,
-                judged=True,
-                declining=declining,
-                keeps_flagged=settings.keeps_flagged,
-            )
+            case = Sample(question, response, verdicts, settings.match, judged=True, **how)
             wanted = [request for request in metric.requests(case) if request.place not in asked]
             if not wanted:
                 return metric.score(case)
@@ -259,8 +236,8 @@ def assert_metric(
     __tracebackhide__ = True
     _check_limits(at_least, at_most, low=low, high=high)
     summary = run.scorecard.get(metric)
-    below = None if at_least is None else _below(summary, at_least, low=low) or _worse(summary, at_least, upper=False)
-    above = None if at_most is None else _above(summary, at_most, high=high) or _worse(summary, at_most, upper=True)
+    below = None if at_least is None else _beyond(summary, at_least, upper=False, of_interval=low)
+    above = None if at_most is None else _beyond(summary, at_most, upper=True, of_interval=high)
     problems = [problem for problem in dict.fromkeys((below, above)) if problem]
     if problems:
         raise AssertionError("\n".join([f"{metric}: {'; '.join(problems)}", *_facts(run, summary)]))
@@ -273,33 +250,19 @@ def _check_limits(at_least: float | None, at_most: float | None, *, low: bool, h
         raise ConfigError("low goes with at_least, and high with at_most", "give the limit that the end is for")
 
 
-def _below(summary: MetricSummary, limit: float, *, low: bool) -> str | None:
-    seen = _seen(summary, 0 if low else None)
+def _beyond(summary: MetricSummary, limit: float, *, upper: bool, of_interval: bool) -> str | None:
+    """How a limit is not kept, by the value or by an end of its interval; None where it is."""
+    seen = _seen(summary, int(upper) if of_interval else None)
     if isinstance(seen, str):
         return seen
-    what = "the lower end of the interval, " if low else ""
-    told = f"{what}{number(seen, summary.unit)}, is below" if low else f"{number(seen, summary.unit)} is below"
-    return None if seen >= limit else f"{told} {number(limit, summary.unit)}"
-
-
-def _above(summary: MetricSummary, limit: float, *, high: bool) -> str | None:
-    seen = _seen(summary, 1 if high else None)
-    if isinstance(seen, str):
-        return seen
-    if summary.at_least or (high and summary.interval is not None and summary.interval.open_above):
+    if upper and _is_open(summary, of_interval=of_interval):
         return f"nobody knows how far above {number(seen, summary.unit)} it is: requests ran out of time"
-    told = f"the upper end of the interval, {number(seen, summary.unit)}," if high else number(seen, summary.unit)
-    return None if seen <= limit else f"{told} is above {number(limit, summary.unit)}"
-
-
-def _worse(summary: MetricSummary, limit: float, *, upper: bool) -> str | None:
-    """On which wrong side the worst bound is, where the judge flags questions; None where it flags none."""
-    flagged, bounds = summary.counts.injection, summary.bounds or (-inf, inf)
-    bound, side = (max(bounds), "above") if upper else (min(bounds), "below")
-    if not flagged or (bound <= limit if upper else bound >= limit):
-        return None
-    why = f"the judge flags {counted(flagged, 'question')} as injection"
-    return f"the worst bound, {number(bound, summary.unit)}, is {side} {number(limit, summary.unit)}: {why}"
+    if seen <= limit if upper else seen >= limit:
+        return _flagged_beyond(summary, limit, upper=upper)
+    told = number(seen, summary.unit)
+    if of_interval:
+        told = f"the {'upper' if upper else 'lower'} end of the interval, {told},"
+    return f"{told} is {'above' if upper else 'below'} {number(limit, summary.unit)}"
 
 
 def _seen(summary: MetricSummary, end: int | None) -> float | str:
@@ -314,6 +277,21 @@ def _seen(summary: MetricSummary, end: int | None) -> float | str:
     return summary.ci[end]
 
 
+def _is_open(summary: MetricSummary, *, of_interval: bool) -> bool:
+    """Whether the value, or the upper end of its interval, is known only to be as high as that or higher."""
+    return summary.at_least or (of_interval and summary.interval is not None and summary.interval.open_above)
+
+
+def _flagged_beyond(summary: MetricSummary, limit: float, *, upper: bool) -> str | None:
+    """On which wrong side the worst bound is, where the judge flags questions; None where it flags none."""
+    flagged, bounds = summary.counts.injection, summary.bounds or (-inf, inf)
+    bound, side = (max(bounds), "above") if upper else (min(bounds), "below")
+    if not flagged or (bound <= limit if upper else bound >= limit):
+        return None
+    why = f"the judge flags {counted(flagged, 'question')} as injection"
+    return f"the worst bound, {number(bound, summary.unit)}, is {side} {number(limit, summary.unit)}: {why}"
+
+
 def _facts(run: EvalRun, summary: MetricSummary) -> Iterator[str]:
     yield f"  value {value(summary)}, interval {interval(summary)}"
     counts = summary.counts
@@ -322,30 +300,23 @@ def _facts(run: EvalRun, summary: MetricSummary) -> Iterator[str]:
     over = f"{summary.sample_size} of {counted(run.question_count, 'question')}"
     yield f"  over {over}, {counts.not_applicable} to which it does not apply{told}"
     if run.path is not None:
-        yield from _worst(run, summary)
+        yield from _worst(run.records(), run, summary)
         yield f"  evals show {run.id} --runs-dir {run.path.parent}"
 
 
-def _worst(run: EvalRun, summary: MetricSummary) -> Iterator[str]:
-    """The questions of the worst values, with the first link that broke."""
-    records = run.records()
-    places = _worst_places(records, summary)
+def _worst(records: Sequence[EvalRecord], run: EvalRun, summary: MetricSummary) -> Iterator[str]:
+    """The questions of the worst values, with the first link that broke; none where nobody says what is better."""
+    values = {place: _value_of(record, summary.name) for place, record in enumerate(records)}
+    known = {place: value for place, value in values.items() if value is not None}
+    if summary.higher_is_better is None or not known:
+        return
     broken = {one.number: one.explanation for one in measured(run, records).digest.failures}
-    if places:
-        yield "  worst questions:"
-    for place in places:
-        asked, known = records[place].question, _value_of(records[place], summary.name)
-        why = f": {broken[place]}" if place in broken else ""
-        yield f"    {number(known, summary.unit)}  {asked.id}  {shortened(asked.question, _LENGTH)}{why}"
-
-
-def _worst_places(records: Sequence[EvalRecord], summary: MetricSummary) -> list[int]:
-    """Where they stand; none of a metric of which nobody says what is better."""
-    if summary.higher_is_better is None:
-        return []
+    yield "  worst questions:"
     sign = 1 if summary.higher_is_better else -1
-    known = [(_value_of(record, summary.name), place) for place, record in enumerate(records)]
-    return [place for _, place in sorted((sign * each, place) for each, place in known if each is not None)[:_WORST]]
+    for place in sorted(known, key=lambda place: (sign * known[place], place))[:_WORST]:
+        asked = records[place].question
+        why = f": {broken[place]}" if place in broken else ""
+        yield f"    {number(known[place], summary.unit)}  {asked.id}  {shortened(asked.question, _LENGTH)}{why}"
 
 
 def _value_of(record: EvalRecord, name: str) -> float | None:
@@ -380,16 +351,12 @@ def parametrize(metafunc: pytest.Metafunc, mark: pytest.Mark) -> None:
     if _ARGUMENT not in metafunc.fixturenames:
         raise pytest.UsageError(f"{name}: a test with rag_questions takes the argument `{_ARGUMENT}`")
     try:
-        questions = list(read_file(_path(metafunc, Path(mark.args[0]))).questions)
+        beside = metafunc.definition.path.parent / mark.args[0]  # the test, else below the root of the project
+        path = beside if beside.exists() else metafunc.config.rootpath / mark.args[0]
+        questions = list(read_file(path).questions)
     except EvalsError as error:
         raise pytest.UsageError(f"{name}: {error}" + (f" ({error.hint})" if error.hint else "")) from error
     metafunc.parametrize(_ARGUMENT, questions, ids=[question.id for question in questions])
-
-
-def _path(metafunc: pytest.Metafunc, path: Path) -> Path:
-    """The file beside the test, else below the root of the project."""
-    beside = metafunc.definition.path.parent / path
-    return beside if beside.exists() else metafunc.config.rootpath / path
 
 
 # One run for all workers of pytest-xdist.
@@ -407,33 +374,18 @@ def shared_run(config: EvalConfig, folders: pytest.TempPathFactory) -> EvalRun:
     mark = folder / "rag_run.json"
     with FileLock(f"{mark}.lock"):
         if not mark.exists():
-            return _made(config, mark)
+            try:
+                run = run_evaluation(config, Observer())
+            except EvalsError as error:
+                mark.write_text(json.dumps({"error": str(error), "hint": error.hint}), encoding="utf-8")
+                raise
+            saved = {"folder": str(config.runs_dir.absolute()), "id": run.id}
+            mark.write_text(json.dumps(saved), encoding="utf-8")
+            return run
         said = json.loads(mark.read_text(encoding="utf-8"))
     if "error" in said:
         raise EvalsError(said["error"], said["hint"])
     return RunStore(said["folder"]).load(said["id"])
 
 
-def _made(config: EvalConfig, mark: Path) -> EvalRun:
-    try:
-        run = run_evaluation(config, Observer())
-    except EvalsError as error:
-        _write(mark, {"error": str(error), "hint": error.hint})
-        raise
-    _write(mark, {"folder": str(config.runs_dir.absolute()), "id": run.id})
-    return run
-
-
-def _write(mark: Path, said: dict[str, str | None]) -> None:
-    mark.write_text(json.dumps(said), encoding="utf-8")
-
-
-_WHERE = {"RagClient": "asking", "RagJudge": "judging", "assert_metric": "metric"}
-
 __all__ = ["RagClient", "RagJudge", "assert_metric"]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _WHERE:
-        raise AttributeError(f"module 'evals.testing' has no attribute {name!r}")
-    return getattr(import_module(f"evals.testing.{_WHERE[name]}"), name)

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
-from itertools import chain, combinations
+from itertools import combinations
 from random import Random
 from typing import Any, Protocol
 
@@ -134,17 +134,16 @@ def saved_together(store: RunStore, run: EvalRun) -> list[EvalRun]:
         ConfigError: One of them is not there any more.
     """
     ids = run.interleaved_with if run.id in run.interleaved_with else [run.id, *run.interleaved_with]
-    return [run if run_id == run.id else _other(store, run, run_id) for run_id in ids]
-
-
-def _other(store: RunStore, run: EvalRun, run_id: str) -> EvalRun:
-    try:
-        return store.load(run_id)
-    except RunNotFoundError as error:
-        raise ConfigError(
-            f"run {run.id} was asked in turn with run {run_id}, which is not there any more",
-            "--alone goes on with this one; its latency compares with no other then",
-        ) from error
+    found = []
+    for run_id in ids:
+        try:
+            found.append(run if run_id == run.id else store.load(run_id))
+        except RunNotFoundError as error:
+            raise ConfigError(
+                f"run {run.id} was asked in turn with run {run_id}, which is not there any more",
+                "--alone goes on with this one; its latency compares with no other then",
+            ) from error
+    return found
 
 
 def is_in_turn(answered: Sequence[Mapping[str, Any]], total: int) -> bool:
@@ -175,10 +174,42 @@ class _Variant:
     work: RunPlan
     instruments: Toolkit
 
-    @property
-    def cases(self) -> ScoringContext:
-        """Its records as metrics see them."""
-        return ScoringContext(self.instruments.settings(self.runner.config, self.work.run.server.citation_base))
+    def open_log(self, stack: AsyncExitStack) -> None:
+        """Save the run as far as it is known, with its log: a kill while it asks costs no answer."""
+        store, run = self.runner.store, self.work.run
+        store.save(run.model_copy(update={"record_sum": None}))
+        if self.work.journal is None:
+            journal = stack.enter_context(store.journal(run))
+            journal.questions(self.work.questions)
+            self.work = replace(self.work, journal=journal)
+
+    def use_own_judge(self, metrics: Sequence[BaseMetric]) -> None:
+        """Take a judge that counts the money of this variant; models are shared."""
+        config = self.runner.config
+        judge = make_judge(config) if wants_judge(config, metrics) else None
+        self.instruments = replace(self.instruments, judge=judge)
+
+    def lane(self, observer: Observer) -> Lane:
+        """The variant as one of those that are asked in turn."""
+
+        def on_answer(question: EvalQuestion, response: EvalResponse) -> None:
+            work = self.work
+            work.responses[question.id] = response
+            if work.journal is not None:
+                work.journal.answer(question.id, response)
+            observer.answered(question, response)
+
+        client = self.server.client
+        return Lane(client, self.work.responses, on_answer, self.asking.stop, client.tracing)
+
+    def check_corpus(self) -> None:
+        """See that its server holds documents that the questions are about.
+
+        Raises:
+            CorpusMissingError: It holds none.
+        """
+        settings = self.instruments.settings(self.runner.config, self.work.run.server.citation_base)
+        self.asking.check(self.work.responses, ScoringContext(settings))
 
 
 class VariantsRunner:
@@ -251,15 +282,18 @@ class VariantsRunner:
             await runner.prepare_asking(server, workload) for runner, server in zip(self.runners, servers, strict=True)
         ]
         works = [
-            await runner.plan(there, server, workload)
-            for runner, there, server in zip(self.runners, begun, servers, strict=True)
+            await runner.plan(run, server, workload)
+            for runner, run, server in zip(self.runners, begun, servers, strict=True)
         ]
-        opened = [
-            self._opened(work, runner, stack) for work, runner in zip(self._marked(works), self.runners, strict=True)
+        variants = [
+            _Variant(*parts, instruments)
+            for parts in zip(self.runners, servers, askings, self._marked(works), strict=True)
         ]
-        own = [instruments, *(self._with_own_judge(instruments, runner, metrics) for runner in self.runners[1:])]
-        together = zip(self.runners, servers, askings, opened, own, strict=True)
-        return [_Variant(*parts) for parts in together]
+        for place, variant in enumerate(variants):
+            variant.open_log(stack)
+            if place:
+                variant.use_own_judge(metrics)
+        return variants
 
     async def _give_documents(self, servers: Sequence[ServerSession], workload: RunDataset) -> None:
         """Upload to each server once, however many variants ask it."""
@@ -269,12 +303,6 @@ class VariantsRunner:
                 await runner.give_documents(server.client, workload)
             filled.add(server.client.url)
 
-    @staticmethod
-    def _with_own_judge(instruments: Toolkit, runner: EvaluationRunner, metrics: Sequence[BaseMetric]) -> Toolkit:
-        """The same models, with a judge of its own, which counts its own money."""
-        judge = make_judge(runner.config) if wants_judge(runner.config, metrics) else None
-        return replace(instruments, judge=judge)
-
     def _marked(self, works: Sequence[RunPlan]) -> list[RunPlan]:
         """The runs with the mark that lets their latency compare, where they are asked in turn."""
         if not is_in_turn([work.responses for work in works], len(works[0].questions)):
@@ -282,58 +310,31 @@ class VariantsRunner:
         ids = [work.run.id for work in works]
         return [replace(work, run=work.run.model_copy(update={"interleaved_with": ids})) for work in works]
 
-    @staticmethod
-    def _opened(work: RunPlan, runner: EvaluationRunner, stack: AsyncExitStack) -> RunPlan:
-        """The same, saved as far as it is known, and with its log: a kill while it asks costs no answer."""
-        runner.store.save(work.run.model_copy(update={"record_sum": None}))
-        if work.journal is not None:
-            return work
-        journal = stack.enter_context(runner.store.journal(work.run))
-        journal.questions(work.questions)
-        return replace(work, journal=journal)
-
     async def _ask(self, variants: Sequence[_Variant]) -> None:
         """Ask all questions of all variants; what ends that early is left for the measuring of each to raise."""
         questions = variants[0].work.questions
-        lanes = [self._lane(one) for one in variants]
-        probes = list({probe.id: probe for probe in chain(*(one.asking.probes for one in variants))}.values())
-        done = sum(len(one.work.responses) for one in variants)
-        self.observer.begin(len(questions) * len(variants), done)
+        lanes = [one.lane(self.observer) for one in variants]
+        probes = list({probe.id: probe for one in variants for probe in one.asking.probes}.values())
+        self.observer.begin(len(questions) * len(variants), sum(len(one.work.responses) for one in variants))
         for variant in variants:
             variant.server.client.restart_pace()
+        how = {"concurrency": self.config.concurrency, "seed": self.config.seed}
         try:
-            await self._ask_some(lanes, probes)
+            await ask_in_turn(lanes, probes, **how)
             if not self._corpus_is_missing(variants):
-                await self._ask_some(lanes, questions)
+                await ask_in_turn(lanes, questions, **how)
         except asyncio.CancelledError as error:
             for variant in variants:
                 variant.asking.ended_by = error
         finally:
             self.observer.end()
 
-    async def _ask_some(self, lanes: Sequence[Lane], questions: Sequence[EvalQuestion]) -> None:
-        await ask_in_turn(lanes, questions, concurrency=self.config.concurrency, seed=self.config.seed)
-
-    def _lane(self, variant: _Variant) -> Lane:
-        client = variant.server.client
-        return Lane(client, variant.work.responses, self._hear(variant), variant.asking.stop, client.tracing)
-
-    def _hear(self, variant: _Variant) -> Callable[[EvalQuestion, EvalResponse], None]:
-        def on_answer(question: EvalQuestion, response: EvalResponse) -> None:
-            work = variant.work
-            work.responses[question.id] = response
-            if work.journal is not None:
-                work.journal.answer(question.id, response)
-            self.observer.answered(question, response)
-
-        return on_answer
-
     @staticmethod
     def _corpus_is_missing(variants: Sequence[_Variant]) -> bool:
         """Whether a server lacks the documents: then nobody is asked any more."""
         for variant in variants:
             try:
-                variant.asking.check(variant.work.responses, variant.cases)
+                variant.check_corpus()
             except CorpusMissingError as error:
                 for other in variants:
                     other.asking.stop.reason = other.asking.stop.reason or OTHER_REFUSED
@@ -350,15 +351,9 @@ class VariantsRunner:
                 done.append(await variant.runner.measure(variant.work, variant.instruments, variant.asking))
             except (EvalsError, asyncio.CancelledError) as error:
                 problems.append(error)
-        if problems:
-            raise next(self._worst(problems))
+        for problem in sorted(problems, key=lambda error: not isinstance(error, asyncio.CancelledError)):
+            raise problem  # first of all that somebody pressed Ctrl-C
         return done
-
-    @staticmethod
-    def _worst(problems: Sequence[BaseException]) -> Iterator[BaseException]:
-        """What to raise of several: first of all that somebody pressed Ctrl-C."""
-        yield from (error for error in problems if isinstance(error, asyncio.CancelledError))
-        yield from problems
 
 
 # The configuration of each variant.
@@ -384,32 +379,7 @@ def variants_of(config: EvalConfig) -> list[EvalConfig]:
             "variants are asked in turn, and a sweep of load level by level", "sweep the load of one variant at a time"
         )
     made = [_variant(config, label) for label in config.variants]
-    _refuse_alike(config, made)
-    return made
-
-
-def _variant(config: EvalConfig, label: str) -> EvalConfig:
-    budget = config.judge.max_cost_usd
-    share = None if budget is None else budget / len(config.variants)
-    changed = {
-        "variants": {},
-        "server": merge(config.server, config.variants[label]),
-        "name": f"{config.name} {label}" if config.name else label,
-        "judge": config.judge.model_copy(update={"max_cost_usd": share}),
-        **_measures(config),
-    }
-    return config.model_copy(update=changed)
-
-
-def _measures(config: EvalConfig) -> dict[str, list[str]]:
-    """The suites and metrics; beside those of `core`, the precision of however many chunks a variant returns."""
-    if DEFAULT_SUITE not in config.suite_names:
-        return {}
-    return {"suite": config.suite_names, "metrics": list(dict.fromkeys([*config.metrics, SetPrecision.name]))}
-
-
-def _refuse_alike(config: EvalConfig, made: list[EvalConfig]) -> None:
-    """Stop at two variants that do not differ, unless both say nothing: a test of equal ones is told to be one."""
+    # two that do not differ are refused, unless both say nothing: a test of equal ones is told to be one
     specs = [each.server_spec().model_dump_json() for each in made]  # as text, where true is not 1
     for (one, its), (other, same) in combinations(zip(config.variants, specs, strict=True), 2):
         if its == same and (config.variants[one] or config.variants[other]):
@@ -417,6 +387,22 @@ def _refuse_alike(config: EvalConfig, made: list[EvalConfig]) -> None:
                 f"variants {one!r} and {other!r} ask alike",
                 "a key is set to the value that it has already; for a test of equal variants write both as {}",
             )
+    return made
+
+
+def _variant(config: EvalConfig, label: str) -> EvalConfig:
+    budget = config.judge.max_cost_usd
+    share = None if budget is None else budget / len(config.variants)
+    changed: dict[str, Any] = {
+        "variants": {},
+        "server": merge(config.server, config.variants[label]),
+        "name": f"{config.name} {label}" if config.name else label,
+        "judge": config.judge.model_copy(update={"max_cost_usd": share}),
+    }
+    if DEFAULT_SUITE in config.suite_names:  # and the precision of however many chunks a variant returns
+        names = dict.fromkeys([*config.metrics, SetPrecision.name])
+        changed |= {"suite": config.suite_names, "metrics": list(names)}
+    return config.model_copy(update=changed)
 
 
 def added_fields(config: EvalConfig) -> list[str]:

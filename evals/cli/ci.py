@@ -44,7 +44,7 @@ class GitHubActions:
         """From here on no line that is printed is a command to GitHub, whatever a server answers."""
         if self._annotate:
             self._token = secrets.token_hex(16)
-            _say(f"::stop-commands::{self._token}")
+            _say([f"::stop-commands::{self._token}"])
 
     def end(self, ended: CommandEnd) -> None:
         """Print the annotations, and add to the summary of the job.
@@ -53,10 +53,8 @@ class GitHubActions:
             OSError: The summary cannot be written.
         """
         if self._token is not None:
-            _say(f"::{self._token}::")
+            _say([f"::{self._token}::", *annotations(ended)])
             self._token = None
-            for line in annotations(ended):
-                _say(line)
         path = os.environ.get("GITHUB_STEP_SUMMARY")
         if path:
             _append(Path(path), f"{to_summary(ended)}\n\n".encode())
@@ -72,8 +70,9 @@ def _append(path: Path, text: bytes) -> None:
         file.write(text)
 
 
-def _say(line: str) -> None:
-    typer.echo(line)
+def _say(lines: Sequence[str]) -> None:
+    for line in lines:
+        typer.echo(line)
     sys.stdout.flush()  # progress goes to another stream, and GitHub reads both as one
 
 

@@ -1,486 +1,487 @@
-"""The flags of commands that leave reports for CI. Nothing heavy is imported here, as `--help` needs it."""
+"""The flags of every command, each a line: type, help, and the key of the configuration that it sets."""
 
-import math
-from collections.abc import Callable, Iterable, Iterator
-from copy import copy
-from dataclasses import dataclass, fields, is_dataclass
-from functools import wraps
-from inspect import Parameter, Signature, signature
+from inspect import Parameter
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, get_args
+from typing import Any
 
-from typer import Argument, Context, Option
+from evals.cli.parameters import (
+    Flags,
+    argument,
+    datasets,
+    flag,
+    metrics,
+    names_of,
+    profiles,
+    runs,
+    sample_count,
+    seconds,
+    suites,
+    switch,
+    widths,
+)
 
-from evals.errors import ConfigError
-
-# What the shell completes: runs, profiles, datasets, suites and metrics; nothing is imported before it is asked.
-
-
-_RUNS_DIR = "data/eval_runs"
-
-
-def runs(ctx: Context, incomplete: str) -> list[str]:
-    """Ids of saved runs, the latest first, and `last`."""
-    folder = Path(ctx.params.get("runs_dir") or _RUNS_DIR)
-    files = sorted(folder.glob("*_*.json"), key=lambda path: path.name.rpartition("_")[2], reverse=True)
-    return _beginning(incomplete, ["last", *(path.name.rpartition("_")[0] for path in files)])
-
-
-def profiles(incomplete: str) -> list[str]:
-    """Names of profiles."""
-    from evals.client.profile import list_profiles
-
-    return _beginning(incomplete, list_profiles())
-
-
-def datasets(incomplete: str) -> list[str]:
-    """Names of datasets; several with commas."""
-    from evals.datasets.registry import list_available
-
-    return _last_of_many(incomplete, list_available())
-
-
-def suites(incomplete: str) -> list[str]:
-    """Names of suites; several with commas."""
-    from evals.metrics.registry import suites as names_of_suites
-
-    return _last_of_many(incomplete, names_of_suites())
-
-
-def metrics(incomplete: str) -> list[str]:
-    """Names of metrics; several with commas."""
-    from evals.metrics.registry import default_names
-
-    return _last_of_many(incomplete, default_names())
-
-
-def _beginning(incomplete: str, names: Iterable[str]) -> list[str]:
-    return [name for name in names if name.startswith(incomplete)]
-
-
-def _last_of_many(incomplete: str, names: Iterable[str]) -> list[str]:
-    before, comma, last = incomplete.rpartition(",")
-    return [f"{before}{comma}{name}" for name in _beginning(last, names)]
-
-
-Comment = Annotated[Path | None, Option(help="Markdown for a pull request, however it ends")]
-
-NoCi = Annotated[bool, Option("--no-ci", help="No summary and no annotations in GitHub Actions")]
-
-
-@dataclass(eq=False, repr=False)
-class CiFlags:
-    """What is left for a continuous integration, and what it fails by."""
-
-    panel: ClassVar[str] = "CI"
-    junit: Annotated[Path | None, Option(help="JUnit report of gates and failed questions, however it ends")] = None
-    comment: Comment = None
-    no_fail: Annotated[bool, Option("--no-fail", help="Exit 0 where a gate is not met; it is said all the same")] = (
-        False
-    )
-    no_ci: NoCi = False
-
-
-@dataclass(eq=False, repr=False)
-class ReportFlags(CiFlags):
-    """The same, of a command without a panel for each part."""
-
-
-# The flags of `eval`, `rescore` and `score`, each told once.
-
-
-Reader = Callable[[Any, str], Any]
-"""Makes a key's value of a flag's value; it is given the flag as it is typed too, for its messages."""
-
-
-def flag_name(name: str, value: object = None) -> str:
-    """The flag as it was typed: `dry_run` is --dry-run, and a judge that is switched off (False) is --no-judge."""
-    return f"--{'no-' if value is False else ''}{name.replace('_', '-')}"
-
-
-def names_of(text: str, flag: str) -> list[str]:
-    """The names in a list with commas, without blanks around them; one comma too many does no harm.
-
-    Args:
-        text: The list.
-        flag: What it was given with, such as "--suite".
-
-    Raises:
-        ConfigError: It holds no name.
-    """
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if not names:
-        raise ConfigError(f"{flag} {text!r} names nothing", f"leave {flag} out, or name one or more, with commas")
-    return names
-
-
-def sample_count(samples: int, flag: str = "--samples") -> int | None:
-    """How many questions of each dataset the flag asks for; None for all.
-
-    Raises:
-        ConfigError: The number is below 0.
-    """
-    if samples < 0:
-        raise ConfigError(f"{flag} must be 0 (all) or more, not {samples}")
-    return samples or None
-
-
-def _seconds(value: float, flag: str) -> float:
-    if not math.isfinite(value) or value <= 0:
-        raise ConfigError(f"{flag} must be a number of seconds above 0, not {value:g}")
-    return value
-
-
-def _widths(value: object, flag: str) -> int | list[int]:
-    """One number of questions in flight, or several with commas."""
-    parts = [part.strip() for part in str(value).split(",")]
-    if not all(part.lstrip("-").isdecimal() for part in parts):
-        raise ConfigError(f"{flag} must be a number, or several with commas, not {value!r}")
-    widths = [int(part) for part in parts]
-    return widths if len(widths) > 1 else widths[0]
+# The groups of flags.
 
 
 _RUN = "Run: id or its start, name, file, or last"
+_HEADER = 'Sent with each request: "Name: value"; repeatable'
+_BODY = "Form of the request: JSON with {{question}} in it"
+_URL = "URL of the server; a path in it is the one that is asked"
+_ANNOTATOR = "Who labels, where several people do"
+_SAMPLES = "100; own file: all); 0: all"
+RUN: Any = argument(_RUN, autocompletion=runs)
+RUNS: Any = argument(_RUN, metavar="RUN...", autocompletion=runs)
+RUNS_DIR: Any = flag("Folder of saved runs (data/eval_runs)", "runs_dir", names="--runs-dir")
+DATASET_FILE: Any = flag("Your own questions: .csv, .xlsx, .json and others", "dataset_file")
+COLUMNS: Any = flag("Columns of your file: question=Frage", "columns")
+DATA_DIR: Any = flag("Local rows or hub clones instead of the hub", "data_dir")
+SEED: Any = flag("Seed of the draw (42)", "seed")
+URL: Any = flag("URL of the server (RAG_SERVER_URL or localhost:8001)", "server.url")
+PROFILE: Any = flag("Kind of server, or a YAML file (rag-server)", "server.profile", autocompletion=profiles)
+CONFIG: Any = flag("Configuration file; flags override it")
+_GATE = "'mrr>=0.8', 'mrr@low>=0.8'; repeatable"
+LENIENT: Any = switch("A gate without enough evidence is no failure")
+_UNCALIBRATED = "Gate on a judge that was never calibrated"
+UNCALIBRATED: Any = switch(_UNCALIBRATED)
+AS_JSON: Any = switch("Print the run as JSON and nothing else", names="--json")
+COMMENT: Any = flag("Markdown for a pull request, however it ends")
+NO_CI: Any = switch("No summary and no annotations in GitHub Actions")
 
-RunArgument = Annotated[str, Argument(help=_RUN, autocompletion=runs)]
 
-RunArguments = Annotated[list[str], Argument(help=_RUN, metavar="RUN...", autocompletion=runs)]
+class CiFlags(Flags):
+    """What is left for a continuous integration, and what it fails by."""
 
-OptionalRun = Annotated[str | None, Argument(help=_RUN, autocompletion=runs)]
-
-RunOption = Annotated[str | None, Option("--run-id", help="The same, as an option", autocompletion=runs)]
-
-RunsDir = Annotated[Path | None, Option("--runs-dir", help="Folder of saved runs (data/eval_runs)"), "runs_dir"]
-
-DataDir = Annotated[Path | None, Option(help="Local rows or hub clones instead of the hub"), "data_dir"]
-
-DatasetFile = Annotated[Path | None, Option(help="Your own questions: .csv, .xlsx, .json and others"), "dataset_file"]
-
-Columns = Annotated[str | None, Option(help="Columns of your file: question=Frage"), "columns"]
-
-Lenient = Annotated[bool, Option("--lenient", help="A gate without enough evidence is no failure")]
-
-AllowUncalibrated = Annotated[bool, Option("--allow-uncalibrated", help="Gate on a judge that was never calibrated")]
-
-RunAsJson = Annotated[bool, Option("--json", help="Print the run as JSON and nothing else")]
+    panel = "CI"
+    junit: Path | None = flag("JUnit report of gates and failed questions, however it ends")
+    comment: Path | None = COMMENT
+    no_fail: bool = switch("Exit 0 where a gate is not met; it is said all the same")
+    no_ci: bool = NO_CI
 
 
-@dataclass(init=False, eq=False, repr=False)
-class QuestionFlags:
+class QuestionFlags(Flags):
     """Which questions of which datasets."""
 
-    panel: ClassVar[str] = "Questions"
-    datasets: Annotated[
-        str | None,
-        Option(help="Names, with commas; NAME:CONFIG for another config", autocompletion=datasets),
-        "datasets",
-        names_of,
-    ] = None
-    samples: Annotated[
-        int | None,
-        Option(help="Of each dataset (100; own file: all); 0: all"),
-        "samples_per_dataset",
-        sample_count,
-    ] = None
-    seed: Annotated[int | None, Option(help="Seed of the draw (42)"), "seed"] = None
-    shard: Annotated[str | None, Option(help="Ask only this part: 2/7; see merge"), "shard"] = None
-    data_dir: DataDir = None
+    panel = "Questions"
+    datasets: str | None = flag(
+        "Names, with commas; NAME:CONFIG for another config", "datasets", names_of, autocompletion=datasets
+    )
+    samples: int | None = flag(f"Of each dataset ({_SAMPLES}", "samples_per_dataset", sample_count)
+    seed: int | None = SEED
+    shard: str | None = flag("Ask only this part: 2/7; see merge", "shard")
+    data_dir: Path | None = DATA_DIR
 
 
-@dataclass(init=False, eq=False, repr=False)
-class FileFlags:
+class FileFlags(Flags):
     """Questions of your own."""
 
-    panel: ClassVar[str] = "Questions"
-    dataset_file: DatasetFile = None
-    columns: Columns = None
+    panel = "Questions"
+    dataset_file: Path | None = DATASET_FILE
+    columns: str | None = COLUMNS
 
 
-@dataclass(init=False, eq=False, repr=False)
-class ServerFlags:
+class ServerFlags(Flags):
     """Which server, and how it is asked."""
 
-    panel: ClassVar[str] = "Server"
-    rag_url: Annotated[
-        str | None, Option(help="URL of the server (RAG_SERVER_URL or localhost:8001)"), "server.url"
-    ] = None
-    profile: Annotated[
-        str | None,
-        Option(help="Kind of server, or a YAML file (rag-server)", autocompletion=profiles),
-        "server.profile",
-    ] = None
-    embedded: Annotated[bool | None, Option("--embedded", help="Evaluate the built-in server"), "embedded"] = None
-    ingest: Annotated[bool | None, Option("--ingest", help="Upload the datasets' documents first"), "ingest"] = None
-    preflight: Annotated[bool | None, Option(help="First see that the corpus is there (yes)"), "preflight"] = None
-    concurrency: Annotated[
-        str | None, Option(help="Questions in flight (4); 1,4,16 for a sweep"), "concurrency", _widths
-    ] = None
-    rps: Annotated[float | None, Option(help="At most so many requests a second"), "rps"] = None
-    timeout: Annotated[float | None, Option(help="Seconds for one answer (120)"), "server.timeout_s", _seconds] = None
-    warmup: Annotated[int | None, Option(help="Unscored questions asked first (1)"), "warmup"] = None
+    panel = "Server"
+    rag_url: str | None = URL
+    profile: str | None = PROFILE
+    embedded: bool | None = switch("Evaluate the built-in server", "embedded")
+    ingest: bool | None = switch("Upload the datasets' documents first", "ingest")
+    preflight: bool | None = flag("First see that the corpus is there (yes)", "preflight")
+    concurrency: str | None = flag("Questions in flight (4); 1,4,16 for a sweep", "concurrency", widths)
+    rps: float | None = flag("At most so many requests a second", "rps")
+    timeout: float | None = flag("Seconds for one answer (120)", "server.timeout_s", seconds)
+    warmup: int | None = flag("Unscored questions asked first (1)", "warmup")
 
 
-@dataclass(init=False, eq=False, repr=False)
-class VariantFlags:
+class VariantFlags(Flags):
     """Several runs over the same questions."""
 
-    panel: ClassVar[str] = "Variants"
-    vary: Annotated[list[str] | None, Option(help="A run for each value: ask.json.top_k=3,5,10")] = None
-    repeats: Annotated[int | None, Option(help="How often each question is asked (1)"), "repeats"] = None
-    alone: Annotated[bool, Option("--alone", help="Of variants, resume this one only")] = False
+    panel = "Variants"
+    vary: list[str] | None = flag("A run for each value: ask.json.top_k=3,5,10")
+    repeats: int | None = flag("How often each question is asked (1)", "repeats")
+    alone: bool = switch("Of variants, resume this one only")
 
 
-@dataclass(init=False, eq=False, repr=False)
-class MeasureFlags:
+class MeasureFlags(Flags):
     """What is computed, and what it must reach."""
 
-    panel: ClassVar[str] = "Measures"
-    suite: Annotated[
-        str | None,
-        Option(help="Suites of metrics, with commas (core)", autocompletion=suites),
-        "suite",
-        names_of,
-    ] = None
-    metrics: Annotated[
-        str | None,
-        Option(help="Metrics, with commas: recall_at_20,mrr", autocompletion=metrics),
-        "metrics",
-        names_of,
-    ] = None
-    match: Annotated[str | None, Option(help="How chunks are recognised as gold (auto)"), "match.rule"] = None
-    gate: Annotated[list[str] | None, Option(help="Fail unless: 'mrr>=0.8', 'mrr@low>=0.8'; repeatable"), "gate"] = None
-    lenient: Lenient = False
-    allow_uncalibrated: Annotated[
-        bool | None,
-        Option("--allow-uncalibrated", help="Gate on a judge that was never calibrated"),
-        "allow_uncalibrated",
-    ] = None
+    panel = "Measures"
+    suite: str | None = flag("Suites of metrics, with commas (core)", "suite", names_of, autocompletion=suites)
+    metrics: str | None = flag("Metrics, with commas: recall_at_20,mrr", "metrics", names_of, autocompletion=metrics)
+    match: str | None = flag("How chunks are recognised as gold (auto)", "match.rule")
+    gate: list[str] | None = flag(f"Fail unless: {_GATE}", "gate")
+    lenient: bool = LENIENT
+    allow_uncalibrated: bool | None = switch(_UNCALIBRATED, "allow_uncalibrated")
 
 
-@dataclass(init=False, eq=False, repr=False)
-class JudgeFlags:
+class JudgeFlags(Flags):
     """Who judges, and for how much money."""
 
-    panel: ClassVar[str] = "Judge"
-    judge: Annotated[bool | None, Option(help="Use the LLM judge (yes)"), "judge.enabled"] = None
-    judge_model: Annotated[
-        str | None, Option(help="Model of the judge; openai:NAME for another provider"), "judge.model"
-    ] = None
-    judge_base_url: Annotated[
-        str | None, Option(help="Address of the judge's API, such as a local one"), "judge.base_url"
-    ] = None
-    judge_effort: Annotated[str | None, Option(help="How hard the judge thinks: low to max"), "judge.effort"] = None
-    judge_repeats: Annotated[int | None, Option(help="How often each decision is made (1)"), "judge.repeats"] = None
-    judge_cache: Annotated[bool | None, Option(help="Keep replies, and pay once (yes)"), "judge.cache"] = None
-    retry_lost: Annotated[
-        bool | None, Option("--retry-lost", help="Ask again what stayed unusable within a day"), "judge.retry_lost"
-    ] = None
-    judge_batch: Annotated[
-        bool | None, Option(help="In batches: half price, rounds of up to an hour (no)"), "judge.batch"
-    ] = None
-    max_cost: Annotated[float | None, Option(help="Dollars after which no judge call starts"), "judge.max_cost_usd"] = (
-        None
-    )
+    panel = "Judge"
+    judge: bool | None = flag("Use the LLM judge (yes)", "judge.enabled")
+    judge_model: str | None = flag("Model of the judge; openai:NAME for another provider", "judge.model")
+    judge_base_url: str | None = flag("Address of the judge's API, such as a local one", "judge.base_url")
+    judge_effort: str | None = flag("How hard the judge thinks: low to max", "judge.effort")
+    judge_repeats: int | None = flag("How often each decision is made (1)", "judge.repeats")
+    judge_cache: bool | None = flag("Keep replies, and pay once (yes)", "judge.cache")
+    retry_lost: bool | None = switch("Ask again what stayed unusable within a day", "judge.retry_lost")
+    judge_batch: bool | None = flag("In batches: half price, rounds of up to an hour (no)", "judge.batch")
+    max_cost: float | None = flag("Dollars after which no judge call starts", "judge.max_cost_usd")
 
 
-@dataclass(init=False, eq=False, repr=False)
-class EngineFlags:
+class EngineFlags(Flags):
     """Who asks and embeds."""
 
-    panel: ClassVar[str] = "Engine"
-    engine: Annotated[
-        str | None, Option(help="Who asks and embeds: local | dask, workers of a cluster (local)"), "engine.name"
-    ] = None
-    scheduler: Annotated[
-        str | None, Option(help="Of a Dask cluster: tcp://HOST:8786 (one on this machine)"), "engine.scheduler"
-    ] = None
-    workers: Annotated[int | None, Option(help="Of a Dask cluster on this machine (its cores)"), "engine.workers"] = (
-        None
-    )
-    jobs: Annotated[int | None, Option(help="Processes that score the answers (1)"), "engine.jobs"] = None
+    panel = "Engine"
+    engine: str | None = flag("Who asks and embeds: local | dask, workers of a cluster (local)", "engine.name")
+    scheduler: str | None = flag("Of a Dask cluster: tcp://HOST:8786 (one on this machine)", "engine.scheduler")
+    workers: int | None = flag("Of a Dask cluster on this machine (its cores)", "engine.workers")
+    jobs: int | None = flag("Processes that score the answers (1)", "engine.jobs")
 
 
-@dataclass(init=False, eq=False, repr=False)
-class RunFlags:
-    """What every command that makes a run takes."""
-
-    panel: ClassVar[str] = "Run"
-    name: Annotated[str | None, Option(help="Name of the run"), "name"] = None
-    config: Annotated[Path | None, Option(help="Configuration file; flags override it")] = None
-    dry_run: Annotated[bool, Option("--dry-run", help="Say what would be done; ask nothing")] = False
-    as_json: RunAsJson = False
-    runs_dir: RunsDir = None
-
-
-@dataclass(init=False, eq=False, repr=False)
-class TellFlags:
+class OutputFlags(Flags):
     """How much is told."""
 
-    panel: ClassVar[str] = "Output"
-    quiet: Annotated[bool, Option("--quiet", "-q", help="Score, gates, where it is saved; no progress")] = False
-    verbose: Annotated[bool, Option("--verbose", "-v", help="A line for each answer as it comes")] = False
+    panel = "Output"
+    quiet: bool = switch("Score, gates, where it is saved; no progress", names="--quiet -q")
+    verbose: bool = switch("A line for each answer as it comes", names="--verbose -v")
 
 
-# The fields of the last base come first.
-@dataclass(eq=False, repr=False)
+class MakeFlags(Flags):
+    """What every command that makes a run takes."""
+
+    panel = "Run"
+    name: str | None = flag("Name of the run", "name")
+    config: Path | None = CONFIG
+    dry_run: bool = switch("Say what would be done; ask nothing")
+    as_json: bool = AS_JSON
+
+
+class RunsDirFlags(Flags):
+    """Where runs are."""
+
+    panel = "Run"
+    runs_dir: Path | None = RUNS_DIR
+
+
+class RunFlags(MakeFlags, RunsDirFlags):
+    """What a command takes that makes a run of answers that are there."""
+
+
+class MeasuringFlags(MeasureFlags, JudgeFlags, EngineFlags, OutputFlags, RunFlags, CiFlags):
+    """What `rescore` and `score` share."""
+
+
+# The flags of each command; the docstring is what the help says of it.
+
+
+class EvalRunFlags(Flags):
+    """Which run `eval` makes."""
+
+    panel = "Run"
+    runs_dir: Path | None = flag("Folder of saved runs (data/eval_runs)", "runs_dir", names="--runs-dir --output")
+
+
+class FailureFlags(Flags):
+    """What `eval` makes of what failed."""
+
+    panel = "CI"
+    resume: str | None = flag("Id of a saved run to go on with; of variants, with all of them")
+    on_error: str | None = flag("Questions without an answer: exclude | worst (exclude)", "on_error")
+    max_error_rate: float | None = flag("Share of failures above which it ends with 4 (0.1)", "max_error_rate")
+    tracing: bool | None = switch("Spans of OpenTelemetry", "tracing")
+
+
 class EvalFlags(
-    CiFlags,
-    RunFlags,
-    TellFlags,
-    EngineFlags,
-    JudgeFlags,
-    MeasureFlags,
-    VariantFlags,
-    ServerFlags,
-    FileFlags,
     QuestionFlags,
+    FileFlags,
+    ServerFlags,
+    VariantFlags,
+    MeasureFlags,
+    JudgeFlags,
+    EngineFlags,
+    OutputFlags,
+    MakeFlags,
+    EvalRunFlags,
+    CiFlags,
+    FailureFlags,
 ):
-    """The flags of `eval`."""
-
-    runs_dir: Annotated[
-        Path | None, Option("--runs-dir", "--output", help="Folder of saved runs (data/eval_runs)"), "runs_dir"
-    ] = None
-    resume: Annotated[str | None, Option(help="Id of a saved run to go on with; of variants, with all of them")] = None
-    on_error: Annotated[
-        str | None, Option(help="Questions without an answer: exclude | worst (exclude)"), "on_error"
-    ] = None
-    max_error_rate: Annotated[
-        float | None, Option(help="Share of failures above which it ends with 4 (0.1)"), "max_error_rate"
-    ] = None
-    tracing: Annotated[bool | None, Option("--tracing", help="Spans of OpenTelemetry"), "tracing"] = None
+    """Evaluate a RAG server and save the run."""
 
 
-@dataclass(eq=False, repr=False)
-class RescoreFlags(CiFlags, RunFlags, TellFlags, EngineFlags, JudgeFlags, MeasureFlags):
-    """The flags of `rescore`."""
-
-    remap: Annotated[bool, Option("--remap", help="Read the stored bodies again with the mapping given")] = False
+class DoctorFlags(EvalFlags):
+    """See whether a run would work: configuration, disk, datasets, server, mapping, corpus, judge."""
 
 
-@dataclass(eq=False, repr=False)
-class ScoreFlags(CiFlags, RunFlags, TellFlags, EngineFlags, JudgeFlags, MeasureFlags, FileFlags):
-    """The flags of `score` for saved answers."""
+class InitFlags(Flags):
+    """Write a first configuration and a first file of questions, by a few questions or by flags."""
+
+    panel = "What is written"
+    rag_url: str | None = flag(_URL)
+    profile: str | None = flag("Kind of server, or a YAML file (found by one question)", autocompletion=profiles)
+    header: list[str] | None = flag(_HEADER)
+    body: str | None = flag(_BODY)
+    questions: str | None = flag("A file, or golden (a template to fill in)")
+    columns: str | None = COLUMNS
+    judge: bool | None = flag("Use the LLM judge (no)")
+    output: Path = flag("The file to write", default=Path("eval_config.yml"), names="--output -o")
+    yes: bool = switch("Ask nothing on the terminal; call paths that no profile has", names="--yes -y")
+    force: bool = switch("Write over the file")
 
 
-@dataclass(eq=False, repr=False)
-class CalibrateFlags(RunFlags, JudgeFlags):
-    """The flags of `calibrate`."""
+class ProbeFlags(Flags):
+    """Find out how a server is asked and read, by one question, and write the YAML that evaluates it."""
 
-    as_json: Annotated[bool, Option("--json", help="Print the calibration as JSON and nothing else")] = False
-
-
-@dataclass(eq=False, repr=False)
-class IngestFlags(FileFlags):
-    """The flags of `ingest`."""
-
-    panel: ClassVar[str] = "Server"
-    datasets: Annotated[
-        str | None,
-        Option(help="Datasets whose documents to give, with commas", rich_help_panel="Questions"),
-        "datasets",
-        names_of,
-    ] = None
-    samples: Annotated[
-        int | None,
-        Option(help="Questions of each dataset whose documents are given (100; own file: all); 0: all"),
-        "samples_per_dataset",
-        sample_count,
-    ] = None
-    seed: Annotated[int | None, Option(help="Seed of the draw (42)"), "seed"] = None
-    data_dir: DataDir = None
-    rag_url: Annotated[
-        str | None, Option(help="URL of the server (RAG_SERVER_URL or localhost:8001)"), "server.url"
-    ] = None
-    profile: Annotated[
-        str | None,
-        Option(help="Kind of server, or a YAML file (rag-server)", autocompletion=profiles),
-        "server.profile",
-    ] = None
-    config: Annotated[Path | None, Option(help="Configuration file; flags override it")] = None
-    as_json: Annotated[bool, Option("--json", help="Print what was done as JSON and nothing else")] = False
-    runs_dir: RunsDir = None
+    url: str = argument(_URL)
+    header: list[str] | None = flag(_HEADER)
+    question: str | None = flag("The one that is asked (a general one)")
+    body: str | None = flag(_BODY)
+    profiles: bool = flag("Try the built-in profiles", default=True)
+    yes: bool = switch("Call paths that no profile has without a question", names="--yes -y")
+    dry_run: bool = switch("List the requests by looking with GET; ask none")
+    as_json: bool = switch("Print what was found as JSON and nothing else", names="--json")
+    output: Path | None = flag("File for the section", names="--output -o")
 
 
-@dataclass(eq=False, repr=False)
-class InitFlags:
-    """The flags of `init`; what is not given is asked for on a terminal."""
+class IngestServerFlags(Flags):
+    """Which server `ingest` gives which documents."""
 
-    panel: ClassVar[str] = "What is written"
-    rag_url: Annotated[str | None, Option(help="URL of the server; a path in it is the one that is asked")] = None
-    profile: Annotated[
-        str | None,
-        Option(help="Kind of server, or a YAML file (found by one question)", autocompletion=profiles),
-    ] = None
-    header: Annotated[list[str] | None, Option(help='Sent with each request: "Name: value"; repeatable')] = None
-    body: Annotated[str | None, Option(help="Form of the request: JSON with {{question}} in it")] = None
-    questions: Annotated[str | None, Option(help="A file, or golden (a template to fill in)")] = None
-    columns: Annotated[str | None, Option(help="Columns of your file: question=Frage")] = None
-    judge: Annotated[bool | None, Option(help="Use the LLM judge (no)")] = None
-    output: Annotated[Path, Option("--output", "-o", help="The file to write")] = Path("eval_config.yml")
-    yes: Annotated[bool, Option("--yes", "-y", help="Ask nothing on the terminal; call paths that no profile has")] = (
-        False
+    panel = "Server"
+    datasets: str | None = flag("Datasets whose documents to give, with commas", "datasets", names_of)
+    samples: int | None = flag(
+        f"Questions of each dataset whose documents are given ({_SAMPLES}", "samples_per_dataset", sample_count
     )
-    force: Annotated[bool, Option("--force", help="Write over the file")] = False
+    seed: int | None = SEED
+    data_dir: Path | None = DATA_DIR
+    rag_url: str | None = URL
+    profile: str | None = PROFILE
+    config: Path | None = CONFIG
+    as_json: bool = switch("Print what was done as JSON and nothing else", names="--json")
+    runs_dir: Path | None = RUNS_DIR
 
 
-def keys_of(flags: RunFlags | IngestFlags) -> dict[str, tuple[str, Reader | None]]:
-    """By flag that sets a key of the configuration: the key, and what reads the flag's value."""
-    told = {flag.name: get_args(flag.type)[2:] for flag in fields(flags)}
-    return {name: (behind[0], behind[1] if len(behind) > 1 else None) for name, behind in told.items() if behind}
+class IngestFlags(FileFlags, IngestServerFlags):
+    """Give documents to a server, each once, and see that they are found."""
+
+    folder: Path | None = argument("Folder of documents (those of the datasets)", default=None)
+    check: str | None = flag("Question that must find one of them (made from them)")
+    no_check: bool = switch("Ask nothing afterwards")
 
 
-def given_flags(flags: RunFlags | IngestFlags) -> dict[str, Any]:
-    """The values of the flags given that set a key; one that is left out is None, or an empty list."""
-    values = {name: getattr(flags, name) for name in keys_of(flags)}
-    return {name: value for name, value in values.items() if value not in (None, [])}
+class DatasetsFlags(Flags):
+    """List the datasets."""
 
 
-def refuse_idle(what: str, **flags: object) -> None:
-    """Refuse flags of the other form of `score`, which would do nothing.
+class StatsFlags(Flags):
+    """Show what the datasets hold: questions, answerable share, gold, corpus."""
 
-    Raises:
-        ConfigError: One of them is given: it is neither None nor an empty list.
-    """
-    for name, value in flags.items():
-        if value not in (None, []):
-            raise ConfigError(
-                f"{flag_name(name, value)} does nothing where {what} are scored",
-                "score predictions.json gold.json, or score answers.jsonl --dataset-file questions.jsonl",
-            )
+    datasets: str | None = flag("Names, with commas (all)")
+    samples: int | None = flag(f"Questions of each dataset ({_SAMPLES}")
+    seed: int = flag("Seed of the draw", default=42)
+    data_dir: Path | None = DATA_DIR
+    dataset_file: Path | None = DATASET_FILE
+    columns: str | None = COLUMNS
 
 
-def takes_flags(**words: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Make a command of a function whose last parameter, `flags`, is of a dataclass with a field for each flag.
+class MetricsFlags(Flags):
+    """List the metrics, or explain one."""
 
-    Args:
-        words: What this command's help says of a flag, where the dataclass says something else.
-    """
-
-    def decorate(function: Callable[..., None]) -> Callable[..., None]:
-        *own, last = signature(function).parameters.values()
-        kind = last.annotation
-        told = list(_parameters(kind, words))
-        if words:
-            raise TypeError(f"{kind.__name__} has no {', '.join(words)}")
-
-        @wraps(function)
-        def command(**given: Any) -> None:
-            flags = kind(**{flag.name: given.pop(flag.name) for flag in fields(kind)})
-            function(**given, flags=flags)
-
-        command.__signature__ = Signature([*own, *told])  # type: ignore[attr-defined]  # what typer reads
-        return command
-
-    return decorate
+    name: str | None = argument("A metric, for its formula and conventions", default=None)
+    suite: str | None = flag("Only those of these suites, with commas")
 
 
-def _parameters(kind: Any, words: dict[str, str]) -> Iterator[Parameter]:
-    """The flags of a dataclass as parameters, in the panels of its bases; words that are used are taken."""
-    bases: list[Any] = [base for base in kind.__bases__ if is_dataclass(base)]
-    panels = {flag.name: group.panel for group in bases for flag in fields(group)}
-    for flag in fields(kind):
-        value, option, *_ = get_args(flag.type)
-        option = copy(option)
-        option.rich_help_panel = panels.get(flag.name, kind.panel)
-        option.help = words.pop(flag.name, option.help)
-        yield Parameter(flag.name, Parameter.KEYWORD_ONLY, default=flag.default, annotation=Annotated[value, option])
+class ProfilesFlags(Flags):
+    """List the kinds of servers with what can be measured of each, or print the profile of one."""
+
+    name: str | None = argument("A profile, to print its file", default=None)
+
+
+class ListFlags(Flags):
+    """List the saved runs."""
+
+    calibrations: bool = switch("List the runs of calibrate too", names="--all")
+    as_json: bool = switch("Print the list as JSON and nothing else", names="--json")
+    runs_dir: Path | None = RUNS_DIR
+
+
+class ShowFlags(Flags):
+    """Show a saved run: the scorecard, then failures."""
+
+    run: str = RUN
+    failures: int | None = flag("How many failures to show (5)", min=0)
+    question: str | None = flag("Id of a question to show whole")
+    by: str | None = flag("Values by dataset, or by a key of the metadata")
+    matching: bool = switch("How much depends on the overlap threshold")
+    failed: str | None = flag("Only the questions with this broken link")
+    as_json: bool = switch("Print the run, or its slices, as JSON alone", names="--json")
+    runs_dir: Path | None = RUNS_DIR
+
+
+class RemapFlags(Flags):
+    """How stored bodies are read again."""
+
+    panel = "CI"
+    remap: bool = switch("Read the stored bodies again with the mapping given")
+
+
+class RescoreFlags(MeasuringFlags, RemapFlags):
+    """Measure a saved run again: other metrics, another judge or mapping; no server."""
+
+    words = {
+        "suite": "Suites of metrics, with commas",
+        "metrics": "Metrics, with commas",
+        "match": "How chunks are recognised as gold",
+        "judge": "Use the LLM judge",
+        "judge_repeats": "How often each decision is made",
+        "name": "Name of the new run",
+        "config": "Configuration file laid over the run's own",
+    }
+    run: str = RUN
+
+
+class ScoreFlags(FileFlags, MeasuringFlags):
+    """Score files, without a server: PREDICTIONS GOLD, or saved answers with --dataset-file."""
+
+    words = {
+        "dataset_file": "Answers: their questions, .csv, .json and others",
+        "columns": "Answers: columns of the questions, question=Frage",
+        "suite": "Answers: suites of metrics, with commas (core)",
+        "metrics": "Answers: metrics, with commas",
+        "match": "Answers: how chunks are recognised as gold (auto)",
+        "judge": "Answers: use the LLM judge (yes)",
+        "judge_model": "Answers: model of the judge",
+        "judge_base_url": "Answers: address of the judge's API",
+        "judge_effort": "Answers: how hard the judge thinks",
+        "judge_repeats": "Answers: how often each decision is made (1)",
+        "judge_cache": "Answers: keep replies (yes)",
+        "max_cost": "Answers: dollars after which no judge call starts",
+        "name": "Answers: name of the run",
+        "config": "Answers: configuration file; flags override it",
+        "dry_run": "Answers: say what would be done; ask nothing",
+        "gate": f"Answers: fail unless: {_GATE}",
+        "lenient": "Answers: a gate without enough evidence is no failure",
+        "allow_uncalibrated": "Answers: gate on a judge that was never calibrated",
+        "as_json": "Print the means, or the run, as JSON",
+    }
+    predictions: Path = argument("Retrieved passages (.json), or saved answers (.jsonl)")
+    gold: Path | None = argument("Gold passages, for retrieved passages", default=None)
+    k: int | None = flag("Passages: cut-off of recall and nDCG (10)")
+    output: Path | None = flag("Passages: write the means to this JSON file")
+
+
+class MergeFlags(CiFlags):
+    """Make one run of all shards of eval --shard; asks nothing of anybody."""
+
+    runs: list[str] = argument("Runs of all shards: ids or their starts, names, or files")
+    name: str | None = flag("Name of the merged run")
+    gate: list[str] | None = flag(f"Fail unless: {_GATE} (those of the shards)")
+    lenient: bool = LENIENT
+    allow_uncalibrated: bool = UNCALIBRATED
+    allow_partial: bool = switch("Take shards that are partial; not those that failed")
+    as_json: bool = AS_JSON
+    runs_dir: Path | None = RUNS_DIR
+
+
+class CompareFlags(Flags):
+    """Compare saved runs, question by question."""
+
+    runs: list[str] = argument("Runs: ids or their starts, names, files, or last; each against the baseline")
+    baseline: str | None = flag("Run that the others are set against (the first)")
+    primary: str | None = flag("The one metric that the comparison is about: tested at 0.05")
+    pareto: bool = switch("Say which runs no other beats on everything")
+    fail_on_regression: bool = switch("Exit 1 where a run is worse than the baseline")
+    comment: Path | None = COMMENT
+    no_ci: bool = NO_CI
+    as_json: bool = switch("Print the comparison as JSON and nothing else", names="--json")
+    runs_dir: Path | None = RUNS_DIR
+
+
+class ConditionFlags(Flags):
+    """What a run must meet."""
+
+    panel = "Gates"
+    gate: list[str] | None = flag("Condition: 'mrr>=0.8' or 'mrr@low>=0.8'; repeatable (those of the run)")
+    baseline: str | None = flag("Run that this one must not be worse than")
+    baseline_dir: Path | None = flag("The same, the newest complete run of a folder; it may be empty")
+    margin: float | None = flag("By how much it may be worse (0.03)")
+    metrics: str | None = flag("What must not be worse, with commas (metrics of --gate, else score)")
+    lenient: bool = LENIENT
+    allow_uncalibrated: bool = UNCALIBRATED
+    as_json: bool = switch("Print the outcomes as JSON and nothing else", names="--json")
+    runs_dir: Path | None = RUNS_DIR
+
+
+class GateFlags(ConditionFlags, CiFlags):
+    """Check a saved run: conditions on metrics, and that it is not worse than another."""
+
+    run: str = RUN
+
+
+class CalibrateFlags(JudgeFlags, RunFlags):
+    """Hold the judge against people's labels; later reports show what came out."""
+
+    words = {"as_json": "Print the calibration as JSON and nothing else"}
+    labels: list[Path] = argument("Labels: a review sheet, .csv, .jsonl and others")
+    metric: str | None = flag("What they are about (answer_correctness)")
+    run: str | None = flag("Run of the answers, where the labels name none")
+    scale: str | None = flag("Worst and best label: 1,5 (by what they are)")
+    label_cut: float | None = flag("Labels that count as good, from 0 to 1")
+    score_cut: float | None = flag("Scores that count as good, from 0 to 1 (1)")
+
+
+class ReviewFlags(Flags):
+    """Label the answers of a run, one at a time, for calibrate; goes on where you stopped."""
+
+    run: str = RUN
+    metric: str | None = flag("What to label (answer_correctness)")
+    annotator: str | None = flag(_ANNOTATOR)
+    output: Path | None = flag("Sheet of labels (reviews/RUN.csv beside the runs)")
+    runs_dir: Path | None = RUNS_DIR
+
+
+class ExportFlags(Flags):
+    """Write a saved run for a spreadsheet, a program, a pull request or a reader."""
+
+    run: str | None = argument(_RUN, default=None, autocompletion=runs)
+    run_id: str | None = flag("The same, as an option", autocompletion=runs)
+    form: str | None = flag("csv, parquet, beir, trec-run and others (by the file's name)", names="--format")
+    output: Path | None = flag("File; its name says the format (standard output)", names="--output -o")
+    runs_dir: Path | None = RUNS_DIR
+
+
+class PageFlags(Flags):
+    """Write saved runs as one HTML page that needs no network."""
+
+    runs: list[str] = RUNS
+    output: Path = flag("HTML file to write", default=Parameter.empty, names="--output -o")
+    runs_dir: Path | None = RUNS_DIR
+
+
+class ViewFlags(Flags):
+    """Look at saved runs in the browser: all of them, one, several beside each other, and one that goes on."""
+
+    port: int = flag("Port on 127.0.0.1 (any free one)", default=0, min=0, max=65535)
+    label: bool = switch("Let answers be labelled, in the sheets of review")
+    annotator: str | None = flag(_ANNOTATOR)
+    no_browser: bool = switch("Print the address and open nothing")
+    runs_dir: Path | None = RUNS_DIR
+
+
+class TrackFlags(Flags):
+    """Log saved runs to a tracker of experiments."""
+
+    runs: list[str] = RUNS
+    to: str = flag("Tracker: mlflow", default="mlflow")
+    uri: str | None = flag("Of the tracker (MLFLOW_TRACKING_URI)")
+    experiment: str = flag("Made where it does not exist", default="rag-evals")
+    runs_dir: Path | None = RUNS_DIR
+
+
+class ServeFlags(Flags):
+    """Start the reference server."""
+
+    host: str = flag("Address to listen on", default="127.0.0.1")
+    port: int = flag("Port; 0 for any free one", default=8001)
+    corpus: str = flag("golden, none, or a folder of .md and .txt files", default="golden")
+    allow_host: list[str] | None = flag("Answer to this name too (localhost, loopback addresses and --host alone)")

@@ -1,187 +1,205 @@
-"""The commands that show saved runs as pages or write them. What a command does is imported when it runs."""
+"""Saved runs as commands read them: with today's calibrations, and the next command where they are not complete."""
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, ClassVar
+from shlex import quote
 
-import typer
-from typer import Option
+from evals.errors import RunNotFoundError, StoreError
+from evals.report.wording import in_its_log, one_line
+from evals.schemas.response import ResponseError
+from evals.schemas.results import SAVED_ANSWERS, EvalRecord, EvalRun
+from evals.scoring.calibration import with_cards
+from evals.store.naming import DEFAULT_RUNS_DIR, command
+from evals.store.records import RecordFile, as_found
+from evals.store.runs import RunStore, saved_calibrations
+from evals.text.numbers import agree, counted, share
 
-from evals.cli.flags import (
-    AllowUncalibrated,
-    CiFlags,
-    EvalFlags,
-    IngestFlags,
-    InitFlags,
-    Lenient,
-    OptionalRun,
-    RunArgument,
-    RunArguments,
-    RunOption,
-    RunsDir,
-    takes_flags,
-)
+_SHARDS_NAMED = 5
 
-# The flags of `gate`.
+_CAUSE = 120
+"""Characters of what a server said."""
 
+_REFUSED = frozenset({401, 403})
 
-@dataclass(init=False, eq=False, repr=False)
-class ConditionFlags:
-    """What a run must meet."""
-
-    panel: ClassVar[str] = "Gates"
-    gate: Annotated[
-        list[str] | None, Option(help="Condition: 'mrr>=0.8' or 'mrr@low>=0.8'; repeatable (those of the run)")
-    ] = None
-    baseline: Annotated[str | None, Option(help="Run that this one must not be worse than")] = None
-    baseline_dir: Annotated[
-        Path | None, Option(help="The same, the newest complete run of a folder; it may be empty")
-    ] = None
-    margin: Annotated[float | None, Option(help="By how much it may be worse (0.03)")] = None
-    metrics: Annotated[
-        str | None, Option(help="What must not be worse, with commas (metrics of --gate, else score)")
-    ] = None
-    lenient: Lenient = False
-    allow_uncalibrated: AllowUncalibrated = False
-    as_json: Annotated[bool, Option("--json", help="Print the outcomes as JSON and nothing else")] = False
-    runs_dir: RunsDir = None
+_PASSING = frozenset({408, 425, 429})
+"""Statuses below 500 that may be gone when asked later."""
 
 
-# The fields of the last base come first.
-@dataclass(eq=False, repr=False)
-class GateFlags(CiFlags, ConditionFlags):
-    """The flags of `gate`."""
+def load_calibrated(run_id: str, runs_dir: Path | None) -> tuple[EvalRun, RecordFile]:
+    """A saved run with its judge's card, which may be newer than the run, and its records.
+
+    Where records were lost or changed since it was saved, it is partial: `refuse_damaged` ends the command so.
+
+    Raises:
+        RunNotFoundError: There is no such run.
+        StoreError: It cannot be read.
+    """
+    store = RunStore(runs_dir or DEFAULT_RUNS_DIR)
+    run = store.load(run_id)
+    records = store.open_records(run)
+    return with_cards(as_found(run, records), records, saved_calibrations(store.folder)), records
 
 
-# The commands that look at a server, or prepare one, before it is evaluated.
+def never_calibrated(run: EvalRun) -> list[str]:
+    """The judged metrics of a run whose judge was never calibrated by them."""
+    cards = run.judge.cards if run.judge is not None else {}
+    return [name for name, card in cards.items() if card is None]
 
 
-def add_server_commands(app: typer.Typer) -> None:
-    """Give the command line these commands."""
-    for name, command in _COMMANDS.items():
-        app.command(name)(command)
+def what_is_undone(run: EvalRun, records: Sequence[EvalRecord]) -> str:
+    """What a run that is not complete lacks, and why, as far as it is known."""
+    if run.completed_at is None:
+        return in_its_log(records)
+    if _lacks_only_judging(run):
+        return "; ".join(_undone_judging(run)) or "the judge did not finish"
+    if run.server.profile == SAVED_ANSWERS and run.rescored_from is None:
+        lacks = ((run.outcomes.not_asked, "no saved answer"), (run.error_count, "an error"))
+        missing = [f"{count} {agree(count, 'has', 'have')} {what}" for count, what in lacks if count]
+        return f"of {counted(run.question_count, 'question')} {' and '.join(missing)}"
+    undone = ", ".join(_undone_asking(run, records))
+    return "; ".join(filter(None, [undone, run.outcomes.stopped])) or "it was ended early"
 
 
-@takes_flags()
-def doctor_command(flags: EvalFlags) -> None:
-    """See whether a run would work: configuration, disk, datasets, server, mapping, corpus, judge."""
-    from evals.cli.commands.server import doctor
+def _lacks_only_judging(run: EvalRun) -> bool:
+    """Whether all was asked and no more failed than may, so that it is the judge who did not finish."""
+    from evals.config import EvalConfig  # noqa: PLC0415 - it loads client and judges, which whole runs do not want
 
-    raise typer.Exit(doctor(flags))
-
-
-@takes_flags()
-def init_command(flags: InitFlags) -> None:
-    """Write a first configuration and a first file of questions, by a few questions or by flags."""
-    from evals.cli.commands.init import init
-
-    init(flags)
+    default = EvalConfig.model_fields["max_error_rate"].default
+    allowed = float(run.eval_config.get("max_error_rate", default)) * (run.outcomes.answered + run.error_count)
+    was_judged = run.judge is not None or bool(run.outcomes.judge)
+    asked_all = not run.outcomes.not_asked and not run.outcomes.stopped
+    return run.status == "partial" and was_judged and asked_all and run.error_count <= allowed
 
 
-def probe_command(
-    url: Annotated[str, typer.Argument(help="URL of the server; a path in it is the one that is asked")],
-    header: Annotated[list[str] | None, typer.Option(help='Sent with each request: "Name: value"; repeatable')] = None,
-    question: Annotated[str | None, typer.Option(help="The one that is asked (a general one)")] = None,
-    body: Annotated[str | None, typer.Option(help="Form of the request: JSON with {{question}} in it")] = None,
-    profiles: Annotated[bool, typer.Option(help="Try the built-in profiles")] = True,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Call paths that no profile has without a question")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="List the requests by looking with GET; ask none")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print what was found as JSON and nothing else")] = False,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="File for the section")] = None,
-) -> None:
-    """Find out how a server is asked and read, by one question, and write the YAML that evaluates it."""
-    from evals.cli.commands.server import probe_server
-
-    probe_server(
-        url, header or [], question, body, profiles=profiles, yes=yes, dry_run=dry_run, as_json=as_json, output=output
-    )
+def _undone_asking(run: EvalRun, records: Sequence[EvalRecord]) -> Iterator[str]:
+    outcomes = run.outcomes
+    if run.error_count:
+        kinds = ", ".join(f"{kind}: {count}" for kind, count in outcomes.transport.items())
+        cause = None if outcomes.stopped else _main_cause(records)
+        said = f"; such as {one_line(cause.message, _CAUSE)}" if cause else ""
+        asked = outcomes.answered + run.error_count
+        yield f"{share(run.error_count, asked, 'question')} brought no answer ({kinds}{said})"
+    if outcomes.not_asked:
+        yield f"{share(outcomes.not_asked, run.question_count, 'question', 'was')} not asked"
 
 
-@takes_flags()
-def ingest_command(
-    folder: Annotated[Path | None, typer.Argument(help="Folder of documents (those of the datasets)")] = None,
-    check: Annotated[str | None, typer.Option(help="Question that must find one of them (made from them)")] = None,
-    no_check: Annotated[bool, typer.Option("--no-check", help="Ask nothing afterwards")] = False,
-    *,
-    flags: IngestFlags,
-) -> None:
-    """Give documents to a server, each once, and see that they are found."""
-    from evals.cli.commands.server import ingest
-
-    ingest(folder, flags, check=check, no_check=no_check)
+def _undone_judging(run: EvalRun) -> Iterator[str]:
+    judge = run.judge
+    if judge is not None and judge.prevented:
+        yield f"the judge's budget is spent: {counted(judge.prevented, 'decision', 'was')} not made"
+    if judge is not None and judge.left:
+        yield f"{counted(judge.left, 'request')} to the judge {agree(judge.left, 'is', 'are')} still in a batch"
+    if failures := run.outcomes.judge:
+        kinds = ", ".join(f"{kind}: {count}" for kind, count in failures.items())
+        yield f"{counted(sum(failures.values()), 'decision')} of the judge failed ({kinds})"
 
 
-_COMMANDS = {
-    "doctor": doctor_command,
-    "init": init_command,
-    "probe": probe_command,
-    "ingest": ingest_command,
-}
-"""In the order of the help."""
+def next_command(run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path | None, *, remapped: bool = False) -> str:
+    """What to do about a run that is not complete; which command made it is told by the run.
+
+    Args:
+        run: As it was saved; one that was never finished, because evals was killed, counts too.
+        records: Of the run.
+        runs_dir: Where the run is; None for the default.
+        remapped: Whether stored bodies were read again with another mapping.
+    """
+    if run.merged_from:
+        return _after_merging(run)
+    killed_or_judging = run.completed_at is None or _lacks_only_judging(run)
+    if run.rescored_from is not None:
+        if killed_or_judging:
+            again = command(f"rescore {run.rescored_from}", runs_dir)
+            return f"what was judged is kept in run {run.id}, and is not paid for again: begin again with {again}"
+        return _after_rescoring(run, run.rescored_from, records, runs_dir, remapped=remapped)
+    if run.server.profile != SAVED_ANSWERS:
+        return _after_asking(run, records, runs_dir)
+    if killed_or_judging:
+        return "what was judged is kept: score the same answers again to go on, without paying for it again"
+    return "leave questions that were not asked out of the dataset file"
 
 
-def export_command(
-    run: OptionalRun = None,
-    run_id: RunOption = None,
-    form: Annotated[
-        str | None, typer.Option("--format", help="csv, parquet, beir, trec-run and others (by the file's name)")
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="File; its name says the format (standard output)")
-    ] = None,
-    runs_dir: RunsDir = None,
-) -> None:
-    """Write a saved run for a spreadsheet, a program, a pull request or a reader."""
-    from evals.cli.commands.show import export
-
-    export(run, run_id=run_id, form=form, output=output, runs_dir=runs_dir)
+def _after_merging(run: EvalRun) -> str:
+    """Of a merged run: nobody knows here where its shards are."""
+    partial = [f"evals eval --resume {one.id}" for one in run.merged_from if one.status != "complete"]
+    more = ", …" if len(partial) > _SHARDS_NAMED else ""
+    named = f" ({', '.join(partial[:_SHARDS_NAMED])}{more})" if partial else ""
+    return f"go on with the shards that are partial{named}, and merge again"
 
 
-def review_command(
-    run: RunArgument,
-    metric: Annotated[str | None, typer.Option(help="What to label (answer_correctness)")] = None,
-    annotator: Annotated[str | None, typer.Option(help="Who labels, where several people do")] = None,
-    output: Annotated[Path | None, typer.Option(help="Sheet of labels (reviews/RUN.csv beside the runs)")] = None,
-    runs_dir: RunsDir = None,
-) -> None:
-    """Label the answers of a run, one at a time, for calibrate; goes on where you stopped."""
-    from evals.cli.commands.calibrate import review
-
-    review(run, metric=metric, annotator=annotator, output=output, runs_dir=runs_dir)
-
-
-def track_command(
-    runs: RunArguments,
-    to: Annotated[str, typer.Option(help="Tracker: mlflow")] = "mlflow",
-    uri: Annotated[str | None, typer.Option(help="Of the tracker (MLFLOW_TRACKING_URI)")] = None,
-    experiment: Annotated[str, typer.Option(help="Made where it does not exist")] = "rag-evals",
-    runs_dir: RunsDir = None,
-) -> None:
-    """Log saved runs to a tracker of experiments."""
-    from evals.cli.commands.show import track
-
-    track(runs, to=to, uri=uri, experiment=experiment, runs_dir=runs_dir)
+def _after_asking(run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path | None) -> str:
+    again = command(f"eval --resume {run.id}", runs_dir)
+    if run.completed_at is None:
+        return f"go on with: {again}"
+    if _lacks_only_judging(run):
+        return _after_judging(run, again, runs_dir)
+    cause = _main_cause(records)
+    if cause is None:
+        return f"go on with: {again}"
+    if _may_pass(cause):
+        return f"when the server is well again: {again}"
+    if cause.status in _REFUSED and run.outcomes.answered:
+        return f"renew the token of server.headers (docs/profiles.md), then go on with: {again}"
+    if cause.status in _REFUSED:
+        way = "set server.headers, for example a bearer token (docs/profiles.md)"
+    elif cause.kind == "malformed":
+        way = _mend_the_mapping(run, records, runs_dir)
+    else:
+        way = "waiting does not help: mend server.ask (docs/profiles.md has its keys)"
+    mended = f"; where the server itself is mended, go on with: {again}" if run.outcomes.answered else ""
+    return f"{way}, and begin a new run{mended}"
 
 
-def report_command(
-    runs: RunArguments,
-    output: Annotated[Path, typer.Option("--output", "-o", help="HTML file to write")],
-    runs_dir: RunsDir = None,
-) -> None:
-    """Write saved runs as one HTML page that needs no network."""
-    from evals.cli.commands.show import report
+def _after_rescoring(
+    run: EvalRun, source: str, records: Sequence[EvalRecord], runs_dir: Path | None, *, remapped: bool
+) -> str:
+    if remapped and run.outcomes.transport.get("malformed"):
+        return _mend_the_mapping(run, records, runs_dir)
+    if run.server.profile == SAVED_ANSWERS:
+        return "the saved answers lack these too: complete their file and score it again with `evals score`"
+    asking = command(f"eval --resume {_origin(source, runs_dir)}", runs_dir)
+    return f"the saved run lacks these answers too: {asking} asks for them"
 
-    report(runs, output=output, runs_dir=runs_dir)
+
+def _origin(run_id: str, runs_dir: Path | None) -> str:
+    """The run that asked: this one, or the one that it measured again, as far back as runs are there."""
+    store, seen = RunStore(runs_dir or DEFAULT_RUNS_DIR), set[str]()
+    while run_id not in seen:
+        seen.add(run_id)
+        try:
+            run_id = store.load(run_id).rescored_from or run_id
+        except (RunNotFoundError, StoreError):  # it was deleted or damaged; its id says that
+            break
+    return run_id
 
 
-def view_command(
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1 (any free one)")] = 0,
-    label: Annotated[bool, typer.Option("--label", help="Let answers be labelled, in the sheets of review")] = False,
-    annotator: Annotated[str | None, typer.Option(help="Who labels, where several people do")] = None,
-    no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address and open nothing")] = False,
-    runs_dir: RunsDir = None,
-) -> None:
-    """Look at saved runs in the browser: all of them, one, several beside each other, and one that goes on."""
-    from evals.cli.commands.show import view
+def _mend_the_mapping(run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path | None) -> str:
+    """What to do where answers were not found in what the server sent."""
+    errors = ((record.question.id, record.response.error) for record in records if record.response is not None)
+    example = next((key for key, error in errors if error is not None and error.kind == "malformed"), "ID")
+    shown = command(f"show {run.id} --question {quote(example)}", runs_dir)
+    return f"see what the server sent with {shown}; mend server.map (docs/profiles.md has its keys)"
 
-    view(runs_dir=runs_dir, port=port, label=label, annotator=annotator, browser=not no_browser)
+
+def _after_judging(run: EvalRun, again: str, runs_dir: Path | None) -> str:
+    if run.judge is not None and run.judge.prevented:
+        return f"go on with: {again} (--max-cost for more money)"
+    if run.judge is not None and run.judge.left:
+        return f"when the batch has ended, or to wait for it: {again}"
+    kind, _ = max(run.outcomes.judge.items(), key=lambda pair: pair[1], default=("transport", 0))
+    if kind == "transport":
+        return f"when the judge can be reached again: {again}"
+    return f"try again: {again}; or another judge: {command(f'rescore {run.id} --judge-model NAME', runs_dir)}"
+
+
+def _main_cause(records: Sequence[EvalRecord]) -> ResponseError | None:
+    """The error that most questions ended with, the first of its kind."""
+    errors = [record.response.error for record in records if record.response is not None and record.response.error]
+    kinds = Counter((error.kind, error.status) for error in errors)
+    return max(errors, key=lambda error: kinds[error.kind, error.status], default=None)
+
+
+def _may_pass(error: ResponseError) -> bool:
+    if error.kind == "status" and error.status is not None:
+        return error.status >= 500 or error.status in _PASSING
+    return error.kind in {"timeout", "connect", "not_ok", "broken_off"}

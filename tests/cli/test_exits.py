@@ -14,7 +14,8 @@ import pytest
 import typer
 from servers import PATIENCE_S
 
-from evals.cli.terminal import Terminal, run
+from evals.cli.progress import Terminal
+from evals.cli.terminal import run
 from evals.errors import EvalsError
 from evals.store.runs import RunStore
 

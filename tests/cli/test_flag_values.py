@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evals.cli.flags import EvalFlags
-from evals.cli.overrides import overrides
+from evals.cli.measuring import overrides
 from evals.errors import ConfigError
 
 Cli = Callable[..., Any]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evals.cli.terminal import Quiet, SoFar, Terminal, line_of
+from evals.cli.progress import Quiet, SoFar, Terminal, line_of
 from evals.schemas import EvalQuestion, EvalResponse
 from evals.schemas.response import ResponseError, RetrievedChunk
 from evals.scoring.settings import ScoreSettings, ScoringContext

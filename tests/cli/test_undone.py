@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evals.cli.ending import next_command, what_is_undone
+from evals.cli.saved import next_command, what_is_undone
 from evals.schemas import EvalRecord, EvalRun, Outcomes, ResponseError, ServerRecord
 from evals.schemas.results import SAVED_ANSWERS
 from evals.schemas.verdicts import JudgeRecord

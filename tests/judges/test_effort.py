@@ -8,7 +8,7 @@ import pytest
 from chat_api.server import ChatApi
 
 from evals.cli.flags import CalibrateFlags, EvalFlags, RescoreFlags, RunFlags, ScoreFlags
-from evals.cli.overrides import config_layers, overrides
+from evals.cli.measuring import config_layers, overrides
 from evals.config import EvalConfig
 from evals.errors import ConfigError
 from evals.judges.backends.anthropic import AnthropicBackend

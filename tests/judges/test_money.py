@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from evals.cli.flags import EvalFlags
-from evals.cli.overrides import overrides
+from evals.cli.measuring import overrides
 from evals.judges.backends.base import BackendError, Call, Identity, JudgeReply
 from evals.judges.cache import JudgeCache, StoredReply
 from evals.judges.llm_judge import LLMJudge

@@ -1,16 +1,16 @@
-"""`evals calibrate`: the judge against people's labels."""
+"""Commands about people's labels: `evals calibrate` holds the judge against them, `evals review` takes them."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
 
 from evals.cli.commands.eval import describe_measuring
-from evals.cli.ending import measure_now, observer_for, what_is_undone
-from evals.cli.flags import CalibrateFlags
-from evals.cli.overrides import config_layers
+from evals.cli.flags import CalibrateFlags, ReviewFlags
+from evals.cli.measuring import config_layers, measure_now, observer_for, runs_dir_of
+from evals.cli.saved import what_is_undone
 from evals.cli.terminal import DOUBTFUL, check_output, clean, console, print_json
 from evals.cli.views.run import print_calibration
 from evals.config import EvalConfig
@@ -34,6 +34,44 @@ from evals.store.naming import DEFAULT_RUNS_DIR, command
 from evals.store.runs import RunStore, save_calibration
 from evals.text.numbers import share
 
+
+def calibrate(flags: CalibrateFlags) -> None:
+    """Judge labelled answers, print how the judge fares against the labels, and save that.
+
+    Raises:
+        EvalsError: With the exit code of what went wrong.
+    """
+    for name, value in (("--label-cut", flags.label_cut), ("--score-cut", flags.score_cut)):
+        if value is not None and not 0 < value <= 1:
+            raise ConfigError(f"{name} must be above 0 and at most 1, not {value:g}")
+    layers = config_layers(flags)
+    store = RunStore(runs_dir_of(layers))
+    labels = read_label_set(flags.labels, store, metric=flags.metric, run=flags.run, scale=flags.scale)
+    settings = EvalConfig.build(*layers, {"suite": [], "metrics": [labels.metric.name], "gate": []})
+    if not settings.judge.enabled:
+        raise ConfigError("there is nothing to calibrate without a judge", "leave out --no-judge")
+    metrics = check_config(settings, asking=not flags.dry_run)
+    work = work_of_labels(labels, settings)
+    if flags.dry_run:
+        describe_measuring(work, metrics, settings, as_json=flags.as_json)
+        return
+    done = measure_now(work, metrics, settings, observer_for(as_json=flags.as_json))
+    if done.run.status != "complete":
+        raise RunIncompleteError(
+            f"nothing is calibrated, as judging is {done.run.status}: {what_is_undone(done.run, list(done.records()))}",
+            "what was judged is kept: give the same command again",
+        )
+    found = calibration_from(labels, done, score_cut=flags.score_cut, label_cut=flags.label_cut)
+    path = save_calibration(settings.runs_dir, found)
+    if flags.as_json:
+        print_json(found.model_dump_json(indent=2))
+        return
+    out = console()
+    print_calibration(out, found, done.run)
+    out.print(f"saved to {path}: every report of a run judged in the same way shows it", soft_wrap=True)
+    out.print(f"answer by answer: {command(f'show {done.run.id}', settings.runs_dir)}", soft_wrap=True)
+
+
 # `evals review`: label the answers of a run in the terminal, one at a time, with their evidence.
 
 
@@ -42,9 +80,7 @@ _PASSAGES, _LENGTH = 5, 600
 _OTHERS = "? cannot tell, s skip, u undo, m more, t TEXT comment, q quit"
 
 
-def review(
-    run_id: str, *, metric: str | None, annotator: str | None, output: Path | None, runs_dir: Path | None
-) -> None:
+def review(flags: ReviewFlags) -> None:
     """Show answers and take labels until there are no more, or nobody wants to go on; every label is saved at once.
 
     Raises:
@@ -53,14 +89,14 @@ def review(
         StoreError: The sheet cannot be read or written.
         RunInterruptedError: Somebody pressed Ctrl-C.
     """
-    store = RunStore(runs_dir or DEFAULT_RUNS_DIR)
-    run = store.load(run_id)
-    name = metric or DEFAULT_METRIC
+    store = RunStore(flags.runs_dir or DEFAULT_RUNS_DIR)
+    run = store.load(flags.run)
+    name = flags.metric or DEFAULT_METRIC
     keys = keys_of(name)
-    if output is not None:
-        check_output(output)
-    labelling = Labelling(run.id, name, annotator or "")
-    path = output or sheet_path(store.folder, labelling)
+    if flags.output is not None:
+        check_output(flags.output)
+    labelling = Labelling(run.id, name, flags.annotator or "")
+    path = flags.output or sheet_path(store.folder, labelling)
     session = Session(console(), path, labelling, keys, in_drawn_order(run.id, store.records(run)))
     try:
         session.go()
@@ -68,7 +104,7 @@ def review(
         raise RunInterruptedError(f"interrupted; the labels are in {path}", "the same command goes on") from error
     finally:
         session.tell()
-    calibrating = command(f"calibrate {path} --metric {name}", runs_dir)  # the sheet may have labels of others too
+    calibrating = command(f"calibrate {path} --metric {name}", flags.runs_dir)  # the sheet may have others' labels too
     console().print(f"hold the judge against them: {calibrating}", soft_wrap=True)
 
 
@@ -121,7 +157,10 @@ class Session:
     def _take(self, current: str, said: str) -> str | None:
         """Do what was typed; returns the answer that stays on the screen, if it does."""
         if said in self._keys or said == "?":
-            self._label(current, self._keys.get(said, CANNOT_TELL))
+            verdict = self._keys.get(said, CANNOT_TELL)
+            self._save(current, self._labelling.row(self._records[current], verdict, self._comment))
+            self._comment = ""
+            self._todo.remove(current)
             return None
         if said == "s":
             self._todo.append(self._todo.pop(0))
@@ -135,11 +174,6 @@ class Session:
         else:
             self._out.print(clean(f"{said!r} is no key"), style=DOUBTFUL)
         return current
-
-    def _label(self, current: str, verdict: str) -> None:
-        self._save(current, self._labelling.row(self._records[current], verdict, self._comment))
-        self._comment = ""
-        self._todo.remove(current)
 
     def _undo(self, current: str) -> str | None:
         """Take back the last label of this run."""
@@ -170,64 +204,11 @@ class Session:
         self._line("expected", record.question.expected_answer or "–")
         answer, chunks = ("–", []) if record.response is None else (record.response.answer, record.response.chunks)
         for rank, chunk in enumerate((chunks or [])[: None if whole else _PASSAGES], start=1):
-            self._line(
-                f"passage {rank}", f"[{place_of(chunk)}] {self._cut(chunk.text or '', whole=whole)}", style="dim"
-            )
+            text = chunk.text or ""
+            if not whole and len(text) > _LENGTH:
+                text = f"{text[:_LENGTH]} … (m: more)"
+            self._line(f"passage {rank}", f"[{place_of(chunk)}] {text}", style="dim")
         self._line("answer", answer or "–")
 
     def _line(self, title: str, text: str, style: str | None = None) -> None:
         self._out.print(Text.assemble((f"{title}  ".rjust(12), "bold"), clean(text)), style=style)
-
-    @staticmethod
-    def _cut(text: str, *, whole: bool) -> str:
-        return text if whole or len(text) <= _LENGTH else f"{text[:_LENGTH]} … (m: more)"
-
-
-def calibrate(
-    files: Sequence[Path],
-    flags: CalibrateFlags,
-    *,
-    metric: str | None,
-    run: str | None,
-    scale: str | None,
-    label_cut: float | None,
-    score_cut: float | None,
-) -> None:
-    """Judge labelled answers, print how the judge fares against the labels, and save that.
-
-    Raises:
-        EvalsError: With the exit code of what went wrong.
-    """
-    _check_cuts(label_cut=label_cut, score_cut=score_cut)
-    layers = config_layers(flags)
-    runs_dir = EvalConfig.build(*({"runs_dir": layer["runs_dir"]} for layer in layers if "runs_dir" in layer)).runs_dir
-    labels = read_label_set(files, RunStore(runs_dir), metric=metric, run=run, scale=scale)
-    settings = EvalConfig.build(*layers, {"suite": [], "metrics": [labels.metric.name], "gate": []})
-    if not settings.judge.enabled:
-        raise ConfigError("there is nothing to calibrate without a judge", "leave out --no-judge")
-    metrics = check_config(settings, asking=not flags.dry_run)
-    work = work_of_labels(labels, settings)
-    if flags.dry_run:
-        describe_measuring(work, metrics, settings, as_json=flags.as_json)
-        return
-    done = measure_now(work, metrics, settings, observer_for(as_json=flags.as_json))
-    if done.run.status != "complete":
-        raise RunIncompleteError(
-            f"nothing is calibrated, as judging is {done.run.status}: {what_is_undone(done.run, list(done.records()))}",
-            "what was judged is kept: give the same command again",
-        )
-    found = calibration_from(labels, done, score_cut=score_cut, label_cut=label_cut)
-    path = save_calibration(settings.runs_dir, found)
-    if flags.as_json:
-        print_json(found.model_dump_json(indent=2))
-        return
-    out = console()
-    print_calibration(out, found, done.run)
-    out.print(f"saved to {path}: every report of a run judged in the same way shows it", soft_wrap=True)
-    out.print(f"answer by answer: {command(f'show {done.run.id}', settings.runs_dir)}", soft_wrap=True)
-
-
-def _check_cuts(**cuts: float | None) -> None:
-    for name, value in cuts.items():
-        if value is not None and not 0 < value <= 1:
-            raise ConfigError(f"--{name.replace('_', '-')} must be above 0 and at most 1, not {value:g}")

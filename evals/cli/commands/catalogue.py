@@ -1,10 +1,9 @@
-"""What there is: `evals datasets`, `evals metrics`."""
+"""Commands that list what can be chosen: `evals datasets`, `stats`, `metrics`, `profiles`."""
 
 import inspect
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -12,8 +11,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from evals.cli.flags import names_of, sample_count
-from evals.cli.terminal import DOUBTFUL, clean, console
+from evals.cli.flags import MetricsFlags, ProfilesFlags, StatsFlags
+from evals.cli.parameters import Flags, names_of, sample_count
+from evals.cli.terminal import DOUBTFUL, clean, console, plain_table
 from evals.client.profile import DEFAULT_PROFILE, about_profile, list_profiles, profile_text, resolve_spec
 from evals.client.spec import measurable
 from evals.config import EvalConfig
@@ -25,26 +25,21 @@ from evals.metrics.registry import facts, metric_classes, metrics_of, over_a_run
 from evals.metrics.registry import suites as suite_names
 from evals.report.wording import arrow, left_out, questions_of
 from evals.run.work import RunDataset, load_workload
-from evals.schemas.dataset import EvalQuestion
 from evals.schemas.results import MetricGroup
 from evals.text.numbers import counted
 
 # The kinds of servers that are known: `evals profiles`.
 
 
-def show_profiles(name: str | None) -> None:
+def show_profiles(flags: ProfilesFlags) -> None:
     """Print the file of the profile named, or list all with what can be measured of each.
 
     Raises:
         ConfigError: There is no such profile, or it is in no file.
     """
-    if name is None:
-        _list()
-    else:
-        sys.stdout.write(profile_text(name))
-
-
-def _list() -> None:
+    if flags.name is not None:
+        sys.stdout.write(profile_text(flags.name))
+        return
     table = Table("profile", "for", "what can be measured", box=None, pad_edge=False)
     table.columns[0].no_wrap = True
     for name in list_profiles():
@@ -71,30 +66,23 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def show_stats(
-    datasets: str | None,
-    samples: int | None,
-    seed: int,
-    data_dir: Path | None,
-    dataset_file: Path | None,
-    columns: str | None,
-) -> None:
+def show_stats(flags: StatsFlags) -> None:
     """Print a row a dataset; one that cannot be loaded says why and does not stop the others.
 
     Raises:
         ConfigError: Both datasets and a file are named, no name is a name, samples is below 0, or columns are no pairs.
         DatasetError: Not one could be loaded.
     """
-    if datasets is not None and dataset_file is not None:
+    if flags.datasets is not None and flags.dataset_file is not None:
         raise ConfigError("--dataset-file and --datasets exclude each other")
-    keys: dict[str, Any] = {"seed": seed, "data_dir": data_dir, "dataset_file": dataset_file}
-    if columns is not None:
-        keys["columns"] = columns
-    if samples is not None:
-        keys["samples_per_dataset"] = sample_count(samples)
-    names = list_available() if datasets is None else names_of(datasets, "--datasets")
+    names = list_available() if flags.datasets is None else names_of(flags.datasets, "--datasets")
+    if flags.dataset_file:
+        names = [flags.dataset_file.stem]
+    keys: dict[str, Any] = {"seed": flags.seed, "data_dir": flags.data_dir, "dataset_file": flags.dataset_file}
+    keys |= {} if flags.columns is None else {"columns": flags.columns}
+    keys |= {} if flags.samples is None else {"samples_per_dataset": sample_count(flags.samples)}
     loaded, problems, drawn = {}, {}, 0
-    for name in [dataset_file.stem] if dataset_file else names:
+    for name in names:
         config = EvalConfig.build(keys, {"datasets": [name]})
         try:
             loaded[name] = load_workload(config)
@@ -106,10 +94,7 @@ def show_stats(
     if loaded:
         _print(out, loaded)
     if drawn:
-        out.print(
-            f"drawn: at most {counted(drawn, 'question')} of each dataset (--samples 0 for all)",
-            style="dim",
-        )
+        out.print(f"drawn: at most {counted(drawn, 'question')} of each dataset (--samples 0 for all)", style="dim")
     for name, problem in problems.items():
         out.print(clean(f"{name}: {problem.message}"), style=DOUBTFUL)
     if not loaded:
@@ -118,7 +103,7 @@ def show_stats(
 
 def _print(out: Console, loaded: Mapping[str, RunDataset]) -> None:
     """A row a dataset, and below the table what else there is to say of each."""
-    table = Table(box=None, pad_edge=False, show_edge=False)
+    table = plain_table()
     for title in _COLUMNS:
         table.add_column(title, justify="left" if title == "dataset" else "right", overflow="fold", vertical="bottom")
     for name, workload in loaded.items():
@@ -157,8 +142,10 @@ def _source(name: str, workload: RunDataset) -> str:
     """Where the rows came from, what was left out of them, and what they feed."""
     (found,) = workload.fingerprints
     without = f"; left out: {left_out(found.dropped)}" if found.dropped else ""
-    fed = ", ".join(_fed_groups(workload.questions)) or "no group of metrics"
-    return f"{name}: from {found.source}{without}; feeds {fed}"
+    metrics = [metric for metric in select(["core"], []) if metric.group is not MetricGroup.PERFORMANCE]
+    fed = {m.group for m in metrics if any(m.not_applicable_to(question) is None for question in workload.questions)}
+    groups = ", ".join(group.value for group in MetricGroup if group in fed) or "no group of metrics"
+    return f"{name}: from {found.source}{without}; feeds {groups}"
 
 
 def _print_reading(out: Console, workload: RunDataset) -> None:
@@ -174,13 +161,6 @@ def _print_reading(out: Console, workload: RunDataset) -> None:
         out.print(Text.assemble(f"  {label:<10}", clean(text or "–", 300)))
 
 
-def _fed_groups(questions: Sequence[EvalQuestion]) -> list[str]:
-    """The groups with a metric of the core suite that applies to at least one question."""
-    metrics = [metric for metric in select(["core"], []) if metric.group is not MetricGroup.PERFORMANCE]
-    fed = {m.group for m in metrics if any(m.not_applicable_to(question) is None for question in questions)}
-    return [group.value for group in MetricGroup if group in fed]
-
-
 # A docstring is wrapped for its file, and here anew for the terminal; lists and what begins a new matter stay apart.
 _IN_PARAGRAPH = re.compile(r"(?<=\S)\n(?![\s\-*=]|(?:Formula|Range|Reference)\b)")
 
@@ -193,7 +173,7 @@ _WITH_NEEDS = 72
 """Below this there is no room for what a metric needs either."""
 
 
-def list_datasets() -> None:
+def list_datasets(_: Flags) -> None:
     """Print every dataset with what it can measure."""
     table = Table("dataset", "what it is, what it measures, where its rows come from", box=None, pad_edge=False)
     table.columns[0].no_wrap = True
@@ -203,27 +183,24 @@ def list_datasets() -> None:
         except DatasetError as error:  # a plug-in that is broken hides no other dataset
             table.add_row(name, f"{error.message}; {error.hint}", style=DOUBTFUL)
             continue
-        for label, text in (
-            (name, loader.description),
-            ("", f"measures {', '.join(loader.aspects)}"),
-            ("", f"{loader.origin} ({loader.licence})"),
-        ):
-            table.add_row(label, text)
+        table.add_row(name, loader.description)
+        table.add_row("", f"measures {', '.join(loader.aspects)}")
+        table.add_row("", f"{loader.origin} ({loader.licence})")
     console().print(table)
 
 
-def show_metrics(name: str | None, suites: str | None) -> None:
+def show_metrics(flags: MetricsFlags) -> None:
     """Explain the metric named, or list those of the suites named, or all.
 
     Raises:
         ConfigError: A metric and a suite are given, or one of them does not exist.
     """
-    if name is not None and suites is not None:
+    if flags.name is None:
+        list_metrics(flags.suite)
+    elif flags.suite is not None:
         raise ConfigError("a metric is explained whatever its suite", "leave out either the metric or --suite")
-    if name is not None:
-        explain_metric(name)
     else:
-        list_metrics(suites)
+        explain_metric(flags.name)
 
 
 def list_metrics(suites: str | None = None) -> None:
@@ -241,14 +218,16 @@ def list_metrics(suites: str | None = None) -> None:
     out.print(
         "\n↑ higher is better, ↓ lower is better; n: the number of questions; calls: of a judge, for one question."
     )
-    out.print(f"Metrics share them: {judge_calls(chosen)} for all of these together ({_calls_by_suite(suites)}).")
+    names = names_of(suites, "--suite") if suites is not None else suite_names()
+    by_suite = ", ".join(f"{name} {judge_calls(metrics_of([name]))}" for name in names)
+    out.print(f"Metrics share them: {judge_calls(chosen)} for all of these together ({by_suite}).")
     out.print("K is any positive number: recall_at_20. `evals metrics NAME` explains one.")
 
 
 def _metric_table(chosen: Sequence[type[BaseMetric]], width: int) -> Table:
     """A row for each metric under the name of its group."""
     columns = _columns(width)
-    table = Table(box=None, pad_edge=False, show_edge=False)
+    table = plain_table()
     for title in columns:
         table.add_column(title, no_wrap=title != "needs", justify="right" if title == "calls" else "left")
     for group in MetricGroup:
@@ -268,23 +247,13 @@ def _columns(width: int) -> dict[str, Callable[[type[BaseMetric]], str]]:
         "range": _range,
         "over a run": over_a_run,
         "calls": lambda cls: str(cls.judge_calls),
-        "needs": _needs,
+        "needs": lambda cls: ", ".join(need.short for need in Need if need in cls.needs - {Need.JUDGE}),
     }
     if width < _ALL_COLUMNS:
         del columns["suites"], columns["over a run"]
     if width < _WITH_NEEDS:
         del columns["needs"]
     return columns
-
-
-def _needs(cls: type[BaseMetric]) -> str:
-    return ", ".join(need.short for need in Need if need in cls.needs - {Need.JUDGE})
-
-
-def _calls_by_suite(wanted: str | None) -> str:
-    """What each of the suites asks of a judge on its own."""
-    names = names_of(wanted, "--suite") if wanted is not None else suite_names()
-    return ", ".join(f"{name} {judge_calls(metrics_of([name]))}" for name in names)
 
 
 def _range(cls: type[BaseMetric]) -> str:

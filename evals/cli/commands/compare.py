@@ -1,21 +1,21 @@
-"""`evals compare`."""
+"""Commands that set saved runs against each other: `evals gate` and `evals compare`."""
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
 from evals.cli.ci import Reporter
-from evals.cli.ending import carded, never_calibrated, next_command, what_is_undone
-from evals.cli.flags import CiFlags, names_of
-from evals.cli.saved import GateFlags
+from evals.cli.flags import CiFlags, CompareFlags, GateFlags
+from evals.cli.parameters import names_of
+from evals.cli.saved import load_calibrated, never_calibrated, next_command, what_is_undone
 from evals.cli.terminal import DOUBTFUL, clean, console, print_json
-from evals.cli.views.compare import print_comparison
+from evals.cli.views.comparison import print_comparison
 from evals.cli.views.scorecard import print_gates
 from evals.compare import compare_runs
 from evals.compare.gates import DEFAULT_MARGIN, GateReport, check_against, check_alone
-from evals.compare.models import ANSWERING, Comparison, MetricPair, RunComparison
+from evals.compare.models import ANSWERING, Comparison, RunComparison
 from evals.compare.pairing import SavedRun
 from evals.errors import ConfigError, GateFailedError, RunIncompleteError
 from evals.metrics.registry import parse_metric
@@ -30,7 +30,7 @@ from evals.store.runs import RunStore
 # `evals gate`: conditions on a saved run, by itself or against another.
 
 
-def check_run(run_id: str, flags: GateFlags) -> None:
+def gate(flags: GateFlags) -> None:
     """Print how a saved run fares with the gates given, else with those it was made with.
 
     Raises:
@@ -44,16 +44,24 @@ def check_run(run_id: str, flags: GateFlags) -> None:
     """
     with Reporter(flags, as_json=flags.as_json, lenient=flags.lenient, made=False) as reporter:
         _check_baseline(flags)
-        saved = _load_gate(run_id, flags.runs_dir)
+        saved = _load_finished(flags.run, flags.runs_dir)
+        run = saved.run
         report = _held(saved, flags, reporter)
-        if not flags.allow_uncalibrated:
-            _refuse_uncalibrated(saved.run, report)
-        reporter.found(measured(saved.run, saved.records), report.gates)
-        _print(report, as_json=flags.as_json)
-        if saved.run.status == "partial":
+        if run.judge is not None and not flags.allow_uncalibrated:
+            gated = {re.match(r"\w*", each.gate)[0] for each in report.gates}  # type: ignore[index]  # it always matches
+            feeding = set(chain.from_iterable(run.weighted_score.fed_by.values()))
+            refuse_uncalibrated(gated, never_calibrated(run), feeding, run.judge.model)
+        reporter.found(measured(run, saved.records), report.gates)
+        if flags.as_json:
+            print_json(report.model_dump_json(indent=2))
+        else:
+            print_gates(console(), report.gates)
+            for warning in report.warnings:
+                console().print(clean(f"! {warning}"), style=DOUBTFUL)
+        if run.status == "partial":
             raise RunIncompleteError(
-                f"the run is partial: {what_is_undone(saved.run, saved.records)}",
-                f"what came out: {command(f'show {saved.run.id}', folder_of(saved.run))}",
+                f"the run is partial: {what_is_undone(run, saved.records)}",
+                f"what came out: {command(f'show {run.id}', folder_of(run))}",
             )
         reporter.judge(report.gates)
 
@@ -102,62 +110,34 @@ def _not_yet(saved: SavedRun, flags: GateFlags, reporter: Reporter) -> GateRepor
 def _baseline(run: EvalRun, flags: GateFlags) -> SavedRun | None:
     """The run to hold this one against; None where none was named, or there is none yet."""
     if flags.baseline is not None:
-        return _load_gate(flags.baseline, flags.runs_dir)
+        return _load_finished(flags.baseline, flags.runs_dir)
     if flags.baseline_dir is None:
         return None
     saved = RunStore(flags.baseline_dir).survey().without_calibrations()
     others = (each for each in reversed(saved.runs) if each.id != run.id)
     newest = next((each for each in others if each.status == "complete" and each.completed_at is not None), None)
-    return None if newest is None else _load_gate(newest.id, flags.baseline_dir)
+    return None if newest is None else _load_finished(newest.id, flags.baseline_dir)
 
 
-def _refuse_uncalibrated(run: EvalRun, report: GateReport) -> None:
-    """Refuse conditions on metrics of which nobody knows how often the judge is wrong."""
-    gated = {re.match(r"\w*", each.gate)[0] for each in report.gates}  # type: ignore[index]  # it always matches
-    if run.judge is not None:
-        feeding = set(chain.from_iterable(run.weighted_score.fed_by.values()))
-        refuse_uncalibrated(gated, never_calibrated(run), feeding, run.judge.model)
-
-
-def _load_gate(run_id: str, runs_dir: Path | None) -> SavedRun:
+def _load_finished(run_id: str, runs_dir: Path | None) -> SavedRun:
     """A run with its records.
 
     Raises:
         RunNotFoundError: There is no such run.
         RunIncompleteError: It was never finished, so that nothing of it is scored; or records were lost or changed.
     """
-    run, records = carded(RunStore(runs_dir or DEFAULT_RUNS_DIR), run_id)
+    run, records = load_calibrated(run_id, runs_dir)
     refuse_damaged(run, records)
-    saved = SavedRun(run, records)
     if run.completed_at is None:
-        undone = what_is_undone(run, saved.records)
-        raise RunIncompleteError(
-            f"run {run.id} did not finish: {undone}", next_command(run, saved.records, folder_of(run))
-        )
-    return saved
+        undone = what_is_undone(run, records)
+        raise RunIncompleteError(f"run {run.id} did not finish: {undone}", next_command(run, records, folder_of(run)))
+    return SavedRun(run, records)
 
 
-def _print(report: GateReport, *, as_json: bool) -> None:
-    if as_json:
-        print_json(report.model_dump_json(indent=2))
-        return
-    out = console()
-    print_gates(out, report.gates)
-    for warning in report.warnings:
-        out.print(clean(f"! {warning}"), style=DOUBTFUL)
+# `evals compare`.
 
 
-def compare(
-    run_ids: Sequence[str],
-    *,
-    baseline: str | None,
-    primary: str | None,
-    pareto: bool,
-    fail_on_regression: bool,
-    as_json: bool,
-    runs_dir: Path | None,
-    flags: CiFlags,
-) -> None:
+def compare(flags: CompareFlags) -> None:
     """Print how saved runs compare with one of them.
 
     Raises:
@@ -168,64 +148,57 @@ def compare(
         RunIncompleteError: Records of a run were lost or changed since it was saved; what compares was printed.
         GateFailedError: A run is worse than the baseline, and that was to be an error.
     """
-    if primary is not None and primary not in ANSWERING:
-        parse_metric(primary)
-    with Reporter(flags, as_json=as_json, made=False) as reporter:
-        runs = _load(RunStore(runs_dir or DEFAULT_RUNS_DIR), run_ids, baseline, runs_dir)
-        comparison = compare_runs(runs, pareto=pareto, primary=primary)
+    if flags.primary is not None and flags.primary not in ANSWERING:
+        parse_metric(flags.primary)
+    reports = CiFlags(comment=flags.comment, no_ci=flags.no_ci)
+    with Reporter(reports, as_json=flags.as_json, made=False) as reporter:
+        runs = _load_compared(flags)
+        comparison = compare_runs(runs, pareto=flags.pareto, primary=flags.primary)
         reporter.compared(Beside(comparison, runs))
-        _end(comparison, runs, as_json=as_json, fail_on_regression=fail_on_regression)
+        if flags.as_json:
+            print_json(comparison.model_dump_json(indent=2))
+        else:
+            print_comparison(console(), comparison)
+        for each in runs:
+            refuse_damaged(each.run, each.records)
+        if flags.fail_on_regression:
+            _fail_on_regression(comparison, {each.run.id: each.run for each in runs})
 
 
-def _end(comparison: Comparison, runs: Sequence[SavedRun], *, as_json: bool, fail_on_regression: bool) -> None:
-    """Print what came out, and end as it deserves."""
-    if as_json:
-        print_json(comparison.model_dump_json(indent=2))
-    else:
-        print_comparison(console(), comparison)
-    for each in runs:
-        refuse_damaged(each.run, each.records)
-    if fail_on_regression:
-        never = {each.run.id: never_calibrated(each.run) for each in runs}
-        _fail_on_regression(comparison, {each.run.id: folder_of(each.run) for each in runs}, never)
-
-
-def _load(store: RunStore, run_ids: Sequence[str], baseline: str | None, runs_dir: Path | None) -> list[SavedRun]:
-    """The runs, the baseline first; it may be one of those named, or stand beside them."""
-    runs = [store.load(run_id) for run_id in run_ids]
+def _load_compared(flags: CompareFlags) -> list[SavedRun]:
+    """The runs, the baseline first; it may be one of those named, or another."""
+    store = RunStore(flags.runs_dir or DEFAULT_RUNS_DIR)
+    runs = [store.load(run_id) for run_id in flags.runs]
     twice, times = Counter(run.id for run in runs).most_common(1)[0]
     if times > 1:
         raise ConfigError(f"run {twice} is named {times} times", "a run compares with others, not with itself")
-    if baseline is not None:
-        first = store.load(baseline)
+    if flags.baseline is not None:
+        first = store.load(flags.baseline)
         runs = [first, *(run for run in runs if run.id != first.id)]
     if len(runs) < 2:
-        raise ConfigError("a comparison needs at least two runs", f"{command('runs', runs_dir)} lists what there is")
-    return [SavedRun(*carded(store, run.id)) for run in runs]
+        hint = f"{command('runs', flags.runs_dir)} lists what there is"
+        raise ConfigError("a comparison needs at least two runs", hint)
+    return [SavedRun(*load_calibrated(run.id, flags.runs_dir)) for run in runs]
 
 
-def _fail_on_regression(
-    comparison: Comparison, where: Mapping[str, Path | None], never: Mapping[str, Collection[str]]
-) -> None:
-    _refuse_unscored(comparison, where)
-    problems = {one.run: _problem(one, comparison.primary, never[one.run]) for one in comparison.against}
+def _fail_on_regression(comparison: Comparison, runs: Mapping[str, EvalRun]) -> None:
+    """Fail where a run is worse than the baseline, or where one was never finished, so that nothing compares."""
+    for each in comparison.runs:
+        if not each.scored:
+            raise GateFailedError(
+                f"run {each.id} did not finish, and none of it is scored yet: nobody can say which run is worse",
+                f"go on with: {command(f'eval --resume {each.id}', folder_of(runs[each.id]))}",
+            )
+    problems = {
+        one.run: _problem(one, comparison.primary, never_calibrated(runs[one.run])) for one in comparison.against
+    }
     named = {run_id: problem for run_id, problem in problems.items() if problem}
     if named:
-        shown = " and ".join(command(f"show {run_id}", where[run_id]) for run_id in named)
+        shown = " and ".join(command(f"show {run_id}", folder_of(runs[run_id])) for run_id in named)
         raise GateFailedError("; ".join(named.values()), f"question by question: {shown}")
 
 
-def _refuse_unscored(comparison: Comparison, where: Mapping[str, Path | None]) -> None:
-    """Fail where one of the runs was never finished: nothing of it is scored, and so nothing compares."""
-    for run in comparison.runs:
-        if not run.scored:
-            raise GateFailedError(
-                f"run {run.id} did not finish, and none of it is scored yet: nobody can say which run is worse",
-                f"go on with: {command(f'eval --resume {run.id}', where[run.id])}",
-            )
-
-
-def _problem(one: RunComparison, primary: str | None, never: Collection[str]) -> str:
+def _problem(one: RunComparison, primary: str | None, never: Sequence[str]) -> str:
     """In what the run is worse than the baseline; nothing where it is not.
 
     Args:
@@ -233,37 +206,38 @@ def _problem(one: RunComparison, primary: str | None, never: Collection[str]) ->
         primary: The metric that the comparison is about.
         never: The metrics whose judge was never calibrated.
     """
-    if not any(pair.p is not None and pair.is_of_quality and pair.name not in ANSWERING for pair in one.pairs):
-        raise _nothing_compared(one)
-    worse = [_worse(pair, never) for pair in one.regressions]
-    problems = [*worse, *(f"{name} has no value any more" for name in _lost(one, primary))]
-    return f"{one.run} is worse than {one.baseline}: {', '.join(problems)}" if problems else _untested(one, primary)
-
-
-def _lost(one: RunComparison, primary: str | None) -> list[str]:
-    """The metrics that the run has no value of any more: those of quality, and what the comparison is about."""
-    return [metric.name for metric in one.vanished if metric.is_regression or metric.name == primary]
-
-
-def _untested(one: RunComparison, primary: str | None) -> str:
-    """That nobody can say what the comparison is about; of latency and cost, which fail no gate, nothing."""
-    pair = next((pair for pair in one.pairs if pair.name == primary and pair.is_of_quality and pair.p is None), None)
-    if pair is None:
+    untested = _untested(one)
+    problems = []
+    for pair in one.regressions:
+        mark = ", uncalibrated" if pair.name in never else ""
+        problems.append(f"{pair.name} {pair.first:.3g} to {pair.last:.3g} (p {pair.q:.2g}{mark})")
+    missing = [metric.name for metric in one.vanished if metric.is_regression or metric.name == primary]
+    problems += [f"{name} has no value any more" for name in missing]
+    if problems:
+        return f"{one.run} is worse than {one.baseline}: {', '.join(problems)}"
+    if primary not in untested:  # of latency and cost, which fail no gate, nothing is said
         return ""
-    unsaid = f"nobody can say that {one.run} is no worse than {one.baseline}"
-    return f"{primary} could not be tested ({pair.reason}), so {unsaid}"
+    return f"{primary} could not be tested ({untested[primary]}), so {_unsaid(one)}"
 
 
-def _worse(pair: MetricPair, never: Collection[str]) -> str:
-    mark = ", uncalibrated" if pair.name in never else ""
-    return f"{pair.name} {pair.first:.3g} to {pair.last:.3g} (p {pair.q:.2g}{mark})"
+def _unsaid(one: RunComparison) -> str:
+    return f"nobody can say that {one.run} is no worse than {one.baseline}"
 
 
-def _nothing_compared(one: RunComparison) -> GateFailedError:
-    withheld = sorted({pair.reason for pair in one.pairs if pair.is_of_quality and pair.p is None and pair.reason})
-    why = f" ({'; '.join(withheld)})" if withheld else ""
-    return GateFailedError(
-        f"no metric of quality has values in both runs that compare{why}, so nobody can say that {one.run} is no worse "
-        f"than {one.baseline}",
-        "compare runs whose questions have gold passages, expected answers or a known answerability, measured alike",
-    )
+def _untested(one: RunComparison) -> dict[str, str | None]:
+    """The metrics of quality that could not be tested, each with the reason.
+
+    Raises:
+        GateFailedError: None could be.
+    """
+    of_quality = [pair for pair in one.pairs if pair.is_of_quality]
+    untested = {pair.name: pair.reason for pair in of_quality if pair.p is None}
+    if all(pair.p is None or pair.name in ANSWERING for pair in of_quality):
+        reasons = sorted(filter(None, set(untested.values())))
+        why = f" ({'; '.join(reasons)})" if reasons else ""
+        raise GateFailedError(
+            f"no metric of quality has values in both runs that compare{why}, so {_unsaid(one)}",
+            "compare runs whose questions have gold passages, expected answers or a known answerability, "
+            "measured alike",
+        )
+    return untested

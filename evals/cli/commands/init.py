@@ -1,33 +1,29 @@
 """`evals init`: from nothing to a configuration that `evals eval` takes."""
 
+import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
+from shlex import quote
+from string import Template
 from typing import Any
 
-from evals.cli.commands.server import body_of, choose, pick_allowed, show_reading
+from evals.cli.commands.server import body_of, choose, pick_allowed, show_reading, teller
 from evals.cli.flags import InitFlags
-from evals.cli.init_files import (
-    UNANSWERABLE,
-    FirstConfig,
-    config_text,
-    first_questions,
-    is_template,
-    rows_text,
-    template_text,
-    typed_row,
-)
 from evals.cli.terminal import ask_line, ask_yes, check_output, clean, console, is_terminal
 from evals.client.profile import resolve_spec
 from evals.client.spec import check_url
 from evals.config import EvalConfig
+from evals.datasets.file import read_file
 from evals.datasets.golden import CORPUS as GOLDEN_CORPUS
 from evals.datasets.golden import QUESTIONS as GOLDEN_QUESTIONS
 from evals.errors import ConfigError, RunInterruptedError, ServerRefusedError
 from evals.judges.config import DEFAULT_PROVIDER
-from evals.run.probing.fields import Headers, read_headers
+from evals.report.wording import one_line
+from evals.run.probing.fields import Headers, flow, read_headers, section_text
 from evals.run.probing.guess import Doubt
 from evals.run.probing.openapi import Assent
 from evals.run.probing.probe import Reached, ask, survey
@@ -37,21 +33,49 @@ from evals.store.atomic import write_output
 from evals.text.refusals.detector import is_abstention
 from evals.text.yaml_files import VARIABLE, load_yaml
 
+_DATA = Path(__file__).resolve().parents[2] / "data"
+
+_CONFIG = _DATA / "first_config.yml"
+
+_ROWS = _DATA / "first_questions.jsonl"
+"""Rows that say how they are filled in; without a question, so that none is asked or scored as it is."""
+
 GOLDEN = "golden"
 
 _QUESTIONS = "questions.jsonl"
 
+_UNANSWERABLE = "-"
+"""Typed for an answer: the documents hold none."""
+
+_HOW = "how_to_fill"
+
+_READ_OF_TEMPLATE = 10_000
+"""Bytes of a file that are read to see whether it is the template."""
+
 _MOST_ASKED = 3
 
-_SAID = 400
+_LINE, _COMMENT = 400, 500
 
 _NO_FILE = "--columns are those of a file of yours, and none is named"
 
+_OF_THE_JUDGE = "measure generation by an LLM judge? it needs a key and costs money"
 
 _NO_CHUNKS = (
     "no chunks were seen, so that retrieval cannot be measured: where the server sends them, give it documents that "
     "answer the first questions, and repeat this with --force"
 )
+
+_KEYS = {
+    "profile": "kind of server, which says how it is asked and read (default: rag-server); none: only what stands here",
+    "url": "its address (default: RAG_SERVER_URL of the environment, else http://localhost:8001)",
+    "headers": "sent with each request; ${NAME} is taken from the environment (default: those of the profile)",
+    "health": "a GET that answers 2xx when the server is ready (default: that of the profile)",
+    "ask": "the request with a question in it, and when a 200 is an answer (default: that of the profile)",
+    "stream": "how an answer that comes in pieces is put together (default: that of the profile)",
+    "map": "where the parts of an answer stand, as JMESPath (default: those of the profile)",
+    "citations": "what the answer cites, by list or marks, and the number of the first chunk (default: auto, base 1)",
+}
+"""What the file says of the keys of `server`."""
 
 
 @dataclass(frozen=True)
@@ -89,17 +113,13 @@ def init(flags: InitFlags) -> None:
         judged = flags.judge if flags.judge is not None else asks and ask_yes(_OF_THE_JUDGE, default=False)
     except KeyboardInterrupt as error:
         raise RunInterruptedError(f"interrupted; {flags.output} was not written") from error
-    config = FirstConfig(flags.output, server, questions.file, judged, doubts, questions.columns)
-    text = config_text(config)
+    text = _config_text(flags.output, server, questions, doubts, judged=judged)
     EvalConfig.build(load_yaml(text))
     _check_free(flags)
     if questions.to_fill and questions.file is not None:
-        write_output(questions.file, template_text().encode())
+        write_output(questions.file, _ROWS.read_bytes())
     write_output(flags.output, text.encode())
-    _tell(config, questions, [*headers.variables, *_unset(server, judged=judged)])
-
-
-_OF_THE_JUDGE = "measure generation by an LLM judge? it needs a key and costs money"
+    _print_next(flags.output, server, questions, [*headers.variables, *_unset(server, judged=judged)])
 
 
 def _check_free(flags: InitFlags) -> None:
@@ -109,26 +129,20 @@ def _check_free(flags: InitFlags) -> None:
 
 
 def _url(flags: InitFlags, *, asks: bool) -> str:
-    """The address of the server.
+    """The address of the server; what somebody types is asked until it is one.
 
     Raises:
         ConfigError: It is not said, is none, or holds a login.
     """
     known = flags.rag_url or os.environ.get("RAG_SERVER_URL")
-    if flags.rag_url is None and asks:
-        return _typed_url(known or "http://localhost:8001")
+    while flags.rag_url is None and asks:
+        try:
+            return _checked_url(ask_line("URL of your server", known or "http://localhost:8001"))
+        except ConfigError as error:
+            console(sys.stderr).print(clean(f"{error.message}: {error.hint}", _LINE))
     if not known:
         raise ConfigError("it is not said which server to evaluate", "name it with --rag-url http://localhost:8001")
     return _checked_url(known)
-
-
-def _typed_url(default: str) -> str:
-    """What somebody types, until it is a URL."""
-    while True:
-        try:
-            return _checked_url(ask_line("URL of your server", default))
-        except ConfigError as error:
-            console(sys.stderr).print(clean(f"{error.message}: {error.hint}", _SAID))
 
 
 def _checked_url(url: str) -> str:
@@ -138,60 +152,80 @@ def _checked_url(url: str) -> str:
     return checked
 
 
+# Questions: of a file that is named or there, typed, or a template to fill in.
+
+
 def _questions(flags: InitFlags, *, asks: bool) -> _Questions:
     """The questions that were named, else those of questions.jsonl beside the configuration, else new ones there.
-
-    Raises:
-        DatasetError: The file cannot be read.
-    """
-    beside = flags.output.with_name(_QUESTIONS)
-    named = flags.questions or (_named_by_somebody(beside) if asks else None)
-    if named == GOLDEN:
-        return _of_file(GOLDEN_QUESTIONS, None, flags.columns)
-    if named is not None:
-        return _of_file(Path(named), Path(named), flags.columns)
-    if beside.exists() and not is_template(beside):
-        console(sys.stderr).print(f"the questions are those of {beside}, which is there", soft_wrap=True)
-        return _of_file(beside, beside, flags.columns)
-    if flags.columns is not None:
-        raise ConfigError(_NO_FILE, "name it with --questions")
-    return _new_questions(beside, _typed() if asks else [])
-
-
-def _of_file(path: Path, named: Path | None, columns: str | None) -> _Questions:
-    """The questions of a file, which the configuration names; of the golden set None.
 
     Raises:
         ConfigError: Columns are said of no file, or are no pairs of fields and columns.
         DatasetError: The file cannot be read.
     """
-    if named is None and columns is not None:
-        raise ConfigError(_NO_FILE, "leave --columns out")
-    said = EvalConfig.build({"dataset_file": str(path), "columns": columns or {}}).columns
-    return _Questions(named, first_questions(path, said), columns=said)
+    beside = flags.output.with_name(_QUESTIONS)
+    named = flags.questions or (_typed_name(beside) if asks else "")
+    if named == GOLDEN:
+        if flags.columns is not None:
+            raise ConfigError(_NO_FILE, "leave --columns out")
+        return _Questions(None, _first_questions(GOLDEN_QUESTIONS, {}))
+    if not named and beside.exists() and not _is_template(beside):
+        console(sys.stderr).print(f"the questions are those of {beside}, which is there", soft_wrap=True)
+        named = str(beside)
+    if not named:
+        return _new_questions(beside, flags, asks=asks)
+    columns = EvalConfig.build({"dataset_file": named, "columns": flags.columns or {}}).columns
+    return _Questions(Path(named), _first_questions(Path(named), columns), columns=columns)
 
 
-def _named_by_somebody(beside: Path) -> str | None:
-    there = f"{beside}, which is there" if beside.exists() else "type them now, or a template"
-    return ask_line(f"file of your questions, golden for those shipped with evals, or Enter ({there})") or None
+def _typed_name(beside: Path) -> str:
+    way = f"{beside}, which is there" if beside.exists() else "type them now, or a template"
+    return ask_line(f"file of your questions, golden for those shipped with evals, or Enter ({way})")
 
 
-def _new_questions(path: Path, rows: Sequence[dict[str, Any]]) -> _Questions:
+def _new_questions(beside: Path, flags: InitFlags, *, asks: bool) -> _Questions:
+    """Questions that somebody types, else a template to fill in."""
+    if flags.columns is not None:
+        raise ConfigError(_NO_FILE, "name it with --questions")
+    rows = _typed_rows() if asks else []
     if not rows:
-        return _Questions(path, [DEFAULT_QUESTION], to_fill=True)
-    write_output(path, rows_text(rows).encode())  # at once: what somebody typed is not lost where the server is
-    return _Questions(path, [row["question"] for row in rows[:_MOST_ASKED]])
+        return _Questions(beside, [DEFAULT_QUESTION], to_fill=True)
+    lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+    write_output(beside, lines.encode())  # at once: what somebody typed is not lost where the server is
+    return _Questions(beside, [row["question"] for row in rows[:_MOST_ASKED]])
 
 
-def _typed() -> list[dict[str, Any]]:
-    """Rows of what somebody types, until they type none."""
+def _first_questions(path: Path, columns: Mapping[str, str]) -> list[str]:
+    """The questions of a file that show the most of a server: the first that name a gold, else the first of all."""
+    questions = read_file(path, columns).questions
+    with_gold = islice((each.question for each in questions if each.gold_passages), _MOST_ASKED)
+    return list(with_gold) or [questions[0].question]
+
+
+def _is_template(path: Path) -> bool:
+    """Whether a file holds nothing but rows that say how they are filled in, and no question yet."""
+    try:
+        with path.open("rb") as file:
+            rows = [json.loads(line) for line in file.read(_READ_OF_TEMPLATE).splitlines()]
+    except (OSError, ValueError, RecursionError):
+        return False
+    return bool(rows) and all(isinstance(row, dict) and _HOW in row and not row.get("question") for row in rows)
+
+
+def _typed_rows() -> list[dict[str, Any]]:
+    """Rows of what somebody types, until they type none; what is left out is not known, and is not written."""
     rows: dict[str, dict[str, Any]] = {}
     while question := ask_line(f"question {len(rows) + 1}, as a user asks it (Enter: no more)"):
-        answer = ask_line(f"  its answer (Enter: not known; {UNANSWERABLE}: your documents hold none)")
-        told = answer == UNANSWERABLE
-        passage = "" if told else ask_line("  a sentence of a document that says so, word for word (Enter: not known)")
-        rows[question] = typed_row(question, answer, passage)
+        answer = ask_line(f"  its answer (Enter: not known; {_UNANSWERABLE}: your documents hold none)")
+        if answer == _UNANSWERABLE:
+            rows[question] = {"question": question, "is_unanswerable": True}
+            continue
+        passage = ask_line("  a sentence of a document that says so, word for word (Enter: not known)")
+        known = {key: text for key, text in (("expected_answer", answer), ("gold_passages", passage)) if text}
+        rows[question] = {"question": question, **known, **({"is_unanswerable": False} if known else {})}
     return list(rows.values())
+
+
+# The server: of a profile, or found out by questions.
 
 
 def _server(
@@ -229,7 +263,7 @@ def _reached(targets: Sequence[Target], assent: Assent) -> Reached:
         ServerRefusedError: No question was answered.
         ConfigError: An answer would need an assent that is not given.
     """
-    tell, reached = _teller(), list[Reached]()
+    tell, reached = teller(), list[Reached]()
     found = survey(targets[0], tell)
     for target in targets:
         try:
@@ -238,7 +272,8 @@ def _reached(targets: Sequence[Target], assent: Assent) -> Reached:
             if target is targets[-1] and not reached:
                 raise
             continue
-        if _shows(latest, target.question):
+        response = latest.read(lambda _: None).response
+        if response.chunks and not is_abstention(response.answer or "", target.question):
             return latest
         reached.append(latest)
         found = found.only(latest.reader.plan)
@@ -247,15 +282,55 @@ def _reached(targets: Sequence[Target], assent: Assent) -> Reached:
     return reached[0]
 
 
-def _shows(reached: Reached, question: str) -> bool:
-    """Whether an answer has passages and does not decline."""
-    response = reached.read(lambda _: None).response
-    return bool(response.chunks) and not is_abstention(response.answer or "", question)
+# What is written, and what to do next.
 
 
-def _teller() -> Callable[[str], None]:
-    out = console(sys.stderr)
-    return lambda line: out.print(clean(line, _SAID))
+def _config_text(
+    path: Path, server: Mapping[str, Any], questions: _Questions, doubts: Sequence[Doubt], *, judged: bool
+) -> str:
+    """The text of the file: keys that were chosen as they are, others with their defaults as comments."""
+    if questions.file is None:
+        asked = (
+            "# Questions on the documents of an invented insurer, shipped with evals; the server must hold these\n"
+            "datasets: [golden]    # default: ragbench\n"
+        )
+    else:
+        asked = (
+            "# The questions: a row each, of which only `question` is required; "
+            "docs/datasets.md has the other columns\n"
+            f"dataset_file: {flow(str(questions.file))}    # default: none, which asks `datasets`\n"
+        )
+    columns = "# columns: {}                     # which column is which field, such as {question: Frage}\n"
+    if questions.columns:
+        columns = f"columns: {flow(questions.columns)}    # which column is which field\n"
+    _, _, template = _CONFIG.read_text(encoding="utf-8").partition("\n")
+    return Template(template).substitute(
+        eval=_command("eval", path),
+        doctor=_command("doctor", path),
+        questions=asked,
+        columns=columns,
+        server="".join(_server_lines(server, doubts)),
+        judged=flow(judged),
+    )
+
+
+def _command(name: str, path: Path) -> str:
+    """A command that takes the file."""
+    return f"evals {name} --config {quote(str(path))}"
+
+
+def _server_lines(server: Mapping[str, Any], doubts: Sequence[Doubt]) -> Iterator[str]:
+    """The section with a comment above each key; what is a guess stands above all of it."""
+    first, *lines = section_text(server).splitlines()
+    yield "# The server that is asked; docs/profiles.md\n"
+    for doubt in doubts:
+        said = f"guess {doubt.key}: {doubt.chosen} ({doubt.why})" if doubt.chosen else f"guess: {doubt.why}"
+        for text in (said, *(f"  or {other}" for other in doubt.others)):
+            yield f"# {one_line(text, _COMMENT)}\n"  # a text of a server, whatever characters it holds
+    yield f"{first}\n"
+    for line in lines:
+        about = _KEYS.get(line.strip().partition(":")[0]) if not line.startswith("    ") else None
+        yield f"  # {about}\n{line}\n" if about else f"{line}\n"
 
 
 def _unset(server: dict[str, Any], *, judged: bool) -> Iterator[str]:
@@ -267,20 +342,18 @@ def _unset(server: dict[str, Any], *, judged: bool) -> Iterator[str]:
         yield keys[0]
 
 
-def _tell(config: FirstConfig, questions: _Questions, variables: Sequence[str]) -> None:
+def _print_next(path: Path, server: dict[str, Any], questions: _Questions, variables: Sequence[str]) -> None:
     """What was written, and the commands to run, in their order."""
-    out = console()
-    out.print(f"wrote {config.path}", soft_wrap=True)
+    lines = [f"wrote {path}"]
     if questions.to_fill:
-        out.print(f"wrote {questions.file}: fill in its three rows first; each says how", soft_wrap=True)
+        lines.append(f"wrote {questions.file}: fill in its three rows first; each says how")
     elif questions.file is not None:
-        out.print(f"questions: {questions.file}", soft_wrap=True)
-    out.print("\nrun:")
-    for name in dict.fromkeys(variables):
-        out.print(f"  export {name}=…", soft_wrap=True)
-    if config.questions is None and resolve_spec(config.server).upload is not None:
-        out.print(f"  {config.command('ingest')}    # once: the documents of the golden set", soft_wrap=True)
-    elif config.questions is None:
-        out.print(f"  # once: give your server the documents of {GOLDEN_CORPUS}", soft_wrap=True)
-    out.print(f"  {config.command('doctor')}    # is all there that a run needs?", soft_wrap=True)
-    out.print(f"  {config.command('eval')}", soft_wrap=True)
+        lines.append(f"questions: {questions.file}")
+    lines += ["\nrun:", *(f"  export {name}=…" for name in dict.fromkeys(variables))]
+    if questions.file is None and resolve_spec(server).upload is not None:
+        lines.append(f"  {_command('ingest', path)}    # once: the documents of the golden set")
+    elif questions.file is None:
+        lines.append(f"  # once: give your server the documents of {GOLDEN_CORPUS}")
+    lines += [f"  {_command('doctor', path)}    # is all there that a run needs?", f"  {_command('eval', path)}"]
+    for line in lines:
+        console().print(line, soft_wrap=True)

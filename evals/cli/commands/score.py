@@ -1,134 +1,101 @@
-"""`evals merge RUN…`: one run of all shards."""
+"""Commands that measure answers which are there: `evals merge`, `evals rescore`, `evals score`."""
 
-import asyncio
 import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import typer
 
 from evals.cli.ci import Reporter
 from evals.cli.commands.eval import describe_measuring
-from evals.cli.ending import end, measure_now, observer_for
-from evals.cli.flags import CiFlags, RescoreFlags, ScoreFlags, given_flags, refuse_idle
-from evals.cli.overrides import config_layers
+from evals.cli.flags import MergeFlags, RescoreFlags, ScoreFlags
+from evals.cli.measuring import config_layers, finish, measure_now, observer_for, runs_dir_of, until_ctrl_c
+from evals.cli.parameters import flag_name, given_flags
 from evals.cli.terminal import DOUBTFUL, check_output, clean, console
 from evals.config import EvalConfig
 from evals.errors import ConfigError, RunInterruptedError
+from evals.metrics.base import BaseMetric
 from evals.run.merge import merge, put_together
 from evals.run.resume import rescore_config
 from evals.run.saved import saved_answers, saved_run
 from evals.run.setup import check_config
-from evals.scoring.passages import PassageScores, score_predictions
+from evals.run.work import RunPlan
+from evals.scoring.passages import score_predictions
 from evals.store.atomic import write_output
 from evals.store.naming import DEFAULT_RUNS_DIR
 from evals.store.runs import RunStore
 
 
-def merge_runs(
-    run_ids: Sequence[str],
-    *,
-    name: str | None,
-    gates: Sequence[str],
-    lenient: bool,
-    allow_uncalibrated: bool,
-    allow_partial: bool,
-    as_json: bool,
-    runs_dir: Path | None,
-    flags: CiFlags,
-) -> None:
+def merge_shards(flags: MergeFlags) -> None:
     """Make one run of the shards, and print what came out.
 
     Raises:
         RunInterruptedError: Somebody pressed Ctrl-C; the shards are as they were.
         EvalsError: With the exit code of what went wrong.
     """
-    store = RunStore(runs_dir or DEFAULT_RUNS_DIR)
-    given: dict[str, Any] = {"name": name, "gate": list(gates), "allow_uncalibrated": allow_uncalibrated}
-    with Reporter(flags, as_json=as_json, lenient=lenient) as reporter:
-        _merge(store, run_ids, given, reporter, allow_partial=allow_partial, as_json=as_json)
-
-
-def _merge(
-    store: RunStore,
-    run_ids: Sequence[str],
-    given: dict[str, Any],
-    reporter: Reporter,
-    *,
-    allow_partial: bool,
-    as_json: bool,
-) -> None:
+    store = RunStore(flags.runs_dir or DEFAULT_RUNS_DIR)
+    given = {"name": flags.name, "gate": flags.gate, "allow_uncalibrated": flags.allow_uncalibrated}
     layer = {key: value for key, value in given.items() if value} | {"runs_dir": store.folder}
-    shards = put_together([store.load(run_id) for run_id in run_ids], layer, allow_partial=allow_partial)
-    try:
-        done = asyncio.run(merge(shards, observer_for(as_json=as_json)))
-    except KeyboardInterrupt as error:
-        raise RunInterruptedError("interrupted", "the shards are as they were: merge them again") from error
-    end(done, shards.config, reporter, as_json=as_json)
+    with Reporter(flags, as_json=flags.as_json, lenient=flags.lenient) as reporter:
+        loaded = [store.load(run_id) for run_id in flags.runs]
+        shards = put_together(loaded, layer, allow_partial=flags.allow_partial)
+        unchanged = RunInterruptedError("interrupted", "the shards are as they were: merge them again")
+        done = until_ctrl_c(merge(shards, observer_for(as_json=flags.as_json)), lambda: unchanged)
+        finish(done, shards.config, reporter, as_json=flags.as_json)
 
 
-# `evals rescore`.
-
-
-def rescore_run(run_id: str, flags: RescoreFlags) -> None:
+def rescore(flags: RescoreFlags) -> None:
     """Measure a saved run again, and print what came out.
 
     Raises:
         EvalsError: With the exit code of what went wrong.
     """
     with Reporter(flags, as_json=flags.as_json, lenient=flags.lenient) as reporter:
-        _rescore(run_id, flags, reporter)
+        layers = config_layers(flags)
+        runs_dir = runs_dir_of(layers)
+        source = RunStore(runs_dir).load(flags.run)
+        settings = rescore_config(source, *layers, {"runs_dir": runs_dir}, remap=flags.remap)
+        metrics = check_config(settings, asking=not flags.dry_run)
+        _measure(saved_run(source, settings, remap=flags.remap), metrics, settings, flags, reporter)
 
 
-def _rescore(run_id: str, flags: RescoreFlags, reporter: Reporter) -> None:
-    layers, remap, as_json = config_layers(flags), flags.remap, flags.as_json
-    runs_dir = EvalConfig.build(*({"runs_dir": layer["runs_dir"]} for layer in layers if "runs_dir" in layer)).runs_dir
-    source = RunStore(runs_dir).load(run_id)
-    settings = rescore_config(source, *layers, {"runs_dir": runs_dir}, remap=remap)
-    metrics = check_config(settings, asking=not flags.dry_run)
-    work = saved_run(source, settings, remap=remap)
-    if flags.dry_run:
-        describe_measuring(work, metrics, settings, as_json=as_json)
-        return
-    observer = observer_for(as_json=as_json, quiet=flags.quiet, verbose=flags.verbose)
-    done = measure_now(work, metrics, settings, observer)
-    end(done, settings, reporter, as_json=as_json, remapped=remap, quiet=flags.quiet)
-
-
-# `evals score ANSWERS --dataset-file QUESTIONS`: saved answers, scored like those of a run.
-
-
-def score_saved_answers(answers: Path, flags: ScoreFlags, *, k: int | None, output: Path | None) -> None:
-    """Score saved answers to the questions of a dataset file, and print what came out.
-
-    Raises:
-        EvalsError: With the exit code of what went wrong.
-    """
-    refuse_idle("saved answers", k=k, output=output)
-    with Reporter(flags, as_json=flags.as_json, lenient=flags.lenient) as reporter:
-        _score(answers, flags, reporter)
-
-
-def _score(answers: Path, flags: ScoreFlags, reporter: Reporter) -> None:
-    settings = EvalConfig.build(*config_layers(flags), {"samples_per_dataset": None})
-    if settings.dataset_file is None:
-        raise ConfigError(
-            "nothing says what the right answers are",
-            "score answers.jsonl --dataset-file questions.jsonl, or score predictions.json gold.json",
-        )
-    metrics = check_config(settings, asking=not flags.dry_run)
-    work = saved_answers(answers, settings)
+def _measure(
+    work: RunPlan,
+    metrics: Sequence[BaseMetric],
+    settings: EvalConfig,
+    flags: RescoreFlags | ScoreFlags,
+    reporter: Reporter,
+) -> None:
+    """Measure the answers of a plan and print the run, or say what would be done."""
     if flags.dry_run:
         describe_measuring(work, metrics, settings, as_json=flags.as_json)
         return
     observer = observer_for(as_json=flags.as_json, quiet=flags.quiet, verbose=flags.verbose)
     done = measure_now(work, metrics, settings, observer)
-    end(done, settings, reporter, as_json=flags.as_json, quiet=flags.quiet)
+    remapped = isinstance(flags, RescoreFlags) and flags.remap
+    finish(done, settings, reporter, as_json=flags.as_json, remapped=remapped, quiet=flags.quiet)
 
 
-# `evals score PREDICTIONS GOLD`: retrieved passages against gold passages.
+def score(flags: ScoreFlags) -> None:
+    """Score retrieved passages against gold passages, or saved answers to the questions of a dataset file.
+
+    Raises:
+        EvalsError: With the exit code of what went wrong.
+    """
+    if flags.gold is not None:
+        _score_passages(flags.gold, flags)
+        return
+    _refuse_idle("saved answers", k=flags.k, output=flags.output)
+    with Reporter(flags, as_json=flags.as_json, lenient=flags.lenient) as reporter:
+        settings = EvalConfig.build(*config_layers(flags), {"samples_per_dataset": None})
+        if settings.dataset_file is None:
+            raise ConfigError(
+                "nothing says what the right answers are",
+                "score answers.jsonl --dataset-file questions.jsonl, or score predictions.json gold.json",
+            )
+        metrics = check_config(settings, asking=not flags.dry_run)
+        _measure(saved_answers(flags.predictions, settings), metrics, settings, flags, reporter)
 
 
 _RULE = "=" * 26
@@ -136,27 +103,34 @@ _RULE = "=" * 26
 _DEFAULT_K = 10
 
 
-def score_passages(predictions: Path, gold: Path, flags: ScoreFlags, *, k: int | None, output: Path | None) -> None:
-    """Score the files and print the means; what to know about them goes to stderr.
-
-    Raises:
-        EvalsError: With the exit code of what went wrong.
-    """
+def _score_passages(gold: Path, flags: ScoreFlags) -> None:
+    """Score the files and print the means; what to know about them goes to stderr."""
     names = ("dry_run", "lenient", "quiet", "verbose", "no_fail", "junit", "comment")
     switches = {name: getattr(flags, name) or None for name in names}
-    refuse_idle("retrieved passages", config=flags.config, **switches, **given_flags(flags))
-    if output is not None:
-        check_output(output)
-    scores = score_predictions(predictions, gold, k=_DEFAULT_K if k is None else k)
+    _refuse_idle("retrieved passages", config=flags.config, **switches, **given_flags(flags))
+    if flags.output is not None:
+        check_output(flags.output)
+    scores = score_predictions(flags.predictions, gold, k=_DEFAULT_K if flags.k is None else flags.k)
     err = console(sys.stderr)
     for note in scores.notes:
         err.print(clean(f"! {note}"), style=DOUBTFUL, soft_wrap=True)
-    text = json.dumps(scores.labelled(), indent=2)
-    if output is not None:
-        write_output(output, f"{text}\n".encode())
-    typer.echo(text if flags.as_json else _block(scores))
+    means = scores.labelled()
+    text = json.dumps(means, indent=2)
+    if flags.output is not None:
+        write_output(flags.output, f"{text}\n".encode())
+    lines = [f"{label}: {value:.4f}" for label, value in means.items()]
+    typer.echo(text if flags.as_json else "\n".join(["Evaluation Results:", _RULE, *lines, _RULE]))
 
 
-def _block(scores: PassageScores) -> str:
-    lines = [f"{label}: {value:.4f}" for label, value in scores.labelled().items()]
-    return "\n".join(["Evaluation Results:", _RULE, *lines, _RULE])
+def _refuse_idle(what: str, **flags: object) -> None:
+    """Refuse flags of the other form of `score`, which would do nothing.
+
+    Raises:
+        ConfigError: One of them is given: it is neither None nor an empty list.
+    """
+    for name, value in flags.items():
+        if value not in (None, []):
+            raise ConfigError(
+                f"{flag_name(name, value)} does nothing where {what} are scored",
+                "score predictions.json gold.json, or score answers.jsonl --dataset-file questions.jsonl",
+            )

@@ -1,10 +1,9 @@
-"""`evals probe`."""
+"""Commands about a server before it is evaluated: `evals doctor`, `ingest`, `probe`, `serve`."""
 
-import asyncio
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from shlex import quote
@@ -13,9 +12,9 @@ from typing import Any
 
 import typer
 
-from evals.cli.ending import observer_for
-from evals.cli.flags import EvalFlags, IngestFlags, InitFlags, flag_name, given_flags
-from evals.cli.overrides import config_layers
+from evals.cli.flags import EvalFlags, IngestFlags, InitFlags, ProbeFlags, ServeFlags
+from evals.cli.measuring import config_layers, observer_for, until_ctrl_c
+from evals.cli.parameters import flag_name, given_flags
 from evals.cli.terminal import BAD, DOUBTFUL, GOOD, ask_line, check_output, clean, console, is_terminal
 from evals.client.ingest import Upload, uploads_in, uploads_of
 from evals.client.profile import NO_PROFILE
@@ -29,7 +28,6 @@ from evals.run.probing.openapi import Candidates, Plan
 from evals.run.probing.probe import ask, survey
 from evals.run.probing.reading import DEFAULT_QUESTION, Probed, Target
 from evals.run.work import load_workload
-from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import Citation, EvalResponse
 from evals.store.atomic import write_output
 from evals.store.naming import command
@@ -40,9 +38,13 @@ from evals.text.sentences import sentences
 # `evals doctor`.
 
 
-_MARKS = {Health.WELL: "✓", Health.DOUBTFUL: "!", Health.BROKEN: "✗", Health.UNSEEN: "·"}
-
-_STYLES = {Health.WELL: GOOD, Health.DOUBTFUL: DOUBTFUL, Health.BROKEN: BAD, Health.UNSEEN: "dim"}
+_SHOWN = {
+    Health.WELL: ("✓", GOOD),
+    Health.DOUBTFUL: ("!", DOUBTFUL),
+    Health.BROKEN: ("✗", BAD),
+    Health.UNSEEN: ("·", "dim"),
+}
+"""The mark of each state, and its colour."""
 
 _WIDTH = max(map(len, ("configuration", "datasets"))) + 1
 
@@ -53,31 +55,29 @@ def doctor(flags: EvalFlags) -> int:
     Returns:
         The exit code of the first part by which a run would end; 0 where none is.
     """
+
+    def tell(finding: Examined) -> None:
+        if not flags.as_json:
+            _print_finding(finding)
+
     try:
         config = EvalConfig.build(*config_layers(flags))
     except EvalsError as error:
         found = [broken("configuration", error)]
-        _tell(found[0], as_json=flags.as_json)
+        tell(found[0])
     else:
-        try:
-            found = asyncio.run(
-                examine(config, observer_for(as_json=True), lambda finding: _tell(finding, as_json=flags.as_json))
-            )
-        except KeyboardInterrupt as error:
-            raise RunInterruptedError("interrupted; nothing was changed") from error
+        unchanged = RunInterruptedError("interrupted; nothing was changed")
+        found = until_ctrl_c(examine(config, observer_for(as_json=True), tell), lambda: unchanged)
     if flags.as_json:
         typer.echo(json.dumps([asdict(finding) for finding in found], indent=2))
     return next((finding.exit_code for finding in found if finding.exit_code), 0)
 
 
-def _tell(finding: Examined, *, as_json: bool) -> None:
-    if as_json:
-        return
-    out = console()
-    mark = f"{_MARKS[finding.health]} {finding.part:<{_WIDTH}}"
-    out.print(mark, style=_STYLES[finding.health], end="")
-    indent = " " * (_WIDTH + 2)
+def _print_finding(finding: Examined) -> None:
+    out, indent = console(), " " * (_WIDTH + 2)
+    mark, style = _SHOWN[finding.health]
     width = max(60, out.width)
+    out.print(f"{mark} {finding.part:<{_WIDTH}}", style=style, end="")
     out.print(fill(finding.said, width, initial_indent=indent, subsequent_indent=indent).lstrip(), soft_wrap=True)
     if finding.hint:
         out.print(fill(finding.hint, width, initial_indent=indent, subsequent_indent=indent), soft_wrap=True)
@@ -89,30 +89,28 @@ def _tell(finding: Examined, *, as_json: bool) -> None:
 _LONGEST_CHECK = 200
 
 
-def ingest(folder: Path | None, flags: IngestFlags, *, check: str | None, no_check: bool) -> None:
+def ingest(flags: IngestFlags) -> None:
     """Give documents to the server, ask it a question about them, and print what came out.
-
-    Args:
-        folder: Of the documents; None takes those of the datasets.
-        flags: Of the command.
-        check: The question to ask afterwards.
-        no_check: Ask none.
 
     Raises:
         EvalsError: With the exit code of what went wrong.
     """
-    if check is not None and (no_check or not check.strip()):
-        raise ConfigError("--check and --no-check exclude each other" if no_check else "--check is empty")
+    if flags.check is not None and (flags.no_check or not flags.check.strip()):
+        raise ConfigError("--check and --no-check exclude each other" if flags.no_check else "--check is empty")
     config = EvalConfig.build(*config_layers(flags))
-    documents, question = _of_folder(folder) if folder else _of_datasets(config)
-    question = None if no_check else check or question
-    try:
-        done = asyncio.run(upload_documents(config, documents, observer_for(as_json=flags.as_json), question))
-    except KeyboardInterrupt as error:
-        raise RunInterruptedError(
-            "interrupted; what was uploaded is noted", "give the same command again: nothing is uploaded twice"
-        ) from error
-    _print(done, _next_steps(flags, config, folder), as_json=flags.as_json)
+    documents, question = _of_folder(flags.folder) if flags.folder else _of_datasets(config)
+    noted = RunInterruptedError(
+        "interrupted; what was uploaded is noted", "give the same command again: nothing is uploaded twice"
+    )
+    asked = None if flags.no_check else flags.check or question
+    uploading = upload_documents(config, documents, observer_for(as_json=flags.as_json), asked)
+    done = until_ctrl_c(uploading, lambda: noted)
+    if flags.as_json:
+        plain = asdict(done)
+        typer.echo(json.dumps({**plain["report"], "check": plain["check"]}, indent=2))
+        return
+    for line in (*_told(done), *_next_steps(flags, config)):
+        console().print(line, soft_wrap=True)
 
 
 def _of_folder(folder: Path) -> tuple[list[Upload], str | None]:
@@ -132,56 +130,47 @@ def _first_sentence(document: Upload) -> str | None:
 
 
 def _of_datasets(config: EvalConfig) -> tuple[list[Upload], str | None]:
+    """The documents of the datasets, and the first question that names its gold."""
     workload = load_workload(config)
     if not workload.documents:
         raise ConfigError(
             "there are no documents to ingest: these questions come without a corpus",
             "name a folder of documents, or put `documents` beside `questions` into a JSON file",
         )
-    return uploads_of(workload.documents), _answerable(workload.questions)
+    with_gold = (each.question for each in workload.questions if each.gold_passages)
+    return uploads_of(workload.documents), next(with_gold, None)
 
 
-def _answerable(questions: Sequence[EvalQuestion]) -> str | None:
-    """The first question that names its gold."""
-    return next((each.question for each in questions if each.gold_passages), None)
-
-
-def _print(done: Uploaded, next_steps: Iterable[str], *, as_json: bool) -> None:
-    if as_json:
-        typer.echo(json.dumps({**asdict(done.report), "check": asdict(done.check) if done.check else None}, indent=2))
-        return
-    out, report = console(), done.report
-    for remark in remarks_on(report):
-        out.print(f"· {remark}", soft_wrap=True)
+def _told(done: Uploaded) -> Iterator[str]:
+    report, check = done.report, done.check
+    yield from (f"· {remark}" for remark in remarks_on(report))
     total = report.uploaded + report.already_there + len(report.unconfirmed)
-    out.print(f"uploaded {share(report.uploaded, total, 'document')}", soft_wrap=True)
-    if done.check is None:
-        out.print("no question was asked to see that they are found", soft_wrap=True)
-    elif done.check.chunks is None:
-        out.print(
-            f"asked {done.check.question!r}: the server sends no chunks, so what it found is not known", soft_wrap=True
-        )
+    yield f"uploaded {share(report.uploaded, total, 'document')}"
+    if check is None:
+        yield "no question was asked to see that they are found"
+    elif check.chunks is None:
+        yield f"asked {check.question!r}: the server sends no chunks, so what it found is not known"
     else:
-        of_them = f"{done.check.of_these} of {counted(done.check.chunks, 'chunk')}"
-        out.print(f"asked {done.check.question!r}: {of_them} are of these documents", soft_wrap=True)
-    for step in next_steps:
-        out.print(step, soft_wrap=True)
+        of_them = f"{check.of_these} of {counted(check.chunks, 'chunk')}"
+        yield f"asked {check.question!r}: {of_them} are of these documents"
 
 
-def _next_steps(flags: IngestFlags, config: EvalConfig, folder: Path | None) -> Iterator[str]:
+def _next_steps(flags: IngestFlags, config: EvalConfig) -> Iterator[str]:
     """The commands that evaluate the server: documents of a folder need questions about them first."""
-    given = [
-        f"{flag_name(name)} {quote(str(value))}" for name, value in given_flags(flags).items() if name != "runs_dir"
-    ]
-    words = ["eval", *([f"--config {quote(str(flags.config))}"] if flags.config else []), *given]
-    if folder is not None and not {"dataset_file", "datasets"} & config.model_fields_set:
+    given = given_flags(flags).items()
+    words = ["eval", *([f"--config {quote(str(flags.config))}"] if flags.config else [])]
+    words += [f"{flag_name(name)} {quote(str(value))}" for name, value in given if name != "runs_dir"]
+    if flags.folder is not None and not {"dataset_file", "datasets"} & config.model_fields_set:
         server = config.server_spec()
         kind = [] if server.profile == NO_PROFILE else [f"--profile {quote(server.profile)}"]
-        other = ["--output questions.yml"] if InitFlags.output.exists() else []
+        other = ["--output questions.yml"] if InitFlags().output.exists() else []
         init = " ".join(["evals init", f"--rag-url {quote(server.url)}", *kind, *other])
         yield f"questions about these documents: {init}    # writes questions.jsonl to fill in"
         words.append("--dataset-file questions.jsonl")
     yield f"evaluate: {command(' '.join([*words, *([] if flags.config else ['--no-judge'])]), config.runs_dir)}"
+
+
+# `evals probe`.
 
 
 _OF_ASSENT = "no profile has these paths, and a request to them may change something on the server:"
@@ -193,60 +182,43 @@ _CHUNKS_SHOWN = 3
 _LINE = 400
 
 
-def probe_server(
-    url: str,
-    headers: list[str],
-    question: str | None,
-    body: str | None,
-    *,
-    profiles: bool,
-    yes: bool,
-    dry_run: bool,
-    as_json: bool,
-    output: Path | None,
-) -> None:
+def probe(flags: ProbeFlags) -> None:
     """Find out how a server is asked and read, and write the section that evaluates it.
-
-    Args:
-        url: Of the server.
-        headers: Sent with each request.
-        question: To ask; None for a general one.
-        body: The form of the request, as JSON.
-        profiles: Try built-in profiles.
-        yes: Call paths that neither profiles nor most servers have, too.
-        dry_run: List the requests, and send none.
-        as_json: Print JSON and nothing else.
-        output: File for the section.
 
     Raises:
         EvalsError: Nothing answers, or nothing is understood.
     """
-    if output is not None:
-        check_output(output)
-    given = read_headers(headers)
-    target = Target(url, given, question or DEFAULT_QUESTION, body_of(body), profiles)
-    out = console(sys.stderr)
-
-    def tell(line: str) -> None:
-        out.print(clean(line, _LINE))
-
+    if flags.output is not None:
+        check_output(flags.output)
+    given = read_headers(flags.header or [])
+    target = Target(flags.url, given, flags.question or DEFAULT_QUESTION, body_of(flags.body), flags.profiles)
+    tell, out = teller(), console(sys.stderr)
     found = survey(target, tell)
-    if dry_run:
-        _list(found.candidates, yes=yes, as_json=as_json)
+    if flags.dry_run:
+        _list_requests(found.candidates, yes=flags.yes, as_json=flags.as_json)
         return
-    probed = ask(found, target, tell, list if yes else pick_allowed).read(choose)
+    probed = ask(found, target, tell, list if flags.yes else pick_allowed).read(choose)
     text = section_text(probed.server)
-    if as_json:
+    if flags.as_json:
         typer.echo(json.dumps(_as_json(probed), indent=2, ensure_ascii=False))
-    else:
-        _show(probed)
+    else:  # the body beside what was made of it, to stderr: stdout has the section alone
+        out.print("\nwhat came:")
+        out.print(clean(probed.raw, _RAW_SHOWN))
+        show_reading(probed)
+        out.print()
         if given.variables:
             out.print(f"export {', '.join(given.variables)} before `evals eval`: no value of a header is written")
-    if output is not None:
-        write_output(output, text.encode())
-        out.print(f"wrote {output}: evals eval --config {output} --dataset-file questions.jsonl --no-judge")
-    elif not as_json:
+    if flags.output is not None:
+        write_output(flags.output, text.encode())
+        out.print(f"wrote {flags.output}: evals eval --config {flags.output} --dataset-file questions.jsonl --no-judge")
+    elif not flags.as_json:
         sys.stdout.write(text)
+
+
+def teller() -> Callable[[str], None]:
+    """Who hears of the progress: a line each on stderr."""
+    out = console(sys.stderr)
+    return lambda line: out.print(clean(line, _LINE))
 
 
 def body_of(text: str | None) -> Any:
@@ -290,7 +262,7 @@ def _picked(about: str, choices: Sequence[str], question: str, default: str) -> 
     return None
 
 
-def _list(candidates: Candidates, *, yes: bool, as_json: bool) -> None:
+def _list_requests(candidates: Candidates, *, yes: bool, as_json: bool) -> None:
     """The requests that would be sent, in their order."""
     sent = [plan.told for plan in (*candidates.free, *(candidates.others if yes else ()))]
     kept = [] if yes else [plan.told for plan in candidates.others]
@@ -303,31 +275,22 @@ def _list(candidates: Candidates, *, yes: bool, as_json: bool) -> None:
     typer.echo("\n".join(lines) or "nothing was found that takes a question")
 
 
-def _show(probed: Probed) -> None:
-    """The body beside what was made of it, to stderr: stdout has the section alone."""
-    out = console(sys.stderr)
-    out.print("\nwhat came:")
-    out.print(clean(probed.raw, _RAW_SHOWN))
-    show_reading(probed)
-    out.print()
-
-
 def show_reading(probed: Probed) -> None:
     """What the section makes of the body, which metrics that lets be computed, and what is a guess; to stderr."""
-    out = console(sys.stderr)
+    out, tell = console(sys.stderr), teller()
     out.print("\nwhat the section makes of it:")
     for line in _read_lines(probed.response):
-        out.print(clean(line, _LINE))
+        tell(line)
     if probed.unread:
         out.print(clean(f"not read: {', '.join(probed.unread)}", _RAW_SHOWN))
     out.print(f"\ncomputable (suite core): {', '.join(probed.metrics.names) or 'nothing'}")
     for reason, names in probed.metrics.missing.items():
-        out.print(clean(f"not {', '.join(names)}: {reason}", _LINE))
+        tell(f"not {', '.join(names)}: {reason}")
     for doubt in probed.doubts:
         chosen = f"{doubt.chosen} ({doubt.why})" if doubt.chosen else doubt.why
         out.print(clean(f"guess {doubt.key}: {chosen}", _LINE), style=DOUBTFUL)
         for other in doubt.others:
-            out.print(clean(f"or {other}", _LINE))
+            tell(f"or {other}")
 
 
 def _read_lines(response: EvalResponse) -> Iterator[str]:
@@ -369,11 +332,11 @@ def _as_json(probed: Probed) -> dict[str, Any]:
 # `evals serve`: the reference server in place of this process.
 
 
-def serve(host: str, port: int, corpus: str, allow_hosts: Sequence[str] = ()) -> None:
+def serve(flags: ServeFlags) -> None:
     """Become the reference server; it is never imported by the rest, so it is started like any other program.
 
     It says where it listens when it does; where it cannot, it says why and ends with exit code 2.
     """
-    arguments = ["--host", host, "--port", str(port), "--corpus", corpus, "--greet"]
-    arguments += [f"--allow-host={name}" for name in allow_hosts]
+    arguments = ["--host", flags.host, "--port", str(flags.port), "--corpus", flags.corpus, "--greet"]
+    arguments += [f"--allow-host={name}" for name in flags.allow_host or ()]
     os.execv(sys.executable, [sys.executable, "-m", "evals.reference_server", *arguments])  # noqa: S606 - our own module

@@ -1,4 +1,4 @@
-"""`evals show`."""
+"""Commands that show saved runs or write them elsewhere: `evals show`, `runs`, `export`, `report`, `track`, `view`."""
 
 import json
 import sys
@@ -13,8 +13,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from evals.cli.ending import carded, next_command, what_is_undone
-from evals.cli.flags import flag_name
+from evals.cli.flags import ExportFlags, ListFlags, PageFlags, ShowFlags, TrackFlags, ViewFlags
+from evals.cli.parameters import flag_name
+from evals.cli.saved import load_calibrated, next_command, what_is_undone
 from evals.cli.terminal import DOUBTFUL, check_output, check_place, clean, console, fits, print_json
 from evals.cli.views.run import (
     print_abstention,
@@ -37,7 +38,7 @@ from evals.report.document import write_report
 from evals.report.mlflow import log_to_mlflow
 from evals.report.tables import ExportFormat
 from evals.report.wording import TITLES, mark_of, run_cells
-from evals.schemas.results import EvalRecord, EvalRun
+from evals.schemas.results import EvalRun
 from evals.scoring.conclusion import Measured, measured
 from evals.scoring.config import by_objectives
 from evals.scoring.diagnosis.stages import Link
@@ -49,17 +50,8 @@ from evals.store.runs import RunStore, SavedRuns
 # `evals export`.
 
 
-def export(
-    run: str | None, *, run_id: str | None, form: str | None, output: Path | None, runs_dir: Path | None
-) -> None:
+def export(flags: ExportFlags) -> None:
     """Write a saved run to a file, or print it.
-
-    Args:
-        run: The run; `run_id` says the same.
-        run_id: The run.
-        form: The format; None for what the name of the file says, and without one CSV.
-        output: The file or folder; None for standard output.
-        runs_dir: The folder of the runs.
 
     Raises:
         ConfigError: No run is named, or two are; or the name of the file says no format.
@@ -69,20 +61,21 @@ def export(
         StoreError: The file could not be written.
         RunIncompleteError: Records were lost or changed since the run was saved; what there is was written.
     """
-    name = form or ("csv" if output is None else format_of(output))
+    output = flags.output
+    name = flags.form or ("csv" if output is None else format_of(output))
     known = known_format(name)
-    _check(name, known, output)
-    found, records = carded(RunStore(runs_dir or DEFAULT_RUNS_DIR), _named(run, run_id))
-    seen = measured(found, records)
+    _check_place_of(name, known, output)
+    run, records = load_calibrated(_named(flags.run, flags.run_id), flags.runs_dir)
+    found = measured(run, records)
     if output is not None:
-        export_files(seen, name, output)
+        export_files(found, name, output)
     else:
-        for piece in export_pieces(found, records, name):
+        for piece in export_pieces(run, records, name):
             # As bytes: the same on every machine, whatever its encoding and its line ends.
             typer.echo(piece.encode() if isinstance(piece, str) else piece, nl=False)
-    for note in known.notes(seen):
+    for note in known.notes(found):
         typer.echo(note, err=True)
-    refuse_damaged(found, records)
+    refuse_damaged(run, records)
 
 
 def _named(run: str | None, run_id: str | None) -> str:
@@ -93,7 +86,7 @@ def _named(run: str | None, run_id: str | None) -> str:
     return run or run_id or ""
 
 
-def _check(name: str, known: ExportFormat, output: Path | None) -> None:
+def _check_place_of(name: str, known: ExportFormat, output: Path | None) -> None:
     """See that there is a place for what is written, before anything is computed for it."""
     if output is not None and known.is_folder:
         if output.exists() and not output.is_dir():
@@ -107,10 +100,13 @@ def _check(name: str, known: ExportFormat, output: Path | None) -> None:
         raise ConfigError(f"{name} is no text for a terminal", "name a file with --output")
 
 
-# `evals report`.
+# `evals report` and `evals track`.
 
 
-def report(run_ids: Sequence[str], *, output: Path, runs_dir: Path | None) -> None:
+_TRACKERS = ("mlflow",)
+
+
+def report(flags: PageFlags) -> None:
     """Write saved runs as one HTML page.
 
     Raises:
@@ -120,12 +116,32 @@ def report(run_ids: Sequence[str], *, output: Path, runs_dir: Path | None) -> No
         StoreError: The file could not be written.
         RunIncompleteError: Records were lost or changed since a run was saved; what there is was written.
     """
-    check_output(output)
-    store = RunStore(runs_dir or DEFAULT_RUNS_DIR)
-    found = [carded(store, run_id) for run_id in run_ids]
-    write_report(output, [measured(run, records) for run, records in found])
+    check_output(flags.output)
+    found = [load_calibrated(run_id, flags.runs_dir) for run_id in flags.runs]
+    write_report(flags.output, [measured(*each) for each in found])
+    for each in found:
+        refuse_damaged(*each)
+
+
+def track(flags: TrackFlags) -> None:
+    """Log saved runs to a tracker.
+
+    Raises:
+        UnknownNameError: There is no such tracker.
+        ConfigError: It is not installed.
+        RunNotFoundError: There is no such run.
+        TrackerError: The tracker does not take a run.
+        RunIncompleteError: Records were lost or changed since a run was saved; what there is was logged.
+    """
+    if flags.to not in _TRACKERS:
+        raise UnknownNameError("tracker", flags.to, _TRACKERS)
+    found = [load_calibrated(run_id, flags.runs_dir) for run_id in flags.runs]
     for run, records in found:
-        refuse_damaged(run, records)
+        logged = log_to_mlflow(measured(run, records), uri=flags.uri, experiment=flags.experiment)
+        said = f"{run.id} is in MLflow as {logged}, experiment {flags.experiment}"
+        console().print(clean(said), soft_wrap=True)
+    for each in found:
+        refuse_damaged(*each)
 
 
 # `evals runs`.
@@ -135,13 +151,13 @@ _IN_LINE = 5
 """So many cells stand on a run's first line where the table does not fit."""
 
 
-def list_runs(runs_dir: Path | None, *, calibrations: bool = False, as_json: bool = False) -> None:
+def list_runs(flags: ListFlags) -> None:
     """Print the saved runs, newest last, then what cannot be read."""
-    store = RunStore(runs_dir or DEFAULT_RUNS_DIR)
+    store = RunStore(flags.runs_dir or DEFAULT_RUNS_DIR)
     found = store.survey()
-    saved = found if calibrations else found.without_calibrations()
-    if as_json:
-        print_json(json.dumps(_plain(store, saved), indent=2, ensure_ascii=False))
+    saved = found if flags.calibrations else found.without_calibrations()
+    if flags.as_json:
+        print_json(json.dumps(_as_json(store, saved), indent=2, ensure_ascii=False))
         return
     out, groups = console(), by_objectives(saved.runs)
     if saved.runs:
@@ -171,19 +187,17 @@ def _print_runs(out: Console, rows: Sequence[Sequence[str]]) -> None:
         out.print(Text(f"  {'  '.join(cell for cell in rest if cell)}"))
 
 
-def _plain(store: RunStore, saved: SavedRuns) -> dict[str, Any]:
-    return {
-        "runs": [
-            {
-                **run.model_dump(mode="json", include=_KEYS),
-                "score": run.weighted_score.score,
-                "server": run.server.model_dump(mode="json", include={"url", "profile"}),
-                "path": str(store.run_path(run)),
-            }
-            for run in saved.runs
-        ],
-        "unreadable": [{"message": error.message, "hint": error.hint} for error in saved.unreadable],
-    }
+def _as_json(store: RunStore, saved: SavedRuns) -> dict[str, Any]:
+    def row(run: EvalRun) -> dict[str, Any]:
+        return {
+            **run.model_dump(mode="json", include=_KEYS),
+            "score": run.weighted_score.score,
+            "server": run.server.model_dump(mode="json", include={"url", "profile"}),
+            "path": str(store.run_path(run)),
+        }
+
+    unreadable = [{"message": error.message, "hint": error.hint} for error in saved.unreadable]
+    return {"runs": [row(run) for run in saved.runs], "unreadable": unreadable}
 
 
 _KEYS = {
@@ -199,76 +213,42 @@ _KEYS = {
 }
 
 
-# `evals track`.
-
-
-_TRACKERS = ("mlflow",)
-
-
-def track(run_ids: Sequence[str], *, to: str, uri: str | None, experiment: str, runs_dir: Path | None) -> None:
-    """Log saved runs to a tracker.
-
-    Raises:
-        UnknownNameError: There is no such tracker.
-        ConfigError: It is not installed.
-        RunNotFoundError: There is no such run.
-        TrackerError: The tracker does not take a run.
-        RunIncompleteError: Records were lost or changed since a run was saved; what there is was logged.
-    """
-    if to not in _TRACKERS:
-        raise UnknownNameError("tracker", to, _TRACKERS)
-    store = RunStore(runs_dir or DEFAULT_RUNS_DIR)
-    found = [carded(store, run_id) for run_id in run_ids]
-    for run, records in found:
-        there = log_to_mlflow(measured(run, records), uri=uri, experiment=experiment)
-        console().print(clean(f"{run.id} is in MLflow as {there}, experiment {experiment}"), soft_wrap=True)
-    for run, records in found:
-        refuse_damaged(run, records)
-
-
 # `evals view`.
 
 
 _TOKEN_BYTES = 24
 
 
-def view(*, runs_dir: Path | None, port: int, label: bool, annotator: str | None, browser: bool) -> None:
+def view(flags: ViewFlags) -> None:
     """Serve the pages of a folder of runs until somebody presses Ctrl-C.
-
-    Args:
-        runs_dir: The folder; None for the usual one.
-        port: To listen on; 0 for any free one.
-        label: Whether answers can be labelled.
-        annotator: Who labels, where several people do.
-        browser: Whether to open one, where there is a terminal.
 
     Raises:
         ConfigError: There is no such folder, the port cannot be used, or somebody is named who labels nothing.
     """
-    folder = runs_dir or Path(DEFAULT_RUNS_DIR)
+    folder = flags.runs_dir or Path(DEFAULT_RUNS_DIR)
     if not folder.is_dir():
         raise ConfigError(f"there is no folder {folder}", "`evals eval` saves runs; name their folder with --runs-dir")
-    if annotator and not label:
+    if flags.annotator and not flags.label:
         raise ConfigError("--annotator says who labels, and nothing is labelled without --label", "add --label")
-    listener, token = bind(port), token_urlsafe(_TOKEN_BYTES)
-    taken = listener.getsockname()[1]
-    app = create_app(folder, token=token, port=taken, labels=label, annotator=annotator or "")
-    with Listening(app, listener) as server:
-        _tell(f"http://{HOST}:{taken}/{token}/", folder, label=label, browser=browser)
+    listener, token = bind(flags.port), token_urlsafe(_TOKEN_BYTES)
+    port = listener.getsockname()[1]
+    pages = create_app(folder, token=token, port=port, labels=flags.label, annotator=flags.annotator or "")
+    out, err = console(), console(sys.stderr)
+    with Listening(pages, listener) as server:
+        url = f"http://{HOST}:{port}/{token}/"
+        out.print(url, soft_wrap=True)
+        does = "answers can be labelled" if flags.label else "nothing is written"
+        err.print(clean(f"runs in {folder}; {does}; Ctrl-C ends it"), soft_wrap=True)
+        out.file.flush()
+        if not flags.no_browser and out.is_terminal:
+            webbrowser.open(url)
         try:
             server.wait()
         except KeyboardInterrupt:
-            console(sys.stderr).print("ended")
+            err.print("ended")
 
 
-def _tell(url: str, folder: Path, *, label: bool, browser: bool) -> None:
-    out = console()
-    does = "answers can be labelled" if label else "nothing is written"
-    out.print(url, soft_wrap=True)
-    console(sys.stderr).print(clean(f"runs in {folder}; {does}; Ctrl-C ends it"), soft_wrap=True)
-    out.file.flush()
-    if browser and out.is_terminal:
-        webbrowser.open(url)
+# `evals show`.
 
 
 _FAILURES_SHOWN = 5
@@ -276,17 +256,7 @@ _FAILURES_SHOWN = 5
 _UNVERIFIED = "records unverified: this run was saved without a checksum of them"
 
 
-def show(
-    run_id: str,
-    *,
-    failures: int | None,
-    question: str | None,
-    by: str | None,
-    matching: bool,
-    failed: str | None,
-    as_json: bool,
-    runs_dir: Path | None,
-) -> None:
+def show(flags: ShowFlags) -> None:
     """Print a saved run.
 
     Raises:
@@ -295,82 +265,59 @@ def show(
         UnknownNameError: The question, the link or the key to slice by does not exist.
         RunIncompleteError: Records were lost or changed since the run was saved; what there is was printed.
     """
-    _refuse_contradictions(question=question, json=as_json, by=by, matching=matching, failures=failures, failed=failed)
-    link = _link(failed)
-    store = RunStore(runs_dir or DEFAULT_RUNS_DIR)
-    run, records = carded(store, run_id)
-    if as_json and by is None:
+    _refuse_contradictions(flags)
+    if flags.failed is not None and flags.failed not in list(Link):
+        raise UnknownNameError("link", flags.failed, [link.value for link in Link])
+    run, records = load_calibrated(flags.run, flags.runs_dir)
+    if flags.as_json and flags.by is None:
         print_json(run.model_dump_json(indent=2))
-    elif question is not None:
-        record = _find(run, records, question)
-        print_question(console(), record, measured(run, records))
+    elif flags.question is not None:
+        number = records.number_of(flags.question)
+        if number is None:
+            refuse_damaged(run, records)
+            raise UnknownNameError("question", flags.question, records.ids)
+        print_question(console(), records[number], measured(run, records))
     else:
-        _print_all(run, records, failures=failures, by=by, matching=matching, link=link, as_json=as_json)
+        _show(run, records, flags)
     refuse_damaged(run, records)
 
 
-def _print_all(
-    run: EvalRun,
-    records: RecordFile,
-    *,
-    failures: int | None,
-    by: str | None,
-    matching: bool,
-    link: Link | None,
-    as_json: bool,
-) -> None:
+def _refuse_contradictions(flags: ShowFlags) -> None:
+    """Refuse flags of which one would silently win over the others."""
+    values = {
+        "question": flags.question,
+        "json": flags.as_json,
+        "by": flags.by,
+        "matching": flags.matching,
+        "failures": flags.failures,
+        "failed": flags.failed,
+    }
+    given = [name for name, value in values.items() if value not in (None, False)]
+    for alone in ("question", "json"):
+        others = [flag_name(name) for name in given if name != alone and {name, alone} != {"by", "json"}]
+        if alone in given and others:
+            raise ConfigError(f"{flag_name(alone)} and {others[0]} exclude each other")
+
+
+def _show(run: EvalRun, records: RecordFile, flags: ShowFlags) -> None:
+    """Print the run, its slices as JSON, the questions of a link, or how to go on with what did not finish."""
     out, runs_dir = console(), folder_of(run)
-    _check_key(run, records, by)
-    seen = measured(run, records)
-    if as_json and by is not None:
-        _print_slices_as_json(seen, records, by, runs_dir)
-    elif run.completed_at is None:
-        _print_unfinished(out, run, records, runs_dir)
-    elif link is not None:
-        print_link(out, seen, link, limit=failures)
+    _check_key(run, records, flags.by)
+    found = measured(run, records)
+    if run.completed_at is None:
+        way_on = next_command(run, records, runs_dir)
+        if flags.as_json:
+            raise ConfigError(f"run {run.id} did not finish: none of it is scored yet", way_on)
+        out.print(f"this run did not finish: {what_is_undone(run, records)}")
+        out.print(way_on, soft_wrap=True)
+    elif flags.as_json and flags.by is not None:
+        print_json(slices_as_json(found, flags.by))
+    elif flags.failed is not None:
+        print_link(out, found, Link(flags.failed), limit=flags.failures)
     else:
-        _print_whole(out, seen, failures=failures, by=by, matching=matching, runs_dir=runs_dir)
+        _show_whole(out, found, flags, runs_dir)
         if is_unverified(run, records):
             out.print(_UNVERIFIED, style="dim", soft_wrap=True)
-
-
-def _print_whole(
-    out: Console, seen: Measured, *, failures: int | None, by: str | None, matching: bool, runs_dir: Path | None
-) -> None:
-    """Print the slices that were asked for, scorecard, failures, and what else there is to say of a finished run."""
-    if by is not None:
-        print_wrong_slices(out, seen, by)
-        print_slices(out, seen, by, runs_dir)
-    _print_scores(out, seen, by, matching=matching, runs_dir=runs_dir)
-    print_findings(out, seen, limit=_FAILURES_SHOWN if failures is None else failures, runs_dir=runs_dir)
-    print_verification(out, seen, runs_dir)
-
-
-def _print_scores(out: Console, seen: Measured, by: str | None, *, matching: bool, runs_dir: Path | None) -> None:
-    print_run(out, seen.run)
-    print_abstention(out, seen)
-    print_risk(out, seen)
-    print_stages(out, seen)
-    print_hints(out, seen.run)
-    if matching:
-        print_sensitivity(out, seen)
-    if by is None and len(seen.run.datasets) > 1:
-        print_wrong_slices(out, seen, "dataset")
-        print_slices(out, seen, "dataset", runs_dir)
-
-
-def _link(name: str | None) -> Link | None:
-    if name is not None and name not in list(Link):
-        raise UnknownNameError("link", name, [link.value for link in Link])
-    return None if name is None else Link(name)
-
-
-def _find(run: EvalRun, records: RecordFile, question: str) -> EvalRecord:
-    number = records.number_of(question)
-    if number is None:
-        refuse_damaged(run, records)
-        raise UnknownNameError("question", question, records.ids)
-    return records[number]
 
 
 def _check_key(run: EvalRun, records: RecordFile, key: str | None) -> None:
@@ -380,24 +327,24 @@ def _check_key(run: EvalRun, records: RecordFile, key: str | None) -> None:
         raise UnknownNameError("key to slice by", key, {"dataset"} | known)
 
 
-def _print_slices_as_json(seen: Measured, records: Sequence[EvalRecord], by: str, runs_dir: Path | None) -> None:
-    run = seen.run
-    if run.completed_at is None:
-        raise ConfigError(
-            f"run {run.id} did not finish: none of it is scored yet", next_command(run, records, runs_dir)
-        )
-    print_json(slices_as_json(seen, by))
+def _show_whole(out: Console, found: Measured, flags: ShowFlags, runs_dir: Path | None) -> None:
+    """Print the slices that were asked for, scorecard, failures, and what else there is to say of a finished run."""
 
+    def show_slices(key: str) -> None:
+        print_wrong_slices(out, found, key)
+        print_slices(out, found, key, runs_dir)
 
-def _print_unfinished(out: Console, run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path | None) -> None:
-    out.print(f"this run did not finish: {what_is_undone(run, records)}")
-    out.print(next_command(run, records, runs_dir), soft_wrap=True)
-
-
-def _refuse_contradictions(**flags: object) -> None:
-    """Refuse flags of which one would silently win over the others."""
-    given = [name for name, value in flags.items() if value not in (None, False)]
-    for alone in ("question", "json"):
-        others = [flag_name(name) for name in given if name != alone and {name, alone} != {"by", "json"}]
-        if alone in given and others:
-            raise ConfigError(f"{flag_name(alone)} and {others[0]} exclude each other")
+    if flags.by is not None:
+        show_slices(flags.by)
+    print_run(out, found.run)
+    print_abstention(out, found)
+    print_risk(out, found)
+    print_stages(out, found)
+    print_hints(out, found.run)
+    if flags.matching:
+        print_sensitivity(out, found)
+    if flags.by is None and len(found.run.datasets) > 1:
+        show_slices("dataset")
+    limit = _FAILURES_SHOWN if flags.failures is None else flags.failures
+    print_findings(out, found, limit=limit, runs_dir=runs_dir)
+    print_verification(out, found, runs_dir)

@@ -4,10 +4,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from evals.cli.terminal import BAD, DOUBTFUL, clean, draws
+from evals.cli.terminal import BAD, DOUBTFUL, clean, draws, plain_table
 from evals.cli.views.scorecard import print_gates, print_load, print_repeats, print_weighted, scorecard_lines
 from evals.metrics.registry import parse_metric
 from evals.metrics.sample import Sample
@@ -42,7 +41,7 @@ from evals.scoring.conclusion import Measured
 from evals.scoring.diagnosis.counts import wrong_slices
 from evals.scoring.diagnosis.outcome import Finding, in_turn
 from evals.scoring.diagnosis.stages import Link
-from evals.scoring.scorecard import Sensitivity, by_threshold
+from evals.scoring.scorecard import by_threshold
 from evals.scoring.settings import confidence
 from evals.store.naming import command
 from evals.text.numbers import counted, share
@@ -50,35 +49,35 @@ from evals.text.numbers import counted, share
 # A judge's calibration on the terminal: the judge beside annotators, a constant guess and the length of answers.
 
 
-_FIGURES = (
-    ("agreement", "agreement"),
-    ("kappa", "Cohen's kappa"),
-    ("ac1", "Gwet's AC1"),
-    ("sensitivity", "sensitivity"),
-    ("specificity", "specificity"),
-    ("auroc", "AUROC"),
-    ("pearson", "Pearson"),
-    ("spearman", "Spearman"),
-    ("kendall", "Kendall"),
-)
+_FIGURES = {
+    "agreement": "agreement",
+    "kappa": "Cohen's kappa",
+    "ac1": "Gwet's AC1",
+    "sensitivity": "sensitivity",
+    "specificity": "specificity",
+    "auroc": "AUROC",
+    "pearson": "Pearson",
+    "spearman": "Spearman",
+    "kendall": "Kendall",
+}
 
 _WIDTHS = (15, 20, 20, 10, 10)
 
 
 def print_calibration(out: Console, found: Calibration, run: EvalRun) -> None:
     """Print what was compared, a line a figure, and what there is to mind."""
-    out.print()
-    out.print(clean(f"{found.model} against people: {found.metric}"), style="bold")
-    out.print(clean(_head_calibration(found)))
-    out.print()
-    for row, line in enumerate(_table(found)):
+    out.print(clean(f"\n{found.model} against people: {found.metric}"), style="bold")
+    out.print(clean(f"{', '.join(_labelled_answers(found))}\n"))
+    for row, cells in enumerate(_figures(found)):
+        line = "".join(cell.ljust(width) for cell, width in zip(cells, _WIDTHS, strict=True))
         out.print(Text(line.rstrip()), style=None if row else "bold")
     out.print()
-    for line in _means(found):
-        out.print(clean(line))
-    if found.preference is not None:
-        out.print(clean(_preference(found)))
-    for reason in dict.fromkeys(_reasons(found.judge)):
+    if found.label_mean.value is not None:
+        out.print(f"mean by people {bracketed(found.label_mean)}, by the judge {bracketed(found.score_mean)}")
+    if (preference := found.preference) is not None:
+        said = f"{counted(preference.pairs, 'pair')} of answers, {preference.tied} tied by the judge"
+        out.print(f"{said}: agrees with people's preference on {bracketed(preference.agreement)}")
+    for reason in _missing(found.judge):
         out.print(clean(f"– {reason}"), style="dim")
     if run.judge is not None:
         cost = "price unknown" if run.judge.cost_usd is None else f"${run.judge.cost_usd:.4f}"
@@ -87,49 +86,35 @@ def print_calibration(out: Console, found: Calibration, run: EvalRun) -> None:
         out.print(clean(f"! {note}"), style=DOUBTFUL)
 
 
-def _head_calibration(found: Calibration) -> str:
+def _labelled_answers(found: Calibration) -> Iterator[str]:
+    yield counted(len(found.answers), "labelled answer") + f" ({found.scale})"
     clusters = len({answer.cluster for answer in found.answers})
-    parts = [counted(len(found.answers), "labelled answer") + f" ({found.scale})"]
-    parts += [counted(clusters, "cluster")] if clusters != len(found.answers) else []
-    parts += [f"{found.lost} without a value of the judge"] if found.lost else []
-    parts += [counted(found.unlabelled, "row") + " without a label"] if found.unlabelled else []
-    return ", ".join(parts)
+    if clusters != len(found.answers):
+        yield counted(clusters, "cluster")
+    if found.lost:
+        yield f"{found.lost} without a value of the judge"
+    if found.unlabelled:
+        yield counted(found.unlabelled, "row") + " without a label"
 
 
-def _table(found: Calibration) -> Iterator[str]:
-    yield _row("", "judge", "annotators", "constant", "length")
-    for field, title in _FIGURES:
-        others = [_of(agreement, field) for agreement in (found.annotators, found.always_the_same, found.length)]
-        yield _row(title, bracketed(_of(found.judge, field)), bracketed(others[0]), *map(ratio, others[1:]))
+def _figures(found: Calibration) -> Iterator[tuple[str, ...]]:
+    yield "", "judge", "annotators", "constant", "length"
+    for name, title in _FIGURES.items():
+        annotators, constant, length = (
+            _figure(one, name) for one in (found.annotators, found.always_the_same, found.length)
+        )
+        yield title, bracketed(_figure(found.judge, name)), bracketed(annotators), ratio(constant), ratio(length)
 
 
-def _of(agreement: Agreement | None, field: str) -> Figure:
-    return Figure() if agreement is None else getattr(agreement, field)
-
-
-def _row(*cells: str) -> str:
-    return "".join(cell.ljust(width) for cell, width in zip(cells, _WIDTHS, strict=True))
-
-
-def _means(found: Calibration) -> Iterator[str]:
-    if found.label_mean.value is None:
-        return
-    yield f"mean by people {bracketed(found.label_mean)}, by the judge {bracketed(found.score_mean)}"
-
-
-def _preference(found: Calibration) -> str:
-    preference = found.preference
-    if preference is None:
-        return ""
-    said = f"{counted(preference.pairs, 'pair')} of answers, {preference.tied} tied by the judge"
-    return f"{said}: agrees with people's preference on {bracketed(preference.agreement)}"
-
-
-def _reasons(agreement: Agreement) -> Iterator[str]:
-    for field, title in _FIGURES:
-        figure = _of(agreement, field)
+def _missing(agreement: Agreement) -> Iterator[str]:
+    for name, title in _FIGURES.items():
+        figure = _figure(agreement, name)
         if figure.value is None and figure.reason:
             yield f"no {title}: {figure.reason}"
+
+
+def _figure(agreement: Agreement | None, name: str) -> Figure:
+    return Figure() if agreement is None else getattr(agreement, name)
 
 
 # One question whole: what was asked, expected, answered, retrieved and measured.
@@ -143,49 +128,57 @@ _BODY = 2000
 """Characters of a body in which no answer was found: enough to see how it is built."""
 
 
+def _labelled(label: str, text: str, limit: int | None = None) -> Text:
+    return Text.assemble(f"{label:<10}", clean(text, limit))
+
+
 def print_question(out: Console, record: EvalRecord, measured: Measured) -> None:
     """Print a record with nothing cut."""
-    _print_asked(out, record.question, record.response.turns if record.response else ())
-    if record.response is None:
+    response = record.response
+    _print_asked(out, record.question, response.turns if response else ())
+    if response is None:
         out.print("not asked")
         return
-    _print_failure(out, record.response)
-    out.print(Text.assemble("answer    ", clean(record.response.answer or "–")))
     case = measured.cases.of(record)
+    _print_answer(out, response, case)
+    _print_chunks(out, case)
+    units = {summary.name: summary.unit for summary in measured.run.scorecard.metrics}
+    for score in record.scores:
+        value = f"– {score.reason}" if score.value is None else number(score.value, units.get(score.name, "ratio"))
+        out.print(Text.assemble(f"{score.name:<32}", clean(value)))
+        details = detail_line(score)
+        if details:
+            out.print(Text.assemble("  ", clean(details, _DETAILS)), style="dim")
+
+
+def _print_asked(out: Console, question: EvalQuestion, answers: Sequence[EvalResponse]) -> None:
+    """Print the question with what was said before, as far as it was answered, and what is expected."""
+    out.print(clean(question.id), style="bold")
+    for message, turn in zip(question.turns[:-1], answers, strict=False):
+        out.print(_labelled("before", message))
+        out.print(_labelled("      →", turn.answer or "–"))
+    out.print(_labelled("question", question.question))
+    out.print(_labelled("expected", question.expected_answer or "–"))
+    for gold in question.gold_passages:
+        where = " § ".join(filter(None, (gold.document_id, gold.section)))
+        said = gold.text or ("" if where else f"chunk {gold.chunk_id}")
+        out.print(_labelled("gold", ": ".join(filter(None, (where, said)))))
+
+
+def _print_answer(out: Console, response: EvalResponse, case: Sample) -> None:
+    """Print the answer or why there is none, and what is known of a refusal."""
+    error = response.error
+    if error is not None:
+        out.print(clean(f"no answer after {counted(response.attempts, 'attempt')}: {error.message}"), style=BAD)
+        if error.kind == "malformed" and response.raw:
+            out.print(_labelled("body", response.raw, _BODY))
+    out.print(_labelled("answer", response.answer or "–"))
     if case.response.refused is not None:
         said = "declined" if case.is_flagged else "did not decline"
         out.print(f"refused   {str(case.response.refused).lower()}: the server says that it {said}")
     if case.abstention_disputed:
         sides = ("a refusal", "an answer") if case.reads_as_refusal else ("an answer", "a refusal")
         out.print("disputed  the text rules take it for {}, the judge for {}".format(*sides), style=DOUBTFUL)
-    _print_chunks(out, case)
-    _print_scores(out, record, measured.run)
-
-
-def _print_asked(out: Console, question: EvalQuestion, answers: Sequence[EvalResponse]) -> None:
-    out.print(clean(question.id), style="bold")
-    _print_before(out, question, answers)
-    out.print(Text.assemble("question  ", clean(question.question)))
-    out.print(Text.assemble("expected  ", clean(question.expected_answer or "–")))
-    for gold in question.gold_passages:
-        where = " § ".join(part for part in (gold.document_id, gold.section) if part)
-        said = gold.text or ("" if where else f"chunk {gold.chunk_id}")
-        out.print(Text.assemble("gold      ", clean(": ".join(part for part in (where, said) if part))))
-
-
-def _print_before(out: Console, question: EvalQuestion, answers: Sequence[EvalResponse]) -> None:
-    """What was said before, as far as it was answered."""
-    for message, turn in zip(question.turns[:-1], answers, strict=False):
-        out.print(Text.assemble("before    ", clean(message)))
-        out.print(Text.assemble("      →   ", clean(turn.answer or "–")))
-
-
-def _print_failure(out: Console, response: EvalResponse) -> None:
-    if response.error is None:
-        return
-    out.print(clean(f"no answer after {counted(response.attempts, 'attempt')}: {response.error.message}"), style=BAD)
-    if response.error.kind == "malformed" and response.raw:
-        out.print(Text.assemble("body      ", clean(response.raw, _BODY)))
 
 
 def _print_chunks(out: Console, case: Sample) -> None:
@@ -194,22 +187,10 @@ def _print_chunks(out: Console, case: Sample) -> None:
         golds = case.matches.by_chunk[place]
         marks = "".join(("✓" if golds else " ", "c" if place in cited else " "))
         rules = f" [{', '.join(sorted(set(golds.values())))}]" if golds else ""
-        out.print(
-            Text.assemble(f"{marks} {place + 1:>3}    ", clean(place_of(chunk)), rules, ": ", clean(chunk.text or ""))
-        )
+        source = clean(place_of(chunk))
+        out.print(Text.assemble(f"{marks} {place + 1:>3}    ", source, rules, ": ", clean(chunk.text or "")))
     if case.response.chunks:
         out.print("✓ holds gold, by the rule in brackets; c is cited by the answer", style="dim")
-
-
-def _print_scores(out: Console, record: EvalRecord, run: EvalRun) -> None:
-    units = {summary.name: summary.unit for summary in run.scorecard.metrics}
-    for score in record.scores:
-        unit = units.get(score.name, "ratio")
-        value = number(score.value, unit) if score.value is not None else f"– {score.reason}"
-        out.print(Text.assemble(f"{score.name:<32}", clean(value)))
-        details = detail_line(score)
-        if details:
-            out.print(Text.assemble("  ", clean(details, _DETAILS)), style="dim")
 
 
 _CHUNKS_SHOWN = 3
@@ -225,12 +206,15 @@ def print_run(out: Console, run: EvalRun) -> None:
     """Print head, scorecard, weighted score, gates and notes."""
     out.print(_head(run))
     out.print()
-    for line in scorecard_lines(run, out.width, pictures=draws(out)):
-        out.print(line)
+    for row in scorecard_lines(run, out.width, pictures=draws(out)):
+        out.print(row)
     print_weighted(out, run)
     print_gates(out, run.gates)
-    _print_judge(out, run)
-    _print_card(out, run)
+    judged = judge_line(run)  # what the judge cost, apart from the server's cost_per_query, and how it failed
+    if judged is not None:
+        out.print(clean(judged))
+    for line in card_lines(run):
+        out.print(clean(f"  {line}"))
     print_repeats(out, run)
     print_load(out, run)
     for note in [*reading_notes(run.fingerprints), *run.notes, *interval_notes(run)]:
@@ -259,9 +243,7 @@ def print_abstention(out: Console, measured: Measured) -> None:
 def print_stages(out: Console, measured: Measured) -> None:
     """Print the recall at each stage of the retrieval, where the server lists what each found."""
     for title, line in stage_lines(measured.digest.stages):
-        if not line:
-            out.print()
-        out.print(clean(f"  {title:<32}{line}" if line else title))
+        out.print(clean(f"  {title:<32}{line}" if line else f"\n{title}"))
 
 
 def print_in_short(out: Console, measured: Measured) -> None:
@@ -285,34 +267,16 @@ def _head(run: EvalRun) -> Text:
     model = run.config.get("llm_model")
     text = Text.assemble("\n", (one_line(run.name, 200), "bold"))
     text.append(f"  {run.id}  {run.status}\n")
-    if run.merged_from:
-        text.append_text(clean(_merged(run), 400)).append("\n")
+    if shards := run.merged_from:  # one after the other, and side by side
+        named = ", ".join(f"{one.shard} {one.id}" for one in shards[:_SHARDS_SHOWN])
+        more = ", …" if len(shards) > _SHARDS_SHOWN else ""
+        took = f"{run.duration_s:.0f} s in all, the longest {max(one.duration_s for one in shards):.0f} s"
+        text.append_text(clean(f"merged from {counted(len(shards), 'shard')} ({named}{more}): {took}", 400)).append(
+            "\n"
+        )
     text.append_text(clean(f"{run.server.url}{f', {model}' if model else ''}, {', '.join(run.datasets)}\n", 300))
     text.append(f"\n{questions_of(run.fingerprints, run.question_count)}: {', '.join(outcome_parts(run.outcomes))}")
     return text
-
-
-def _merged(run: EvalRun) -> str:
-    """Of which shards the run was made, and how long they took: one after the other, and side by side."""
-    shards = run.merged_from
-    named = ", ".join(f"{one.shard} {one.id}" for one in shards[:_SHARDS_SHOWN])
-    more = ", …" if len(shards) > _SHARDS_SHOWN else ""
-    longest = max(one.duration_s for one in shards)
-    took = f"{run.duration_s:.0f} s in all, the longest {longest:.0f} s"
-    return f"merged from {counted(len(shards), 'shard')} ({named}{more}): {took}"
-
-
-def _print_judge(out: Console, run: EvalRun) -> None:
-    """The judge's share: what it cost, apart from the server's cost_per_query, and how it failed."""
-    line = judge_line(run)
-    if line is not None:
-        out.print(clean(line))
-
-
-def _print_card(out: Console, run: EvalRun) -> None:
-    """How the judge fares against people's labels, and how its scores go with the length of answers."""
-    for line in card_lines(run):
-        out.print(clean(f"  {line}"))
 
 
 def print_hints(out: Console, run: EvalRun) -> None:
@@ -384,52 +348,38 @@ def print_verification(out: Console, measured: Measured, runs_dir: Path | None) 
 
 def print_finding(out: Console, finding: Finding) -> None:
     """Print one failure."""
-    record = finding.record
+    question, response = finding.record.question, finding.record.response
     out.print()
-    out.print(
-        Text.assemble(clean(record.question.id), ": ", clean(f"{finding.link}: {finding.explanation}", 300)),
-        style=BAD,
-    )
+    why = clean(f"{finding.link}: {finding.explanation}", 300)
+    out.print(Text.assemble(clean(question.id), ": ", why), style=BAD)
     for remark in finding.remarks:
-        out.print(Text.assemble("  beside    ", clean(remark, 300)), style="dim")
-    out.print(Text.assemble("  question  ", clean(record.question.question, 300)))
-    if record.question.expected_answer:
-        out.print(Text.assemble("  expected  ", clean(record.question.expected_answer, 300)))
-    response = record.response
+        out.print(Text.assemble("  ", _labelled("beside", remark, 300)), style="dim")
+    out.print(Text.assemble("  ", _labelled("question", question.question, 300)))
+    if question.expected_answer:
+        out.print(Text.assemble("  ", _labelled("expected", question.expected_answer, 300)))
     if response is None or response.error is not None:
         return
-    out.print(Text.assemble("  answer    ", clean(response.answer or "", 300)))
+    out.print(Text.assemble("  ", _labelled("answer", response.answer or "", 300)))
     for rank, chunk in enumerate((response.chunks or [])[:_CHUNKS_SHOWN], start=1):
-        mark = "✓" if rank in finding.hit_ranks else " "
-        line = Text.assemble(
-            f"  {mark} {rank:>2}      ", clean(place_of(chunk), 60), ": ", clean(chunk.text or "", 120)
-        )
-        out.print(line, style="dim")
+        mark, source = "✓" if rank in finding.hit_ranks else " ", clean(place_of(chunk), 60)
+        out.print(Text.assemble(f"  {mark} {rank:>2}      ", source, ": ", clean(chunk.text or "", 120)), style="dim")
 
 
 def print_sensitivity(out: Console, measured: Measured) -> None:
     """Print how recall and precision move with the overlap threshold, and which rules recognised the gold."""
     records, settings = measured.source, measured.cases.settings
-    rows = by_threshold(records, [parse_metric(name) for name in _SENSITIVE], settings)
+    numbers = ("overlap threshold", *_SENSITIVE)
+    table = plain_table(*numbers, "golds recognised by rule", right=numbers)
+    for row in by_threshold(records, [parse_metric(name) for name in _SENSITIVE], settings):
+        mark = " (used)" if row.threshold == settings.match.overlap_threshold else ""
+        values = (number(summary.value, summary.unit) for summary in row.summaries)
+        rules = ", ".join(f"{rule} {count}" for rule, count in sorted(row.rules.items())) or "none"
+        table.add_row(f"{row.threshold:.1f}{mark}", *values, rules)
     out.print()
-    out.print(_sensitivity_table(rows, used=settings.match.overlap_threshold))
-    searched = (record.question for record in records if record.response is not None and record.response.chunks)
-    golds = sum(len(question.gold_passages) for question in searched)
+    out.print(table)
+    golds = sum(len(record.question.gold_passages) for record in records if record.response and record.response.chunks)
     out.print(
         f"of {counted(golds, 'gold passage')} of questions that brought chunks; "
         "the other rules do not depend on the threshold",
         style="dim",
     )
-
-
-def _sensitivity_table(rows: Sequence[Sensitivity], *, used: float) -> Table:
-    table = Table(box=None, pad_edge=False, show_edge=False)
-    for title in ("overlap threshold", *_SENSITIVE):
-        table.add_column(title, justify="right")
-    table.add_column("golds recognised by rule")
-    for row in rows:
-        mark = " (used)" if row.threshold == used else ""
-        values = (number(summary.value, summary.unit) for summary in row.summaries)
-        rules = ", ".join(f"{rule} {count}" for rule, count in sorted(row.rules.items())) or "none"
-        table.add_row(f"{row.threshold:.1f}{mark}", *values, rules)
-    return table

@@ -2,16 +2,15 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from textwrap import wrap
 from typing import NamedTuple
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from evals.cli.terminal import BAD, DOUBTFUL, GOOD, clean, fits
+from evals.cli.terminal import BAD, DOUBTFUL, GOOD, clean, fits, plain_table
 from evals.report.wording import (
     arrow,
     bounds,
@@ -29,7 +28,7 @@ from evals.report.wording import (
 from evals.schemas.results import EvalRun, MetricSummary
 from evals.schemas.run_parts import GateOutcome, LevelValue, LoadLevel, Percentiles, RepeatedMetric, RepeatSummary
 from evals.scoring.conclusion import Measured
-from evals.scoring.config import Headline, headline, percent
+from evals.scoring.config import headline, percent
 from evals.scoring.scorecard import rows_by, slice_scorecard
 from evals.scoring.settings import confidence, known_metrics
 from evals.store.naming import command
@@ -66,11 +65,9 @@ def print_load(out: Console, run: EvalRun) -> None:
         return
     rates = {load.rps for load in run.load} - {None}
     out.print(f"\nload{''.join(f', meant to be sent at {rate:g} a second' for rate in rates)}", style="bold")
-    table = Table(box=None, pad_edge=False, show_edge=False)
-    table.add_column("questions in flight, at most")
-    for load in run.load:
-        table.add_column(str(load.concurrency), justify="right")
-    for row in _rows_load(run.load):
+    levels = [str(load.concurrency) for load in run.load]
+    table = plain_table("questions in flight, at most", *levels, right=levels)
+    for row in _load_rows(run.load):
         table.add_row(*row)
     out.print(table)
     out.print(
@@ -80,27 +77,23 @@ def print_load(out: Console, run: EvalRun) -> None:
     )
 
 
-def _rows_load(levels: Sequence[LoadLevel]) -> Iterator[list[str]]:
-    yield ["questions", *(str(load.questions) for load in levels)]
-    yield ["without an answer", *(_errors(load) for load in levels)]
-    yield ["answers a second", *("–" if one.throughput is None else f"{one.throughput:.2f}" for one in levels)]
-    for title, times in _TIMES:
-        yield from _time_rows(levels, title, times)
+def _load_rows(levels: Sequence[LoadLevel]) -> Iterator[list[str]]:
+    yield ["questions", *map(str, (load.questions for load in levels))]
+    yield ["without an answer", *map(_errors, levels)]
+    yield ["answers a second", *map(_throughput, levels)]
+    for title, times in _TIMES:  # a row a percentile; one that says that nothing is known where there is none
+        for name in dict.fromkeys(chain.from_iterable(map(times, levels))) or ["p50"]:
+            yield [f"{title} {name}", *(_milliseconds(times(load).get(name)) for load in levels)]
     for name in dict.fromkeys(metric.name for load in levels for metric in load.metrics):
         yield [name, *(_quality(load, name) for load in levels)]
 
 
-def _time_rows(
-    levels: Sequence[LoadLevel], title: str, times: Callable[[LoadLevel], Percentiles]
-) -> Iterator[list[str]]:
-    """A row a percentile; one that says that nothing is known where there is none."""
-    names = dict.fromkeys(name for load in levels for name in times(load))
-    for name in names or ["p50"]:
-        yield [f"{title} {name}", *(_milliseconds(times(load).get(name)) for load in levels)]
-
-
 def _errors(load: LoadLevel) -> str:
     return ", ".join(f"{count} {kind}" for kind, count in load.errors.items()) or "0"
+
+
+def _throughput(load: LoadLevel) -> str:
+    return "–" if load.throughput is None else f"{load.throughput:.2f}"
 
 
 def _milliseconds(value: float | None) -> str:
@@ -188,49 +181,41 @@ def print_repeats(out: Console, run: EvalRun) -> None:
     if found is None:
         return
     out.print(f"\n{counted(found.questions, 'question')}, each asked {found.repeats} times", style="bold")
-    out.print(clean(_answers(found)))
-    if found.metrics:
-        out.print(_table(found))
-        out.print(
-            "within: the variance that asking again makes; between: that of questions; reliability: between / both; "
-            "pass: that so many answers to a question all have the best value",
-            style="dim",
-        )
-        _print_reasons(out, found)
-
-
-def _print_reasons(out: Console, found: RepeatSummary) -> None:
-    """Print why metrics have no reliability, each reason once with its metrics."""
+    out.print(_agreement(found))
+    if not found.metrics:
+        return
+    titles = ("n", "within", "between", "reliability", "pass^1", f"pass^{found.repeats}", "interval")
+    table = plain_table("metric", *titles, right=titles)
+    for metric in found.metrics:
+        table.add_row(metric.name, str(metric.questions), *_repeat_cells(metric))
+    out.print(table)
+    out.print(
+        "within: the variance that asking again makes; between: that of questions; reliability: between / both; "
+        "pass: that so many answers to a question all have the best value",
+        style="dim",
+    )
     for reason in dict.fromkeys(metric.reason for metric in found.metrics if metric.reason):
         names = ", ".join(metric.name for metric in found.metrics if metric.reason == reason)
         out.print(clean(f"–: {reason} ({names})"), style="dim")
 
 
-def _answers(found: RepeatSummary) -> str:
+def _agreement(found: RepeatSummary) -> str:
     if found.same_answers is None or found.agreement is None:
         return "no question has two answers to compare"
     ends = found.agreement_ci
-    interval = f" ({ends[0]:.3f} … {ends[1]:.3f})" if ends else ""
+    between = f" ({ends[0]:.3f} … {ends[1]:.3f})" if ends else ""
     same = f"the same answer each time to {found.same_answers:.1%} of {counted(found.compared, 'question')}"
-    return f"{same}; {found.agreement:.3f}{interval} of pairs of answers are the same"
+    return f"{same}; {found.agreement:.3f}{between} of pairs of answers are the same"
 
 
-def _table(found: RepeatSummary) -> Table:
-    table = Table(box=None, pad_edge=False, show_edge=False)
-    for title in ("metric", "n", "within", "between", "reliability", "pass^1", f"pass^{found.repeats}", "interval"):
-        table.add_column(title, justify="left" if title == "metric" else "right")
-    for metric in found.metrics:
-        table.add_row(metric.name, str(metric.questions), *_numbers(metric))
-    return table
-
-
-def _numbers(metric: RepeatedMetric) -> list[str]:
-    reliability = "–" if metric.reliability is None else f"{metric.reliability:.3f}"
-    ends = metric.pass_all_ci
-    passes = [f"{metric.pass_hat[0]:.3f}", f"{metric.pass_hat[-1]:.3f}"] if metric.pass_hat else ["–", "–"]
-    interval = f"{ends[0]:.3f} … {ends[1]:.3f}" if ends else "–"
-    variances = ("–" if one is None else f"{one:.4g}" for one in (metric.within_variance, metric.between_variance))
-    return [*variances, reliability, *passes, interval]
+def _repeat_cells(metric: RepeatedMetric) -> list[str]:
+    ends, variances = metric.pass_all_ci, (metric.within_variance, metric.between_variance)
+    return [
+        *("–" if one is None else f"{one:.4g}" for one in variances),
+        "–" if metric.reliability is None else f"{metric.reliability:.3f}",
+        *((f"{one:.3f}" for one in (metric.pass_hat[0], metric.pass_hat[-1])) if metric.pass_hat else ("–", "–")),
+        f"{ends[0]:.3f} … {ends[1]:.3f}" if ends else "–",
+    ]
 
 
 # Weighted scores of several runs: which of them measure the same, and compare.
@@ -265,7 +250,9 @@ def print_slices(out: Console, measured: Measured, key: str, runs_dir: Path | No
     titles = [f"{one_line(value, _NAME)} (n={groups[value].questions})" for value in chosen]
     rows = {metric.name: [cards[value].get(metric.name) for value in chosen] for metric in metrics}
     cells = {
-        name: [_cell(one) for one in summaries] for name, summaries in rows.items() if any(map(_has_value, summaries))
+        name: [_cell(one) for one in summaries]
+        for name, summaries in rows.items()
+        if any(one.value is not None for one in summaries)
     }
     _print_rows(out, clean(f"by {key}"), titles, cells)
     out.print("behind a value: its interval, and n, the questions that it is over", style="dim")
@@ -295,10 +282,7 @@ def slices_as_json(measured: Measured, key: str) -> str:
 
 
 def _print_rows(out: Console, head: Text, titles: Sequence[str], rows: Mapping[str, Sequence[str]]) -> None:
-    table = Table(box=None, pad_edge=False, show_edge=False)
-    table.add_column(head, no_wrap=True)
-    for title in titles:
-        table.add_column(Text(title), justify="right", no_wrap=True)
+    table = plain_table(str(head), *titles, right=titles, no_wrap=True)
     for name, cells in rows.items():
         table.add_row(f"  {name}", *cells)
     out.print()
@@ -311,10 +295,6 @@ def _print_rows(out: Console, head: Text, titles: Sequence[str], rows: Mapping[s
         out.print(Text(f"  {name}"), style="bold")
         for title, cell in zip(titles, cells, strict=True):
             out.print(Text(f"    {title:<{width}}  {cell}"))
-
-
-def _has_value(summary: MetricSummary) -> bool:
-    return summary.value is not None
 
 
 def _cell(summary: MetricSummary) -> str:
@@ -331,47 +311,48 @@ def _cell(summary: MetricSummary) -> str:
 
 def print_weighted(out: Console, run: EvalRun) -> None:
     """Print the score with its objectives, or why there is none; then what feeds it in part, or not at all."""
-    head = headline(run)
-    out.print(_line(run, head))
+    head, weighted = headline(run), run.weighted_score
+    line = Text("\nweighted score: ")
+    if head.score is None:
+        line.append_text(clean(f"– ({head.reason})"))
+    else:
+        line.append(f"{head.score:.3f}", "bold")
+        line.append("" if head.is_whole else f" of {percent(head.coverage)} of the weight")
+        if weighted.ci is not None:
+            line.append(f", {score_range(weighted.ci)} ({level(confidence(run))} interval)")
+        if weighted.bounds is not None:
+            line.append(f", {score_range(weighted.bounds)} with lost questions")
+    out.print(line)
     for remark in weighted_remarks(run, head):
         out.print(clean(f"  {remark}"), style="dim")
 
 
-def _line(run: EvalRun, head: Headline) -> Text:
-    weighted = run.weighted_score
-    if head.score is None:
-        return clean(f"\nweighted score: – ({head.reason})")
-    line = Text.assemble("\nweighted score: ", (f"{head.score:.3f}", "bold"))
-    if not head.is_whole:
-        line.append(f" of {percent(head.coverage)} of the weight")
-    if weighted.ci is not None:
-        line.append(f", {score_range(weighted.ci)} ({level(confidence(run))} interval)")
-    if weighted.bounds is not None:
-        line.append(f", {score_range(weighted.bounds)} with lost questions")
-    return line
-
-
-_INDENT = "  "
-
-_GAP = "  "
+_INDENT = _GAP = "  "
 
 _STEPS = 10
 
-_PICTURED = "0 … 1"
+_PICTURED, _PLAIN = (0, 1, 2, 3, 4), (0, 1, 2, 4)
+"""The places of the cells that are shown, with the picture and without."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """The cells of a metric, and what there is to remark on it."""
+class _Row(NamedTuple):
+    """The cells of a metric: name, value, interval, picture, n; and what there is to remark on it."""
 
-    cells: tuple[str, ...]
+    cells: tuple[str, str, str, str, str]
     remarks: str
-    has_value: bool
-    picture: str
+    style: str
 
-    def pictured(self) -> "_Row":
-        """The row with its picture before the last cell."""
-        return replace(self, cells=(*self.cells[:-1], self.picture, self.cells[-1]))
+
+class _Columns(NamedTuple):
+    """Which cells stand side by side, and how wide they are."""
+
+    places: Sequence[int]
+    widths: Sequence[int]
+
+    def line(self, row: _Row) -> str:
+        """The cells of a row, numbers to the right."""
+        name, *numbers = ((row.cells[place], width) for place, width in zip(self.places, self.widths, strict=True))
+        return _GAP.join((name[0].ljust(name[1]), *(cell.rjust(width) for cell, width in numbers)))
 
 
 def scorecard_lines(run: EvalRun, width: int, *, pictures: bool = False) -> Iterator[Text]:
@@ -381,40 +362,38 @@ def scorecard_lines(run: EvalRun, width: int, *, pictures: bool = False) -> Iter
     remarks stand below both. With pictures, a dot and a line show where between 0 and 1 a value and its interval lie,
     where there is room. What all metrics of a group have to remark stands once, beside its name.
     """
-    head = _Row(("metric", "value", f"{level(confidence(run))} interval", "n"), "", True, _PICTURED)
-    groups = {"": [head], **{group: _rows(run, names) for group, names in run.scorecard.by_group.items()}}
-    if pictures:
-        groups = _pictured(groups, width)
-    widths = _widths(groups, width)
-    (head,) = groups.pop("")
-    yield Text(_side_by_side(head.cells, widths) if widths else head.cells[0], style="bold")
+    head = _Row(("metric", "value", f"{level(confidence(run))} interval", "0 … 1", "n"), "", "bold")
+    groups = {
+        group: [_row(summary) for summary in map(run.scorecard.find, names) if summary is not None]
+        for group, names in run.scorecard.by_group.items()
+    }
+    every = [head, *chain.from_iterable(groups.values())]
+    columns = _fitting(every, width, pictures=pictures)
+    yield Text(columns.line(head) if columns else head.cells[0], style="bold")
     for group, rows in groups.items():
-        yield from _group_lines(group, rows, widths, width)
+        yield from _group_lines(group, rows, columns, width)
 
 
-def _rows(run: EvalRun, names: Sequence[str]) -> list[_Row]:
-    return [_row(summary) for name in names if (summary := run.scorecard.find(name)) is not None]
-
-
-def _pictured(groups: dict[str, list[_Row]], width: int) -> dict[str, list[_Row]]:
-    """With a picture in each row, where there is room."""
-    drawn = {group: [row.pictured() for row in rows] for group, rows in groups.items()}
-    return drawn if _widths(drawn, width) else groups
-
-
-def _widths(groups: Mapping[str, Sequence[_Row]], width: int) -> list[int] | None:
-    """The widths of the columns; None where they do not fit side by side."""
-    every = (row.cells for rows in groups.values() for row in rows)
-    widths = [max(map(len, column)) for column in zip(*every, strict=True)]
-    return widths if sum(widths) + len(_GAP) * (len(widths) - 1) <= width else None
-
-
-def _group_lines(group: str, rows: Sequence[_Row], widths: list[int] | None, width: int) -> Iterator[Text]:
-    remarks = {row.remarks for row in rows}
-    shared = rows[0].remarks if len(rows) > 1 and len(remarks) == 1 else ""
+def _group_lines(group: str, rows: Sequence[_Row], columns: _Columns | None, width: int) -> Iterator[Text]:
+    shared = rows[0].remarks if len(rows) > 1 and len({row.remarks for row in rows}) == 1 else ""
     yield _heading(group, shared, width)
     for row in rows:
-        yield from _metric_lines(row, widths, "" if shared else row.remarks, width)
+        yield from _metric_lines(row._replace(remarks="") if shared else row, columns, width)
+
+
+def _heading(group: str, remark: str, width: int) -> Text:
+    if remark and len(group) + len(_GAP) + len(remark) <= width:
+        return Text.assemble((group, "bold"), (f"{_GAP}{remark}", "dim"))
+    return Text("\n").join([Text(group, style="bold"), *_indented(remark, width)])
+
+
+def _fitting(rows: Sequence[_Row], width: int, *, pictures: bool) -> _Columns | None:
+    """The columns, with pictures where there is room; None where not even the others fit side by side."""
+    for places in (_PICTURED, _PLAIN) if pictures else (_PLAIN,):
+        widths = [max(len(row.cells[place]) for row in rows) for place in places]
+        if sum(widths) + len(_GAP) * (len(widths) - 1) <= width:
+            return _Columns(places, widths)
+    return None
 
 
 def _row(summary: MetricSummary) -> _Row:
@@ -424,8 +403,8 @@ def _row(summary: MetricSummary) -> _Row:
         remarks.append(f"with them {bounds(summary)}")
     remarks += sampling(summary)
     name = f"{_INDENT}{summary.name} {arrow(summary.higher_is_better)}".rstrip()
-    cells = (name, value(summary), interval(summary), str(summary.sample_size))
-    return _Row(cells, str(clean(", ".join(remarks))), summary.value is not None, _picture(summary))
+    cells = (name, value(summary), interval(summary), _picture(summary), str(summary.sample_size))
+    return _Row(cells, str(clean(", ".join(remarks))), "dim" if summary.value is None else "")
 
 
 def _picture(summary: MetricSummary) -> str:
@@ -438,30 +417,18 @@ def _picture(summary: MetricSummary) -> str:
     return "".join(line)
 
 
-def _heading(group: str, remark: str, width: int) -> Text:
-    if remark and len(group) + len(_GAP) + len(remark) <= width:
-        return Text.assemble((group, "bold"), (f"{_GAP}{remark}", "dim"))
-    return Text("\n").join([Text(group, style="bold"), *_indented(remark, width)])
-
-
-def _metric_lines(row: _Row, widths: list[int] | None, remarks: str, width: int) -> Iterator[Text]:
-    style = "" if row.has_value else "dim"
-    if widths is None:
-        yield Text(row.cells[0], style=style)
-        yield Text(f"{_INDENT * 2}{_GAP.join((*row.cells[1:3], f'n = {row.cells[3]}'))}", style=style)
+def _metric_lines(row: _Row, columns: _Columns | None, width: int) -> Iterator[Text]:
+    if columns is None:
+        name, of_run, interval, _, n = row.cells
+        yield Text(name, style=row.style)
+        yield Text(f"{_INDENT * 2}{_GAP.join((of_run, interval, f'n = {n}'))}", style=row.style)
     else:
-        line = _side_by_side(row.cells, widths)
-        if len(line) + len(_GAP) + len(remarks) <= width:
-            yield Text(f"{line}{_GAP}{remarks}".rstrip(), style=style)
+        line = columns.line(row)
+        if len(line) + len(_GAP) + len(row.remarks) <= width:
+            yield Text(f"{line}{_GAP}{row.remarks}".rstrip(), style=row.style)
             return
-        yield Text(line, style=style)
-    yield from _indented(remarks, width)
-
-
-def _side_by_side(cells: Sequence[str], widths: list[int]) -> str:
-    name, *numbers = cells
-    aligned = (cell.rjust(width) for cell, width in zip(numbers, widths[1:], strict=True))
-    return _GAP.join((name.ljust(widths[0]), *aligned))
+        yield Text(line, style=row.style)
+    yield from _indented(row.remarks, width)
 
 
 def _indented(text: str, width: int) -> Iterator[Text]:

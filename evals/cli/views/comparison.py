@@ -1,14 +1,13 @@
 """A comparison on the terminal: as tables where they fit, else a few lines a metric."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from evals.cli.terminal import BAD, DOUBTFUL, GOOD, clean, fits
+from evals.cli.terminal import BAD, DOUBTFUL, GOOD, clean, fits, plain_table
 from evals.cli.views.scorecard import NarrowRow, narrow_lines
-from evals.compare.models import Comparison, MetricPair, MetricRow, ParetoReport, QuestionChange, RunComparison
+from evals.compare.models import Comparison, ParetoReport, QuestionChange, RunComparison
 from evals.report.compared import (
     STAR,
     dominance_lines,
@@ -29,7 +28,6 @@ from evals.report.compared import (
     without_verdict,
 )
 from evals.report.wording import number
-from evals.schemas.results import ParetoPoint
 from evals.text.numbers import counted, share
 
 # The Pareto front on the terminal.
@@ -45,7 +43,11 @@ def print_pareto(out: Console, report: ParetoReport, labels: Sequence[str]) -> N
         return
     label_of = dict(zip((point.run_id for point in report.points), labels, strict=True))
     for point, score in zip(report.points, report.scores, strict=True):
-        _print_point(out, point, score, report, label_of)
+        better = ", ".join(map(label_of.__getitem__, point.dominated_by))
+        place = (f"dominated by {better}", "dim") if better else ("on the front", "bold")
+        out.print(Text.assemble(f"  {label_of[point.run_id]}  ", place, f", score {number(score, 'ratio')}"))
+        named = [f"{name} {number(value, report.units[name])}" for name, value in point.objectives.items()]
+        out.print(Text(f"     {', '.join(named)}"), style="dim")
     for line in dominance_lines(report, label_of):
         out.print(f"  {line}")
     out.print(f"  {front_by_values(report, label_of)}", style="dim")
@@ -53,21 +55,10 @@ def print_pareto(out: Console, report: ParetoReport, labels: Sequence[str]) -> N
         "  values and scores: over the questions that all runs share; n: those that the two runs share", style="dim"
     )
     for name, direction in report.objectives.items():
-        best = ", ".join(label_of[run_id] for run_id in report.best[name])
+        best = ", ".join(map(label_of.__getitem__, report.best[name]))
         out.print(f"  best {name} ({direction} is better): {best}")
     weights = ", ".join(f"{name} {weight:g}" for name, weight in report.weights.items())
     out.print(Text(f"  score: weighted over these objectives ({weights})"), style="dim")
-
-
-def _print_point(
-    out: Console, point: ParetoPoint, score: float | None, report: ParetoReport, label_of: Mapping[str, str]
-) -> None:
-    """A run: its place, its score, and its values of the objectives."""
-    better = ", ".join(label_of[run_id] for run_id in point.dominated_by)
-    place = (f"dominated by {better}", "dim") if better else ("on the front", "bold")
-    out.print(Text.assemble(f"  {label_of[point.run_id]}  ", place, f", score {number(score, 'ratio')}"))
-    named = [f"{name} {number(value, report.units[name])}" for name, value in point.objectives.items()]
-    out.print(Text(f"     {', '.join(named)}"), style="dim")
 
 
 _CHANGES_SHOWN = 5
@@ -82,18 +73,13 @@ _COLUMNS = "A, B: the metric in each run, over the n questions with a value in b
 
 _LINES = "A → B, then B − A [its interval], p and n: over the n questions with a value in both"
 
-_LEFT_OUT = ("p is in a wider terminal and in --json; ? n: not established, about n questions would do",)
+_LEFT_OUT = "p is in a wider terminal and in --json; ? n: not established, about n questions would do"
 
 
 def print_comparison(out: Console, comparison: Comparison) -> None:
     """Print which runs they are, what to beware of, the metrics, the questions that changed, and the Pareto front."""
     labels = label_runs(comparison)
     _print_heads(out, comparison, labels)
-    for warning in warnings_of(comparison):
-        out.print(clean(f"! {warning}"), style=DOUBTFUL)
-    for difference in comparison.differences:
-        out.print(clean(f"differs: {difference}"), style="dim")
-    out.print()
     if len(comparison.runs) == 2:
         _print_pairs(out, comparison.against[0])
     else:
@@ -102,39 +88,53 @@ def print_comparison(out: Console, comparison: Comparison) -> None:
         out.print(clean(reason), style="dim")
     for label, one in zip(labels[1:], comparison.against, strict=True):
         out.print(f"\n{sum_of(one, label, labels[0])}", style="bold")
-        _print_latency(out, one, label, labels[0])
+        if one.latency is not None:  # how many times as long the run takes, where both were asked in turn
+            style = {"slower": BAD, "faster": GOOD}.get(one.latency.verdict)
+            out.print(clean(latency_line(one.latency, label, labels[0]), 400), style=style)
+    last, of_which = comparison.against[-1], "" if len(labels) == 2 else f"{labels[-1]} against {labels[0]}, "
     if comparison.runs[0].scored and comparison.runs[-1].scored:
-        _print_changes(out, comparison.against[-1], labels)
-    _print_moves(out, comparison.against[-1], labels)
+        _print_changes(out, last, of_which)
+    _print_moves(out, last, of_which)
     if comparison.pareto is not None:
         print_pareto(out, comparison.pareto, labels)
 
 
 def _print_heads(out: Console, comparison: Comparison, labels: Sequence[str]) -> None:
+    """Print which runs they are, and what to beware of."""
     for label, run in zip(labels, comparison.runs, strict=True):
         out.print(Text.assemble((label, "bold"), f"  {run.id}  ", clean(run.name, 60)))
         out.print(clean(f"   {run.url}, {', '.join(run.datasets)}; {', '.join(facts_of(run))}"), style="dim")
     every = "both" if len(labels) == 2 else f"all {len(labels)} runs"
     out.print(f"\n{counted(comparison.common, 'question')} asked in {every}", style="bold")
+    for warning in warnings_of(comparison):
+        out.print(clean(f"! {warning}"), style=DOUBTFUL)
+    for difference in comparison.differences:
+        out.print(clean(f"differs: {difference}"), style="dim")
+    out.print()
 
 
 def _print_pairs(out: Console, one: RunComparison) -> None:
-    """Two runs: the paired difference of each metric."""
-    table = _table(["A", "B", "B − A", "interval", "p", "n"], ["B is"])
+    """Print the paired difference of each metric of two runs."""
+    numbers = ("A", "B", "B − A", "interval", "p", "n")
+    table = plain_table("metric", *numbers, "B is", right=numbers, no_wrap=True)
     for pair in one.pairs:
         table.add_row(*pair_cells(pair), style=_STYLES.get(pair.verdict))
-    if fits(out, table):
-        out.print(table)
-        _print_legend(out, one, _COLUMNS)
-    elif narrow := _narrow(one, out.width):
+    narrow = None if fits(out, table) else _narrow(one, out.width)
+    values: tuple[str, ...] = (_COLUMNS,)
+    if narrow is not None:
+        values = (_COLUMNS, _LEFT_OUT)
         for line in narrow:
             out.print(line)
-        _print_legend(out, one, _COLUMNS, *_LEFT_OUT)
+    elif fits(out, table):
+        out.print(table)
     else:
+        values = (_LINES,)
         for pair in one.pairs:
-            _print_stacked(out, pair)
-        _print_legend(out, one, _LINES)
-    for fact in [*levels_of(one), *reach_of(one)]:
+            name, first, last, difference, interval, p, n, verdict = pair_cells(pair)
+            out.print(Text.assemble((f"{name}  ", "bold"), (verdict, _STYLES.get(pair.verdict, ""))))
+            out.print(Text(f"  {first} → {last}, {difference} [{interval}], p {p}, n {n}"))
+    starred = [STAR] if any(pair.primary for pair in one.pairs) else []
+    for fact in (*values, *legend("B", "A"), *starred, *levels_of(one), *reach_of(one)):
         out.print(Text(fact), style="dim")
 
 
@@ -150,25 +150,14 @@ def _narrow(one: RunComparison, width: int) -> list[Text] | None:
     return narrow_lines(NarrowRow("metric", ("A", "B", "B − A", "interval", "n", "B is"), "bold"), rows, width)
 
 
-def _print_legend(out: Console, one: RunComparison, *values: str) -> None:
-    starred = [STAR] if any(pair.primary for pair in one.pairs) else []
-    for line in [*values, *legend("B", "A"), *starred]:
-        out.print(line, style="dim")
-
-
-def _print_stacked(out: Console, pair: MetricPair) -> None:
-    name, first, last, difference, interval, p, n, verdict = pair_cells(pair)
-    out.print(Text.assemble((f"{name}  ", "bold"), (verdict, _STYLES.get(pair.verdict, ""))))
-    out.print(Text(f"  {first} → {last}, {difference} [{interval}], p {p}, n {n}"))
-
-
 def _print_rows(out: Console, comparison: Comparison, labels: Sequence[str]) -> None:
-    """Many runs: metrics × runs, with the verdict on each against the first."""
+    """Print metrics × many runs, with the verdict on each against the first."""
     titles = [f"{label} against {labels[0]}" for label in labels[1:]]
-    table = _table([*labels, "n"], titles)
+    numbers = [*labels, "n"]
+    table = plain_table("metric", *numbers, *titles, right=numbers, no_wrap=True)
     for row in comparison.metrics:
         said = [said_of(row, one) for one in comparison.against]
-        table.add_row(title_of(row), *row_values(row), str(row.n), *said, style=_style(row, comparison))
+        table.add_row(title_of(row), *row_values(row), str(row.n), *said, style=_worst_style(row.name, comparison))
     if fits(out, table):
         out.print(table)
     else:
@@ -178,47 +167,22 @@ def _print_rows(out: Console, comparison: Comparison, labels: Sequence[str]) -> 
             out.print(Text(f"  {cells}; n {row.n}"))
             for title, one in zip(titles, comparison.against, strict=True):
                 out.print(Text(f"  {title}: {said_of(row, one)}"))
-    _print_row_legend(out, comparison, labels)
-
-
-def _print_row_legend(out: Console, comparison: Comparison, labels: Sequence[str]) -> None:
     shared = ", ".join(f"{label} {one.common}" for label, one in zip(labels[1:], comparison.against, strict=True))
     out.print(
-        f"{', '.join(labels)} and n: over the questions with a value in every run that has the metric", style="dim"
-    )
-    out.print(
+        f"{', '.join(labels)} and n: over the questions with a value in every run that has the metric\n"
         f"verdicts: over the questions that a run shares with {labels[0]} ({shared}); where these are more, the two "
         "values that the verdict is on, and their n, stand behind it",
         style="dim",
     )
 
 
-def _style(row: MetricRow, comparison: Comparison) -> str | None:
+def _worst_style(name: str, comparison: Comparison) -> str | None:
     """The colour of the worst that is said of a metric."""
-    said = {pair.verdict for one in comparison.against for pair in one.pairs if pair.name == row.name}
-    return next((style for verdict, style in reversed(_STYLES.items()) if verdict in said), None)
+    verdicts = {pair.verdict for one in comparison.against for pair in one.pairs if pair.name == name}
+    return next((style for verdict, style in reversed(_STYLES.items()) if verdict in verdicts), None)
 
 
-def _table(titles: Sequence[str], verdicts: Sequence[str]) -> Table:
-    """A table of metrics: under titles numbers, and at last what is said of them."""
-    table = Table(box=None, pad_edge=False, show_edge=False)
-    table.add_column("metric", no_wrap=True)
-    for title in titles:
-        table.add_column(title, justify="right", no_wrap=True)
-    for verdict in verdicts:
-        table.add_column(verdict, no_wrap=True)
-    return table
-
-
-def _print_latency(out: Console, one: RunComparison, label: str, baseline: str) -> None:
-    """How many times as long the run takes, where both were asked in turn."""
-    if one.latency is not None:
-        style = {"slower": BAD, "faster": GOOD}.get(one.latency.verdict)
-        out.print(clean(latency_line(one.latency, label, baseline), 400), style=style)
-
-
-def _print_changes(out: Console, one: RunComparison, labels: Sequence[str]) -> None:
-    of_which = "" if len(labels) == 2 else f"{labels[-1]} against {labels[0]}, "
+def _print_changes(out: Console, one: RunComparison, of_which: str) -> None:
     for title, changes in (("lost", one.lost), ("gained", one.gained)):
         if not changes:
             continue
@@ -231,20 +195,6 @@ def _print_changes(out: Console, one: RunComparison, labels: Sequence[str]) -> N
         out.print(f"\n{of_which}no question scored differently")
 
 
-def _print_moves(out: Console, one: RunComparison, labels: Sequence[str]) -> None:
-    """Where questions went wrong first in the one run and in the other."""
-    if not one.moves:
-        return
-    of_which = "" if len(labels) == 2 else f"{labels[-1]} against {labels[0]}, "
-    count = sum(len(move.questions) for move in one.moves)
-    out.print(f"\n{of_which}first broken link: {share(count, one.common, 'question')} moved", style="bold")
-    for move in one.moves:
-        some = ", ".join(move.questions[:_MOVES_SHOWN])
-        rest = ", …" if len(move.questions) > _MOVES_SHOWN else ""
-        way = f"{move.first or 'right'} → {move.last or 'right'}"
-        out.print(clean(f"  {len(move.questions):>4}  {way}: {some}{rest}"))
-
-
 def _print_change(out: Console, change: QuestionChange) -> None:
     out.print(Text.assemble(f"  {signed(change.change, 'ratio')}  ", clean(change.question_id, 60)))
     out.print(Text.assemble("          ", clean(change.question, 120)), style="dim")
@@ -252,3 +202,16 @@ def _print_change(out: Console, change: QuestionChange) -> None:
     rest = [f"{len(moved) - _MOVED_SHOWN} more"] if len(moved) > _MOVED_SHOWN else []
     facts = [*([change.note] if change.note else []), *moved[:_MOVED_SHOWN], *rest]
     out.print(clean(f"          {', '.join(facts)}"), style="dim")
+
+
+def _print_moves(out: Console, one: RunComparison, of_which: str) -> None:
+    """Print where questions went wrong first in the one run and in the other."""
+    if not one.moves:
+        return
+    count = sum(len(move.questions) for move in one.moves)
+    out.print(f"\n{of_which}first broken link: {share(count, one.common, 'question')} moved", style="bold")
+    for move in one.moves:
+        some = ", ".join(move.questions[:_MOVES_SHOWN])
+        rest = ", …" if len(move.questions) > _MOVES_SHOWN else ""
+        way = f"{move.first or 'right'} → {move.last or 'right'}"
+        out.print(clean(f"  {len(move.questions):>4}  {way}: {some}{rest}"))

@@ -1,0 +1,189 @@
+"""What commands that make runs share: flags as configuration, progress, Ctrl-C, and what is printed at the end."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+from rich.text import Text
+
+from evals.cli.ci import Reporter
+from evals.cli.flags import CalibrateFlags, EvalFlags, IngestFlags, RescoreFlags, ScoreFlags
+from evals.cli.parameters import Flags, flag_name, given_flags, keys_of
+from evals.cli.progress import Quiet, Terminal
+from evals.cli.saved import next_command, what_is_undone
+from evals.cli.terminal import console, print_json
+from evals.cli.views.run import print_findings, print_in_short, print_run, print_score
+from evals.cli.views.scorecard import print_slices
+from evals.config import EvalConfig
+from evals.errors import ConfigError, RunIncompleteError, RunInterruptedError
+from evals.metrics.base import BaseMetric
+from evals.run.notebook import Observer
+from evals.run.saved import measure_saved
+from evals.run.setup import wants_judge
+from evals.run.work import RunPlan
+from evals.scoring.conclusion import Measured
+from evals.store.naming import command
+from evals.store.runs import RunStore
+from evals.text.yaml_files import merge, problems_of, read_layer
+
+# The flags given, as configuration.
+
+_CHOOSE_JUDGE = {"judge_model", "judge_base_url", "judge_effort", "judge_repeats"}
+
+_EXCLUSIVE = (("embedded", "rag_url"), ("embedded", "profile"), ("dataset_file", "datasets"))
+"""Flags of which one would silently win over the other."""
+
+
+def overrides(flags: Flags) -> dict[str, Any]:
+    """The flags given, as keys of the configuration.
+
+    Raises:
+        ConfigError: A flag is empty, its value is wrong, or two flags exclude each other; the message names the flag.
+    """
+    given, keys = given_flags(flags), keys_of(flags)
+    for name, value in given.items():
+        if value in ("", Path()):
+            raise ConfigError(f"{flag_name(name)} is empty", "leave the flag out, or give it a value")
+    for one, other in _EXCLUSIVE:
+        if given.get(one) and given.get(other):
+            raise ConfigError(f"{flag_name(one)} and {flag_name(other)} exclude each other")
+    result: dict[str, Any] = {"judge": {"enabled": True}} if given.keys() & _CHOOSE_JUDGE else {}  # naming it wants it
+    for name, value in given.items():
+        key, read = keys[name]
+        result = merge(result, layer_of(key, read(value, flag_name(name)) if read else value))
+    _check_values({name: keys[name][0] for name in given}, result)
+    return result
+
+
+def config_layers(flags: EvalFlags | RescoreFlags | ScoreFlags | CalibrateFlags | IngestFlags) -> list[dict[str, Any]]:
+    """What a configuration file and flags say, where they are given; later ones go before earlier ones.
+
+    Raises:
+        ConfigError: The file cannot be read, or a flag is wrong.
+    """
+    return [*([read_layer(flags.config, "configuration")] if flags.config else []), overrides(flags)]
+
+
+def runs_dir_of(layers: Sequence[dict[str, Any]]) -> Path:
+    """The folder of runs that the layers name, whatever else they hold."""
+    return EvalConfig.build(*({"runs_dir": layer["runs_dir"]} for layer in layers if "runs_dir" in layer)).runs_dir
+
+
+def layer_of(key: str, value: Any) -> dict[str, Any]:
+    """A configuration of one key, whose parts have dots between them."""
+    first, _, rest = key.partition(".")
+    return {first: layer_of(rest, value) if rest else value}
+
+
+def _check_values(keys: dict[str, str], result: dict[str, Any]) -> None:
+    """Check each value by itself, for who gave it as a flag knows no key; how values go together is seen later."""
+    try:
+        EvalConfig.build(result)
+    except ConfigError as error:
+        if not isinstance(error.__cause__, ValidationError):
+            return
+        wrong = {problem.key: problem.what for problem in problems_of(error.__cause__, EvalConfig)}
+        for name, key in keys.items():
+            what = wrong.get(key)
+            if what:
+                raise ConfigError(f"{flag_name(name)}{' ' if what.startswith('must ') else ': '}{what}") from error
+
+
+# Work with its progress on the terminal.
+
+_T = TypeVar("_T")
+
+_FAILURES_SHOWN = 3
+
+
+def observer_for(*, as_json: bool, quiet: bool = False, verbose: bool = False) -> Observer:
+    """Who hears of the progress: nobody where the output is for a program.
+
+    Raises:
+        ConfigError: Both little and much is asked for.
+    """
+    if quiet and verbose:
+        raise ConfigError("--quiet and --verbose exclude each other")
+    if as_json:
+        return Observer()
+    return Quiet() if quiet else Terminal(each=verbose)
+
+
+def until_ctrl_c(work: Coroutine[Any, Any, _T], interrupted: Callable[[], RunInterruptedError]) -> _T:
+    """Do the work to its end.
+
+    Args:
+        work: What is done.
+        interrupted: Says what is kept, and how to go on, where somebody presses Ctrl-C.
+    """
+    try:
+        return asyncio.run(work)
+    except KeyboardInterrupt as error:
+        raise interrupted() from error
+
+
+def measure_now(work: RunPlan, metrics: Sequence[BaseMetric], config: EvalConfig, observer: Observer) -> Measured:
+    """Measure answers that are there.
+
+    Raises:
+        EvalsError: It cannot be done.
+        RunInterruptedError: Somebody pressed Ctrl-C.
+    """
+    hint = work.way_on if wants_judge(config, metrics) else None
+    return until_ctrl_c(
+        measure_saved(work, metrics, config, observer), lambda: RunInterruptedError("interrupted", hint)
+    )
+
+
+def finish(
+    done: Measured,
+    config: EvalConfig,
+    reporter: Reporter,
+    *,
+    as_json: bool,
+    remapped: bool = False,
+    quiet: bool = False,
+) -> None:
+    """Print a run that was just saved, and end the command with its exit code.
+
+    Args:
+        done: As it was saved, with its records.
+        config: Of the run.
+        reporter: Who tells CI of it.
+        as_json: Print the run as JSON and nothing else.
+        remapped: Whether stored bodies were read again with another mapping.
+        quiet: Print score, gates and where the run is, and nothing else.
+
+    Raises:
+        RunIncompleteError: The run is partial or failed; its metrics are not looked at then.
+        GateFailedError: A gate is not met, or there is not enough evidence for it.
+    """
+    run = done.run
+    done.keep(RunStore(config.runs_dir).open_records(run))
+    reporter.found(done, run.gates)
+    if as_json:
+        print_json(run.model_dump_json(indent=2))
+    else:
+        _print(done, config, quiet=quiet)
+    if run.status != "complete":
+        hint = next_command(run, done.source, config.runs_dir, remapped=remapped)
+        raise RunIncompleteError(f"the run is {run.status}: {what_is_undone(run, done.source)}", hint)
+    reporter.judge(run.gates)
+
+
+def _print(done: Measured, config: EvalConfig, *, quiet: bool) -> None:
+    run, out = done.run, console()
+    if quiet:
+        print_score(out, run)
+    else:
+        print_run(out, run)
+        print_in_short(out, done)
+        if len(run.datasets) > 1:
+            print_slices(out, done, "dataset", config.runs_dir)
+        print_findings(out, done, limit=_FAILURES_SHOWN, runs_dir=config.runs_dir)
+    path = RunStore(config.runs_dir).run_path(run)
+    out.print("saved to ", Text(str(path), style=f"link {path.absolute().as_uri()}"), sep="", soft_wrap=True)
+    if not quiet:
+        out.print(f"question by question: {command(f'show {run.id}', config.runs_dir)}", soft_wrap=True)
