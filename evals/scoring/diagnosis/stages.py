@@ -299,7 +299,7 @@ class Link(StrEnum):
 
     label: str
 
-    def __new__(cls, value: str, label: str) -> "Link":
+    def __new__(cls, value: str, label: str = "") -> "Link":
         """A member is its value, and has words beside."""
         member = str.__new__(cls, value)
         member._value_, member.label = value, label
