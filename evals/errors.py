@@ -28,7 +28,10 @@ A question the server fails to answer raises nothing: it becomes a `ResponseErro
 import re
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 EXIT_OK = 0
 
@@ -242,3 +245,36 @@ class GateFailedError(EvalsError):
     """A threshold or a comparison was not met, or there was not enough evidence for it."""
 
     exit_code = 1
+
+
+# What other packages add by entry points: each is loaded by itself, so that a broken one breaks no other.
+
+
+def load_plugin(point: "EntryPoint", error_class: type[EvalsError] = ConfigError) -> Any:
+    """What an entry point names.
+
+    Args:
+        point: The entry point.
+        error_class: What is raised where it cannot be loaded.
+
+    Raises:
+        EvalsError: It cannot be loaded; the message names the package that it is from.
+    """
+    try:
+        return point.load()
+    except Exception as error:  # foreign code may raise anything; it is raised again, with the package named
+        raise broken_plugin(point, f"cannot be loaded: {type(error).__name__}: {error}", error_class) from error
+
+
+def broken_plugin(point: "EntryPoint", what: str, error_class: type[EvalsError] = ConfigError) -> EvalsError:
+    """The error for a plug-in that is of no use.
+
+    Args:
+        point: Its entry point.
+        what: What is wrong with it, to follow its name.
+        error_class: The class of the error.
+    """
+    package = point.dist.name if point.dist else None
+    owner = f" of the package {package}" if package else ""
+    hint = f"repair the package or remove it: pip uninstall {package}" if package else f"it names {point.value}"
+    return error_class(f"plug-in {point.name!r}{owner} {what}", hint)

@@ -25,10 +25,10 @@ from evals.run.setup import (
 )
 from evals.run.work import SHARD, RunDataset, RunPlan, check_conversations, load_workload, new_run
 from evals.run.workers import AskConfig, ClusterAsking
-from evals.runtime import run_anywhere, seldom_collecting
+from evals.runtime import run_anywhere
 from evals.schemas.response import EvalResponse, ServerRecord
 from evals.schemas.results import EvalRun
-from evals.scoring.conclusion import Measured
+from evals.scoring.conclusion import Measured, gc_paused
 from evals.secrets import in_clear
 from evals.store.disk_buffer import SpilledMapping
 from evals.store.journal import Journal, UploadLog
@@ -130,7 +130,7 @@ class EvaluationRunner:
         async with AsyncExitStack() as stack:
             begun = self.take_up(stack)
             self.store.prepare()
-            stack.enter_context(seldom_collecting())
+            stack.enter_context(gc_paused())
             server = await self.connect(stack)
             cluster = await join_cluster(stack, self.config, self.observer)
             instruments = await load_instruments(self.config, metrics, self.observer, cluster)

@@ -1,54 +1,13 @@
-"""How Python runs our work: event loops, threads beside them, and how often the cyclic collector looks."""
+"""Event loops for our work, and threads beside them."""
 
 import asyncio
-import gc
 import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import ExitStack, contextmanager
-from importlib.metadata import EntryPoint
 from typing import Any, TypeVar
 
-from evals.errors import ConfigError, EvalsError
-
-# What other packages add by entry points: each is loaded by itself, so that a broken one breaks no other.
-
-
-def load(point: EntryPoint, error_class: type[EvalsError] = ConfigError) -> Any:
-    """What an entry point names.
-
-    Args:
-        point: The entry point.
-        error_class: What is raised where it cannot be loaded.
-
-    Raises:
-        EvalsError: It cannot be loaded; the message names the package that it is from.
-    """
-    try:
-        return point.load()
-    except Exception as error:  # foreign code may raise anything; it is raised again, with the package named
-        raise broken(point, f"cannot be loaded: {type(error).__name__}: {error}", error_class) from error
-
-
-def broken(point: EntryPoint, what: str, error_class: type[EvalsError] = ConfigError) -> EvalsError:
-    """The error for a plug-in that is of no use.
-
-    Args:
-        point: Its entry point.
-        what: What is wrong with it, to follow its name.
-        error_class: The class of the error.
-    """
-    package = point.dist.name if point.dist else None
-    owner = f" of the package {package}" if package else ""
-    hint = f"repair the package or remove it: pip uninstall {package}" if package else f"it names {point.value}"
-    return error_class(f"plug-in {point.name!r}{owner} {what}", hint)
-
-
 T = TypeVar("T")
-
-
-_THRESHOLDS = (20_000, 20, 100)
-"""Of the cyclic collector, while many records are held."""
 
 
 _SWITCH_S = 0.0005
@@ -147,17 +106,3 @@ class SideLoop:
         self._thread.join()
         self._loop.close()
         self._turns.close()
-
-
-@contextmanager
-def seldom_collecting() -> Iterator[None]:
-    """Let the cyclic collector run seldom: records hold no cycles, and it walks over all of them each time.
-
-    It still runs, so cycles of other code are freed. What was set before is set again afterwards.
-    """
-    before = gc.get_threshold()
-    gc.set_threshold(*_THRESHOLDS)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)

@@ -27,11 +27,10 @@ from evals.run.resume import set_apart
 from evals.run.setup import Toolkit, check_config, load_instruments, make_judge, wants_judge
 from evals.run.work import RunDataset, RunPlan
 from evals.runner import EvaluationRunner, ServerSession
-from evals.runtime import seldom_collecting
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
 from evals.schemas.results import EvalRun
-from evals.scoring.conclusion import Measured
+from evals.scoring.conclusion import Measured, gc_paused
 from evals.scoring.settings import ScoringContext
 from evals.store.runs import RunStore
 from evals.text.yaml_files import merge
@@ -270,7 +269,7 @@ class VariantsRunner:
         first = self.runners[0]
         begun = [runner.take_up(stack) for runner in self.runners]
         first.store.prepare()
-        stack.enter_context(seldom_collecting())
+        stack.enter_context(gc_paused())
         embedded_at = first.start_embedded(stack) if self.config.embedded else None
         servers = [await runner.connect(stack, embedded_at) for runner in self.runners]
         instruments = await load_instruments(self.config, metrics, self.observer)

@@ -20,7 +20,7 @@ COMMANDS: dict[str, tuple[type[Flags], str]] = {
     "stats": (of.StatsFlags, "catalogue.show_stats"),
     "metrics": (of.MetricsFlags, "catalogue.show_metrics"),
     "profiles": (of.ProfilesFlags, "catalogue.show_profiles"),
-    "runs": (of.ListFlags, "show.list_runs"),
+    "runs": (of.ListFlags, "runs.list_runs"),
     "show": (of.ShowFlags, "show.show"),
     "rescore": (of.RescoreFlags, "score.rescore"),
     "score": (of.ScoreFlags, "score.score"),

@@ -19,7 +19,6 @@ from evals.client.spec_check import (
     citations_of,
     is_lost,
     kind_of,
-    number_or_none,
     references_of,
     shape_of,
     text_or_none,
@@ -27,6 +26,7 @@ from evals.client.spec_check import (
 )
 from evals.schemas.response import Citation, ErrorKind, RetrievedChunk, TokenUsage
 from evals.text.folding import fold
+from evals.text.numbers import number_or_none
 
 # Citations that stand in the text of an answer as markers, such as `[1]`, `[1, 3]`, `[2-4]`, `[^1]` and `【1】`.
 

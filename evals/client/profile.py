@@ -12,10 +12,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from evals import runtime
 from evals.client.spec import RequestSpec, ServerSpec
 from evals.client.spec_check import SpecError, check_spec
-from evals.errors import ConfigError, UnknownNameError
+from evals.errors import ConfigError, UnknownNameError, broken_plugin, load_plugin
 from evals.secrets import Masker, in_clear, is_credential, looks_random, looks_secret, secrets_in_url
 from evals.text.yaml_files import first_problem, holds, merge, place_in, read_yaml
 
@@ -187,12 +186,12 @@ def _layer(name: str) -> _Layer:
     if name in _built_in():
         return _Layer(deepcopy(_built_in_profile(name)), _BUILT_IN / f"{name}.yml")
     for point in entry_points(group="evals.profiles", name=name):
-        loaded = runtime.load(point)
+        loaded = load_plugin(point)
         if isinstance(loaded, Mapping):
             return _Layer(dict(loaded), None)
         if isinstance(loaded, str | os.PathLike):
             return _Layer(read_yaml(Path(loaded), "profile"), Path(loaded))
-        raise runtime.broken(point, f"is no profile: {loaded!r} is neither a mapping nor the path of a file")
+        raise broken_plugin(point, f"is no profile: {loaded!r} is neither a mapping nor the path of a file")
     raise UnknownNameError("profile", name, list_profiles())
 
 

@@ -12,13 +12,10 @@ from evals.client.spec import GIVEN_NAMES, ServerSpec, names_in, whole_name
 from evals.errors import ConfigError
 from evals.schemas.response import Citation, RetrievedChunk, TokenUsage
 from evals.secrets import masked
+from evals.text.numbers import number_or_none
 from evals.text.yaml_files import VARIABLE
 
 # Single values of a body: what they are worth as text or number, and what they are called in a message.
-
-
-PLAUSIBLE = 1e12
-"""Beyond it, in either direction, no number that a server gives is a score or a confidence."""
 
 
 PLAUSIBLE_WHOLE = 10**9
@@ -34,17 +31,6 @@ def text_or_none(value: Any) -> str | None:
     if isinstance(value, str):
         return value
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
-def number_or_none(value: Any) -> float | None:
-    """The value as a number; None where it is none, or beyond what is plausible."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    try:
-        number = float(value)
-    except (OverflowError, ValueError):
-        return None
-    return number if abs(number) <= PLAUSIBLE else None  # which NaN is not either
 
 
 def whole_or_none(value: Any) -> int | None:

@@ -5,7 +5,6 @@ Other packages add theirs with `register`, or with an entry point of the group `
 
 from importlib.metadata import EntryPoint, entry_points
 
-from evals import runtime
 from evals.datasets.base import BaseDatasetLoader
 from evals.datasets.golden import GoldenLoader
 from evals.datasets.hotpotqa import HotpotQALoader
@@ -13,7 +12,7 @@ from evals.datasets.msmarco import MSMarcoLoader
 from evals.datasets.qasper import QasperLoader
 from evals.datasets.ragbench import RAGBenchLoader
 from evals.datasets.squad_v2 import SquadV2Loader
-from evals.errors import ConfigError, DatasetError, UnknownNameError
+from evals.errors import ConfigError, DatasetError, UnknownNameError, broken_plugin, load_plugin
 
 LOADERS: tuple[type[BaseDatasetLoader], ...] = (
     RAGBenchLoader,
@@ -90,9 +89,9 @@ def _find(name: str) -> type[BaseDatasetLoader] | None:
     point = _plugged().get(name)
     if point is None:
         return None
-    loaded = runtime.load(point, DatasetError)
+    loaded = load_plugin(point, DatasetError)
     if not _is_loader(loaded):
-        raise runtime.broken(point, f"is no dataset: {loaded!r} is not a subclass of BaseDatasetLoader", DatasetError)
+        raise broken_plugin(point, f"is no dataset: {loaded!r} is not a subclass of BaseDatasetLoader", DatasetError)
     return loaded  # type: ignore[no-any-return]
 
 

@@ -10,8 +10,7 @@ from importlib.metadata import entry_points
 from inspect import isabstract
 from types import ModuleType
 
-from evals import runtime
-from evals.errors import ConfigError, EvalsError, UnknownNameError
+from evals.errors import ConfigError, EvalsError, UnknownNameError, broken_plugin, load_plugin
 from evals.metrics import (
     abstention,
     answer,
@@ -126,9 +125,9 @@ def metric_classes() -> tuple[type[BaseMetric], ...]:
     found = list(METRICS)
     for point in entry_points(group="evals.metrics"):
         try:
-            loaded = runtime.load(point)
+            loaded = load_plugin(point)
             if not (isinstance(loaded, type) and issubclass(loaded, BaseMetric)):
-                raise runtime.broken(point, f"is no metric: {loaded!r} is not a BaseMetric subclass")
+                raise broken_plugin(point, f"is no metric: {loaded!r} is not a BaseMetric subclass")
             found.append(loaded)
         except EvalsError as error:
             _log.warning("warning: %s; it is left out (%s)", error.message, error.hint)

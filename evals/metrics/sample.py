@@ -17,7 +17,6 @@ from evals.text.folding import UNSPACED
 from evals.text.matching.documents import MatchSettings, RunEvidence, same_document
 from evals.text.matching.recognise import ChunkComparison, ChunkList, Matches, chunk_list
 from evals.text.matching.words import derived
-from evals.text.refusals.detector import holds_expected
 
 # What a citation points to: the retrieved chunk behind an id or an index.
 
@@ -446,7 +445,7 @@ class Sample:
         if self.response.extractive:
             return not (self.response.answer or "").strip()
         # The rules' patterns take a tenth of a second to compile, and a saved run is shown without them.
-        from evals.text.refusals.detector import is_abstention, says_expected  # noqa: PLC0415
+        from evals.text.refusals.detector import holds_expected, is_abstention, says_expected  # noqa: PLC0415
 
         if not is_abstention(self.response.answer or "", self.question.question):
             return False

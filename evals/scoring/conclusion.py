@@ -1,6 +1,8 @@
 """From the records of a run to what is saved of it: the same for a run that asked and for one that was scored again."""
 
+import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -8,7 +10,6 @@ from typing import Any, Literal, Protocol
 
 from evals.metrics.base import BaseMetric
 from evals.metrics.sample import Sample
-from evals.runtime import seldom_collecting
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse, Outcomes
 from evals.schemas.results import SCHEMA_VERSION, EvalRecord, EvalRun, Scorecard, WeightedScore
@@ -41,6 +42,24 @@ from evals.scoring.weighted import make_weighted_score, no_score, with_interval
 from evals.store.records import RecordFile
 
 # A run that was measured, with its records and what is derived from them.
+
+
+_THRESHOLDS = (20_000, 20, 100)
+"""Of the cyclic collector, while many records are held."""
+
+
+@contextmanager
+def gc_paused() -> Iterator[None]:
+    """Let the cyclic collector run seldom: records hold no cycles, and it walks over all of them each time.
+
+    It still runs, so cycles of other code are freed. What was set before is set again afterwards.
+    """
+    before = gc.get_threshold()
+    gc.set_threshold(*_THRESHOLDS)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 class PassingCases(ScoringContext):
@@ -216,7 +235,7 @@ class Scorer:
         Args:
             records: With what happened to the questions, in their order; those without a response stay as they are.
         """
-        with seldom_collecting():
+        with gc_paused():
             yield from map(self.score, records)
 
     def score(self, record: EvalRecord) -> EvalRecord:

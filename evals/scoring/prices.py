@@ -5,12 +5,12 @@ from typing import Any
 
 from pydantic import Field
 
-from evals.client.spec_check import number_or_none
 from evals.metrics.base import BaseMetric
 from evals.metrics.performance import CostPerQuery, Price
 from evals.schemas.base import Finite, Record
 from evals.schemas.response import TokenUsage
 from evals.schemas.verdicts import JudgeUsage
+from evals.text.numbers import number_or_none
 
 BATCH_SHARE = 0.5
 """Of a price, what is left of it in a batch."""

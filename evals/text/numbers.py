@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import Any
 
 # Counts with their nouns and verbs, as English wants them.
 
@@ -100,3 +101,18 @@ def _written_dates(parts: dict[str, str | None]) -> str:
     name, day = parts.get("name"), parts.get("day")
     month = _MONTHS.index(name[:3].lower()) + 1 if name else int(parts["month"] or 0)
     return f"{parts.get('year') or '?'}-{month:02d}-{f'{int(day):02d}' if day else '?'}"
+
+
+PLAUSIBLE = 1e12
+"""Beyond it, in either direction, no number that a server gives is a score or a confidence."""
+
+
+def number_or_none(value: Any) -> float | None:
+    """The value as a number; None where it is none, or beyond what is plausible."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except (OverflowError, ValueError):
+        return None
+    return number if abs(number) <= PLAUSIBLE else None  # which NaN is not either

@@ -21,7 +21,7 @@ def printed(code: str) -> str:
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
 
 
-@pytest.mark.parametrize("command", ["show", "export", "compare", "gate"])
+@pytest.mark.parametrize("command", ["show", "compare"])
 def test_a_command_over_saved_runs_loads_nothing_that_asks_or_reads_answers(command: str) -> None:
     """They print what stands in the run."""
     code = f"import evals.cli.commands.{command}, sys; print(*sorted({SHOWN_WITHOUT} & set(sys.modules)))"

@@ -8,8 +8,9 @@ import pytest
 
 from evals.client import RAGClient, ServerSpec
 from evals.client.mapping import MappingError, ResponseReader, TooLongError, find
-from evals.client.spec_check import number_or_none, text_or_none
+from evals.client.spec_check import text_or_none
 from evals.schemas import Citation, EvalResponse, RetrievedChunk, TokenUsage
+from evals.text.numbers import number_or_none
 
 Ask = Callable[..., EvalResponse]
 MISSING = object()

@@ -1,22 +1,17 @@
-"""Commands that show saved runs or write them elsewhere: `evals show`, `runs`, `export`, `report`, `track`, `view`."""
+"""Commands that show saved runs or write them elsewhere: `evals show`, `export`, `report`, `track`, `view`."""
 
-import json
 import sys
 import webbrowser
-from collections.abc import Sequence
 from pathlib import Path
 from secrets import token_urlsafe
-from typing import Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
-from evals.cli.flags import ExportFlags, ListFlags, PageFlags, ShowFlags, TrackFlags, ViewFlags
+from evals.cli.flags import ExportFlags, PageFlags, ShowFlags, TrackFlags, ViewFlags
 from evals.cli.parameters import flag_name
 from evals.cli.saved import load_calibrated, next_command, what_is_undone
-from evals.cli.terminal import DOUBTFUL, check_output, check_place, clean, console, fits, print_json
+from evals.cli.terminal import check_output, check_place, clean, console, print_json
 from evals.cli.views.run import (
     print_abstention,
     print_findings,
@@ -30,22 +25,18 @@ from evals.cli.views.run import (
     print_verification,
     print_wrong_slices,
 )
-from evals.cli.views.scorecard import print_objectives, print_slices, slices_as_json
+from evals.cli.views.scorecard import print_slices, slices_as_json
 from evals.errors import ConfigError, UnknownNameError
 from evals.export import export_files, export_pieces, format_of, known_format
-from evals.report.app import HOST, Listening, bind, create_app
 from evals.report.document import write_report
 from evals.report.mlflow import log_to_mlflow
 from evals.report.tables import ExportFormat
-from evals.report.wording import TITLES, mark_of, run_cells
 from evals.schemas.results import EvalRun
 from evals.scoring.conclusion import Measured, measured
-from evals.scoring.config import by_objectives
 from evals.scoring.diagnosis.stages import Link
 from evals.scoring.scorecard import slice_value
 from evals.store.naming import DEFAULT_RUNS_DIR, folder_of
 from evals.store.records import RecordFile, is_unverified, refuse_damaged
-from evals.store.runs import RunStore, SavedRuns
 
 # `evals export`.
 
@@ -144,75 +135,6 @@ def track(flags: TrackFlags) -> None:
         refuse_damaged(*each)
 
 
-# `evals runs`.
-
-
-_IN_LINE = 5
-"""So many cells stand on a run's first line where the table does not fit."""
-
-
-def list_runs(flags: ListFlags) -> None:
-    """Print the saved runs, newest last, then what cannot be read."""
-    store = RunStore(flags.runs_dir or DEFAULT_RUNS_DIR)
-    found = store.survey()
-    saved = found if flags.calibrations else found.without_calibrations()
-    if flags.as_json:
-        print_json(json.dumps(_as_json(store, saved), indent=2, ensure_ascii=False))
-        return
-    out, groups = console(), by_objectives(saved.runs)
-    if saved.runs:
-        _print_runs(out, [run_cells(run, mark_of(run, groups)) for run in saved.runs])
-        print_objectives(out, groups)
-    elif not saved.unreadable:
-        out.print(f"no saved runs in {store.folder}; `evals eval` makes one")
-    for error in saved.unreadable:
-        way_out = f" ({error.hint})" if error.hint else ""
-        out.print(clean(f"not listed: {error.message}{way_out}"), style=DOUBTFUL, soft_wrap=True)
-
-
-def _print_runs(out: Console, rows: Sequence[Sequence[str]]) -> None:
-    """As a table where it fits, else a few lines a run; nothing is cut or folded within a word."""
-    table = Table(box=None, pad_edge=False, show_edge=False)
-    for title in TITLES:
-        table.add_column(title, no_wrap=True)
-    for row in rows:
-        table.add_row(*map(Text, row))
-    if fits(out, table):
-        out.print(table)
-        return
-    for run_id, *facts in rows:
-        first, rest = facts[: _IN_LINE - 1], facts[_IN_LINE - 1 :]
-        named = [f"{title} {cell}" for title, cell in zip(TITLES[3:_IN_LINE], first[2:], strict=True)]
-        out.print(Text.assemble((run_id, "bold"), "  ", "  ".join([*first[:2], *named])))
-        out.print(Text(f"  {'  '.join(cell for cell in rest if cell)}"))
-
-
-def _as_json(store: RunStore, saved: SavedRuns) -> dict[str, Any]:
-    def row(run: EvalRun) -> dict[str, Any]:
-        return {
-            **run.model_dump(mode="json", include=_KEYS),
-            "score": run.weighted_score.score,
-            "server": run.server.model_dump(mode="json", include={"url", "profile"}),
-            "path": str(store.run_path(run)),
-        }
-
-    unreadable = [{"message": error.message, "hint": error.hint} for error in saved.unreadable]
-    return {"runs": [row(run) for run in saved.runs], "unreadable": unreadable}
-
-
-_KEYS = {
-    "id",
-    "name",
-    "created_at",
-    "completed_at",
-    "status",
-    "question_count",
-    "error_count",
-    "datasets",
-    "rescored_from",
-}
-
-
 # `evals view`.
 
 
@@ -225,6 +147,8 @@ def view(flags: ViewFlags) -> None:
     Raises:
         ConfigError: There is no such folder, the port cannot be used, or somebody is named who labels nothing.
     """
+    from evals.report.app import HOST, Listening, bind, create_app  # noqa: PLC0415 - a web server, for this one only
+
     folder = flags.runs_dir or Path(DEFAULT_RUNS_DIR)
     if not folder.is_dir():
         raise ConfigError(f"there is no folder {folder}", "`evals eval` saves runs; name their folder with --runs-dir")
