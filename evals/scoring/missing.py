@@ -1,6 +1,6 @@
 """Whether lost verdicts were lost at random: those of long requests, or of many items, may be lost more often.
 
-Values that are there stand for lost ones (`evals.scoring.columns`), which is right where the loss does not depend on
+Values that are there stand for lost ones (`evals.scoring.strata`), which is right where the loss does not depend on
 what was asked. A judge that fails on long answers leaves the short ones, and these may be better or worse.
 """
 
