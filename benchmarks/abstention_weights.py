@@ -22,7 +22,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from abstention import figures
 from numpy.typing import NDArray
-from tests.case.abstention import test_caveats as caveats
 
 from evals.datasets.base import LoadOptions
 from evals.datasets.golden import GoldenLoader
@@ -30,6 +29,7 @@ from evals.schemas import EvalQuestion
 from evals.text.refusals.detector import holds_expected, read_answer
 from evals.text.refusals.evidence import SETTLES, Answer, circumstances, signs
 from evals.text.refusals.roles import BITS
+from tests.text.refusals import test_caveats as caveats
 
 Row = dict[str, Any]
 Floats = NDArray[np.floating[Any]]

@@ -15,9 +15,7 @@ ELSEWHERE = (
     "testing.py",
     "pytest_plugin.py",
     "reference_server/",
-    "run/setup.py",
-    "store/naming.py",
-    "store/records.py",
+    "run/embedded.py",
     "errors.py",
 )
 """The command line and the options of pytest, a program of its own with its arguments, and the translation itself."""
@@ -26,8 +24,12 @@ HINTS_BY_ANOTHER_WAY = {
     "judges/cache.py",  # given to errors by a property
     "judges/config.py",  # given to errors by pydantic
     "runner.py",  # the way on, which becomes a hint
-    "store/record_check.py",  # the way on, which becomes a hint
-    "store/commands.py",  # commands, which stand in hints
+    "judges/batches.py",  # the hint of a judge that cannot be used
+    "judges/llm_judge.py",  # the same
+    "run/setup.py",  # the way out of a check, which becomes a hint
+    "run/merge.py",  # the ways out of a merge, which become hints
+    "store/records.py",  # the next command, which becomes a hint
+    "store/naming.py",  # commands, which stand in hints
 }
 
 

@@ -400,7 +400,7 @@ class _NotLoaded:
     name = "not loaded"
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
-        raise RuntimeError(f"an estimate only counts requests: no model is loaded to embed {len(texts)} texts")
+        raise RuntimeError("an estimate only counts requests: no model is loaded to embed texts")
 
 
 def saved_forecast(config: EvalConfig) -> Forecast:

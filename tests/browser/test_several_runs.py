@@ -168,7 +168,7 @@ def test_the_known_regressions_are_listed_before_the_known_improvements(two: Pat
     assert sorted(listed[:8]) == sorted(f"policy-{number}" for number in WORSE)
     assert sorted(listed[8:]) == sorted(f"policy-{number}" for number in BETTER)
     worse = opened.page.locator(".moved tr.worse").all_inner_texts()
-    assert worse[0].startswith("recall_at_5")
+    assert worse[0].startswith(("recall_at_3", "recall_at_5"))  # they lose the same questions, and share a test
     assert all("worse" in row for row in worse)
     opened.check()
 

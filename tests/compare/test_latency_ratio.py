@@ -106,7 +106,7 @@ def test_several_runs_share_the_level(saved: Saved) -> None:
 class Drifting:
     """A server whose answers take a time of their own each, with noise, a wave and a long tail."""
 
-    away = None
+    unavailable = None
 
     def __init__(self, clock: Callable[[], float], random: Random, factor: float) -> None:
         self.clock, self.random, self.factor = clock, random, factor

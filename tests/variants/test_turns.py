@@ -19,7 +19,7 @@ QUESTIONS = [EvalQuestion(id=f"q{number}", question=f"question {number}") for nu
 class Server:
     """Notes who was asked what."""
 
-    away = None
+    unavailable = None
 
     def __init__(self, name: str, log: list[tuple[str, str]], response: EvalResponse = ANSWER) -> None:
         self.name, self.log, self.response = name, log, response
