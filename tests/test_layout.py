@@ -2,9 +2,11 @@
 
 import ast
 import csv
+import io
 import re
 import subprocess
 import sys
+import tokenize
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import cache
@@ -195,6 +197,32 @@ def test_a_folder_holds_at_most_26_files() -> None:
 def test_a_source_file_is_at_most_500_lines(path: Path) -> None:
     """A file is about one concept."""
     assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES.get(str(path.relative_to(PACKAGE)), 500)
+
+
+BUDGET = {"code lines": 41_000, "files": 243, "names at the top": 26}
+"""What the package may hold; an issue that adds a capability may raise it by what it states."""
+
+
+def code_lines(path: Path) -> int:
+    """Lines of a file without comments, docstrings and blank lines."""
+    layout = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
+    lines: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(path.read_text(encoding="utf-8")).readline):
+        if token.type not in layout:
+            lines.update(range(token.start[0], token.end[0] + 1))
+    for node in ast.walk(parsed(path)):
+        documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        if documented and ast.get_docstring(node) is not None:
+            lines -= set(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
+    return len(lines)
+
+
+def test_the_package_stays_within_its_budget() -> None:
+    """Code is a cost: what one feature adds, another place gives up."""
+    files = list(PACKAGE.rglob("*.py"))
+    names = [path for path in PACKAGE.iterdir() if path.name != "__pycache__"]
+    found = {"code lines": sum(map(code_lines, files)), "files": len(files), "names at the top": len(names)}
+    assert {what: count for what, count in found.items() if count > BUDGET[what]} == {}
 
 
 def branches_of_functions() -> dict[tuple[str, str], int]:
