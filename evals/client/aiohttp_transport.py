@@ -2,14 +2,11 @@
 
 import ssl
 from collections.abc import AsyncGenerator, Callable, Mapping
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
-from urllib.parse import urlsplit
 from weakref import WeakSet
 
 import aiohttp
-from aiohttp_socks import ProxyConnector, ProxyError
-from python_socks import ProxyType
 from yarl import URL
 
 from evals.client.connections import BrokenExchangeError, Incoming, Outgoing, Proxy, Surplus, decoded, unread
@@ -70,6 +67,14 @@ class CleanConnector(aiohttp.TCPConnector):
         return came is None and not protocol.should_close and not self._surplus.count
 
 
+def _connector(proxy: Proxy | None, **options: Any) -> CleanConnector:
+    if proxy is None or not proxy.is_socks:
+        return CleanConnector(**options)
+    from evals.client.socks import socks_connector  # noqa: PLC0415 - an extra
+
+    return socks_connector(proxy, **options)
+
+
 class AiohttpConnections:
     """Connections to one server by aiohttp.
 
@@ -83,9 +88,8 @@ class AiohttpConnections:
     def __init__(
         self, context: ssl.SSLContext | None, connect_timeout_s: float, proxy: Proxy | None, surplus: Surplus
     ) -> None:
-        make = CleanConnector if proxy is None or not proxy.is_socks else partial(_socks_connector, proxy)
         self._session = aiohttp.ClientSession(
-            connector=make(surplus=surplus, limit=0, ssl=context or True, keepalive_timeout=_IDLE_S),
+            connector=_connector(proxy, surplus=surplus, limit=0, ssl=context or True, keepalive_timeout=_IDLE_S),
             cookie_jar=aiohttp.DummyCookieJar(),  # no question may see the session of the one before
             auto_decompress=False,
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=connect_timeout_s),
@@ -179,39 +183,3 @@ _WORDS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], Callable[[Any
     (aiohttp.ClientResponseError, lambda error: f"no valid HTTP: {error.message}"),
 )
 """Most specific first."""
-
-
-# Connections of aiohttp through a proxy that speaks SOCKS, which is an extra.
-
-
-_PORT = 1080
-
-
-class _SocksConnector(CleanConnector, ProxyConnector):
-    """Connects through the proxy, which looks up the names of hosts where its kind can."""
-
-    async def _wrap_create_connection(self, *args: Any, **options: Any) -> Any:
-        try:
-            return await super()._wrap_create_connection(*args, **options)
-        except ProxyError as error:
-            raise aiohttp.ClientConnectionError(f"the proxy does not connect us: {error}") from error
-
-
-def _socks_connector(proxy: Proxy, **options: Any) -> CleanConnector:
-    """A connector through a proxy.
-
-    Args:
-        proxy: One that speaks SOCKS.
-        options: Of any connector.
-    """
-    parts = urlsplit(proxy.url)
-    user, password = proxy.login or (None, None)
-    return _SocksConnector(
-        host=parts.hostname,
-        port=parts.port or _PORT,
-        proxy_type=ProxyType.SOCKS4 if parts.scheme.startswith("socks4") else ProxyType.SOCKS5,
-        rdns=parts.scheme != "socks4",
-        username=user,
-        password=password,
-        **options,
-    )
