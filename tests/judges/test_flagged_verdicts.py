@@ -37,7 +37,7 @@ def score(evals_cli: Callable[..., Any], messages_api: Any, tmp_path: Path, monk
         config.write_text(json.dumps(keys), encoding="utf-8")
         flags = ("--dataset-file", questions, "--metrics", metrics, "--config", config, "--allow-uncalibrated")
         done = evals_cli("score", answers, *flags, "--runs-dir", tmp_path / "runs", "--json", *arguments)
-        return done, RunStore(tmp_path / "runs").load("last")
+        return done, RunStore(tmp_path / "runs").load(done.json["id"])
 
     return run
 
