@@ -273,7 +273,7 @@ class CostPerQuery(BaseMetric):
     Formula: (prompt tokens × input price + completion tokens × output price) / 1,000,000. Prices: yours (`prices:`),
     else the server's own, else the list prices of genai-prices for the model that the server or its answer names, at
     the provider that the server names, else at the model's vendor; a note marks them. None where the server reports no
-    usage or nobody knows the price: never 0 for unknown.
+    usage or the price is unknown: never 0 for unknown.
     Range from 0, lower is better.
     Reference: defined here.
     """

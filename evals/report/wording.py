@@ -639,4 +639,4 @@ def fed_by_few(run: EvalRun) -> Iterator[str]:
         if most < max(FEW, run.question_count / _TENTH):
             few.append(f"{name} ({most} of {run.question_count})")
     if few:
-        yield f"fed by few questions, and uncertain: {', '.join(few)}"
+        yield f"based on few questions, and uncertain: {', '.join(few)}"

@@ -176,8 +176,8 @@ def test_scores_of_different_objectives_do_not_stand_side_by_side_as_if_they_com
 @pytest.mark.parametrize(
     ("fed", "asked", "note"),
     [
-        (9, 14, "fed by few questions, and uncertain: accuracy (9 of 14)"),
-        (11, 120, "fed by few questions, and uncertain: accuracy (11 of 120)"),
+        (9, 14, "based on few questions, and uncertain: accuracy (9 of 14)"),
+        (11, 120, "based on few questions, and uncertain: accuracy (11 of 120)"),
         (10, 14, None),
         (12, 120, None),
     ],

@@ -81,7 +81,7 @@ _OTHERS = "? cannot tell, s skip, u undo, m more, t TEXT comment, q quit"
 
 
 def review(flags: ReviewFlags) -> None:
-    """Show answers and take labels until there are no more, or nobody wants to go on; every label is saved at once.
+    """Ask for labels of answers until all have one or the user quits; each label is saved at once.
 
     Raises:
         ConfigError: The metric has no labels, or the file is no sheet of labels.
@@ -101,7 +101,7 @@ def review(flags: ReviewFlags) -> None:
     try:
         session.go()
     except KeyboardInterrupt as error:
-        raise RunInterruptedError(f"interrupted; the labels are in {path}", "the same command goes on") from error
+        raise RunInterruptedError(f"interrupted; the labels are in {path}", "run it again to continue") from error
     finally:
         session.tell()
     calibrating = command(f"calibrate {path} --metric {name}", flags.runs_dir)  # the sheet may have others' labels too
