@@ -27,7 +27,7 @@ def test_the_generated_pages_are_up_to_date() -> None:
 
 
 def test_the_tables_of_gates_are_up_to_date() -> None:
-    """docs/gates.md says how often a gate passes as it is computed by what judges a gate."""
+    """docs/simulations.md says how often a gate passes as it is computed by what judges a gate."""
     script = HOME / "benchmarks" / "gates.py"
     checked = subprocess.run([sys.executable, script, "--check"], cwd=HOME, capture_output=True, text=True)
     assert checked.returncode == 0, checked.stdout + checked.stderr
