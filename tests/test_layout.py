@@ -109,7 +109,6 @@ MOST_LINES: dict[str, int] = {
     "compare/statistics.py": 521,
     "datasets/tables.py": 543,
     "judges/batch_api.py": 703,
-    "judges/quotes.py": 633,
     "metrics/sample.py": 514,
     "report/wording.py": 642,
     "run/judging.py": 521,
