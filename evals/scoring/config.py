@@ -1,6 +1,6 @@
 """The parts of the configuration that say how the weighted score is made, and which questions belong together."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 from typing import Annotated, Any, Self, TypeVar
@@ -211,10 +211,15 @@ def headline(run: EvalRun) -> Headline:
         return Headline(None, coverage, failed)
     if weighted.score is None:
         return Headline(None, coverage, weighted.reason or _earlier_reason(run))
-    if coverage < LEAST_COVERAGE - _ROUNDING:
-        measured = ", ".join(weighted.weights)
-        return Headline(None, coverage, f"only {percent(coverage)} of the weight is measured: {measured}")
-    return Headline(weighted.score, coverage)
+    reason = too_little(coverage, weighted.weights)
+    return Headline(weighted.score if reason is None else None, coverage, reason)
+
+
+def too_little(coverage: float, measured: Iterable[str]) -> str | None:
+    """Why there is no score where so small a share of the weight is measured; None where it is enough."""
+    if coverage >= LEAST_COVERAGE - _ROUNDING:
+        return None
+    return f"only {percent(coverage)} of the weight is measured: {', '.join(measured)}"
 
 
 def why_failed(run: EvalRun) -> str | None:

@@ -2,13 +2,13 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum
 from statistics import fmean
 
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.schemas.results import WITHOUT_VERDICT, JudgedStrata, MetricResult
-from evals.scoring.run_columns import ResultKind, ScoreColumn
+from evals.scoring.run_columns import ScoreColumn
 from evals.scoring.stats.intervals import percentile
 from evals.scoring.stats.missing import Observation, Weighted, weigh
 from evals.text.numbers import agree, counted
@@ -54,43 +54,26 @@ def sample_of(
     labels = list(map(str, range(len(column)))) if clusters is None else clusters
     worst = metric.worst if worst_on_error else None
     told = [label for label, code in zip(labels, column.codes, strict=True) if code]
-    found = StratifiedSample([], [])
-    for (value, kind), label in zip(column, told, strict=True):
-        counts_as = worst if kind.missing == "transport" else value
-        if counts_as is not None:
-            found.values.append(counts_as)
-            found.clusters.append(label)
-    return _weighted(column, told, worst, found) if _is_marked(column) else found
-
-
-def _is_marked(column: ScoreColumn) -> bool:
-    """Whether verdicts are lost, and the results say which: those of runs of before do not."""
-    lost = [kind for kind, _ in column.kinds() if kind.missing in WITHOUT_VERDICT]
-    return bool(lost) and all(kind.judged_by for kind in lost)
-
-
-def _weighted(
-    column: ScoreColumn, labels: Sequence[str], worst: float | None, plain: StratifiedSample
-) -> StratifiedSample:
-    pairs = [
-        (_observed(value, kind, worst), label)
-        for (value, kind), label in zip(column, labels, strict=True)
-        if worst is not None or kind.missing != "transport"
+    rows = [
+        (worst if kind.missing == "transport" else value, kind, label)
+        for (value, kind), label in zip(column, told, strict=True)
+        if kind.missing != "transport" or worst is not None
     ]
-    observed = [each for each, _ in pairs]
+    values = [value for value, _, _ in rows if value is not None]
+    plain = StratifiedSample(values, [label for value, _, label in rows if value is not None])
+    lost = [kind for kind, _ in column.kinds() if kind.missing in WITHOUT_VERDICT]
+    if not lost or not all(kind.judged_by for kind in lost):  # those of runs of before do not say which they needed
+        return plain
+    observed = [Observation(kind.judged_by, value, kind.missing in WITHOUT_VERDICT) for value, kind, _ in rows]
     weighted = weigh(observed)
     if weighted is None:
-        return StratifiedSample([], [], reason=_why_none(observed, column) if plain.values else None)
-    if not plain.values:
+        return StratifiedSample([], [], reason=_why_none(observed, column) if values else None)
+    if not values:
         return plain
     strata = _strata(observed, weighted)
     if weighted.uniform:
-        return StratifiedSample(plain.values, plain.clusters, strata=strata)
-    return StratifiedSample(plain.values, plain.clusters, weighted, tuple(label for _, label in pairs), strata)
-
-
-def _observed(value: float | None, kind: ResultKind, worst: float | None) -> Observation:
-    return Observation(kind.judged_by, worst if kind.missing == "transport" else value, kind.missing in WITHOUT_VERDICT)
+        return replace(plain, strata=strata)
+    return replace(plain, weighted=weighted, all_clusters=tuple(label for _, _, label in rows), strata=strata)
 
 
 def _strata(observed: Sequence[Observation], weighted: Weighted) -> JudgedStrata:
@@ -107,8 +90,8 @@ def _why_none(observed: Sequence[Observation], column: ScoreColumn) -> str:
     judged = [each for each in observed if each.path]
     reasons: Counter[str | None] = Counter()
     for kind, count in column.kinds():
-        reasons.update({kind.reason: count} if kind.missing in WITHOUT_VERDICT else {})
-    most = next(reason for reason, _ in reasons.most_common(1))
+        reasons[kind.reason] += count * (kind.missing in WITHOUT_VERDICT)
+    most = reasons.most_common(1)[0][0]
     if not all(each.lost for each in judged):
         return f"more than a tenth of the answers hang on verdicts of which the judge gave none: {most}"
     need = agree(len(judged), "needs", "need")

@@ -18,8 +18,9 @@ from evals.scoring.scorecard import summarise
 from evals.scoring.settings import ScoreSettings
 from evals.scoring.stats import mean_interval
 from evals.scoring.weighted import (
+    Column,
     Influence,
-    TableColumns,
+    column_of,
     influence,
     make_weighted_score,
     score_interval,
@@ -38,7 +39,8 @@ def scored(columns: Columns, config: ScoringConfig = CONFIG) -> tuple[WeightedSc
         for metric in metrics
     ]
     weighted = make_weighted_score(Scorecard(metrics=summaries), config)
-    return weighted, influence(weighted, metrics, columns, config.thresholds, 0.95)
+    plain = {name: Column.plain(values) for name, values in columns.items()}
+    return weighted, influence(weighted, metrics, plain.get, config.thresholds, 0.95)
 
 
 def table(metrics: Sequence[BaseMetric], records: Sequence[EvalRecord]) -> ScoreTable:
@@ -174,10 +176,10 @@ def test_a_question_without_an_answer_counts_as_it_is_told(build_run: Callable[.
     records: list[EvalRecord] = build_run("a", {"q1": {"mrr": 1.0}, "q2": "timeout"})[1]
     metric = parse_metric("mrr")
     lost = records[1].model_copy(update={"scores": [metric.undefined("no answer", missing="transport")]})
-    found = TableColumns([metric], table([metric], [records[0], lost]), ScoreSettings())
-    assert found == {"mrr": {"q1": 1.0}}
-    worst = TableColumns([metric], table([metric], [records[0], lost]), ScoreSettings(worst_on_error=True))
-    assert worst == {"mrr": {"q1": 1.0, "q2": 0.0}}
+    results = table([metric], [records[0], lost]).column("mrr")
+    assert column_of(metric, results, ScoreSettings(), ["q1", "q2"]) == Column({"q1": 1.0}, 1.0, 1)
+    worst = column_of(metric, results, ScoreSettings(worst_on_error=True), ["q1", "q2"])
+    assert worst == Column({"q1": 1.0, "q2": 0.0}, 0.5, 2)
 
 
 def test_the_score_of_a_run_says_how_its_interval_was_made(build_run: Callable[..., Any]) -> None:
@@ -193,13 +195,3 @@ def test_the_score_of_a_run_says_how_its_interval_was_made(build_run: Callable[.
     assert found.ci[0] < (found.score or 0) < found.ci[1]
     nothing = with_interval(WeightedScore(score=None), metrics, table(metrics, records), ScoreSettings(), CONFIG)
     assert (nothing.ci, nothing.interval) == (None, None)
-
-
-def test_columns_of_a_table_are_made_when_they_are_asked_for() -> None:
-    """None is held: those of all metrics at once would take more than anything else at the end of a run."""
-    metric = parse_metric("mrr")
-    columns = TableColumns([metric], table([metric], []), ScoreSettings())
-    assert list(columns) == ["mrr"]
-    assert columns["mrr"] == {}
-    assert columns["mrr"] is not columns["mrr"]
-    assert columns.get("recall_at_5") is None
