@@ -3,9 +3,10 @@
 import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from operator import itemgetter
 from typing import Literal, NamedTuple, TypeVar
 
 from pydantic import TypeAdapter
@@ -49,6 +50,21 @@ class BrokenLink(NamedTuple):
     def with_record(self, record: EvalRecord) -> Finding:
         """The finding with its record."""
         return Finding(self.link, self.explanation, record, self.hit_ranks, self.remarks)
+
+
+def in_turn(links: Iterable[BrokenLink], most: int | None = None) -> list[BrokenLink]:
+    """Order broken links so that each link comes first once, then each a second time, and so on.
+
+    Args:
+        links: In whatever order; of one link they stay in it.
+        most: So many are wanted at most; all where None.
+    """
+    turns: Counter[Link] = Counter()
+    placed = []
+    for one in links:
+        placed.append((turns[one.link], one.link.place, one))
+        turns[one.link] += 1
+    return [one for *_, one in sorted(placed, key=itemgetter(0, 1))][:most]
 
 
 # All that views derive of a run's records: made in one walk that holds none of them.

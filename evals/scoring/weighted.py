@@ -13,11 +13,10 @@ from evals.schemas.results import EvalRecord, EvalRun, MetricSummary, Scorecard,
 from evals.scoring.config import LEAST_COVERAGE, NOT_ANSWERED, SCORE, ScoringConfig, scoring_config, too_little
 from evals.scoring.gates import Gate
 from evals.scoring.run_columns import ScoreColumn, ScoreTable
-from evals.scoring.scorecard import make_scorecard, tell
+from evals.scoring.scorecard import make_scorecard, sample_of, tell
 from evals.scoring.settings import ScoreSettings, known_metrics, score_settings
 from evals.scoring.stats.intervals import IntervalEstimate, normal_quantile, percentile, percentile_interval
 from evals.scoring.stats.means import mean_interval
-from evals.scoring.strata import sample_of
 from evals.text.numbers import counted
 
 # From metrics to objectives: which metrics feed one, and what their values are on a scale from 0 to 1.

@@ -13,7 +13,7 @@ from evals.scoring.diagnosis.counts import wrong_slices
 from evals.scoring.diagnosis.outcome import needs_verification
 from evals.scoring.digest import digest_of
 from evals.scoring.run_columns import columns_of
-from evals.scoring.scorecard import rows_by, slice_scorecard, slice_scorecards, slice_value
+from evals.scoring.scorecard import make_scorecard, rows_by, slice_scorecard, slice_value
 from evals.scoring.settings import cases_of, known_metrics, score_settings
 
 
@@ -70,7 +70,8 @@ def test_slices_of_columns_are_those_of_records(run_and_records: tuple[EvalRun, 
         values = [slice_value(record.question, key) for record in records]
         slices = rows_by(values, columns)
         made = {value: slice_scorecard(metrics, columns, own.rows, settings) for value, own in slices.items()}
-        assert made == slice_scorecards(metrics, records, key, settings)
+        parts = {value: [one for one in records if slice_value(one.question, key) == value] for value in slices}
+        assert made == {value: make_scorecard(metrics, part, settings) for value, part in parts.items()}
         findings = diagnose(records, cases_of(run, records), facts_of(run, records))
         links = {one.number: one.link for one in measured(run, records).digest.found}
         asked = [(number, values[number]) for number in columns.numbers]

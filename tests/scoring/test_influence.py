@@ -60,13 +60,10 @@ def test_the_interval_of_one_metric_is_that_of_the_metric() -> None:
     """Where nothing else feeds the score, it is the mean of that metric, and as sure."""
     values = [0.2, 0.4, 0.9, 1.0, 0.0, 0.7]
     weighted, found = scored({"answer_correctness": column(*values)}, ONE)
-    assert found is not None
     assert weighted.score == pytest.approx(fmean(values))
     assert list(found.values.values()) == pytest.approx(values)
     assert (found.low, found.high) == (pytest.approx(0), pytest.approx(1))
     ours, theirs = score_interval(found, None, 0.95), mean_interval(values, low=0, high=1)
-    assert ours is not None
-    assert theirs is not None
     assert ours.interval == pytest.approx(theirs.interval)
 
 
@@ -84,7 +81,6 @@ def test_the_questions_contributions_have_the_score_as_their_mean(data: Any) -> 
         st.dictionaries(st.sampled_from(keys), st.floats(0, 0.3), min_size=2, max_size=12)
     )
     weighted, found = scored(columns)
-    assert found is not None
     objectives = {**weighted.objectives, "cost": 1 - fmean(columns["cost_per_query"].values()) / 0.1}
     total = sum(weighted.weights.values())
     # A mean cost beyond the threshold is cut in the score, and each question's is not.
@@ -102,8 +98,6 @@ def test_perfect_answers_do_not_make_a_score_certain() -> None:
     assert found is not None
     estimate = score_interval(found, None, 0.95)
     assert weighted.score == pytest.approx(1)
-    assert estimate is not None
-    assert estimate.interval is not None
     assert estimate.interval[0] < 0.95
     assert estimate.interval[1] == 1
 
@@ -125,7 +119,6 @@ def test_questions_of_one_document_make_a_score_less_sure() -> None:
     labels = [f"d{place // 5}" for place in range(40)]
     alone, clustered = score_interval(found, None, 0.95), score_interval(found, labels, 0.95)
     assert width(clustered) > 1.7 * width(alone)
-    assert clustered is not None
     assert clustered.clusters == 8
 
 
@@ -189,9 +182,7 @@ def test_the_score_of_a_run_says_how_its_interval_was_made(build_run: Callable[.
     run, records = build_run("a", values, questions=golds)
     metrics = [parse_metric(name) for name in ("answer_correctness", "citation_recall", "mrr")]
     found = with_interval(run.weighted_score, metrics, table(metrics, records), ScoreSettings(), CONFIG)
-    assert found.interval is not None
     assert (found.interval.n, found.interval.clusters, found.interval.method) == (12, 6, "t with two pseudo-values")
-    assert found.ci is not None
     assert found.ci[0] < (found.score or 0) < found.ci[1]
     nothing = with_interval(WeightedScore(score=None), metrics, table(metrics, records), ScoreSettings(), CONFIG)
     assert (nothing.ci, nothing.interval) == (None, None)

@@ -14,10 +14,6 @@ def test_a_percentile_of_clustered_times_is_less_certain() -> None:
     values = (rng.lognormal(6, 0.5, 20).repeat(20) * rng.lognormal(0, 0.05, 400)).tolist()
     labels = [str(place // 20) for place in range(400)]
     alone, together = percentile_estimate(values, 50), percentile_estimate(values, 50, labels)
-    assert alone is not None
-    assert together is not None
-    assert alone.interval is not None
-    assert together.interval is not None
     assert together.interval[0] < alone.interval[0] < percentile(values, 50) < alone.interval[1] < together.interval[1]
     assert (together.n, together.clusters) == (400, 20)
 
@@ -26,7 +22,6 @@ def test_a_percentile_of_clustered_times_is_less_certain() -> None:
 def test_a_percentile_without_an_interval_says_why(values: list[float], mark: Mark) -> None:
     """Too few values, or the same value at both ends, which is no interval."""
     found = percentile_estimate(values, 50)
-    assert found is not None
     assert (found.interval, found.marks) == (None, (mark,))
     assert percentile_estimate([], 50) is None
 
@@ -38,6 +33,4 @@ def test_a_shift_of_few_documents_is_no_difference_between_percentiles() -> None
     last = first * np.where(np.arange(400) < 80, 1.6, 1.0)
     alone = paired_percentile_difference(first.tolist(), last.tolist(), 50)
     together = paired_percentile_difference(first.tolist(), last.tolist(), 50, clusters=labels)
-    assert alone is not None
-    assert together is not None
     assert alone[1] < 0.05 < together[1]

@@ -39,8 +39,9 @@ from evals.schemas.response import EvalResponse
 from evals.schemas.results import EvalRecord, EvalRun
 from evals.scoring.conclusion import Measured
 from evals.scoring.diagnosis.counts import wrong_slices
-from evals.scoring.diagnosis.outcome import Finding, in_turn
+from evals.scoring.diagnosis.outcome import Finding
 from evals.scoring.diagnosis.stages import Link
+from evals.scoring.digest import in_turn
 from evals.scoring.scorecard import by_threshold
 from evals.scoring.settings import confidence
 from evals.store.naming import command
