@@ -35,9 +35,8 @@ from evals.schemas import (
     RetrievedChunk,
 )
 from evals.schemas.verdicts import BLOCK, VerdictRequest
-from evals.scoring.scorecard import summarise
+from evals.scoring.scorecard import sample_of, summarise, value_of
 from evals.scoring.settings import ScoreSettings
-from evals.scoring.strata import sample_of, value_of
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "simulations.md"
 BEGIN, END = "<!-- table of benchmarks/judge_losses.py -->", "<!-- end of the table -->"
