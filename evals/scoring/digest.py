@@ -30,7 +30,7 @@ from evals.scoring.run_columns import RunColumns, columns_of
 from evals.scoring.scorecard import slice_value
 from evals.scoring.settings import ScoringContext, confidence, score_settings, times_asked
 from evals.store.records import RecordFile
-from evals.text.matching.corpus import EvidenceWalk, evidence_of
+from evals.text.matching.corpus import evidence_of
 from evals.text.matching.documents import RunEvidence
 
 T = TypeVar("T")
@@ -287,7 +287,7 @@ def _declines(record: EvalRecord, cases: ScoringContext) -> Declines:
 # What was derived of a run's records, kept beside them, so that it is derived once.
 
 
-FORMAT = 8
+FORMAT = 9
 """Raised whenever something is derived otherwise, so that nothing of before is used."""
 
 _EVIDENCE, _DIGEST, _COLUMNS = "evidence", "digest", "columns"
@@ -344,12 +344,8 @@ def kept_columns(run: EvalRun, records: Sequence[EvalRecord]) -> RunColumns:
         return columns_of(records, settings.cluster)
     found = _kept(run, records, _COLUMNS, lambda data: unpack(data, records.ids))
     if found is None:
-        walk = EvidenceWalk()  # whoever wants columns asks next how the questions ended, which hangs on this
-        found, stamp = columns_of(walk.follow(records), settings.cluster), stamp_of(run)
-        derived = {_COLUMNS: pack(found)}
-        if records.derived(_EVIDENCE, stamp) is None:
-            derived[_EVIDENCE] = _EVIDENCE_JSON.dump_json(walk.evidence(records, settings.match))
-        records.keep(stamp, derived)
+        found = columns_of(records, settings.cluster)
+        records.keep(stamp_of(run), {_COLUMNS: pack(found)})
     return found
 
 

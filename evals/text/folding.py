@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache, update_wrapper
 from hashlib import blake2b
 from html import unescape
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -39,10 +38,6 @@ _MOST_DOUBLE = 1 << 14
 """So many hashes at least are collected before those that came twice are dropped."""
 
 
-_AT_ONCE = 1 << 16
-"""So many are compared at once: as objects they take ten times as much as packed."""
-
-
 def hash64(text: str) -> int:
     """The first 64 bits of a text's BLAKE2b hash: of a million texts, two share theirs in one of forty million runs."""
     return int.from_bytes(blake2b(text.encode(errors="surrogatepass"), digest_size=_BYTES).digest())
@@ -62,37 +57,26 @@ class Hashes:
         """Add some."""
         self._all.extend(hashes)
         if len(self._all) > self._most:
-            self._drop_doubles()
+            self._all = array("Q", _numpy().unique(self._all).tobytes())
             self._most = max(_MOST_DOUBLE, 2 * len(self._all))
-
-    def _drop_doubles(self) -> None:
-        parts = self._parts(len(self._all))
-        self._all = array("Q", chain.from_iterable(self._part(number, parts) for number in range(parts)))
-
-    def _parts(self, count: int) -> int:
-        return 1 + count // _AT_ONCE
-
-    def _part(self, number: int, parts: int) -> set[int]:
-        return {one for one in self._all if one % parts == number}
 
     def in_both(self, other: "Hashes") -> bytes:
         """Those that another set has too, packed: `holds` looks into them."""
-        parts = self._parts(len(self._all) + len(other._all))
-        both: list[int] = []
-        for number in range(parts):
-            both += self._part(number, parts) & other._part(number, parts)
-        return b"".join(one.to_bytes(_BYTES, "little") for one in sorted(both))
+        both: bytes = _numpy().intersect1d(self._all, other._all).tobytes()
+        return both
+
+
+def _numpy() -> Any:
+    import numpy  # noqa: PLC0415 - a tenth of a second, for runs with gold only
+
+    return numpy
 
 
 def holds(packed: bytes, wanted: int) -> bool:
     """Whether a hash is among those that `Hashes.in_both` packed, each as eight bytes and in their order."""
-
-    def at(place: int) -> int:
-        return int.from_bytes(packed[_BYTES * place : _BYTES * (place + 1)], "little")
-
-    count = len(packed) // _BYTES
-    place = bisect_left(range(count), wanted, key=at)
-    return place < count and at(place) == wanted
+    hashes = memoryview(packed).cast("Q")
+    place = bisect_left(hashes, wanted)
+    return place < len(hashes) and hashes[place] == wanted
 
 
 # Remembering what was derived of texts, within a bound of characters instead of a number of texts.
