@@ -90,27 +90,22 @@ _OF_EACH = 64
 
 
 class BoundedCache(dict[str, T], Generic[T]):
-    """A function of a text that remembers its results.
+    """A function of a text that remembers its results, and forgets them all when there is no room for another.
 
-    There are two generations: when the young one is full the old one is dropped, and the young one grows old; what is
-    asked for again becomes young again. Of texts that are too long for that the last is remembered: the metrics of an
-    answer ask for it one after the other. Threads may use it at once: the worst is that something is derived twice.
-
-    It is the dictionary of its young generation, so that what is remembered is found without a step of Python's.
+    It is the dictionary of its results, so that what is remembered is found without a step of Python's. Threads may use
+    it at once: the worst is that something is derived twice. A text that is too long is remembered until the next one.
 
     Args:
         function: Gives the same for the same text.
-        characters: As many characters of texts are remembered at most, counting 64 for each text beside its own.
+        most: As many characters of texts are remembered, counting 64 for each text beside its own.
     """
 
-    def __init__(self, function: Callable[[str], T], characters: int) -> None:
+    def __init__(self, function: Callable[[str], T], most: int) -> None:
         super().__init__()
         update_wrapper(self, function)
         self.function = function
-        self._most = characters // 2
-        self._left = self._most
-        self._old: dict[str, T] = {}
-        self._too_long: dict[str, T] = {}
+        self.characters = 0
+        self._most = most
 
     if TYPE_CHECKING:
 
@@ -120,28 +115,18 @@ class BoundedCache(dict[str, T], Generic[T]):
         __call__ = dict.__getitem__
 
     def __missing__(self, text: str) -> T:
-        known = self._old if text in self._old else self._too_long
-        result = known[text] if text in known else self.function(text)
-        size = len(text) + _OF_EACH
-        if size > self._left:
-            if size > self._most:
-                self._too_long = {text: result}
-                return result
-            self._old, self._left = dict(self), self._most
-            super().clear()
-        self[text] = result
-        self._left -= size
+        self[text] = result = self.function(text)
+        self.characters += len(text) + _OF_EACH
+        if self.characters > self._most:
+            self.clear()
+            self[text] = result
+            self.characters = len(text) + _OF_EACH
         return result
 
     def clear(self) -> None:
         """Forget everything."""
         super().clear()
-        self._old, self._too_long, self._left = {}, {}, self._most
-
-    @property
-    def characters(self) -> int:
-        """How many characters are remembered now, counting as the bound does, without a text beyond it."""
-        return sum(len(text) + _OF_EACH for kept in (self, self._old) for text in kept)
+        self.characters = 0
 
 
 def remembered(characters: int) -> Callable[[Callable[[str], T]], BoundedCache[T]]:
