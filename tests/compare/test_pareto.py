@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Callable
-from math import nan
 from typing import Any
 
 import pytest
@@ -10,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evals.compare import SavedRun, compare_runs
-from evals.compare.objectives import Fed, stand
+from evals.compare.objectives import stand
 from evals.compare.pareto import dominates
+from evals.compare.statistics import measure
 from evals.metrics.registry import parse_metric
 from evals.scoring.stats.differences import sign_flip_p
 
@@ -308,8 +308,8 @@ def test_an_objective_of_several_metrics_is_tested_by_what_each_question_adds() 
     """A question that is asked the other way round changes all its metrics: of three questions, p is 2 in 8."""
     recall, precision = parse_metric("citation_recall"), parse_metric("citation_precision")
     fed = [
-        Fed(recall, [0.5, 0.5, 0.5], [1.0, 0.5, 0.75]),
-        Fed(precision, [0.5, 0.5, nan], [0.25, 1.0, nan]),
+        measure(recall, [0.5, 0.5, 0.5], [1.0, 0.5, 0.75], [*"abc"], ids=[*"abc"]),
+        measure(precision, [0.5, 0.5], [0.25, 1.0], [*"ab"], ids=[*"ab"]),
     ]
     found = stand(fed, {key: key for key in "abc"}, {})
     added = [0.5 / 6 - 0.25 / 4, 0.5 / 4, 0.25 / 6]

@@ -13,8 +13,8 @@ from judges.test_llm_judge import ASKED, RIGHT, Scripted, decide, decide_all, sa
 
 from evals.config import EvalConfig
 from evals.judges.backends.base import BackendError, JudgeReply
-from evals.judges.cache import LEASE_S, JudgeCache, StoredReply
-from evals.judges.llm_judge import LLMJudge
+from evals.judges.cache import JudgeCache, StoredReply
+from evals.judges.llm_judge import LEASE_S, LLMJudge
 from evals.runner import run_evaluation
 from evals.schemas import EvalRun
 from evals.scoring.prices import PriceConfig
@@ -23,7 +23,8 @@ HOLDER = """
 import sys, time
 from pathlib import Path
 from evals.judges.cache import JudgeCache
-claim = JudgeCache(Path(sys.argv[1])).claim(sys.argv[2])
+cache = JudgeCache(Path(sys.argv[1]))
+cache.claim(sys.argv[2])
 print("claimed", flush=True)
 time.sleep(60)
 """
@@ -78,12 +79,11 @@ def test_a_killed_process_lets_go_of_its_claims(tmp_path: Path) -> None:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "claimed\n"
         cache = JudgeCache(tmp_path)
-        assert cache.claim("abcd") is None
+        assert not cache.claim("abcd")
         holder.kill()
         holder.wait(10)
-        claim = cache.claim("abcd")
-    assert claim is not None
-    cache.release(claim)
+        assert cache.claim("abcd")
+    cache.release("abcd")
 
 
 def test_a_process_that_hangs_is_waited_for_until_its_lease_ends(tmp_path: Path) -> None:
@@ -93,14 +93,13 @@ def test_a_process_that_hangs_is_waited_for_until_its_lease_ends(tmp_path: Path)
     async def wait(seconds: float) -> None:
         waits.append(seconds)
 
-    backend, cache = Scripted(says(RIGHT)), JudgeCache(tmp_path)
+    backend, cache, hanging = Scripted(says(RIGHT)), JudgeCache(tmp_path), JudgeCache(tmp_path)
     key = decide(Scripted(says(RIGHT))).key or ""
-    hanging = cache.claim(key)
-    assert hanging is not None
+    assert hanging.claim(key)
     assert decide(backend, cache=cache, sleep=wait).reply == RIGHT
     assert sum(waits) == LEASE_S
     assert cache.get(key) is not None
-    hanging.release()
+    hanging.release(key)
 
 
 UNUSABLE = [

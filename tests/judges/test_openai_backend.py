@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from evals.errors import JudgeError
-from evals.judges.backends.base import BackendError, Call, JudgeReply
+from evals.judges.backends.base import BackendError, Call, JudgeReply, OverloadedError
 from evals.judges.backends.openai import HOME, OpenAIBackend
-from evals.judges.backends.sdk import OverloadedError
 from evals.schemas.verdicts import JudgeUsage
 
 SCHEMA = {

@@ -120,9 +120,9 @@ def test_what_no_batch_answers_is_a_failure_of_the_judge(config: Configure, mess
 
 
 def test_requests_that_are_refused_alike_end_the_run(config: Configure, messages_api: Any) -> None:
-    """As with calls one by one, with the field that is disliked."""
+    """As with calls one by one, with what is disliked."""
     messages_api.script({"then": {"status": 400, "message": "max_tokens: too many"}})
-    with pytest.raises(JudgeError, match="'max_tokens'"):
+    with pytest.raises(JudgeError, match="max_tokens: too many"):
         run_evaluation(config(samples_per_dataset=12))
 
 
