@@ -4,6 +4,7 @@ import asyncio
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,6 @@ from evals.judges.cache import JudgeCache, StoredReply
 from evals.judges.llm_judge import LEASE_S, LLMJudge
 from evals.runner import run_evaluation
 from evals.schemas import EvalRun
-from evals.scoring.prices import PriceConfig
 
 HOLDER = """
 import sys, time
@@ -45,23 +45,12 @@ def test_two_judges_at_once_pay_for_each_decision_once(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("*.lock"))
 
 
-def test_two_runs_at_once_ask_the_judge_as_often_as_one(
-    golden_server: str, messages_api: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_runs_at_once_ask_the_judge_as_often_as_one(config: Callable[..., EvalConfig], messages_api: Any) -> None:
     """Over HTTP: one folder, the same answers, two runs that start together."""
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-fine")
     messages_api.script({"then": {"slow": 0.02, "then": {"python": "judge"}}})
-    config = EvalConfig(
-        datasets=["golden"],
-        samples_per_dataset=4,
-        warmup=0,
-        rag_server_url=golden_server,
-        runs_dir=tmp_path / "runs",
-        prices={"claude-sonnet-5-5": PriceConfig(input=1, output=1)},
-        judge={"base_url": messages_api.url},
-    )
+    shared = config(judge={"cache": True})
     runs: list[EvalRun] = []
-    threads = [threading.Thread(target=lambda: runs.append(run_evaluation(config))) for _ in range(2)]
+    threads = [threading.Thread(target=lambda: runs.append(run_evaluation(shared))) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:

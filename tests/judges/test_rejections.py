@@ -8,8 +8,7 @@ import pytest
 from judges.test_llm_judge import RIGHT, Scripted, says, several
 
 from evals.errors import JudgeError
-from evals.judges.backends.anthropic import AnthropicBackend
-from evals.judges.backends.base import BackendError, Call, RejectedError
+from evals.judges.backends.base import RejectedError
 from evals.judges.backends.openai import OpenAIBackend
 from evals.judges.llm_judge import LLMJudge
 from evals.judges.record import tally_of
@@ -106,41 +105,6 @@ def test_a_spend_limit_ends_the_judging_with_its_own_way_out(
     assert "raise the spend limit or add credit" in (unusable.hint or "")
 
 
-def test_a_rate_limit_is_no_spend_limit(any_api: SimpleNamespace) -> None:
-    """It passes by itself."""
-    any_api.status, any_api.body = 429, {"error": {"message": "Rate limit reached: 3 requests per min."}}
-
-    async def fail() -> BackendError:
-        backend = OpenAIBackend("m", base_url=f"{any_api.url}/v1", api_key="sk-test")
-        try:
-            with pytest.raises(BackendError) as caught:
-                await backend.complete(Call("system", "{}", {"type": "object"}, 100))
-            return caught.value
-        finally:
-            await backend.aclose()
-
-    error = asyncio.run(fail())
-    assert (error.retryable, error.kind) == (True, "transport")
-
-
-@pytest.mark.parametrize(("status", "code"), [(429, "enforced_spend_limit_reached"), (402, "billing_error")])
-def test_a_spend_limit_of_the_messages_api_is_one(messages_api: Any, status: int, code: str) -> None:
-    """It says so by a code beside the type of the error."""
-    messages_api.script({"then": {"status": status, "error_code": code}})
-
-    async def fail() -> BackendError:
-        backend = AnthropicBackend("claude-haiku-5-5", base_url=messages_api.url, api_key="sk-test-fine")
-        try:
-            with pytest.raises(BackendError) as caught:
-                await backend.complete(Call("system", "{}", {"type": "object", "additionalProperties": False}, 100))
-            return caught.value
-        finally:
-            await backend.aclose()
-
-    error = asyncio.run(fail())
-    assert (error.fatal, error.kind) == (True, "spend_limit")
-
-
 def call(any_api: SimpleNamespace, *bodies: Any) -> tuple[list[JudgeVerdict], LLMJudge]:
     """Make one decision by a server that gives these bodies, one after the other."""
 
@@ -182,11 +146,3 @@ def test_a_page_that_comes_again_and_again_is_no_judge(any_api: SimpleNamespace)
     _, judge = call(any_api, b"<html>Welcome</html>")
     assert judge.unusable is not None
     assert "speaks no Chat Completions API" in judge.unusable.message
-
-
-def test_a_failure_that_may_last_is_fatal_only_after_the_last_attempt() -> None:
-    """As often as is tried for one reply."""
-    judge, backend = judge_of(BackendError("a page", retryable=True, fatal_if_lasting=True))
-    with pytest.raises(JudgeError, match="a page"):
-        verdicts(judge, 3)
-    assert len(backend.calls) == 4
