@@ -172,7 +172,7 @@ def _scored(sides: _Sides, place: int) -> tuple[WeightedScore, Influence | None]
     score = make_weighted_score(card, scoring)
     columns = {each.metric.name: each.column(place, settings) for each in usable}
     metrics = [each.metric for each in usable]
-    return score, influence(score, metrics, columns, scoring.thresholds, sides.confidence)
+    return score, influence(score, metrics, columns.get, scoring.thresholds, sides.confidence)
 
 
 def _why_no_score(sides: _Sides) -> str | None:

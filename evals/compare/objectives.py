@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from evals.compare.statistics import PairedMetric, least_p
 from evals.metrics.base import Aggregation, BaseMetric
-from evals.scoring.stats.differences import bounded_error, sign_flip_p
-from evals.scoring.stats.intervals import group, questions_among, two_sided_p
+from evals.scoring.stats.differences import bounded_difference, sign_flip_p
+from evals.scoring.stats.intervals import group, questions_among
 
 _PAIR = 2
 """Of fewer questions nothing is said."""
@@ -79,7 +79,7 @@ class _Part:
         """By how much each question moves the mean, lost ones too: their sum is 0."""
         if self._weighted is None or self.lost is None:
             return {key: (step - self.mean) / len(self.steps) for key, step in self.steps.items()}
-        residuals = zip(self.lost.ids, self._weighted.residuals(self.mean), strict=True)
+        residuals = zip(self.lost.ids, self._weighted.residuals(), strict=True)
         return {key: residual / self._weighted.size for key, residual in residuals}
 
 
@@ -122,5 +122,5 @@ def _weighted_gain(parts: Sequence[_Part], clusters: Mapping[str, str]) -> tuple
             by_question.setdefault(key, []).append(own)
     ids = [key for key in clusters if key in by_question]
     influences = [gain + len(ids) * (fsum(by_question[key]) / len(parts)) for key in ids]
-    centre, error, df = bounded_error(influences, group(influences, [clusters[key] for key in ids]), 1.0)
-    return gain, two_sided_p(centre / error, df)
+    _, p = bounded_difference(gain, group(influences, [clusters[key] for key in ids]), 1.0, 0.95)
+    return gain, p

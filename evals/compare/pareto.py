@@ -290,7 +290,7 @@ def _interval_of_score(
     name, fed = objective.name, objective.fed_by
     alone = WeightedScore(score=value, objectives={name: value}, weights={name: 1.0}, fed_by={name: fed})
     columns = {each.metric.name: each.column(place, settings) for each in feeding}
-    told = influence(alone, [each.metric for each in feeding], columns, thresholds, settings.confidence)
+    told = influence(alone, [each.metric for each in feeding], columns.get, thresholds, settings.confidence)
     if told is None:
         return None
     clusters: dict[str, str] = {}

@@ -24,7 +24,7 @@ from evals.schemas.results import WITHOUT_VERDICT, EvalRun, MetricGroup, MetricR
 from evals.scoring.run_columns import CHUNKS, CITATIONS, ResultKind, ScoreColumn
 from evals.scoring.scorecard import summarise, too_small
 from evals.scoring.settings import ScoreSettings, score_settings
-from evals.scoring.weighted import Column, WeightedColumn, column_of
+from evals.scoring.weighted import Column, column_of
 
 # How many questions bring an answer at all, which the metrics of quality do not say.
 
@@ -191,12 +191,12 @@ class Aligned:
             return PairedMetric(self.metric, (), (), (), ())
         return measure(self.metric, self.values(0), self.values(-1), self.clusters, self.lost, self.ids)
 
-    def column(self, run: int, settings: ScoreSettings) -> Column | WeightedColumn:
+    def column(self, run: int, settings: ScoreSettings) -> Column | None:
         """The values of a run that has the metric, by question; where verdicts are lost, with what stands for those."""
         if self.lost is None:
-            return dict(zip(self.ids, self.values(run), strict=True))
+            return Column.plain(dict(zip(self.ids, self.values(run), strict=True)))
         results = self.lost.results(self.metric, self.columns[run])
-        return column_of(self.metric, dict(zip(self.lost.ids, results, strict=True)), settings)
+        return column_of(self.metric, ScoreColumn.of(self.metric, results), settings, self.lost.ids)
 
     def summaries(self, settings: ScoreSettings) -> list[MetricSummary | None]:
         """The metric over these questions, a summary a run, with intervals as the settings say."""
