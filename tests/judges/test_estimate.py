@@ -28,17 +28,12 @@ def planned(config: EvalConfig, metrics: list[BaseMetric]) -> Estimate | None:
 
 
 @pytest.fixture
-def config(
-    golden_server: str, messages_api: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., EvalConfig]:
-    """A judged evaluation of golden questions."""
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-fine")
-    messages_api.script({"then": {"python": "judge"}})
+def config(config: Callable[..., EvalConfig]) -> Callable[..., EvalConfig]:
+    """A judged evaluation of golden questions with a cache, at the vendor's prices."""
 
     def make(**keys: Any) -> EvalConfig:
-        judge = {"base_url": messages_api.url, **keys.pop("judge", {})}
-        base = {"datasets": ["golden"], "samples_per_dataset": 100, "runs_dir": tmp_path / "runs"}
-        return EvalConfig(**{**base, "rag_server_url": golden_server, **keys}, judge=judge)
+        judge = {"cache": True, **keys.pop("judge", {})}
+        return config(**{"samples_per_dataset": 100, "prices": {}, **keys}, judge=judge)
 
     return make
 
@@ -285,31 +280,6 @@ def test_a_run_that_goes_on_takes_what_is_not_judged_yet(of_questions: Callable[
     half = Known(verdicts={question.id: verdicts[question.id] for question in asked[:300]})
     assert of_questions(asked, half).calls == pytest.approx(of_questions(asked).calls / 2, rel=0.02)
     assert of_questions(asked, Known(verdicts=verdicts)).calls == 0
-
-
-def test_no_saved_run_is_read_where_every_answer_is_there(
-    of_questions: Callable[..., Estimate], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Their own sizes are known; a folder of many runs takes long to read."""
-    asked, folders = questions(2), []
-    responses = {question.id: EvalResponse(answer="It lasts 96 hours.", chunks=[]) for question in asked}
-
-    def noting(folder: Path) -> RunStore:
-        folders.append(folder)
-        return RunStore(folder)
-
-    monkeypatch.setattr("evals.run.estimate.RunStore", noting)
-    assert of_questions(asked, Known(responses)).basis == "over the answers that are there"
-    assert folders == []
-    of_questions(questions(3), Known(responses))
-    assert len(folders) == 1
-
-
-def test_each_call_has_its_own_price(of_questions: Callable[..., Estimate]) -> None:
-    """The table's prices rise with the size of a request; many small ones are no large one."""
-    few = of_questions(questions(14)).cost_usd
-    assert few is not None
-    assert of_questions(questions(43 * 14)).cost_usd == pytest.approx(43 * few, rel=0.1)
 
 
 def test_calls_on_refusals_are_told_apart_where_answers_are_made_up(of_questions: Callable[..., Estimate]) -> None:
