@@ -15,7 +15,7 @@ from servers import PATIENCE_S
 from evals.client import RAGClient
 from evals.client.connections import is_this_machine
 from evals.client.profile import resolve_spec
-from evals.client.transport import HttpLibrary, Transport, TransportFailure
+from evals.client.transport import HttpLibrary, Transport
 from evals.errors import ConfigError
 from evals.schemas import EvalResponse
 
@@ -136,55 +136,6 @@ def test_a_server_that_needs_no_proxy_is_asked_directly(
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     assert ask(serve()).error is None
     assert proxy.asked == []
-
-
-def test_a_proxy_of_another_scheme_is_not_used(
-    proxy: Proxy, serve: Callable[..., str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One for https is none for http."""
-    monkeypatch.setenv("https_proxy", proxy.url)
-    assert ask(serve()).error is None
-    assert proxy.asked == []
-
-
-def test_failures_behind_a_proxy_are_those_without_one(proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A refusal is tried again, a redirect is not followed, and no attempt carries the cookies of the one before."""
-    monkeypatch.setenv("http_proxy", proxy.url)
-    proxy.replies = [(503, {"set-cookie": "session=1"})]
-    response = ask(patience_s=0)
-    assert (response.answer, response.attempts) == ("by proxy 2", 2)
-    assert all("cookie" not in headers for _, _, headers, _ in proxy.asked)
-    proxy.replies = [(307, {"location": f"{FAR}/elsewhere"})]
-    moved = ask().error
-    assert moved is not None
-    assert (moved.kind, moved.status) == ("status", 307)
-    assert len(proxy.asked) == 3
-
-
-def test_a_body_behind_a_proxy_is_not_read_to_its_end_where_it_is_too_long(
-    proxy: Proxy, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The limit holds while the body arrives, not when it has."""
-    monkeypatch.setenv("http_proxy", proxy.url)
-    proxy.endless.set()
-    error = ask(max_body_bytes=1000, timeout_s=10).error
-    assert error is not None
-    assert error.kind == "too_large"
-
-
-def test_a_proxy_that_says_nothing_runs_into_the_timeout(proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The limit of a question holds behind a proxy too."""
-    monkeypatch.setenv("http_proxy", proxy.url)
-    proxy.silent.set()
-
-    async def send() -> None:
-        async with Transport(FAR, timeout_s=0.2) as transport:
-            await transport.send("POST", "/query", json={})
-
-    with pytest.raises(TransportFailure) as caught:
-        asyncio.run(send())
-    assert caught.value.error.kind == "timeout"
-    assert caught.value.error.message == "no complete answer within 0.2 s"
 
 
 @pytest.mark.parametrize("library", get_args(HttpLibrary))
