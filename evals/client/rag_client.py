@@ -322,7 +322,7 @@ class RAGClient:
         raw: dict[str, Any] = {"raw_cut": failure is not None and failure.error.kind == "too_large"}
         for part in exchange.order:
             received = part.reply or (failure if part is exchange.current else None)
-            if part.reply or (received and received.body):
+            if received is not None and (part.reply or received.body):
                 text = self.redact.body(received.body)
                 raw["raw" if part is exchange.asking else "raw_retrieval"] = text[:MAX_RAW_CHARS]
                 raw["raw_cut"] |= len(text) > MAX_RAW_CHARS

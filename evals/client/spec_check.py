@@ -53,7 +53,7 @@ def kind_of(value: Any) -> str:
 # The items of a list in the body: chunks and citations, given as objects or as plain values.
 
 
-Item = TypeVar("Item", RetrievedChunk, Citation)
+Item = TypeVar("Item")
 
 
 CITATION_KEYS = tuple(Citation.model_fields)
@@ -113,16 +113,9 @@ def references_of(value: Any, _: list[str]) -> list[tuple[str, Citation]]:
     Raises:
         UnreadableListError: It is no list, or an item of it is no object.
     """
-    if not isinstance(value, list):
-        raise UnreadableListError(f"gives {kind_of(value)}, not a list")
-    references = []
-    for item in value:
-        if not isinstance(item, Mapping):
-            raise UnreadableListError(f"gives a list that holds {kind_of(item)}, where each item is to be an object")
-        label, citation = text_or_none(item.get("index")), _citation({**item, "index": None})
-        if label is not None and citation is not None:
-            references.append((label, citation))
-    return references
+    items = _items(value, lambda item: item if isinstance(item, Mapping) else None, "an object")
+    both = ((text_or_none(item.get("index")), _citation({**item, "index": None})) for item in items)
+    return [(label, citation) for label, citation in both if label is not None and citation is not None]
 
 
 def _items(value: Any, read: Callable[[Any], Item | None], wanted: str) -> list[Item]:

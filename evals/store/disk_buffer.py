@@ -157,7 +157,8 @@ class DiskBuffer(Sliced[T]):
             self._next = end
         return self._read(data)
 
-    _at = read
+    def _at(self, place: int) -> T:
+        return self.read(place)
 
     def _read_ahead(self, start: int, end: int) -> None:
         """Read a value, and some of those behind it where it follows the one that was read last."""

@@ -5,12 +5,10 @@ import json
 import threading
 from base64 import b64encode
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, get_args
 
 import pytest
-from servers import PATIENCE_S
 
 from evals.client import RAGClient
 from evals.client.connections import is_this_machine
@@ -29,36 +27,18 @@ class Proxy:
     Attributes:
         url: For `http_proxy`.
         asked: Method, target as it stands in the request line, headers and body of each request.
-        replies: Status and headers of the replies to come; 200 where there are none left.
-        silent: Set where it is to say nothing.
-        endless: Set where its replies are to have no end.
     """
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, str, dict[str, str], bytes]] = []
-        self.replies: list[tuple[int, dict[str, str]]] = []
-        self.silent, self.endless = threading.Event(), threading.Event()
-        self._over = threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"proxy": self}))
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
         self._thread.start()
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
 
-    def hold(self) -> None:
-        """Wait while the proxy is to say nothing."""
-        if self.silent.is_set():
-            self._over.wait(PATIENCE_S)
-
-    def pour(self, write: Callable[[bytes], Any]) -> None:
-        """Write until the client hangs up."""
-        with suppress(OSError):
-            while not self._over.wait(0.001):
-                write(b" " * 100)
-
     def close(self) -> None:
         """Stop listening."""
-        self._over.set()
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -72,17 +52,11 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("content-length", 0)))
         sent = {name.lower(): value for name, value in self.headers.items()}
         self.proxy.asked.append((self.command, self.path, sent, body))
-        self.proxy.hold()
-        status, headers = self.proxy.replies.pop(0) if self.proxy.replies else (200, {})
         answer = json.dumps({"answer": f"by proxy {len(self.proxy.asked)}"}).encode()
-        size = 10**9 if self.proxy.endless.is_set() else len(answer)
-        self.send_response(status)
-        for name, value in {**headers, "content-length": str(size)}.items():
-            self.send_header(name, value)
+        self.send_response(200)
+        self.send_header("content-length", str(len(answer)))
         self.end_headers()
         self.wfile.write(answer)
-        if self.proxy.endless.is_set():
-            self.proxy.pour(self.wfile.write)
 
     do_GET = do_POST  # noqa: N815 - the name that the library calls
 
