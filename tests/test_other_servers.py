@@ -57,8 +57,8 @@ PROFILES = {**documented(), "on_your_data.yml": ON_YOUR_DATA, "ragflow.yml": pro
 
 @pytest.fixture(autouse=True)
 def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAGFLOW_API_KEY", kinds.API_KEY)
-    monkeypatch.setenv("RAGFLOW_CHAT_ID", kinds.CHAT)
+    monkeypatch.setenv("RAGFLOW_API_KEY", of_profiles.KEY)
+    monkeypatch.setenv("RAGFLOW_CHAT_ID", "b7a29412")
     monkeypatch.setenv("LIGHTRAG_API_KEY", of_profiles.KEY)
 
 
