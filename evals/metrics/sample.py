@@ -308,15 +308,8 @@ class Sample:
         By the server's own flag; else by the judge's word where it is there, else by the text rules. Where that is open
         (`abstention_open`), no value may follow from it.
         """
-        if not self.verdicts:
-            return self._declines_by_itself
         said = self.judges_word
-        return self._declines_by_itself if self.is_flagged or said is None else said
-
-    @derived
-    def _declines_by_itself(self) -> bool:
-        """Whether it declines by the server's own flag, or by the text rules."""
-        return self.is_flagged or self.reads_as_refusal
+        return self.is_flagged or self.reads_as_refusal if said is None else said
 
     @property
     def is_flagged(self) -> bool:

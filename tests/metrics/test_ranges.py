@@ -62,6 +62,7 @@ class Opposed:
 METRICS = select(["all"], [])
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, max_examples=80)
 @given(question=questions, response=responses)
 def test_every_value_lies_in_the_range_of_its_metric(question: EvalQuestion, response: EvalResponse) -> None:
