@@ -5,6 +5,7 @@ from itertools import product
 from typing import Any
 
 import pytest
+from whole_runs import score_records
 
 from evals.metrics import Sample
 from evals.metrics.abstention import DontKnowAnswersCount
@@ -15,7 +16,7 @@ from evals.metrics.ragas import (
     letter_grade,
 )
 from evals.schemas import EvalRecord
-from evals.scoring.scorecard import make_scorecard, score_records
+from evals.scoring.scorecard import make_scorecard
 from evals.scoring.settings import ScoreSettings, ScoringContext
 
 MakeCase = Callable[..., Sample]

@@ -1,5 +1,6 @@
 """No metric ever leaves the range that it declares: intervals rely on it."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
