@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from evals.errors import ConfigError
-from evals.report.document import report_pieces
-from evals.report.page import libraries
+from evals.report.document import libraries, report_pieces
 from evals.schemas import Outcomes
 from evals.schemas.results import WeightedScore
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from evals.report.wording import cost_lines
+from evals.report.parts import cost_lines
 from evals.schemas.verdicts import JudgeRecord
 
 
