@@ -6,7 +6,7 @@ from evals.report import parts
 from evals.report.templates import escape, macros, within
 from evals.schemas.results import EvalRun
 from evals.scoring.conclusion import Measured
-from evals.scoring.diagnosis.outcome import in_turn
+from evals.scoring.digest import in_turn
 from evals.text.numbers import share
 
 LIMIT = 60_000

@@ -175,7 +175,7 @@ def _broken(broken: BrokenLink) -> dict[str, Any]:
         "label": broken.link.label,
         "failure": broken.link.is_failure,
         "explanation": plain(broken.explanation),
-        "remarks": [plain(remark) for remark in broken.said.remarks],
+        "remarks": [plain(remark) for remark in broken.remarks],
     }
 
 
@@ -316,8 +316,7 @@ def wrong_by(measured: Measured, key: str) -> list[WrongSlice]:
     """How many questions ended wrong for each value of a key, the worst first."""
     values = measured.values(key)
     asked = ((number, values[number]) for number in measured.columns.numbers)
-    links = dict(measured.digest.found.links())
-    return wrong_slices(links, asked, confidence(measured.run), measured.questions())
+    return wrong_slices(measured.digest.links, asked, confidence(measured.run), measured.questions())
 
 
 def wrong_by_key(measured: Measured) -> list[dict[str, Any]]:
@@ -355,7 +354,7 @@ def questions_of_run(measured: Measured, per_block: int) -> dict[str, Any]:
     """
     rows = [_row(record) for record in measured.records()]
     count, scored = len(rows), not measured.run.is_unscored
-    links = dict(measured.digest.found.links()) if scored else {}
+    links = measured.digest.links if scored else {}
     return {
         "perBlock": per_block,
         "count": count,

@@ -38,8 +38,9 @@ from evals.schemas.response import RetrievedChunk
 from evals.schemas.results import EvalRun, MetricSummary
 from evals.schemas.run_parts import LoadLevel, RepeatedMetric, RepeatSummary
 from evals.scoring.conclusion import Measured
-from evals.scoring.diagnosis.outcome import Finding, in_turn
+from evals.scoring.diagnosis.outcome import Finding
 from evals.scoring.diagnosis.stages import Link
+from evals.scoring.digest import in_turn
 from evals.scoring.scorecard import by_threshold, rows_by, slice_scorecard
 from evals.scoring.settings import known_metrics
 from evals.store.naming import command
@@ -266,7 +267,7 @@ def print_findings(out: Console, measured: Measured, *, limit: int, runs_dir: Pa
 
 def print_link(out: Console, measured: Measured, link: Link, *, limit: int | None) -> None:
     """Print the questions whose first broken link is this one."""
-    found = measured.digest.found.where([link])
+    found = [one for one in measured.digest.found if one.link is link]
     title = f"{share(len(found), measured.run.question_count, 'question')}: {link.label}"
     show(out, chain([TextLine(title, "strong")], _finding_lines(measured.findings(found[:limit]))))
 
