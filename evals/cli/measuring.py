@@ -14,8 +14,7 @@ from evals.cli.parameters import Flags, flag_name, given_flags, keys_of
 from evals.cli.progress import Quiet, Terminal
 from evals.cli.saved import next_command, what_is_undone
 from evals.cli.terminal import console, print_json
-from evals.cli.views.run import print_findings, print_in_short, print_run, print_score
-from evals.cli.views.scorecard import print_slices
+from evals.cli.views.run import print_findings, print_in_short, print_run, print_score, print_slices
 from evals.config import EvalConfig
 from evals.errors import ConfigError, RunIncompleteError, RunInterruptedError
 from evals.metrics.base import BaseMetric

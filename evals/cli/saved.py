@@ -6,7 +6,8 @@ from pathlib import Path
 from shlex import quote
 
 from evals.errors import RunNotFoundError, StoreError
-from evals.report.wording import in_its_log, one_line
+from evals.report.parts import in_its_log
+from evals.report.wording import one_line
 from evals.schemas.response import ResponseError
 from evals.schemas.results import SAVED_ANSWERS, EvalRecord, EvalRun
 from evals.scoring.calibration import with_cards

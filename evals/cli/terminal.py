@@ -7,15 +7,17 @@ import re
 import signal
 import sys
 import traceback
-from collections.abc import Container
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from textwrap import wrap
 from types import FrameType
 from typing import IO, TYPE_CHECKING, TextIO
 
 import typer
-from rich.console import Console, RenderableType
-from rich.measure import Measurement
-from rich.table import Table
+from rich.cells import cell_len
+from rich.console import Console, Group
+from rich.padding import Padding
+from rich.table import Table as Grid
 from rich.text import Text
 
 from evals.errors import (
@@ -27,6 +29,7 @@ from evals.errors import (
     StoreError,
     UnwritableError,
 )
+from evals.report.parts import ShownPart, TextTable
 from evals.report.wording import one_line, plain
 from evals.secrets import masked
 
@@ -41,8 +44,6 @@ GOOD, DOUBTFUL, BAD = "cyan", "yellow", "red"
 """Colours that are told apart without telling red from green; no colour says what no word says."""
 
 _PIPED_WIDTH = 110
-
-_UNBOUNDED = 10_000
 
 
 def console(stream: IO[str] | None = None) -> Console:
@@ -62,23 +63,87 @@ def clean(text: str, limit: int | None = None) -> Text:
     return Text(plain(text) if limit is None else one_line(text, limit))
 
 
-def plain_table(*titles: str, right: Container[str] = (), no_wrap: bool = False) -> Table:
-    """A table without lines.
+_STYLES = {"good": GOOD, "doubtful": DOUBTFUL, "bad": BAD, "faint": "dim", "strong": "bold", "": ""}
 
-    Args:
-        titles: Of the columns.
-        right: Titles of those with numbers.
-        no_wrap: Whether no cell is folded.
-    """
-    table = Table(box=None, pad_edge=False, show_edge=False)
-    for title in titles:
-        table.add_column(Text(title), justify="right" if title in right else "left", no_wrap=no_wrap)
-    return table
+_INDENT = "  "
 
 
-def fits(out: Console, table: RenderableType) -> bool:
-    """Whether the table has room without a cell being cut or folded."""
-    return Measurement.get(out, out.options.update_width(_UNBOUNDED), table).maximum <= out.width
+def show(out: Console, parts: Iterable[ShownPart]) -> None:
+    """Print lines and tables, foreign text made harmless; no cell of a table is cut."""
+    for part in parts:
+        if isinstance(part, TextTable):
+            _show_table(out, part)
+        else:
+            out.print(clean(part.text, part.limit), style=_STYLES[part.tone], soft_wrap=part.whole)
+
+
+def _show_table(out: Console, table: TextTable) -> None:
+    """As a table where it fits, else a few lines a row."""
+    if table.title:
+        out.print(f"\n{table.title}", style="bold")
+    widths = _widths(table, out.width)
+    if widths is not None:
+        out.print(_drawn(table, widths))
+        return
+    for row in table.rows:
+        name, *cells = map(plain, row.cells)
+        out.print(Text(name, _STYLES[row.tone]))
+        # A cell stays on one line with its title: what is folded is the row.
+        pairs = [f"{title} {cell}".replace(" ", "\xa0") for title, cell in zip(table.columns[1:], cells, strict=False)]
+        lines = wrap("; ".join(pairs), out.width - len(_INDENT), break_long_words=False, break_on_hyphens=False)
+        for line in (*lines, *wrap(plain(row.remark), out.width - len(_INDENT))):
+            out.print(Padding(Text(line.replace("\xa0", " ")), (0, 0, 0, len(_INDENT)), expand=False))
+
+
+def fits(out: Console, table: TextTable) -> bool:
+    """Whether the table has room; words may be folded, numbers not."""
+    return _widths(table, out.width) is not None
+
+
+def _widths(table: TextTable, room: int) -> list[int] | None:
+    """How wide each column is; None where there is no room even with words folded."""
+    rows = [row.cells for row in table.rows if len(row.cells) > 1]
+    texts = list(zip(table.columns, *rows, strict=True))
+    widths = [max(map(cell_len, column)) for column in texts]
+    least = [
+        max(map(cell_len, " ".join(column).split())) if title in table.words else width
+        for title, column, width in zip(table.columns, texts, widths, strict=True)
+    ]
+    widths[0] += len(_indent(table))
+    least[0] = widths[0]
+    widths[0] = max(widths[0], *(min(len(row.remark) + 2 * len(_INDENT), _REMARK) for row in table.rows), 0)
+    excess = sum(widths) + len(_INDENT) * (len(widths) - 1) - room
+    for place in sorted(range(len(widths)), key=lambda place: least[place] - widths[place]):
+        taken = min(max(excess, 0), widths[place] - least[place])
+        widths[place], excess = widths[place] - taken, excess - taken
+    return widths if excess <= 0 else None
+
+
+def _indent(table: TextTable) -> str:
+    """What stands before names below headings."""
+    return _INDENT if any(len(row.cells) == 1 for row in table.rows) else ""
+
+
+_REMARK = 48
+"""Columns that a remark takes below a name, where there is room."""
+
+
+def plain_table() -> Grid:
+    """A table without lines."""
+    return Grid(box=None, pad_edge=False, show_edge=False)
+
+
+def _drawn(table: TextTable, widths: Sequence[int]) -> Grid:
+    drawn = Grid(box=None, pad_edge=False, show_edge=False, padding=(0, len(_INDENT), 0, 0))
+    for place, (title, width) in enumerate(zip(table.columns, widths, strict=True)):
+        is_number = place > 0 and title not in table.words
+        drawn.add_column(Text(title), justify="right" if is_number else "left", width=width)
+    for row in table.rows:
+        name, *cells = map(plain, row.cells)
+        first = Text(f"{_indent(table) if cells else ''}{name}")
+        remark = Padding(Text(plain(row.remark), "dim"), (0, 0, 0, 2 * len(_INDENT)))
+        drawn.add_row(Group(first, remark) if row.remark else first, *map(Text, cells), style=_STYLES[row.tone])
+    return drawn
 
 
 # Questions to whoever sits at a terminal, asked on stderr: stdout is for what comes out.

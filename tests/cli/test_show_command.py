@@ -117,15 +117,16 @@ def test_runs_says_which_server_was_asked_and_as_what(
 def test_runs_in_a_narrow_terminal_stand_in_lines_uncut(
     evals_cli: Cli, build_run: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two lines a run; nothing is folded within a word."""
+    """A few lines a run; nothing is folded within a word."""
     monkeypatch.setenv("COLUMNS", "80")
     store = RunStore(tmp_path)
     for run_id in ("aaaa", "bbbb"):
         store.save(build_run(run_id, {}, name="after the new chunker")[0])
     lines = evals_cli("runs", "--runs-dir", tmp_path).out.splitlines()
-    assert [line.split()[0] for line in lines[::2]] == ["aaaa", "bbbb"]
-    assert lines[0].endswith("unfinished  questions 0  score –")
-    assert lines[1] == "  http://localhost:8001  rag-server  golden  after the new chunker"
+    assert [line for line in lines if not line.startswith(" ")] == ["aaaa", "bbbb"]
+    assert all(len(line) <= 80 for line in lines)
+    assert lines[1].endswith("status unfinished; questions 0; score –;")
+    assert lines[2] == "  server http://localhost:8001; profile rag-server; datasets golden;"
 
 
 def test_runs_are_listed_for_programs(evals_cli: Cli, build_run: Callable[..., Any], tmp_path: Path) -> None:
@@ -151,12 +152,13 @@ def save(folder: Path, run: Any, records: Any) -> None:
 
 
 def test_scores_of_different_objectives_do_not_stand_side_by_side_as_if_they_compared(
-    evals_cli: Cli, build_run: Callable[..., Any], tmp_path: Path
+    evals_cli: Cli, build_run: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each says of how much of the weight it is, and a letter which others measure the same."""
     half = {"answer_correctness": 0.5, "citation_recall": 0.5}
     save(tmp_path, *build_run("aaaa", {"q": half}))
     save(tmp_path, *build_run("bbbb", {"q": dict.fromkeys(half, 0.7)}))
+    monkeypatch.setenv("COLUMNS", "150")
     alike = evals_cli("runs", "--runs-dir", tmp_path).out
     assert "0.500 of 50 % " in alike
     assert "[a]" not in alike
@@ -375,7 +377,7 @@ def test_an_answer_that_was_not_found_is_shown_with_its_body(
     store.compact(run, [record.model_copy(update={"response": response})])
     out = evals_cli("show", "abcd", "--question", "q", "--runs-dir", tmp_path).out
     assert "no answer after 1 attempt:" in out
-    assert 'body      {"text": "It is \ufffd[2J here."}' in out
+    assert 'the body: {"text": "It is \ufffd[2J here."}' in out
 
 
 def test_a_score_that_nothing_feeds_is_said_once(evals_cli: Cli, build_run: Callable[..., Any], tmp_path: Path) -> None:

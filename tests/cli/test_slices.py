@@ -29,7 +29,7 @@ def sliced(
         store.compact(run, records)
         result = evals_cli("show", "abcd", "--by", "tag", "--failures", 0, "--runs-dir", store.folder)
         assert result.code == 0, result.err
-        return str(result.out).partition("by tag")[2].partition("\n\n")[0]
+        return str(result.out).rpartition("by tag\n")[2].partition("\n\n")[0]
 
     return show
 
@@ -37,26 +37,26 @@ def sliced(
 def test_values_that_fit_stand_side_by_side(sliced: Sliced) -> None:
     """A column a value, with its number of questions."""
     heads, row, explained = sliced(["a", "b", "a"]).splitlines()
-    assert heads.split() == ["a", "(n=2)", "b", "(n=1)"]
+    assert heads.split() == ["metric", "a", "(n=2)", "b", "(n=1)"]
     assert row.split() == ["mrr", "1.000", "(0.00–1.00)", "n", "2", "1.000", "(0.00–1.00)", "n", "1"]
     assert "n, the questions that it is over" in explained
 
 
 @pytest.mark.parametrize("width", [80, 110])
 def test_what_does_not_fit_stands_below_each_other_uncut(sliced: Sliced, width: int) -> None:
-    """A line a value under the name of the metric, and no ellipsis in a number."""
+    """Under the name of the metric, each value beside its title, and no ellipsis in a number."""
     values = [f"a rather long value {n}" for n in range(8)]
     lines = sliced(values, width=width).splitlines()
-    assert lines[1] == "  mrr"
-    assert [line.rpartition("(n=1)")[0].strip() for line in lines[2:10]] == values
-    assert all("1.000 (0.00–1.00)" in line for line in lines[2:10])
+    assert lines[0] == "mrr"
+    told = " ".join(" ".join(lines[1:9]).split()).split("; ")
+    assert [pair.partition(" behind")[0] for pair in told] == [f"{each} (n=1) 1.000 (0.00–1.00) n 1" for each in values]
     assert all(len(line) <= width for line in lines)
 
 
 def test_numbers_are_in_their_order(sliced: Sliced) -> None:
     """2 comes before 10."""
     heads = sliced([10, 2, 1, 11, 0], width=200).splitlines()[0]
-    assert [head for head in heads.split() if not head.startswith("(")] == ["0", "1", "2", "10", "11"]
+    assert [head for head in heads.split() if not head.startswith("(")] == ["metric", "0", "1", "2", "10", "11"]
 
 
 def test_of_very_many_values_the_biggest_are_shown_and_the_others_named(sliced: Sliced) -> None:
@@ -95,7 +95,7 @@ def partly(build_run: Callable[..., Any], tmp_path: Path) -> RunStore:
 def test_each_value_is_over_the_questions_that_have_one(partly: RunStore, evals_cli: Callable[..., Any]) -> None:
     """Two easy questions, and a mean over the one of them that the metric applies to."""
     out = evals_cli("show", "abcd", "--by", "kind", "--runs-dir", partly.folder).out
-    (row,) = (line for line in out.partition("by kind")[2].splitlines()[:2] if "mrr" in line)
+    (row,) = (line for line in out.partition("by kind")[2].splitlines()[:3] if "mrr" in line)
     assert "easy (n=2)" in out
     assert row.count(" n 1") == 2
 
@@ -103,7 +103,7 @@ def test_each_value_is_over_the_questions_that_have_one(partly: RunStore, evals_
 def test_what_was_asked_for_comes_first(partly: RunStore, evals_cli: Callable[..., Any]) -> None:
     """Before the run's head and its scorecard, which everybody gets."""
     out = evals_cli("show", "abcd", "--by", "kind", "--runs-dir", partly.folder).out
-    assert out.index("by kind") < out.index("run abcd") < out.index("metric ")
+    assert out.index("by kind") < out.index("run abcd") < out.index("Scorecard")
 
 
 def test_slices_are_given_to_programs_too(partly: RunStore, evals_cli: Callable[..., Any]) -> None:

@@ -12,7 +12,7 @@ from evals.cli.flags import CalibrateFlags, ReviewFlags
 from evals.cli.measuring import config_layers, measure_now, observer_for, runs_dir_of
 from evals.cli.saved import what_is_undone
 from evals.cli.terminal import DOUBTFUL, check_output, clean, console, print_json
-from evals.cli.views.run import print_calibration
+from evals.cli.views.question import print_calibration
 from evals.config import EvalConfig
 from evals.errors import ConfigError, RunIncompleteError, RunInterruptedError
 from evals.report.review import (

@@ -23,7 +23,8 @@ from evals.metrics.base import BaseMetric, Need
 from evals.metrics.judged import judge_calls
 from evals.metrics.registry import facts, metric_classes, metrics_of, over_a_run, parse_metric, select, value_range
 from evals.metrics.registry import suites as suite_names
-from evals.report.wording import arrow, left_out, questions_of
+from evals.report.parts import left_out, questions_of
+from evals.report.wording import arrow
 from evals.run.work import RunDataset, load_workload
 from evals.schemas.results import MetricGroup
 from evals.text.numbers import counted

@@ -10,9 +10,8 @@ from evals.cli.ci import Reporter
 from evals.cli.flags import CiFlags, CompareFlags, GateFlags
 from evals.cli.parameters import names_of
 from evals.cli.saved import load_calibrated, never_calibrated, next_command, what_is_undone
-from evals.cli.terminal import DOUBTFUL, clean, console, print_json
+from evals.cli.terminal import console, print_json, show
 from evals.cli.views.comparison import print_comparison
-from evals.cli.views.scorecard import print_gates
 from evals.compare import compare_runs
 from evals.compare.gates import DEFAULT_MARGIN, GateReport, check_against, check_alone
 from evals.compare.models import ANSWERING, Comparison, RunComparison
@@ -20,6 +19,7 @@ from evals.compare.pairing import SavedRun
 from evals.errors import ConfigError, GateFailedError, RunIncompleteError
 from evals.metrics.registry import parse_metric
 from evals.report.ci import Beside
+from evals.report.parts import TextLine, gate_lines
 from evals.schemas.results import EvalRun
 from evals.scoring.calibration import refuse_uncalibrated
 from evals.scoring.conclusion import measured
@@ -55,9 +55,8 @@ def gate(flags: GateFlags) -> None:
         if flags.as_json:
             print_json(report.model_dump_json(indent=2))
         else:
-            print_gates(console(), report.gates)
-            for warning in report.warnings:
-                console().print(clean(f"! {warning}"), style=DOUBTFUL)
+            warnings = (TextLine(f"! {warning}", "doubtful") for warning in report.warnings)
+            show(console(), [*gate_lines(report.gates), *warnings])
         if run.status == "partial":
             raise RunIncompleteError(
                 f"the run is partial: {what_is_undone(run, saved.records)}",

@@ -23,7 +23,7 @@ from evals.config import EvalConfig
 from evals.errors import ConfigError, RunIncompleteError, RunInterruptedError
 from evals.metrics.base import BaseMetric, Need
 from evals.report.ci import Beside
-from evals.report.wording import questions_of, reading_notes
+from evals.report.parts import questions_of, reading_notes
 from evals.run.estimate import Estimate
 from evals.run.resume import MAY_CHANGE, resumed_config
 from evals.run.saved import estimate_saved

@@ -12,20 +12,18 @@ from evals.cli.flags import ExportFlags, PageFlags, ShowFlags, TrackFlags, ViewF
 from evals.cli.parameters import flag_name
 from evals.cli.saved import load_calibrated, next_command, what_is_undone
 from evals.cli.terminal import check_output, check_place, clean, console, print_json
+from evals.cli.views.question import print_question
 from evals.cli.views.run import (
-    print_abstention,
+    print_derived,
     print_findings,
-    print_hints,
     print_link,
-    print_question,
-    print_risk,
     print_run,
     print_sensitivity,
-    print_stages,
+    print_slices,
     print_verification,
     print_wrong_slices,
+    slices_as_json,
 )
-from evals.cli.views.scorecard import print_slices, slices_as_json
 from evals.errors import ConfigError, UnknownNameError
 from evals.export import export_files, export_pieces, format_of, known_format
 from evals.report.document import write_report
@@ -261,10 +259,7 @@ def _show_whole(out: Console, found: Measured, flags: ShowFlags, runs_dir: Path 
     if flags.by is not None:
         show_slices(flags.by)
     print_run(out, found.run)
-    print_abstention(out, found)
-    print_risk(out, found)
-    print_stages(out, found)
-    print_hints(out, found.run)
+    print_derived(out, found)
     if flags.matching:
         print_sensitivity(out, found)
     if flags.by is None and len(found.run.datasets) > 1:
