@@ -16,14 +16,6 @@ def lines(*rows: NarrowRow, width: int) -> list[str]:
     return [line.plain for line in found]
 
 
-def test_a_name_that_fits_stands_beside_its_cells() -> None:
-    """Numbers stand to the right of their columns, what is said of them to the left."""
-    assert lines(NarrowRow("mrr", ("0.5", "0.25", "worse")), width=40) == [
-        "metric   A    B is",
-        "mrr    0.5 0.25 worse",
-    ]
-
-
 def test_a_name_that_is_too_long_stands_above_its_cells() -> None:
     """It is not cut, and the numbers stay in their columns."""
     head, name, cells, other = lines(
@@ -32,11 +24,6 @@ def test_a_name_that_is_too_long_stands_above_its_cells() -> None:
     assert name == LONG
     assert cells.split() == ["0.500", "0.250", "worse"]
     assert cells.index("0.500") == other.index("0.125") == head.index("A") - 4
-
-
-def test_cells_without_room_make_no_table() -> None:
-    """Whoever prints it then prints lines."""
-    assert narrow_lines(HEAD, [NarrowRow("mrr", ("0.500", "0.250", "worse"))], 20) is None
 
 
 @given(

@@ -81,18 +81,6 @@ def test_what_a_whole_group_has_to_remark_is_said_once() -> None:
     assert [line.split("0  ")[-1] for line in mixed[2:]] == ["no judge was used", "no judge was used", "no gold"]
 
 
-def test_groups_are_headings_in_the_order_of_the_run() -> None:
-    """Each with its metrics below it."""
-    drawn = lines(summary("a"), summary("b", group="citation"), width=80)
-    assert [line.split()[0] for line in drawn] == ["metric", "retrieval", "a", "citation", "b"]
-
-
-def test_control_characters_of_a_reason_do_not_reach_the_terminal() -> None:
-    """A reason may quote what a server sent."""
-    drawn = lines(summary(value=None, sample_size=0, reason="bad \x1b[31mred"), width=80)
-    assert not any("\x1b" in line for line in drawn)
-
-
 def test_a_picture_shows_where_value_and_interval_lie() -> None:
     """A dot for the value, a line for the interval, from 0 to 1; nothing for what is no share, or has no value."""
     head, _, share, time, none = lines(
@@ -105,13 +93,6 @@ def test_a_picture_shows_where_value_and_interval_lie() -> None:
     assert "0 … 1" in head
     assert "···──●──···" in share
     assert "●" not in time + none
-
-
-@pytest.mark.parametrize(("value", "drawn"), [(0.0, "●──········"), (1.0, "········──●")])
-def test_a_value_at_the_end_is_drawn_at_the_end(value: float, drawn: str) -> None:
-    """The interval lies on one side of it."""
-    ci = (0.0, 0.2) if value == 0 else (0.8, 1.0)
-    assert drawn in lines(summary(value=value, ci=ci), width=80, pictures=True)[2]
 
 
 def test_pictures_go_first_where_there_is_no_room() -> None:
