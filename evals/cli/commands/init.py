@@ -27,8 +27,8 @@ from evals.report.wording import one_line
 from evals.run.probing.fields import Headers, flow, read_headers, section_text
 from evals.run.probing.guess import Doubt
 from evals.run.probing.openapi import Assent
-from evals.run.probing.probe import Reached, ask, survey
-from evals.run.probing.reading import DEFAULT_QUESTION, Target
+from evals.run.probing.probe import ask, survey
+from evals.run.probing.reading import DEFAULT_QUESTION, AnswerReader, Target
 from evals.secrets import KEY_VARIABLES
 from evals.store.atomic import write_output
 from evals.text.refusals.detector import is_abstention
@@ -214,7 +214,7 @@ def _server(
     return probed.server, probed.doubts
 
 
-def _reached(targets: Sequence[Target], assent: Assent) -> Reached:
+def _reached(targets: Sequence[Target], assent: Assent) -> AnswerReader:
     """What came of the first question whose answer shows how the server answers, else of the first one.
 
     An answer that declines has no citations, and often no chunks.
@@ -223,7 +223,7 @@ def _reached(targets: Sequence[Target], assent: Assent) -> Reached:
         ServerRefusedError: No question was answered.
         ConfigError: An answer would need an assent that is not given.
     """
-    first: Reached | None = None
+    first: AnswerReader | None = None
     refused: ServerRefusedError | None = None
     found = survey(targets[0], tell)
     for target in targets:
@@ -237,7 +237,7 @@ def _reached(targets: Sequence[Target], assent: Assent) -> Reached:
             return latest
         tell("  the answer declines, or brings no passages: another question may show more")
         first = first or latest
-        found = found.only(latest.reader.plan)
+        found = found.only(latest.plan)
     if first is None:
         raise refused or ServerRefusedError("no question was asked")
     return first
@@ -250,7 +250,7 @@ def _config_text(
     path: Path, server: Mapping[str, Any], questions: _Questions, doubts: Sequence[Doubt], *, judged: bool
 ) -> str:
     """The text of the file: keys that were chosen as they are, others with their defaults as comments."""
-    return Template(_CONFIG.read_text(encoding="utf-8"), trim_blocks=True, keep_trailing_newline=True).render(
+    text: str = Template(_CONFIG.read_text(encoding="utf-8"), trim_blocks=True, keep_trailing_newline=True).render(
         eval=_command("eval", path),
         doctor=_command("doctor", path),
         questions=questions,
@@ -259,6 +259,7 @@ def _config_text(
         server=section_text(server),
         judged=flow(judged),
     )
+    return text
 
 
 def _command(name: str, path: Path) -> str:
