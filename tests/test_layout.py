@@ -39,9 +39,6 @@ ALONE = "reference_server"
 
 MOST_BRANCHES = 10
 BRANCHY = (
-    ("cli/commands/catalogue.py", "_print_reading", 11),
-    ("cli/commands/catalogue.py", "_row", 11),
-    ("cli/commands/catalogue.py", "show_stats", 14),
     ("client/connections.py", "decoded", 12),
     ("client/ingest.py", "_plan", 12),
     ("client/mapping.py", "_read_answer", 12),

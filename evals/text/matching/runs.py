@@ -192,7 +192,7 @@ def _contradict(ours: Line, theirs: Line, names: frozenset[str]) -> bool:
     if abs(len(ours) - len(theirs)) > _MOST_INSERTED or read_alike(ours) == read_alike(theirs):
         return False
     mine, yours = (
-        {value_of(one) or one for one in some if value_of(one) or one in names and not _is_misread_in(one, others)}
+        {value_of(one) or one for one in some if value_of(one) or (one in names and not _is_misread_in(one, others))}
         for some, others in ((ours, theirs), (theirs, ours))
     )
     return not (mine <= yours or yours <= mine) or denies(ours) != denies(theirs)
