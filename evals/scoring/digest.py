@@ -31,7 +31,7 @@ from evals.scoring.run_columns import RunColumns, columns_of
 from evals.scoring.scorecard import slice_value
 from evals.scoring.settings import ScoringContext, confidence, score_settings, times_asked
 from evals.store.records import RecordFile
-from evals.text.matching.corpus import EvidenceWalk, evidence_of
+from evals.text.matching.corpus import evidence_of
 from evals.text.matching.documents import RunEvidence
 
 T = TypeVar("T")
@@ -250,11 +250,13 @@ def _kept(
 
 def evidence_within(run: EvalRun, records: Sequence[EvalRecord], cases: ScoringContext) -> ScoringContext:
     """The cases, which match with what all records of the run say about matching."""
-    return cases.match_with(_evidence(run, records, lambda: evidence_of(records, cases.settings.match)))
 
+    def make() -> RunEvidence:
+        return evidence_of(records, cases.settings.match)
 
-def _evidence(run: EvalRun, records: Sequence[EvalRecord], make: Callable[[], RunEvidence]) -> RunEvidence:
-    return _kept(run, records, _EVIDENCE, make, _EVIDENCE_JSON.dump_json, _EVIDENCE_JSON.validate_json)
+    return cases.match_with(
+        _kept(run, records, _EVIDENCE, make, _EVIDENCE_JSON.dump_json, _EVIDENCE_JSON.validate_json)
+    )
 
 
 def kept_digest(run: EvalRun, records: Sequence[EvalRecord], cases: ScoringContext) -> RunSummary:
@@ -280,17 +282,10 @@ def keep_digest(run: EvalRun, records: RecordFile, digest: RunSummary, cases: Sc
 
 def kept_columns(run: EvalRun, records: Sequence[EvalRecord]) -> RunColumns:
     """The columns of a run: as they are kept beside its records, else made, and kept there from then on."""
-    settings, ids = score_settings(run), records.ids if isinstance(records, RecordFile) else ()
-
-    def make() -> RunColumns:
-        if not ids:
-            return columns_of(records, settings.cluster)
-        walk = EvidenceWalk()  # whoever wants columns asks next how the questions ended, which hangs on this
-        columns = columns_of(walk.follow(records), settings.cluster)
-        _evidence(run, records, lambda: walk.evidence(records, settings.match))
-        return columns
-
-    return _kept(run, records, _COLUMNS, make, pack, lambda data: unpack(data, ids))
+    cluster, ids = score_settings(run).cluster, records.ids if isinstance(records, RecordFile) else ()
+    if not ids:
+        return columns_of(records, cluster)
+    return _kept(run, records, _COLUMNS, lambda: columns_of(records, cluster), pack, lambda data: unpack(data, ids))
 
 
 def kept_values(run: EvalRun, records: Sequence[EvalRecord], key: str) -> list[str | None]:
