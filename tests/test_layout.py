@@ -112,7 +112,6 @@ MOST_LINES: dict[str, int] = {
     "judges/quotes.py": 633,
     "metrics/sample.py": 514,
     "report/wording.py": 642,
-    "run/judging.py": 521,
     "scoring/calibration.py": 608,
     "scoring/stats/differences.py": 633,
     "text/quantities.py": 598,
