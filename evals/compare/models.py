@@ -12,9 +12,8 @@ from evals.schemas.results import MetricCounts, MetricSummary, ParetoPoint
 from evals.schemas.run_parts import RunStatus
 from evals.scoring.diagnosis.stages import Link
 from evals.scoring.run_columns import ScoreColumn
-from evals.scoring.scorecard import metric_interval, summarise, too_small
+from evals.scoring.scorecard import StratifiedSample, metric_interval, summarise, too_small, value_of
 from evals.scoring.settings import ScoreSettings
-from evals.scoring.strata import StratifiedSample, value_of
 
 # One metric over questions that all have a value of it.
 

@@ -11,8 +11,8 @@ from evals.compare.statistics import LostPairs, least_p, measure, span_of
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.metrics.sample import Sample
 from evals.schemas.results import MetricGroup, MetricResult
-from evals.scoring.stats.differences import bounded_error, sign_flip_p
-from evals.scoring.stats.intervals import group, questions_among, two_sided_p
+from evals.scoring.stats.differences import bounded_difference, sign_flip_p
+from evals.scoring.stats.intervals import group, questions_among
 from evals.scoring.stats.missing import Weighted
 
 # How many questions bring an answer at all, which the metrics of quality do not say.
@@ -162,7 +162,7 @@ class _Part:
         if weighted is None or self.lost is None:
             steps = zip(ids, self.steps, strict=True)
             return {key: (step - mean) / self.count for key, step in steps if not isnan(step)}
-        residuals = zip(self.lost.ids, weighted.residuals(mean), strict=True)
+        residuals = zip(self.lost.ids, weighted.residuals(), strict=True)
         return {key: residual / weighted.size for key, residual in residuals}
 
 
@@ -254,8 +254,8 @@ def _weighted_gain(parts: Sequence[_Part], clusters: Mapping[str, str]) -> tuple
     by_question = _influences(parts, clusters)
     ids = [key for key in clusters if key in by_question]
     influences = [gain + len(ids) * by_question[key] for key in ids]
-    centre, error, df = bounded_error(influences, group(influences, [clusters[key] for key in ids]), 1.0)
-    return gain, two_sided_p(centre / error, df)
+    _, p = bounded_difference(gain, group(influences, [clusters[key] for key in ids]), 1.0, 0.95)
+    return gain, p
 
 
 def _influences(parts: Sequence[_Part], ids: Iterable[str]) -> dict[str, float]:

@@ -50,7 +50,7 @@ class SavedRun:
     def endings(self) -> Endings:
         """How its questions ended; the sentences of its digest are not held, which take more than all values."""
         digest = measured(self.run, self.records).digest
-        return Endings(dict(digest.found.links()), digest.declines)
+        return Endings(digest.links, digest.declines)
 
 
 @dataclass(frozen=True, slots=True)

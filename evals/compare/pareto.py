@@ -161,7 +161,7 @@ def _interval_of_score(
 ) -> Interval | None:
     metrics: list[BaseMetric] = [each.metric for each in feeding]
     columns = {each.metric.name: each.column(place, settings) for each in feeding}
-    told = influence(alone, metrics, columns, thresholds, settings.confidence)
+    told = influence(alone, metrics, columns.get, thresholds, settings.confidence)
     if told is None:
         return None
     clusters: dict[str, str] = {}

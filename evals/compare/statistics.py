@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Self
 from evals.compare.models import Test
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.schemas.results import WITHOUT_VERDICT, MetricResult
+from evals.scoring.scorecard import value_over, weighted_value
 from evals.scoring.stats.differences import agree, paired_difference, paired_percentile_difference, sign_flip_p
 from evals.scoring.stats.intervals import Difference, Interval, group, questions_among, units
 from evals.scoring.stats.missing import Observation, Weighted, weigh, weighted_difference
-from evals.scoring.strata import value_over, weighted_value
 
 # How a comparison of many metrics keeps its chance of a false verdict: which metric is tested at which level.
 

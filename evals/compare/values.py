@@ -28,7 +28,7 @@ from evals.scoring.scorecard import summarise, too_small
 from evals.scoring.settings import ScoreSettings, score_settings
 from evals.scoring.stats.differences import paired_difference
 from evals.scoring.stats.intervals import Interval
-from evals.scoring.weighted import Column, Influence, WeightedColumn, column_of, influence, make_weighted_score
+from evals.scoring.weighted import Column, Influence, column_of, influence, make_weighted_score
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +63,12 @@ class Aligned:
         found = self.results[run]
         return found.values if found is not None else ()
 
-    def column(self, run: int, settings: ScoreSettings) -> Column | WeightedColumn:
+    def column(self, run: int, settings: ScoreSettings) -> Column | None:
         """The values of a run that has the metric, by question; where verdicts are lost, with what stands for those."""
         if self.lost is None:
-            return dict(zip(self.ids, self.values(run), strict=True))
+            return Column.plain(dict(zip(self.ids, self.values(run), strict=True)))
         results = self.lost.results(self.metric, self.columns[run])
-        return column_of(self.metric, dict(zip(self.lost.ids, results, strict=True)), settings)
+        return column_of(self.metric, ScoreColumn.of(self.metric, results), settings, self.lost.ids)
 
     def value(self, values: Sequence[float]) -> float:
         """The values of a run, in the order of the ids, as its value over these questions."""
@@ -354,7 +354,7 @@ def _scored(sides: Sides, usable: Sequence[Aligned], place: int) -> tuple[Weight
     score = make_weighted_score(card, scoring)
     columns = {each.metric.name: each.column(place, settings) for each in usable}
     metrics = [each.metric for each in usable]
-    return score, influence(score, metrics, columns, scoring.thresholds, sides.confidence)
+    return score, influence(score, metrics, columns.get, scoring.thresholds, sides.confidence)
 
 
 def _why_not(sides: Sides) -> str | None:

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from evals.datasets.base import Draft, HubRowsLoader, LoadOptions, columns_of, sample
-from evals.datasets.hub import HubSource, clone_of
-from evals.datasets.tables import DatasetRows
+from evals.datasets.hub import DatasetRows, HubSource, clone_of
 from evals.datasets.trec import DECLINED, declines
 from evals.errors import DatasetError
 from evals.schemas.dataset import EvalDataset, EvalQuestion, GoldPassage, KeySentence

@@ -15,7 +15,7 @@ from evals.schemas.response import Citation, EvalResponse, RetrievedChunk
 from evals.schemas.verdicts import JudgeVerdict
 from evals.text.folding import UNSPACED
 from evals.text.matching.documents import MatchSettings, RunEvidence, same_document
-from evals.text.matching.recognise import ChunkComparison, ChunkList, Matches, chunk_list
+from evals.text.matching.recognise import ChunkList, Matches, chunk_list, match
 from evals.text.matching.words import derived
 
 # What a citation points to: the retrieved chunk behind an id or an index.
@@ -352,11 +352,8 @@ class Sample:
     @derived
     def matches(self) -> Matches:
         """Which retrieved chunk is which gold passage; empty where the server sent no chunks."""
-        return self._comparison.matches
-
-    @derived
-    def _comparison(self) -> ChunkComparison:
-        return ChunkComparison(self.question.gold_passages, self.settings, self.evidence, self.listed)
+        listed = self.listed
+        return match(listed.chunks, self.question.gold_passages, self.settings, self.evidence, listed)
 
     @property
     def asked(self) -> str:
@@ -503,7 +500,10 @@ class Sample:
 
         A piece of a gold that chunk borders have cut counts where the cited chunks complete the gold.
         """
-        return self._comparison.held_among(sorted({place for source in self.cited for place in source.places}))
+        places = sorted({place for source in self.cited for place in source.places})
+        chunks = [self.listed.chunks[place] for place in places]
+        held = match(chunks, self.question.gold_passages, self.settings, self.evidence).by_chunk
+        return dict(zip(places, held, strict=True))
 
 
 def _bare(text: str) -> str:

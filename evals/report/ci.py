@@ -16,7 +16,7 @@ from evals.schemas.results import EvalRun
 from evals.schemas.run_parts import GateOutcome
 from evals.scoring.conclusion import Measured
 from evals.scoring.config import SCORE
-from evals.scoring.diagnosis.outcome import in_turn
+from evals.scoring.digest import in_turn
 from evals.text.numbers import counted, share
 
 # How a command ended that CI runs: what its reports are made of.

@@ -7,7 +7,7 @@ from evals.report.templates import escape, macros, within
 from evals.schemas.results import EvalRun
 from evals.scoring.conclusion import Measured
 from evals.scoring.config import headline
-from evals.scoring.diagnosis.outcome import in_turn
+from evals.scoring.digest import in_turn
 from evals.scoring.settings import confidence
 from evals.text.numbers import share
 

@@ -212,7 +212,7 @@ def _broken(broken: BrokenLink) -> dict[str, Any]:
         "label": broken.link.label,
         "failure": broken.link.is_failure,
         "explanation": plain(broken.explanation),
-        "remarks": [plain(remark) for remark in broken.said.remarks],
+        "remarks": [plain(remark) for remark in broken.remarks],
     }
 
 
@@ -339,7 +339,7 @@ def slice_keys(measured: Measured) -> list[str]:
 
 def wrong_by_key(measured: Measured) -> list[dict[str, Any]]:
     """A table for each key: its values, the worst first."""
-    links = dict(measured.digest.found.links())
+    links = measured.digest.links
     tables = []
     for key in slice_keys(measured):
         values = measured.values(key)
@@ -377,7 +377,7 @@ def questions_of_run(measured: Measured, per_block: int) -> dict[str, Any]:
     rows = [_row(record) for record in measured.records()]
     columns = {name: [row[name] for row in rows] for name in ("ids", "questions", "answers", "errors")}
     count, scored = len(rows), not measured.run.is_unscored
-    links = dict(measured.digest.found.links()) if scored else {}
+    links = measured.digest.links if scored else {}
     return {
         "perBlock": per_block,
         "count": count,

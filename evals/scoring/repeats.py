@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from statistics import fmean
-from typing import Any
 
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.metrics.registry import known_metric
@@ -32,6 +31,8 @@ MOST = 200
 """So many questions a level asks at most: a sweep is a sample."""
 
 _RANKS = (50, 95, 99)
+
+_TIMES = ("latency_ms", "total_ms", "time_to_first_token_ms")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +67,8 @@ def with_load(run: EvalRun, records: Iterable[EvalRecord], windows: Mapping[int,
     found = {level: _Level(ScoreTable(settings.cluster)) for level in levels or [run.concurrency]}
     for record in records:
         level = record.question.metadata.get(CONCURRENCY) if levels else run.concurrency
-        if level in found:
-            found[level].add(record)
+        if level in found and record.response is not None:
+            found[level].add(record, record.response)
     told = [one.told(level, rps, windows.get(level), settings) for level, one in found.items()]
     return run.model_copy(update={"load": told})
 
@@ -77,53 +78,35 @@ class _Level:
     """The records of one level, as columns."""
 
     scores: ScoreTable
-    asked: int = 0
-    answered: int = 0
-    errors: Counter[str] = field(default_factory=Counter)
-    latency: list[float] = field(default_factory=list)
-    total: list[float] = field(default_factory=list)
-    first_token: list[float] = field(default_factory=list)
+    errors: Counter[str | None] = field(default_factory=Counter)
+    """How often each kind of error came; None counts the answers."""
+    times: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in _TIMES})
 
-    def add(self, record: EvalRecord) -> None:
-        """Count one question."""
-        response = record.response
-        if response is None:
-            return
-        self.asked += 1
-        if response.error is not None:
-            self.errors[response.error.kind] += 1
-        else:
-            self.answered += 1
-        self._add_times(response)
+    def add(self, record: EvalRecord, response: EvalResponse) -> None:
+        """Count one question that was asked, with its times; one that ran out of it would have taken longer."""
+        error = response.error.kind if response.error else None
+        self.errors[error] += 1
         self.scores.add(record)
-
-    def _add_times(self, response: EvalResponse) -> None:
-        """The times of an answer, and of one that ran out of it: it would have taken longer."""
-        if response.error is not None and response.error.kind != "timeout":
-            return
-        for times, value in (
-            (self.latency, response.latency_ms),
-            (self.total, response.total_ms),
-            (self.first_token, response.time_to_first_token_ms),
-        ):
-            if value is not None:
-                times.append(value)
+        if error in (None, "timeout"):
+            for name, times in self.times.items():
+                value = getattr(response, name)
+                if value is not None:
+                    times.append(value)
 
     def told(self, concurrency: int, rps: float | None, window: Window | None, settings: ScoreSettings) -> LoadLevel:
         """The level as it is saved."""
-        whole = window is not None and window.asked == self.asked and window.seconds > 0
+        asked, answered = self.errors.total(), self.errors[None]
+        whole = window is not None and window.asked == asked and window.seconds > 0
         seconds = window.seconds if window is not None and whole else None
         return LoadLevel(
             concurrency=concurrency,
             rps=rps,
-            questions=self.asked,
-            answered=self.answered,
-            errors=dict(self.errors),
+            questions=asked,
+            answered=answered,
+            errors={kind: count for kind, count in self.errors.items() if kind is not None},
             seconds=seconds,
-            throughput=self.answered / seconds if seconds else None,
-            latency_ms=_percentiles(self.latency),
-            total_ms=_percentiles(self.total),
-            time_to_first_token_ms=_percentiles(self.first_token),
+            throughput=answered / seconds if seconds else None,
+            **{name: _percentiles(times) for name, times in self.times.items()},
             metrics=list(self._quality(settings)),
         )
 
@@ -162,8 +145,15 @@ def with_repeats(run: EvalRun, records: Iterable[EvalRecord]) -> EvalRun:
     repeats = run.eval_config.get("repeats", 1)
     if repeats < 2:
         return run
-    seen = _seen(run, records)
-    return run.model_copy(update={"repeats": _summary(seen, repeats, score_settings(run).confidence)})
+    settings = score_settings(run)
+    found: dict[str, _Asked] = {}
+    for record in records:
+        question = record.question
+        own = str(question.metadata.get(REPEAT_OF, question.id))
+        if own not in found:
+            found[own] = _Asked(cluster_of(question, settings.cluster))
+        found[own].add(record)
+    return run.model_copy(update={"repeats": _summary(list(found.values()), repeats, settings.confidence)})
 
 
 @dataclass
@@ -201,43 +191,36 @@ class _Asked:
             elif score.missing == "transport":
                 self.lost[score.name] += 1
 
+    def tries(self, name: str) -> int:
+        """How often a value was wanted, a time without an answer included.
 
-def _seen(run: EvalRun, records: Iterable[EvalRecord]) -> list[_Asked]:
-    key = score_settings(run).cluster
-    found: dict[str, _Asked] = {}
-    for record in records:
-        question = record.question
-        own = str(question.metadata.get(REPEAT_OF, question.id))
-        if own not in found:
-            found[own] = _Asked(cluster_of(question, key))
-        found[own].add(record)
-    return list(found.values())
+        Of a question without any value, its failures say whether there would have been one.
+        """
+        values = len(self.values.get(name, ()))
+        return values + (self.failed if values else self.lost[name])
 
 
 def _summary(seen: Sequence[_Asked], repeats: int, confidence: float) -> RepeatSummary:
     names = dict.fromkeys(name for one in seen for name in one.values)
-    metrics = (_metric(name, seen, repeats, confidence) for name in names)
+    metrics = ((metric, name) for name in names if (metric := known_metric(name)) is not None)
+    told = (_repeated_metric(metric, name, seen, repeats, confidence) for metric, name in metrics)
     compared = [one for one in seen if len(one.answers) > 1]
+    agreements = [_agreement(one.answers) for one in compared]
+    ci = _interval(agreements, [one.cluster for one in compared], confidence)
     return RepeatSummary(
         repeats=repeats,
         questions=len(seen),
         compared=len(compared),
-        metrics=[metric for metric in metrics if metric is not None],
-        **_stability(compared, confidence),
+        metrics=[metric for metric in told if metric is not None],
+        same_answers=fmean(len(set(one.answers)) == 1 for one in compared) if compared else None,
+        agreement=fmean(agreements) if compared else None,
+        agreement_ci=ci,
     )
 
 
-def _stability(compared: Sequence[_Asked], confidence: float) -> dict[str, Any]:
-    """How often answers to one question are the same; nothing where no question has two."""
-    if not compared:
-        return {}
-    agreements = [_agreement(one.answers) for one in compared]
-    estimate = mean_interval(agreements, [one.cluster for one in compared], low=0, high=1, confidence=confidence)
-    return {
-        "same_answers": fmean(len(set(one.answers)) == 1 for one in compared),
-        "agreement": fmean(agreements),
-        "agreement_ci": estimate.interval if estimate is not None else None,
-    }
+def _interval(shares: Sequence[float], clusters: Sequence[str], confidence: float) -> tuple[float, float] | None:
+    found = mean_interval(shares, clusters, low=0, high=1, confidence=confidence)
+    return None if found is None else found.interval
 
 
 def _agreement(answers: Sequence[str]) -> float:
@@ -246,25 +229,27 @@ def _agreement(answers: Sequence[str]) -> float:
     return same / (len(answers) * (len(answers) - 1))
 
 
-def _metric(name: str, seen: Sequence[_Asked], repeats: int, confidence: float) -> RepeatedMetric | None:
+def _repeated_metric(
+    metric: BaseMetric, name: str, seen: Sequence[_Asked], repeats: int, confidence: float
+) -> RepeatedMetric | None:
     groups = [one.values[name] for one in seen if len(one.values.get(name, ())) > 1]
-    found, metric = components(groups), known_metric(name)
-    if metric is None:
+    found = components(groups)
+    passes: list[tuple[str, int, int]] = []
+    if metric.best is not None and metric.aggregation is not Aggregation.PERCENTILE:
+        told = ((one.cluster, one.values.get(name, []).count(metric.best), one.tries(name)) for one in seen)
+        passes = [one for one in told if one[2] >= repeats]
+    if found is None and not passes:
         return None
-    passes = _Passes.of(metric, seen, repeats)
-    if found is None and passes is None:
-        return None
-    variances: dict[str, Any] = {}
-    if found is not None:
-        variances["within_variance"], variances["between_variance"] = found.within, found.between
-        variances["reliability"] = found.reliability
+    curve = [[pass_all(passed, tried, k) for _, passed, tried in passes] for k in range(1, repeats + 1)]
     return RepeatedMetric(
         name=name,
         questions=len(groups),
         reason=_why_unknown(found),
-        **variances,
-        pass_hat=passes.curve if passes else [],
-        pass_all_ci=passes.interval(confidence) if passes else None,
+        within_variance=None if found is None else found.within,
+        between_variance=None if found is None else found.between,
+        reliability=None if found is None else found.reliability,
+        pass_hat=[fmean(shares) for shares in curve if shares],
+        pass_all_ci=_interval(curve[-1], [cluster for cluster, _, _ in passes], confidence),
     )
 
 
@@ -275,44 +260,3 @@ def _why_unknown(found: Components | None) -> str | None:
     if found.between is None:
         return "one question alone does not vary between questions"
     return "nothing varies" if found.reliability is None else None
-
-
-@dataclass(frozen=True, slots=True)
-class _Passes:
-    """How often answers have the best value, by question: (cluster, how many of how many)."""
-
-    counts: Sequence[tuple[str, int, int]]
-    repeats: int
-
-    @classmethod
-    def of(cls, metric: BaseMetric, asked: Sequence[_Asked], repeats: int) -> "_Passes | None":
-        """Those of the questions asked often enough; None where there is none, or the metric has no best value.
-
-        A time without an answer is one that did not pass.
-        """
-        best = metric.best
-        if best is None or metric.aggregation is Aggregation.PERCENTILE:
-            return None
-        told = ((one.cluster, one.values.get(metric.name, []).count(best), _tries(one, metric)) for one in asked)
-        counts = [one for one in told if one[2] >= repeats]
-        return cls(counts, repeats) if counts else None
-
-    @property
-    def curve(self) -> list[float]:
-        """pass^1 … pass^k."""
-        return [fmean(self._values(k)) for k in range(1, self.repeats + 1)]
-
-    def interval(self, confidence: float) -> tuple[float, float] | None:
-        """That of the last."""
-        clusters = [cluster for cluster, _, _ in self.counts]
-        found = mean_interval(self._values(self.repeats), clusters, low=0, high=1, confidence=confidence)
-        return found.interval if found is not None else None
-
-    def _values(self, k: int) -> list[float]:
-        return [pass_all(passed, tried, k) for _, passed, tried in self.counts]
-
-
-def _tries(one: _Asked, metric: BaseMetric) -> int:
-    """How often a value was wanted; of a question without any, its failures say whether there would have been one."""
-    values = len(one.values.get(metric.name, ()))
-    return values + (one.failed if values else one.lost[metric.name])

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache, update_wrapper
 from hashlib import blake2b
 from html import unescape
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -39,10 +38,6 @@ _MOST_DOUBLE = 1 << 14
 """So many hashes at least are collected before those that came twice are dropped."""
 
 
-_AT_ONCE = 1 << 16
-"""So many are compared at once: as objects they take ten times as much as packed."""
-
-
 def hash64(text: str) -> int:
     """The first 64 bits of a text's BLAKE2b hash: of a million texts, two share theirs in one of forty million runs."""
     return int.from_bytes(blake2b(text.encode(errors="surrogatepass"), digest_size=_BYTES).digest())
@@ -62,37 +57,26 @@ class Hashes:
         """Add some."""
         self._all.extend(hashes)
         if len(self._all) > self._most:
-            self._drop_doubles()
+            self._all = array("Q", _numpy().unique(self._all).tobytes())
             self._most = max(_MOST_DOUBLE, 2 * len(self._all))
-
-    def _drop_doubles(self) -> None:
-        parts = self._parts(len(self._all))
-        self._all = array("Q", chain.from_iterable(self._part(number, parts) for number in range(parts)))
-
-    def _parts(self, count: int) -> int:
-        return 1 + count // _AT_ONCE
-
-    def _part(self, number: int, parts: int) -> set[int]:
-        return {one for one in self._all if one % parts == number}
 
     def in_both(self, other: "Hashes") -> bytes:
         """Those that another set has too, packed: `holds` looks into them."""
-        parts = self._parts(len(self._all) + len(other._all))
-        both: list[int] = []
-        for number in range(parts):
-            both += self._part(number, parts) & other._part(number, parts)
-        return b"".join(one.to_bytes(_BYTES, "little") for one in sorted(both))
+        both: bytes = _numpy().intersect1d(self._all, other._all).tobytes()
+        return both
+
+
+def _numpy() -> Any:
+    import numpy  # noqa: PLC0415 - a tenth of a second, for runs with gold only
+
+    return numpy
 
 
 def holds(packed: bytes, wanted: int) -> bool:
     """Whether a hash is among those that `Hashes.in_both` packed, each as eight bytes and in their order."""
-
-    def at(place: int) -> int:
-        return int.from_bytes(packed[_BYTES * place : _BYTES * (place + 1)], "little")
-
-    count = len(packed) // _BYTES
-    place = bisect_left(range(count), wanted, key=at)
-    return place < count and at(place) == wanted
+    hashes = memoryview(packed).cast("Q")
+    place = bisect_left(hashes, wanted)
+    return place < len(hashes) and hashes[place] == wanted
 
 
 # Remembering what was derived of texts, within a bound of characters instead of a number of texts.
@@ -106,27 +90,22 @@ _OF_EACH = 64
 
 
 class BoundedCache(dict[str, T], Generic[T]):
-    """A function of a text that remembers its results.
+    """A function of a text that remembers its results, and forgets them all when there is no room for another.
 
-    There are two generations: when the young one is full the old one is dropped, and the young one grows old; what is
-    asked for again becomes young again. Of texts that are too long for that the last is remembered: the metrics of an
-    answer ask for it one after the other. Threads may use it at once: the worst is that something is derived twice.
-
-    It is the dictionary of its young generation, so that what is remembered is found without a step of Python's.
+    It is the dictionary of its results, so that what is remembered is found without a step of Python's. Threads may use
+    it at once: the worst is that something is derived twice. A text that is too long is remembered until the next one.
 
     Args:
         function: Gives the same for the same text.
-        characters: As many characters of texts are remembered at most, counting 64 for each text beside its own.
+        most: As many characters of texts are remembered, counting 64 for each text beside its own.
     """
 
-    def __init__(self, function: Callable[[str], T], characters: int) -> None:
+    def __init__(self, function: Callable[[str], T], most: int) -> None:
         super().__init__()
         update_wrapper(self, function)
         self.function = function
-        self._most = characters // 2
-        self._left = self._most
-        self._old: dict[str, T] = {}
-        self._too_long: dict[str, T] = {}
+        self.characters = 0
+        self._most = most
 
     if TYPE_CHECKING:
 
@@ -136,28 +115,18 @@ class BoundedCache(dict[str, T], Generic[T]):
         __call__ = dict.__getitem__
 
     def __missing__(self, text: str) -> T:
-        known = self._old if text in self._old else self._too_long
-        result = known[text] if text in known else self.function(text)
-        size = len(text) + _OF_EACH
-        if size > self._left:
-            if size > self._most:
-                self._too_long = {text: result}
-                return result
-            self._old, self._left = dict(self), self._most
-            super().clear()
-        self[text] = result
-        self._left -= size
+        self[text] = result = self.function(text)
+        self.characters += len(text) + _OF_EACH
+        if self.characters > self._most:
+            self.clear()
+            self[text] = result
+            self.characters = len(text) + _OF_EACH
         return result
 
     def clear(self) -> None:
         """Forget everything."""
         super().clear()
-        self._old, self._too_long, self._left = {}, {}, self._most
-
-    @property
-    def characters(self) -> int:
-        """How many characters are remembered now, counting as the bound does, without a text beyond it."""
-        return sum(len(text) + _OF_EACH for kept in (self, self._old) for text in kept)
+        self.characters = 0
 
 
 def remembered(characters: int) -> Callable[[Callable[[str], T]], BoundedCache[T]]:

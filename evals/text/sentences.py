@@ -1,16 +1,14 @@
-"""Sentences of a text, by the Punkt algorithm (Kiss & Strunk 2006) with a list of abbreviations of our own.
+"""Sentences of a text, told by marks, capitals and a list of abbreviations, after Punkt (Kiss & Strunk 2006).
 
 A trained model would have to be downloaded, so what it would know of English stands in `evals/data/english.toml`.
-Before Punkt sees a text it is cut where no sentence goes on: at empty lines, list items, headings, table rows, and
+First a text is cut where no sentence goes on: at empty lines, list items, headings, table rows, and
 after the full stops of Chinese and Japanese.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from itertools import pairwise, product
-from string import whitespace
 from typing import NamedTuple, cast
 
 from evals.text.folding import (
@@ -195,163 +193,6 @@ def is_undecided(words: Sequence[str], clauses: Sequence[int]) -> bool:
     return False
 
 
-# Where sentences end, by the Punkt algorithm (Kiss & Strunk 2006) with abbreviations that are given, not learnt.
-
-
-# A sign that stands in no word, and runs of hyphens and dots.
-_SIGN = r"[)\";}\]*:@'({\[‘’“”«»?!]"
-
-_RUN = r"(?:-{2,}|\.{2,}|(?:\.\s){2,}\.)"
-
-_TOKEN = re.compile(rf"{_RUN}|(?=[^(\"`{{\[:;&#*@)}}\]\-,])\S+?(?=\s|$|{_SIGN}|{_RUN}|,(?=$|\s|{_SIGN}|{_RUN}))|\S")
-
-_STOP = re.compile(rf"[.?!](?=(?P<after>{_SIGN}|\s+(?P<next>\S+)))")
-
-_NUMBER = re.compile(r"-?[.,]?\d[\d,.-]*\.?")
-
-_STOPS, _SIGNS = frozenset(".?!"), frozenset(";:,.!?")
-
-_DECISIONS = 32768
-
-
-NUMBER = "##number##"
-"""What stands for any number in collocations."""
-
-
-class Punkt:
-    """Finds the sentences of a text.
-
-    Args:
-        abbreviations: In lower case, without the last full stop.
-        collocations: Pairs of words over whose full stop a sentence goes on.
-        starters: Words that begin a sentence where they have a capital, as within one they have none.
-        closing: What follows a stop and belongs to the sentence before it.
-    """
-
-    def __init__(
-        self,
-        abbreviations: Collection[str],
-        collocations: Collection[tuple[str, str]],
-        starters: Collection[str],
-        closing: re.Pattern[str],
-    ) -> None:
-        self._abbreviations = abbreviations
-        self._collocations = collocations
-        self._starters = starters
-        self._closing = closing
-        # Nearly all the time goes into this decision, which looks at the two words around a stop only.
-        self._is_end = lru_cache(maxsize=_DECISIONS)(self._decide)
-
-    def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """The first and one-past-last character of each sentence, in order."""
-        taken, cut = 0, list(self._cut(text))
-        for (start, end), (following, stop) in pairwise([*cut, (len(text), len(text))]):
-            closing = self._closing.match(text[following:stop]) if following < stop else None
-            if closing:
-                yield start + taken, following + len(closing[0].rstrip())
-            elif start + taken < end:
-                yield start + taken, end
-            taken = closing.end() if closing else 0
-
-    def _cut(self, text: str) -> Iterator[tuple[int, int]]:
-        """The sentences, before what closes one is taken to it."""
-        start = 0
-        for stop, context in _contexts(text):
-            if self._is_end(context):
-                yield start, stop.end()
-                start = stop.start("next") if stop["next"] else stop.end()
-        yield start, len(text.rstrip())
-
-    def _decide(self, context: str) -> bool:
-        """Whether a sentence ends within these few words."""
-        tokens = [
-            _Token.of(token, self._abbreviations) for line in context.split("\n") for token in _TOKEN.findall(line)
-        ]
-        return any(self._ends(token, following) for token, following in pairwise(tokens))
-
-    def _ends(self, token: "_Token", following: "_Token") -> bool:
-        """Whether a sentence ends with a token, seen beside the one that follows it."""
-        if not token.text.endswith("."):
-            return token.ends
-        if (token.plain, following.kind) in self._collocations:
-            return False
-        begins = self._begins(following)
-        if token.is_initial and begins is None:
-            return token.ends and not following.text[0].isupper()
-        if token.is_undecided:
-            return begins is True
-        return token.ends and (begins is not False or not token.is_initial_or_number)
-
-    def _begins(self, token: "_Token") -> bool | None:
-        """Whether a token begins a sentence, by how it is written; None where that does not tell."""
-        if token.text in _SIGNS:
-            return False
-        if token.text[0].isupper() and token.kind in self._starters:
-            return True
-        return False if token.text[0].islower() else None
-
-
-class _Token(NamedTuple):
-    """A word or a sign.
-
-    Attributes:
-        text: As it stands there.
-        kind: In lower case, any number as `NUMBER`; without the full stop where a sentence may end with it.
-        plain: The same without a full stop in any case.
-        ends: Whether a sentence ends with it, as far as it tells by itself.
-        is_abbreviation: Whether it is a known one.
-    """
-
-    text: str
-    kind: str
-    plain: str
-    ends: bool
-    is_abbreviation: bool
-
-    @classmethod
-    def of(cls, text: str, abbreviations: Collection[str]) -> "_Token":
-        """What a token tells by itself."""
-        low = text.lower()
-        kind = NUMBER if _NUMBER.fullmatch(low) else low
-        plain = kind[:-1] if len(kind) > 1 and kind.endswith(".") else kind
-        if text in _STOPS:
-            return cls(text, plain, plain, ends=True, is_abbreviation=False)
-        if not text.endswith(".") or text.endswith(".."):
-            return cls(text, kind, plain, ends=False, is_abbreviation=False)
-        known = low[:-1] in abbreviations or low[:-1].split("-")[-1] in abbreviations
-        return cls(text, kind if known else plain, plain, ends=not known, is_abbreviation=known)
-
-    @property
-    def is_initial(self) -> bool:
-        """Whether it is one letter with a full stop."""
-        return self.text[1:] == "." and (self.text[0].isalpha() or self.text[0] == "_")
-
-    @property
-    def is_initial_or_number(self) -> bool:
-        """Whether it may be that or the number of an item, after which a sentence goes on."""
-        return self.is_initial or self.plain == NUMBER
-
-    @property
-    def is_undecided(self) -> bool:
-        """Whether only what follows tells: it is an abbreviation of several letters, or nothing but full stops."""
-        return (self.is_abbreviation and not self.is_initial) or (len(self.text) > 1 and not self.text.strip("."))
-
-
-def _contexts(text: str) -> Iterator[tuple[re.Match[str], str]]:
-    """Each stop at which a sentence may end, of several in a row the last, with the word before it and what follows."""
-    begin = end = 0
-    stop: re.Match[str] | None = None
-    for found in _STOP.finditer(text):
-        before = text[end : found.start()]
-        space = max(map(before.rfind, whitespace))
-        first = end + space + 1 if space > 0 else begin
-        if stop and end <= first:
-            yield stop, f"{text[begin:end]}{stop[0]}{stop['after']}"
-        stop, begin, end = found, first, found.start()
-    if stop:
-        yield stop, f"{text[begin:end]}{stop[0]}{stop['after']}"
-
-
 # Numbers that share their name with others: "territories 118 and 117", "Rules C-1, C-2 and C-3", "C-1 through
 # C-12".
 
@@ -443,21 +284,58 @@ _ITEM = re.compile(r"[ \t]*(?:(?:[-*+•‣◦·–>]|\(?\d{1,3}[.)]|#{1,6})[ \t
 
 _ONE_LINE = re.compile(r"[ \t]*(?:#{1,6}[ \t]|\|)")
 
-_WIDE_STOP = re.compile(r"[。！？｡]+[」』”’）)\"']*(?:\s*\[\d+(?:\s*[,;–-]\s*\d+)*\])*")
-
 _WORD = re.compile(r"\w")
 
+_ABBREVIATIONS = BEFORE_NAMES | ANYWHERE
 
-# What belongs to the sentence that it follows: closing quotes and brackets, and citations such as [1] or [2, 3].
-_REALIGNED = re.compile(r"(?:[\"')\]}‘’“”»]+|(?:\[\d+(?:\s*[,;–-]\s*\d+)*\]\s*)+)(?:\s+|(?=--)|$)", re.MULTILINE)
+_LONGEST = 64
+"""Characters of the longest word that may be an abbreviation."""
 
 
-_PUNKT = Punkt(
-    BEFORE_NAMES | ANYWHERE,
-    frozenset({*product(BEFORE_NAMES, STARTERS), *product(BEFORE_NUMBERS, [NUMBER])}),
-    STARTERS,
-    _REALIGNED,
+_CITATION = r"\[\d+(?:\s*[,;–-]\s*\d+)*\]"
+
+_WIDE_STOP = re.compile(rf"[。！？｡]+[」』”’）)\"']*(?:\s*{_CITATION})*")
+
+# Closing quotes, brackets and citations such as [1] or [2, 3] belong to the sentence that they follow.
+_STOP = re.compile(
+    rf"(?<![.?!])(?P<marks>[.?!]++)(?P<closing>(?:\s*(?:[\"')\]}}‘’“”»]++|{_CITATION})(?=\s|\Z|\[))*)(?=\s|\Z|\[)"
 )
+
+# What a word cannot hold: before it, quotes and brackets open.
+_LAST_WORD = re.compile(r"[^\s)\";}\]*:@({\[“”«»?!]+\Z")
+
+_NEXT_WORD = re.compile(r"\s*([^\W_]+|[;:,.!?])")
+
+_NUMBER = re.compile(r"-?[.,]?\d[\d,.-]*")
+
+
+def _sentences_of(text: str) -> Iterator[tuple[int, int]]:
+    """The first and one-past-last character of each sentence, in order."""
+    start = 0
+    for stop in _STOP.finditer(text):
+        if _ends_sentence(text, stop, start):
+            yield start, stop.end()
+            start = stop.end()
+    yield start, len(text)
+
+
+def _ends_sentence(text: str, stop: re.Match[str], start: int) -> bool:
+    """Whether a sentence ends with a mark, by the words before and behind it, as Punkt does (Kiss & Strunk 2006)."""
+    before = _LAST_WORD.search(text, max(start, stop.start() - _LONGEST), stop.start())
+    word = before[0].lower().lstrip("'‘’") if before else ""
+    found = _NEXT_WORD.match(text, stop.end()) if not stop["closing"] else None
+    following = found[1] if found else ""
+    starts = following[:1].isupper() and following.lower() in STARTERS
+    if stop["marks"] != ".":
+        return starts or not stop["marks"].endswith("..")
+    if word in BEFORE_NAMES or (word in BEFORE_NUMBERS and following[:1].isdecimal()):
+        return False
+    if len(word) == 1 and word.isalpha():
+        return starts or not following[:1].isalpha()
+    if word in _ABBREVIATIONS or word.rpartition("-")[2] in _ABBREVIATIONS:
+        return starts
+    goes_on = following[:1].islower() or following in set(";:,.!?")
+    return not (goes_on and _NUMBER.fullmatch(word))
 
 
 def sentences(text: str) -> list[str]:
@@ -472,7 +350,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     """
     spans = []
     for start, end in _blocks(text):
-        for first, last in _PUNKT.spans(text[start:end]):
+        for first, last in _sentences_of(text[start:end]):
             span = _stripped(text, start + first, start + last)
             if span is not None:
                 spans.append(span)
@@ -519,20 +397,8 @@ def _stripped(text: str, start: int, end: int) -> tuple[int, int] | None:
 # Word tokens as NLTK's word tokenizer gives them, sentence by sentence; many times faster where words recur.
 
 
-_MARK = ",;"
-"""NLTK splits these off wherever they end a word inside a sentence."""
-
-
-_ENDS = frozenset(".?!")
-"""One of these NLTK splits off the last word of a sentence, where nothing follows it."""
-
-
 _SPLIT = frozenset({"cannot", "gimme", "gonna", "gotta", "lemme", "wanna"})
 """What NLTK splits although it is letters only."""
-
-
-_LONGEST = 64
-"""Characters of a word that is worth remembering."""
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -540,22 +406,10 @@ def word_set(text: str) -> frozenset[str]:
     words: set[str] = set()
     for sentence in sentences(text):
         end = _last_word(sentence)
-        for chunk in sentence[:end].split():
-            word = chunk.rstrip(_MARK).lower()
-            if word.isascii() and word.isalnum() and word not in _SPLIT:
-                words.add(word)
-            else:
-                words.update(_within(chunk) if len(chunk) <= _LONGEST else _within.__wrapped__(chunk))
-        words.update(_last(sentence[end:]))
+        for part in sentence[:end].split():
+            words.update(_plain(part, ",;") or _within(part))
+        words.update(_plain(sentence[end:], ".?!") or _at_end(sentence[end:]))
     return frozenset(words)
-
-
-def _last(chunk: str) -> tuple[str, ...]:
-    """The tokens of the last word of a sentence, with what follows it."""
-    word = (chunk[:-1] if chunk[-1:] in _ENDS else chunk).lower()
-    if word.isascii() and word.isalnum() and word not in _SPLIT:
-        return (word,)
-    return _at_end(chunk) if len(chunk) <= _LONGEST else _at_end.__wrapped__(chunk)
 
 
 def _last_word(sentence: str) -> int:
@@ -568,16 +422,22 @@ def _last_word(sentence: str) -> int:
     return place
 
 
-@lru_cache(maxsize=65536)
-def _within(chunk: str) -> tuple[str, ...]:
+def _plain(part: str, marks: str) -> tuple[str, ...]:
+    """The one token of characters between white space that are a word, with at most one of these marks behind it."""
+    word = (part[:-1] if part[-1] in marks else part).lower()
+    return (word,) if word.isascii() and word.isalnum() and word not in _SPLIT else ()
+
+
+@lru_cache(maxsize=8192)
+def _within(part: str) -> tuple[str, ...]:
     """The tokens of characters between white space, inside a sentence."""
-    return _alphanumeric(_tokenize()(f"x {chunk} x")[1:-1])
+    return _alphanumeric(_tokenize()(f"x {part} x")[1:-1])
 
 
-@lru_cache(maxsize=65536)
-def _at_end(chunk: str) -> tuple[str, ...]:
+@lru_cache(maxsize=8192)
+def _at_end(part: str) -> tuple[str, ...]:
     """The same of the last word of a sentence, with what follows it."""
-    return _alphanumeric(_tokenize()(f"x {chunk}")[1:])
+    return _alphanumeric(_tokenize()(f"x {part}")[1:])
 
 
 def _alphanumeric(tokens: list[str]) -> tuple[str, ...]:

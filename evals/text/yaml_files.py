@@ -2,12 +2,12 @@
 
 import os
 import re
-import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
+from typing import Any, cast, get_args
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -47,11 +47,19 @@ def load_yaml(text: str) -> Any:
     if len(text) > MAX_BYTES:
         raise YamlTextError(f"it is longer than {MAX_BYTES:,} characters")
     try:
-        return _load(text)
+        loader = _Loader(text)
+        try:
+            node = loader.get_single_node()
+            if node is None:
+                return None
+            _size(node, {}, ())
+            return loader.construct_document(node)
+        finally:
+            loader.dispose()
     except yaml.MarkedYAMLError as error:
         raise YamlTextError(_said(error)) from None
-    except yaml.YAMLError as error:  # of the reader: a character that YAML does not know
-        raise YamlTextError(f"a character that YAML does not allow, at {_place(error)}") from None
+    except yaml.reader.ReaderError as error:
+        raise YamlTextError(f"a character that YAML does not allow, at position {error.position}") from None
     except RecursionError:
         raise YamlTextError(f"it is nested deeper than {MAX_DEPTH} levels") from None
 
@@ -91,42 +99,53 @@ def _inside_strict_yaml(node: Node | None, key: str) -> tuple[yaml.Mark | None, 
     return None, None
 
 
-def _load(text: str) -> Any:
-    loader = yaml.SafeLoader(text)
-    try:
-        node = loader.get_single_node()
-        if node is None:
-            return None
-        _check_size(node)
-        for mapping in _mappings(node):
-            _refuse_repeated_keys(mapping)
-        return _construct(loader, node)
-    finally:
-        loader.dispose()
+class _Loader(yaml.SafeLoader):
+    """PyYAML's loader, which says of what cannot be made a value where it stands."""
+
+    def construct_object(self, node: Node, deep: bool = False) -> Any:
+        """The value of a node.
+
+        Raises:
+            YamlTextError: A date or number that there is none of.
+        """
+        try:
+            return super().construct_object(node, deep)
+        except YamlTextError:
+            raise
+        except (ValueError, OverflowError, TypeError, KeyError, AttributeError):
+            kind = node.tag.rpartition(":")[2]
+            raise YamlTextError(
+                f"no {kind} can be made of the value at {_at(node)}; put it between quotation marks"
+            ) from None
 
 
-def _construct(loader: yaml.SafeLoader, node: Node) -> Any:
-    """The value of a node.
+def _size(node: Node, sizes: dict[int, int], above: tuple[Node, ...]) -> int:
+    """How many values a node holds with every alias written out.
 
     Raises:
-        YamlTextError: A date or number that there is none of, or half a character.
+        YamlTextError: Too many; it holds itself, is nested too deeply, has a key twice, or half a character.
     """
-    for scalar in _distinct(node):
-        if isinstance(scalar, ScalarNode) and not scalar.tag.endswith(":merge"):
-            _check_scalar(loader, scalar)
-    return loader.construct_document(node)
+    if node in above:
+        raise YamlTextError(f"a value that holds itself at {_at(node)}")
+    if len(above) >= MAX_DEPTH:
+        raise YamlTextError(f"it is nested deeper than {MAX_DEPTH} levels at {_at(node)}")
+    if id(node) not in sizes:
+        if isinstance(node, ScalarNode):
+            node.value = _with_pairs_joined(node)
+        elif isinstance(node, MappingNode):
+            _refuse_repeated_keys(node)
+        inside = (_size(child, sizes, (*above, node)) for child in _children(node))
+        sizes[id(node)] = 1 + sum(inside)
+        if sizes[id(node)] > _MAX_VALUES:
+            raise YamlTextError(f"with its aliases written out it holds more than {_MAX_VALUES:,} values")
+    return sizes[id(node)]
 
 
-def _check_scalar(loader: yaml.SafeLoader, node: ScalarNode) -> None:
-    if any("\ud800" <= sign <= "\udfff" for sign in node.value):
-        node.value = _with_pairs_joined(node)
-    try:
-        loader.construct_object(node)
-    except (ValueError, OverflowError, TypeError, KeyError, AttributeError):
-        kind = node.tag.rpartition(":")[2]
-        raise YamlTextError(
-            f"no {kind} can be made of the value at {_at(node)}; put it between quotation marks"
-        ) from None
+def _children(node: Node) -> Iterator[Node]:
+    if isinstance(node, MappingNode):
+        yield from chain.from_iterable(node.value)
+    elif isinstance(node, SequenceNode):
+        yield from node.value
 
 
 def _with_pairs_joined(node: ScalarNode) -> str:
@@ -135,52 +154,6 @@ def _with_pairs_joined(node: ScalarNode) -> str:
         return str(node.value).encode("utf-16", "surrogatepass").decode("utf-16")
     except UnicodeDecodeError:
         raise YamlTextError(f"half a surrogate pair at {_at(node)}") from None
-
-
-def _check_size(root: Node) -> None:
-    """Refuse what is too deep, refers to itself, or is too large once every alias is written out."""
-    sizes: dict[int, int] = {}
-    above: set[int] = set()
-    stack: list[tuple[Node, bool]] = [(root, False)]
-    while stack:
-        node, seen = stack.pop()
-        if seen:
-            above.discard(id(node))
-            sizes[id(node)] = min(_MAX_VALUES + 1, 1 + sum(sizes[id(child)] for child in _children(node)))
-        elif id(node) in above:
-            raise YamlTextError(f"a value that holds itself at {_at(node)}")
-        elif id(node) not in sizes:
-            above.add(id(node))
-            if len(above) > MAX_DEPTH:
-                raise YamlTextError(f"it is nested deeper than {MAX_DEPTH} levels at {_at(node)}")
-            stack.append((node, True))
-            stack += [(child, False) for child in _children(node)]
-    if sizes[id(root)] > _MAX_VALUES:
-        raise YamlTextError(f"with its aliases written out it holds more than {_MAX_VALUES:,} values")
-
-
-def _children(node: Node) -> Iterator[Node]:
-    if isinstance(node, MappingNode):
-        for key, value in node.value:
-            yield key
-            yield value
-    elif isinstance(node, SequenceNode):
-        yield from node.value
-
-
-def _distinct(root: Node) -> Iterator[Node]:
-    """Every node once, however many aliases it has."""
-    seen, stack = {id(root)}, [root]
-    while stack:
-        node = stack.pop()
-        yield node
-        fresh = [child for child in _children(node) if id(child) not in seen]
-        seen.update(map(id, fresh))
-        stack += fresh
-
-
-def _mappings(root: Node) -> Iterator[MappingNode]:
-    return (node for node in _distinct(root) if isinstance(node, MappingNode))
 
 
 def _refuse_repeated_keys(node: MappingNode) -> None:
@@ -198,11 +171,6 @@ def _said(error: yaml.MarkedYAMLError) -> str:
     mark = error.problem_mark or error.context_mark
     what = _QUOTED.sub("…", error.problem or error.context or "it cannot be read")
     return f"{what} (line {mark.line + 1}, column {mark.column + 1})" if mark else what
-
-
-def _place(error: yaml.YAMLError) -> str:
-    position = getattr(error, "position", None)
-    return f"position {position}" if position is not None else "an unknown position"
 
 
 def _at(node: Node) -> str:
@@ -474,43 +442,17 @@ def _shown(value: Any) -> str:
 
 
 def keys_at(model: type[BaseModel], loc: Iterable[int | str]) -> list[str]:
-    """The keys that a place within data of this model may have."""
-    places: list[Any] = [model]
+    """The keys that a place within data of this model may have; numbers, keys of tables and tags are passed over."""
+    models = [model]
     for part in loc:
-        places = [inner for place in places for inner in _inside(place, part)]
-    models = (place for place in places if isinstance(place, type) and issubclass(place, BaseModel))
-    return list(dict.fromkeys(key for each in models for key in _keys(each)))
+        fields = [field for each in models for key, field in each.model_fields.items() if part in (key, field.alias)]
+        models = [inner for field in fields for inner in _models(field.annotation)] or models
+    return list(dict.fromkeys(field.alias or name for each in models for name, field in each.model_fields.items()))
 
 
-def _keys(model: type[BaseModel]) -> list[str]:
-    return [field.alias or name for name, field in model.model_fields.items()]
-
-
-def _inside(place: Any, part: int | str) -> Iterator[Any]:
-    """What may stand at a key or number of a place, by the types of both."""
-    arguments = get_args(place)
-    if isinstance(place, type) and issubclass(place, BaseModel):
-        if place.model_config.get("extra") == "forbid" and _is_tag(place, part):
-            yield place
-        for name, field in place.model_fields.items():
-            if part in (name, field.alias):
-                yield from _alternatives(field.annotation)
-    elif get_origin(place) in (list, tuple):
-        yield from (inner for each in arguments for inner in _alternatives(each))
-    elif get_origin(place) is dict:
-        yield from _alternatives(arguments[1])
-
-
-def _is_tag(model: type[BaseModel], part: int | str) -> bool:
-    """Whether the part is no key, but what pydantic tells the members of a union apart by."""
-    annotations = (field.annotation for field in model.model_fields.values())
-    return any(get_origin(each) is Literal and part in get_args(each) for each in annotations)
-
-
-def _alternatives(annotation: Any) -> Iterator[Any]:
-    if get_origin(annotation) is Annotated:
-        yield from _alternatives(get_args(annotation)[0])
-    elif get_origin(annotation) in (Union, types.UnionType):
-        yield from (inner for each in get_args(annotation) for inner in _alternatives(each))
-    else:
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The models that a type is made of."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
+    else:
+        yield from chain.from_iterable(map(_models, get_args(annotation)))

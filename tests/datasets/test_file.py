@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from evals.datasets.base import LoadOptions, fingerprint
-from evals.datasets.file import QuestionFile, load_file, read_file
+from evals.datasets.base import Draft, LoadOptions, fingerprint
+from evals.datasets.file import load_file, read_file
 
 Write = Callable[..., Path]
 
@@ -113,8 +113,8 @@ def test_a_short_row_of_a_csv_lacks_only_its_last_cells(write: Write) -> None:
 def test_json_can_bring_documents(write: Write) -> None:
     """What is to be ingested stands beside the questions."""
     data = {"questions": [{"question": "Who?"}], "documents": [{"id": "d1", "name": "D", "text": "t"}]}
-    content: QuestionFile = read_file(write("q.json", json.dumps(data)))
-    assert [document.id for document in content.documents] == ["d1"]
+    content: Draft = read_file(write("q.json", json.dumps(data)))
+    assert [document.id for document in content.documents.values()] == ["d1"]
 
 
 def test_the_dataset_of_a_question_has_the_files_name_unless_said(write: Write) -> None:
@@ -168,5 +168,5 @@ def test_a_json_file_is_parsed_once(write: Write, monkeypatch: pytest.MonkeyPatc
     path = write(
         "q.json", '{"questions": [{"question": "Who?"}], "documents": [{"id": "d", "name": "d", "text": "x"}]}'
     )
-    assert [document.id for document in read_file(path).documents] == ["d"]
+    assert [document.id for document in read_file(path).documents.values()] == ["d"]
     assert len(parsed) == 1

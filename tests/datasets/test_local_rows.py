@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from evals.datasets.base import LoadOptions
+from evals.datasets.hub import HubSource, local_rows
 from evals.datasets.registry import get_loader
-from evals.datasets.tables import local_rows
 from evals.errors import DatasetError
 
 Put = Callable[..., Path]
@@ -129,7 +129,7 @@ def test_a_truncated_parquet_file_is_our_error(put: Put, squad_row: SquadRow) ->
 def test_rows_are_taken_in_the_order_of_the_places(put: Put, squad_row: SquadRow) -> None:
     """A table gives the rows asked for, in the order asked for."""
     folder = put("squad_v2", [squad_row(name) for name in "abc"])
-    rows, config = local_rows(folder, "squad_v2", None, "squad_v2", "validation")
-    assert config == "squad_v2"
+    rows = local_rows(folder, "squad_v2", None, HubSource("rajpurkar/squad_v2", config="squad_v2", split="validation"))
+    assert rows.config == "squad_v2"
     assert [row["id"] for row in rows.take([2, 0])] == ["c", "a"]
     assert rows.column("id") == ["a", "b", "c"]

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evals.datasets.base import LoadOptions
+from evals.datasets.hub import DatasetRows
 from evals.datasets.qasper import QasperLoader
-from evals.datasets.tables import ArrowRows
 from evals.errors import DatasetError
 from evals.reference_server.chunking import split
 from evals.schemas import Document, EvalDataset, EvalQuestion
@@ -130,7 +130,7 @@ def test_a_chunk_stands_under_the_heading_that_is_its_golds_section(names: list[
     texts = [f"Paragraph number {number}." for number in range(len(names))]
     full = {"section_name": names, "paragraphs": [[text] for text in texts]}
     row = paper([answer(evidence=texts)], title=title, full_text=full)
-    rows = ArrowRows(pa.Table.from_pylist([row]), "here")
+    rows = DatasetRows(pa.Table.from_pylist([row]), "here", "qasper")
     in_memory = type("InMemory", (QasperLoader,), {"open": lambda self, options: (rows, "qasper")})
     dataset = in_memory().load(LoadOptions())
     (document,) = dataset.documents

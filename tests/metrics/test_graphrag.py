@@ -5,6 +5,7 @@ from itertools import product
 from typing import Any, get_args
 
 import pytest
+from whole_runs import score_records
 
 from evals.metrics import Sample
 from evals.metrics.abstention import DontKnowAnswersCount
@@ -17,7 +18,7 @@ from evals.metrics.ragas import (
 )
 from evals.schemas import EvalRecord, ResponseError
 from evals.schemas.verdicts import JudgeFailure
-from evals.scoring.scorecard import make_scorecard, score_records
+from evals.scoring.scorecard import make_scorecard
 from evals.scoring.settings import ScoreSettings, ScoringContext
 from evals.text.refusals.detector import is_abstention
 

@@ -41,7 +41,6 @@ def summarised(build_run: Callable[..., Any]) -> Callable[..., EvalRun]:
 
 
 def metric_of(run: EvalRun, name: str = "recall_at_1") -> RepeatedMetric:
-    assert run.repeats is not None
     return next(metric for metric in run.repeats.metrics if metric.name == name)
 
 
@@ -58,7 +57,6 @@ def test_values_of_a_question_are_put_together(summarised: Callable[..., EvalRun
     assert found.pass_hat == [pytest.approx(0.5), pytest.approx(1 / 3)]
     assert found.within_variance == pytest.approx(0.5 / 3)
     assert found.questions == 3
-    assert found.pass_all_ci is not None
     assert found.pass_all_ci[0] < 1 / 3 < found.pass_all_ci[1]
 
 
@@ -115,7 +113,6 @@ def test_answers_are_the_same_but_for_case_and_punctuation(summarised: Callable[
     """One of two questions has the same answer twice."""
     answers = {"q1": "Four francs.", "q1#2": "four  Francs", "q2": "Four", "q2#2": "Five"}
     found = summarised({key: {"mrr": 1.0} for key in answers}, answers).repeats
-    assert found is not None
     assert (found.same_answers, found.agreement, found.compared, found.questions) == (0.5, 0.5, 2, 2)
 
 
@@ -164,5 +161,4 @@ def test_a_run_with_repeats_shows_how_stable_it_is(
     (run,) = RunStore(tmp_path).runs()
     assert (run.question_count, run.repeats and run.repeats.questions) == (18, 6)
     interval = run.scorecard.get("latency_p50").interval
-    assert interval is not None
     assert interval.clusters <= 6

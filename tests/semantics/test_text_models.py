@@ -5,13 +5,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
+from whole_runs import score_records
 
 from evals.metrics.embedders import RememberingEmbedder, RememberingScorer, Semantics
 from evals.metrics.semantic import BertScoreF1, SemanticSimilarityPercentage, SentenceCoverage
 from evals.run.notebook import Observer
 from evals.run.text_models import compare_texts, leave_out_models
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, KeySentence, ResponseError
-from evals.scoring.scorecard import score_records
 from evals.scoring.settings import ScoreSettings, ScoringContext
 
 METRICS = [SemanticSimilarityPercentage(), BertScoreF1(), SentenceCoverage()]

@@ -31,20 +31,6 @@ def test_what_comes_again_and_again_is_held_once(monkeypatch: pytest.MonkeyPatch
     assert len(some.in_both(some)) == 24
 
 
-def test_sets_that_are_compared_part_by_part_share_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Large ones are, as all at once would take ten times the room."""
-    one, other = Hashes(), Hashes()
-    one.update(map(hash64, map(str, range(500))))
-    other.update(map(hash64, map(str, range(300, 900))))
-    whole = one.in_both(other)
-    monkeypatch.setattr(folding, "_AT_ONCE", 64)
-    assert one.in_both(other) == whole
-    assert len(whole) == 8 * 200
-    one.update(map(hash64, map(str, range(500))))
-    one._drop_doubles()
-    assert sorted(one._all) == sorted(map(hash64, map(str, range(500))))
-
-
 def test_the_greatest_hashes_are_found() -> None:
     """They need all 64 bits."""
     some = Hashes()

@@ -69,7 +69,6 @@ PERMIT = (
     "the inspector noted that the permit of the building was valid on the day of the fire and had been shown to him"
 )
 PRICE = "the price for each night in the hotel includes breakfast and the use of the pool but not the parking of a car"
-SALES = "according to the annual report the sales of the second division increased after the new plant had been opened"
 RACE = (
     "the club holds its race along the river every year in March and invites all schools of the district to take part"
 )
@@ -86,7 +85,6 @@ OTHERS = [
     (SIGNED, "3 May 2019", "14 June 2021"),
     (SIGNED, "3 May 2019", "3 June 2019"),
     (FILED, "2019-05-03", "2021-06-14"),
-    (GOODS, "30 days", "2 weeks"),
     (GOODS, "30 days", "ninety days"),
     (LATE, "1 day", "3 days"),
     (RENT, "$1,250.00", "$3,475.50"),
@@ -110,19 +108,14 @@ OTHERS = [
     (FEE, "eine Gebühr", "keine Gebühr"),
     (DOGS, "sont admis", "ne sont pas admis"),
     (PERROS, "incluye", "no incluye"),
-    (PERROS, "incluye", "excluye"),
     (HUUR, "verplicht", "niet verplicht"),
     (DATA, "with the consent", "without the consent"),
-    (PERMIT, "was valid", "was invalid"),
     (PERMIT, "was valid", "was not valid"),
-    (PRICE, "includes", "excludes"),
     (PRICE, "includes", "does not include"),
-    (SALES, "increased", "decreased"),
     (RACE, "March", "June"),
     (COUNCIL, "Tuesday", "Friday"),
     (MESSE, "im März", "im Oktober"),
     (MARCHE, "mardi", "jeudi"),
-    (FIRST, "30 days", "2 weeks"),
 ]  # fmt: skip
 """A gold, a part of it, and what the chunk says in its place."""
 
@@ -187,7 +180,7 @@ SAME = [
     (ZOO, ZOO.replace("1952", "l952").replace("Ogród", "Ogrod")),
     (PERMIT, PERMIT.replace("inspector", "inspcctor")),
     (DAMAGE.replace("gilt", "gilt nicht"), DAMAGE.replace("gilt", "gilt nlcht")),
-    (PRICE, PRICE.replace("but not", "but nol")),
+
     (RACE, RACE.replace("March", "Match")),
     # pages, headers, footnotes between
     (TRAILER, TRAILER.replace("(907 kg) or", "(907 kg) 212 or")),
@@ -198,7 +191,7 @@ SAME = [
     (SUBJECTS, SUBJECTS.replace("91 subjects", "91 12 subjects")),
     (SUBJECTS, SUBJECTS.replace("virus;", "virus (Table 2);")),
     (VIRUSES, VIRUSES.replace("hot spots", "hot [12] spots").replace("Spike and", "Spike 4 and")),
-    (LEAGUE, LEAGUE.replace("professional", "professional No. 14")),
+
     (KEPT, KEPT.replace("by the hospital", "by Form 7 Rev. 2019 the hospital")),
     # words cut at the ends of lines
     (HEATER, HEATER.replace("temperature", "tempera-\nture").replace("minimal", "mini- mal")),

@@ -5,7 +5,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.tokenize import NLTKWordTokenizer
 
-from evals.text import sentences as words
 from evals.text.sentences import sentences, word_set
 
 MARKS = [*"aB1.,:;'\"’“”«-—()[]{}<>?!*#@$%&… \n\t\u00a0", "``", "...", "--", " "]
@@ -40,14 +39,6 @@ def test_the_tokens_are_those_of_nltk_for_each_sentence(text: str) -> None:
 def test_words_that_need_no_rules_give_what_the_rules_give(text: str) -> None:
     """Letters and digits with a comma behind them are taken as they are, but for what NLTK takes apart."""
     assert word_set(text) == _reference(text)
-
-
-def test_passages_are_not_kept_in_memory() -> None:
-    """Only words are, and no long ones."""
-    assert not hasattr(word_set, "cache_info")
-    before = words._within.cache_info().currsize + words._at_end.cache_info().currsize
-    assert word_set(f"({'x' * 100}) ({'y' * 100}).") == {"x" * 100, "y" * 100}
-    assert words._within.cache_info().currsize + words._at_end.cache_info().currsize == before
 
 
 @pytest.mark.parametrize(

@@ -26,8 +26,8 @@ from evals.report.wording import one_line
 from evals.run.probing.fields import Headers, flow, read_headers, section_text
 from evals.run.probing.guess import Doubt
 from evals.run.probing.openapi import Assent
-from evals.run.probing.probe import Reached, ask, survey
-from evals.run.probing.reading import DEFAULT_QUESTION, Target
+from evals.run.probing.probe import ask, survey
+from evals.run.probing.reading import DEFAULT_QUESTION, AnswerReader, Target
 from evals.secrets import KEY_VARIABLES
 from evals.store.atomic import write_output
 from evals.text.refusals.detector import is_abstention
@@ -254,7 +254,7 @@ def _server(
     return probed.server, probed.doubts
 
 
-def _reached(targets: Sequence[Target], assent: Assent) -> Reached:
+def _reached(targets: Sequence[Target], assent: Assent) -> AnswerReader:
     """What came of the first question whose answer shows how the server answers, else of the first one.
 
     An answer that declines has no citations, and often no chunks.
@@ -263,7 +263,7 @@ def _reached(targets: Sequence[Target], assent: Assent) -> Reached:
         ServerRefusedError: No question was answered.
         ConfigError: An answer would need an assent that is not given.
     """
-    tell, reached = teller(), list[Reached]()
+    tell, reached = teller(), list[AnswerReader]()
     found = survey(targets[0], tell)
     for target in targets:
         try:
@@ -276,7 +276,7 @@ def _reached(targets: Sequence[Target], assent: Assent) -> Reached:
         if response.chunks and not is_abstention(response.answer or "", target.question):
             return latest
         reached.append(latest)
-        found = found.only(latest.reader.plan)
+        found = found.only(latest.plan)
         if target is not targets[-1]:
             tell("  the answer declines, or brings no passages: another question may show more")
     return reached[0]

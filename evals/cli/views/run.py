@@ -39,8 +39,9 @@ from evals.schemas.response import EvalResponse
 from evals.schemas.results import EvalRecord, EvalRun
 from evals.scoring.conclusion import Measured
 from evals.scoring.diagnosis.counts import wrong_slices
-from evals.scoring.diagnosis.outcome import Finding, in_turn
+from evals.scoring.diagnosis.outcome import Finding
 from evals.scoring.diagnosis.stages import Link
+from evals.scoring.digest import in_turn
 from evals.scoring.scorecard import by_threshold
 from evals.scoring.settings import confidence
 from evals.store.naming import command
@@ -307,7 +308,7 @@ def print_findings(out: Console, measured: Measured, *, limit: int, runs_dir: Pa
 
 def print_wrong_slices(out: Console, measured: Measured, key: str) -> None:
     """Print how many questions ended wrong for each value of a key, the worst first; nothing where none did."""
-    links = dict(measured.digest.found.links())
+    links = measured.digest.links
     values = measured.values(key)
     asked = ((number, values[number]) for number in measured.columns.numbers)
     slices = wrong_slices(links, asked, confidence(measured.run), measured.questions())
@@ -323,7 +324,7 @@ def print_wrong_slices(out: Console, measured: Measured, key: str) -> None:
 
 def print_link(out: Console, measured: Measured, link: Link, *, limit: int | None) -> None:
     """Print the questions whose first broken link is this one."""
-    found = measured.digest.found.where([link])
+    found = [one for one in measured.digest.found if one.link is link]
     out.print(f"{share(len(found), measured.run.question_count, 'question')}: {link.label}", style="bold")
     for finding in measured.findings(found[:limit]):
         print_finding(out, finding)

@@ -15,17 +15,17 @@ from evals.scoring.stats.intervals import (
     Grouped,
     Interval,
     IntervalEstimate,
-    Mark,
     distinct,
+    farthest,
     group,
     mcnemar_p,
     normal_quantile,
     percentile_interval,
-    standard_error,
     t_quantile,
+    two_sided_p,
     units_of,
 )
-from evals.scoring.stats.means import bounded_t, few_clusters, with_pseudo_values, within
+from evals.scoring.stats.means import bounded_error, bounded_t, unbounded, within
 
 # Resampling, for statistics that have no simple formula.
 
@@ -34,75 +34,34 @@ if TYPE_CHECKING:
     import numpy as np
 
     DrawnCounts = np.ndarray[Any, np.dtype[np.uint8]]
-    DrawnMeans = np.ndarray[Any, np.dtype[np.float64]]
+    Sizes = np.ndarray[Any, np.dtype[np.float64]]
+    Steps = np.ndarray[Any, np.dtype[np.int64]]
 
 RESAMPLES = 2000
 
-_BOOTSTRAP_SEED = 20260115
+_SEED = 20260115
+"""Of all draws: the same values give the same result."""
 
 
-_BOOTSTRAP_AT_ONCE = 500_000
+_AT_ONCE = 500_000
 """Values drawn in one step: large runs need no more memory than small ones."""
 
 
-def resampled_counts(
-    n: int, clusters: Sequence[str] | None = None, resamples: int = RESAMPLES, *, seed: int = _BOOTSTRAP_SEED
-) -> Iterator["DrawnCounts"]:
+def _resampled_counts(n: int, clusters: Sequence[str] | None) -> Iterator["DrawnCounts"]:
     """How often each of n values is in each resample, some resamples at a time: a row a resample, a column a value.
 
     Units are drawn with replacement, as many as there are: values, or whole clusters where there are enough of them.
-    The same seed gives the same draws.
-
-    Args:
-        n: The number of values, at least one.
-        clusters: What each value belongs to; None where all are independent.
-        resamples: How many.
-        seed: Of the draws.
     """
     import numpy as np  # noqa: PLC0415 - only who resamples pays for the import
 
     unit = np.array(units_of(clusters, n))
-    units = int(unit[-1]) + 1 if clusters is None else int(unit.max()) + 1
-    rng = np.random.default_rng(seed)
-    batch = max(1, _BOOTSTRAP_AT_ONCE // max(n, units))
-    for start in range(0, resamples, batch):
-        drawn = rng.integers(0, units, (min(batch, resamples - start), units))
-        counts = np.empty(drawn.shape, np.uint8)
-        for row, units_drawn in enumerate(drawn):
-            # A unit is drawn once on average; that it is drawn more than 255 times happens to nobody.
-            counts[row] = np.minimum(np.bincount(units_drawn, minlength=units), 255)
-        yield counts[:, unit]
-
-
-def resampled_means(
-    columns: Sequence[Sequence[float | None]],
-    clusters: Sequence[str] | None = None,
-    resamples: int = RESAMPLES,
-    *,
-    seed: int = _BOOTSTRAP_SEED,
-) -> "DrawnMeans":
-    """The means of several metrics over the same resamples of their questions: a row a resample, a column a metric.
-
-    Args:
-        columns: The values of each metric by question, in one order; None where a question has none.
-        clusters: What each question belongs to; None where all are independent.
-        resamples: How many.
-        seed: Of the draws.
-
-    Returns:
-        NaN where a resample holds no question with a value of the metric.
-    """
-    import numpy as np  # noqa: PLC0415
-
-    table = np.array(columns, dtype=float).T
-    there = ~np.isnan(table)
-    values, weights = np.where(there, table, 0.0), there.astype(float)
-    means = []
-    for counts in resampled_counts(len(table), clusters, resamples, seed=seed):
-        drawn = counts.astype(float)
-        with np.errstate(invalid="ignore"):
-            means.append(drawn @ values / (drawn @ weights))
-    return np.concatenate(means)
+    units = int(unit.max()) + 1
+    rng = np.random.default_rng(_SEED)
+    batch = max(1, _AT_ONCE // n)
+    for start in range(0, RESAMPLES, batch):
+        drawn = rng.integers(0, units, (min(batch, RESAMPLES - start), units))
+        # A unit is drawn once on average; that it is drawn more than 255 times happens to nobody.
+        yield np.array([np.minimum(np.bincount(row, minlength=units), 255) for row in drawn], np.uint8)[:, unit]
 
 
 def paired_percentile_difference(
@@ -136,7 +95,7 @@ def paired_percentile_difference(
 
     sides = [(np.argsort(side), np.sort(side)) for side in (np.array(first, float), np.array(second, float))]
     parts = []
-    for counts in resampled_counts(len(first), clusters):
+    for counts in _resampled_counts(len(first), clusters):
         before, after = (ordered[_places(counts[:, order], q)] for order, ordered in sides)
         parts.append(after - before)
     differences = np.sort(np.concatenate(parts))
@@ -160,8 +119,6 @@ def _places(counts: "DrawnCounts", q: float) -> Any:
 
 MOST_GROUPS = 100
 """Units beyond these are left out several at a time: the time that it takes does not grow with their square."""
-
-_JACKKNIFE_SEED = 20260115
 
 _EDGE = 1 - 1e-9
 
@@ -193,12 +150,15 @@ def jackknife_interval(
         None where the statistic is undefined, too few units are there, or leaving them out changes nothing: then
         nothing is known of its spread.
     """
-    whole = statistic(range(n))
-    left_out = _groups(units_of(clusters, n), groups)
-    if whole is None or len(left_out) < FEWEST:
+    whole, units = statistic(range(n)), units_of(clusters, n)
+    labels = sorted(set(units))
+    Random(_SEED).shuffle(labels)  # noqa: S311 - a draw, no secret
+    group_of = {label: place % groups for place, label in enumerate(labels)}
+    if whole is None or len(set(group_of.values())) < FEWEST:
         return None
     forth, back = (_to_fisher, tanh) if correlation else (float, float)
-    found = [forth(value) for group in left_out if (value := statistic(_without(group, n))) is not None]
+    left = ([at for at in range(n) if group_of[units[at]] != one] for one in dict.fromkeys(group_of.values()))
+    found = [forth(value) for places in left if (value := statistic(places)) is not None]
     if len(found) < FEWEST:
         return None
     mean, count = fsum(found) / len(found), len(found)
@@ -208,22 +168,6 @@ def jackknife_interval(
     half = t_quantile(0.5 + confidence / 2, count - 1) * error
     centre = forth(whole)
     return max(-1.0, back(centre - half)), min(1.0, back(centre + half))
-
-
-def _groups(units: Sequence[int], most: int) -> list[list[int]]:
-    """The places of the items in each group: units, or several of them drawn together where there are many."""
-    labels = sorted(set(units))
-    Random(_JACKKNIFE_SEED).shuffle(labels)  # noqa: S311 - a draw, no secret
-    group_of = {label: place % most for place, label in enumerate(labels)}
-    groups: dict[int, list[int]] = {}
-    for place, unit in enumerate(units):
-        groups.setdefault(group_of[unit], []).append(place)
-    return list(groups.values())
-
-
-def _without(group: Sequence[int], n: int) -> list[int]:
-    left_out = set(group)
-    return [place for place in range(n) if place not in left_out]
 
 
 def _to_fisher(value: float) -> float:
@@ -314,11 +258,6 @@ def pass_all(passed: int, tried: int, k: int) -> float:
 # seen? Where two servers are equal, the difference of each unit is as likely with the one sign as with the other.
 
 
-if TYPE_CHECKING:
-    Sizes = np.ndarray[Any, np.dtype[np.float64]]
-    Steps = np.ndarray[Any, np.dtype[np.int64]]
-
-
 _ENUMERATED = 16
 """With so many units that differ, all assignments of signs are looked at one by one."""
 
@@ -340,11 +279,8 @@ _NOTHING = 1e-12
 
 DRAWS = 10_000
 
-_SEED = 20260115
 
-
-_AT_ONCE = 2_000_000
-"""Signs drawn in one step: large runs need no more memory than small ones."""
+_SIGNS_AT_ONCE = 4 * _AT_ONCE
 
 
 def sign_flip_p(sums: Sequence[float]) -> float:
@@ -399,7 +335,7 @@ def drawn_p(columns: Sequence[Mapping[str, float]], draws: int = DRAWS, *, seed:
         own = [rows[unit] for unit, there in zip(column, found != 0, strict=True) if there]
         table[own, place], share = _flips(found[found != 0], np.sort(np.abs(found[found != 0])))
         shares.append(share)
-    rng, batch, totals = np.random.default_rng(seed), max(1, _AT_ONCE // max(1, len(rows))), []
+    rng, batch, totals = np.random.default_rng(seed), max(1, _SIGNS_AT_ONCE // max(1, len(rows))), []
     for start in range(0, draws, batch):
         signs = 2.0 * rng.integers(0, 2, (min(batch, draws - start), len(rows)), dtype=np.int8) - 1
         totals.append(signs @ table)
@@ -474,10 +410,6 @@ TOGETHER_IN_PAIRS = 0.25
 """As in the intervals of means; less is assumed, as most questions do not change."""
 
 
-_STEPS = 60
-"""Halvings of an interval: more than a double tells apart."""
-
-
 def paired_difference(
     first: Sequence[float],
     last: Sequence[float],
@@ -508,27 +440,36 @@ def paired_difference(
     if len(first) < 2:
         return None
     differences = [after - before for before, after in zip(first, last, strict=True)]
-    grouped = group(differences, clusters)
-    found = _apart([*first, *last], differences, grouped, (low, high), confidence)
-    mean, p, level = fmean(differences), sign_flip_p(grouped.sums), 1 - confidence
+    grouped, mean, level = group(differences, clusters), fmean(differences), 1 - confidence
+    p, test = sign_flip_p(grouped.sums), "sign-flip"
+    if low is None or high is None or not within([*first, *last], low, high):
+        found = unbounded(differences, grouped, None, confidence)
+    elif grouped.plain and {low, high}.issuperset([*first, *last]):
+        fallen, risen = sum(d < 0 for d in differences), sum(d > 0 for d in differences)
+        lower, upper = tango(fallen, risen, grouped.n, confidence)
+        interval = (high - low) * lower, (high - low) * upper
+        found, test = IntervalEstimate(interval, "Tango", grouped.n, grouped.clusters), "exact McNemar"
+    else:
+        found = bounded_difference(mean, grouped, high - low, confidence)[0]
     agreed = found.interval and agree(found.interval, mean, p, level)
-    test = "exact McNemar" if found.method == "Tango" else "sign-flip"
     return Difference(mean, replace(found, interval=agreed), p, test, found.interval if p < level else agreed)
 
 
-def _apart(
-    values: Sequence[float],
-    differences: Sequence[float],
-    grouped: Grouped,
-    ends: tuple[float | None, float | None],
-    confidence: float,
-) -> IntervalEstimate:
-    """The interval, made without the test, by the method that the values allow."""
-    low, high = ends
-    if low is None or high is None or not within(values, low, high):
-        return _unbounded(differences, grouped, confidence)
-    make = _binary if grouped.plain and {low, high}.issuperset(values) else _bounded
-    return make(differences, grouped, high - low, confidence)
+def bounded_difference(
+    mean: float, grouped: Grouped, span: float, confidence: float, method: str = "t with two pseudo-values"
+) -> tuple[IntervalEstimate, float]:
+    """Student's t over differences, with one of the greatest loss and one of the greatest gain, and the p of it.
+
+    Args:
+        mean: Of the differences.
+        grouped: They by units.
+        span: From the metric's least to its greatest value.
+        confidence: Of the interval.
+        method: What the interval says of itself.
+    """
+    error = bounded_error(grouped, -span, span, 1.0, TOGETHER_IN_PAIRS)
+    centre, spread, df = error
+    return bounded_t(mean, error, (-span, span), grouped, confidence, method), two_sided_p(centre / spread, df)
 
 
 def agree(interval: Interval, difference: float, p: float, level: float) -> Interval:
@@ -567,7 +508,7 @@ def tango(only_first: int, only_last: int, n: int, confidence: float = 0.95) -> 
     def holds(d: float) -> bool:
         return abs(_score(only_first, only_last, n, d)) <= z
 
-    return _farthest(holds, observed, -1.0), _farthest(holds, observed, 1.0)
+    return farthest(holds, observed, -1.0), farthest(holds, observed, 1.0)
 
 
 def _score(only_first: int, only_last: int, n: int, d: float) -> float:
@@ -581,53 +522,3 @@ def _score(only_first: int, only_last: int, n: int, d: float) -> float:
     loss = 2 * constant / (root + linear) if linear > 0 else (root - linear) / (4 * n)
     variance = n * (2 * loss + d * (1 - d))
     return excess / sqrt(variance) if variance > 0 else copysign(inf, excess)
-
-
-def _farthest(holds: Callable[[float], bool], start: float, end: float) -> float:
-    """The farthest point from start towards end at which something holds that holds at the start."""
-    if holds(end):
-        return end
-    for _ in range(_STEPS):
-        middle = (start + end) / 2
-        start, end = (middle, end) if holds(middle) else (start, middle)
-    return start
-
-
-def _binary(differences: Sequence[float], grouped: Grouped, span: float, confidence: float) -> IntervalEstimate:
-    """Tango's interval, times the range."""
-    fallen, risen = sum(d < 0 for d in differences), sum(d > 0 for d in differences)
-    low, high = tango(fallen, risen, grouped.n, confidence)
-    return _estimate((span * low, span * high), "Tango", grouped)
-
-
-def _bounded(differences: Sequence[float], grouped: Grouped, span: float, confidence: float) -> IntervalEstimate:
-    """Student's t over the differences, with one of the greatest loss and one of the greatest gain."""
-    error = bounded_error(differences, grouped, span)
-    return bounded_t(fmean(differences), error, (-span, span), grouped, confidence)
-
-
-def bounded_error(differences: Sequence[float], grouped: Grouped, span: float) -> tuple[float, float, float]:
-    """Mean of the differences, its standard error and the degrees of freedom, with the two pseudo-values.
-
-    Args:
-        differences: A difference a question.
-        grouped: The same by units.
-        span: From the metric's least to its greatest value.
-    """
-    return standard_error(*with_pseudo_values(differences, grouped, -span, span, 1.0, TOGETHER_IN_PAIRS))
-
-
-def _unbounded(differences: Sequence[float], grouped: Grouped, confidence: float) -> IntervalEstimate:
-    """Student's t over the differences; none where all are the same, which leaves no spread."""
-    found = _estimate(None, "t", grouped)
-    if len(grouped.sums) < 2:
-        return replace(found, marks=(*found.marks, Mark.TOO_FEW))
-    mean, error, df = standard_error(grouped.sums, grouped.sizes)
-    if error <= 1e-12 * max(map(abs, differences)):
-        return replace(found, marks=(*found.marks, Mark.ALIKE))
-    half = t_quantile(0.5 + confidence / 2, df) * error
-    return _estimate((mean - half, mean + half), "t", grouped)
-
-
-def _estimate(interval: Interval | None, method: str, grouped: Grouped) -> IntervalEstimate:
-    return IntervalEstimate(interval, method, grouped.n, grouped.clusters, few_clusters(grouped))

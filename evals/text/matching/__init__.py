@@ -1,14 +1,12 @@
 """When a retrieved chunk is the gold one."""
 
-from evals.text.matching.corpus import EvidenceWalk, MatchStats, evidence_of
+from evals.text.matching.corpus import MatchStats, evidence_of
 from evals.text.matching.documents import DocumentNames, MatchSettings, Rule, RunEvidence, document_key, same_document
-from evals.text.matching.recognise import ChunkComparison, ChunkList, Matches, chunk_list, match, originals
+from evals.text.matching.recognise import ChunkList, Matches, chunk_list, match
 
 __all__ = [
-    "ChunkComparison",
     "ChunkList",
     "DocumentNames",
-    "EvidenceWalk",
     "MatchSettings",
     "MatchStats",
     "Matches",
@@ -18,6 +16,5 @@ __all__ = [
     "document_key",
     "evidence_of",
     "match",
-    "originals",
     "same_document",
 ]

@@ -17,7 +17,7 @@ from evals.text.folding import Hashes
 from evals.text.matching.documents import DocumentNames, MatchSettings, RunEvidence, name_hashes, names_of
 from evals.text.matching.recognise import match
 from evals.text.matching.rules import OF_TEXT
-from evals.text.matching.runs import CommonText, common_text
+from evals.text.matching.runs import common_text
 from evals.text.matching.words import words_of
 
 _SAMPLE = 50
@@ -40,31 +40,11 @@ def evidence_of(records: Iterable[EvalRecord], settings: MatchSettings) -> RunEv
         settings: How chunks are recognised as gold.
     """
     every = records if isinstance(records, Sequence) else list(records)
-    walk = EvidenceWalk()
-    for _ in walk.follow(every):
-        pass
-    return walk.evidence(every, settings)
-
-
-class EvidenceWalk:
-    """Gathers what `evidence_of` goes over all records for while somebody else walks them."""
-
-    def __init__(self) -> None:
-        self._drawn = array("Q")
-        self._names = _Names()
-
-    def follow(self, records: Iterable[EvalRecord]) -> Iterator[EvalRecord]:
-        """The same records; those with gold and chunks are noted."""
-        for place, record in enumerate(records):
-            question, response = record.question, record.response
-            if question.gold_passages and response is not None and response.chunks:
-                self._drawn.append(_draw(question, place))
-                self._names.add(question, response.chunks)
-            yield record
-
-    def evidence(self, records: Sequence[EvalRecord], settings: MatchSettings) -> RunEvidence:
-        """What `evidence_of` says of the records, all of which were followed."""
-        return _evidence(records, self._drawn, self._names, settings)
+    names, drawn = _Names(), array("Q")
+    for place, (question, chunks) in _retrieved(every, range(len(every))):
+        drawn.append(_draw(question, place))
+        names.add(question, chunks)
+    return _evidence(every, drawn, names, settings)
 
 
 class MatchStats:
@@ -112,9 +92,10 @@ def _evidence(
         settings: How chunks are recognised as gold.
     """
     places = array("Q", (both & (1 << _PLACE_BITS) - 1 for both in sorted(drawn)))
-    common = _common_to([asked for _, asked in _retrieved(records, places[:_SAMPLE])], settings)
-    again = (asked for _, asked in _retrieved(records, places))
-    evidence = RunEvidence(common, names.found(again), names.by_id and names.repeated)
+    sample = (chunk.text for _, (_, chunks) in _retrieved(records, places[:_SAMPLE]) for chunk in chunks)
+    texts = dict.fromkeys(text for text in sample if text)
+    common = common_text([words_of(text) for text in texts], settings.common_share)
+    evidence = RunEvidence(common, names.found(), names.by_id and names.repeated)
     if not names.of_golds:
         return evidence  # no gold says of which document it is
     comparable = _are_comparable((asked for _, asked in _retrieved(records, places)), settings, evidence)
@@ -130,18 +111,9 @@ def _retrieved(records: Sequence[EvalRecord], places: Iterable[int]) -> Iterator
             yield place, (question, response.chunks)
 
 
-def _names_chunks(question: EvalQuestion) -> bool:
-    return any(gold.chunk_id for gold in question.gold_passages)
-
-
 def _draw(question: EvalQuestion, place: int) -> int:
     """By what records are put in order: a hash of the question, then the place in the run."""
     return crc32((question.id or question.question).encode(errors="surrogatepass")) << _PLACE_BITS | place
-
-
-def _common_to(sample: Sequence[_Retrieved], settings: MatchSettings) -> CommonText:
-    texts = dict.fromkeys(chunk.text for _, chunks in sample for chunk in chunks if chunk.text)
-    return common_text([words_of(text) for text in texts], settings.common_share)
 
 
 class _Names:
@@ -156,52 +128,31 @@ class _Names:
     def __init__(self) -> None:
         self.of_golds = Hashes()
         self.by_id = self.repeated = False
-        self._used: Hashes | None = Hashes()
-        """None where no gold has named a document when there were some to hold."""
+        self._used = Hashes()
 
     def add(self, question: EvalQuestion, chunks: Sequence[RetrievedChunk]) -> None:
         """Add one question with what was retrieved for it."""
-        self.of_golds.update(_hashes({gold.document_id for gold in question.gold_passages}))
-        self.by_id = self.by_id or _names_chunks(question)
+        golds = question.gold_passages
+        self.of_golds.update(_hashes(gold.document_id for gold in golds))
+        self._used.update(_hashes(name for chunk in chunks for name in names_of(chunk)))
+        self.by_id = self.by_id or any(gold.chunk_id for gold in golds)
         self.repeated = self.repeated or _repeats_ids(chunks)
-        if not self.of_golds:
-            self._used = None
-        elif self._used is not None:
-            self._used.update(_hashes({one.document_id for one in chunks} | {one.document_name for one in chunks}))
 
-    def found(self, again: Iterable[_Retrieved]) -> DocumentNames:
-        """The names of all that were added.
-
-        Args:
-            again: All that were added; they are walked where their names were not held.
-        """
-        if not self.of_golds:
-            return DocumentNames()
-        used = self._used
-        if used is None:
-            used = Hashes()
-            for _, chunks in again:
-                used.update(_hashes(_names_in(chunks)))
-        return DocumentNames(used=self.of_golds.in_both(used))
+    def found(self) -> DocumentNames:
+        """The names of all that were added."""
+        return DocumentNames(used=self.of_golds.in_both(self._used))
 
 
 def _hashes(names: Iterable[str | None]) -> Iterator[int]:
     """Of names of documents, in the two forms in which they are compared; an empty name is no name."""
-    return chain.from_iterable(name_hashes(name) for name in names if name)
-
-
-def _names_in(chunks: Iterable[RetrievedChunk]) -> Iterator[str]:
-    return chain.from_iterable(map(names_of, chunks))
+    return chain.from_iterable(name_hashes(name) for name in {*names} if name)
 
 
 def _repeats_ids(chunks: Sequence[RetrievedChunk]) -> bool:
     """Whether one id stands in two documents."""
-    ids = [chunk.chunk_id for chunk in chunks]
-    if len(set(ids)) == len(ids):
-        return False
-    ids = [name for name in ids if name]
+    ids = {chunk.chunk_id for chunk in chunks if chunk.chunk_id}
     placed = {(chunk.chunk_id, *names_of(chunk)) for chunk in chunks if chunk.chunk_id}
-    return len(placed) > len(set(ids))
+    return len(placed) > len(ids)
 
 
 def _are_comparable(asked: Iterable[_Retrieved], settings: MatchSettings, evidence: RunEvidence) -> bool | None:

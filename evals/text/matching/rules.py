@@ -1,186 +1,31 @@
 """The rules by which one chunk is recognised as one gold, each alone."""
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from evals.schemas.dataset import GoldPassage
 from evals.schemas.response import RetrievedChunk
 from evals.text.matching.documents import MatchSettings, Rule, RunEvidence
-from evals.text.matching.runs import MIN_RUN, Run, read_runs, shared_heading, shared_threes
-from evals.text.matching.words import Words, are_alike, are_opposites, denies, derived, read_alike, value_of
-
-# Whether a chunk that holds most of a gold says something else in a value, a name or a negation: 90 days for 60.
-
-
-_SHARED = 3
-"""Tokens in a row by which the two are laid side by side."""
-
-
-_MOST = 8
-"""Tokens that either says of its own in one place: more are another text."""
-
-
-_MOST_INSERTED = 2
-"""Tokens that one may say more than the other: with more it is a line of the page that says so."""
-
-_MOST_AT_END = 3
-
-
-Place = tuple[int, int]
-"""A place in the gold, and one in the chunk, by tokens."""
-
-
-def contradicts(chunk: Words, gold: Words) -> bool:
-    """Whether the chunk has another value in the place of one of the gold's, or has or lacks a negation there.
-
-    What the chunk does not hold at all is no contradiction, nor is what either says elsewhere in the same words.
-    """
-    runs = _shared_runs(chunk, gold)
-    starts, stops = sorted(runs), sorted(runs.values())
-    return any(_differ_after(stop, starts, chunk, gold) for stop in stops) or any(
-        _differ_before(start, chunk, gold) for start in starts if start[0] <= _MOST_AT_END
-    )
-
-
-def _shared_runs(chunk: Words, gold: Words) -> dict[Place, Place]:
-    """Where runs that both say start, and where they stop."""
-    last: dict[Place, Place] = {}
-    for place, there in shared_threes(chunk, gold):
-        for at in there:
-            last[at, place] = last.pop((at - 1, place - 1), (at, place))
-    return {start: (at + _SHARED, place + _SHARED) for (at, place), start in last.items()}
-
-
-def _differ_after(stop: Place, starts: list[Place], chunk: Words, gold: Words) -> bool:
-    """Whether the two contradict each other between the stop of a run and the next one, or the end of the gold."""
-    ahead, left = _next_run(stop, starts), gold.count - stop[0]
-    if ahead is None and 1 < left <= _MOST_AT_END:
-        near = range(stop[1], stop[1] + _MOST)
-        ahead = next(((gold.count - 2, at) for at in near if chunk.tokens[at : at + 2] == gold.tokens[-2:]), None)
-    if ahead is not None:
-        return _differ_between(stop, ahead, chunk, gold)
-    return left <= _MOST_AT_END and _differ_at_end(stop, chunk, gold)
-
-
-def _differ_before(start: Place, chunk: Words, gold: Words) -> bool:
-    """The same before a run that is near the start of the gold."""
-    near = range(max(0, start[1] - _MOST), start[1] - 1) if start[0] > 1 else ()
-    stop = next(((2, at + 2) for at in near if chunk.tokens[at : at + 2] == gold.tokens[:2]), None)
-    if stop is not None:
-        return _differ_between(stop, start, chunk, gold)
-    return _differ_at_start(start, chunk, gold)
-
-
-def _differ_at_start(start: Place, chunk: Words, gold: Words) -> bool:
-    """The same before the first run, where nothing more is shared."""
-    ours, theirs = gold.tokens[: start[0]][::-1], chunk.tokens[max(0, start[1] - _MOST_AT_END) : start[1]][::-1]
-    size = _differing_at_end(ours, theirs)
-    cut = 0 < size == len(theirs) == start[1] and ours[size - 1].endswith(theirs[-1])
-    if not size or cut or _is_cut(chunk, gold):
-        return False
-    return not _is_said(chunk.tokens[start[1] - size : start[1] + _SHARED], gold)
-
-
-def _differ_at_end(stop: Place, chunk: Words, gold: Words) -> bool:
-    """The same after the last run, where nothing more is shared."""
-    ours, theirs = gold.tokens[stop[0] :], chunk.tokens[stop[1] : stop[1] + _MOST_AT_END]
-    size = _differing_at_end(ours, theirs)
-    cut = 0 < size == len(theirs) and stop[1] + size == chunk.count and ours[size - 1].startswith(theirs[-1])
-    if not size or cut or _is_cut(chunk, gold):
-        return False
-    return not _is_said(chunk.tokens[stop[1] - _SHARED : stop[1] + size], gold)
-
-
-def _is_cut(chunk: Words, gold: Words) -> bool:
-    """Whether a border of the chunk has cut the gold: it is beside another item."""
-    return any(run.is_cut and not run.whole for run in read_runs(chunk, gold))
-
-
-def _next_run(stop: Place, starts: list[Place]) -> Place | None:
-    """The nearest run that begins in both texts where another one stops, or a few tokens later."""
-    at, place = stop
-    first, last = bisect_left(starts, (at - 2, 0)), bisect_right(starts, (at + _MOST + 1, 0))
-    near = [one for one in starts[first:last] if place - 2 <= one[1] <= place + _MOST]
-    return min(near, key=sum, default=None)
-
-
-def _differ_between(stop: Place, ahead: Place, chunk: Words, gold: Words) -> bool:
-    """Whether the two contradict each other between two runs, and neither says elsewhere what the other does."""
-    shared = max(0, stop[0] - ahead[0], stop[1] - ahead[1])
-    first, second = stop[0] - shared, stop[1] - shared
-    ours, theirs = gold.tokens[first : ahead[0]], chunk.tokens[second : ahead[1]]
-    before, after = gold.tokens[max(0, first - 2) : first], gold.tokens[ahead[0] : ahead[0] + 2]
-    if not _contradict(ours, theirs, after[0], chunk.names | gold.names):
-        return False
-    return not (_is_said((*before, *ours, *after), chunk) or _is_said((*before, *theirs, *after), gold))
-
-
-def _is_said(tokens: tuple[str, ...], words: Words) -> bool:
-    return f" {' '.join(tokens)} " in words.padded
-
-
-def _contradict(ours: tuple[str, ...], theirs: tuple[str, ...], after: str, names: frozenset[str]) -> bool:
-    """Whether two texts of a few tokens say other values or names, or one of them denies."""
-    if not (_say_other_values(ours, theirs, names) or denies(ours, after) != denies(theirs, after)):
-        return len(ours) == len(theirs) and any(map(are_opposites, ours, theirs))
-    if read_alike(ours) == read_alike(theirs):
-        return False
-    mine, yours = _without(ours, theirs), _without(theirs, ours)
-    if _say_other_values(mine, yours, names) and abs(len(mine) - len(yours)) <= _MOST_INSERTED:
-        return True
-    fewer, more = sorted((len(mine), len(yours)))
-    in_place = fewer <= _MOST_INSERTED and more <= _MOST_INSERTED + bool(fewer)
-    return in_place and denies(mine, after) != denies(yours, after)
-
-
-def _say_other_values(ours: tuple[str, ...], theirs: tuple[str, ...], names: frozenset[str] = frozenset()) -> bool:
-    """Whether both say values or names, and each one that the other does not."""
-    mine, yours = ([value_of(one) or one for one in some if value_of(one) or one in names] for some in (ours, theirs))
-    return not (set(mine) <= set(yours) or set(yours) <= set(mine) or "".join(mine) == "".join(yours))
-
-
-def _without(some: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
-    """The tokens that are not among the others, rightly or wrongly read."""
-    return tuple(one for one in some if not any(are_alike(one, other) for other in others))
-
-
-def _differing_at_end(ours: tuple[str, ...], theirs: tuple[str, ...]) -> int:
-    """How many tokens it takes from a run towards an end of the gold to come to another value; 0 where there is none.
-
-    What stands beyond it must be the same, as else the chunk has something else there: the number of a page.
-    """
-    found = others = 0
-    for place, (mine, yours) in enumerate(zip(ours, theirs, strict=False), 1):
-        if mine not in theirs and _say_other_values((mine,), (yours,)):  # it may stand behind the number of a page
-            found = found or place
-        elif found:
-            return found if mine == yours else 0
-        elif mine != yours:
-            others += 1
-        if others > 1:
-            return 0
-    return found
-
+from evals.text.matching.runs import MIN_RUN, Run, contradicts, read_runs, shared_heading
+from evals.text.matching.words import Words, derived
 
 T = TypeVar("T")
 
 AUTO: tuple[Rule, ...] = ("chunk_id", "span", "text", "inside", "overlap")
 
-
 OF_TEXT: frozenset[str] = frozenset({"text", "inside", "overlap"})
 """Rules that look at nothing but the texts."""
 
 
-class Seen(NamedTuple):
+@dataclass
+class Candidate:
     """A distinct chunk of a response.
 
     Attributes:
         place: In the response.
         chunk: The chunk.
         words: Of its text; None where it has none.
-        core: Its words without those at its ends that are common to many chunks; None where nothing is.
         margins: With how many words that are common to many chunks it begins, and with how many it ends.
         ids: Its id, and those of the chunks that repeat it.
     """
@@ -188,20 +33,29 @@ class Seen(NamedTuple):
     place: int
     chunk: RetrievedChunk
     words: Words | None
-    core: Words | None
     margins: tuple[int, int]
     ids: Sequence[str]
+
+    @derived
+    def readings(self) -> Sequence[Words]:
+        """Its words, and where they begin or end with words common to many chunks, also those without."""
+        first, last = self.margins
+        if self.words is None or not (first or last):
+            return [self.words] if self.words else []
+        return [self.words, Words(self.words.tokens[first : self.words.count - last], self.words.text)]
 
 
 @dataclass
 class Wanted:
-    """A gold, with what decides whether a chunk is it; each chunk is compared with it once."""
+    """A gold, with what decides whether a chunk is it."""
 
     gold: GoldPassage
     words: Words
     settings: MatchSettings
     evidence: RunEvidence
-    _ruled: dict[int, tuple[Rule | None, Run | None]] = field(default_factory=dict, init=False)
+    refused: set[int] = field(default_factory=set, init=False)
+    """Places of chunks that hold its text and do not count, as they are of another document."""
+    _inside: dict[int, Run | None] = field(default_factory=dict, init=False)
     _runs: dict[int, Sequence[tuple[Words, Sequence[Run]]]] = field(default_factory=dict, init=False)
 
     @derived
@@ -216,32 +70,23 @@ class Wanted:
         }
         return [name for name in (AUTO if rule == "auto" else (rule,)) if not lacking.get(name)]
 
-    def first_rule(self, one: Seen) -> tuple[Rule | None, Run | None]:
-        """The first rule that holds, and the run of the gold that the chunk holds where a rule has looked for it."""
-        if one.place not in self._ruled:
-            self._ruled[one.place] = self._first_rule(one)
-        return self._ruled[one.place]
+    def first_rule(self, one: Candidate) -> Rule | None:
+        """The first rule that holds; the document's where nothing finer could be compared."""
+        rule = next((rule for rule in self.rules if _HOLDS[rule](self, one)), None)
+        if rule or self.settings.rule != "auto" or self._is_compared(one):
+            return rule
+        return "document" if _is_its_document(self, one) else None
 
-    def _first_rule(self, one: Seen) -> tuple[Rule | None, Run | None]:
-        run = None
-        for rule in self.rules:
-            if rule == "inside":
-                run = self.run_inside(one)
-                if run is not None and run.length >= self.settings.inside_gold_share * self.words.count:
-                    return rule, run
-            elif _HOLDS[rule](self, one):
-                return rule, run
-        if self.settings.rule == "auto" and self._only_documents_tell(one) and _is_its_document(self, one):
-            return "document", None
-        return None, run
-
-    def _only_documents_tell(self, one: Seen) -> bool:
-        """Whether nothing finer could be compared: a text is lacking, and the gold names no chunk or characters."""
+    def _is_compared(self, one: Candidate) -> bool:
         gold = self.gold
-        return one.words is None or not (gold.text or gold.chunk_id or (gold.span and one.chunk.span))
+        return one.words is not None and bool(gold.text or gold.chunk_id or (gold.span and one.chunk.span))
 
-    def run_inside(self, one: Seen) -> Run | None:
-        """The one run of the gold that the chunk is, but for what was added to it."""
+    def note_inside(self, one: Candidate) -> Run | None:
+        """The one run of the gold that the chunk is, but for what was added to it; remembered as a piece."""
+        self._inside[one.place] = run = self._run_inside(one)
+        return run
+
+    def _run_inside(self, one: Candidate) -> Run | None:
         fewest, share = self.settings.inside_min_tokens, self.settings.inside_chunk_share
         for words, runs in self._read(one):
             run = max(runs, key=lambda run: run.length, default=None)
@@ -249,18 +94,17 @@ class Wanted:
                 return None if self._is_heading(run, one) or contradicts(words, self.words) else run
         return None
 
-    def _read(self, one: Seen) -> Sequence[tuple[Words, Sequence[Run]]]:
-        """The words of the chunk, with and without those common to many chunks, each with the runs of the gold."""
+    def _read(self, one: Candidate) -> Sequence[tuple[Words, Sequence[Run]]]:
+        """The readings of the chunk, each with the runs of the gold in it."""
         if one.place not in self._runs:
-            read = [words for words in (one.words, one.core) if words is not None]
-            self._runs[one.place] = [(words, read_runs(words, self.words)) for words in read]
+            self._runs[one.place] = [(words, read_runs(words, self.words)) for words in one.readings]
         return self._runs[one.place]
 
-    def _is_heading(self, run: Run, one: Seen) -> bool:
+    def _is_heading(self, run: Run, one: Candidate) -> bool:
         """Whether the run is what gold and chunk begin with before each goes on by itself."""
         return run.start == 0 and not run.whole and self.heading_of(one) == run.stop
 
-    def heading_of(self, one: Seen) -> int:
+    def heading_of(self, one: Candidate) -> int:
         """How many tokens of a heading the gold and the chunk have in common.
 
         A response alone says too little of headers: a chunk that comes after must not take a hit away.
@@ -269,7 +113,7 @@ class Wanted:
         tokens = one.words.tokens if one.words else ()
         return shared_heading(tokens, self.words, before if self.evidence.of_run else 0, after)
 
-    def is_refused(self, one: Seen, *, at_home: bool) -> bool:
+    def is_refused(self, one: Candidate, *, at_home: bool) -> bool:
         """Whether a hit by its text alone is none, as the chunk is of another document.
 
         Args:
@@ -287,27 +131,20 @@ class Wanted:
         names = self.evidence.names
         return names.comparable is not False and names.is_other(chunk, self.gold.document_id)
 
-    def part(self, one: Seen, rule: str | None, runs: Mapping[int, Run | None]) -> Run | None:
-        """What the chunk holds of the gold: all of it by most rules; None for nothing that counts.
-
-        Args:
-            one: The chunk.
-            rule: By which it was recognised, if by any.
-            runs: Of chunks, by place, as far as they are known.
-        """
-        if rule is not None and rule not in {"inside", "overlap"}:
-            return self._everything
-        run = runs[one.place] if one.place in runs else self.piece(one)
+    def part(self, one: Candidate, rule: str | None) -> Run | None:
+        """What the chunk holds of the gold: all of it by most rules; None for nothing that counts."""
+        everything = Run(0, self.words.count, whole=False)
+        if rule not in {None, "inside", "overlap"}:
+            return everything
+        run = self._inside.get(one.place) or self.piece(one)
         if rule == "overlap":  # loose words may be more than the run that the chunk happens to end with
             enough = run is not None and run.length >= self.settings.overlap_threshold * self.words.count
-            return run if enough else self._everything
-        return None if run is None or (rule is None and self.is_elsewhere(one.chunk)) else run
+            return run if enough else everything
+        if run is None or one.place in self.refused or (rule is None and self.is_elsewhere(one.chunk)):
+            return None
+        return run
 
-    @derived
-    def _everything(self) -> Run:
-        return Run(0, self.words.count, whole=False)
-
-    def piece(self, one: Seen) -> Run | None:
+    def piece(self, one: Candidate) -> Run | None:
         """What the chunk holds of a gold that chunk borders have cut.
 
         Only running text counts: the start of the gold if the chunk ends with it, the end of the gold if it begins with
@@ -320,7 +157,7 @@ class Wanted:
         return None
 
 
-def _has_its_id(wanted: Wanted, one: Seen) -> bool:
+def _has_its_id(wanted: Wanted, one: Candidate) -> bool:
     """Whether the ids are equal, and say that it is the chunk: one that each document has does not by itself."""
     if wanted.gold.chunk_id not in one.ids:
         return False
@@ -331,7 +168,7 @@ def _has_its_id(wanted: Wanted, one: Seen) -> bool:
     return not (bound and evidence.names.is_other(one.chunk, document))
 
 
-def _covers_its_span(wanted: Wanted, one: Seen) -> bool:
+def _covers_its_span(wanted: Wanted, one: Candidate) -> bool:
     ours, theirs = one.chunk.span, wanted.gold.span
     if ours is None or theirs is None or not _is_its_document(wanted, one):
         return False
@@ -339,11 +176,11 @@ def _covers_its_span(wanted: Wanted, one: Seen) -> bool:
     return covered >= wanted.settings.overlap_threshold * (theirs[1] - theirs[0])
 
 
-def _is_its_document(wanted: Wanted, one: Seen) -> bool:
+def _is_its_document(wanted: Wanted, one: Candidate) -> bool:
     return wanted.evidence.names.is_same(one.chunk, wanted.gold.document_id) is True
 
 
-def _holds_it(wanted: Wanted, one: Seen) -> bool:
+def _holds_it(wanted: Wanted, one: Candidate) -> bool:
     gold = wanted.words
     if one.words is None or not gold.count or not one.words.vocabulary.issuperset(gold.first):
         return False
@@ -352,7 +189,12 @@ def _holds_it(wanted: Wanted, one: Seen) -> bool:
     return gold.count >= wanted.settings.short_gold_tokens or not wanted.is_elsewhere(one.chunk)
 
 
-def _overlaps_it(wanted: Wanted, one: Seen) -> bool:
+def _is_inside_it(wanted: Wanted, one: Candidate) -> bool:
+    run = wanted.note_inside(one)
+    return run is not None and run.length >= wanted.settings.inside_gold_share * wanted.words.count
+
+
+def _overlaps_it(wanted: Wanted, one: Candidate) -> bool:
     """Whether the chunk holds enough of the gold's tokens, enough of them as running text, and no other number."""
     gold, words, least = wanted.words, one.words, wanted.settings.overlap_threshold
     if words is None or words.count < least * gold.count:
@@ -395,10 +237,11 @@ def _share(wanted: Mapping[T, int], held: Mapping[T, int], total: int) -> float:
     return found / total
 
 
-_HOLDS: Mapping[str, Callable[[Wanted, Seen], bool]] = {
+_HOLDS: Mapping[str, Callable[[Wanted, Candidate], bool]] = {
     "chunk_id": _has_its_id,
     "span": _covers_its_span,
     "text": _holds_it,
+    "inside": _is_inside_it,
     "overlap": _overlaps_it,
     "document": _is_its_document,
 }

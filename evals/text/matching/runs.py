@@ -4,12 +4,16 @@ Both texts are laid side by side at each place where they share three tokens in 
 long as their tokens are the same or alike.
 """
 
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from evals.text.matching.words import MOST_REPEATED, Words, are_alike
+from evals.text.matching.words import EDGE, MOST_REPEATED, Words, are_alike, denies, read_alike, value_of
+
+Line = tuple[str, ...]
 
 MIN_RUN = 4
 """A run of fewer tokens shared at a border is chance."""
@@ -98,6 +102,110 @@ def agreeing(one: tuple[str, ...], other: tuple[str, ...]) -> int:
     return next(place for place, (mine, theirs) in enumerate(zip(one, other, strict=False)) if mine != theirs)
 
 
+# Whether a chunk that holds most of a gold says another value in a place, or denies what it says: 90 days for 60.
+
+
+_MOST_APART = 8
+"""Tokens that either says of its own between two runs that both say: more are another text."""
+
+
+_MOST_INSERTED = 2
+"""Tokens that one may say more than the other: with more it is a line of the page that says so."""
+
+
+_AT_AN_END = 3
+"""Tokens of the gold before the first run, or behind the last one, that are laid beside those of the chunk."""
+
+
+Place = tuple[int, int]
+"""A place in the gold, and one in the chunk, by tokens."""
+
+
+def contradicts(chunk: Words, gold: Words) -> bool:
+    """Whether the chunk has another value in the place of one of the gold's, or has or lacks a negation there.
+
+    What the chunk does not hold at all is no contradiction, nor is what either says elsewhere in the same words.
+    """
+    shared = _shared(chunk, gold)
+    starts = sorted(shared)
+    inner = ((stop, _next(stop, starts)) for stop in shared.values())
+    if any(ahead and _differ_between(stop, ahead, chunk, gold) for stop, ahead in inner):
+        return True
+    if any(run.is_cut and not run.whole for run in read_runs(chunk, gold)):
+        return False  # beyond the border of a chunk that has cut the gold stands another item
+    return any(_differ_between(stop, ahead, chunk, gold) for stop, ahead in _ends(shared, chunk, gold))
+
+
+def _shared(chunk: Words, gold: Words) -> dict[Place, Place]:
+    """Where runs that both say start, and where they stop."""
+    last: dict[Place, Place] = {}
+    for place, there in shared_threes(chunk, gold):
+        for at in there:
+            last[at, place] = last.pop((at - 1, place - 1), (at, place))
+    return {start: (at + EDGE, place + EDGE) for (at, place), start in last.items()}
+
+
+def _next(stop: Place, starts: Sequence[Place]) -> Place | None:
+    """Where the nearest run starts in both texts behind the stop of another one."""
+    at, place = stop
+    first, last = bisect_left(starts, (at - 2, 0)), bisect_right(starts, (at + _MOST_APART + 1, 0))
+    return min((one for one in starts[first:last] if place - 2 <= one[1] <= place + _MOST_APART), key=sum, default=None)
+
+
+def _ends(shared: Mapping[Place, Place], chunk: Words, gold: Words) -> Iterator[tuple[Place, Place]]:
+    """Where few tokens of the gold are before a run, or behind one, and those of the chunk differ in values only.
+
+    Names count as values where the outermost tokens are the same: else the chunk goes on with other text.
+    """
+    for (at, place), (stop, behind) in shared.items():
+        left = gold.count - stop
+        sides = (
+            ((0, place - at), (at, place), at <= place, 0),
+            ((stop, behind), (gold.count, behind + left), behind + left <= chunk.count, -1),
+        )
+        for (first, second), (last, end), is_there, outermost in sides:
+            if not 0 < last - first <= _AT_AN_END or not is_there:
+                continue
+            pairs = list(zip(gold.tokens[first:last], chunk.tokens[second:end], strict=True))
+            names = chunk.names | gold.names if pairs[outermost][0] == pairs[outermost][1] else frozenset()
+            if all(one == other or denies((one, other)) or _is_said_by_both(one, other, names) for one, other in pairs):
+                yield (first, second), (last, end)
+
+
+def _is_said_by_both(one: str, other: str, names: frozenset[str]) -> bool:
+    return bool((value_of(one) or one in names) and (value_of(other) or other in names))
+
+
+def _differ_between(stop: Place, ahead: Place, chunk: Words, gold: Words) -> bool:
+    """Whether the two contradict each other between the stop of a run and the start of the next one."""
+    back = max(0, stop[0] - ahead[0], stop[1] - ahead[1])
+    first, second = stop[0] - back, stop[1] - back
+    ours, theirs = gold.tokens[first : ahead[0]], chunk.tokens[second : ahead[1]]
+    if not _contradict(ours, theirs, chunk.names | gold.names):
+        return False
+    before, after = gold.tokens[max(0, first - 2) : first], gold.tokens[ahead[0] : ahead[0] + 2]
+    return not (_is_said((*before, *ours, *after), chunk) or _is_said((*before, *theirs, *after), gold))
+
+
+def _contradict(ours: Line, theirs: Line, names: frozenset[str]) -> bool:
+    """Whether two texts of a few tokens each have a value or name that the other lacks, or only one has a negation."""
+    if abs(len(ours) - len(theirs)) > _MOST_INSERTED or read_alike(ours) == read_alike(theirs):
+        return False
+    mine, yours = (
+        {value_of(one) or one for one in some if value_of(one) or one in names and not _is_misread_in(one, others)}
+        for some, others in ((ours, theirs), (theirs, ours))
+    )
+    return not (mine <= yours or yours <= mine) or denies(ours) != denies(theirs)
+
+
+def _is_misread_in(token: str, others: Line) -> bool:
+    return any(are_alike(token, other) for other in others)
+
+
+def _is_said(tokens: Line, words: Words) -> bool:
+    return f" {' '.join(tokens)} " in words.padded
+
+
 # Text that many chunks begin or end with: the header, footer or context line that a pipeline puts on each of them.
 
 
@@ -107,8 +215,6 @@ _LONGEST = 100
 
 _FEWEST = 3
 """So many texts at least must share it: of two, the one may be a part of the other."""
-
-Line = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,31 +241,17 @@ class CommonText:
 def common_text(texts: Sequence[Words], share: float) -> CommonText:
     """What at least such a share of the texts begin with, and what they end with."""
     least = max(_FEWEST, share * len(texts))
-    return CommonText(tuple(_common(texts, least, 1)), tuple(_common(texts, least, -1)))
+    starts, ends = [words.shapes for words in texts], [words.shapes_from_end for words in texts]
+    return CommonText(_longest_common(starts, least), _longest_common(ends, least))
 
 
-def _common(texts: Sequence[Words], least: float, step: int) -> list[Line]:
-    """The longest beginnings (or endings, where the step is -1) that at least so many texts share."""
-    if len({_seen_from(words, step)[0] for words in texts if words.count}) > len(texts) - least + 1:
-        return []  # so many differ that none can be that common
-    found: list[Line] = []
-    alive: list[tuple[Line, Sequence[Words]]] = [((), texts)]
-    while alive:
-        line, sharing = alive.pop()
-        longer: dict[str, list[Words]] = {}
-        for words in sharing if len(line) < _LONGEST else ():
-            if words.count > len(line):
-                longer.setdefault(_seen_from(words, step)[len(line)], []).append(words)
-        kept = [((*line, token), some) for token, some in longer.items() if len(some) >= least]
-        alive += kept
-        if line and not kept:
-            found.append(line)
-    return found
-
-
-def _seen_from(words: Words, step: int) -> Line:
-    """The shapes of the tokens, from the one end or the other."""
-    return words.shapes if step > 0 else words.shapes_from_end
+def _longest_common(lines: Sequence[Line], least: float) -> tuple[Line, ...]:
+    """The longest beginnings that at least so many lines share."""
+    if not any(count >= least for count in Counter(line[:1] for line in lines).values()):
+        return ()
+    counts = Counter(line[:size] for line in lines for size in range(1, min(len(line), _LONGEST) + 1))
+    common = {line for line, count in counts.items() if count >= least}
+    return tuple(sorted(common - {line[:-1] for line in common}))
 
 
 # A heading that a chunk and a gold both begin with, such as the title of their article, is no passage of the gold.
@@ -184,7 +276,8 @@ def shared_heading(chunk: tuple[str, ...], gold: Words, before: int, after: int)
         before: At most so many tokens of the chunk stand before the heading, as many chunks begin with them.
         after: So many tokens many chunks end with: the chunk's own end is before them.
     """
-    place = _start_of(gold, chunk, before)
+    size = len(gold.first)
+    place = next((at for at in range(before + 1) if chunk[at : at + size] == gold.first), None)
     if place is None:
         return 0
     said, end = chunk[place:], len(chunk) - after
@@ -192,12 +285,6 @@ def shared_heading(chunk: tuple[str, ...], gold: Words, before: int, after: int)
     if not MIN_RUN <= length <= _HEADINGS_LONGEST or place + length >= end or length == gold.count:
         return 0
     return 0 if _goes_on(said[length:], gold) else length
-
-
-def _start_of(gold: Words, chunk: tuple[str, ...], before: int) -> int | None:
-    """At which of its first tokens the chunk begins as the gold does."""
-    size = len(gold.first)
-    return next((at for at in range(before + 1) if chunk[at : at + size] == gold.first), None)
 
 
 def _goes_on(rest: tuple[str, ...], gold: Words) -> bool:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
-from itertools import count, pairwise
+from itertools import pairwise
 from typing import Any, Self, TypeVar, overload
 
 from evals.text.folding import lists_of, remembered, tokens
@@ -41,17 +41,6 @@ _DATA = lists_of("values")
 
 _NEGATIONS = frozenset(" ".join(_DATA["negations"]).split())
 
-
-_PREFIXES = ("in", "un", "im", "il", "ir", "non", "dis")
-"""What makes a word its opposite: valid, invalid."""
-
-
-_SWAPPED = (("in", "ex"), ("im", "ex"), ("in", "es"), ("im", "es"), ("in", "de"), ("over", "under"), ("up", "down"))
-"""What makes two words opposites: includes, excludes."""
-
-
-_LEAST = 4
-"""Letters of what the two words have in common."""
 
 _READ_AS_LETTERS = str.maketrans("oilszb", "011528")
 
@@ -108,32 +97,9 @@ def are_alike(one: str, other: str) -> bool:
     return SequenceMatcher(None, one, other).ratio() >= _ALIKE
 
 
-def denies(tokens: Iterable[str], following: str = "") -> bool:
-    """Whether some of the tokens deny: not `no` before a number, as in `No. 7`.
-
-    Args:
-        tokens: Neighbouring tokens.
-        following: The token after them.
-    """
-    if _NEGATIONS.isdisjoint(tokens):
-        return False
-    return any(
-        word in _NEGATIONS and not (word == "no" and _DIGIT.search(after))
-        for word, after in pairwise((*tokens, following))
-    )
-
-
-def are_opposites(one: str, other: str) -> bool:
-    """Whether one of two words is the other with a prefix that denies it, or they begin in opposite ways."""
-    shorter, longer = sorted((one, other), key=len)
-    if len(shorter) >= _LEAST and longer.endswith(shorter) and longer.removesuffix(shorter) in _PREFIXES:
-        return True
-    return any(
-        {one, other} == {f"{first}{rest}", f"{second}{rest}"}
-        for first, second in _SWAPPED
-        for rest in (one.removeprefix(first), one.removeprefix(second))
-        if len(rest) >= _LEAST
-    )
+def denies(tokens: Iterable[str]) -> bool:
+    """Whether some of the tokens deny."""
+    return not _NEGATIONS.isdisjoint(tokens)
 
 
 EDGE = 3
@@ -182,8 +148,8 @@ class Words:
 
     @derived
     def names(self) -> frozenset[str]:
-        """The words that are capitalised within a sentence."""
-        return frozenset(name.lower() for name in _NAME.findall(self.text))
+        """The words that are capitalised within a sentence, in lower case."""
+        return frozenset(map(str.lower, _NAME.findall(self.text)))
 
     @derived
     def shapes(self) -> tuple[str, ...]:
@@ -222,11 +188,11 @@ class Words:
     @derived
     def threes(self) -> Mapping[tuple[str, str, str], Sequence[int]]:
         """Where each three tokens in a row stand: of more places than `MOST_REPEATED` only some."""
-        found: dict[tuple[str, str, str], tuple[int, ...]] = dict(zip(self.each_three(), zip(count()), strict=False))
-        if len(found) < self.count - 2:
-            for at, three in enumerate(self.each_three()):
-                if at != found[three][-1] and len(found[three]) <= MOST_REPEATED:
-                    found[three] = (at, *found[three])
+        found: dict[tuple[str, str, str], list[int]] = {}
+        for at, three in enumerate(self.each_three()):
+            places = found.setdefault(three, [])
+            if len(places) <= MOST_REPEATED:
+                places.append(at)
         return found
 
 

@@ -7,18 +7,19 @@ from typing import Any
 
 import pytest
 
+from evals.datasets.base import Draft
 from evals.datasets.columns import plain_name
-from evals.datasets.file import QuestionFile, read_file
+from evals.datasets.file import read_file
 from evals.errors import DatasetError
 
-Read = Callable[..., QuestionFile]
+Read = Callable[..., Draft]
 
 
 @pytest.fixture
 def read(tmp_path: Path) -> Read:
     """Read rows as a JSON file; keywords are columns that are said to be fields."""
 
-    def of(*rows: dict[str, Any], **columns: str) -> QuestionFile:
+    def of(*rows: dict[str, Any], **columns: str) -> Draft:
         path = tmp_path / "q.json"
         path.write_text(json.dumps(rows), encoding="utf-8")
         return read_file(path, columns)

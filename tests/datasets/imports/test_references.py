@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from evals.datasets.file import QuestionFile, read_file
+from evals.datasets.base import Draft
+from evals.datasets.file import read_file
 from evals.errors import DatasetError
 
 
-def read(folder: Path, **row: Any) -> QuestionFile:
+def read(folder: Path, **row: Any) -> Draft:
     path = folder / "q.json"
     path.write_text(json.dumps([{"question": "What does the X300 cost in Norway?", **row}]), encoding="utf-8")
     return read_file(path)

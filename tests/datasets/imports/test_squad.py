@@ -34,7 +34,7 @@ def test_questions_come_with_their_paragraphs_and_answerability(tmp_path: Path) 
     assert (second.expected_answer, second.gold_passages, second.is_unanswerable) == (None, [], True)
     assert first.metadata == {"article": "Aster 2"}
     (gold,) = first.gold_passages
-    documents = {document.id: document.text for document in content.documents}
+    documents = {document.id: document.text for document in content.documents.values()}
     assert len(documents) == 2
     assert documents[gold.document_id or ""][slice(*(gold.span or ()))] == gold.text == CONTEXT
 
