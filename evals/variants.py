@@ -25,7 +25,7 @@ from evals.metrics.retrieval import SetPrecision
 from evals.run.asking import Asking, StopRule
 from evals.run.notebook import Observer, usual_observer
 from evals.run.resume import set_apart
-from evals.run.setup import Toolkit, check_config, load_instruments, make_judge
+from evals.run.setup import Toolkit, check_config, load_toolkit, make_judge
 from evals.run.work import RunPlan
 from evals.runner import EvaluationRunner, ServerSession
 from evals.schemas.dataset import EvalQuestion
@@ -240,7 +240,7 @@ class VariantsRunner:
         stack.enter_context(gc_paused())
         embedded_at = first.start_embedded(stack) if self.config.embedded else None
         servers = [await runner.connect(stack, embedded_at) for runner in self.runners]
-        shared = await load_instruments(self.config, metrics, self.observer)
+        shared = await load_toolkit(self.config, metrics, self.observer)
         workload = await first.load()
         filled: set[str] = set()
         for runner, server in zip(self.runners, servers, strict=True):

@@ -282,19 +282,33 @@ def test_a_run_that_goes_on_takes_what_is_not_judged_yet(of_questions: Callable[
     assert of_questions(asked, Known(verdicts=verdicts)).calls == 0
 
 
-def test_calls_on_refusals_are_told_apart_where_answers_are_made_up(of_questions: Callable[..., Estimate]) -> None:
-    """One at most for each refusal, where answers are not asked about too; saved ones are counted."""
+def test_no_saved_run_is_read_where_every_answer_is_there(
+    of_questions: Callable[..., Estimate], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their own sizes are known; a folder of many runs takes long to read."""
+    asked, looked = questions(2), list[object]()
+    responses = {question.id: EvalResponse(answer="It lasts 96 hours.", chunks=[]) for question in asked}
+    monkeypatch.setattr("evals.run.estimate._saved_answers", lambda *given: looked.append(given) or ())
+    assert of_questions(asked, Known(responses)).basis == "over the answers that are there"
+    assert looked == []
+    of_questions(questions(3), Known(responses))
+    assert len(looked) == 1
+
+
+def test_each_call_has_its_own_price(of_questions: Callable[..., Estimate]) -> None:
+    """The table's prices rise with the size of a request; many small ones are no large one."""
+    few = of_questions(questions(14)).cost_usd
+    assert few is not None
+    assert of_questions(questions(43 * 14)).cost_usd == pytest.approx(43 * few, rel=0.1)
+
+
+def test_whether_a_refusal_is_one_is_a_call(of_questions: Callable[..., Estimate]) -> None:
+    """Where it is longer than a few words, as one that is made up is."""
     asked, names = questions(14), ["answer_relevancy"]
-    assert of_questions(asked).on_refusals == 0
-    made_up = of_questions(asked, metrics=names)
-    assert made_up.on_refusals == 2
-    assert "(and 2 more at most, whether a refusal is one)" in str(made_up)
-    assert of_questions(asked, metrics=names, judge={"model": "claude-haiku-5-5", "repeats": 3}).on_refusals == 6
     long, short = "The documents do not say how long the warranty is.", "I don't know."
     for answer, calls in ((long, 14), (short, 0)):
         saved = {question.id: EvalResponse(answer=answer, chunks=[]) for question in asked}
-        there = of_questions(asked, Known(saved), metrics=names)
-        assert (there.calls, there.on_refusals) == (calls, 0)
+        assert of_questions(asked, Known(saved), metrics=names).calls == calls
 
 
 @pytest.mark.parametrize("installed", [False, True])

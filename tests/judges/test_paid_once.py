@@ -91,7 +91,7 @@ def killed(monkeypatch: pytest.MonkeyPatch, work: Any) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(measuring, "scoring_of", die)
+        patch.setattr(measuring, "in_batches", die)
         with pytest.raises(KeyboardInterrupt):
             asyncio.run(work)
 
