@@ -85,7 +85,7 @@ def test_what_is_missing_is_said_on_stderr(evals_cli: Callable[..., Any], passag
     passages[0].write_text('[{"query": "q", "retrieved_passages": "text"}]')
     done = evals_cli("score", *passages)
     assert (done.code, done.out) == (2, "")
-    assert done.err.splitlines()[0] == "error: predictions.json, entry 1: `retrieved_passages` must be a list"
+    assert done.err.splitlines()[0] == "error: predictions.json, entry 1: retrieved_passages: must be a list, not a text"
 
 
 @pytest.mark.parametrize(
