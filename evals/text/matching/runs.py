@@ -131,9 +131,10 @@ def contradicts(chunk: Words, gold: Words) -> bool:
     inner = ((stop, _next(stop, starts)) for stop in shared.values())
     if any(ahead and _differ_between(stop, ahead, chunk, gold) for stop, ahead in inner):
         return True
-    if any(run.is_cut and not run.whole for run in read_runs(chunk, gold)):
-        return False  # beyond the border of a chunk that has cut the gold stands another item
-    return any(_differ_between(stop, ahead, chunk, gold) for stop, ahead in _ends(shared, chunk, gold))
+    if not any(_differ_between(stop, ahead, chunk, gold) for stop, ahead in _ends(shared, chunk, gold)):
+        return False
+    # Beyond the border of a chunk that has cut the gold stands another item.
+    return not any(run.is_cut and not run.whole for run in read_runs(chunk, gold))
 
 
 def _shared(chunk: Words, gold: Words) -> dict[Place, Place]:
