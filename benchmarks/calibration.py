@@ -127,7 +127,7 @@ def simulate(world: World, seed: int) -> dict[str, tuple[float, float] | None]:
     drawn = draw(world, world.labels, "l", chance)
     answers = [labelled_answer(record, right=right) for record, right in drawn]
     labels, scores = [one.label for one in answers], [one.score or 0.0 for one in answers]
-    agreement = agreement_of(Labelled(labels, scores, [one.cluster for one in answers], resampled=False))
+    agreement = agreement_of(Labelled(labels, scores, [one.cluster for one in answers]))
     calibration = Calibration(
         metric=METRIC,
         model="scripted",

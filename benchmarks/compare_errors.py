@@ -1,7 +1,7 @@
 """How often a comparison of runs is wrong, and what it finds: python benchmarks/compare_errors.py [--write].
 
 `--only together --repeats 1000 --write` compares the levels of metrics that move together with those of Holm's
-procedure, for docs/statistics.md.
+procedure. --write puts the tables into docs/simulations.md.
 
 The values are those of real questions: the embedded server is asked the golden set, or `--datasets` of `--data-dir`,
 and a pair of runs is drawn from its values. A noisy server answers some questions as if they were others, anew in each
@@ -14,22 +14,22 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, product
-from math import sqrt
+from math import isnan, sqrt
 from pathlib import Path
 
 import numpy as np
 
 from evals import EvalConfig, run_evaluation
-from evals.compare.objectives import Fed, stand
+from evals.compare.objectives import stand
 from evals.compare.paired import Rules, Tested, group_of, rule_on
 from evals.compare.pareto import Contest, decide_contests, find_dominance
-from evals.compare.statistics import ALPHA, FEWEST, Hypothesis, PairedMetric, decide, flipped_units, measure
+from evals.compare.statistics import ALPHA, FEWEST, Hypothesis, PairedMetric, decide, measure
 from evals.metrics.base import BaseMetric
 from evals.metrics.registry import parse_metric
 from evals.scoring.config import ScoringConfig
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
-BEGIN, END = "<!-- tables of benchmarks/compare_errors.py -->", "<!-- end of tables -->"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "simulations.md"
+BEGIN, END = "<!-- tables of benchmarks/compare_errors.py{} -->", "<!-- end of tables -->"
 CITATION = ("citation_precision", "citation_recall")
 SCORING = ScoringConfig()
 FAR = 1.3
@@ -79,7 +79,7 @@ class Counts:
 
 
 def main() -> None:
-    """Print the tables of docs/compare.md, or write them there."""
+    """Print the tables, or write them into docs/simulations.md."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=4000, help="simulations a cell")
     parser.add_argument("--dominance-repeats", type=int, default=4000, help="the same of five runs, which take longer")
@@ -87,7 +87,7 @@ def main() -> None:
     parser.add_argument("--data-dir", type=Path, help="folder of local rows")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", choices=["errors", "power", "dominance", "together"], help="one of the tables")
-    parser.add_argument("--write", action="store_true", help="put the tables into docs/compare.md, or statistics.md")
+    parser.add_argument("--write", action="store_true", help="put the tables into docs/simulations.md")
     options = parser.parse_args()
     metrics, table = real_values(options.datasets, options.data_dir)
     print(f"{len(table)} questions of {options.datasets}, {len(metrics)} metrics\n")
@@ -104,14 +104,14 @@ def main() -> None:
         found.append("\n".join(lines))
         print()
     if options.write:
-        write(DOCS / ("statistics.md" if alone else "compare.md"), "\n\n".join(found))
+        write(BEGIN.format(" --only together" if alone else ""), "\n\n".join(found))
 
 
-def write(page: Path, text: str) -> None:
-    """Put the tables between the marks of a page."""
-    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+def write(begin: str, text: str) -> None:
+    """Put the tables between the marks of the page."""
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(begin)
     after = rest.partition(END)[2]
-    page.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
+    PAGE.write_text(f"{before}{begin}\n\n{text}\n\n{END}{after}", encoding="utf-8")
 
 
 def real_values(datasets: str, data_dir: Path | None) -> tuple[list[BaseMetric], Table]:
@@ -174,8 +174,9 @@ def paired(world: World, first: Table, last: Table, clusters: Sequence[str]) -> 
             if labels is None:
                 units = {str(place): step for place, step in zip(ids, steps.tolist(), strict=True) if step}
             else:
-                own = PairedMetric(metric, before.tolist(), after.tolist(), labels, p, "sign-flip")
-                units = flipped_units(own, [str(place) for place in ids])
+                named = [str(place) for place in ids]
+                own = PairedMetric(metric, named, before.tolist(), after.tolist(), labels, p, "sign-flip")
+                units = own.flipped_units
             found.append(Found(metric, p, float(steps.mean()), units))
     return found
 
@@ -365,6 +366,13 @@ def worsened(world: World, run: Table, names: Sequence[str], rng: np.random.Gene
     return broken
 
 
+def fed_by(metric: BaseMetric, first: Sequence[float], last: Sequence[float], clusters: dict[str, str]) -> PairedMetric:
+    """A metric over the questions with a value in both runs."""
+    rows = [row for row in zip(clusters, first, last, strict=True) if not isnan(row[1] + row[2])]
+    ids, before, after = (list(column) for column in zip(*rows, strict=True))
+    return measure(metric, before, after, [clusters[key] for key in ids], ids=ids)
+
+
 def dominance_of(
     world: World, runs: Sequence[Table], clusters: Sequence[str], feeds: dict[str, list[str]]
 ) -> list[str]:
@@ -376,7 +384,7 @@ def dominance_of(
     for first, last in combinations(range(len(runs)), 2):
         for objective, names in feeds.items():
             fed = [
-                Fed(world.metrics[place], columns[first][name], columns[last][name])
+                fed_by(world.metrics[place], columns[first][name], columns[last][name], by_id)
                 for name in names
                 for place in world.columns([name])
             ]

@@ -2,7 +2,7 @@
 
 Every number of hits, and of questions lost and gained, counts by its probability, so that the tables are exact for
 questions that are right or wrong and independent of each other. Gates are judged by the functions that a run uses.
---write puts the tables into docs/gates.md, --check fails where it holds others.
+--write puts the tables into docs/simulations.md, --check fails where it holds others.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from pathlib import Path
 from evals.scoring.gates import judge_end
 from evals.scoring.stats import mean_interval, paired_difference
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "gates.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "simulations.md"
 BEGIN, END = "<!-- tables of benchmarks/gates.py -->", "<!-- end of tables -->"
 SIZES = (50, 100, 200)
 LIMIT, MARGIN, CHANGED = 0.8, 0.03, 0.1
@@ -29,14 +29,16 @@ NEGLIGIBLE = 1e-9
 def main() -> None:
     """Print the tables, write them into the page, or check that it holds them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="put the tables into docs/gates.md")
-    parser.add_argument("--check", action="store_true", help="fail where docs/gates.md holds others")
+    parser.add_argument("--write", action="store_true", help="put the tables into docs/simulations.md")
+    parser.add_argument("--check", action="store_true", help="fail where docs/simulations.md holds others")
     options = parser.parse_args()
     text = "\n\n".join((by_value(), at_the_low_end(), within_the_margin()))
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     held, _, after = rest.partition(END)
     if options.check:
-        raise SystemExit(held.strip() != text and "docs/gates.md holds other tables: run benchmarks/gates.py --write")
+        raise SystemExit(
+            held.strip() != text and "docs/simulations.md holds other tables: run benchmarks/gates.py --write"
+        )
     if options.write:
         PAGE.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
     else:

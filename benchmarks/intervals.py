@@ -1,7 +1,7 @@
 """How often intervals hold the truth and equal runs seem to differ: python benchmarks/intervals.py [--write].
 
 Draws samples whose true mean is known, takes the interval of each by the functions that a run uses, and prints tables
-as docs/statistics.md has them; --write puts them there. A table is of 4,000 samples a cell unless --samples says
+as docs/simulations.md has them; --write puts them there. A table is of 4,000 samples a cell unless --samples says
 otherwise, by a fixed seed: the standard error of a coverage of 95 % is then 0.3 points.
 """
 
@@ -19,7 +19,7 @@ from evals.scoring.stats import mean_interval, paired_difference
 from evals.scoring.stats.differences import sign_flip_p
 from evals.scoring.stats.intervals import Mark, group, wilson
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "statistics.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "simulations.md"
 BEGIN, END = "<!-- tables of benchmarks/intervals.py -->", "<!-- end of tables -->"
 SIZES = (5, 10, 20, 50, 100, 500)
 Sampler = Callable[[np.random.Generator, int], np.ndarray]
@@ -39,7 +39,7 @@ def main() -> None:
     """Print all tables, or write them into the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--samples", type=int, default=4000, help="of each cell")
-    parser.add_argument("--write", action="store_true", help="put the tables into docs/statistics.md")
+    parser.add_argument("--write", action="store_true", help="put the tables into docs/simulations.md")
     options = parser.parse_args()
     text = "\n\n".join(tables(options.samples))
     if not options.write:

@@ -9,7 +9,7 @@ The table has each metric on a scale from 0 to 1 (a sum divided by the number of
 the mean of value minus clean value with its standard error; the share of intervals that hold the value of the
 population that the runs are drawn from. Where no verdict was there, there is no value. Of so many means some lie beyond
 two standard errors by chance: --again draws further runs, and says which of them do so again, to the same side. --write
-puts it into docs/judge.md.
+puts it into docs/simulations.md.
 """
 
 import argparse
@@ -35,11 +35,10 @@ from evals.schemas import (
     RetrievedChunk,
 )
 from evals.schemas.verdicts import BLOCK, VerdictRequest
-from evals.scoring.scorecard import summarise
+from evals.scoring.scorecard import sample_of, summarise, value_of
 from evals.scoring.settings import ScoreSettings
-from evals.scoring.strata import sample_of, value_of
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "judge.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "simulations.md"
 BEGIN, END = "<!-- table of benchmarks/judge_losses.py -->", "<!-- end of the table -->"
 QUESTIONS = 120
 RATES = (0.2, 0.4)
@@ -440,7 +439,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=20, help="how often verdicts of each run are lost, at each rate")
     parser.add_argument("--first", type=int, default=1, help="the first seed")
     parser.add_argument("--again", type=int, default=0, help="further runs, for means beyond two standard errors")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/judge.md")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/simulations.md")
     options = parser.parse_args()
     if min(options.seeds, options.again or 2) < 2:
         parser.error("two runs at least: an error of one has no spread")

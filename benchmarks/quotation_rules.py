@@ -23,13 +23,11 @@ class Passage:
     """A section of a document.
 
     Attributes:
-        heading: Its heading.
         text: All of it, the heading included.
         sentences: Of its prose, those of eight words and more.
         table: Its rows, the header first; empty where there is no table.
     """
 
-    heading: str
     text: str
     sentences: list[str]
     table: list[list[str]]
@@ -41,11 +39,10 @@ Rule = Callable[[Passage, random.Random], str | None]
 def passage_of(text: str) -> Passage:
     """The parts of a section of Markdown."""
     lines = text.strip().splitlines()
-    heading = lines[0].lstrip("# ").strip() if lines and lines[0].startswith("#") else ""
     rows = [[cell.strip() for cell in line.strip(" |").split("|")] for line in lines if line.startswith("|")]
     prose = " ".join(line for line in lines if line and line[0] not in "#|*-")
     sentences = [one.strip() for one in _SENTENCE.findall(prose) if len(one.split()) >= 8]
-    return Passage(heading, text.strip(), sentences, [row for row in rows if set("".join(row)) - set("-: ")])
+    return Passage(text.strip(), sentences, [row for row in rows if set("".join(row)) - set("-: ")])
 
 
 def sections(document: str) -> Iterator[str]:
@@ -93,16 +90,6 @@ def _bracketed_letter(passage: Passage, rng: random.Random) -> str | None:
     return f"[{one[0].lower()}]{one[1:]}" if one and one[0].isupper() and one[1].islower() else None
 
 
-def _headed(passage: Passage, rng: random.Random) -> str | None:
-    if not passage.heading or len(passage.sentences) < 2:
-        return None
-    return f"{passage.heading}: {rng.choice(passage.sentences[1:])}"
-
-
-def _otherwise_headed(passage: Passage, rng: random.Random) -> str | None:
-    return f"Exceptions and Limits of Liability: {passage.sentences[0]}" if passage.sentences else None
-
-
 def _left_out(passage: Passage, rng: random.Random) -> str | None:
     words = (_sentence(passage, rng) or "").split()
     says_nothing = not any(len(word) > 5 for word in words[:3])
@@ -115,16 +102,6 @@ def _row(passage: Passage, rng: random.Random) -> tuple[list[str], list[str]] | 
     """The header and a row of the table whose cells all say something."""
     full = [row for row in passage.table[1:] if len(row) == len(passage.table[0]) >= 3 and all(row)]
     return (passage.table[0], rng.choice(full)) if full else None
-
-
-def _cells(passage: Passage, rng: random.Random) -> str | None:
-    found = _row(passage, rng)
-    return f"{found[1][0]} | {found[1][-1]}" if found else None
-
-
-def _named_cells(passage: Passage, rng: random.Random) -> str | None:
-    found = _row(passage, rng)
-    return f"{found[1][0]}, {found[0][-1]}: {found[1][-1]}" if found else None
 
 
 def _misnamed_cells(passage: Passage, rng: random.Random) -> str | None:
@@ -187,10 +164,7 @@ FOUND: Mapping[str, Rule] = {
     "joined by brackets": _joined("[{}] [{}]"),
     "a letter in brackets": _bracketed_letter,
     "an aside in brackets left out": _changed(_ASIDE, ""),
-    "heading and paragraph": _headed,
     "something left out": _left_out,
-    "cells of a row": _cells,
-    "cells of a row and their column": _named_cells,
     "an article dropped": _changed(_ARTICLE, ""),
     "1,000 as 1000": _changed(_THOUSANDS, r"\1\2"),
     "5% as 5 percent": _changed(_PERCENT, lambda found: f"{found[1]} percent"),
@@ -220,7 +194,6 @@ ALTERED: Mapping[str, Rule] = {
     "words shuffled about ;": lambda passage, rng: _shuffled(passage, rng, "; "),
     "words shuffled about …": lambda passage, rng: _shuffled(passage, rng, " … "),
     "another word": _other_word,
-    "under another heading": _otherwise_headed,
     "cells of two rows": _cells_of_two_rows,
     "a cell of another column": _misnamed_cells,
 }

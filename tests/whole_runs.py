@@ -7,6 +7,7 @@ from statistics import fmean
 
 from evals.datasets.answers import each_answer
 from evals.judges.record import disagreements
+from evals.metrics.base import BaseMetric
 from evals.schemas import EvalRecord, EvalResponse, EvalRun, JudgeVerdict
 from evals.schemas.response import Outcomes
 from evals.scoring.abstention import AbstentionTable, RiskCoverage, cell_of, confidence_and_loss, curve_of, table_of
@@ -14,7 +15,7 @@ from evals.scoring.diagnosis.counts import WrongSlice, wrong_slices
 from evals.scoring.diagnosis.outcome import Finding
 from evals.scoring.diagnosis.stages import StageRecall, StagesSeen, add_stages, library_of, recalls_of
 from evals.scoring.notes import AnswerTally
-from evals.scoring.scorecard import slice_value
+from evals.scoring.scorecard import score_record, slice_value
 from evals.scoring.settings import ScoringContext
 
 
@@ -92,3 +93,10 @@ def recall_by_stage(records: Sequence[EvalRecord], cases: ScoringContext) -> lis
     for record in records:
         add_stages(seen, record, cases, library)
     return recalls_of(seen)
+
+
+def score_records(
+    metrics: Sequence[BaseMetric], records: Iterable[EvalRecord], cases: ScoringContext
+) -> list[EvalRecord]:
+    """Measure every record that has a response; the others stay as they are."""
+    return [score_record(metrics, record, cases) for record in records]

@@ -1,4 +1,4 @@
-"""Saved answers, as they are read: one JSON object a line, or the rows of a table.
+"""Saved answers, as they are read: one JSON object a line, or the rows of a table; and people's labels of answers.
 
     {"question_id": "q1", "answer": "96 hours", "chunks": [{"text": "…", "document_id": "guide"}], "latency_ms": 840}
 
@@ -12,21 +12,31 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from evals.datasets.columns import EITHER, NAMES, SYSTEM_CHUNKS, flat, is_known, plain_name
-from evals.datasets.file import answer_and_chunks, derived_id
+from evals.datasets.columns import (
+    EITHER,
+    NAMES,
+    SYSTEM_ANSWER,
+    SYSTEM_CHUNKS,
+    SYSTEM_IDS,
+    flat,
+    is_known,
+    passages,
+    plain_name,
+)
+from evals.datasets.file import derived_id
 from evals.datasets.tables import (
     TABLES,
     Rows,
+    as_list,
     as_text,
     is_nothing,
     jsonl_rows,
-    listed_rows,
+    listed,
     loads,
     parsed,
     read_table,
@@ -35,180 +45,8 @@ from evals.datasets.tables import (
 from evals.errors import DatasetError
 from evals.schemas.response import EvalResponse
 from evals.text.decoding import read_text, without_surrogates
-from evals.text.yaml_files import first_problem
-
-# Files of people's labels: a review sheet that was filled in, rows of one's own, or RAGBench's.
-
-
-_TITLES = {
-    "id": ("id", "question_id"),
-    "run": ("run", "run_id"),
-    "system": ("system",),
-    "annotator": ("annotator",),
-    "metric": ("metric",),
-    "question": ("question",),
-    "expected_answer": ("expected_answer", "reference", "ground_truth"),
-    "answer": ("answer", "response"),
-    "chunks": ("chunks", "contexts", "documents", "passages"),
-    "label": ("verdict", "label", "preferred", "adherence_score"),
-}
-
-
-_ABOUT = {"adherence_score": "faithfulness"}
-"""What a column of labels is about, where its name says it."""
-
-_PREFERRED = "preferred"
-
-_PASSAGE = re.compile(r"passage_\d+")
-
-
-_PLACE = re.compile(r"\A\[[^\n]*\]\n")
-"""The line over a passage in a review sheet that says where it is from."""
-
-_OF_ANNOTATOR = re.compile(r"(?:verdict|label)[.:](?P<name>.+)")
-
-
-@dataclass(frozen=True, slots=True)
-class LabelRow:
-    """One label of one answer.
-
-    Attributes:
-        where: The place in the file, as messages name it.
-        id: Of the question.
-        label: As it stands there; None where the cell is empty.
-        annotator: Who gave it; empty where nobody says.
-        run: The saved run that holds the answer.
-        system: Whose answer it is, where several systems answered one question.
-        metric: What the label is about, where the row says so.
-        question: What was asked; None where the row leaves it to the run, as with all that follows.
-        answer: What was answered.
-        expected_answer: What is right.
-        chunks: The texts that the answer was made of.
-        compares: Whether the label says only which of several answers is better.
-    """
-
-    where: str
-    id: str
-    label: str | float | None
-    annotator: str = ""
-    run: str | None = None
-    system: str | None = None
-    metric: str | None = None
-    question: str | None = None
-    answer: str | None = None
-    expected_answer: str | None = None
-    chunks: tuple[str, ...] | None = None
-    compares: bool = False
-
-
-def read_labels(path: Path) -> list[LabelRow]:
-    """The labels of a file, in its order; one row for each annotator where they stand side by side.
-
-    Raises:
-        DatasetError: The file cannot be read, has no column of labels, or a row names no question.
-    """
-    rows = list(_rows_labels(path))
-    titles = {title for _, row in rows for title in row}
-    if not any(title in _TITLES["label"] or _OF_ANNOTATOR.fullmatch(title) for title in titles):
-        raise DatasetError(
-            f"{path.name} has no column of labels",
-            "name it verdict or label, or verdict.NAME for each annotator; a review sheet has one to fill in",
-        )
-    return [label for where, row in rows for label in _labels(where, row)]
-
-
-def _rows_labels(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The rows by their titles in small letters, without empty cells but for those of labels."""
-    if path.suffix.lower() == ".json":
-        placed: Rows = list(listed_rows(path.name, read_tree(path)))
-    else:
-        known = {title for titles in _TITLES.values() for title in titles}
-        placed = read_table(path, lambda title: title.strip().lower() in known).rows
-    if not placed:
-        raise DatasetError(f"{path.name} holds no rows")
-    for where, row in placed:
-        if not isinstance(row, dict):
-            raise DatasetError(f"{where}: expected an object with a label, not {type(row).__name__}")
-        yield where, {str(title).strip().lower(): value for title, value in row.items()}
-
-
-def _labels(where: str, row: Mapping[str, Any]) -> Iterator[LabelRow]:
-    plain = _plain(where, row)
-    beside = {found["name"]: value for name, value in row.items() if (found := _OF_ANNOTATOR.fullmatch(name))}
-    if not beside or plain.label is not None:
-        yield plain
-    for name, value in beside.items():
-        yield replace(plain, label=_label(where, value), annotator=name)
-
-
-def _plain(where: str, row: Mapping[str, Any]) -> LabelRow:
-    """The row with the label of the one annotator whose name no column bears."""
-    title = next((name for name in _TITLES["label"] if name in row), "")
-    return LabelRow(
-        where=where,
-        id=_id(where, row),
-        label=_label(where, row.get(title)),
-        annotator=_text(row, "annotator") or "",
-        run=_text(row, "run"),
-        system=_text(row, "system"),
-        metric=_text(row, "metric") or _ABOUT.get(title),
-        question=_text(row, "question"),
-        answer=_text(row, "answer"),
-        expected_answer=_text(row, "expected_answer"),
-        chunks=_chunks(where, row),
-        compares=title == _PREFERRED,
-    )
-
-
-def _text(row: Mapping[str, Any], field: str) -> str | None:
-    value = next((row[title] for title in _TITLES[field] if not is_nothing(row.get(title))), None)
-    return None if value is None else str(as_text(value))
-
-
-def _id(where: str, row: Mapping[str, Any]) -> str:
-    named, question = _text(row, "id"), _text(row, "question")
-    if named is None and question is None:
-        raise DatasetError(f"{where}: neither id nor question says which answer the label is of")
-    return named if named is not None else derived_id(question or "")
-
-
-def _label(where: str, value: Any) -> str | float | None:
-    """The label as text or number; nothing for an empty cell."""
-    if is_nothing(value):
-        return None
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if not isinstance(value, str | int | float):
-        raise DatasetError(f"{where}: a label is a word or a number, not {type(value).__name__}")
-    try:
-        return float(value)
-    except ValueError:
-        return str(value).strip().casefold().replace(" ", "_")
-
-
-def _chunks(where: str, row: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """The texts in one cell, or in a column each."""
-    listed = next((row[title] for title in _TITLES["chunks"] if not is_nothing(row.get(title))), None)
-    if listed is None:
-        return _passages(row)
-    try:
-        found = parsed(listed) if isinstance(listed, str) else listed
-    except ValueError as error:
-        raise DatasetError(f"{where}, chunks: {error}") from error
-    if not isinstance(found, list):
-        raise DatasetError(f"{where}: chunks must be a list of texts, not {type(found).__name__}")
-    return tuple(map(_text_of, found))
-
-
-def _passages(row: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """The passages of a review sheet; the line that it writes over each is no part of it."""
-    passages = [str(value) for name, value in row.items() if _PASSAGE.fullmatch(name) and not is_nothing(value)]
-    return tuple(_PLACE.sub("", text) for text in passages) or None
-
-
-def _text_of(chunk: Any) -> str:
-    return str(chunk.get("text") or "") if isinstance(chunk, dict) else str(chunk)
-
+from evals.text.numbers import counted
+from evals.text.yaml_files import first_problem, nearest_hint
 
 _FIELDS = frozenset(EvalResponse.model_fields)
 
@@ -272,9 +110,7 @@ def are_extractive(responses: Iterable[EvalResponse]) -> bool:
 
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """The rows with their places; what tools put into objects stands in columns."""
-    ending = path.suffix.lower()
-    placed = _table(path) if ending in TABLES else _values(path, ending)
-    for where, row in placed:
+    for where, row in _table(path) if path.suffix.lower() in TABLES else _values(path):
         if not isinstance(row, dict):
             raise DatasetError(f"{where}: expected an object with `question_id`, not {type(row).__name__}")
         try:
@@ -283,20 +119,17 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             raise DatasetError(f"{where}: {error}") from error
 
 
-def _values(path: Path, ending: str) -> Iterator[tuple[str, Any]]:
-    name = path.name
-    if ending == ".json":
-        text, _ = read_text(path)
-        if text.lstrip().startswith("["):
-            for number, row in enumerate(loads(text, name, _HINT), start=1):
-                yield f"{name}, entry {number}", without_surrogates(row)
-            return
-        if predictions := _predictions(text):
-            for key, predicted in predictions.items():
-                yield f"{name}, {key!r}", {"question_id": key, "answer": predicted, "extractive": True}
-            return
-    for where, row in jsonl_rows(path, _HINT):
-        yield where, without_surrogates(row)
+def _values(path: Path) -> Iterator[tuple[str, Any]]:
+    name, text = path.name, read_text(path)[0] if path.suffix.lower() == ".json" else ""
+    if text.lstrip().startswith("["):
+        for number, row in enumerate(loads(text, name, _HINT), start=1):
+            yield f"{name}, entry {number}", without_surrogates(row)
+    elif predictions := _predictions(text):
+        for key, predicted in predictions.items():
+            yield f"{name}, {key!r}", {"question_id": key, "answer": predicted, "extractive": True}
+    else:
+        for where, row in jsonl_rows(path, _HINT):
+            yield where, without_surrogates(row)
 
 
 def _predictions(text: str) -> dict[str, str]:
@@ -311,40 +144,46 @@ def _predictions(text: str) -> dict[str, str]:
 
 def _table(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """The rows of a table without what says nothing; lists and objects are written in their cells as JSON."""
-    rows = read_table(path, lambda title: title in _FIELDS or is_known(title)).rows
+    rows, _ = read_table(path, lambda title: title in _FIELDS or is_known(title))
     filled = {title for _, cells in rows for title, cell in cells.items() if not is_nothing(cell)}
     lists = {title for title in filled if plain_name(title) in SYSTEM_CHUNKS}  # in which an empty cell is an empty list
     for where, cells in rows:
         row = {title: cell for title, cell in cells.items() if title in lists or not is_nothing(cell)}
         for title in row.keys() & _FIELDS - _TEXTS:
-            try:
-                row[title] = parsed(row[title]) if isinstance(row[title], str) else row[title]
-            except ValueError as error:
-                raise DatasetError(f"{where}, {title}: {error}") from error
+            row[title] = _parsed(row[title], where, title)
         yield where, row
+
+
+def _parsed(cell: Any, where: str, title: str) -> Any:
+    try:
+        return parsed(cell) if isinstance(cell, str) else cell
+    except ValueError as error:
+        raise DatasetError(f"{where}, {title}: {error}") from error
 
 
 def _id_of(row: Mapping[str, Any], columns: Mapping[str, str], where: str) -> str:
     """The id of the question as it is given, a number as in a dataset file; else that of the question in the row."""
     named = {plain_name(title): value for title, value in row.items()}
-    ids = [plain_name(columns["id"])] if "id" in columns else _IDS
+    ids, questions = (
+        [plain_name(columns[field])] if field in columns else names
+        for field, names in (("id", _IDS), ("question", NAMES["question"]))
+    )
     given = [named[name] for name in ids if name in named]
-    if not given:
-        asked = [plain_name(columns["question"])] if "question" in columns else NAMES["question"]
-        given = [derived_id(named[name]) for name in asked if isinstance(named.get(name), str)]
-    question_id = given[0] if given else None
-    if isinstance(question_id, int | float) and not isinstance(question_id, bool) and float(question_id).is_integer():
-        question_id = as_text(question_id)
+    asked = [named[name] for name in questions if isinstance(named.get(name), str)]
+    question_id = given[0] if given else derived_id(asked[0]) if asked else None
+    if isinstance(question_id, float) or type(question_id) is int:
+        question_id = as_text(question_id) if float(question_id).is_integer() else None
     if not isinstance(question_id, str) or not question_id:
         raise DatasetError(f"{where}: `question_id` must be a text or a whole number, the id of a question")
     return question_id
 
 
 def _response(row: Mapping[str, Any], columns: Mapping[str, str], where: str) -> EvalResponse:
-    fields = _fields(row, columns, where)
-    if isinstance(fields.get("chunks"), list):
-        fields["chunks"] = [{"text": chunk} if isinstance(chunk, str) else chunk for chunk in fields["chunks"]]
-    response = _validated(fields, where)
+    try:
+        response = EvalResponse.model_validate(_fields(row, columns, where))
+    except ValidationError as error:
+        problem = first_problem(error, EvalResponse)
+        raise DatasetError(f"{where}, {problem}", problem.hint) from error
     if response.answer is None and response.chunks is None and response.error is None:
         raise DatasetError(
             f"{where}: there is neither `answer` nor `chunks` nor `error`",
@@ -373,18 +212,215 @@ def _fields(row: Mapping[str, Any], columns: Mapping[str, str], where: str) -> d
         theirs = answer_and_chunks(row)
     except ValueError as error:
         raise DatasetError(f"{where}: {error}") from error
-    for name in row if not theirs else ():
-        if not (name in _FIELDS or is_known(name) or name in columns.values()):
-            close = get_close_matches(name, _FIELDS, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(sorted(_FIELDS))}"
-            raise DatasetError(f"{where}: unknown field {name!r}", hint)
+    if not theirs:
+        _refuse_unknown(row, columns, where)
     ours = {name: value for name, value in row.items() if name in _FIELDS}
-    return {**theirs, **ours, "answer": theirs.get("answer", row.get("answer"))}
+    fields = {**theirs, **ours, "answer": theirs.get("answer", row.get("answer"))}
+    if isinstance(fields.get("chunks"), list):
+        fields["chunks"] = [{"text": chunk} if isinstance(chunk, str) else chunk for chunk in fields["chunks"]]
+    return fields
 
 
-def _validated(fields: Mapping[str, Any], where: str) -> EvalResponse:
+def _refuse_unknown(row: Mapping[str, Any], columns: Mapping[str, str], where: str) -> None:
+    for name in row:
+        if not (name in _FIELDS or is_known(name) or name in columns.values()):
+            raise DatasetError(f"{where}: unknown field {name!r}", nearest_hint(name, _FIELDS))
+
+
+def answer_and_chunks(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a response that columns of ragas, deepeval and MLflow hold; none where it has no such column.
+
+    A row that holds `answer` and no reference is of our own form.
+
+    Raises:
+        ValueError: A cell begins as a list and is none, or there are not as many ids as contexts.
+    """
+    titles = {plain_name(title): title for title, value in row.items() if value is not None}
+    found: dict[str, Any] = {}
+    for column in _first(_answer_names(row, titles), titles):
+        found["answer"] = row[column]
+    for column in _first(SYSTEM_CHUNKS, titles):
+        found["chunks"] = passages(row[column], column, row)
+    for kind, names in SYSTEM_IDS.items():
+        for column in _first(names, titles):
+            ids = [{kind: as_text(item)} for item in as_list(row[column])]
+            found["chunks"] = _beside(found.get("chunks") or [{}] * len(ids), ids, column)
+    return found
+
+
+def _answer_names(row: Mapping[str, Any], titles: Mapping[str, str]) -> tuple[str, ...]:
+    is_ours = "answer" in row and titles.keys().isdisjoint(NAMES["expected_answer"])
+    return SYSTEM_ANSWER if is_ours else (*SYSTEM_ANSWER, *EITHER)
+
+
+def _first(names: Iterable[str], titles: Mapping[str, str]) -> list[str]:
+    """The first of the columns that is there, if any is."""
+    return [titles[name] for name in names if name in titles][:1]
+
+
+def _beside(chunks: list[dict[str, Any]], ids: list[dict[str, str]], column: str) -> list[dict[str, Any]]:
+    if len(ids) != len(chunks):
+        count = f"{counted(len(ids), 'id')} for {counted(len(chunks), 'chunk')}"
+        raise ValueError(f"{column} holds {count}: give one for each")
+    return [{**chunk, **each} for chunk, each in zip(chunks, ids, strict=True)]
+
+
+# Files of people's labels: a review sheet that was filled in, rows of one's own, or RAGBench's.
+
+
+_TITLES = {
+    "id": ("id", "question_id"),
+    "run": ("run", "run_id"),
+    "system": ("system",),
+    "annotator": ("annotator",),
+    "metric": ("metric",),
+    "question": ("question",),
+    "expected_answer": ("expected_answer", "reference", "ground_truth"),
+    "answer": ("answer", "response"),
+    "chunks": ("chunks", "contexts", "documents", "passages"),
+    "label": ("verdict", "label", "preferred", "adherence_score"),
+}
+
+
+_ABOUT = {"adherence_score": "faithfulness"}
+"""What a column of labels is about, where its name says it."""
+
+_PASSAGE = re.compile(r"passage_\d+")
+
+
+_PLACE = re.compile(r"\A\[[^\n]*\]\n")
+"""The line over a passage in a review sheet that says where it is from."""
+
+_OF_ANNOTATOR = re.compile(r"(?:verdict|label)[.:](?P<name>.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRow:
+    """One label of one answer.
+
+    Attributes:
+        where: The place in the file, as messages name it.
+        id: Of the question.
+        label: As it stands there; None where the cell is empty.
+        annotator: Who gave it; empty where nobody says.
+        run: The saved run that holds the answer.
+        system: Whose answer it is, where several systems answered one question.
+        metric: What the label is about, where the row says so.
+        question: What was asked; None where the row leaves it to the run, as with all that follows.
+        answer: What was answered.
+        expected_answer: What is right.
+        chunks: The texts that the answer was made of.
+        compares: Whether the label says only which of several answers is better.
+    """
+
+    where: str
+    id: str
+    label: str | float | None
+    annotator: str
+    run: str | None
+    system: str | None
+    metric: str | None
+    question: str | None
+    answer: str | None
+    expected_answer: str | None
+    chunks: tuple[str, ...] | None
+    compares: bool
+
+
+def read_labels(path: Path) -> list[LabelRow]:
+    """The labels of a file, in its order; one row for each annotator where they stand side by side.
+
+    Raises:
+        DatasetError: The file cannot be read, has no column of labels, or a row names no question.
+    """
+    rows = [(where, _small(where, row)) for where, row in _label_rows(path)]
+    if not rows:
+        raise DatasetError(f"{path.name} holds no rows")
+    if not any(title in _TITLES["label"] or _OF_ANNOTATOR.fullmatch(title) for _, row in rows for title in row):
+        raise DatasetError(
+            f"{path.name} has no column of labels",
+            "name it verdict or label, or verdict.NAME for each annotator; a review sheet has one to fill in",
+        )
+    return [label for where, row in rows for label in _labels(where, row)]
+
+
+def _label_rows(path: Path) -> Rows:
+    if path.suffix.lower() == ".json":
+        return listed(path.name, read_tree(path))[0]
+    known = {title for titles in _TITLES.values() for title in titles}
+    return read_table(path, lambda title: title.strip().lower() in known)[0]
+
+
+def _small(where: str, row: Any) -> dict[str, Any]:
+    """The row by its titles in small letters."""
+    if not isinstance(row, dict):
+        raise DatasetError(f"{where}: expected an object with a label, not {type(row).__name__}")
+    return {str(title).strip().lower(): value for title, value in row.items()}
+
+
+def _labels(where: str, row: Mapping[str, Any]) -> Iterator[LabelRow]:
+    """The label of the one annotator whose name no column bears, and those of the others."""
+    plain = _plain(where, row)
+    beside = {found["name"]: value for name, value in row.items() if (found := _OF_ANNOTATOR.fullmatch(name))}
+    if not beside or plain.label is not None:
+        yield plain
+    for name, value in beside.items():
+        yield replace(plain, label=_label(where, value), annotator=name)
+
+
+def _plain(where: str, row: Mapping[str, Any]) -> LabelRow:
+    title = next((name for name in _TITLES["label"] if name in row), "")
+    asked, named = _text(row, "question"), _text(row, "id")
+    if named is None and asked is None:
+        raise DatasetError(f"{where}: neither id nor question says which answer the label is of")
+    return LabelRow(
+        where=where,
+        id=derived_id(asked) if named is None else named,
+        label=_label(where, row.get(title)),
+        annotator=_text(row, "annotator") or "",
+        metric=_text(row, "metric") or _ABOUT.get(title),
+        question=asked,
+        chunks=_chunks(where, row),
+        compares=title == "preferred",
+        **{field: _text(row, field) for field in ("run", "system", "answer", "expected_answer")},
+    )
+
+
+def _text(row: Mapping[str, Any], field: str) -> str | None:
+    value = _filled(row, field)
+    return None if value is None else str(as_text(value))
+
+
+def _filled(row: Mapping[str, Any], field: str) -> Any:
+    """The first cell of a field that says something; None where none does."""
+    return next((row[title] for title in _TITLES[field] if not is_nothing(row.get(title))), None)
+
+
+def _label(where: str, value: Any) -> str | float | None:
+    """The label as text or number; nothing for an empty cell."""
+    if is_nothing(value):
+        return None
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if not isinstance(value, str | int | float):
+        raise DatasetError(f"{where}: a label is a word or a number, not {type(value).__name__}")
     try:
-        return EvalResponse.model_validate(fields)
-    except ValidationError as error:
-        problem = first_problem(error, EvalResponse)
-        raise DatasetError(f"{where}, {problem}", problem.hint) from error
+        return float(value)
+    except ValueError:
+        return str(value).strip().casefold().replace(" ", "_")
+
+
+def _chunks(where: str, row: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """The texts in one cell; else the passages of a review sheet, without the line that it writes over each."""
+    cell = _filled(row, "chunks")
+    if cell is None:
+        texts = [str(value) for name, value in row.items() if _PASSAGE.fullmatch(name) and not is_nothing(value)]
+        return tuple(_PLACE.sub("", text) for text in texts) or None
+    found = _parsed(cell, where, "chunks")
+    if not isinstance(found, list):
+        raise DatasetError(f"{where}: chunks must be a list of texts, not {type(found).__name__}")
+    return tuple(map(_chunk_text, found))
+
+
+def _chunk_text(chunk: Any) -> str:
+    return str(chunk.get("text") or "") if isinstance(chunk, dict) else str(chunk)

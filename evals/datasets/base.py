@@ -11,8 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, ClassVar
 
-from evals.datasets.hub import HubSource, clone_of, hub_rows
-from evals.datasets.tables import DatasetRows, local_rows
+from evals.datasets.hub import DatasetRows, HubSource, clone_of, hub_rows, local_rows
 from evals.errors import DatasetError
 from evals.schemas.dataset import DatasetFingerprint, Document, EvalDataset, EvalQuestion
 from evals.store.disk_buffer import DiskList
@@ -87,6 +86,47 @@ class Draft:
             self.documents[document_id] = Document(id=document_id, name=name, text=body)
         return self.documents[document_id]
 
+    def dataset(
+        self,
+        name: str,
+        aspects: Iterable[str],
+        source: str,
+        sha256: str,
+        *,
+        config: str | None = None,
+        split: str | None = None,
+    ) -> EvalDataset:
+        """Make the dataset.
+
+        Args:
+            name: Of the dataset.
+            aspects: Groups of metrics that it can feed.
+            source: Where the rows came from, as it is recorded.
+            sha256: The fingerprint of the questions.
+            config: Of the dataset that the rows are of.
+            split: That the rows are of.
+        """
+        documents = list(self.documents.values())
+        return EvalDataset.model_construct(  # to check what was just checked takes 6 MB for the checks alone
+            name=name,
+            aspects=list(aspects),
+            questions=self.questions,
+            documents=documents,
+            fingerprint=DatasetFingerprint(
+                name=name,
+                config=config,
+                split=split,
+                source=source,
+                questions=len(self.questions),
+                available=self.available,
+                columns=dict(self.columns),
+                notes=self.notes,
+                documents=len(documents),
+                sha256=sha256,
+                dropped=dict(self.dropped),
+            ),
+        )
+
 
 class BaseDatasetLoader(ABC):
     """Loads one dataset. The class attributes are what `evals datasets` shows."""
@@ -111,15 +151,7 @@ class BaseDatasetLoader(ABC):
 
     def build(self, draft: Draft, *, config: str | None, split: str | None, source: str) -> EvalDataset:
         """Make the dataset of a draft, with its fingerprint."""
-        return make_dataset(
-            self.name,
-            self.aspects,
-            draft,
-            config=config,
-            split=split,
-            source=source,
-            sha256=fingerprint(draft.questions),
-        )
+        return draft.dataset(self.name, self.aspects, source, fingerprint(draft.questions), config=config, split=split)
 
 
 class HubRowsLoader(BaseDatasetLoader):
@@ -131,8 +163,9 @@ class HubRowsLoader(BaseDatasetLoader):
         """The rows, and the config that they are of."""
         clone = clone_of(options.data_dir, self.hub) if options.data_dir else None
         if options.data_dir is not None and clone is None:
-            return local_rows(options.data_dir, self.name, options.config, self.hub.config, self.hub.split)
-        rows = hub_rows(self.hub, options.config, clone=clone)
+            rows = local_rows(options.data_dir, self.name, options.config, self.hub)
+        else:
+            rows = hub_rows(self.hub, options.config, clone=clone)
         return rows, rows.config
 
 
@@ -171,49 +204,6 @@ def columns_of(rows: DatasetRows) -> Iterator[None]:
         yield
     except KeyError as error:
         raise DatasetError(f"{rows.source} has no column {error}", "the dataset may have changed") from error
-
-
-def make_dataset(
-    name: str,
-    aspects: Iterable[str],
-    draft: Draft,
-    *,
-    source: str,
-    sha256: str,
-    config: str | None = None,
-    split: str | None = None,
-) -> EvalDataset:
-    """Make the dataset of a draft.
-
-    Args:
-        name: Of the dataset.
-        aspects: Groups of metrics that it can feed.
-        draft: Its questions and documents.
-        source: Where the rows came from, as it is recorded.
-        sha256: The fingerprint of the questions.
-        config: Of the dataset that the rows are of.
-        split: That the rows are of.
-    """
-    documents = list(draft.documents.values())
-    return EvalDataset.model_construct(  # to check what was just checked takes 6 MB for the checks alone
-        name=name,
-        aspects=list(aspects),
-        questions=draft.questions,
-        documents=documents,
-        fingerprint=DatasetFingerprint(
-            name=name,
-            config=config,
-            split=split,
-            source=source,
-            questions=len(draft.questions),
-            available=draft.available,
-            columns=dict(draft.columns),
-            notes=draft.notes,
-            documents=len(documents),
-            sha256=sha256,
-            dropped=dict(draft.dropped),
-        ),
-    )
 
 
 def fingerprint(questions: Iterable[EvalQuestion]) -> str:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -38,7 +38,7 @@ _SHORTEST_SLIP = 4
 """Names of fewer letters have too many neighbours for one of them to be a slip."""
 
 
-_NO_SLIPS = frozenset(_DATA["no_slips"].split())
+_SLIPS = sorted(name for name in _KNOWN.difference(_DATA["no_slips"].split()) if len(name) >= _SHORTEST_SLIP)
 _LISTED = 12
 
 
@@ -77,9 +77,11 @@ class Reading:
         """What a reader must know: what became metadata, and what was not read."""
         notes = []
         if self.metadata:
-            notes.append(f"kept as metadata: {_some(self.metadata)} (`columns` names what is read otherwise)")
+            more = len(self.metadata) - _LISTED
+            some = ", ".join(self.metadata[:_LISTED]) + (f" and {more} more" if more > 0 else "")
+            notes.append(f"kept as metadata: {some} (`columns` names what is read otherwise)")
         if self.answers:
-            notes.append(f"for `evals score`: {_some(self.answers)} (what a system answered)")
+            notes.append(f"for `evals score`: {', '.join(self.answers)} (what a system answered)")
         return notes
 
 
@@ -98,19 +100,21 @@ def reading_of(
         DatasetError: A column that the user names is not there, one is called nearly like a known one, or none holds
             the question.
     """
-    filled, there = _looked_over(rows)
-    titles = _by_name(name, there)
+    titles, filled = _titles(name, rows)
     fields = {field: _said(name, column, titles) for field, column in said.items()}
-    for field_name, names in NAMES.items():
-        found = _first(names, titles, filled)
-        if field_name not in fields and found and found not in fields.values():
-            fields[field_name] = found
-    either = [titles[known] for known in EITHER if known in titles and titles[known] not in fields.values()]
-    if either and _lacks_reference(fields, titles, answered=answered):
+
+    def free(names: Iterable[str]) -> list[str]:
+        there = (titles[known] for known in names if known in titles)
+        return [title for title in there if title not in fields.values()]
+
+    for field, names in NAMES.items():
+        if field not in fields and (there := free(names)):
+            fields[field] = next((title for title in there if title in filled), there[0])
+    either = free(EITHER)
+    if either and "expected_answer" not in fields and not (answered and titles.keys().isdisjoint(SYSTEM_ANSWER)):
         fields["expected_answer"] = either.pop(0)
-    taken = set(fields.values())
-    answers = [*either, *(titles[known] for known in SYSTEM if known in titles and titles[known] not in taken)]
-    rest = [title for title in titles.values() if title in filled and title not in taken.union(answers)]
+    answers = [*either, *free(SYSTEM)]
+    rest = [title for title in titles.values() if title in filled and title not in {*fields.values(), *answers}]
     for title in rest:
         _refuse_slip(name, title)
     if not {"question", "turns"} & fields.keys():
@@ -121,35 +125,19 @@ def reading_of(
     return Reading(fields, filled, rest, [title for title in answers if title in filled])
 
 
-def _lacks_reference(fields: Collection[str], titles: Collection[str], *, answered: bool) -> bool:
-    """Whether `answer` is the reference: no other column is, nor is it what the system answered."""
-    return "expected_answer" not in fields and not (answered and not set(SYSTEM_ANSWER).intersection(titles))
-
-
-def _looked_over(rows: Iterable[Mapping[str, Any]]) -> tuple[frozenset[str], Iterable[str]]:
-    """The columns that hold anything, and all that there are, in the order in which they come."""
+def _titles(name: str, rows: Iterable[Mapping[str, Any]]) -> tuple[dict[str, str], frozenset[str]]:
+    """The columns by their plain names, in the order in which they come, and those of them that hold anything."""
+    titles: dict[str, str] = {}
     filled: set[str] = set()
-    there: dict[str, None] = {}
     for row in rows:
-        there.update(dict.fromkeys(map(str, row)))
+        for title in row:
+            other = titles.setdefault(plain_name(title), title)
+            if other != title:
+                raise DatasetError(
+                    f"{name}: the columns {other!r} and {title!r} have one name", "name each column once"
+                )
         filled.update(title for title in row.keys() - filled if not is_nothing(row[title]) and row[title] != [])
-    return frozenset(filled), there
-
-
-def _by_name(name: str, titles: Iterable[str]) -> dict[str, str]:
-    """The titles by their plain names."""
-    found: dict[str, str] = {}
-    for title in titles:
-        other = found.setdefault(plain_name(title), title)
-        if other != title:
-            raise DatasetError(f"{name}: the columns {other!r} and {title!r} have one name", "name each column once")
-    return found
-
-
-def _first(names: Sequence[str], titles: Mapping[str, str], filled: Collection[str]) -> str | None:
-    """The first of the columns that holds anything, else the first that is there."""
-    there = [titles[known] for known in names if known in titles]
-    return next((title for title in there if title in filled), there[0] if there else None)
+    return titles, frozenset(filled)
 
 
 def _said(name: str, column: str, titles: Mapping[str, str]) -> str:
@@ -165,22 +153,12 @@ def _refuse_slip(name: str, title: str) -> None:
     """Stop at what is nearly a known name: lost as metadata, a whole group of metrics would go without a word."""
     from rapidfuzz.distance import OSA  # noqa: PLC0415 - 40 ms that only a column of no known name needs
 
-    plain = plain_name(title)
-    near = [
-        known
-        for known in sorted(_KNOWN - _NO_SLIPS)
-        if len(known) >= _SHORTEST_SLIP and OSA.distance(plain, known) == 1
-    ]
-    if near:
+    near = next((known for known in _SLIPS if OSA.distance(plain_name(title), known) == 1), None)
+    if near is not None:
         raise DatasetError(
             f"{name}: unknown column {title!r}",
-            f"did you mean {near[0]!r}? Say what it is with --columns FIELD=COLUMN, or give it another name",
+            f"did you mean {near!r}? Say what it is with --columns FIELD=COLUMN, or give it another name",
         )
-
-
-def _some(titles: Sequence[str]) -> str:
-    more = len(titles) - _LISTED
-    return ", ".join(titles[:_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 # The fields of a question, of the cells of a row.
@@ -233,9 +211,9 @@ def _in_our_fields(data: dict[str, Any], reading: Reading, where: str) -> None:
         data["key_sentences"] = [
             {"text": each, "source": source} if isinstance(each, str) else each for each in data["key_sentences"]
         ]
-    passages = list(data.get("gold_passages", []))
+    texts = list(data.get("gold_passages", []))
     for field, key in _IDS.items():
-        if field in data and not _named(passages, key, ids := data.pop(field)):
+        if field in data and not _named(texts, key, ids := data.pop(field)):
             data.setdefault("gold_passages", []).extend({key: item} for item in ids)
     if "is_answerable" in data:
         answerable = data.pop("is_answerable")
@@ -243,18 +221,15 @@ def _in_our_fields(data: dict[str, Any], reading: Reading, where: str) -> None:
             raise DatasetError(f"{where}: it is answerable and unanswerable at once", "correct one of the two columns")
 
 
-def _named(passages: Sequence[Any], key: str, ids: Sequence[Any]) -> bool:
+def _named(texts: Sequence[Any], key: str, ids: Sequence[Any]) -> bool:
     """Give passages their ids where as many stand beside their texts, or one document for all; whether that is so."""
-    each = [*ids] * len(passages) if key == "document_id" and len(ids) == 1 else ids
-    if not passages or len(passages) != len(each) or not all(_lacks(passage, key) for passage in passages):
+    each = [*ids] * len(texts) if key == "document_id" and len(ids) == 1 else ids
+    lacking = all(isinstance(text, dict) and "text" in text and key not in text for text in texts)
+    if not texts or len(texts) != len(each) or not lacking:
         return False
-    for passage, item in zip(passages, each, strict=True):
+    for passage, item in zip(texts, each, strict=True):
         passage[key] = item
     return True
-
-
-def _lacks(passage: Any, key: str) -> bool:
-    return isinstance(passage, dict) and "text" in passage and key not in passage
 
 
 def passages(value: Any, column: str, row: Mapping[str, Any]) -> list[Any]:
@@ -282,14 +257,13 @@ def _golds(value: Any) -> Iterator[Any]:
 
 
 def _id(value: Any) -> Any:
-    return as_text(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+    return value if isinstance(value, bool) else as_text(value)
 
 
-def _answers(value: Any) -> Any:
+def _answers(value: Any) -> list[Any]:
     """Accepted answers; the form in which Hugging Face keeps those of SQuAD has them under `text`."""
     inside = parsed(value) if isinstance(value, str) else value
-    found = inside.get("text", inside) if isinstance(inside, Mapping) else inside
-    return [as_text(item) for item in as_list(found)]
+    return list(map(as_text, as_list(inside.get("text", inside) if isinstance(inside, Mapping) else inside)))
 
 
 def _expected(value: Any) -> Any:
@@ -297,34 +271,21 @@ def _expected(value: Any) -> Any:
     if isinstance(value, bool):
         return [as_text(value), str(value).lower()]
     if isinstance(value, list | tuple):
-        return [as_text(item) for item in as_list(value)]
+        return _answers(value)
     if isinstance(value, str) and value.lstrip().startswith("["):
-        items = _as_texts(value)
-        return items if items else value
+        try:
+            items = as_list(value)
+        except ValueError:
+            return value
+        return items if items and all(isinstance(item, str) for item in items) else value
     return as_text(value)
 
 
-def _as_texts(text: str) -> list[str]:
-    try:
-        items = as_list(text)
-    except ValueError:
-        return []
-    return items if all(isinstance(item, str) for item in items) and items != [text] else []
-
-
-def _said_fields(value: Any) -> Any:
-    if not isinstance(value, str):
-        return bool(value) if isinstance(value, int | float) and value in {0, 1} else value
-    if value.strip().lower() not in _WORDS:
-        raise ValueError(f"{value!r} is not true or false; yes, no, Y, N, 1 and 0 will do")
-    return _WORDS[value.strip().lower()]
-
-
 def _bool(value: Any) -> bool:
-    found = _said_fields(value)
-    if found is True or found is False:
-        return found
-    raise ValueError(f"{value!r} is not true or false")
+    found = _WORDS.get(str(as_text(value)).strip().casefold())
+    if found is None:
+        raise ValueError(f"{value!r} is not true or false; yes, no, Y, N, 1 and 0 will do")
+    return found
 
 
 def _json(value: Any) -> Any:
@@ -353,14 +314,14 @@ def _messages(value: Any) -> list[Any]:
     return found
 
 
-def _ids(value: Any) -> Any:
+def _ids(value: Any) -> list[Any]:
     if isinstance(value, str) and not value.lstrip().startswith("[") and {",", ";"} & set(value):
         raise ValueError(f'{value!r} may be one id or several: write a JSON list, such as ["a", "b"]')
     return _answers(value)
 
 
 _READERS: Mapping[str, Callable[[Any], Any]] = {
-    "id": lambda value: value if isinstance(value, bool) else as_text(value),
+    "id": _id,
     "question": lambda value: value,
     "turns": _messages,
     "expected_answer": _expected,
@@ -369,7 +330,7 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "gold_document_ids": _ids,
     "gold_chunk_ids": _ids,
     "key_sentences": as_list,
-    "is_unanswerable": _said_fields,
+    "is_unanswerable": _bool,
     "is_answerable": _bool,
     "dataset": as_text,
     "checks": _json,
@@ -406,10 +367,8 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
             inner |= value
         elif name in _SAID and isinstance(value, Mapping):
             result[title] = _answer_of(value)
-        elif name == "inputs":
-            result["input"] = value
         elif name != "expectations":
-            result[title] = value
+            result["input" if name == "inputs" else title] = value
     return {**inner, **result}
 
 

@@ -2,8 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -11,70 +10,17 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from evals.datasets.base import Draft, LoadOptions, fingerprint, make_dataset, sample
-from evals.datasets.columns import (
-    EITHER,
-    NAMES,
-    SYSTEM_ANSWER,
-    SYSTEM_CHUNKS,
-    SYSTEM_IDS,
-    Reading,
-    passages,
-    plain_name,
-    question_data,
-    reading_of,
-)
-from evals.datasets.formats import open_source
-from evals.datasets.tables import as_list, as_text, is_nothing
+from evals.datasets.base import Draft, LoadOptions, fingerprint, sample
+from evals.datasets.columns import NAMES, Reading, plain_name, question_data, reading_of
+from evals.datasets.formats import open_rows
+from evals.datasets.tables import is_nothing
 from evals.datasets.trec import settle
 from evals.errors import DatasetError
-from evals.schemas.dataset import CONVERSATION, Document, EvalDataset, EvalQuestion
+from evals.schemas.dataset import CONVERSATION, EvalDataset, EvalQuestion
 from evals.store.disk_buffer import Chosen, DiskList
 from evals.text.numbers import counted
 from evals.text.refusals.detector import is_abstention
 from evals.text.yaml_files import first_problem
-
-# What a system answered, in the columns of other tools.
-
-
-def answer_and_chunks(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a response that columns of ragas, deepeval and MLflow hold; none where it has no such column.
-
-    A row that holds `answer` and no reference is of our own form.
-
-    Raises:
-        ValueError: A cell begins as a list and is none, or there are not as many ids as contexts.
-    """
-    titles = {plain_name(title): title for title, value in row.items() if value is not None}
-    is_ours = "answer" in row and titles.keys().isdisjoint(NAMES["expected_answer"])
-    column = _first((*SYSTEM_ANSWER, *(() if is_ours else EITHER)), titles)
-    found = {"answer": None if column is None else row[column], "chunks": _chunks(row, titles)}
-    return {name: value for name, value in found.items() if value is not None}
-
-
-def _first(names: Iterable[str], titles: Mapping[str, str]) -> str | None:
-    return next((titles[name] for name in names if name in titles), None)
-
-
-def _chunks(row: Mapping[str, Any], titles: Mapping[str, str]) -> list[dict[str, Any]] | None:
-    """What was retrieved: its texts, its ids, or both, in the order of the ranks."""
-    column = _first(SYSTEM_CHUNKS, titles)
-    chunks = None if column is None else passages(row[column], column, row)
-    for kind, names in SYSTEM_IDS.items():
-        column = _first(names, titles)
-        if column is not None:
-            ids = [{kind: as_text(item)} for item in as_list(row[column])]
-            chunks = _beside(chunks or [{}] * len(ids), ids, column)
-    return chunks
-
-
-def _beside(chunks: list[dict[str, Any]], ids: list[dict[str, str]], column: str) -> list[dict[str, Any]]:
-    if len(ids) != len(chunks):
-        raise ValueError(
-            f"{column} holds {counted(len(ids), 'id')} for {counted(len(chunks), 'chunk')}: give one for each"
-        )
-    return [{**chunk, **key} for chunk, key in zip(chunks, ids, strict=True)]
-
 
 # Conversations: rows with `turns`, a list of what a user says, the last of which is the question.
 
@@ -162,44 +108,19 @@ _REFERENCES = frozenset({"expected_answer", "answers"})
 _SAID_TO_BE_GOLD = frozenset({"gold_passages", "gold_document_ids", "gold_chunk_ids"})
 
 
-@dataclass
-class QuestionFile:
-    """What a file holds.
-
-    Attributes:
-        questions: In the order of the file; they lie on disk.
-        documents: The corpus that came with them.
-        columns: By field, the column that it was read from.
-        dropped: What was left out, by reason.
-        notes: What a reader must know of how it was read.
-    """
-
-    questions: Sequence[EvalQuestion] = field(default_factory=list)
-    documents: list[Document] = field(default_factory=list)
-    columns: Mapping[str, str] = field(default_factory=dict)
-    dropped: Counter[str] = field(default_factory=Counter)
-    notes: list[str] = field(default_factory=list)
-
-
 def load_file(path: Path, options: LoadOptions) -> EvalDataset:
     """Draw questions of a file, in the order in which they stand there; the dataset is called by the file's stem.
 
     Raises:
         DatasetError: The file cannot be read, or a row is wrong: the message names row and column.
     """
-    content = read_file(path, options.columns, options.scratch, answered=options.answered)
-    places = sample([question.id for question in content.questions], options.samples, options.seed)
-    asked = Chosen(content.questions, sorted(places))
-    draft = Draft(
-        DiskList(EvalQuestion, map(partial(_of, path.stem), asked), options.scratch),
-        {document.id: document for document in content.documents},
-        content.dropped,
-        available=len(content.questions),
-        columns=content.columns,
-        notes=content.notes,
-    )
-    drawn = fingerprint(map(partial(_of, _NAMELESS), Chosen(content.questions, places)))
-    return make_dataset(path.stem, (), draft, source=path.name, sha256=drawn)
+    draft = read_file(path, options.columns, options.scratch, answered=options.answered)
+    held = draft.questions
+    places = sample([question.id for question in held], options.samples, options.seed)
+    drawn = fingerprint(map(partial(_of, _NAMELESS), Chosen(held, places)))
+    asked = map(partial(_of, path.stem), Chosen(held, sorted(places)))
+    draft.available, draft.questions = len(held), DiskList(EvalQuestion, asked, options.scratch)
+    return draft.dataset(path.stem, (), path.name, drawn)
 
 
 def _of(dataset: str, question: EvalQuestion) -> EvalQuestion:
@@ -209,7 +130,7 @@ def _of(dataset: str, question: EvalQuestion) -> EvalQuestion:
 
 def read_file(
     path: Path, columns: Mapping[str, str] | None = None, scratch: Path | None = None, *, answered: bool = False
-) -> QuestionFile:
+) -> Draft:
     """Read a file of questions, or a folder of queries with judgements of relevance.
 
     Args:
@@ -218,22 +139,26 @@ def read_file(
         scratch: Folder for what lies on disk meanwhile; that of the system where None.
         answered: Whether it is the file of the answers that are scored, too.
 
+    Returns:
+        The questions in the order of the file, on disk, and the corpus that came with them.
+
     Raises:
         DatasetError: The file cannot be read, or a row is wrong: the message names row and column.
     """
-    source = open_source(path, scratch)
-    if not source.rows:
+    draft = Draft()
+    rows = open_rows(path, draft, scratch)
+    if not rows:
         raise DatasetError(f"{path.name} holds no questions")
-    reading = reading_of(path.name, (row for _, row in source.rows), columns or {}, answered=answered)
-    content = QuestionFile([], source.documents, reading.used(), source.dropped)
+    reading = reading_of(path.name, (row for _, row in rows), columns or {}, answered=answered)
     elided: list[str] = []
-    content.questions = DiskList(EvalQuestion, _questions(source.rows, reading, content.dropped, elided), scratch)
-    notes = [*source.notes, *reading.notes()]
+    draft.questions = DiskList(EvalQuestion, _questions(rows, reading, draft.dropped, elided), scratch)
+    draft.columns = reading.used()
+    notes = [*draft.notes, *reading.notes()]
     if elided:
         golds = counted(len(elided), "gold passage", "leaves")
         notes.append(f"{golds} words out (…), and may be found in no chunk: give each part as a passage of its own")
-    content.notes = [f"{path.name}: {'; '.join(notes)}"] if notes else []
-    return content
+    draft.notes = [f"{path.name}: {'; '.join(notes)}"] if notes else []
+    return draft
 
 
 def _questions(

@@ -1,4 +1,4 @@
-"""Rows from the HuggingFace hub, its cache, or a local clone of a hub repository."""
+"""Rows of published datasets: from the HuggingFace hub, its cache, a local clone of its repository, or local files."""
 
 import os
 import sys
@@ -6,10 +6,11 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
-from evals.datasets.tables import only_folder
+from evals.datasets.tables import first_line, read_arrow
 from evals.errors import DatasetError, HubUnreachableError
 
 PROBE_TIMEOUT_S = 3.0
@@ -18,9 +19,7 @@ PROBE_TIMEOUT_S = 3.0
 PARQUET_BRANCH = "refs/convert/parquet"
 """The hub's own conversion of a repository. It has no card, so to the library its one config has no name."""
 
-_SWITCH = "HF_HUB_OFFLINE"
-
-_OFFLINE = (_SWITCH, "HF_DATASETS_OFFLINE")
+_OFFLINE = ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE")
 
 
 _SILENCE_S = 30.0
@@ -28,10 +27,16 @@ _SILENCE_S = 30.0
 
 
 @dataclass(frozen=True)
-class HubRows:
-    """Rows of a memory-mapped `datasets.Dataset`."""
+class DatasetRows:
+    """An Arrow table that is read by column or by place, without holding all rows as objects.
 
-    dataset: Any
+    Attributes:
+        table: Of a folder of files, or of the hub's cache, where it lies on disk.
+        source: Where the rows came from, as it is recorded.
+        config: The config that they are of.
+    """
+
+    table: Any
     source: str
     config: str
 
@@ -41,13 +46,13 @@ class HubRows:
         Raises:
             DatasetError: There is no such column.
         """
-        if name not in self.dataset.column_names:
-            raise DatasetError(f"{self.source} has no column {name!r}: the dataset on the hub has changed")
-        return list(self.dataset[name])
+        if name not in self.table.column_names:
+            raise DatasetError(f"{self.source} has no column {name!r}", f"it has: {', '.join(self.table.column_names)}")
+        return cast("list[Any]", self.table.column(name).to_pylist())
 
     def take(self, places: Sequence[int]) -> list[dict[str, Any]]:
         """The rows at these places, in this order."""
-        return [cast("dict[str, Any]", self.dataset[place]) for place in places]
+        return cast("list[dict[str, Any]]", self.table.take(list(places)).to_pylist())
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +78,47 @@ def clone_of(folder: Path, source: HubSource) -> Path | None:
     return path if path.is_dir() else None
 
 
-def hub_rows(source: HubSource, config: str | None = None, *, clone: Path | None = None) -> HubRows:
+def local_rows(folder: Path, name: str, config: str | None, source: HubSource) -> DatasetRows:
+    """Read rows from `folder/name/config/split*.parquet` (or .jsonl).
+
+    Args:
+        folder: The data directory.
+        name: Our name of the dataset.
+        config: The config asked for; None takes the default one, or the only one there is.
+        source: Names the default config and the split.
+
+    Raises:
+        DatasetError: There are no such files, or one cannot be read.
+    """
+    home = folder / name
+    chosen = config or only_folder(home) or source.config
+    files = sorted(path for path in (home / chosen).glob(f"{source.split}*") if path.suffix in {".parquet", ".jsonl"})
+    if not files:
+        raise DatasetError(
+            f"no rows of {name} in {folder}",
+            f"expected {home / chosen / source.split}*.parquet or .jsonl; without --data-dir they come from the hub",
+        )
+    return DatasetRows(_table(files), f"{name}/{chosen}/{source.split} (local files)", chosen)
+
+
+def only_folder(home: Path) -> str | None:
+    """The name of the one folder, hidden ones aside, that a folder holds; None where it is not one, or not there."""
+    inside = home.iterdir() if home.is_dir() else ()
+    names = [path.name for path in inside if path.is_dir() and not path.name.startswith(".")]
+    return names[0] if len(names) == 1 else None
+
+
+def _table(files: Sequence[Path]) -> Any:
+    import pyarrow as pa  # noqa: PLC0415 - 60 MB that only this needs
+
+    tables = [read_arrow(path) for path in files]
+    try:
+        return pa.concat_tables(tables, promote_options="permissive")
+    except pa.ArrowException as error:
+        raise DatasetError(f"the columns of {', '.join(path.name for path in files)} differ: {error}") from error
+
+
+def hub_rows(source: HubSource, config: str | None = None, *, clone: Path | None = None) -> DatasetRows:
     """Load rows through the `datasets` library.
 
     Args:
@@ -98,12 +143,13 @@ def hub_rows(source: HubSource, config: str | None = None, *, clone: Path | None
     except errors as error:
         if online:
             raise DatasetError(
-                f"cannot load {source.repo} ({chosen}, {source.split}): {_first_line(error)}",
+                f"cannot load {source.repo} ({chosen}, {source.split}): {first_line(error)}",
                 "check the config after the colon of --datasets; --data-dir reads local files instead",
             ) from error
         raise unreachable(source) from error
     where = "local clone" if clone else source.revision or "newest"
-    return HubRows(dataset, config=chosen, source=f"{source.repo}/{chosen}/{source.split} ({where})")
+    table = dataset.with_format("arrow")[:]  # which stays on disk
+    return DatasetRows(table, f"{source.repo}/{chosen}/{source.split} ({where})", chosen)
 
 
 def unreachable(source: HubSource) -> HubUnreachableError:
@@ -117,19 +163,15 @@ def unreachable(source: HubSource) -> HubUnreachableError:
 
 @dataclass
 class _Hub:
-    """What this process knows of the hub, and what it did about it.
+    """What this process knows of the hub.
 
     Attributes:
         online: It answered; this is not asked again.
         asked_again_at: Monotonic seconds before which a hub that was silent is not asked again.
-        kept_off: Whether the libraries were made to use their cache only.
-        switch: What the user's environment held in `HF_HUB_OFFLINE` before that.
     """
 
     online: bool = False
     asked_again_at: float = float("-inf")
-    kept_off: bool = False
-    switch: str | None = None
 
 
 _hub = _Hub()
@@ -137,26 +179,17 @@ _hub = _Hub()
 
 def settle_hub() -> bool:
     """Whether the hub answers; while it does not, its libraries are made to use their cache only."""
-    if not _hub.online:
-        _hub.online = _answers_now()
-        if _hub.online:
-            _go_online()
-        else:
-            _go_offline()
-    return _hub.online
-
-
-def _answers_now() -> bool:
     start = time.monotonic()
-    if start < _hub.asked_again_at:
-        return False
-    environ = dict(os.environ)
-    if _hub.kept_off and environ.get(_SWITCH) == "1":  # which is ours: the user's is asked
-        environ[_SWITCH] = _hub.switch or ""
-    answered = hub_reachable(environ)
-    if not answered and time.monotonic() - start > PROBE_TIMEOUT_S / 2:
-        _hub.asked_again_at = time.monotonic() + _SILENCE_S
-    return answered
+    if not _hub.online and start >= _hub.asked_again_at:
+        _hub.online = hub_reachable()
+        end = time.monotonic()
+        if not _hub.online and end - start > PROBE_TIMEOUT_S / 2:
+            _hub.asked_again_at = end + _SILENCE_S
+    import_module("huggingface_hub.constants")  # of which others take the switch when they are imported
+    for name in ("huggingface_hub.constants", "datasets.config"):
+        if name in sys.modules:
+            sys.modules[name].HF_HUB_OFFLINE = not _hub.online  # type: ignore[attr-defined]
+    return _hub.online
 
 
 def hub_reachable(environ: Mapping[str, str] | None = None) -> bool:
@@ -184,33 +217,6 @@ def _probe(endpoint: str, answered: threading.Event) -> None:
         return
 
 
-def _go_offline() -> None:
-    """Make the libraries use their cache only; they read the environment when they are imported."""
-    if not _hub.kept_off:
-        _hub.kept_off, _hub.switch = True, os.environ.get(_SWITCH)
-    os.environ[_SWITCH] = "1"
-    _tell_libraries(offline=True)
-
-
-def _go_online() -> None:
-    """Undo what `_go_offline` did, if it did."""
-    if not _hub.kept_off:
-        return
-    if _hub.switch is None:
-        os.environ.pop(_SWITCH, None)
-    else:
-        os.environ[_SWITCH] = _hub.switch
-    _hub.kept_off = False
-    _tell_libraries(offline=False)
-
-
-def _tell_libraries(*, offline: bool) -> None:
-    for name in ("huggingface_hub.constants", "datasets.config"):
-        module = sys.modules.get(name)
-        if module is not None:
-            module.HF_HUB_OFFLINE = offline  # type: ignore[attr-defined]
-
-
 def _library() -> tuple[Any, tuple[type[Exception], ...]]:
     """`load_dataset` and everything that it raises for what is outside our control."""
     if not sys.stderr.isatty():
@@ -223,7 +229,3 @@ def _library() -> tuple[Any, tuple[type[Exception], ...]]:
     datasets.logging.set_verbosity_error()
     errors = (OSError, ValueError, httpx2.TransportError, datasets.exceptions.DatasetsError, RuntimeError)
     return datasets.load_dataset, errors
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

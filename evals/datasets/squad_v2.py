@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evals.datasets.base import Draft, HubDatasetLoader
-from evals.datasets.hub import HubSource
-from evals.datasets.tables import DatasetRows
+from evals.datasets.hub import DatasetRows, HubSource
 from evals.schemas.dataset import EvalQuestion, GoldPassage
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -165,22 +165,11 @@ def declines(reference: str, question: str) -> bool:
     return len(reference.split()) >= _PROSE and is_abstention(reference, question)
 
 
-def _is_refusal(reference: str, question: str) -> bool:
-    """Whether an expected answer of a user is clearly a refusal; a finding ("no defects were found") is none."""
-    return len(reference.split()) >= _PROSE and is_clear_refusal(reference, question)
-
-
-def _is_answerable(references: Collection[str], question: str, golds: Any, gold_answers: bool) -> bool:
-    """Whether there is a reference or a gold that answers, and no reference may decline, however short it is."""
-    known = references or (gold_answers and golds)
-    return bool(known) and not any(is_mark(text) or is_abstention(text, question) for text in references)
-
-
 def settle(data: dict[str, Any], where: str, dropped: Counter[str], *, gold_is_said: bool, gold_answers: bool) -> None:
     """Take what is no expected answer out of the fields of a question, and note what it says of answerability.
 
     A question with an expected answer or gold is answerable where the file does not say it, unless one of its
-    references declines.
+    references declines, however short it is.
 
     Args:
         data: The fields; `expected_answer` may be a list. Changed in place.
@@ -193,30 +182,37 @@ def settle(data: dict[str, Any], where: str, dropped: Counter[str], *, gold_is_s
     Raises:
         DatasetError: The expected answer says that there is none, and is_unanswerable that there is one.
     """
-    said = data.get("is_unanswerable")
-    expected, answers = _texts(data.get("expected_answer")), _texts(data.get("answers"))
-    if not all(isinstance(text, str) for text in (*expected, *answers)):
+    texts = [*_texts(data.get("expected_answer")), *_texts(data.get("answers"))]
+    if not all(isinstance(text, str) for text in texts):
         return  # which the check of the types will tell
-    given, asked = {*expected, *answers}, str(data.get("question", ""))
-    marks = {text for text in given if is_mark(text)}
-    if marks and said is False:
+    given, out = set(texts), set(filter(is_mark, texts))
+    by_mark = _unanswerable_by(out, given, data, where, dropped)
+    if data.get("is_unanswerable") and (by_mark or not gold_is_said) and data.get("gold_passages"):
+        dropped[_PASSAGES] += len(data.pop("gold_passages"))
+    if data.get("is_unanswerable") is None:
+        asked = str(data.get("question", ""))
+        known = given or (gold_answers and data.get("gold_passages"))
+        data["answerable_by_gold"] = bool(known) and not (out or any(is_abstention(text, asked) for text in given))
+        refused = {text for text in given - out if len(text.split()) >= _PROSE and is_clear_refusal(text, asked)}
+        dropped.update([DECLINED] if refused else [])
+        out |= refused
+    _keep(data, out)
+
+
+def _unanswerable_by(marks: set[str], given: set[str], data: dict[str, Any], where: str, dropped: Counter[str]) -> bool:
+    """Whether all references are marks, and so say what the file does not: that the question cannot be answered."""
+    if not marks:
+        return False
+    if data.get("is_unanswerable") is False:
         raise DatasetError(
             f"{where}: the expected answer is {min(marks)!r}, and is_unanswerable is false", "one of the two is wrong"
         )
-    if marks and marks < given:
+    if marks < given:
         dropped[_DISAGREE] += 1
-    elif marks and said is None:
-        data["is_unanswerable"] = said = True
-        gold_is_said = False
-    if said and not gold_is_said and (passages := data.pop("gold_passages", None)):
-        dropped[_PASSAGES] += len(passages)
-    out = set(marks)
-    if said is None:
-        out |= {text for text in given if _is_refusal(text, asked)}
-        data["answerable_by_gold"] = _is_answerable(given, asked, data.get("gold_passages"), gold_answers)
-    if out - marks:
-        dropped[DECLINED] += 1
-    _keep(data, [text for text in expected if text not in out], [text for text in answers if text not in out])
+        return False
+    is_new = data.get("is_unanswerable") is None
+    data["is_unanswerable"] = True
+    return is_new
 
 
 def _texts(value: Any) -> list[Any]:
@@ -224,12 +220,12 @@ def _texts(value: Any) -> list[Any]:
     return [item for item in items if not is_nothing(item)]
 
 
-def _keep(data: dict[str, Any], expected: list[str], answers: list[str]) -> None:
+def _keep(data: dict[str, Any], out: set[str]) -> None:
     """Put back what is left: the first expected answer, and of several all as accepted variants."""
-    variants = list(dict.fromkeys([*(expected if len(expected) > 1 else []), *answers]))
-    data.pop("expected_answer", None)
-    data.pop("answers", None)
+    expected, answers = (
+        [text for text in _texts(data.pop(field, None)) if text not in out] for field in ("expected_answer", "answers")
+    )
     if expected:
         data["expected_answer"] = expected[0]
-    if variants:
+    if variants := list(dict.fromkeys([*(expected if len(expected) > 1 else []), *answers])):
         data["answers"] = variants

@@ -1,10 +1,10 @@
 """Who declined what: abstention as a two-by-two table, with its rates."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import groupby
+from itertools import accumulate, groupby
 from math import fsum, isclose
 from operator import itemgetter
+from statistics import fmean
 
 from evals.schemas.base import Finite, Record
 from evals.schemas.results import EvalRecord, Scorecard
@@ -67,29 +67,32 @@ def table_of(counts: Mapping[Cell, int], confidence: float = 0.95, times: int = 
     """
     if not counts:
         return None
-    counts = Counter(counts)
-    answered, refused = counts[False, False], counts[False, True]
-    missed, declined = counts[True, False], counts[True, True]
+    answered, refused, missed, declined = (
+        counts.get(cell, 0) for cell in ((False, False), (False, True), (True, False), (True, True))
+    )
     answerable, unanswerable = answered + refused, missed + declined
     both = answerable + unanswerable
-
-    def rate(count: int, of: int) -> Rate:
-        interval = wilson(count, of, confidence, times=times)
-        return Rate(count=count, of=of, value=count / of if of else None, interval=interval)
-
+    rates = {
+        "false_abstention": (refused, answerable),
+        "missed_abstention": (missed, unanswerable),
+        "recall": (declined, unanswerable),
+        "precision": (declined, declined + refused),
+        "accuracy": (answered + declined, both),
+        "always_answering": (answerable, both),
+        "always_abstaining": (unanswerable, both),
+    }
     return AbstentionTable(
         answerable_answered=answered,
         answerable_abstained=refused,
         unanswerable_answered=missed,
         unanswerable_abstained=declined,
-        false_abstention=rate(refused, answerable),
-        missed_abstention=rate(missed, unanswerable),
-        recall=rate(declined, unanswerable),
-        precision=rate(declined, declined + refused),
-        accuracy=rate(answered + declined, both),
-        always_answering=rate(answerable, both),
-        always_abstaining=rate(unanswerable, both),
+        **{name: _rate(*shares, confidence, times) for name, shares in rates.items()},
     )
+
+
+def _rate(count: int, of: int, confidence: float, times: int) -> Rate:
+    interval = wilson(count, of, confidence, times=times)
+    return Rate(count=count, of=of, value=count / of if of else None, interval=interval)
 
 
 def beside_scorecard(table: AbstentionTable, card: Scorecard) -> AbstentionTable:
@@ -167,40 +170,25 @@ def curve_of(answers: Iterable[tuple[float, float]]) -> RiskCoverage | None:
     Returns:
         None where there is no answer.
     """
-    sure = sorted(answers, key=itemgetter(0), reverse=True)
-    if not sure:
+    ordered = sorted(answers, key=itemgetter(0), reverse=True)
+    if not ordered:
         return None
-    losses = _evened(sure)
+    evened, points, wrong = list[float](), list[RiskPoint](), 0.0
+    for confidence, tied in groupby(ordered, key=itemgetter(0)):
+        losses = [loss for _, loss in tied]
+        evened += [fsum(losses) / len(losses)] * len(losses)
+        wrong += fsum(losses)
+        share = len(evened) / len(ordered)
+        points.append(RiskPoint(confidence=confidence, coverage=share, risk=wrong / len(evened)))
     return RiskCoverage(
-        answers=len(sure),
-        points=_points(sure),
-        area=_area(losses),
-        area_of_chance=fsum(losses) / len(losses),
-        least_area=_area(sorted(loss for _, loss in sure)),
+        answers=len(ordered),
+        points=points,
+        area=_area(evened),
+        area_of_chance=fsum(evened) / len(evened),
+        least_area=_area(sorted(loss for _, loss in ordered)),
     )
 
 
-def _evened(sure: Sequence[tuple[float, float]]) -> list[float]:
-    """The losses in their order, each that of the mean of its confidence."""
-    losses: list[float] = []
-    for _, tied in groupby(sure, key=itemgetter(0)):
-        same = [loss for _, loss in tied]
-        losses += [fsum(same) / len(same)] * len(same)
-    return losses
-
-
 def _area(losses: Sequence[float]) -> float:
-    total, risks = 0.0, []
-    for count, loss in enumerate(losses, start=1):
-        total += loss
-        risks.append(total / count)
-    return fsum(risks) / len(risks)
-
-
-def _points(sure: Sequence[tuple[float, float]]) -> list[RiskPoint]:
-    points, wrong, given = [], 0.0, 0
-    for confidence, tied in groupby(sure, key=itemgetter(0)):
-        same = [loss for _, loss in tied]
-        wrong, given = wrong + fsum(same), given + len(same)
-        points.append(RiskPoint(confidence=confidence, coverage=given / len(sure), risk=wrong / given))
-    return points
+    """The mean of the risks at 1 to n answers."""
+    return fmean(total / count for count, total in enumerate(accumulate(losses), start=1))

@@ -1,7 +1,7 @@
 """How a judge fares against people's labels, and what its means are without its bias."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import combinations
@@ -27,7 +27,6 @@ from evals.schemas.calibration import (
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
 from evals.schemas.results import EvalRecord, EvalRun
-from evals.schemas.verdicts import JudgeRecord
 from evals.scoring.config import SCORE
 from evals.scoring.run_columns import cluster_of
 from evals.scoring.settings import score_settings
@@ -42,7 +41,7 @@ from evals.scoring.stats.agreement import (
     pearson,
     spearman,
 )
-from evals.scoring.stats.differences import Statistic, jackknife_interval
+from evals.scoring.stats.differences import jackknife_interval
 from evals.scoring.stats.means import mean_interval
 from evals.scoring.stats.missing import Corrected, Part, prediction_powered_mean, rogan_gladen
 from evals.text.numbers import agree
@@ -71,7 +70,6 @@ class Labelled:
         score_cut: From here on a score does.
         levels: Where labels and scores have these few values alone, they are what is agreed on; else good or not is.
         confidence: Of the intervals.
-        resampled: Whether figures that are no means, nor an AUROC, have intervals: these take their time.
     """
 
     labels: Numbers
@@ -81,7 +79,6 @@ class Labelled:
     score_cut: float = 1.0
     levels: frozenset[float] = frozenset()
     confidence: float = 0.95
-    resampled: bool = True
 
     @property
     def good(self) -> list[bool]:
@@ -104,18 +101,20 @@ class Labelled:
 def agreement_of(reading: Labelled) -> Agreement:
     """All figures of a reader who gives labels or scores."""
     if not reading.labels:
-        return _without(_NO_ANSWERS)
+        return order_of(reading)
     first, second = reading.categories
     good, called = reading.good, [float(yes) for yes in reading.called_good]
     same = [float(one == other) for one, other in zip(first, second, strict=True)]
     kinds = max(len(reading.levels) if (first, second) == (reading.labels, reading.scores) else 2, 2)
+
+    def ac1(one: Numbers, other: Numbers) -> float | None:
+        return gwet_ac1(one, other, kinds)
+
     return order_of(reading).model_copy(
         update={
             "agreement": rate(same, reading.clusters, reading.confidence),
-            "kappa": _resampled(
-                lambda at: cohen_kappa(_take(first, at), _take(second, at)), reading, "both give one label alone"
-            ),
-            "ac1": _resampled(lambda at: gwet_ac1(_take(first, at), _take(second, at), kinds), reading),
+            "kappa": _resampled(cohen_kappa, first, second, reading, "both give one label alone"),
+            "ac1": _resampled(ac1, first, second, reading),
             "sensitivity": _rate_where(called, good, reading, _NONE_GOOD),
             "specificity": _rate_where([1 - yes for yes in called], [not yes for yes in good], reading, _ALL_GOOD),
         }
@@ -124,36 +123,28 @@ def agreement_of(reading: Labelled) -> Agreement:
 
 def order_of(reading: Labelled) -> Agreement:
     """The figures of a reader who only orders answers: its numbers are no labels."""
-    if not reading.labels:
-        return _without(_NO_ANSWERS)
-    no_label = Figure(n=len(reading.labels), reason="its numbers are no labels")
-    return Agreement(
-        agreement=no_label,
-        kappa=no_label,
-        ac1=no_label,
-        sensitivity=no_label,
-        specificity=no_label,
-        auroc=_auroc(reading),
-        pearson=_correlation(pearson, reading),
-        spearman=_correlation(spearman, reading),
-        kendall=_correlation(kendall, reading),
-    )
+    n, good = len(reading.labels), reading.good
+    if not n:
+        return Agreement(**dict.fromkeys(Agreement.model_fields, Figure(reason=_NO_ANSWERS)))
+    above, below = halves(reading.scores, good)
+    area = auroc(above, below)
+    if area is None:
+        order = Figure(n=n, reason=_ALL_GOOD if above else _NONE_GOOD)
+    else:
+        ci = auroc_interval(reading.scores, good, reading.clusters, confidence=reading.confidence)
+        order = Figure(value=area, ci=ci, n=n)
+    figures = dict.fromkeys(Agreement.model_fields, Figure(n=n, reason="its numbers are no labels"))
+    correlations = {
+        statistic.__name__: _resampled(statistic, reading.labels, reading.scores, reading, _NO_SPREAD, correlation=True)
+        for statistic in (pearson, spearman, kendall)
+    }
+    return Agreement(**{**figures, "auroc": order, **correlations})
 
 
 def most_frequent(reading: Labelled) -> Labelled:
     """The same labels beside a reader who gives all answers the label that is most frequent."""
-    if not reading.labels:
-        return reading
-    common = Counter(reading.labels).most_common(1)[0][0]
-    return Labelled(
-        reading.labels,
-        [common] * len(reading.labels),
-        reading.clusters,
-        reading.label_cut,
-        reading.label_cut,
-        reading.levels,
-        reading.confidence,
-    )
+    common = [label for label, _ in Counter(reading.labels).most_common(1)]
+    return replace(reading, scores=common * len(reading.labels), score_cut=reading.label_cut)
 
 
 def rate(values: Numbers, clusters: Sequence[str], confidence: float) -> Figure:
@@ -166,45 +157,34 @@ def rate(values: Numbers, clusters: Sequence[str], confidence: float) -> Figure:
 
 def _rate_where(values: Numbers, chosen: Sequence[bool], reading: Labelled, reason: str) -> Figure:
     places = [place for place, yes in enumerate(chosen) if yes]
-    if not places:
-        return Figure(reason=reason)
-    return rate(_take(values, places), [reading.clusters[at] for at in places], reading.confidence)
+    clusters = [reading.clusters[at] for at in places]
+    return rate(_take(values, places), clusters, reading.confidence) if places else Figure(reason=reason)
 
 
-def _auroc(reading: Labelled) -> Figure:
-    good = reading.good
-    above, below = halves(reading.scores, good)
-    value = auroc(above, below)
-    if value is None:
-        return Figure(n=len(good), reason=_ALL_GOOD if above else _NONE_GOOD)
-    ci = auroc_interval(reading.scores, good, reading.clusters, confidence=reading.confidence)
-    return Figure(value=value, ci=ci, n=len(good))
-
-
-def _correlation(statistic: Callable[[Numbers, Numbers], float | None], reading: Labelled) -> Figure:
-    return _resampled(
-        lambda at: statistic(_take(reading.labels, at), _take(reading.scores, at)), reading, _NO_SPREAD, straight=False
-    )
-
-
-def _resampled(statistic: Statistic, reading: Labelled, reason: str | None = None, *, straight: bool = True) -> Figure:
-    n = len(reading.labels)
-    value = statistic(range(n))
+def _resampled(
+    statistic: Callable[[Numbers, Numbers], float | None],
+    first: Numbers,
+    second: Numbers,
+    reading: Labelled,
+    reason: str | None = None,
+    *,
+    correlation: bool = False,
+) -> Figure:
+    """A statistic of two readers with its jackknife interval; the reason where it is undefined."""
+    n, value = len(first), statistic(first, second)
     if value is None:
         return Figure(n=n, reason=reason)
-    if not reading.resampled:
-        return Figure(value=value, n=n)
-    ci = jackknife_interval(statistic, n, reading.clusters, confidence=reading.confidence, correlation=not straight)
+
+    def of_places(places: Sequence[int]) -> float | None:
+        return statistic(_take(first, places), _take(second, places))
+
+    confidence = reading.confidence
+    ci = jackknife_interval(of_places, n, reading.clusters, confidence=confidence, correlation=correlation)
     return Figure(value=value, ci=ci, n=n)
 
 
 def _take(values: Numbers, places: Sequence[int]) -> list[float]:
     return [values[place] for place in places]
-
-
-def _without(reason: str) -> Agreement:
-    nothing = Figure(reason=reason)
-    return Agreement(**dict.fromkeys(Agreement.model_fields, nothing))
 
 
 # Which calibration is of the judge of a run: of the same model, effort and wording of the prompts.
@@ -241,11 +221,6 @@ def find_calibration(
         if (each.metric, each.model, each.effort) == (metric, model, effort) and _same(each.prompt_hashes, hashes)
     ]
     return max(fitting, key=lambda each: each.created_at, default=None)
-
-
-def calibration_of(metric: str, judge: JudgeRecord, known: Iterable[Calibration]) -> Calibration | None:
-    """The calibration of a run's judge by a metric, if any."""
-    return find_calibration(metric, judge.model, judge.effort, judge.prompt_hashes, known)
 
 
 def refuse_uncalibrated(gated: Collection[str], never: Iterable[str], feeding: Collection[str], model: str) -> None:
@@ -305,7 +280,7 @@ def with_cards(run: EvalRun, records: Sequence[EvalRecord], known: Iterable[Cali
         return run
     every, judge = list(known), run.judge
     found = {
-        summary.name: calibration_of(summary.name, judge, every)
+        summary.name: find_calibration(summary.name, judge.model, judge.effort, judge.prompt_hashes, every)
         for summary in run.scorecard.metrics
         if asks_judge(summary.name) and summary.value is not None
     }
@@ -321,16 +296,11 @@ def with_cards(run: EvalRun, records: Sequence[EvalRecord], known: Iterable[Cali
 
 def card_of(calibration: Calibration) -> JudgeCard:
     """What a report says of a calibration."""
-    judge = calibration.judge
-    return JudgeCard(
-        labels=sum(answer.score is not None for answer in calibration.answers),
-        created_at=calibration.created_at,
-        agreement=judge.agreement,
-        kappa=judge.kappa,
-        sensitivity=judge.sensitivity,
-        specificity=judge.specificity,
-        auroc=judge.auroc,
-    )
+    figures = {
+        name: getattr(calibration.judge, name) for name in Agreement.model_fields if name in JudgeCard.model_fields
+    }
+    labels = sum(answer.score is not None for answer in calibration.answers)
+    return JudgeCard(labels=labels, created_at=calibration.created_at, **figures)
 
 
 def corrected_means(calibration: Calibration, run: EvalRun, records: Sequence[EvalRecord]) -> list[CorrectedMean]:
@@ -341,12 +311,12 @@ def corrected_means(calibration: Calibration, run: EvalRun, records: Sequence[Ev
     metric = known_metric(calibration.metric)
     if metric is None or metric.aggregation not in _MEANS or not calibration.judge.auroc.n:
         return []
-    labelled = [each for each in calibration.answers if each.score is not None]
-    settings = score_settings(run)
-    others = _others(metric, records, {each.answer for each in labelled}, settings.cluster)
-    found = _corrected([each.label for each in labelled], _judged_part(labelled), others, settings.confidence)
-    counts = {"labels": len(labelled), "others": len(others.values)}
-    return [_told(method, mean, metric, counts) for method, mean in found.items() if mean is not None]
+    told = [each for each in calibration.answers if each.score is not None]
+    settings, labels, judged = score_settings(run), [each.label for each in told], _judged_part(told)
+    others = _others(metric, records, frozenset(each.answer for each in told), settings.cluster)
+    found = _corrected(labels, judged, others, settings.confidence)
+    counts = {"labels": len(labels), "others": len(others.values)}
+    return [_on_scale(method, mean, metric, counts) for method, mean in found.items() if mean is not None]
 
 
 def _judged_part(labelled: Sequence[LabelledAnswer]) -> Part:
@@ -355,40 +325,29 @@ def _judged_part(labelled: Sequence[LabelledAnswer]) -> Part:
 
 def _corrected(labels: Sequence[float], judged: Part, others: Part, confidence: float) -> dict[str, Corrected | None]:
     """By method; Rogan and Gladen's where all are yes or no."""
-    powered = prediction_powered_mean(labels, judged, others, confidence=confidence)
-    if not {*labels, *judged.values, *others.values} <= {0.0, 1.0}:
-        return {"prediction-powered": powered}
-    said, called = [label == 1 for label in labels], [score == 1 for score in judged.values]
-    return {
-        "prediction-powered": powered,
-        "rogan-gladen": rogan_gladen(said, called, others, judged.clusters, confidence),
-    }
+    found = {"prediction-powered": prediction_powered_mean(labels, judged, others, confidence=confidence)}
+    if {*labels, *judged.values, *others.values} <= {0.0, 1.0}:
+        said, called = [label == 1 for label in labels], [score == 1 for score in judged.values]
+        found["rogan-gladen"] = rogan_gladen(said, called, others, judged.clusters, confidence)
+    return found
 
 
-def _told(method: str, mean: Corrected, metric: BaseMetric, counts: dict[str, int]) -> CorrectedMean:
-    """On the scale of the metric."""
+def _on_scale(method: str, mean: Corrected, metric: BaseMetric, counts: Mapping[str, int]) -> CorrectedMean:
+    """A mean from 0 to 1 on the scale of the metric."""
     low, high = metric.low or 0.0, metric.high or 1.0
-    value, ends = mean.value, mean.interval
-    data = {
-        "method": method,
-        "value": low + (high - low) * value,
-        "ci": (low + (high - low) * ends[0], low + (high - low) * ends[1]),
-        "power": mean.power,
-        **counts,
-    }
-    return CorrectedMean.model_validate(data)
+    value, *ends = (low + (high - low) * number for number in (mean.value, *mean.interval))
+    return CorrectedMean.model_validate({"method": method, "value": value, "ci": ends, "power": mean.power, **counts})
 
 
-def _others(metric: BaseMetric, records: Sequence[EvalRecord], labelled: set[str], cluster: str) -> Part:
+def _others(metric: BaseMetric, records: Sequence[EvalRecord], labelled: Set[str], cluster: str) -> Part:
     """The judge's scores, from 0 to 1, of the answers without a label."""
     low, high = metric.low or 0.0, metric.high or 1.0
-    values, clusters = [], []
+    values, clusters = list[float](), list[str]()
     for record in records:
         value = next((score.value for score in record.scores if score.name == metric.name), None)
-        if value is None or record.response is None or answer_hash(record.question, record.response) in labelled:
-            continue
-        values.append((value - low) / (high - low))
-        clusters.append(cluster_of(record.question, cluster))
+        if value is not None and record.response and answer_hash(record.question, record.response) not in labelled:
+            values.append((value - low) / (high - low))
+            clusters.append(cluster_of(record.question, cluster))
     return Part(values, clusters)
 
 
@@ -397,11 +356,11 @@ def _others(metric: BaseMetric, records: Sequence[EvalRecord], labelled: set[str
 
 Label = str | float
 
-_GOOD = frozenset({"yes", "y", "true", "right", "correct", "pass", "good", "supported", "adherent"})
-
-_BAD = frozenset({"no", "n", "false", "wrong", "incorrect", "fail", "bad", "unsupported", "not_adherent"})
-
-_MIDDLE = frozenset({"tie", "both", "equal"})
+_YES_AND_NO = {
+    **dict.fromkeys(("yes", "y", "true", "right", "correct", "pass", "good", "supported", "adherent"), 1.0),
+    **dict.fromkeys(("no", "n", "false", "wrong", "incorrect", "fail", "bad", "unsupported", "not_adherent"), 0.0),
+    **dict.fromkeys(("tie", "both", "equal"), 0.5),
+}
 
 _NOBODY_KNOWS = frozenset({"cannot_tell", "?", "unsure", "skip", "n/a"})
 
@@ -438,15 +397,14 @@ class Scale:
         """
         if label is None or label in _NOBODY_KNOWS:
             return None
-        found = self._worth(label)
+        found: float | None = None
+        if isinstance(label, str):
+            found = self.values.get(label)
+        elif not self.values:
+            found = (label - self.low) / (self.high - self.low)
         if found is None or not 0 <= found <= 1:
             raise DatasetError(f"{where}: label {label!r} is not one of {self.words}")
         return found
-
-    def _worth(self, label: Label) -> float | None:
-        if isinstance(label, str):
-            return self.values.get(label)
-        return None if self.values else (label - self.low) / (self.high - self.low)
 
     def cut_at(self, cut: float | None) -> "Scale":
         """The same scale with another cut, from 0 to 1; itself where none is given."""
@@ -482,7 +440,7 @@ def scale_of(labels: Sequence[Label], metric: BaseMetric) -> Scale:
     """
     numbers = {label for label in labels if isinstance(label, float)}
     if not numbers:
-        return _of_words(labels, metric)
+        return _scale_of_words({label for label in labels if isinstance(label, str)}, metric)
     if numbers <= {0.0, 1.0}:
         return Scale("0 and 1")
     if all(0 <= number <= 1 for number in numbers):
@@ -495,13 +453,11 @@ def scale_of(labels: Sequence[Label], metric: BaseMetric) -> Scale:
     )
 
 
-def _of_words(labels: Sequence[Label], metric: BaseMetric) -> Scale:
-    told = {label for label in labels if isinstance(label, str)} - _NOBODY_KNOWS
-    if isinstance(metric, LabelledMetric) and told <= metric.scale.keys():
-        return Scale(", ".join(metric.scale), values=metric.scale, levels=frozenset(metric.scale.values()))
-    values = {**dict.fromkeys(_GOOD, 1.0), **dict.fromkeys(_BAD, 0.0), **dict.fromkeys(_MIDDLE, 0.5)}
+def _scale_of_words(labels: Set[str], metric: BaseMetric) -> Scale:
     own = metric.scale if isinstance(metric, LabelledMetric) else {}
-    return Scale("yes and no", values={**values, **own})
+    if own and labels - _NOBODY_KNOWS <= own.keys():
+        return Scale(", ".join(own), values=own, levels=frozenset(own.values()))
+    return Scale("yes and no", values={**_YES_AND_NO, **own})
 
 
 # A judge's calibration, computed from labelled answers with their scores.
@@ -533,34 +489,25 @@ def figures_of(
         compares: Whether labels say only which of several answers is better: then they say of none how good it is.
     """
     whole = [each for each in judged if each.answer.score is not None]
-    reading = _beside([each.answer.score or 0.0 for each in whole], whole, scale, score_cut, confidence)
-    if compares:
-        reading = replace(reading, labels=[], scores=[], clusters=[])
-    same = most_frequent(reading)
-    long = replace(reading, scores=[float(each.answer.words) for each in whole] if reading.labels else [])
+    told = [] if compares else [each.answer for each in whole]
+    reading = Labelled(
+        [answer.label for answer in told],
+        [answer.score or 0.0 for answer in told],
+        [answer.cluster for answer in told],
+        scale.cut,
+        score_cut,
+        scale.levels,
+        confidence,
+    )
     return {
         "judge": agreement_of(reading),
         "annotators": _annotators(whole, scale, confidence),
-        "always_the_same": agreement_of(same),
-        "length": order_of(long),
+        "always_the_same": agreement_of(most_frequent(reading)),
+        "length": order_of(replace(reading, scores=[float(answer.words) for answer in told])),
         "preference": _preference(whole, confidence),
         "label_mean": rate(reading.labels, reading.clusters, confidence),
         "score_mean": rate(reading.scores, reading.clusters, confidence),
     }
-
-
-def _beside(
-    scores: Sequence[float], judged: Sequence[Judged], scale: Scale, score_cut: float, confidence: float
-) -> Labelled:
-    return Labelled(
-        labels=[each.answer.label for each in judged],
-        scores=scores,
-        clusters=[each.answer.cluster for each in judged],
-        label_cut=scale.cut,
-        score_cut=score_cut,
-        levels=scale.levels,
-        confidence=confidence,
-    )
 
 
 def _annotators(judged: Sequence[Judged], scale: Scale, confidence: float) -> Agreement | None:
@@ -580,26 +527,25 @@ def _annotators(judged: Sequence[Judged], scale: Scale, confidence: float) -> Ag
 
 def _preference(judged: Sequence[Judged], confidence: float) -> Preference | None:
     """Over all pairs of answers to one question by two systems; None where there are none."""
-    pairs = [pair for answers in _by_question(judged) for pair in combinations(answers, 2)]
+    pairs = list(_pairs(judged))
     if not pairs:
         return None
     decided = [(one, other) for one, other in pairs if one.label != other.label]
-    agreed = [_agreed(one, other) for one, other in decided]
-    found = rate(agreed, [one.cluster for one, _ in decided], confidence)
+    agreed = rate([_agreed(*pair) for pair in decided], [one.cluster for one, _ in decided], confidence)
     return Preference(
         pairs=len(pairs),
         tied=sum(one.score == other.score for one, other in pairs),
-        agreement=found if decided else Figure(reason="people prefer no answer"),
+        agreement=agreed if decided else Figure(reason="people prefer no answer"),
     )
 
 
-def _by_question(judged: Sequence[Judged]) -> list[list[LabelledAnswer]]:
-    """The answers of systems that are named, by question."""
-    found: defaultdict[str, list[LabelledAnswer]] = defaultdict(list)
+def _pairs(judged: Sequence[Judged]) -> Iterator[tuple[LabelledAnswer, LabelledAnswer]]:
+    by_question: defaultdict[str, list[LabelledAnswer]] = defaultdict(list)
     for each in judged:
         if each.answer.system is not None:
-            found[each.answer.id].append(each.answer)
-    return list(found.values())
+            by_question[each.answer.id].append(each.answer)
+    for answers in by_question.values():
+        yield from combinations(answers, 2)
 
 
 def _agreed(one: LabelledAnswer, other: LabelledAnswer) -> float:

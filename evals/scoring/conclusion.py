@@ -11,10 +11,9 @@ from typing import Any, Literal, Protocol
 from evals.metrics.base import BaseMetric
 from evals.metrics.sample import Sample
 from evals.schemas.dataset import EvalQuestion
-from evals.schemas.response import EvalResponse, Outcomes
-from evals.schemas.results import SCHEMA_VERSION, EvalRecord, EvalRun, Scorecard, WeightedScore
-from evals.schemas.run_parts import RunStatus
-from evals.schemas.verdicts import JudgeVerdict
+from evals.schemas.response import EvalResponse
+from evals.schemas.results import SCHEMA_VERSION, EvalRecord, EvalRun
+from evals.schemas.verdicts import JudgeVerdict, VerdictLosses
 from evals.scoring.abstention import AbstentionTable, beside_scorecard
 from evals.scoring.config import ScoringConfig
 from evals.scoring.diagnosis.outcome import Finding
@@ -134,17 +133,12 @@ class Measured:
 
 
 def measured(run: EvalRun, records: Sequence[EvalRecord]) -> Measured:
-    """A saved run with its records, seen as the run says that they were scored."""
-    return Measured(run, passing_cases(run, records), records)
-
-
-def passing_cases(run: EvalRun, records: Sequence[EvalRecord]) -> ScoringContext:
-    """The records of a saved run as they were scored, for walks over them.
+    """A saved run with its records, seen as the run says that they were scored, for walks over them.
 
     Raises:
         ConfigError: Its configuration was changed by hand to something that cannot be.
     """
-    return evidence_within(run, records, PassingCases(score_settings(run)))
+    return Measured(run, evidence_within(run, records, PassingCases(score_settings(run))), records)
 
 
 Ended = Literal["whole", "early", "refused"]
@@ -241,14 +235,11 @@ class Scorer:
     def score(self, record: EvalRecord) -> EvalRecord:
         """Measure the next record; it can be forgotten then."""
         scored = score_record(self._metrics, record, self._cases)
-        self._gather(scored, self._cases.of(scored))
-        return scored
-
-    def _gather(self, scored: EvalRecord, case: Sample) -> None:
         self._gathered.table.add(scored)
-        self._gathered.answers.add(scored, case)
+        self._gathered.answers.add(scored, self._cases.of(scored))
         if self._digest is not None:
             self._digest.add(self._first + len(self._digest.collected.ids), scored)
+        return scored
 
     def gathered(self) -> Gathered:
         """What is held of the records so far, as another process is sent it."""
@@ -276,47 +267,35 @@ class Scorer:
             stopped: Why asking ended early, where it did.
             fields: What else to set in the run.
         """
-        settings, terms = self._cases.settings, self._terms
-        scorecard = scorecard_of(self._metrics, self._gathered.table, settings)
-        losses_there = self._lacks_verdicts()
-        losses = find_losses(self._metrics, scored, self._cases) if losses_there else []
+        settings, terms, table = self._cases.settings, self._terms, self._gathered.table
+        scorecard = scorecard_of(self._metrics, table, settings)
+        losses: list[VerdictLosses] = []
+        notes = [note for note in fields.pop("notes", self._run.notes) if not note.startswith((MATCHING, LOSSES))]
+        notes += self.answers.notes_on_matching(settings)
+        if any(table.column(metric.name).missing()["judge"] for metric in self._metrics):
+            losses = find_losses(self._metrics, scored, self._cases)
+            notes += [*notes_on_losses(losses), *notes_on_datasets(scored)]
         outcomes = self.answers.outcomes(warmup_ms, judged=settings.judged).model_copy(
             update={"stopped": stopped, "judge_losses": losses}
         )
-        notes = [note for note in fields.pop("notes", self._run.notes) if not note.startswith((MATCHING, LOSSES))]
-        weighted = _weighted(scorecard, terms.scoring, outcomes, ended)
-        semantics = settings.semantics
+        if ended == "refused":
+            weighted = no_score(terms.scoring, "the server does not hold the documents")
+        else:
+            weighted = make_weighted_score(scorecard, terms.scoring, answered=outcomes.answered)
+        status = status_of(outcomes, terms.max_error_rate, ended_early=ended == "early")
         concluded = self._run.model_copy(
             update={
                 "schema_version": SCHEMA_VERSION,
                 "completed_at": datetime.now(UTC).replace(microsecond=0),
                 "scorecard": scorecard,
-                "weighted_score": with_interval(weighted, self._metrics, self._gathered.table, settings, terms.scoring),
+                "weighted_score": with_interval(weighted, self._metrics, table, settings, terms.scoring),
                 "error_count": sum(outcomes.transport.values()),
-                "status": _status(outcomes, terms.max_error_rate, ended),
+                "status": "failed" if ended == "refused" else status,
                 "outcomes": outcomes,
-                "semantics": semantics.names() if semantics is not None else None,
+                "semantics": settings.semantics and settings.semantics.names(),
                 "record_sum": None,  # that of the records of before, where the run goes on or measures another again
-                "notes": [
-                    *notes,
-                    *self.answers.notes_on_matching(settings),
-                    *notes_on_losses(losses),
-                    *(notes_on_datasets(scored) if losses_there else []),
-                ],
+                "notes": notes,
                 **fields,
             }
         )
         return concluded.model_copy(update={"gates": [] if terms.shard else check_gates(concluded, terms.gate)})
-
-    def _lacks_verdicts(self) -> bool:
-        return any(self._gathered.table.column(metric.name).missing()["judge"] for metric in self._metrics)
-
-
-def _weighted(scorecard: Scorecard, scoring: ScoringConfig, outcomes: Outcomes, ended: Ended) -> WeightedScore:
-    if ended == "refused":
-        return no_score(scoring, "the server does not hold the documents")
-    return make_weighted_score(scorecard, scoring, answered=outcomes.answered)
-
-
-def _status(outcomes: Outcomes, max_error_rate: float, ended: Ended) -> RunStatus:
-    return "failed" if ended == "refused" else status_of(outcomes, max_error_rate, ended_early=ended == "early")

@@ -1,15 +1,15 @@
 """The parts of the configuration that say how the weighted score is made, and which questions belong together."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 from typing import Annotated, Any, Self, TypeVar
 
-from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from evals.errors import ConfigError
 from evals.schemas.base import Finite, Record
-from evals.schemas.results import EvalRun, MetricSummary
+from evals.schemas.results import EvalRun
 from evals.schemas.run_parts import RAGAS_WEIGHTS
 from evals.text.yaml_files import first_problem
 
@@ -55,6 +55,14 @@ _PRIMARY = {
 _THRESHOLDS = {"USD": 0.10, "ms": 30_000.0}
 
 
+_CLOSED = {
+    "thresholds": "unit of an objective",
+    "primary": "group of quality",
+    "ragas_weights": "part of ragas_score",
+}
+"""The tables to which no key can be added, and what their keys are."""
+
+
 class ScoringConfig(Record):
     """How the weighted score is made of the metrics. In each table, what is not named keeps its default."""
 
@@ -74,41 +82,25 @@ class ScoringConfig(Record):
         """The metrics of the objectives that weigh something."""
         return frozenset(name for objective, weight in self.weights.items() if weight for name in self.feeds[objective])
 
-    @field_validator("ragas_weights")
-    @classmethod
-    def _all_ragas_weights(cls, weights: dict[str, float]) -> dict[str, float]:
-        unknown = weights.keys() - RAGAS_WEIGHTS.keys()
-        if unknown:
-            raise ValueError(f"{min(unknown)!r} is no part of ragas_score; these are: {', '.join(RAGAS_WEIGHTS)}")
-        return _one_is_positive({**RAGAS_WEIGHTS, **weights})
-
     @field_validator("primary", mode="before")
     @classmethod
-    def _primary_by_group(cls, primary: Any) -> Any:
+    def _lists_of_one(cls, primary: Any) -> Any:
         if not isinstance(primary, Mapping):
             return primary
-        unknown = [group for group in primary if group not in _PRIMARY]
-        if unknown:
-            raise ValueError(f"{unknown[0]!r} is no group of quality; these are: {', '.join(_PRIMARY)}")
-        return {**_PRIMARY, **{group: [names] if isinstance(names, str) else names for group, names in primary.items()}}
+        return {group: [names] if isinstance(names, str) else names for group, names in primary.items()}
 
-    @field_validator("weights")
+    @field_validator("weights", "feeds", "thresholds", "primary", "ragas_weights")
     @classmethod
-    def _all_weights(cls, weights: dict[str, float]) -> dict[str, float]:
-        return _one_is_positive({**_WEIGHTS, **weights})
-
-    @field_validator("feeds")
-    @classmethod
-    def _all_feeds(cls, feeds: dict[str, list[str]]) -> dict[str, list[str]]:
-        return {**_FEEDS, **feeds}
-
-    @field_validator("thresholds")
-    @classmethod
-    def _all_thresholds(cls, thresholds: dict[str, float]) -> dict[str, float]:
-        unknown = thresholds.keys() - _THRESHOLDS.keys()
-        if unknown:
-            raise ValueError(f"no objective is in {min(unknown)!r}; units are: {', '.join(_THRESHOLDS)}")
-        return {**_THRESHOLDS, **thresholds}
+    def _with_defaults(cls, table: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        name = info.field_name or ""
+        default = cls.model_fields[name].default
+        unknown = table.keys() - default.keys()
+        if unknown and name in _CLOSED:
+            raise ValueError(f"{min(unknown)!r} is no {_CLOSED[name]}; these are: {', '.join(default)}")
+        whole = {**default, **table}
+        if name in ("weights", "ragas_weights") and not any(whole.values()):
+            raise ValueError("at least one weight must be positive")
+        return whole
 
     @model_validator(mode="after")
     def _weights_name_objectives(self) -> Self:
@@ -117,12 +109,6 @@ class ScoringConfig(Record):
                 raise ValueError(f"weight of an objective that nothing feeds: {name!r} (add it to scoring.feeds)")
             raise ValueError(f"objective without a weight: {name!r} (add it to scoring.weights)")
         return self
-
-
-def _one_is_positive(weights: dict[str, float]) -> dict[str, float]:
-    if not any(weights.values()):
-        raise ValueError("at least one weight must be positive")
-    return weights
 
 
 # What a saved run says of its configuration, read without what measures.
@@ -140,18 +126,14 @@ def scoring_config(run: EvalRun) -> ScoringConfig:
     return valid_part(ScoringConfig, run, "scoring")
 
 
-def _part(run: EvalRun, key: str) -> Mapping[str, Any]:
-    part = run.eval_config.get(key)
-    return part if isinstance(part, Mapping) else {}
-
-
 def valid_part(model: type[_Part], run: EvalRun, key: str) -> _Part:
     """A part of the run's configuration, as it stands in the run.
 
     Raises:
         ConfigError: It was changed by hand to something that cannot be.
     """
-    known = {name: value for name, value in _part(run, key).items() if name in model.model_fields}
+    part = run.eval_config.get(key)
+    known = {name: part[name] for name in model.model_fields if name in part} if isinstance(part, Mapping) else {}
     try:
         return model.model_validate(known)
     except ValidationError as error:
@@ -205,35 +187,32 @@ def headline(run: EvalRun) -> Headline:
         ConfigError: The run's weights were changed by hand to something that cannot be.
     """
     weighted = run.weighted_score
-    coverage = weighted.coverage if weighted.coverage is not None else _coverage(run)
-    failed = why_failed(run)
-    if failed is not None:
-        return Headline(None, coverage, failed)
-    if weighted.score is None:
-        return Headline(None, coverage, weighted.reason or _earlier_reason(run))
-    if coverage < LEAST_COVERAGE - _ROUNDING:
-        measured = ", ".join(weighted.weights)
-        return Headline(None, coverage, f"only {percent(coverage)} of the weight is measured: {measured}")
-    return Headline(weighted.score, coverage)
+    coverage = weighted.coverage
+    if coverage is None:  # of a run of before
+        whole = fsum(scoring_config(run).weights.values())
+        coverage = min(1.0, fsum(weighted.weights.values()) / whole)
+    reason = why_failed(run)
+    if reason is None:
+        reason = _why_none(run) if weighted.score is None else too_little(coverage, weighted.weights)
+    return Headline(weighted.score if reason is None else None, coverage, reason)
+
+
+def too_little(coverage: float, measured: Iterable[str]) -> str | None:
+    """Why there is no score where so small a share of the weight is measured; None where it is enough."""
+    if coverage >= LEAST_COVERAGE - _ROUNDING:
+        return None
+    return f"only {percent(coverage)} of the weight is measured: {', '.join(measured)}"
 
 
 def why_failed(run: EvalRun) -> str | None:
     """Why a run that failed did; None for one that did not."""
-    if run.status != "failed":
-        return None
-    return run.weighted_score.reason or _earlier_reason(run)
+    return _why_none(run) if run.status == "failed" else None
 
 
-def _coverage(run: EvalRun) -> float:
-    """Of a run that does not say it; all of the weight where the configuration does not say what there was."""
-    if not run.weighted_score.weights:
-        return 0.0
-    whole = fsum(scoring_config(run).weights.values())
-    return min(1.0, fsum(run.weighted_score.weights.values()) / whole)
-
-
-def _earlier_reason(run: EvalRun) -> str:
-    """Of a run whose score does not say why it is none."""
+def _why_none(run: EvalRun) -> str:
+    """Why there is no score, also of a run of before, which does not say it."""
+    if run.weighted_score.reason:
+        return run.weighted_score.reason
     if run.is_unscored:
         return "the run did not finish, and none of it is scored yet"
     reasons = set(run.weighted_score.left_out.values())
@@ -246,7 +225,7 @@ def differing_objectives(first: EvalRun, other: EvalRun) -> list[str]:
     """What two weighted scores do not have in common, in words; empty where they measure the same."""
     here, there = _measured(first), _measured(other)
     found = []
-    for name in [*here, *(name for name in there if name not in here)]:
+    for name in dict.fromkeys([*here, *there]):
         if name not in here or name not in there:
             found.append(f"{name} is measured in {(first if name in here else other).id} alone")
         elif here[name] != there[name]:
@@ -289,12 +268,10 @@ def by_objectives(runs: Sequence[EvalRun]) -> list[list[EvalRun]]:
     """Runs that have a score, put together where their scores measure the same, in the order of the first of each."""
     groups: list[list[EvalRun]] = []
     for run in runs:
-        if headline(run).score is None:
-            continue
-        group = next((each for each in groups if not differing_objectives(each[0], run)), None)
-        if group is None:
-            groups.append([run])
-        else:
+        if headline(run).score is not None:
+            group = next((each for each in groups if not differing_objectives(each[0], run)), None)
+            if group is None:
+                groups.append(group := [])
             group.append(run)
     return groups
 
@@ -361,31 +338,8 @@ class Measurement:
 
 def see(run: EvalRun, name: str) -> Measurement:
     """What a run says of a metric; `score` is its weighted score."""
-    return _score(run) if name == SCORE else _metric(run, name)
-
-
-def _score(run: EvalRun) -> Measurement:
-    head, weighted = headline(run), run.weighted_score
-    of = "" if head.is_whole else f" of {percent(head.coverage)} of the weight"
-    flagged = _flagged_feeds(run)
-    return Measurement(
-        head.score,
-        weighted.ci,
-        weighted.interval.n if weighted.interval else None,
-        head.reason,
-        of,
-        bounds=None if any(one.value is None for one in flagged) else weighted.bounds,
-        flagged=max((one.counts.injection for one in flagged), default=0),
-    )
-
-
-def _flagged_feeds(run: EvalRun) -> list[MetricSummary]:
-    """The metrics that may feed the score of which the judge flags questions."""
-    feeds = set().union(*scoring_config(run).feeds.values())
-    return [one for one in run.scorecard.metrics if one.name in feeds and one.counts.injection]
-
-
-def _metric(run: EvalRun, name: str) -> Measurement:
+    if name == SCORE:
+        return _score(run)
     summary = run.scorecard.find(name)
     if summary is None:
         return Measurement(None, reason="the run does not have it")
@@ -398,4 +352,19 @@ def _metric(run: EvalRun, name: str) -> Measurement:
         open_above=summary.interval is not None and summary.interval.open_above,
         bounds=summary.bounds,
         flagged=summary.counts.injection,
+    )
+
+
+def _score(run: EvalRun) -> Measurement:
+    head, weighted = headline(run), run.weighted_score
+    feeds = set().union(*scoring_config(run).feeds.values())
+    flagged = [one for one in run.scorecard.metrics if one.name in feeds and one.counts.injection]
+    return Measurement(
+        head.score,
+        weighted.ci,
+        weighted.interval.n if weighted.interval else None,
+        head.reason,
+        "" if head.is_whole else f" of {percent(head.coverage)} of the weight",
+        bounds=None if any(one.value is None for one in flagged) else weighted.bounds,
+        flagged=max((one.counts.injection for one in flagged), default=0),
     )

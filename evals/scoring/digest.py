@@ -1,14 +1,15 @@
 """What views need of the records of a run, derived in one walk over them and kept beside the records."""
 
 import json
-from array import array
+import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar, overload
+from operator import itemgetter
+from typing import Literal, NamedTuple, TypeVar
 
-from pydantic import PlainSerializer, PlainValidator, TypeAdapter
+from pydantic import TypeAdapter
 
 from evals import __version__
 from evals.schemas.base import Record
@@ -35,118 +36,35 @@ from evals.text.matching.documents import RunEvidence
 
 T = TypeVar("T")
 
-# The first broken link of each question that has one, in columns: of many questions the same is said.
 
+class BrokenLink(NamedTuple):
+    """What `Finding` says of a question, which is named by its number in the run."""
 
-def _column(numbers: Iterable[int] = ()) -> "array[int]":
-    return array("I", numbers)
-
-
-NumberColumn = Annotated[Any, PlainValidator(_column), PlainSerializer(list)]
-"""An `array` of whole numbers, as a list in JSON."""
-
-
-class Said(NamedTuple):
-    """What `Finding` says of a question, without the question."""
-
+    number: int
     link: Link
     explanation: str
+    """A sentence on what happened."""
     hit_ranks: tuple[int, ...] = ()
     remarks: tuple[str, ...] = ()
 
-
-@dataclass(frozen=True, slots=True)
-class BrokenLink:
-    """What is said of a question, which is named by its number in the run."""
-
-    number: int
-    said: Said
-
-    @property
-    def link(self) -> Link:
-        """The link."""
-        return self.said.link
-
-    @property
-    def explanation(self) -> str:
-        """A sentence on what happened."""
-        return self.said.explanation
-
     def with_record(self, record: EvalRecord) -> Finding:
         """The finding with its record."""
-        link, explanation, hit_ranks, remarks = self.said
-        return Finding(link, explanation, record, hit_ranks, remarks)
+        return Finding(self.link, self.explanation, record, self.hit_ranks, self.remarks)
 
 
-@dataclass(slots=True)
-class BrokenLinks(Sequence[BrokenLink]):
-    """Broken links of questions; what is said of several is held once.
+def in_turn(links: Iterable[BrokenLink], most: int | None = None) -> list[BrokenLink]:
+    """Order broken links so that each link comes first once, then each a second time, and so on.
 
-    Attributes:
-        table: What is said.
-        numbers: Of the questions.
-        codes: By question, the place in the table.
+    Args:
+        links: In whatever order; of one link they stay in it.
+        most: So many are wanted at most; all where None.
     """
-
-    table: list[Said] = field(default_factory=list)
-    numbers: NumberColumn = field(default_factory=_column)
-    codes: NumberColumn = field(default_factory=_column)
-
-    def __len__(self) -> int:
-        return len(self.numbers)
-
-    @overload
-    def __getitem__(self, place: int) -> BrokenLink: ...
-    @overload
-    def __getitem__(self, place: slice) -> "BrokenLinks": ...
-    def __getitem__(self, place: int | slice) -> "BrokenLink | BrokenLinks":
-        if isinstance(place, slice):
-            return BrokenLinks(self.table, self.numbers[place], self.codes[place])
-        return BrokenLink(self.numbers[place], self.table[self.codes[place]])
-
-    def chosen(self, places: Sequence[int]) -> "BrokenLinks":
-        """Those at these places, in their order."""
-        numbers, codes = (_column(column[place] for place in places) for column in (self.numbers, self.codes))
-        return BrokenLinks(self.table, numbers, codes)
-
-    def where(self, wanted: Iterable[Link]) -> "BrokenLinks":
-        """Those of these links, in their order."""
-        links = frozenset(wanted)
-        codes = {code for code, said in enumerate(self.table) if said.link in links}
-        return self.chosen([place for place, code in enumerate(self.codes) if code in codes])
-
-    def in_order(self) -> "BrokenLinks":
-        """The same in the order of the chain, then of the questions."""
-        rank = [said.link.place for said in self.table]
-        return self.chosen(sorted(range(len(self)), key=lambda place: rank[self.codes[place]]))
-
-    def links(self) -> Iterator[tuple[int, Link]]:
-        """The number of each question, with its link."""
-        return ((number, self.table[code].link) for number, code in zip(self.numbers, self.codes, strict=True))
-
-
-class BrokenLinksBuilder:
-    """Collects broken links while records are walked."""
-
-    def __init__(self) -> None:
-        self._numbers, self._codes = _column(), _column()
-        self._table: dict[Said, int] = {}
-
-    def add(self, number: int, finding: Finding) -> None:
-        """Add what was found of the question with this number."""
-        said = Said(finding.link, finding.explanation, finding.hit_ranks, finding.remarks)
-        self._numbers.append(number)
-        self._codes.append(self._table.setdefault(said, len(self._table)))
-
-    def extend(self, later: "BrokenLinksBuilder") -> None:
-        """Add what was found of the questions that follow."""
-        codes = [self._table.setdefault(said, len(self._table)) for said in later._table]
-        self._numbers.extend(later._numbers)
-        self._codes.extend(map(codes.__getitem__, later._codes))
-
-    def build(self) -> BrokenLinks:
-        """What was added, in the order of the chain, then of the questions."""
-        return BrokenLinks(list(self._table), self._numbers, self._codes).in_order()
+    turns: Counter[Link] = Counter()
+    placed = []
+    for one in links:
+        placed.append((turns[one.link], one.link.place, one))
+        turns[one.link] += 1
+    return [one for *_, one in sorted(placed, key=itemgetter(0, 1))][:most]
 
 
 # All that views derive of a run's records: made in one walk that holds none of them.
@@ -159,7 +77,7 @@ Declines = Literal["?", "n", "y"]
 class RunSummary(Record):
     """What is derived of the records of a run."""
 
-    found: BrokenLinks
+    found: list[BrokenLink]
     """In the order of the chain, then of the questions."""
     diagnosis: Diagnosis
     to_verify: list[int]
@@ -175,20 +93,21 @@ class RunSummary(Record):
     """The keys of the questions' metadata."""
 
     @property
-    def failures(self) -> BrokenLinks:
+    def failures(self) -> list[BrokenLink]:
         """Those that ended wrong."""
-        return self.found.where(link for link in Link if link.is_failure)
+        return [one for one in self.found if one.link.is_failure]
 
-    def links(self, ids: Sequence[str]) -> dict[str, Link]:
-        """The first broken link by the id of the question, of those that have one."""
-        return {ids[number]: link for number, link in self.found.links()}
+    @property
+    def links(self) -> dict[int, Link]:
+        """The first broken link by the number of the question, of those that have one."""
+        return {one.number: one.link for one in self.found}
 
 
 @dataclass(slots=True)
 class Collected:
     """What is held of the records of a summary until it is built; `merge` adds that of the records that follow."""
 
-    found: BrokenLinksBuilder = field(default_factory=BrokenLinksBuilder)
+    found: list[BrokenLink] = field(default_factory=list)
     remarks: RemarksSeen = field(default_factory=dict)
     to_verify: list[int] = field(default_factory=list)
     cells: Counter[Cell] = field(default_factory=Counter)
@@ -221,7 +140,8 @@ class RunSummaryBuilder:
         to.ids.append(record.question.id)
         finding = finding_of(record, cases, self.facts)
         if finding is not None:
-            to.found.add(number, finding)
+            said = sys.intern(finding.explanation)  # of many questions the same is said
+            to.found.append(BrokenLink(number, finding.link, said, finding.hit_ranks, finding.remarks))
         to.asked.append(add_remarks(to.remarks, record, cases))
         if needs_verification(record):
             to.to_verify.append(number)
@@ -243,10 +163,10 @@ class RunSummaryBuilder:
             times: How often each question was asked.
         """
         seen = self.collected
-        found = seen.found.build()
+        found = sorted(seen.found, key=lambda one: one.link.place)
         by_link: dict[Link, list[str]] = {}
-        for number, link in found.links():
-            by_link.setdefault(link, []).append(seen.ids[number])
+        for one in found:
+            by_link.setdefault(one.link, []).append(seen.ids[one.number])
         return RunSummary(
             found=found,
             diagnosis=diagnosis_of(sum(seen.asked), by_link, seen.remarks, certainty, times),
@@ -308,30 +228,53 @@ def stamp_of(run: EvalRun) -> str:
     return sha256(said.encode()).hexdigest()
 
 
+def _kept(
+    run: EvalRun,
+    records: Sequence[EvalRecord],
+    name: str,
+    make: Callable[[], T],
+    write: Callable[[T], bytes],
+    read: Callable[[bytes], T],
+) -> T:
+    """What was derived of records in a file, as it is kept beside them; else it is made, and kept there."""
+    if not isinstance(records, RecordFile):
+        return make()
+    stamp = stamp_of(run)
+    data = records.derived(name, stamp)
+    if data is not None:
+        return read(data)
+    made = make()
+    records.keep(stamp, {name: write(made)})
+    return made
+
+
 def evidence_within(run: EvalRun, records: Sequence[EvalRecord], cases: ScoringContext) -> ScoringContext:
     """The cases, which match with what all records of the run say about matching."""
-    if not isinstance(records, RecordFile):
-        return cases.within(records)
-    evidence = _kept(run, records, _EVIDENCE, _EVIDENCE_JSON.validate_json)
-    if evidence is None:
-        evidence = evidence_of(records, cases.settings.match)
-        records.keep(stamp_of(run), {_EVIDENCE: _EVIDENCE_JSON.dump_json(evidence)})
-    return cases.match_with(evidence)
+
+    def make() -> RunEvidence:
+        return evidence_of(records, cases.settings.match)
+
+    return cases.match_with(
+        _kept(run, records, _EVIDENCE, make, _EVIDENCE_JSON.dump_json, _EVIDENCE_JSON.validate_json)
+    )
 
 
 def kept_digest(run: EvalRun, records: Sequence[EvalRecord], cases: ScoringContext) -> RunSummary:
     """The digest of a run: as it is kept beside its records, else made, and kept there from then on."""
-    found = _kept(run, records, _DIGEST, RunSummary.model_validate_json)
-    if found is None:
-        found = digest_of(run, records, cases)
-        if isinstance(records, RecordFile):
-            keep_digest(run, records, found, cases)
-    return found
+
+    def make() -> RunSummary:
+        return digest_of(run, records, cases)
+
+    return _kept(run, records, _DIGEST, make, _digest_json, RunSummary.model_validate_json)
+
+
+def _digest_json(digest: RunSummary) -> bytes:
+    return digest.model_dump_json().encode()
 
 
 def keep_digest(run: EvalRun, records: RecordFile, digest: RunSummary, cases: ScoringContext) -> None:
     """Keep a digest beside the records that it was made of, and what these say about matching."""
-    derived, evidence = {_DIGEST: digest.model_dump_json().encode()}, cases.settings.evidence
+    derived, evidence = {_DIGEST: _digest_json(digest)}, cases.settings.evidence
     if evidence is not None:
         derived[_EVIDENCE] = _EVIDENCE_JSON.dump_json(evidence)
     records.keep(stamp_of(run), derived)
@@ -339,36 +282,28 @@ def keep_digest(run: EvalRun, records: RecordFile, digest: RunSummary, cases: Sc
 
 def kept_columns(run: EvalRun, records: Sequence[EvalRecord]) -> RunColumns:
     """The columns of a run: as they are kept beside its records, else made, and kept there from then on."""
-    settings = score_settings(run)
-    if not isinstance(records, RecordFile):
-        return columns_of(records, settings.cluster)
-    found = _kept(run, records, _COLUMNS, lambda data: unpack(data, records.ids))
-    if found is None:
-        found = columns_of(records, settings.cluster)
-        records.keep(stamp_of(run), {_COLUMNS: pack(found)})
-    return found
+    cluster, ids = score_settings(run).cluster, records.ids if isinstance(records, RecordFile) else ()
+    if not ids:
+        return columns_of(records, cluster)
+    return _kept(run, records, _COLUMNS, lambda: columns_of(records, cluster), pack, lambda data: unpack(data, ids))
 
 
 def kept_values(run: EvalRun, records: Sequence[EvalRecord], key: str) -> list[str | None]:
     """What each question has for a key: as it is kept beside the records, else made, and kept there from then on."""
-    found = _kept(run, records, _VALUES + key, lambda data: unpack_texts(json.loads(data)))
-    if found is None:
-        packed = pack_texts([slice_value(record.question, key) for record in records])
-        found = unpack_texts(packed)
-        if isinstance(records, RecordFile):
-            records.keep(stamp_of(run), {_VALUES + key: json.dumps(packed).encode()})
-    return found
+
+    def make() -> list[str | None]:
+        return [slice_value(record.question, key) for record in records]
+
+    return _kept(run, records, _VALUES + key, make, _values_json, lambda data: unpack_texts(json.loads(data)))
+
+
+def _values_json(values: Sequence[str | None]) -> bytes:
+    return json.dumps(pack_texts(values)).encode()
 
 
 def keep_slices(
     run: EvalRun, records: RecordFile, columns: RunColumns, values: Mapping[str, Sequence[str | None]]
 ) -> None:
     """Keep what slices are made of beside the records: their columns, and what each question has for some keys."""
-    packed = {_VALUES + key: json.dumps(pack_texts(each)).encode() for key, each in values.items()}
+    packed = {_VALUES + key: _values_json(each) for key, each in values.items()}
     records.keep(stamp_of(run), {_COLUMNS: pack(columns), **packed})
-
-
-def _kept(run: EvalRun, records: Sequence[EvalRecord], name: str, read: Callable[[bytes], T]) -> T | None:
-    """What is kept under a name; None where nothing is, or records are not in a file."""
-    data = records.derived(name, stamp_of(run)) if isinstance(records, RecordFile) else None
-    return None if data is None else read(data)

@@ -45,12 +45,12 @@ def judge_end(value: float, end: float | None, limit: float, n: int | None, hold
         n: Of how many questions the value is.
         holds: Whether a number is on the right side of the limit.
     """
-    if end is not None and holds(end) and holds(value):
-        return Evidence("met")
     if not holds(value):
         return Evidence("not met")
     if end is None:
         return Evidence("not enough evidence", None, ": there is no end of an interval to hold it against")
+    if holds(end):
+        return Evidence("met")
     more = questions_to_settle(value, end, limit, n)
     if more is None:
         return Evidence("not enough evidence", None, ": no number of questions settles it while the value is the limit")
@@ -95,11 +95,6 @@ def questions_to_settle(value: float, end: float, limit: float, n: int | None) -
     return max(1, ceil(n * (reach / gap) ** 2) - n)
 
 
-LOW = "@low"
-
-_WHOLE_PERCENT = 100
-
-
 _GATE = re.compile(
     r"\s*(?P<name>\w+)\s*(?P<at_low>@low)?\s*"
     r"(?P<sign>>=|<=|>|<|==)\s*(?P<limit>[-+]?\d*\.?\d+(?:[eE][-+]?\d+)?)\s*(?P<low_too>@low)?\s*"
@@ -140,23 +135,22 @@ class Gate:
         if failed is not None:
             return self._not_met(f"the run failed: {failed}")
         seen = see(run, self.metric)
-        bounds = [seen.bound(upper=upper) for upper in self._unfavourable]
+        unfavourable = [False, True] if self.sign == "==" else [self.sign not in {">=", ">"}]
+        bounds = [seen.bound(upper=upper) for upper in unfavourable]
         worst = next((bound for bound in bounds if bound is None or not self.holds(bound)), bounds[0])
         return heed_flagged(self._of(seen), worst, seen.flagged, holds=worst is not None and self.holds(worst))
-
-    @property
-    def _unfavourable(self) -> list[bool]:
-        """Which bounds speak against the condition: the upper one (True), the lower one (False), or both."""
-        return [False, True] if self.sign == "==" else [self.sign not in {">=", ">"}]
 
     def _of(self, seen: Measurement) -> GateOutcome:
         if seen.value is None:
             return self._not_met(f"{self.metric} has no value{f' ({seen.reason})' if seen.reason else ''}")
         if seen.at_least and self.sign not in {">=", ">"}:
             return self._not_met(f"{self.metric} is at least {seen.value:.4g}, as requests ran out of time", seen)
-        if self.at_low:
-            return self._on_the_end(seen, seen.value)
-        return self._outcome("met" if self.holds(seen.value) else "not met", f"{self.metric} is {seen}", seen)
+        if not self.at_low:
+            return self._outcome("met" if self.holds(seen.value) else "not met", f"{self.metric} is {seen}", seen)
+        end = seen.low if self.sign in {">=", ">"} else seen.high
+        found = judge_end(seen.value, end, self.limit, seen.n, self.holds)
+        outcome = self._outcome(found.outcome, f"{self.metric} is {seen} ({seen.spread}){found.advice}", seen)
+        return outcome.model_copy(update={"ci": seen.ci, "more_questions": found.more})
 
     def holds(self, value: float) -> bool:
         """Whether a value meets the condition."""
@@ -168,14 +162,8 @@ class Gate:
     def _outcome(self, outcome: GateResult, message: str, seen: Measurement) -> GateOutcome:
         return GateOutcome(gate=str(self), outcome=outcome, message=message, value=seen.value, n=seen.n)
 
-    def _on_the_end(self, seen: Measurement, value: float) -> GateOutcome:
-        end = seen.low if self.sign in {">=", ">"} else seen.high
-        found = judge_end(value, end, self.limit, seen.n, self.holds)
-        outcome = self._outcome(found.outcome, f"{self.metric} is {seen} ({seen.spread}){found.advice}", seen)
-        return outcome.model_copy(update={"ci": seen.ci, "more_questions": found.more})
-
     def __str__(self) -> str:
-        return f"{self.metric}{LOW if self.at_low else ''}{self.sign}{self.limit:g}"
+        return f"{self.metric}{'@low' if self.at_low else ''}{self.sign}{self.limit:g}"
 
 
 def parse_gate(text: str, known: Iterable[str]) -> Gate:
@@ -192,35 +180,34 @@ def parse_gate(text: str, known: Iterable[str]) -> Gate:
     """
     found = _GATE.fullmatch(text)
     if not found or (found["at_low"] and found["low_too"]):
-        signs = " ".join(_SIGNS)
         raise ConfigError(
             f"not a gate: {text!r}",
-            f"write one such as 'recall_at_5>=0.8' or 'recall_at_5@low>=0.8'; there are {signs}",
+            f"write one such as 'recall_at_5>=0.8' or 'recall_at_5@low>=0.8'; there are {' '.join(_SIGNS)}",
         )
     names = [*known, SCORE]
     if found["name"] not in names:
         raise _not_known(found["name"], names)
-    _check_limit(text, found["name"], float(found["limit"]))
-    at_low = bool(found["at_low"] or found["low_too"])
-    if at_low and found["sign"] == "==":
+    gate = Gate(found["name"], found["sign"], float(found["limit"]), bool(found["at_low"] or found["low_too"]))
+    _check_limit(gate, text)
+    if gate.at_low and gate.sign == "==":
         raise ConfigError(
             f"not a gate: {text!r}: no end of an interval is the unfavourable one of ==", "use @low with >= <= > or <"
         )
-    return Gate(found["name"], found["sign"], float(found["limit"]), at_low)
+    return gate
 
 
-def _check_limit(text: str, name: str, limit: float) -> None:
+def _check_limit(gate: Gate, text: str) -> None:
     """Refuse a limit that no value can come near, such as 80 for a share.
 
     Raises:
         ConfigError: It lies outside the range of what the gate is on.
     """
-    low, high = _range_of(name)
-    if (low is None or limit >= low) and (high is None or limit <= high):
+    low, high = _range_of(gate.metric)
+    if (low is None or gate.limit >= low) and (high is None or gate.limit <= high):
         return
     there = f"at least {low:g}" if high is None else f"from {low:g} to {high:g}" if low is not None else f"{high:g}"
-    meant = f"did you mean {limit / 100:g}? " if high == 1 and 1 < limit <= _WHOLE_PERCENT else ""
-    raise ConfigError(f"not a gate: {text!r}: {name} is {there}", f"{meant}the limit must lie in that range")
+    meant = f"did you mean {gate.limit / 100:g}? " if high == 1 and 1 < gate.limit <= 100 else ""
+    raise ConfigError(f"not a gate: {text!r}: {gate.metric} is {there}", f"{meant}the limit must lie in that range")
 
 
 def _range_of(name: str) -> tuple[float | None, float | None]:

@@ -1,15 +1,13 @@
 """Whether lost verdicts were lost at random: those of long requests, or of many items, may be lost more often.
 
-Values that are there stand for lost ones (`evals.scoring.strata`), which is right where the loss does not depend on
+Values that are there stand for lost ones (`evals.scoring.scorecard`), which is right where the loss does not depend on
 what was asked. A judge that fails on long answers leaves the short ones, and these may be better or worse.
 """
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean, median
-from typing import Any
 
 from evals.judges.record import pairwise_disagreement
 from evals.metrics.base import BaseMetric
@@ -38,8 +36,8 @@ FEWEST = 3
 """With fewer lost, or fewer there, nothing is tested."""
 
 
-_Sizes = dict[tuple[str, LossBy], tuple[list[float], list[float]]]
-"""By request and measure, the sizes of those that are lost, and of those that are there."""
+_Sizes = tuple[list[float], list[float]]
+"""The sizes of those requests that are lost, and of those that are there."""
 
 
 def find_losses(
@@ -48,75 +46,62 @@ def find_losses(
     """Test for each thing that the judge was asked whether what is lost was longer, or of more items, than the rest.
 
     Args:
-        metrics: Of the run.
-        records: Scored; they are walked twice.
+        metrics: Of the run, of which some verdict is lost.
+        records: Scored.
         cases: They as metrics see them.
 
     Returns:
-        A test for each request and measure; nothing where no verdict is lost.
+        A test for each request and measure.
     """
-    sizes: _Sizes = {}
+    sizes: dict[tuple[str, LossBy], _Sizes] = {}
     too_long: Counter[str] = Counter()
-    for record in filter(_is_judged, records) if any(map(_lacks_verdicts, filter(_is_judged, records))) else ():
-        _add_sizes(sizes, record, new_requests(metrics, cases.of(record), ()))
-        too_long.update({verdict.request for verdict in record.verdicts if verdict.failure == "too_long"})
-    return _tests(sizes, too_long)
-
-
-def _tests(sizes: _Sizes, too_long: Counter[str]) -> list[VerdictLosses]:
-    tested = {key: both for key, both in sizes.items() if min(map(len, both)) >= _fewest(*key, too_long)}
-    return [_test(name, by, *both, LEVEL / len(tested), too_long[name]) for (name, by), both in tested.items()]
-
-
-def _fewest(name: str, by: LossBy, too_long: Counter[str]) -> int:
-    """One that is too long shows already that length decides."""
-    return 1 if by == "length" and too_long[name] else FEWEST
-
-
-def _is_judged(record: EvalRecord) -> bool:
-    return any(score.judged_by for score in record.scores)
-
-
-def _lacks_verdicts(record: EvalRecord) -> bool:
-    return any(score.missing == "judge" for score in record.scores)
-
-
-def _add_sizes(sizes: _Sizes, record: EvalRecord, requests: Iterable[VerdictRequest]) -> None:
-    there = {verdict.request for verdict in record.verdicts if verdict.reply is not None}
-    for request in requests:
-        for by, size in _measures(request):
-            sizes.setdefault((request.name, by), ([], []))[request.name in there].append(size)
-
-
-def _measures(request: VerdictRequest) -> Iterator[tuple[LossBy, float]]:
-    """How long a request is, in characters, and of how many items, where it has some."""
-    yield "length", float(len(json.dumps(request.data, ensure_ascii=False)))
-    lists = [len(part) for part in request.data.values() if _holds_items(part)]
-    if lists:
-        yield "items", float(max(lists))
-
-
-def _holds_items(part: Any) -> bool:
-    return isinstance(part, list) and bool(part) and isinstance(part[0], dict)
+    for record in records:
+        if any(score.judged_by for score in record.scores):
+            for name, by, size in _measures(new_requests(metrics, cases.of(record), ())):
+                sizes.setdefault((name, by), ([], []))[name in _obtained(record)].append(size)
+            too_long.update({verdict.request for verdict in record.verdicts if verdict.failure == "too_long"})
+    found = (_test(name, by, *both, too_long[name]) for (name, by), both in sizes.items())
+    tested = list(filter(None, found))
+    level = LEVEL / max(1, len(tested))
+    return [
+        test.model_copy(update={"level": level, "at_random": test.p >= level and not test.too_long}) for test in tested
+    ]
 
 
 def _test(
-    name: str, by: LossBy, lost: Sequence[float], there: Sequence[float], level: float, too_long: int
-) -> VerdictLosses:
-    p = mann_whitney_p(lost, there)
+    name: str, by: LossBy, lost: Sequence[float], obtained: Sequence[float], too_long: int
+) -> VerdictLosses | None:
+    """One test, whose level is not known yet; None where too few are lost, or there."""
     of_length = too_long if by == "length" else 0
+    if min(len(lost), len(obtained)) < (1 if of_length else FEWEST):  # one that is too long shows that length decides
+        return None
     return VerdictLosses(
         request=name,
         by=by,
         lost=len(lost),
-        obtained=len(there),
+        obtained=len(obtained),
         median_lost=median(lost),
-        median_obtained=median(there),
-        p=p,
-        level=level,
+        median_obtained=median(obtained),
+        p=mann_whitney_p(lost, obtained),
+        level=LEVEL,
         too_long=of_length,
-        at_random=p >= level and not of_length,
+        at_random=not of_length,
     )
+
+
+def _obtained(record: EvalRecord) -> set[str]:
+    """The requests that the judge replied to."""
+    return {verdict.request for verdict in record.verdicts if verdict.reply is not None}
+
+
+def _measures(requests: Iterable[VerdictRequest]) -> Iterator[tuple[str, LossBy, float]]:
+    """How long each request is, in characters, and of how many items, where it has some."""
+    for request in requests:
+        yield request.name, "length", float(len(json.dumps(request.data, ensure_ascii=False)))
+        parts = (part for part in request.data.values() if isinstance(part, list))
+        items = [len(part) for part in parts if part and isinstance(part[0], dict)]
+        if items:
+            yield request.name, "items", float(max(items))
 
 
 def notes_on_losses(losses: Iterable[VerdictLosses]) -> list[str]:
@@ -139,14 +124,6 @@ def _said(loss: VerdictLosses) -> str:
 # Whether verdicts were lost in one dataset rather than in the others: then the others stand for it.
 
 
-@dataclass
-class _Verdicts:
-    """Those on one request, by dataset."""
-
-    needed: Counter[str] = field(default_factory=Counter)
-    lost: Counter[str] = field(default_factory=Counter)
-
-
 def notes_on_datasets(records: Iterable[EvalRecord]) -> list[str]:
     """What a reader must know of datasets of which more verdicts are lost than of the others.
 
@@ -156,42 +133,35 @@ def notes_on_datasets(records: Iterable[EvalRecord]) -> list[str]:
     Returns:
         A note for each request and dataset of which that holds at 0.05, shared by all these tests.
     """
-    found = _by_request(records)
-    tests = [(name, each, dataset) for name, each in found.items() for dataset in _tested(each)]
-    return [
-        _said_datasets_of_losses(name, each, dataset)
-        for name, each, dataset in tests
-        if _p(each, dataset) < LEVEL / len(tests)
+    needed, lost = _by_request(records)
+    tests = [
+        (name, dataset, (count, needed[name][dataset], own.total(), needed[name].total()))
+        for name, own in lost.items()
+        for dataset, count in own.items()
+        if count >= FEWEST and len(own) > 1
     ]
+    level = LEVEL / max(1, len(tests))
+    return [_on_dataset(*test) for test in tests if too_many_p(*test[2]) < level]
 
 
-def _by_request(records: Iterable[EvalRecord]) -> Mapping[str, _Verdicts]:
-    found: dict[str, _Verdicts] = {}
+def _by_request(records: Iterable[EvalRecord]) -> tuple[dict[str, Counter[str]], dict[str, Counter[str]]]:
+    """How many verdicts each dataset needed, and how many of them are lost."""
+    needed: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    lost: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for record in records:
-        there = {verdict.request for verdict in record.verdicts if verdict.reply is not None}
+        there, dataset = _obtained(record), record.question.dataset
         for name in sorted({name for score in record.scores for name in score.judged_by}):
-            each = found.setdefault(name, _Verdicts())
-            each.needed[record.question.dataset] += 1
-            each.lost[record.question.dataset] += name not in there
-    return found
+            needed[name][dataset] += 1
+            lost[name][dataset] += name not in there
+    return needed, lost
 
 
-def _tested(each: _Verdicts) -> Iterator[str]:
-    """The datasets that can have more than their share: with three lost, beside others."""
-    return (dataset for dataset, lost in each.lost.items() if lost >= FEWEST and len(each.needed) > 1)
-
-
-def _p(each: _Verdicts, dataset: str) -> float:
-    return too_many_p(each.lost[dataset], each.needed[dataset], each.lost.total(), each.needed.total())
-
-
-def _said_datasets_of_losses(name: str, each: _Verdicts, dataset: str) -> str:
-    lost, needed = each.lost[dataset], each.needed[dataset]
-    elsewhere, others = each.lost.total() - lost, each.needed.total() - needed
+def _on_dataset(name: str, dataset: str, counts: tuple[int, int, int, int]) -> str:
+    count, own, every, whole = counts
     return (
-        f"{LOSSES}{name}: not at random: of {dataset or 'questions without a dataset'} {lost} of {needed} "
-        f"{agree(lost, 'is', 'are')} lost, of the others {elsewhere} of {others}; values lean towards the others, "
-        "bounds do not"
+        f"{LOSSES}{name}: not at random: of {dataset or 'questions without a dataset'} {count} of {own} "
+        f"{agree(count, 'is', 'are')} lost, of the others {every - count} of {whole - own}; values lean towards the "
+        "others, bounds do not"
     )
 
 
@@ -206,47 +176,16 @@ def with_facts(run: EvalRun, records: Sequence[EvalRecord]) -> EvalRun:
     if run.judge is None:
         return run
     judged = [summary.name for summary in run.scorecard.metrics if asks_judge(summary.name)]
+    of_answers = [name for name in judged if (metric := known_metric(name)) is not None and metric.of_answer]
+    flips = _flips(records)
     facts = {
-        "length_correlations": {name: found for name in judged if (found := _length(run, records, name)) is not None},
-        "score_flip_rates": _flips(records, judged),
+        "length_correlations": {name: _correlation_with_length(run, records, name) for name in of_answers},
+        "score_flip_rates": {name: flips[name] for name in judged if name in flips},
     }
     return run.model_copy(update={"judge": run.judge.model_copy(update=facts)})
 
 
-def _length(run: EvalRun, records: Sequence[EvalRecord], name: str) -> Figure | None:
-    """Spearman's correlation of score and number of words; None for a metric that is not of the answer."""
-    metric = known_metric(name)
-    if metric is None or not metric.of_answer:
-        return None
-    settings = score_settings(run)
-    values, words, clusters = list[float](), list[float](), list[str]()
-    for record in records:
-        value = _value(record, name)
-        if value is not None and record.response is not None and record.response.answer:
-            values.append(value)
-            words.append(len(record.response.answer.split()))
-            clusters.append(cluster_of(record.question, settings.cluster))
-    return _correlated(values, words, clusters, settings.confidence)
-
-
-def _correlated(values: Sequence[float], words: Sequence[float], clusters: Sequence[str], confidence: float) -> Figure:
-    n = len(values)
-    found = spearman(values, words)
-    if found is None:
-        return Figure(n=n, reason="scores or lengths are all the same" if n else "no answer has a score")
-
-    def of_places(places: Sequence[int]) -> float | None:
-        return spearman([values[at] for at in places], [words[at] for at in places])
-
-    ci = jackknife_interval(of_places, n, clusters, confidence=confidence, correlation=True, groups=_GROUPS)
-    return Figure(value=found, ci=ci, n=n)
-
-
-def _value(record: EvalRecord, name: str) -> float | None:
-    return next((score.value for score in record.scores if score.name == name), None)
-
-
-def _flips(records: Sequence[EvalRecord], judged: Sequence[str]) -> dict[str, float]:
+def _flips(records: Iterable[EvalRecord]) -> dict[str, float]:
     """By metric, the chance that two repeats give one answer different scores."""
     found: defaultdict[str, list[float]] = defaultdict(list)
     for record in records:
@@ -255,4 +194,26 @@ def _flips(records: Sequence[EvalRecord], judged: Sequence[str]) -> dict[str, fl
             share = pairwise_disagreement(repeated) if isinstance(repeated, list) else None
             if share is not None:
                 found[score.name].append(share)
-    return {name: fmean(found[name]) for name in judged if name in found}
+    return {name: fmean(shares) for name, shares in found.items()}
+
+
+def _correlation_with_length(run: EvalRun, records: Sequence[EvalRecord], name: str) -> Figure:
+    """Spearman's correlation of score and number of words."""
+    settings = score_settings(run)
+    values, words, clusters = list[float](), list[float](), list[str]()
+    for record in records:
+        value = next((score.value for score in record.scores if score.name == name), None)
+        if value is not None and record.response is not None and record.response.answer:
+            values.append(value)
+            words.append(len(record.response.answer.split()))
+            clusters.append(cluster_of(record.question, settings.cluster))
+    found, n = spearman(values, words), len(values)
+    if found is None:
+        return Figure(n=n, reason="scores or lengths are all the same" if n else "no answer has a score")
+
+    def of_places(places: Sequence[int]) -> float | None:
+        return spearman([values[at] for at in places], [words[at] for at in places])
+
+    confidence = settings.confidence
+    ci = jackknife_interval(of_places, n, clusters, confidence=confidence, correlation=True, groups=_GROUPS)
+    return Figure(value=found, ci=ci, n=n)

@@ -41,10 +41,10 @@ def merge(mine: Any, later: Any) -> None:
 
 
 class _Cited(NamedTuple):
-    """The indices that one answer cites, and which of its chunks hold gold."""
+    """The indices that one answer cites, and the places of its chunks that hold gold."""
 
     indices: tuple[int, ...]
-    hits: Sequence[bool]
+    hits: frozenset[int]
 
 
 _LOOKED_AT = 200
@@ -52,6 +52,9 @@ _LOOKED_AT = 200
 
 _NAMED = 5
 """So many questions are named in a note."""
+
+
+_KINDS = ("transport", "judge", "unread", "chunks", "base")
 
 
 @dataclass(slots=True)
@@ -66,11 +69,11 @@ class AnswerTally:
         cited: The first answers with indices.
         latency: Milliseconds that answers took.
         total: Milliseconds that users waited for them.
-        disputed: The first questions of which rules and judge disagree, by whether rules read a refusal.
+        disputed: The questions of which rules and judge disagree, by whether rules read a refusal.
     """
 
     counts: Counter[str] = field(default_factory=Counter)
-    by: dict[str, Counter[Any]] = field(default_factory=dict)
+    by: dict[str, Counter[Any]] = field(default_factory=lambda: {kind: Counter() for kind in _KINDS})
     indices: Counter[tuple[int, int]] = field(default_factory=Counter)
     cited: list[_Cited] = field(default_factory=list)
     latency: "array[float]" = field(default_factory=lambda: array("d"))
@@ -84,23 +87,22 @@ class AnswerTally:
             record: With or without a response, scored.
             case: It as metrics see it.
         """
-        response, count = record.response, self.counts
+        response, count, by = record.response, self.counts, self.by
         count["golds"] += bool(record.question.gold_passages)
         self._add_scores(record)
         if case.abstention_disputed:
-            count[_disputed(case.reads_as_refusal)] += 1
-            _keep(self.disputed[case.reads_as_refusal], case.question.id, _NAMED)
+            self.disputed[case.reads_as_refusal].append(case.question.id)
         if response is None:
             count["not asked"] += 1
             return
         count["retried"] += response.attempts > 1
-        self._count("judge", [verdict.failure for verdict in record.verdicts if verdict.failure is not None])
+        by["judge"].update(verdict.failure for verdict in record.verdicts if verdict.failure is not None)
         if response.error is not None:
-            self._count("transport", [response.error.kind])
+            by["transport"][response.error.kind] += 1
             return
         count["answered"] += 1
         count["usage"] += bool(response.usage)
-        self._count("unread", response.notes)
+        by["unread"].update(response.notes)
         if response.latency_ms is not None and response.total_ms:
             self.latency.append(response.latency_ms)
             self.total.append(response.total_ms)
@@ -109,10 +111,6 @@ class AnswerTally:
             self._add_answer(response, case)
         if response.citations is not None:
             self._add_citations(response.citations, case)
-
-    def _count(self, kind: str, keys: Iterable[Any]) -> None:
-        for key in keys:
-            self.by.setdefault(kind, Counter())[key] += 1
 
     def _add_scores(self, record: EvalRecord) -> None:
         elsewhere = 0
@@ -127,7 +125,7 @@ class AnswerTally:
     def _add_chunks(self, chunks: Sequence[RetrievedChunk] | None) -> None:
         if chunks is None:
             return
-        self._count("chunks", [len(chunks)])
+        self.by["chunks"][len(chunks)] += 1
         found = self.counts
         found["any chunk"] += bool(chunks)
         found["chunk ids"] += any(chunk.chunk_id is not None for chunk in chunks)
@@ -157,11 +155,12 @@ class AnswerTally:
 
     def _add_indices(self, citations: Sequence[Citation], chunks: int, case: Sample) -> None:
         found = self.counts
-        self._count("base", [case.citation_base])
+        self.by["base"][case.citation_base] += 1
         indices = tuple(dict.fromkeys(index for one in citations if (index := _index_of(one)) is not None))
         self.indices.update((index, chunks) for index in indices)
         if indices and len(self.cited) < _LOOKED_AT:
-            self.cited.append(_Cited(indices, list(case.matches.hits)))
+            hits = frozenset(place for place, hit in enumerate(case.matches.hits) if hit)
+            self.cited.append(_Cited(indices, hits))
         found["sources"] += len(case.cited)
         found["sources placed"] += any(source.place is not None for source in case.cited)
         found["sources numbered"] += any(one.index is not None for one in citations)
@@ -173,8 +172,7 @@ class AnswerTally:
             warmup_ms: Latencies of the unscored questions.
             judged: Whether a judge takes part: a run without one disputes nothing.
         """
-        counts, cited = self.counts, self.counts["cited"]
-        chunks = self.by.get("chunks", Counter[int]())
+        counts, cited, chunks = self.counts, self.counts["cited"], self.by["chunks"]
         return Outcomes(
             answered=counts["answered"],
             abstained=counts["abstained"],
@@ -182,8 +180,8 @@ class AnswerTally:
             abstention_open=counts["open"],
             abstention_by_judge=counts["by judge"] if judged else None,
             not_asked=counts["not asked"],
-            transport=dict(self.by.get("transport", {})),
-            judge=dict(self.by.get("judge", {})),
+            transport=dict(self.by["transport"]),
+            judge=dict(self.by["judge"]),
             retried=counts["retried"],
             median_chunks=median(chunks.elements()) if chunks else None,
             citations=counts["citations"] if cited else None,
@@ -204,7 +202,7 @@ class AnswerTally:
             _MIXED_USAGE.format(limit=usage_limit) if mixed else None,
             _ON_LIST_PRICE if counts["list price"] else None,
             self._on_waiting(),
-            _NO_LISTS if counts["golds"] and counts["answered"] and not self.by.get("chunks") else None,
+            _NO_LISTS if counts["golds"] and counts["answered"] and not self.by["chunks"] else None,
             self._on_lists("chunks"),
             self._on_lists("citations"),
             *self._on_chunks(),
@@ -221,19 +219,18 @@ class AnswerTally:
             settings: With what the run says about matching.
         """
         comparable = settings.evidence.names.comparable if settings.evidence is not None else None
+        elsewhere = self.counts["hits elsewhere"]
         if comparable is False and self.counts["names compared"]:
             share = settings.match.comparable_share
-            return [
-                f"{MATCHING}names of documents are ignored: of the golds found by their text less than {share:.0%} "
+            note = (
+                f"names of documents are ignored: of the golds found by their text less than {share:.0%} "
                 "stand in a document that is named as theirs"
-            ]
-        elsewhere = self.counts["hits elsewhere"]
-        if not elsewhere:
+            )
+        elif elsewhere:
+            note = f"documents of chunks and gold are comparable: hits in other documents are not counted ({elsewhere})"
+        else:
             return []
-        return [
-            f"{MATCHING}documents of chunks and gold are comparable: hits in other documents are not counted "
-            f"({elsewhere})"
-        ]
+        return [f"{MATCHING}{note}"]
 
     def _on_waiting(self) -> str | None:
         """That users wait far longer than the latency says, which is of one attempt."""
@@ -270,11 +267,9 @@ class AnswerTally:
 
     def _on_citations(self) -> str | None:
         """What shows that citations were read with the wrong `citations.base`, or point to nothing at all."""
-        if "base" not in self.by:
-            return None
         if self.indices:  # all of a run have the base that the run was read with
             return _note_on_base(next(iter(self.by["base"])), self.indices, self.cited[:_LOOKED_AT])
-        if self.counts["sources numbered"] or self.counts["sources placed"]:
+        if not self.counts["sources"] or self.counts["sources numbered"] or self.counts["sources placed"]:
             return None
         return (
             f"none of the {self.counts['sources']} cited sources is a retrieved chunk: server.map.citations and "
@@ -284,26 +279,17 @@ class AnswerTally:
     def _on_disputed(self) -> Iterator[str]:
         """Answers of which text rules and judge disagree whether they decline."""
         for reads_as, is_refusal in (("a refusal", True), ("an answer", False)):
-            count = self.counts[_disputed(is_refusal)]
-            if count:
-                named = ", ".join(self.disputed[is_refusal][:_NAMED]) + (", …" if count > _NAMED else "")
-                said = counted(count, "answer", "reads")
+            ids = self.disputed[is_refusal]
+            if ids:
+                named = ", ".join(ids[:_NAMED]) + (", …" if len(ids) > _NAMED else "")
+                said = counted(len(ids), "answer", "reads")
                 yield f"{DISPUTED}{said} like {reads_as}, and the judge says otherwise: {named}"
 
     def _on_parts(self) -> Iterator[str]:
         """What of the bodies could not be read, and what else is amiss with them, each once."""
-        for note, count in self.by.get("unread", Counter[str]()).items():
+        for note, count in self.by["unread"].items():
             where = "null in" if note.startswith(PART) else "in"
             yield f"{note}: {where} {share(count, self.counts['answered'], 'answer')}"
-
-
-def _keep(items: list[T], item: T, most: int) -> None:
-    if len(items) < most:
-        items.append(item)
-
-
-def _disputed(reads_as_refusal: bool) -> str:
-    return "disputed refusals" if reads_as_refusal else "disputed answers"
 
 
 def _cites_in_text(response: EvalResponse) -> bool:
@@ -382,10 +368,9 @@ def _missed(cited: Iterable[_Cited], base: int, other: int) -> tuple[int, int]:
     """How many indices hit gold by the other base alone, and how many there are in answers that retrieved gold."""
     missed = compared = 0
     for one in cited:
-        if any(one.hits):
-            right = {place for place, hit in enumerate(one.hits) if hit}
+        if one.hits:
             compared += len(one.indices)
-            missed += sum(index - base not in right and index - other in right for index in one.indices)
+            missed += sum(index - base not in one.hits and index - other in one.hits for index in one.indices)
     return missed, compared
 
 

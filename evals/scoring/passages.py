@@ -8,7 +8,9 @@ import json
 from collections import defaultdict, deque
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from evals.datasets.tables import elements
 from evals.errors import ConfigError, DatasetError
@@ -16,6 +18,7 @@ from evals.metrics.passage import exact_match, passage_ndcg, span_f1, substring_
 from evals.metrics.ranking import recall_at
 from evals.text.decoding import read_whole
 from evals.text.numbers import agree, counted
+from evals.text.yaml_files import first_problem
 
 _NAMED = 3
 
@@ -51,6 +54,30 @@ class PassageScores:
         }
 
 
+class _Entry(BaseModel):
+    """An entry of either file."""
+
+    model_config = ConfigDict(strict=True)
+
+
+class _Snippet(_Entry):
+    answer: str = ""
+
+
+class _Test(_Entry):
+    query: str
+    snippets: list[_Snippet]
+
+
+class _Tests(_Entry):
+    tests: list[_Test]
+
+
+class _Prediction(_Entry):
+    query: str
+    retrieved_passages: list[str]
+
+
 @dataclass
 class _Gold:
     """The gold passages of every query; the nth test of a query waits for the nth prediction of it."""
@@ -84,14 +111,13 @@ def score_predictions(predictions: Path, gold: Path, *, k: int = 10) -> PassageS
     unknown: list[str] = []
     number = 0
     for number, entry in enumerate(elements(predictions), start=1):
-        query, passages = _prediction(entry, f"{predictions.name}, entry {number}")
-        waiting = wanted.waiting.get(query)
+        found = _valid(_Prediction, entry, f"{predictions.name}, entry {number}")
+        waiting = wanted.waiting.get(found.query.strip())
         if not waiting:
-            unknown.append(query)
-            continue
-        golds = waiting.popleft()
-        if golds:
-            totals = [total + value for total, value in zip(totals, _measure(passages, golds, k), strict=True)]
+            unknown.append(found.query.strip())
+        elif golds := waiting.popleft():
+            measured = _measure(found.retrieved_passages, golds, k)
+            totals = [total + value for total, value in zip(totals, measured, strict=True)]
     exact, f1, recall, ndcg = (total / wanted.scored for total in totals)
     return PassageScores(exact, f1, recall, ndcg, k, wanted.scored, _notes(wanted, number, unknown))
 
@@ -130,58 +156,31 @@ def _some(queries: list[str]) -> str:
 
 
 def _read_gold(path: Path) -> _Gold:
-    gold = _Gold()
-    for number, test in enumerate(_tests(path), start=1):
-        where = f"{path.name}, test {number}"
-        query, snippets = _pair(test, "snippets", where)
-        texts = [_answer(snippet, f"{where}, snippet {place}") for place, snippet in enumerate(snippets, start=1)]
-        golds = [text for text in texts if text.strip()]
-        gold.tests += 1
-        gold.without_text += len(texts) - len(golds)
-        gold.waiting[query].append(golds)
-        if golds:
-            gold.scored += 1
-        else:
-            gold.empty.append(query)
-    if not gold.scored:
-        raise DatasetError(f"{path.name}: no query has a gold passage")
-    return gold
-
-
-def _tests(path: Path) -> list[Any]:
     try:
         data = json.loads(read_whole(path).decode("utf-8-sig"))
     except OSError as error:
         raise DatasetError(f"cannot read {path}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
         raise DatasetError(f"{path.name}: not valid JSON ({error})") from error
-    tests = data.get("tests") if isinstance(data, dict) else None
-    if not isinstance(tests, list):
-        raise DatasetError(f'{path.name}: expected {{"tests": [...]}}', "predictions come first, then gold")
-    return tests
+    gold = _Gold()
+    for test in _valid(_Tests, data, path.name).tests:
+        query = test.query.strip()
+        golds = [snippet.answer for snippet in test.snippets if snippet.answer.strip()]
+        gold.tests += 1
+        gold.without_text += len(test.snippets) - len(golds)
+        gold.waiting[query].append(golds)
+        gold.scored += bool(golds)
+        gold.empty += [] if golds else [query]
+    if not gold.scored:
+        raise DatasetError(f"{path.name}: no query has a gold passage")
+    return gold
 
 
-def _answer(snippet: Any, where: str) -> str:
-    answer = snippet.get("answer", "") if isinstance(snippet, dict) else None
-    if not isinstance(answer, str):
-        raise DatasetError(f"{where}: expected an object whose `answer` is a text")
-    return answer
+_Shape = TypeVar("_Shape", bound=_Entry)
 
 
-def _prediction(entry: Any, where: str) -> tuple[str, list[str]]:
-    query, passages = _pair(entry, "retrieved_passages", where)
-    if not all(isinstance(passage, str) for passage in passages):
-        raise DatasetError(f"{where}: `retrieved_passages` must hold texts only")
-    return query, passages
-
-
-def _pair(entry: Any, key: str, where: str) -> tuple[str, list[Any]]:
-    """The query of an entry, and the list that stands under the key."""
-    if not isinstance(entry, dict):
-        raise DatasetError(f"{where}: expected an object with `query` and `{key}`, not {type(entry).__name__}")
-    query, items = entry.get("query"), entry.get(key)
-    if not isinstance(query, str):
-        raise DatasetError(f"{where}: `query` must be a text")
-    if not isinstance(items, list):
-        raise DatasetError(f"{where}: `{key}` must be a list")
-    return query.strip(), items
+def _valid(shape: type[_Shape], data: Any, where: str) -> _Shape:
+    try:
+        return shape.model_validate(data)
+    except ValidationError as error:
+        raise DatasetError(f"{where}: {first_problem(error, shape)}", "predictions come first, then gold") from error

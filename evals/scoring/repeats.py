@@ -3,20 +3,18 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
+from math import comb, fsum
 from statistics import fmean
-from typing import Any
 
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.metrics.registry import known_metric
 from evals.schemas.dataset import EvalQuestion
-from evals.schemas.response import EvalResponse
 from evals.schemas.results import EvalRecord, EvalRun, MetricGroup
 from evals.schemas.run_parts import LevelValue, LoadLevel, Percentiles, RepeatedMetric, RepeatSummary
 from evals.scoring.run_columns import REPEAT_OF, ScoreTable, cluster_of
 from evals.scoring.scorecard import summarise
 from evals.scoring.settings import ScoreSettings, score_settings
-from evals.scoring.stats.differences import Components, components, pass_all
 from evals.scoring.stats.intervals import percentile
 from evals.scoring.stats.means import mean_interval
 from evals.text.folding import tokens
@@ -32,6 +30,8 @@ MOST = 200
 """So many questions a level asks at most: a sweep is a sample."""
 
 _RANKS = (50, 95, 99)
+
+_TIMES = ("latency_ms", "total_ms", "time_to_first_token_ms")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,53 +77,38 @@ class _Level:
     """The records of one level, as columns."""
 
     scores: ScoreTable
-    asked: int = 0
-    answered: int = 0
-    errors: Counter[str] = field(default_factory=Counter)
-    latency: list[float] = field(default_factory=list)
-    total: list[float] = field(default_factory=list)
-    first_token: list[float] = field(default_factory=list)
+    errors: Counter[str | None] = field(default_factory=Counter)
+    """How often each kind of error came; None counts the answers."""
+    times: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in _TIMES})
 
     def add(self, record: EvalRecord) -> None:
-        """Count one question."""
+        """Count one question that was asked, with its times; one that ran out of it would have taken longer."""
         response = record.response
         if response is None:
             return
-        self.asked += 1
-        if response.error is not None:
-            self.errors[response.error.kind] += 1
-        else:
-            self.answered += 1
-        self._add_times(response)
+        error = response.error.kind if response.error else None
+        self.errors[error] += 1
         self.scores.add(record)
-
-    def _add_times(self, response: EvalResponse) -> None:
-        """The times of an answer, and of one that ran out of it: it would have taken longer."""
-        if response.error is not None and response.error.kind != "timeout":
-            return
-        for times, value in (
-            (self.latency, response.latency_ms),
-            (self.total, response.total_ms),
-            (self.first_token, response.time_to_first_token_ms),
-        ):
-            if value is not None:
-                times.append(value)
+        if error in (None, "timeout"):
+            for name, times in self.times.items():
+                value = getattr(response, name)
+                if value is not None:
+                    times.append(value)
 
     def told(self, concurrency: int, rps: float | None, window: Window | None, settings: ScoreSettings) -> LoadLevel:
         """The level as it is saved."""
-        whole = window is not None and window.asked == self.asked and window.seconds > 0
+        asked, answered = self.errors.total(), self.errors[None]
+        whole = window is not None and window.asked == asked and window.seconds > 0
         seconds = window.seconds if window is not None and whole else None
         return LoadLevel(
             concurrency=concurrency,
             rps=rps,
-            questions=self.asked,
-            answered=self.answered,
-            errors=dict(self.errors),
+            questions=asked,
+            answered=answered,
+            errors={kind: count for kind, count in self.errors.items() if kind is not None},
             seconds=seconds,
-            throughput=self.answered / seconds if seconds else None,
-            latency_ms=_percentiles(self.latency),
-            total_ms=_percentiles(self.total),
-            time_to_first_token_ms=_percentiles(self.first_token),
+            throughput=answered / seconds if seconds else None,
+            **{name: _percentiles(times) for name, times in self.times.items()},
             metrics=list(self._quality(settings)),
         )
 
@@ -139,6 +124,86 @@ class _Level:
 
 def _percentiles(times: Sequence[float]) -> Percentiles:
     return {f"p{rank}": percentile(times, rank) for rank in _RANKS} if times else {}
+
+
+# Several values of each question: how much of their variance lies within questions, and how often all of them pass.
+
+
+_ROUNDING = 1e-24
+"""Relative to the values squared, and to all variance: one that is smaller comes from rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Components:
+    """The variance of values by where it comes from.
+
+    Attributes:
+        within: Between the values of one question.
+        between: Between the means that questions would have after endless repeats; an estimate below 0 counts as 0.
+            None of one question alone.
+    """
+
+    within: float
+    between: float | None
+
+    @property
+    def reliability(self) -> float | None:
+        """The intraclass correlation of a single value, ICC(1); None where nothing varies, or of one question."""
+        if self.between is None:
+            return None
+        total = self.within + self.between
+        return self.between / total if total > 0 else None
+
+
+def components(groups: Sequence[Sequence[float]]) -> Components | None:
+    """The components of variance of a one-way layout with random effects.
+
+    Formula, with Q questions of m_q values, N in all: within is MSW = sum of (x - mean_q)² / (N - Q); between is
+    (MSB - MSW) / m0, where MSB = sum of m_q·(mean_q - mean)² / (Q - 1) and m0 = (N - sum of m_q² / N) / (Q - 1)
+    (Searle, Casella & McCulloch 1992; Shrout & Fleiss 1979).
+
+    Args:
+        groups: The values of each question.
+
+    Returns:
+        None where no question has two values.
+    """
+    count, n = len(groups), sum(map(len, groups))
+    if n == count:
+        return None
+    means = [fmean(values) for values in groups]
+    grand = fsum(map(fsum, groups)) / n
+    within = fsum((x - mean) ** 2 for values, mean in zip(groups, means, strict=True) for x in values) / (n - count)
+    spread = fsum(len(values) * (mean - grand) ** 2 for values, mean in zip(groups, means, strict=True))
+    size = fsum(fsum(x * x for x in values) for values in groups)
+    spread = _unless_rounding(spread, size)
+    within = _unless_rounding(within, max(size, within + spread))
+    if count == 1:
+        return Components(within, None)
+    typical = (n - sum(len(values) ** 2 for values in groups) / n) / (count - 1)
+    return Components(within, max(0.0, (spread / (count - 1) - within) / typical))
+
+
+def _unless_rounding(variance: float, size: float) -> float:
+    return variance if variance > _ROUNDING * size else 0.0
+
+
+def pass_all(passed: int, tried: int, k: int) -> float:
+    """The chance that k answers of a question all pass, pass^k; unbiased.
+
+    Formula: C(c, k) / C(n, k), for c that pass of n: the share of all draws of k among them (Yao et al. 2024).
+
+    Args:
+        passed: How many answers passed, c.
+        tried: How many there are, n.
+        k: At most as many.
+
+    Raises:
+        ValueError: k is not from 1 to `tried`, or more passed than were tried.
+    """
+    if not 1 <= k <= tried or not 0 <= passed <= tried:
+        raise ValueError(f"nothing can be drawn: n = {tried}, c = {passed}, k = {k}")
+    return comb(passed, k) / comb(tried, k)
 
 
 REPEAT = "repeat"
@@ -162,8 +227,15 @@ def with_repeats(run: EvalRun, records: Iterable[EvalRecord]) -> EvalRun:
     repeats = run.eval_config.get("repeats", 1)
     if repeats < 2:
         return run
-    seen = _seen(run, records)
-    return run.model_copy(update={"repeats": _summary(seen, repeats, score_settings(run).confidence)})
+    settings = score_settings(run)
+    found: dict[str, _Asked] = {}
+    for record in records:
+        question = record.question
+        own = str(question.metadata.get(REPEAT_OF, question.id))
+        if own not in found:
+            found[own] = _Asked(cluster_of(question, settings.cluster))
+        found[own].add(record)
+    return run.model_copy(update={"repeats": _summary(list(found.values()), repeats, settings.confidence)})
 
 
 @dataclass
@@ -201,43 +273,34 @@ class _Asked:
             elif score.missing == "transport":
                 self.lost[score.name] += 1
 
+    def tries(self, name: str) -> int:
+        """How often a value was wanted, a time without an answer included.
 
-def _seen(run: EvalRun, records: Iterable[EvalRecord]) -> list[_Asked]:
-    key = score_settings(run).cluster
-    found: dict[str, _Asked] = {}
-    for record in records:
-        question = record.question
-        own = str(question.metadata.get(REPEAT_OF, question.id))
-        if own not in found:
-            found[own] = _Asked(cluster_of(question, key))
-        found[own].add(record)
-    return list(found.values())
+        Of a question without any value, its failures say whether there would have been one.
+        """
+        values = len(self.values.get(name, ()))
+        return values + (self.failed if values else self.lost[name])
 
 
 def _summary(seen: Sequence[_Asked], repeats: int, confidence: float) -> RepeatSummary:
-    names = dict.fromkeys(name for one in seen for name in one.values)
-    metrics = (_metric(name, seen, repeats, confidence) for name in names)
+    names = dict.fromkeys(chain.from_iterable(one.values for one in seen))
+    metrics = (_repeated_metric(name, seen, repeats, confidence) for name in names)
     compared = [one for one in seen if len(one.answers) > 1]
+    same = [_agreement(one.answers) for one in compared]
     return RepeatSummary(
         repeats=repeats,
         questions=len(seen),
         compared=len(compared),
-        metrics=[metric for metric in metrics if metric is not None],
-        **_stability(compared, confidence),
+        metrics=list(filter(None, metrics)),
+        same_answers=fmean(share == 1 for share in same) if same else None,
+        agreement=fmean(same) if same else None,
+        agreement_ci=_interval(same, [one.cluster for one in compared], confidence),
     )
 
 
-def _stability(compared: Sequence[_Asked], confidence: float) -> dict[str, Any]:
-    """How often answers to one question are the same; nothing where no question has two."""
-    if not compared:
-        return {}
-    agreements = [_agreement(one.answers) for one in compared]
-    estimate = mean_interval(agreements, [one.cluster for one in compared], low=0, high=1, confidence=confidence)
-    return {
-        "same_answers": fmean(len(set(one.answers)) == 1 for one in compared),
-        "agreement": fmean(agreements),
-        "agreement_ci": estimate.interval if estimate is not None else None,
-    }
+def _interval(shares: Sequence[float], clusters: Sequence[str], confidence: float) -> tuple[float, float] | None:
+    found = mean_interval(shares, clusters, low=0, high=1, confidence=confidence)
+    return None if found is None else found.interval
 
 
 def _agreement(answers: Sequence[str]) -> float:
@@ -246,26 +309,44 @@ def _agreement(answers: Sequence[str]) -> float:
     return same / (len(answers) * (len(answers) - 1))
 
 
-def _metric(name: str, seen: Sequence[_Asked], repeats: int, confidence: float) -> RepeatedMetric | None:
-    groups = [one.values[name] for one in seen if len(one.values.get(name, ())) > 1]
-    found, metric = components(groups), known_metric(name)
+def _repeated_metric(name: str, seen: Sequence[_Asked], repeats: int, confidence: float) -> RepeatedMetric | None:
+    metric = known_metric(name)
     if metric is None:
         return None
-    passes = _Passes.of(metric, seen, repeats)
-    if found is None and passes is None:
+    groups = [one.values[name] for one in seen if len(one.values.get(name, ())) > 1]
+    found, passes = components(groups), _passes(metric, seen, repeats)
+    if found is None and not passes:
         return None
-    variances: dict[str, Any] = {}
-    if found is not None:
-        variances["within_variance"], variances["between_variance"] = found.within, found.between
-        variances["reliability"] = found.reliability
+    curve = [_pass_all(passes, k) for k in range(1, repeats + 1)] if passes else []
     return RepeatedMetric(
         name=name,
         questions=len(groups),
         reason=_why_unknown(found),
-        **variances,
-        pass_hat=passes.curve if passes else [],
-        pass_all_ci=passes.interval(confidence) if passes else None,
+        **_variances(found),
+        pass_hat=list(map(fmean, curve)),
+        pass_all_ci=_interval(_pass_all(passes, repeats), [cluster for cluster, _, _ in passes], confidence),
     )
+
+
+def _pass_all(passes: Sequence[tuple[str, int, int]], k: int) -> list[float]:
+    return [pass_all(passed, tried, k) for _, passed, tried in passes]
+
+
+def _variances(found: Components | None) -> dict[str, float | None]:
+    if found is None:
+        return {}
+    return {"within_variance": found.within, "between_variance": found.between, "reliability": found.reliability}
+
+
+def _passes(metric: BaseMetric, seen: Sequence[_Asked], repeats: int) -> list[tuple[str, int, int]]:
+    """How often answers have the best value, by question that was asked often enough: (cluster, how many of how many).
+
+    A time without an answer is one that did not pass. Empty where the metric has no best value.
+    """
+    if metric.best is None or metric.aggregation is Aggregation.PERCENTILE:
+        return []
+    told = [(one.cluster, one.values.get(metric.name, []).count(metric.best), one.tries(metric.name)) for one in seen]
+    return [one for one in told if one[2] >= repeats]
 
 
 def _why_unknown(found: Components | None) -> str | None:
@@ -275,44 +356,3 @@ def _why_unknown(found: Components | None) -> str | None:
     if found.between is None:
         return "one question alone does not vary between questions"
     return "nothing varies" if found.reliability is None else None
-
-
-@dataclass(frozen=True, slots=True)
-class _Passes:
-    """How often answers have the best value, by question: (cluster, how many of how many)."""
-
-    counts: Sequence[tuple[str, int, int]]
-    repeats: int
-
-    @classmethod
-    def of(cls, metric: BaseMetric, asked: Sequence[_Asked], repeats: int) -> "_Passes | None":
-        """Those of the questions asked often enough; None where there is none, or the metric has no best value.
-
-        A time without an answer is one that did not pass.
-        """
-        best = metric.best
-        if best is None or metric.aggregation is Aggregation.PERCENTILE:
-            return None
-        told = ((one.cluster, one.values.get(metric.name, []).count(best), _tries(one, metric)) for one in asked)
-        counts = [one for one in told if one[2] >= repeats]
-        return cls(counts, repeats) if counts else None
-
-    @property
-    def curve(self) -> list[float]:
-        """pass^1 … pass^k."""
-        return [fmean(self._values(k)) for k in range(1, self.repeats + 1)]
-
-    def interval(self, confidence: float) -> tuple[float, float] | None:
-        """That of the last."""
-        clusters = [cluster for cluster, _, _ in self.counts]
-        found = mean_interval(self._values(self.repeats), clusters, low=0, high=1, confidence=confidence)
-        return found.interval if found is not None else None
-
-    def _values(self, k: int) -> list[float]:
-        return [pass_all(passed, tried, k) for _, passed, tried in self.counts]
-
-
-def _tries(one: _Asked, metric: BaseMetric) -> int:
-    """How often a value was wanted; of a question without any, its failures say whether there would have been one."""
-    values = len(one.values.get(metric.name, ()))
-    return values + (one.failed if values else one.lost[metric.name])

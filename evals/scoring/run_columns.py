@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isnan, nan
-from typing import Any, NamedTuple, Self, TypeVar, cast
+from typing import Any, NamedTuple, Self, TypeVar
 
 from evals.errors import ConfigError
 from evals.metrics.base import BaseMetric, known_answerable
@@ -38,8 +38,7 @@ def cluster_of(question: EvalQuestion, key: str) -> str:
     if question.turns and (conversation := spelled(question.metadata.get(CONVERSATION))):
         key, belongs = CONVERSATION, conversation  # its turns share what was said before
     elif key == BY_DOCUMENT:
-        golds = question.gold_passages
-        belongs = golds[0].document_id if golds else None
+        belongs = question.gold_passages[0].document_id if question.gold_passages else None
     elif key != BY_QUESTION:
         belongs = spelled(question.metadata.get(key))
     asked = question.metadata.get(REPEAT_OF)
@@ -64,16 +63,15 @@ def check_cluster(key: str, questions: Iterable[EvalQuestion]) -> None:
     if key in (BY_DOCUMENT, BY_QUESTION):
         return
     told: set[str] = set()
-    present = False
     for question in questions:
-        with_values = {name for name, value in question.metadata.items() if spelled(value) is not None}
-        if key in with_values:
+        told |= {name for name, value in question.metadata.items() if spelled(value) is not None}
+        if key in told:
             return
-        told |= with_values
-        present = present or key in question.metadata
-    what = "the metadata of every question has it empty" if present else "no question has that key in its metadata"
     there = f", or one of the keys that have values: {', '.join(sorted(told))}" if told else ""
-    raise ConfigError(f"cluster is {key!r}, and {what}", f"write document, question{there}")
+    raise ConfigError(
+        f"cluster is {key!r}, and no question has a value of that key in its metadata",
+        f"write document, question{there}",
+    )
 
 
 # The results of a metric, a number and a small code a question: a record as objects takes tens of kilobytes.
@@ -103,23 +101,6 @@ class ResultKind(NamedTuple):
     reason: str | None = None
     judged_by: tuple[str, ...] = ()
     details: Mapping[str, Any] = {}
-
-    @property
-    def key(self) -> Hashable:
-        """The same for kinds that are equal."""
-        return self.missing, self.reason, self.judged_by, repr(self.details) if self.details else ""
-
-
-@dataclass(slots=True)
-class SlimResult:
-    """What summaries read of a `MetricResult`, in a tenth of its memory."""
-
-    name: str
-    value: float | None
-    missing: Missing | None
-    reason: str | None
-    judged_by: Sequence[str]
-    details: Mapping[str, Any]
 
 
 @dataclass(slots=True)
@@ -184,7 +165,8 @@ class ScoreColumn:
         }
 
     def _code_of(self, kind: ResultKind) -> int:
-        code = self._places.setdefault(kind.key, len(self.table))
+        key = (*kind[:3], repr(kind.details) if kind.details else "")
+        code = self._places.setdefault(key, len(self.table))
         if code == len(self.table):
             self.table.append(kind)
             if code == _MOST_SHORT:
@@ -258,10 +240,12 @@ class ScoreColumn:
 
     def rules(self) -> dict[str, int]:
         """How often each rule recognised a gold."""
-        said = ((kind.details.get("rules"), count) for kind, count in self.kinds())
-        # a plug-in may have another use for the word
-        tables = ((rules, count) for rules, count in said if isinstance(rules, dict))
-        return dict(_counted((rule, times * count) for rules, count in tables for rule, times in rules.items()))
+        found: Counter[str] = Counter()
+        for kind, count in self.kinds():
+            rules = kind.details.get("rules")
+            if isinstance(rules, dict):  # a plug-in may have another use for the word
+                found.update({rule: times * count for rule, times in rules.items()})
+        return dict(found)
 
     def labels(self) -> dict[str, int]:
         """How many answers got which label."""
@@ -274,7 +258,8 @@ class ScoreColumn:
         if code == _ABSENT:
             return None
         # It has what summaries read, and nothing validates it again.
-        return cast("MetricResult", SlimResult(self.name, None if isnan(value) else value, *self.table[code]))
+        told = self.table[code]._asdict()
+        return MetricResult.model_construct(name=self.name, value=None if isnan(value) else value, **told)
 
     def results(self) -> list[MetricResult]:
         """All results."""

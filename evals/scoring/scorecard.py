@@ -7,15 +7,18 @@ was selected and never asked, because the run ended before, has no results: it i
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from math import inf
+from math import fsum, inf
+from statistics import fmean
 
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.schemas.base import unchecked
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.results import (
+    WITHOUT_VERDICT,
     EvalRecord,
+    JudgedStrata,
     MetricCounts,
     MetricGroup,
     MetricInterval,
@@ -24,12 +27,146 @@ from evals.schemas.results import (
     Scorecard,
 )
 from evals.scoring.config import BY_DOCUMENT
-from evals.scoring.run_columns import RunColumns, ScoreColumn, ScoreTable, reads_details, spelled
+from evals.scoring.run_columns import ResultKind, RunColumns, ScoreColumn, ScoreTable, reads_details, spelled
 from evals.scoring.settings import ScoreSettings, ScoringContext, score_of
-from evals.scoring.stats.intervals import Interval, IntervalEstimate, Mark, units
+from evals.scoring.stats.intervals import Interval, IntervalEstimate, Mark, percentile, units
 from evals.scoring.stats.means import mean_interval, percentile_estimate
-from evals.scoring.stats.missing import weighted_interval
-from evals.scoring.strata import StratifiedSample, estimate_of, sample_of, value_of, value_over
+from evals.scoring.stats.missing import Observation, Weighted, weigh, weighted_interval
+from evals.text.numbers import agree, counted
+
+# The values of a metric over a run: where verdicts of the judge are lost, those that are there stand for them.
+
+
+@dataclass(frozen=True, slots=True)
+class StratifiedSample:
+    """The values of a metric that count.
+
+    Attributes:
+        values: In the order of the questions.
+        clusters: What each belongs to.
+        weighted: The same where they stand for lost ones; None where each stands for itself.
+        all_clusters: What each question of `weighted` belongs to, lost ones included.
+        strata: Where verdicts were lost: how many questions needed some, and how many got them.
+        reason: Why there is no value although there are some of questions that need no judge.
+    """
+
+    values: list[float]
+    clusters: list[str]
+    weighted: Weighted | None = None
+    all_clusters: tuple[str, ...] = ()
+    strata: JudgedStrata | None = None
+    reason: str | None = None
+
+
+def sample_of(
+    metric: BaseMetric,
+    results: Sequence[MetricResult] | ScoreColumn,
+    clusters: Sequence[str] | None,
+    *,
+    worst_on_error: bool,
+) -> StratifiedSample:
+    """The values that count: where it is so told, no answer counts as the worst value.
+
+    Args:
+        metric: The metric.
+        results: Its results, one a question.
+        clusters: The label of each question's cluster, in the same order; None where all are independent.
+        worst_on_error: Whether a question without an answer counts as the worst value.
+    """
+    column = results if isinstance(results, ScoreColumn) else ScoreColumn.of(metric, results)
+    labels = list(map(str, range(len(column)))) if clusters is None else clusters
+    rows = list(_rows(column, labels, metric.worst if worst_on_error else None))
+    valued = [(value, label) for value, _, label in rows if value is not None]
+    plain = StratifiedSample([value for value, _ in valued], [label for _, label in valued])
+    return _weighted(plain, rows, column) if _says_what_is_lost(column) else plain
+
+
+def _says_what_is_lost(column: ScoreColumn) -> bool:
+    """Whether verdicts are lost, and the results say which they needed: those of runs of before do not."""
+    lost = [kind for kind, _ in column.kinds() if kind.missing in WITHOUT_VERDICT]
+    return bool(lost) and all(kind.judged_by for kind in lost)
+
+
+_Row = tuple[float | None, ResultKind, str]
+"""The value of a result, what is said of it, and its label."""
+
+
+def _rows(column: ScoreColumn, labels: Sequence[str], worst: float | None) -> Iterator[_Row]:
+    """The results that count: where no answer came, the worst value, if there is one."""
+    told = (label for label, code in zip(labels, column.codes, strict=True) if code)
+    for (value, kind), label in zip(column, told, strict=True):
+        if kind.missing != "transport":
+            yield value, kind, label
+        elif worst is not None:
+            yield worst, kind, label
+
+
+def _weighted(plain: StratifiedSample, rows: Sequence[_Row], column: ScoreColumn) -> StratifiedSample:
+    observed = [Observation(kind.judged_by, value, kind.missing in WITHOUT_VERDICT) for value, kind, _ in rows]
+    weighted = weigh(observed)
+    if weighted is None:
+        return StratifiedSample([], [], reason=_why_none(observed, column) if plain.values else None)
+    if not plain.values:
+        return plain
+    strata = _strata(observed, weighted)
+    if weighted.uniform:
+        return replace(plain, strata=strata)
+    return replace(plain, weighted=weighted, all_clusters=tuple(label for *_, label in rows), strata=strata)
+
+
+def _strata(observed: Sequence[Observation], weighted: Weighted) -> JudgedStrata:
+    return JudgedStrata(
+        settled=sum(each.value is not None and not each.path for each in observed),
+        judged=sum(bool(each.path) for each in observed),
+        obtained=sum(bool(each.path) and not each.lost for each in observed),
+        size=weighted.size,
+        heaviest=weighted.heaviest,
+    )
+
+
+def _why_none(observed: Sequence[Observation], column: ScoreColumn) -> str:
+    judged = [each for each in observed if each.path]
+    reasons: Counter[str | None] = Counter()
+    for kind, count in column.kinds():
+        reasons[kind.reason] += count * (kind.missing in WITHOUT_VERDICT)
+    most = reasons.most_common(1)[0][0]
+    if not all(each.lost for each in judged):
+        return f"more than a tenth of the answers hang on verdicts of which the judge gave none: {most}"
+    need = agree(len(judged), "needs", "need")
+    return f"{counted(len(judged), 'answer')} {need} a verdict of the judge, and none is there: {most}"
+
+
+def value_of(metric: BaseMetric, sample: StratifiedSample) -> float | None:
+    """The one value of the run: a mean stands for lost values too, a count is what was counted; None without values."""
+    if not sample.values:
+        return None
+    if sample.weighted is not None and metric.aggregation is not Aggregation.SUM:
+        return weighted_value(metric, sample.weighted)
+    return value_over(metric, sample.values)
+
+
+def estimate_of(metric: BaseMetric, sample: StratifiedSample) -> float | None:
+    """What a sum would be with the lost values, as far as can be told; None where none is lost, and of no sum."""
+    if metric.aggregation is not Aggregation.SUM or sample.strata is None or not sample.values:
+        return None
+    return sample.strata.size * (fmean(sample.values) if sample.weighted is None else sample.weighted.mean)
+
+
+def weighted_value(metric: BaseMetric, weighted: Weighted) -> float:
+    """Values that stand for lost ones as the one value of the run; of a sum, their mean."""
+    if metric.aggregation is Aggregation.PERCENTILE:
+        return weighted.percentile(metric.percentile or 50.0)
+    return weighted.mean
+
+
+def value_over(metric: BaseMetric, values: Sequence[float]) -> float:
+    """The values of questions, of which there is at least one, as the one value of the run."""
+    if metric.aggregation is Aggregation.SUM:
+        return fsum(values)
+    if metric.aggregation is Aggregation.PERCENTILE:
+        return percentile(values, metric.percentile or 50.0)
+    return fmean(values)
+
 
 # The interval of a metric over a run, and what there is to know of it.
 
@@ -55,62 +192,42 @@ def metric_interval(
     if ends is not None and metric.aggregation is Aggregation.SUM:
         times = len(sample.values)
         ends = (ends[0] * times, ends[1] * times)
-    told = tell(found, settings)
     open_above = ends is not None and any(value <= ends[1] for value in lower_bounds)
-    return ends, told.model_copy(update={"open_above": open_above})
+    return ends, tell(found, settings).model_copy(update={"open_above": open_above})
 
 
 def tell(found: IntervalEstimate, settings: ScoreSettings) -> MetricInterval:
-    """What there is to know of an interval, as it is recorded."""
+    """What there is to know of an interval, as it is recorded, with its marks in words."""
+    things = agree(found.clusters, "document", "documents")
+    if settings.cluster != BY_DOCUMENT:
+        things = f"{agree(found.clusters, 'value', 'values')} of {settings.cluster}"
+    few = f"for this {things}" if found.clusters == 1 else f"for these {found.clusters} {things}"
+    said = [few if mark is Mark.FEW_CLUSTERS else mark.value for mark in found.marks]
     return MetricInterval(
         method=found.method,
         n=found.n,
         clusters=found.clusters,
         marks=[mark.value for mark in found.marks],
-        note=_note(found, settings.cluster),
+        note=", ".join(said) or None,
     )
 
 
 def _estimate(metric: BaseMetric, sample: StratifiedSample, confidence: float) -> IntervalEstimate | None:
     values, clusters, weighted = sample.values, sample.clusters, sample.weighted
-    if metric.aggregation is Aggregation.PERCENTILE:
-        return _of_percentile(metric, sample, confidence)
-    if weighted is not None and metric.aggregation is not Aggregation.SUM:
+    if metric.aggregation is not Aggregation.PERCENTILE:
+        if weighted is None or metric.aggregation is Aggregation.SUM:
+            return mean_interval(values, clusters, low=metric.low, high=metric.high, confidence=confidence)
         return weighted_interval(weighted, sample.all_clusters, low=metric.low, high=metric.high, confidence=confidence)
-    return mean_interval(values, clusters, low=metric.low, high=metric.high, confidence=confidence)
-
-
-def _of_percentile(metric: BaseMetric, sample: StratifiedSample, confidence: float) -> IntervalEstimate | None:
-    """Order statistics; none where values stand for different numbers of lost ones, which have no such ranks."""
-    if sample.weighted is not None:
-        n = len(sample.values)
-        return IntervalEstimate(None, "order statistics", n, units(sample.clusters, n)[1], (Mark.WEIGHTED,))
-    return percentile_estimate(sample.values, metric.percentile or 50.0, sample.clusters, confidence)
+    if weighted is None:
+        return percentile_estimate(values, metric.percentile or 50.0, clusters, confidence)
+    # Values that stand for different numbers of lost ones have no ranks.
+    n = len(values)
+    return IntervalEstimate(None, "order statistics", n, units(clusters, n)[1], (Mark.WEIGHTED,))
 
 
 def too_small(metric: BaseMetric, column: ScoreColumn) -> list[float]:
     """The values of requests that ran out of time: they would have been greater."""
     return column.late if metric.aggregation is Aggregation.PERCENTILE else []
-
-
-def _note(found: IntervalEstimate, key: str) -> str | None:
-    """The marks in words; None where there are none."""
-    said = [_few(found.clusters, key) if mark is Mark.FEW_CLUSTERS else mark.value for mark in found.marks]
-    return ", ".join(said) or None
-
-
-def _few(clusters: int, key: str) -> str:
-    things = "document" if key == BY_DOCUMENT else f"value of {key}"
-    if clusters == 1:
-        return f"for this {things}"
-    return f"for these {clusters} {things.replace('document', 'documents').replace('value of', 'values of', 1)}"
-
-
-def score_records(
-    metrics: Sequence[BaseMetric], records: Iterable[EvalRecord], cases: ScoringContext
-) -> list[EvalRecord]:
-    """Measure every record that has a response; the others stay as they are."""
-    return [score_record(metrics, record, cases) for record in records]
 
 
 def score_record(metrics: Sequence[BaseMetric], record: EvalRecord, cases: ScoringContext) -> EvalRecord:
@@ -160,11 +277,12 @@ def summarise(
     """
     column = results if isinstance(results, ScoreColumn) else ScoreColumn.of(metric, results)
     sample = sample_of(metric, column, clusters, worst_on_error=settings.worst_on_error)
-    counts = _counts(column)
+    missing = column.missing()
+    counts = MetricCounts(scored=missing.pop(None, 0), **{str(why): count for why, count in missing.items()})
     one_sided = metric.one_sided(column.results()) if sample.values and reads_details(metric) else None
-    sample = StratifiedSample([], []) if one_sided else sample
-    value = value_of(metric, sample)
-    late = too_small(metric, column)
+    if one_sided:
+        sample = StratifiedSample([], [], reason=one_sided)
+    value, late = value_of(metric, sample), too_small(metric, column)
     ci, interval = metric_interval(metric, sample, settings, late)
     return MetricSummary(
         name=metric.name,
@@ -178,23 +296,11 @@ def summarise(
         at_least=value is not None and min(late, default=inf) <= value,
         bounds=None if one_sided else _bounds(metric, column, counts.lost),
         strata=sample.strata,
-        reason=(one_sided or sample.reason or _why_missing(column)) if value is None else None,
+        reason=(sample.reason or _why_missing(column)) if value is None else None,
         rules=column.rules(),
         labels=column.labels(),
         unit=metric.unit,
         higher_is_better=metric.higher_is_better,
-    )
-
-
-def _counts(column: ScoreColumn) -> MetricCounts:
-    missing = column.missing()
-    return MetricCounts(
-        scored=missing[None],
-        not_applicable=missing["not_applicable"],
-        transport=missing["transport"],
-        judge=missing["judge"],
-        injection=missing["injection"],
-        fault=missing["fault"],
     )
 
 
@@ -211,12 +317,10 @@ def _bounds(metric: BaseMetric, column: ScoreColumn, lost: int) -> Interval | No
 
 
 def _why_missing(column: ScoreColumn) -> str:
-    reasons = column.reasons()
-    if not reasons:
-        return "no question was asked"
+    reasons = column.reasons().most_common(3)
     if len(reasons) == 1:
-        return next(iter(reasons))
-    return "; ".join(f"{reason} ({count})" for reason, count in reasons.most_common(3))
+        return reasons[0][0]
+    return "; ".join(f"{reason} ({count})" for reason, count in reasons) or "no question was asked"
 
 
 # A run by the values of a key, out of its columns: none of its records is held.
@@ -314,26 +418,6 @@ def by_threshold(
     return results
 
 
-# A run by the values of a key: by dataset, or by what the metadata of its questions says.
-
-
-def slice_scorecards(
-    metrics: Sequence[BaseMetric], records: Iterable[EvalRecord], key: str, settings: ScoreSettings
-) -> dict[str, Scorecard]:
-    """A scorecard for each value of a key, over the records of `slice_by`."""
-    return {value: make_scorecard(metrics, part, settings) for value, part in slice_by(records, key).items()}
-
-
 def slice_value(question: EvalQuestion, key: str) -> str | None:
     """What a question has for `dataset` or a key of its metadata, as text; None where it has nothing."""
     return spelled(question.dataset if key == "dataset" else question.metadata.get(key))
-
-
-def slice_by(records: Iterable[EvalRecord], key: str) -> dict[str, list[EvalRecord]]:
-    """Group records by `dataset` or a key of their metadata; a record without the key is in no group."""
-    groups: dict[str, list[EvalRecord]] = {}
-    for record in records:
-        value = slice_value(record.question, key)
-        if value is not None:
-            groups.setdefault(value, []).append(record)
-    return dict(sorted(groups.items()))

@@ -40,14 +40,11 @@ def score_of(metric: BaseMetric, case: Sample) -> MetricResult:
     except EvalsError:
         raise
     except Exception as error:  # noqa: BLE001 - whatever a metric does wrong, answers that are paid for are scored
-        return MetricResult(name=metric.name, group=metric.group, reason=_fault(metric, error), missing="fault")
-
-
-def _fault(metric: BaseMetric, error: Exception) -> str:
-    """What went wrong, without words of the answer, which the error's own message may hold."""
-    last = extract_tb(error.__traceback__)[-1]
-    place = f"{Path(last.filename).name}, line {last.lineno}"
-    return f"a fault of the metric {metric.pattern()}: {type(error).__name__} ({place})"
+        # Without words of the answer, which the error's own message may hold.
+        last = extract_tb(error.__traceback__)[-1]
+        place = f"{Path(last.filename).name}, line {last.lineno}"
+        reason = f"a fault of the metric {metric.pattern()}: {type(error).__name__} ({place})"
+        return MetricResult(name=metric.name, group=metric.group, reason=reason, missing="fault")
 
 
 _HELD = 32
@@ -114,10 +111,7 @@ class ScoringContext:
         case = self._known.get(question.id)
         if case is None or case.question is not question or case.response is not response:
             own = self._settings
-            case = Sample(
-                question,
-                response,
-                (),
+            how = (
                 own.match,
                 own.citation_base,
                 own.judged,
@@ -126,16 +120,14 @@ class ScoringContext:
                 own.declining,
                 own.keeps_flagged,
             )
-            self._hold(question.id, case)
+            case = Sample(question, response, (), *how)
+            with self._lock:  # asking and judging run in two threads
+                self._known[question.id] = case
+                self._known.move_to_end(question.id)
+                if len(self._known) > _HELD:
+                    self._known.popitem(last=False)
         case.verdicts = verdicts
         return case
-
-    def _hold(self, key: str, case: Sample) -> None:
-        with self._lock:  # asking and judging run in two threads
-            self._known[key] = case
-            self._known.move_to_end(key)
-            if len(self._known) > _HELD:
-                self._known.popitem(last=False)
 
     def within(self, records: Sequence[EvalRecord]) -> "ScoringContext":
         """From here on, match with what all these records of a run say about matching; returns itself."""
@@ -205,26 +197,21 @@ def score_settings(run: EvalRun) -> ScoreSettings:
     Raises:
         ConfigError: The rules of matching were changed by hand to something that cannot be.
     """
-    # A judge of before was asked about no refusal: there the text rules decided, as they do without a judge.
-    judged = run.judge is not None and run.outcomes.abstention_disputed is not None
+    judge = run.eval_config.get("judge")
     settings = configured_settings(
         valid_part(MatchSettings, run, "match"),
         citation_base=run.server.citation_base,
         on_error=run.eval_config.get("on_error", "exclude"),
         confidence=confidence(run),
-        judged=judged,
+        # A judge of before was asked about no refusal: there the text rules decided, as they do without a judge.
+        judged=run.judge is not None and run.outcomes.abstention_disputed is not None,
         cluster=run.eval_config.get("cluster", BY_DOCUMENT),
-        keeps_flagged=_keeps_flagged(run),
+        # In runs of before, flagged verdicts count.
+        keeps_flagged=not (isinstance(judge, dict) and judge.get("on_injection") == "exclude"),
     )
     # One of before had no word on what the text rules take for an answer.
     says = run.outcomes.abstention_by_judge is not None
     return replace(settings, declining=judged_abstention(known_metrics(run)) if says else OF_BEFORE)
-
-
-def _keeps_flagged(run: EvalRun) -> bool:
-    """Whether flagged verdicts count: in runs of before they do."""
-    judge = run.eval_config.get("judge")
-    return not (isinstance(judge, dict) and judge.get("on_injection") == "exclude")
 
 
 def confidence(run: EvalRun) -> float:
@@ -233,8 +220,7 @@ def confidence(run: EvalRun) -> float:
     Raises:
         ConfigError: It was changed by hand to something that cannot be.
     """
-    default = ScoreSettings.__dataclass_fields__["confidence"].default
-    found = run.eval_config.get("confidence", default)
+    found = run.eval_config.get("confidence", 0.95)
     if isinstance(found, bool) or not isinstance(found, int | float) or not 0 < found < 1:
         said = f"confidence must be a number between 0 and 1, not {str(found)[:40]!r}"
         raise ConfigError(f"run {run.id} holds a configuration that cannot be: {said}")

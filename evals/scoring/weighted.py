@@ -1,7 +1,6 @@
 """From the scorecard to one number: the weighted mean of objectives, or none where too little was measured."""
 
-from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import fsum, sqrt
@@ -10,15 +9,14 @@ from statistics import fmean
 from evals.errors import ConfigError
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.metrics.registry import known_metric, parse_metric
-from evals.schemas.results import EvalRecord, EvalRun, MetricResult, MetricSummary, Scorecard, WeightedScore
-from evals.scoring.config import LEAST_COVERAGE, NOT_ANSWERED, SCORE, ScoringConfig, scoring_config
+from evals.schemas.results import EvalRecord, EvalRun, MetricSummary, Scorecard, WeightedScore
+from evals.scoring.config import LEAST_COVERAGE, NOT_ANSWERED, SCORE, ScoringConfig, scoring_config, too_little
 from evals.scoring.gates import Gate
 from evals.scoring.run_columns import ScoreColumn, ScoreTable
-from evals.scoring.scorecard import make_scorecard, tell
+from evals.scoring.scorecard import make_scorecard, sample_of, tell
 from evals.scoring.settings import ScoreSettings, known_metrics, score_settings
 from evals.scoring.stats.intervals import IntervalEstimate, normal_quantile, percentile, percentile_interval
 from evals.scoring.stats.means import mean_interval
-from evals.scoring.strata import sample_of
 from evals.text.numbers import counted
 
 # From metrics to objectives: which metrics feed one, and what their values are on a scale from 0 to 1.
@@ -60,19 +58,16 @@ def on_scale(summary: MetricSummary, value: float, thresholds: Mapping[str, floa
     metric = known_metric(summary.name)
     if metric is not None and metric.aggregation is Aggregation.SUM:
         value /= summary.strata.size if summary.strata is not None else summary.sample_size  # lost ones included
-    return _scaled(summary, metric, value, thresholds)
+    share = _linear(summary, metric, value, thresholds)
+    return min(1.0, max(0.0, share)) if summary.unit in thresholds else share
 
 
-def scaled(metric: BaseMetric, value: float, thresholds: Mapping[str, float]) -> float:
-    """What the value of one question contributes to an objective, on the same scale."""
-    return _scaled(metric, metric, value, thresholds)
-
-
-def _scaled(
+def _linear(
     of: MetricSummary | BaseMetric, metric: BaseMetric | None, value: float, thresholds: Mapping[str, float]
 ) -> float:
+    """The same, not cut to 0 … 1, so that the mean over questions is that of the objective."""
     if of.unit in thresholds:
-        return min(1.0, max(0.0, 1 - value / thresholds[of.unit]))
+        return 1 - value / thresholds[of.unit]
     if metric is None or metric.low is None or metric.high is None:  # a plug-in's that is not here, or has no range
         share = value
     else:
@@ -100,25 +95,26 @@ def check_feeds(config: ScoringConfig) -> None:
 # What each question contributes to the weighted score, and the interval that follows from it.
 
 
-Column = Mapping[str, float]
-"""The values of a metric by question."""
-
-
 @dataclass(frozen=True, slots=True)
-class WeightedColumn:
-    """A metric of which verdicts are lost.
+class Column:
+    """The values of a metric by question, as they count in a score.
 
     Attributes:
-        residuals: By how much each question moves the mean, times the size, by question; lost ones too.
+        values: By question; where verdicts are lost, the mean and by how much a question moves it, lost ones too.
         mean: Of the metric.
-        size: How many values there would be without losses.
+        size: Of how many values the mean is, lost ones included.
         heaviest: For how many questions a value stands at most.
     """
 
-    residuals: Mapping[str, float]
+    values: Mapping[str, float]
     mean: float
     size: float
-    heaviest: float
+    heaviest: float = 1.0
+
+    @classmethod
+    def plain(cls, values: Mapping[str, float]) -> "Column | None":
+        """The column of values of which each stands for itself; None without any."""
+        return cls(values, fmean(values.values()), len(values)) if values else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,74 +131,49 @@ class Influence:
     low: float
     high: float
 
+    def with_part(self, share: float, part: Column, low: float, high: float) -> "Influence":
+        """The same with one metric more.
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """One metric's values on the scale of the score, with the least and the greatest there can be."""
-
-    share: float
-    ids: list[str]
-    values: "array[float]"
-    low: float
-    high: float
-    mean: float
-    size: float
-    """Of how many values the mean is."""
-
-
-def _plain_part(share: float, values: dict[str, float], low: float, high: float) -> _Part:
-    return _Part(share, list(values), array("d", values.values()), low, high, fmean(values.values()), len(values))
+        Args:
+            share: Of the score.
+            part: Its values on the scale of the score.
+            low: The least that there can be.
+            high: The greatest.
+        """
+        scale, values = share * len(self.values) / part.size, dict(self.values)
+        for key, value in part.values.items():
+            values[key] += scale * (value - part.mean)
+        low, high = self.low + scale * (low - part.mean), self.high + scale * (high - part.mean)
+        # Rounding must not put a value outside what there can be.
+        return Influence({key: min(high, max(low, value)) for key, value in values.items()}, low, high)
 
 
-class TableColumns(Mapping[str, Column | WeightedColumn]):
-    """The values of metrics by question, as they count: where it is so told, no answer is the worst value.
-
-    Each is made when it is asked for, and not held: those of all metrics would take a kilobyte a question.
+def column_of(metric: BaseMetric, column: ScoreColumn, settings: ScoreSettings, ids: Sequence[str]) -> Column | None:
+    """The values of a metric: where it is so told, no answer is the worst value.
 
     Args:
-        metrics: Of the score.
-        table: Their results.
+        metric: The metric.
+        column: Its results, a row a question.
         settings: How records were scored.
+        ids: Of the questions.
+
+    Returns:
+        None without values, and for a percentile of values that stand for lost ones.
     """
-
-    def __init__(self, metrics: Sequence[BaseMetric], table: ScoreTable, settings: ScoreSettings) -> None:
-        self._metrics = {metric.name: metric for metric in metrics}
-        self._table = table
-        self._settings = settings
-
-    def __len__(self) -> int:
-        return len(self._metrics)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._metrics)
-
-    def __getitem__(self, name: str) -> Column | WeightedColumn:
-        metric, table = self._metrics[name], self._table
-        return _by_id(metric, table.column(name), table.ids, self._settings)
-
-
-def column_of(
-    metric: BaseMetric, results: Mapping[str, MetricResult], settings: ScoreSettings
-) -> Column | WeightedColumn:
-    """The values of a metric, of its results by question."""
-    return _by_id(metric, ScoreColumn.of(metric, results.values()), list(results), settings)
-
-
-def _by_id(
-    metric: BaseMetric, results: ScoreColumn, ids: Sequence[str], settings: ScoreSettings
-) -> Column | WeightedColumn:
-    sample = sample_of(metric, results, ids, worst_on_error=settings.worst_on_error)
+    sample = sample_of(metric, column, ids, worst_on_error=settings.worst_on_error)
     weighted = sample.weighted
     if weighted is None:
-        return dict(zip(sample.clusters, sample.values, strict=True))
-    residuals = dict(zip(sample.all_clusters, weighted.residuals(), strict=True))
-    return WeightedColumn(residuals, weighted.mean, weighted.size, weighted.heaviest)
+        return Column.plain(dict(zip(sample.clusters, sample.values, strict=True)))
+    if metric.aggregation is Aggregation.PERCENTILE:
+        return None
+    mean, moved = weighted.mean, zip(sample.all_clusters, weighted.residuals(), strict=True)
+    return Column({key: mean + by for key, by in moved}, mean, weighted.size, weighted.heaviest)
 
 
 def influence(
     weighted: WeightedScore,
     metrics: Iterable[BaseMetric],
-    columns: Mapping[str, Column | WeightedColumn],
+    column: Callable[[str], Column | None],
     thresholds: Mapping[str, float],
     confidence: float,
 ) -> Influence | None:
@@ -211,18 +182,60 @@ def influence(
     Args:
         weighted: The score with what feeds it.
         metrics: Those that feed it.
-        columns: Their values.
+        column: Gives the values of a metric by its name.
         thresholds: Of the score, by unit.
         confidence: Of the interval by which the slope of a percentile is told.
     """
     if weighted.score is None:
         return None
-    parts = _parts(weighted, {metric.name: metric for metric in metrics}, columns, thresholds, confidence)
-    ids = dict.fromkeys(key for part in parts for key in part.ids)
+    by_name, whole = {metric.name: metric for metric in metrics}, fsum(weighted.weights.values())
+    ids: dict[str, None] = {}
+    parts = []
+    for objective, names in weighted.fed_by.items():
+        share = weighted.weights[objective] / whole / len(names)
+        for name in names:
+            values = column(name)
+            part = None if values is None else _part(by_name[name], values, thresholds, confidence)
+            if part is not None:
+                ids.update(dict.fromkeys(part[0].values))
+                parts.append((share, *part))
     found = Influence(dict.fromkeys(ids, weighted.score), weighted.score, weighted.score)
-    for part in parts:
-        found = _added(found, part)
+    for each in parts:
+        found = found.with_part(*each)
     return found if found.high > found.low else None
+
+
+def _part(
+    metric: BaseMetric, column: Column, thresholds: Mapping[str, float], confidence: float
+) -> tuple[Column, float, float] | None:
+    """A metric on the scale of the score, with the least and the greatest there can be.
+
+    Where values stand for lost ones, these two stand for as many as the heaviest.
+    """
+    if metric.aggregation is Aggregation.PERCENTILE:
+        return _percentile_part(metric, column, thresholds, confidence)
+    values = {key: _linear(metric, metric, value, thresholds) for key, value in column.values.items()}
+    mean = _linear(metric, metric, column.mean, thresholds)
+    low, high = mean - column.heaviest * mean, mean + column.heaviest * (1 - mean)
+    return replace(column, values=values, mean=mean), min(low, *values.values()), max(high, *values.values())
+
+
+def _percentile_part(
+    metric: BaseMetric, column: Column, thresholds: Mapping[str, float], confidence: float
+) -> tuple[Column, float, float] | None:
+    """A percentile by the share of questions at or below it, at the slope that its own interval shows (Woodruff 1952).
+
+    None where it has no interval: it is held as it is then.
+    """
+    q, values = metric.percentile or 50.0, list(column.values.values())
+    ends = percentile_interval(values, q, confidence)
+    if ends is None:
+        return None
+    best, worst = (min(1.0, max(0.0, _linear(metric, metric, end, thresholds))) for end in ends)
+    slope = (best - worst) / (2 * normal_quantile(confidence) * sqrt(q / 100 * (1 - q / 100) / len(values)))
+    middle = percentile(values, q)
+    below = {key: slope * (value <= middle) for key, value in column.values.items()}
+    return Column(below, fmean(below.values()), len(below)), min(0.0, slope), max(0.0, slope)
 
 
 def score_interval(found: Influence, clusters: Sequence[str] | None, confidence: float) -> IntervalEstimate | None:
@@ -242,87 +255,6 @@ def score_interval(found: Influence, clusters: Sequence[str] | None, confidence:
     return replace(estimate, interval=(max(0.0, low), min(1.0, high)))
 
 
-def _parts(
-    weighted: WeightedScore,
-    metrics: Mapping[str, BaseMetric],
-    columns: Mapping[str, Column | WeightedColumn],
-    thresholds: Mapping[str, float],
-    confidence: float,
-) -> list[_Part]:
-    whole = fsum(weighted.weights.values())
-    found = []
-    for objective, names in weighted.fed_by.items():
-        share = weighted.weights[objective] / whole / len(names)
-        parts = (_part(share, metrics[name], columns.get(name, {}), thresholds, confidence) for name in names)
-        found += [part for part in parts if part is not None]
-    return found
-
-
-def _part(
-    share: float,
-    metric: BaseMetric,
-    column: Column | WeightedColumn,
-    thresholds: Mapping[str, float],
-    confidence: float,
-) -> _Part | None:
-    if isinstance(column, WeightedColumn):
-        return _weighted_part(share, metric, column, thresholds)
-    if not column:
-        return None
-    if metric.aggregation is Aggregation.PERCENTILE:
-        return _percentile_part(share, metric, column, thresholds, confidence)
-    if metric.unit in thresholds:  # not cut to 0 … 1, so that the mean of the questions is that of the objective
-        values = {key: 1 - value / thresholds[metric.unit] for key, value in column.items()}
-    else:
-        values = {key: scaled(metric, value, thresholds) for key, value in column.items()}
-    return _plain_part(share, values, min(0.0, *values.values()), max(1.0, *values.values()))
-
-
-def _weighted_part(
-    share: float, metric: BaseMetric, column: WeightedColumn, thresholds: Mapping[str, float]
-) -> _Part | None:
-    """Values that stand for lost ones: the least and the greatest there can be stand for as many as the heaviest."""
-    if metric.aggregation is Aggregation.PERCENTILE:
-        return None
-    if metric.unit in thresholds:
-        slope, mean = -1 / thresholds[metric.unit], 1 - column.mean / thresholds[metric.unit]
-    else:
-        slope = scaled(metric, 1.0, thresholds) - scaled(metric, 0.0, thresholds)
-        mean = scaled(metric, column.mean, thresholds)
-    values = {key: mean + slope * residual for key, residual in column.residuals.items()}
-    low, high = mean - column.heaviest * mean, mean + column.heaviest * (1 - mean)
-    own = array("d", values.values())
-    return _Part(share, list(values), own, min(low, *own), max(high, *own), mean, column.size)
-
-
-def _percentile_part(
-    share: float, metric: BaseMetric, column: Column, thresholds: Mapping[str, float], confidence: float
-) -> _Part | None:
-    """A percentile by the share of questions at or below it, at the slope that its own interval shows (Woodruff 1952).
-
-    None where it has no interval: it is held as it is then.
-    """
-    q, values = metric.percentile or 50.0, list(column.values())
-    ends = percentile_interval(values, q, confidence)
-    if ends is None:
-        return None
-    reach = 2 * normal_quantile(confidence) * sqrt(q / 100 * (1 - q / 100) / len(values))
-    slope = (scaled(metric, ends[0], thresholds) - scaled(metric, ends[1], thresholds)) / reach
-    middle = percentile(values, q)
-    below = {key: slope * (value <= middle) for key, value in column.items()}
-    return _plain_part(share, below, min(0.0, slope), max(0.0, slope))
-
-
-def _added(found: Influence, part: _Part) -> Influence:
-    mean, scale = part.mean, part.share * len(found.values) / part.size
-    values = dict(found.values)
-    for key, value in zip(part.ids, part.values, strict=True):
-        values[key] += scale * (value - mean)
-    low, high = found.low + scale * (part.low - mean), found.high + scale * (part.high - mean)
-    # Rounding must not put a value outside what there can be.
-    return Influence({key: min(high, max(low, value)) for key, value in values.items()}, low, high)
-
-
 def with_interval(
     weighted: WeightedScore,
     metrics: Sequence[BaseMetric],
@@ -339,10 +271,13 @@ def with_interval(
         settings: How records were scored.
         config: Of the score.
     """
-    fed = {name for names in weighted.fed_by.values() for name in names}
-    feeding = [metric for metric in metrics if metric.name in fed]
-    columns = TableColumns(feeding, table, settings)
-    found = influence(weighted, feeding, columns, config.thresholds, settings.confidence)
+    fed = {metric.name: metric for metric in metrics if metric.name in set().union(*weighted.fed_by.values())}
+
+    def column(name: str) -> Column | None:
+        """It is made when it is asked for, and not held: those of all metrics would take a kilobyte a question."""
+        return column_of(fed[name], table.column(name), settings, table.ids)
+
+    found = influence(weighted, fed.values(), column, config.thresholds, settings.confidence)
     if found is None:
         return weighted
     rows = {key: row for row, key in enumerate(table.ids)}
@@ -394,8 +329,6 @@ def _with_those(run: EvalRun, records: Sequence[EvalRecord], names: set[str]) ->
 
 __all__ = ["LEAST_COVERAGE", "check_feeds", "make_weighted_score", "no_score"]
 
-_ROUNDING = 1e-9
-
 
 def make_weighted_score(scorecard: Scorecard, config: ScoringConfig, *, answered: int = 1) -> WeightedScore:
     """Weigh the objectives that something feeds; the others are left out and named.
@@ -410,12 +343,10 @@ def make_weighted_score(scorecard: Scorecard, config: ScoringConfig, *, answered
     """
     if not answered:
         return no_score(config, NOT_ANSWERED)
-    left_out: dict[str, str] = {}
-    few: dict[str, dict[str, str]] = {}
-    fed = _fed(scorecard, config, left_out, few)
+    fed, few = _fed(scorecard, config)
     weights = {name: config.weights[name] for name in fed}
     coverage = fsum(weights.values()) / fsum(config.weights.values())
-    reason = _why_none(coverage, list(fed))
+    reason = too_little(coverage, weights) if fed else "nothing feeds it"
     objectives = _objectives(fed, config, _value)
     return WeightedScore(
         score=_mean(objectives, weights) if reason is None else None,
@@ -425,38 +356,27 @@ def make_weighted_score(scorecard: Scorecard, config: ScoringConfig, *, answered
         objectives=objectives,
         weights=weights,
         fed_by={name: [summary.name for summary in summaries] for name, summaries in fed.items()},
-        left_out=left_out,
+        left_out={name: _why_left_out(name, config) for name in config.weights if name not in fed},
         left_out_metrics=few,
     )
 
 
 def _fed(
-    scorecard: Scorecard, config: ScoringConfig, left_out: dict[str, str], few: dict[str, dict[str, str]]
-) -> dict[str, list[MetricSummary]]:
-    """The metrics that feed each objective; what does not is put into the other two, with the reason."""
-    fed = {}
-    for name, weight in config.weights.items():
-        summaries, too_few = feeding(scorecard, config.feeds[name]) if weight else ([], {})
-        if summaries:
-            fed[name] = summaries
-        else:
-            left_out[name] = "no value of " + ", ".join(config.feeds[name]) if weight else "its weight is 0"
-        if too_few:
-            few[name] = too_few
-    return fed
+    scorecard: Scorecard, config: ScoringConfig
+) -> tuple[dict[str, list[MetricSummary]], dict[str, dict[str, str]]]:
+    """The metrics that feed each objective, and why others that have a value do not."""
+    found = {name: feeding(scorecard, config.feeds[name]) for name, weight in config.weights.items() if weight}
+    fed = {name: summaries for name, (summaries, _) in found.items() if summaries}
+    return fed, {name: few for name, (_, few) in found.items() if few}
+
+
+def _why_left_out(name: str, config: ScoringConfig) -> str:
+    return "no value of " + ", ".join(config.feeds[name]) if config.weights[name] else "its weight is 0"
 
 
 def no_score(config: ScoringConfig, reason: str) -> WeightedScore:
     """The score of a run that measured nothing of what its weights are for, with the reason."""
     return WeightedScore(score=None, reason=reason, coverage=0.0, left_out=dict.fromkeys(config.weights, reason))
-
-
-def _why_none(coverage: float, measured: list[str]) -> str | None:
-    if not measured:
-        return "nothing feeds it"
-    if coverage < LEAST_COVERAGE - _ROUNDING:
-        return f"only {100 * coverage:.0f} % of the weight is measured: {', '.join(measured)}"
-    return None
 
 
 def _objectives(

@@ -20,8 +20,8 @@ class Network:
     def monotonic(self) -> float:
         return self.now
 
-    def answers(self, environ: dict[str, str]) -> bool:
-        if environ.get(SWITCH) == "1":
+    def answers(self) -> bool:
+        if os.environ.get(SWITCH) == "1":
             return False
         self.asked += 1
         self.now += self.takes_s
@@ -56,7 +56,7 @@ def test_a_hub_that_comes_back_is_noticed_and_the_libraries_are_let_go(
         monkeypatch.setenv(SWITCH, before)
     assert hub.settle_hub() is False
     assert hub.settle_hub() is False
-    assert (os.environ[SWITCH], told()) == ("1", [True, True])
+    assert (os.environ.get(SWITCH), told()) == (before, [True, True])
     network.up = True
     assert hub.settle_hub() is True
     assert (os.environ.get(SWITCH), told()) == (before, [False, False])

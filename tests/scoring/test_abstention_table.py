@@ -1,12 +1,12 @@
 """Abstention as a two-by-two table."""
 
 import pytest
-from whole_runs import abstention_table
+from whole_runs import abstention_table, score_records
 
 from evals.metrics.registry import select
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, ResponseError
 from evals.scoring.abstention import beside_scorecard
-from evals.scoring.scorecard import make_scorecard, score_records
+from evals.scoring.scorecard import make_scorecard
 from evals.scoring.settings import ScoreSettings, ScoringContext
 from evals.scoring.stats.intervals import wilson
 
@@ -29,7 +29,6 @@ def records(*counts: int) -> list[EvalRecord]:
 def test_the_cells_and_the_rates() -> None:
     """Counts add up to the questions, each rate is of its own part, with Wilson's interval."""
     table = abstention_table(records(6, 2, 1, 3), ScoringContext(ScoreSettings()), 0.9)
-    assert table is not None
     assert (table.answerable_answered, table.answerable_abstained) == (6, 2)
     assert (table.unanswerable_answered, table.unanswerable_abstained) == (1, 3)
     rates = {name: (rate["count"], rate["of"]) for name, rate in table.model_dump().items() if isinstance(rate, dict)}
@@ -52,7 +51,6 @@ def test_the_rates_are_those_of_the_metrics() -> None:
     metrics = select([], ["unanswerable_accuracy", "abstention_false_positive_rate", "abstention_false_negative_rate"])
     card = make_scorecard(metrics, score_records(metrics, asked, cases), ScoreSettings())
     table = abstention_table(asked, cases)
-    assert table is not None
     assert table.accuracy.value == card.get("unanswerable_accuracy").value
     assert table.false_abstention.value == card.get("abstention_false_positive_rate").value
     assert table.missed_abstention.value == card.get("abstention_false_negative_rate").value
@@ -68,10 +66,8 @@ def test_a_rate_that_the_scorecard_has_too_has_its_interval() -> None:
     settings = ScoreSettings(cluster="topic")
     card = make_scorecard(metrics, score_records(metrics, asked, cases), settings)
     table = abstention_table(asked, cases)
-    assert table is not None
     beside = beside_scorecard(table, card)
     missed = card.get("abstention_false_negative_rate").ci
-    assert missed is not None
     assert missed != table.missed_abstention.interval
     assert beside.missed_abstention.interval == missed
     assert beside.recall.interval == (1 - missed[1], 1 - missed[0])
@@ -86,14 +82,12 @@ def test_a_rate_of_other_questions_keeps_its_own_interval() -> None:
     metrics = select([], ["unanswerable_accuracy"])
     card = make_scorecard(metrics, score_records(metrics, records(6, 2, 1, 3), cases), ScoreSettings())
     table = abstention_table(records(8, 2, 1, 3), cases)
-    assert table is not None
     assert beside_scorecard(table, card) == table
 
 
 def test_a_rate_of_nothing_has_no_value() -> None:
     """A dataset without unanswerable questions says nothing of how they are declined."""
     table = abstention_table(records(2, 0, 0, 0), ScoringContext(ScoreSettings()))
-    assert table is not None
     assert (table.recall.value, table.recall.interval, table.precision.value) == (None, None, None)
 
 

@@ -31,8 +31,6 @@ CORRECTNESS, FAITHFULNESS = parse_metric("answer_correctness"), parse_metric("fa
 @pytest.fixture(scope="module")
 def benchmark() -> ModuleType:
     spec = importlib.util.spec_from_file_location("calibration_benchmark", BENCHMARK)
-    assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

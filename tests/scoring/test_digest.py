@@ -7,13 +7,13 @@ import pytest
 from whole_runs import abstention_table, recall_by_stage, risk_coverage, wrong_by
 
 from evals.schemas import EvalRecord, EvalRun
-from evals.scoring.conclusion import measured, passing_cases
+from evals.scoring.conclusion import measured
 from evals.scoring.diagnosis import count_links, diagnose, facts_of
 from evals.scoring.diagnosis.counts import wrong_slices
 from evals.scoring.diagnosis.outcome import needs_verification
 from evals.scoring.digest import digest_of
 from evals.scoring.run_columns import columns_of
-from evals.scoring.scorecard import rows_by, slice_scorecard, slice_scorecards, slice_value
+from evals.scoring.scorecard import make_scorecard, rows_by, slice_scorecard, slice_value
 from evals.scoring.settings import cases_of, known_metrics, score_settings
 
 
@@ -49,7 +49,7 @@ def test_one_walk_derives_what_each_part_derives(run_and_records: tuple[EvalRun,
     """Links with their sentences, counts, table, curve and stages."""
     run, records = run_and_records
     cases = cases_of(run, records)
-    found = digest_of(run, records, passing_cases(run, records))
+    found = digest_of(run, records, measured(run, records).cases)
     findings = diagnose(records, cases, facts_of(run, records))
     assert [one.with_record(records[one.number]) for one in found.found] == findings
     assert len({one.link for one in found.found}) > 2
@@ -70,7 +70,8 @@ def test_slices_of_columns_are_those_of_records(run_and_records: tuple[EvalRun, 
         values = [slice_value(record.question, key) for record in records]
         slices = rows_by(values, columns)
         made = {value: slice_scorecard(metrics, columns, own.rows, settings) for value, own in slices.items()}
-        assert made == slice_scorecards(metrics, records, key, settings)
+        parts = {value: [one for one in records if slice_value(one.question, key) == value] for value in slices}
+        assert made == {value: make_scorecard(metrics, part, settings) for value, part in parts.items()}
         findings = diagnose(records, cases_of(run, records), facts_of(run, records))
         links = {one.number: one.link for one in measured(run, records).digest.found}
         asked = [(number, values[number]) for number in columns.numbers]
@@ -80,7 +81,7 @@ def test_slices_of_columns_are_those_of_records(run_and_records: tuple[EvalRun, 
 def test_a_walk_holds_the_last_case_alone(run_and_records: tuple[EvalRun, list[EvalRecord]]) -> None:
     """And derives nothing of it twice."""
     run, records = run_and_records
-    cases = passing_cases(run, records)
+    cases = measured(run, records).cases
     first = cases.of(records[0])
     assert cases.of(records[0]) is first
     cases.of(records[1])

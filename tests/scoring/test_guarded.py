@@ -4,12 +4,13 @@ from collections.abc import Callable
 from typing import ClassVar
 
 import pytest
+from whole_runs import score_records
 
 from evals.errors import ConfigError
 from evals.metrics import BaseMetric
 from evals.metrics.sample import Sample
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, MetricCounts, MetricGroup, MetricResult
-from evals.scoring.scorecard import make_scorecard, score_records
+from evals.scoring.scorecard import make_scorecard
 from evals.scoring.settings import ScoreSettings, ScoringContext
 
 

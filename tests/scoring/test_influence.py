@@ -18,8 +18,9 @@ from evals.scoring.scorecard import summarise
 from evals.scoring.settings import ScoreSettings
 from evals.scoring.stats import mean_interval
 from evals.scoring.weighted import (
+    Column,
     Influence,
-    TableColumns,
+    column_of,
     influence,
     make_weighted_score,
     score_interval,
@@ -38,7 +39,8 @@ def scored(columns: Columns, config: ScoringConfig = CONFIG) -> tuple[WeightedSc
         for metric in metrics
     ]
     weighted = make_weighted_score(Scorecard(metrics=summaries), config)
-    return weighted, influence(weighted, metrics, columns, config.thresholds, 0.95)
+    plain = {name: Column.plain(values) for name, values in columns.items()}
+    return weighted, influence(weighted, metrics, plain.get, config.thresholds, 0.95)
 
 
 def table(metrics: Sequence[BaseMetric], records: Sequence[EvalRecord]) -> ScoreTable:
@@ -58,13 +60,10 @@ def test_the_interval_of_one_metric_is_that_of_the_metric() -> None:
     """Where nothing else feeds the score, it is the mean of that metric, and as sure."""
     values = [0.2, 0.4, 0.9, 1.0, 0.0, 0.7]
     weighted, found = scored({"answer_correctness": column(*values)}, ONE)
-    assert found is not None
     assert weighted.score == pytest.approx(fmean(values))
     assert list(found.values.values()) == pytest.approx(values)
     assert (found.low, found.high) == (pytest.approx(0), pytest.approx(1))
     ours, theirs = score_interval(found, None, 0.95), mean_interval(values, low=0, high=1)
-    assert ours is not None
-    assert theirs is not None
     assert ours.interval == pytest.approx(theirs.interval)
 
 
@@ -82,7 +81,6 @@ def test_the_questions_contributions_have_the_score_as_their_mean(data: Any) -> 
         st.dictionaries(st.sampled_from(keys), st.floats(0, 0.3), min_size=2, max_size=12)
     )
     weighted, found = scored(columns)
-    assert found is not None
     objectives = {**weighted.objectives, "cost": 1 - fmean(columns["cost_per_query"].values()) / 0.1}
     total = sum(weighted.weights.values())
     # A mean cost beyond the threshold is cut in the score, and each question's is not.
@@ -100,8 +98,6 @@ def test_perfect_answers_do_not_make_a_score_certain() -> None:
     assert found is not None
     estimate = score_interval(found, None, 0.95)
     assert weighted.score == pytest.approx(1)
-    assert estimate is not None
-    assert estimate.interval is not None
     assert estimate.interval[0] < 0.95
     assert estimate.interval[1] == 1
 
@@ -123,7 +119,6 @@ def test_questions_of_one_document_make_a_score_less_sure() -> None:
     labels = [f"d{place // 5}" for place in range(40)]
     alone, clustered = score_interval(found, None, 0.95), score_interval(found, labels, 0.95)
     assert width(clustered) > 1.7 * width(alone)
-    assert clustered is not None
     assert clustered.clusters == 8
 
 
@@ -174,10 +169,10 @@ def test_a_question_without_an_answer_counts_as_it_is_told(build_run: Callable[.
     records: list[EvalRecord] = build_run("a", {"q1": {"mrr": 1.0}, "q2": "timeout"})[1]
     metric = parse_metric("mrr")
     lost = records[1].model_copy(update={"scores": [metric.undefined("no answer", missing="transport")]})
-    found = TableColumns([metric], table([metric], [records[0], lost]), ScoreSettings())
-    assert found == {"mrr": {"q1": 1.0}}
-    worst = TableColumns([metric], table([metric], [records[0], lost]), ScoreSettings(worst_on_error=True))
-    assert worst == {"mrr": {"q1": 1.0, "q2": 0.0}}
+    results = table([metric], [records[0], lost]).column("mrr")
+    assert column_of(metric, results, ScoreSettings(), ["q1", "q2"]) == Column({"q1": 1.0}, 1.0, 1)
+    worst = column_of(metric, results, ScoreSettings(worst_on_error=True), ["q1", "q2"])
+    assert worst == Column({"q1": 1.0, "q2": 0.0}, 0.5, 2)
 
 
 def test_the_score_of_a_run_says_how_its_interval_was_made(build_run: Callable[..., Any]) -> None:
@@ -187,19 +182,7 @@ def test_the_score_of_a_run_says_how_its_interval_was_made(build_run: Callable[.
     run, records = build_run("a", values, questions=golds)
     metrics = [parse_metric(name) for name in ("answer_correctness", "citation_recall", "mrr")]
     found = with_interval(run.weighted_score, metrics, table(metrics, records), ScoreSettings(), CONFIG)
-    assert found.interval is not None
     assert (found.interval.n, found.interval.clusters, found.interval.method) == (12, 6, "t with two pseudo-values")
-    assert found.ci is not None
     assert found.ci[0] < (found.score or 0) < found.ci[1]
     nothing = with_interval(WeightedScore(score=None), metrics, table(metrics, records), ScoreSettings(), CONFIG)
     assert (nothing.ci, nothing.interval) == (None, None)
-
-
-def test_columns_of_a_table_are_made_when_they_are_asked_for() -> None:
-    """None is held: those of all metrics at once would take more than anything else at the end of a run."""
-    metric = parse_metric("mrr")
-    columns = TableColumns([metric], table([metric], []), ScoreSettings())
-    assert list(columns) == ["mrr"]
-    assert columns["mrr"] == {}
-    assert columns["mrr"] is not columns["mrr"]
-    assert columns.get("recall_at_5") is None

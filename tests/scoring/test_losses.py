@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from whole_runs import score_records
 
 from evals.metrics.generation import AnswerCorrectness, Faithfulness
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, JudgeVerdict, RetrievedChunk
 from evals.schemas.verdicts import JudgeFailure
 from evals.scoring.missing import find_losses, notes_on_losses
-from evals.scoring.scorecard import score_records
 from evals.scoring.settings import ScoreSettings, ScoringContext
 
 METRICS = [Faithfulness(), AnswerCorrectness()]

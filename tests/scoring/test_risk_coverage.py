@@ -28,7 +28,6 @@ def test_the_curve_and_its_area() -> None:
     curve = risk_coverage(
         records((0.2, False), (0.9, True), (0.5, True), (0.7, False)), ScoringContext(ScoreSettings())
     )
-    assert curve is not None
     assert [(point.confidence, point.coverage) for point in curve.points] == [
         (0.9, 0.25), (0.7, 0.5), (0.5, 0.75), (0.2, 1.0),
     ]  # fmt: skip
@@ -43,8 +42,6 @@ def test_the_curve_and_its_area() -> None:
 def test_no_order_beats_the_best_one_and_ties_have_none(sure: list[tuple[float, bool]]) -> None:
     """The area lies between the least possible and 1, and does not depend on the order of the questions."""
     curve, turned = (risk_coverage(records(*some), ScoringContext(ScoreSettings())) for some in (sure, sure[::-1]))
-    assert curve is not None
-    assert turned is not None
     assert curve.area == pytest.approx(turned.area)
     assert curve.least_area - 1e-9 <= curve.area <= 1
 
@@ -52,7 +49,6 @@ def test_no_order_beats_the_best_one_and_ties_have_none(sure: list[tuple[float, 
 def test_the_same_confidence_everywhere_is_chance() -> None:
     """It tells nothing, so its area is the share of wrong answers."""
     curve = risk_coverage(records(*[(0.5, n % 3 > 0) for n in range(9)]), ScoringContext(ScoreSettings()))
-    assert curve is not None
     assert curve.area == pytest.approx(curve.area_of_chance) == pytest.approx(1 / 3)
 
 
@@ -69,7 +65,6 @@ def test_an_answer_to_what_cannot_be_answered_is_wrong() -> None:
     asked = EvalQuestion(id="q", question="Which colour is it?", is_unanswerable=True)
     (one,) = records((0.9, True))
     curve = risk_coverage([one.model_copy(update={"question": asked})], ScoringContext(ScoreSettings()))
-    assert curve is not None
     assert curve.area == 1.0
 
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from whole_runs import score_records
 
 from evals.config import EvalConfig
 from evals.errors import ConfigError
@@ -20,7 +21,8 @@ from evals.schemas import (
     ServerRecord,
 )
 from evals.scoring.config import scoring_config
-from evals.scoring.scorecard import by_threshold, make_scorecard, score_records, slice_scorecards
+from evals.scoring.run_columns import columns_of
+from evals.scoring.scorecard import by_threshold, make_scorecard, slice_scorecard
 from evals.scoring.settings import ScoreSettings, ScoringContext, known_metrics, score_settings
 
 TEXT = "the cooling-off period is fourteen days from the day on which the policy begins"
@@ -69,7 +71,8 @@ def test_a_slice_of_all_questions_is_the_scorecard(
     metrics = select([], ["recall_at_5", "mrr"])
     scored = score_records(metrics, records, ScoringContext(settings))
     whole = make_scorecard(metrics, scored, settings)
-    assert slice_scorecards(metrics, scored, "dataset", settings) == {"golden": whole}
+    columns = columns_of(scored, settings.cluster)
+    assert slice_scorecard(metrics, columns, range(len(columns.ids)), settings) == whole
     assert [summary.value for summary in whole.metrics] == [0.5 if on_error == "worst" else 1.0] * 2
 
 

@@ -28,8 +28,6 @@ def test_the_same_answers_again_leave_a_mean_its_interval(values: Values, times:
     for labels in ([f"own {place}" for place in range(len(values))], [f"d{n % documents}" for n in range(len(values))]):
         once = mean_interval(values, labels, low=0, high=1)
         found = mean_interval(values * times, again(labels, times), low=0, high=1)
-        assert found is not None
-        assert once is not None
         assert found.interval == pytest.approx(once.interval)
         assert found.clusters == once.clusters
 
@@ -39,7 +37,6 @@ def test_the_same_answers_again_leave_a_difference_its_p(count: int) -> None:
     """Four questions that all lose are too few for a verdict, however often each was asked."""
     labels, first, last = [f"own {n}" for n in range(count)], [1.0] * count, [0.0] * count
     found = paired_difference(first * 5, last * 5, again(labels, 5), low=0, high=1)
-    assert found is not None
     assert found.p == pytest.approx(2 ** (1 - count))
     (metric,) = (one for one in select(["core"], []) if one.name == "recall_at_5")
     measured = measure(metric, first * 5, last * 5, again(labels, 5))
@@ -52,10 +49,8 @@ def test_times_of_few_questions_have_no_interval_and_no_test() -> None:
     assert paired_percentile_difference([1.0, 2.0] * 30, [2.0, 3.0] * 30, 95, clusters=labels) is None
     assert jackknife_interval(lambda places: float(len(places)), 60, labels) is None
     alone = percentile_estimate([float(n) for n in range(60)], 50, again(["own 0"], 60))
-    assert alone is not None
     assert (alone.n, alone.clusters) == (60, 1)
     without_range = mean_interval([1.0, 2.0, 3.0], again(["own 0"], 3))
-    assert without_range is not None
     assert without_range.interval is None
 
 

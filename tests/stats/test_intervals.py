@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats as scipy_stats
 
 from evals.scoring.stats import mean_interval
 from evals.scoring.stats.intervals import percentile, percentile_interval, t_quantile, wilson
@@ -15,36 +16,10 @@ deterministic = settings(derandomize=True, deadline=None, max_examples=200)
 CONFIDENCES = (0.8, 0.9, 0.95, 0.99)
 
 
-@pytest.mark.parametrize(
-    ("successes", "n", "low", "high"),
-    [(0, 20, 0.0, 0.1611), (20, 20, 0.8389, 1.0), (7, 20, 0.1812, 0.5671), (1, 1, 0.2065, 1.0), (0, 1, 0.0, 0.7935)],
-)
-def test_wilson_gives_the_published_intervals(successes: int, n: int, low: float, high: float) -> None:
-    """Known intervals come out, at 0 and 1 too, where the simple formula has no width."""
-    assert wilson(successes, n) == pytest.approx((low, high), abs=5e-5)
-
-
-@pytest.mark.parametrize(
-    ("p", "df", "expected"),
-    [
-        (0.975, 1, 12.7062047362),
-        (0.975, 2, 4.3026527297),
-        (0.975, 9, 2.2621571628),
-        (0.975, 99, 1.9842169515),
-        (0.95, 5, 2.0150483733),
-        (0.995, 30, 2.7499956536),
-    ],
-)
-def test_the_t_quantile_is_that_of_the_tables(p: float, df: int, expected: float) -> None:
-    """Student's table, to ten digits."""
-    assert t_quantile(p, df) == pytest.approx(expected, abs=1e-9)
-
-
 @pytest.mark.parametrize("confidence", CONFIDENCES)
 @pytest.mark.parametrize("n", [1, 2, 3, 10, 57, 400, 10_000])
 def test_wilson_equals_scipy(n: int, confidence: float) -> None:
     """The interval is scipy's at every rate."""
-    scipy_stats = pytest.importorskip("scipy.stats")
     for successes in {0, 1, n // 3, n // 2, n - 1, n}:
         expected = scipy_stats.binomtest(successes, n).proportion_ci(confidence, method="wilson")
         assert wilson(successes, n, confidence) == pytest.approx(tuple(expected), abs=1e-9)
@@ -53,7 +28,6 @@ def test_wilson_equals_scipy(n: int, confidence: float) -> None:
 @pytest.mark.parametrize("df", [1, 2, 3, 4, 5, 7, 10, 19, 29, 30, 99, 100, 999, 10_000])
 def test_the_t_quantile_equals_scipy(df: int) -> None:
     """The quantile is scipy's over the grid of those that intervals use."""
-    scipy_stats = pytest.importorskip("scipy.stats")
     for p in (0.5, 0.55, 0.75, 0.9, 0.95, 0.975, 0.99, 0.995, 0.9995):
         assert t_quantile(p, df) == pytest.approx(scipy_stats.t.ppf(p, df), rel=1e-9, abs=1e-9)
 
@@ -62,17 +36,10 @@ def test_the_t_quantile_equals_scipy(df: int) -> None:
 @pytest.mark.parametrize("n", [2, 3, 10, 100, 1000])
 def test_the_t_interval_equals_scipy(n: int, confidence: float) -> None:
     """The interval of a mean is scipy's."""
-    scipy_stats = pytest.importorskip("scipy.stats")
     values = np.random.default_rng(n).normal(0.6, 0.3, n).tolist()
     expected = scipy_stats.t.interval(confidence, n - 1, loc=fmean(values), scale=scipy_stats.sem(values))
     found = mean_interval(values, confidence=confidence)
-    assert found is not None
     assert found.interval == pytest.approx(expected, rel=1e-9, abs=1e-9)
-
-
-def test_a_rate_over_nothing_has_no_interval() -> None:
-    """No question, no interval."""
-    assert wilson(0, 0) is None
 
 
 @deterministic
@@ -81,7 +48,6 @@ def test_wilson_holds_the_rate_and_stays_within_0_and_1(n: int, share: float, co
     """The rate lies in its interval, the interval in [0, 1], and it is never without width."""
     successes = round(share * n)
     interval = wilson(successes, n, confidence)
-    assert interval is not None
     low, high = interval
     assert 0 <= low <= successes / n <= high <= 1
     assert low < high
@@ -97,21 +63,6 @@ def test_the_t_interval_holds_the_mean_and_grows_with_the_confidence(values: lis
     if narrow is None or wide is None:  # all are the same, to within rounding
         return
     assert wide[0] <= narrow[0] <= fmean(values) <= narrow[1] <= wide[1]
-
-
-@pytest.mark.parametrize(
-    ("q", "expected"), [(1, 15), (5, 15), (20, 15), (21, 20), (40, 20), (50, 35), (95, 50), (100, 50)]
-)
-def test_a_percentile_is_the_nearest_rank(q: float, expected: float) -> None:
-    """The ceil(q/100·n)-th smallest value, in whatever order the values come."""
-    assert percentile([50, 15, 40, 20, 35], q) == expected
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 7, 19, 20, 21, 50, 100, 101, 1000])
-def test_a_percentile_is_exact_at_every_whole_percent(n: int) -> None:
-    """Rounding never moves the rank: of 1 to 100, the 7th percentile is 7, not 8."""
-    values = list(range(1, n + 1))
-    assert [percentile(values, q) for q in range(1, 101)] == [-(-q * n // 100) for q in range(1, 101)]
 
 
 @pytest.mark.parametrize("q", [5, 25, 50, 75, 90, 95, 99, 100])
@@ -139,7 +90,7 @@ def test_the_interval_of_a_percentile_covers_it_and_is_the_closest_that_does(
     n: int, q: float, confidence: float
 ) -> None:
     """Each tail of the binomial is within its half, and the next rank inwards would not be."""
-    binom = pytest.importorskip("scipy.stats").binom(n, q / 100)
+    binom = scipy_stats.binom(n, q / 100)
     tail = (1 - confidence) / 2
     interval = percentile_interval(list(range(1, n + 1)), q, confidence)
     if interval is None:
@@ -154,7 +105,16 @@ def test_the_interval_of_a_percentile_covers_it_and_is_the_closest_that_does(
 
 @pytest.mark.parametrize(
     ("n", "q", "expected"),
-    [(0, 50, None), (1, 50, None), (2, 50, None), (5, 50, None), (6, 50, (1, 6)), (10, 50, (2, 9)), (71, 95, None)],
+    [
+        (0, 50, None),
+        (1, 50, None),
+        (2, 50, None),
+        (5, 50, None),
+        (6, 50, (1, 6)),
+        (10, 50, (2, 9)),
+        (71, 95, None),
+        (72, 95, (64, 72)),
+    ],
 )
 def test_the_interval_of_a_percentile_needs_enough_values(
     n: int, q: float, expected: tuple[float, float] | None
@@ -163,27 +123,14 @@ def test_the_interval_of_a_percentile_needs_enough_values(
     assert percentile_interval(list(range(1, n + 1)), q) == expected
 
 
-def test_the_95th_percentile_has_an_interval_from_72_values() -> None:
-    """0.95^72 is the first power below 2.5 %."""
-    interval = percentile_interval(list(range(1, 73)), 95)
-    assert interval is not None
-    assert interval[1] == 72
-
-
 @deterministic
 @given(values=st.lists(finite, min_size=6, max_size=200))
 def test_the_interval_of_the_median_holds_the_median(values: list[float]) -> None:
     """The bounds did occur, and the median lies between them."""
     interval = percentile_interval(values, 50)
-    assert interval is not None
     assert interval[0] in values
     assert interval[1] in values
     assert interval[0] <= percentile(values, 50) <= interval[1]
-
-
-def test_the_interval_of_a_constant_percentile_is_the_constant() -> None:
-    """Values without spread have an interval without width."""
-    assert percentile_interval([3.0] * 100, 50) == (3.0, 3.0)
 
 
 @pytest.mark.parametrize("n", [1, 10, 1000])
@@ -198,5 +145,4 @@ def test_a_percentile_below_the_greatest_has_an_interval_from_enough_values() ->
     """As many as leave one of them beyond it: 0.999^n is at most 0.025 from n = 3688 on."""
     assert percentile_interval(range(3687), 99.9) is None
     interval = percentile_interval(range(3688), 99.9)
-    assert interval is not None
     assert interval[1] == 3687

@@ -43,7 +43,6 @@ def judged(*values: float | None, path: tuple[str, ...] = ("claims",)) -> list[O
 
 
 def ends(found: IntervalEstimate | None) -> tuple[float, float]:
-    assert found is not None
     assert found.interval is not None
     return found.interval
 
@@ -183,7 +182,6 @@ def test_values_without_a_range_have_an_interval_too() -> None:
     low, high = ends(weighted_interval(found))
     assert low < found.mean < high
     alone = weighted_interval(weighted(*judged(5.0, None)))
-    assert alone is not None
     assert alone.interval is None
 
 

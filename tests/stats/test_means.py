@@ -20,7 +20,6 @@ CONFIDENCES = (0.8, 0.9, 0.95, 0.99)
 
 def ends(found: IntervalEstimate | None) -> tuple[float, float]:
     """The interval, which must be there."""
-    assert found is not None
     assert found.interval is not None
     return found.interval
 
@@ -89,8 +88,6 @@ def test_values_of_one_document_count_for_less() -> None:
     values = [float(document % 2) for document in range(10) for _ in range(10)]
     labels = [str(document) for document in range(10) for _ in range(10)]
     alone, together = mean_interval(values, low=0, high=1), mean_interval(values, labels, low=0, high=1)
-    assert alone is not None
-    assert together is not None
     assert (together.n, together.clusters) == (100, 10)
     widths = [high - low for low, high in (ends(alone), ends(together))]
     assert widths[1] > 2.5 * widths[0]
@@ -110,7 +107,6 @@ def test_one_bad_answer_makes_no_step_in_clusters_either() -> None:
 def test_few_clusters_are_said() -> None:
     """The questions are the units then."""
     found = mean_interval([0.5, 1.0] * 5, list("abcde") * 2, low=0, high=1)
-    assert found is not None
     assert (found.clusters, found.marks) == (5, (Mark.FEW_CLUSTERS,))
     assert found.interval == ends(mean_interval([0.5, 1.0] * 5, low=0, high=1))
 
@@ -119,7 +115,6 @@ def test_values_outside_the_range_are_not_forced_into_it() -> None:
     """A plug-in that breaks its own promise gets an interval without the range, and a mark."""
     values = [0.5, 0.7, 1.5, 0.9] * 5
     found = mean_interval(values, low=0, high=1)
-    assert found is not None
     assert Mark.OUT_OF_RANGE in found.marks
     assert found.interval == ends(mean_interval(values))
 
@@ -129,7 +124,6 @@ def test_without_a_range_equal_values_have_no_interval(low: float | None) -> Non
     """Nothing bounds what was not seen; the mark says why there is none."""
     for values, mark in (([3.0] * 9, Mark.ALIKE), ([3.0], Mark.TOO_FEW), ([0.0] * 5, Mark.ALIKE)):
         found = mean_interval(values, low=low)
-        assert found is not None
         assert (found.interval, found.marks) == (None, (mark,))
     assert mean_interval([], low=low) is None
 
@@ -143,7 +137,6 @@ def test_a_cost_is_never_below_nothing() -> None:
 def test_an_interval_that_says_nothing_is_none() -> None:
     """Of two values at a confidence of 0.9999, it would reach over a hundred powers of ten."""
     found = mean_interval([0.001, 0.2], low=0, confidence=0.9999)
-    assert found is not None
     assert (found.interval, found.marks) == (None, (Mark.TOO_FEW,))
 
 

@@ -4,25 +4,24 @@ from time import process_time
 
 import numpy as np
 import pytest
-from hypothesis import settings
+from scipy import stats as scipy_stats
 
 from evals.scoring.stats.differences import paired_percentile_difference, sign_flip_p
 from evals.scoring.stats.intervals import mcnemar_p, percentile
 
-deterministic = settings(derandomize=True, deadline=None, max_examples=200)
 
-
-@pytest.mark.parametrize(("b", "c", "p"), [(3, 10, 0.0923), (10, 3, 0.0923), (0, 0, 1.0), (5, 5, 1.0), (0, 5, 0.0625)])
-def test_mcnemar_gives_the_published_values(b: int, c: int, p: float) -> None:
-    """Known cases come out; without a pair that differs p is 1."""
-    assert mcnemar_p(b, c) == pytest.approx(p, abs=5e-5)
-
-
-@pytest.mark.parametrize(("b", "c"), [(0, 1), (1, 8), (12, 13), (40, 80), (300, 400), (5000, 5200)])
+@pytest.mark.parametrize(
+    ("b", "c"),
+    [(0, 1), (5, 5), (1, 8), (12, 13), (40, 80), (300, 400), (500, 501), (499, 501), (40_000, 41_000), (5, 200_000)],
+)
 def test_mcnemar_equals_the_binomial_test_of_scipy(b: int, c: int) -> None:
-    """The exact test is the two-sided binomial test of the pairs that differ."""
-    scipy_stats = pytest.importorskip("scipy.stats")
-    assert mcnemar_p(b, c) == pytest.approx(scipy_stats.binomtest(b, b + c, 0.5).pvalue, rel=1e-9)
+    """The two-sided one of the pairs that differ, beyond what is computed in whole numbers too, and at once."""
+    start = process_time()
+    found = mcnemar_p(b, c)
+    assert process_time() - start < 0.5
+    rounding = 1e-9 if b + c < 10_000 else 1e-7
+    assert found == pytest.approx(scipy_stats.binomtest(b, b + c, 0.5).pvalue, rel=rounding, abs=1e-300)
+    assert mcnemar_p(0, 0) == 1
 
 
 @pytest.mark.parametrize("q", [50.0, 95.0])
@@ -32,8 +31,6 @@ def test_the_bootstrap_finds_a_shift_and_no_shift(q: float) -> None:
     first = rng.lognormal(3, 0.3, 200)
     found = paired_percentile_difference(first.tolist(), (first + 5).tolist(), q)
     same = paired_percentile_difference(first.tolist(), (first + rng.normal(0, 0.5, 200)).tolist(), q)
-    assert found is not None
-    assert same is not None
     assert found[0] == pytest.approx((5, 5))
     assert found[1] < 0.01
     assert same[0][0] <= 0 <= same[0][1]
@@ -42,7 +39,6 @@ def test_the_bootstrap_finds_a_shift_and_no_shift(q: float) -> None:
 
 def test_the_bootstrap_equals_that_of_scipy() -> None:
     """The interval is scipy's percentile bootstrap of the same statistic, up to the draw."""
-    scipy_stats = pytest.importorskip("scipy.stats")
     rng = np.random.default_rng(2)
     first, second = rng.lognormal(3, 0.4, 300), rng.lognormal(3.1, 0.4, 300)
 
@@ -53,11 +49,12 @@ def test_the_bootstrap_equals_that_of_scipy() -> None:
         (first, second), difference, paired=True, vectorized=False, method="percentile", n_resamples=2000, rng=rng
     ).confidence_interval
     ours = paired_percentile_difference(first.tolist(), second.tolist(), 50)
-    assert ours is not None
     assert ours[0] == pytest.approx((theirs.low, theirs.high), abs=0.4)
 
 
-@pytest.mark.parametrize(("n", "q", "enough"), [(5, 50.0, False), (6, 50.0, True), (71, 95.0, False), (73, 95.0, True)])
+@pytest.mark.parametrize(
+    ("n", "q", "enough"), [(5, 50.0, False), (6, 50.0, True), (71, 95.0, False), (73, 95.0, True), (99, 100.0, False)]
+)
 def test_too_few_pairs_have_no_interval_of_a_percentile(n: int, q: float, enough: bool) -> None:
     """Where a percentile has no interval, a difference between two has none either."""
     values = [float(number) for number in range(n)]
@@ -76,18 +73,3 @@ def test_false_alarms_stay_below_their_rate() -> None:
         percentile_alarms += found is not None and found[1] < 0.05
     assert mean_alarms / rounds < 0.1
     assert percentile_alarms / rounds < 0.1
-
-
-@pytest.mark.parametrize(("b", "c"), [(500, 501), (499, 501), (40_000, 41_000), (50_000, 50_000), (5, 200_000)])
-def test_mcnemar_of_many_pairs_equals_the_binomial_test_of_scipy(b: int, c: int) -> None:
-    """Beyond what is computed in whole numbers too, and at once."""
-    scipy_stats = pytest.importorskip("scipy.stats")
-    start = process_time()
-    found = mcnemar_p(b, c)
-    assert process_time() - start < 0.5
-    assert found == pytest.approx(scipy_stats.binomtest(b, b + c, 0.5).pvalue, rel=1e-7, abs=1e-300)
-
-
-def test_the_greatest_values_of_two_runs_are_not_compared() -> None:
-    """A percentile of 100 has no interval, so that nothing can be said of a difference."""
-    assert paired_percentile_difference([1.0] * 100, [2.0] * 100, 100) is None

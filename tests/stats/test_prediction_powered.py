@@ -22,7 +22,6 @@ def test_the_value_and_the_weight_are_those_of_the_papers_formula() -> None:
     found = prediction_powered_mean(labels, Part(judged), Part(others))
     covariance = sum((a - fmean(labels)) * (b - fmean(judged)) for a, b in zip(labels, judged, strict=True)) / 99
     power = covariance / ((1 + 100 / 900) * variance([*judged, *others]))
-    assert found is not None
     assert found.power == pytest.approx(power)
     errors = [label - power * score for label, score in zip(labels, judged, strict=True)]
     assert found.value == pytest.approx(power * fmean(others) + fmean(errors))
@@ -37,7 +36,6 @@ def test_a_judge_that_says_nothing_has_no_weight() -> None:
     for useless in (Part([1.0] * 400), Part([])):
         scores = [1.0] * 50 if useless.values else judged
         found = prediction_powered_mean(labels, Part(scores), useless)
-        assert found is not None
         assert found.power == 0
         assert found.value == pytest.approx(fmean(labels))
 
@@ -48,8 +46,6 @@ def test_a_good_judge_narrows_the_interval() -> None:
     _, others = drawn(3000, 5, right=0.97)
     with_judge = prediction_powered_mean(labels, Part(judged), Part(others))
     without = prediction_powered_mean(labels, Part(judged), Part([]))
-    assert with_judge is not None
-    assert without is not None
     assert _width(with_judge.interval) < 0.7 * _width(without.interval)
 
 
@@ -60,8 +56,6 @@ def test_clusters_widen_the_interval() -> None:
     clusters = [f"doc {n // 10}" for n in range(200)]
     alone = prediction_powered_mean(often, Part(said), Part([]))
     together = prediction_powered_mean(often, Part(said, clusters), Part([]))
-    assert alone is not None
-    assert together is not None
     assert _width(together.interval) > 2 * _width(alone.interval)
 
 
@@ -78,7 +72,6 @@ def test_rogan_and_gladens_formula() -> None:
     judged = [True] * 90 + [False] * 10 + [True] * 20 + [False] * 80
     others = Part([1.0] * 550 + [0.0] * 450)
     found = rogan_gladen(labels, judged, others, None, 0.95)
-    assert found is not None
     assert found.value == pytest.approx(0.5)
     assert found.power is None
     error = (0.55 * 0.45 / 1000 + (0.5 * 0.03) ** 2 + (0.5 * 0.04) ** 2) ** 0.5 / 0.7

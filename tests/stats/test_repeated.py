@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evals.scoring.stats.differences import components, pass_all
+from evals.scoring.repeats import components, pass_all
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=9), st.data())
@@ -34,39 +34,28 @@ def test_no_draw_no_chance(passed: int, tried: int, k: int) -> None:
         pass_all(passed, tried, k)
 
 
-def test_components_of_a_worked_example() -> None:
-    """By hand: means 2, 4 and 9; MSW = 6/3 = 2, MSB = 2·26/2 = 26, m0 = 2."""
-    found = components([[1, 3], [3, 5], [8, 10]])
-    assert found is not None
-    assert (found.within, found.between) == (pytest.approx(2), pytest.approx(12))
-    assert found.reliability == pytest.approx(12 / 14)
-
-
-def test_questions_that_do_not_differ_have_no_variance_between_them() -> None:
-    """The estimate would be below 0."""
-    found = components([[0, 1], [1, 0], [0, 1]])
-    assert found is not None
-    assert (found.between, found.reliability) == (0, 0)
-
-
-def test_where_nothing_varies_reliability_is_unknown() -> None:
-    """It is 0 of 0."""
-    found = components([[1.0, 1.0], [1.0, 1.0]])
-    assert found is not None
-    assert (found.within, found.between, found.reliability) == (0, 0, None)
+@pytest.mark.parametrize(
+    ("groups", "within", "between", "reliability"),
+    [
+        pytest.param([[1, 3], [3, 5], [8, 10]], 2, 12, 12 / 14, id="MSW = 6/3, MSB = 2·26/2, m0 = 2"),
+        pytest.param([[0, 1], [1, 0], [0, 1]], 0.5, 0, 0, id="an estimate below 0"),
+        pytest.param([[1.0, 1.0], [1.0, 1.0]], 0, 0, None, id="nothing varies"),
+        pytest.param([[1.0, 2.0]], 0.5, None, None, id="one question"),
+        *[([[value] * 4] * 7, 0, 0, None) for value in (0.2, 0.1 + 0.2, 1 / 3, 1234.5678)],  # rounding is no variance
+    ],
+)
+def test_components_of_worked_examples(
+    groups: list[list[float]], within: float, between: float | None, reliability: float | None
+) -> None:
+    """By hand, and at their edges."""
+    found = components(groups)
+    assert (found.within, found.between, found.reliability) == pytest.approx((within, between, reliability))
 
 
 @pytest.mark.parametrize("groups", [[], [[1.0]], [[1.0], [2.0]]])
 def test_too_little_has_no_components(groups: list[list[float]]) -> None:
     """It takes a question twice."""
     assert components(groups) is None
-
-
-def test_one_question_has_what_lies_within_it() -> None:
-    """How far questions lie apart is not known of one."""
-    found = components([[1.0, 2.0]])
-    assert found is not None
-    assert (found.within, found.between, found.reliability) == (0.5, None, None)
 
 
 def test_components_find_what_they_were_drawn_with() -> None:
@@ -77,15 +66,5 @@ def test_components_find_what_they_were_drawn_with() -> None:
         own = random.gauss(0, 2)
         groups.append([own + random.gauss(0, 1) for _ in range(2 + number % 3)])
     found = components(groups)
-    assert found is not None
     assert found.within == pytest.approx(1, rel=0.05)
     assert found.between == pytest.approx(4, rel=0.08)
-
-
-@pytest.mark.parametrize("value", [0.2, 0.1 + 0.2, 1 / 3, 1234.5678])
-@pytest.mark.parametrize("questions", [2, 3, 7, 12])
-def test_rounding_is_no_variance(value: float, questions: int) -> None:
-    """The mean of equal numbers is not always that number to the last digit."""
-    found = components([[value] * 4] * questions)
-    assert found is not None
-    assert (found.within, found.between, found.reliability) == (0.0, 0.0, None)

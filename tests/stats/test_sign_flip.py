@@ -1,11 +1,8 @@
 """The sign-flip test: against all assignments of signs, against scipy, and how it bears on the interval."""
 
-from collections import Counter
 from collections.abc import Sequence
-from fractions import Fraction
 from itertools import product
 from math import erfc, fsum
-from time import process_time
 
 import numpy as np
 import pytest
@@ -98,31 +95,6 @@ def test_thousands_on_no_grid_have_the_p_of_the_normal_limit(count: int) -> None
     assert sign_flip_p([0.5] * 3000 + [-0.25] * 6000) == 1.0
 
 
-def as_documented(sums: Sequence[float]) -> float:
-    """P by the recipe of docs/statistics.md, for 17 to 2048 sums of several sizes, in whole numbers throughout."""
-    sizes = [abs(each) for each in sums]
-    total, least = fsum(sizes), min(sizes)
-    parts = range(1, int(32768 * least / total) + 1)
-    fits = (r for r in parts if all(abs(s * r / least - round(s * r / least)) <= 1e-6 for s in sizes))
-    part = next(fits, None)
-    step = least / part if part else total / 32768
-    risen, fallen = (sum(round(abs(d) / step) for d in sums if (d > 0) is side) for side in (True, False))
-    ways = Counter({0: 1})
-    for size in sizes:
-        moved = Counter({reached + round(size / step): count for reached, count in ways.items()})
-        ways = ways + moved
-    at_most = sum(count for reached, count in ways.items() if reached <= min(risen, fallen))
-    return float(min(Fraction(1), 2 * Fraction(at_most, 2 ** len(sums))))
-
-
-@pytest.mark.parametrize("digits", [1, 2, 12])
-def test_p_is_the_one_that_the_page_describes(digits: int) -> None:
-    """On a grid, on one that is too fine, and on none: to twelve digits."""
-    for seed in range(3):
-        sums = [round(each, digits) or 0.1 for each in np.random.default_rng(seed).uniform(-0.4, 0.8, 24).tolist()]
-        assert sign_flip_p(sums) == pytest.approx(as_documented(sums), rel=1e-12)
-
-
 def test_nothing_that_differs_is_no_evidence() -> None:
     """Nor are differences that come from rounding."""
     assert sign_flip_p([]) == sign_flip_p([0.0] * 9) == 1.0
@@ -140,10 +112,8 @@ def test_a_cluster_changes_its_sign_as_a_whole() -> None:
     labels = [str(place // 10) for place in range(60)]
     first, last = [0.5] * 60, [0.25] * 30 + [0.75] * 30
     found = paired_difference(first, last[:50] + [0.5] * 10, labels, low=0, high=1)
-    assert found is not None
     assert found.p == by_hand([-2.5] * 3 + [2.5] * 2)
     alone = paired_difference(first, last[:50] + [0.5] * 10, low=0, high=1)
-    assert alone is not None
     assert alone.p == mcnemar_p(30, 20)
 
 
@@ -155,19 +125,8 @@ def test_equal_servers_seem_to_differ_as_often_as_said(clustered: bool) -> None:
     for _ in range(rounds):
         first, last = rng.uniform(0.4, 0.6, (2, 100))
         found = paired_difference(first.tolist(), last.tolist(), labels, low=0, high=1)
-        assert found is not None
         alarms += found.p < 0.05
     assert abs(alarms / rounds - 0.05) <= 3 * (0.05 * 0.95 / rounds) ** 0.5
-
-
-def test_twenty_metrics_of_a_thousand_questions_take_no_time() -> None:
-    """Where each question changes by an amount of its own."""
-    columns = np.random.default_rng(7).normal(0.05, 1, (20, 1000)).tolist()
-    sign_flip_p(columns[0])
-    start = process_time()
-    for sums in columns:
-        sign_flip_p(sums)
-    assert process_time() - start < 0.4
 
 
 @deterministic
@@ -194,7 +153,6 @@ def test_the_bounds_are_made_without_the_test(values: list[tuple[float, float]],
     first, last = [before for before, _ in values], [after for _, after in values]
     labels = [str(place // per) for place in range(len(values))]
     found = paired_difference(first, last, labels, low=0, high=1)
-    assert found is not None
     assert found.bounds is not None
     assert found.estimate.interval == agree(found.bounds, found.difference, found.p, 1 - 0.95)
     differences = [after - before for before, after in values]

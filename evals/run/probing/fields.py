@@ -4,9 +4,8 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -44,32 +43,31 @@ def read_headers(given: Iterable[str], environ: Mapping[str, str] | None = None)
         ConfigError: One has no colon, or names a variable that is not set; the message does not hold its value.
     """
     headers = Headers()
-    for header in given:
-        name, colon, value = header.partition(":")
-        if not colon or not name.strip() or not value.strip():
-            raise ConfigError("a header is not of a name and a value", 'write --header "Name: value"')
-        _add(headers, name.strip(), value.strip(), os.environ if environ is None else environ)
+    for name, value in (_name_and_value(header) for header in given):
+        if VARIABLE.search(value):
+            headers.written[name] = value
+            headers.sent[name] = expand_env(value, headers.secrets, os.environ if environ is None else environ)
+            headers.secrets.add(headers.sent[name])
+            continue
+        headers.sent[name] = value
+        if name.lower() in _OPEN:
+            headers.written[name] = value
+            continue
+        scheme = _SCHEME.fullmatch(value)
+        variable = re.sub(r"\W", "_", name).upper() if name.lower() != "authorization" else "RAG_TOKEN"
+        headers.written[name] = f"{scheme[1]} ${{{variable}}}" if scheme else f"${{{variable}}}"
+        headers.variables.append(variable)
+        headers.secrets |= {value, scheme[2] if scheme else value}
     for secret in headers.secrets:
         remember(secret)
     return headers
 
 
-def _add(headers: Headers, name: str, value: str, environ: Mapping[str, str]) -> None:
-    if VARIABLE.search(value):
-        headers.written[name] = value
-        headers.sent[name] = expand_env(value, headers.secrets, environ)
-        headers.secrets.add(headers.sent[name])
-        return
-    headers.sent[name] = value
-    if name.lower() in _OPEN:
-        headers.written[name] = value
-        return
-    scheme = _SCHEME.fullmatch(value)
-    secret = scheme[2] if scheme else value
-    variable = re.sub(r"\W", "_", name).upper() if name.lower() != "authorization" else "RAG_TOKEN"
-    headers.written[name] = f"{scheme[1]} ${{{variable}}}" if scheme else f"${{{variable}}}"
-    headers.variables.append(variable)
-    headers.secrets |= {value, secret}
+def _name_and_value(header: str) -> tuple[str, str]:
+    name, _, value = header.partition(":")
+    if not name.strip() or not value.strip():
+        raise ConfigError("a header is not of a name and a value", 'write --header "Name: value"')
+    return name.strip(), value.strip()
 
 
 # The section `server:` of a configuration, as YAML of few lines.
@@ -77,15 +75,12 @@ def _add(headers: Headers, name: str, value: str, environ: Mapping[str, str]) ->
 _SECTION_PLAIN = re.compile(r"[A-Za-z_/][\w./-]*", re.ASCII)
 _WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
 
-_ON_LINES = frozenset({"map"})
-"""Keys whose parts stand on lines of their own."""
-
 
 def section_text(server: Mapping[str, Any]) -> str:
-    """The section with a line for each part."""
+    """The section with a line for each part, and for each part of `map`."""
     lines = ["server:"]
     for key, value in server.items():
-        if key in _ON_LINES and isinstance(value, Mapping):
+        if key == "map" and isinstance(value, Mapping):
             lines += [f"  {key}:", *(f"    {name}: {flow(part)}" for name, part in value.items())]
         else:
             lines.append(f"  {key}: {flow(value)}")
@@ -107,7 +102,7 @@ def flow(value: Any) -> str:
 
 _PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _DEEPEST = 6
-_ROLES = frozenset({"user", "assistant", "human", "ai", "bot", "system", "agent", "tool"})
+_SPEAKERS = frozenset({"user", "assistant", "human", "ai", "bot", "system", "agent", "tool"})
 _KIND_KEYS = ("type", "kind", "role")
 
 
@@ -131,26 +126,24 @@ def raw(text: str) -> str:
 
 
 def leaves(value: Any, at: str = "", depth: int = _DEEPEST) -> Iterator[tuple[str, Any]]:
-    """Everything below objects that is neither an object nor a list, with its path."""
+    """Everything below objects that is no object, with its path; a list that holds nothing but one list is that one."""
     if isinstance(value, Mapping):
-        if depth:
-            for key, item in value.items():
-                yield from leaves(item, child(at, key), depth - 1)
-    elif not isinstance(value, list):
+        for key, item in value.items() if depth else ():
+            yield from leaves(item, child(at, key), depth - 1)
+    elif isinstance(value, list) and len(value) == 1 and isinstance(value[0], list):
+        yield f"{at}[0]", value[0]
+    else:
         yield at, value
 
 
-def lists_below(value: Any, at: str = "", depth: int = _DEEPEST) -> Iterator[tuple[str, list[Any]]]:
-    """Every list below objects, with its path; a list that holds nothing but one list is that one."""
-    if isinstance(value, Mapping):
-        if depth:
-            for key, item in value.items():
-                yield from lists_below(item, child(at, key), depth - 1)
-    elif isinstance(value, list):
-        if len(value) == 1 and isinstance(value[0], list):
-            yield f"{at}[0]", value[0]
-        else:
-            yield at, value
+def scalars_below(value: Any) -> Iterator[tuple[str, Any]]:
+    """Those of them that are no lists."""
+    return ((path, leaf) for path, leaf in leaves(value) if not isinstance(leaf, list))
+
+
+def lists_below(value: Any) -> Iterator[tuple[str, list[Any]]]:
+    """Those of them that are lists."""
+    return ((path, leaf) for path, leaf in leaves(value) if isinstance(leaf, list))
 
 
 def are_objects(items: Any) -> bool:
@@ -165,7 +158,7 @@ def are_texts(items: Any) -> bool:
 
 def columns(items: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
     """The leaves of objects by their paths: a value for each object, None where it has none."""
-    rows = [dict(leaves(item)) for item in items]
+    rows = [dict(scalars_below(item)) for item in items]
     paths = dict.fromkeys(path for row in rows for path in row)
     return {path: [row.get(path) for row in rows] for path in paths}
 
@@ -185,16 +178,26 @@ def within(items: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
 
 def are_messages(items: Sequence[Mapping[str, Any]], question: str) -> bool:
     """Whether objects are those of a conversation: they say who speaks, or one of them repeats the question."""
-    key = kind_key(items)
-    if key is not None and {item[key].lower() for item in items} <= _ROLES:
-        return True
-    if any(map(_holds_message, items)):
-        return True
-    return len(items) > 1 and any(value == question for item in items for _, value in leaves(item))
+    parts = [part for item in items for part in scalars_below(item)]
+    return _say_who_speaks(items) or (len(items) > 1 and question in [value for _, value in parts])
 
 
-def _holds_message(item: Mapping[str, Any]) -> bool:
-    return any(isinstance(value, Mapping) and value.get("role") in _ROLES for value in item.values())
+def _say_who_speaks(items: Sequence[Mapping[str, Any]]) -> bool:
+    key, roles = kind_key(items), [value.get("role") for item in items for value in item.values() if is_object(value)]
+    kinds = {str(item[key]).lower() for item in items} if key else {""}
+    return kinds <= _SPEAKERS or any(role in _SPEAKERS for role in roles)
+
+
+def is_object(value: Any) -> bool:
+    """Whether it is an object of JSON."""
+    return isinstance(value, Mapping)
+
+
+def place_of_one(items: Sequence[Mapping[str, Any]], question: str) -> str | None:
+    """The index of the object that is meant: the only one, or the last message; None of other lists."""
+    if len(items) == 1:
+        return "[0]"
+    return "[-1]" if are_messages(items, question) else None
 
 
 def are_blocks(items: Sequence[Mapping[str, Any]]) -> bool:
@@ -252,19 +255,18 @@ def word_count(text: str) -> int:
     return len(text.split())
 
 
+Columns = Mapping[str, Sequence[Any]]
+
 _FILE = re.compile(r"\S+\.[A-Za-z]{2,5}|https?://\S+")
-_LEAST_WORDS = 3
+_LEAST_WORDS, _MOST_IN_A_LABEL = 3, 8
 
 _NEAR = 0.5
 """A field whose texts are at least half as long as the longest may be the text too."""
 
 
-ColumnValues = Mapping[str, Sequence[Any]]
-
-
 @dataclass(slots=True)
 class Fields:
-    """What was found.
+    """The fields of the chunks in a list.
 
     Attributes:
         paths: By the key of a chunk, where it stands in an item.
@@ -277,139 +279,109 @@ class Fields:
     unsure: list[str] = field(default_factory=list)
 
 
-def choose_fields(columns: ColumnValues, text: str | None = None) -> Fields | None:
+def choose_fields(columns: Columns) -> Fields | None:
     """The fields of chunks; None where no field is a text of some words.
 
     Args:
         columns: Values of each field, in the order of the items.
-        text: The field that is the text, where that is known.
     """
-    found = Fields()
-    if text is None:
-        texts = _texts(columns)
-        if not texts:
-            return None
-        (text, weight), *others = texts
-        found.others = [path for path, other in others if other >= weight * _NEAR]
-    found.paths["text"] = text
-    rest = {path: values for path, values in columns.items() if path not in {text, *found.others}}
-    _name_sources(rest, found)
+    weights = {path: weight for path, values in columns.items() if (weight := _weight_of_text(path, values))}
+    if not weights:
+        return None
+    text, *others = sorted(weights, key=lambda path: -weights[path])
+    others = [path for path in others if weights[path] >= weights[text] * _NEAR]
+    found = choose_sources({path: values for path, values in columns.items() if path not in {text, *others}})
+    return Fields({"text": text, **found.paths}, others, found.unsure)
+
+
+def choose_sources(columns: Columns) -> Fields:
+    """The fields that say where chunks come from: for each part of a chunk the one that scores best."""
+    found, left = Fields(), dict(columns)
+    for key, score_of in _PARTS_OF_A_CHUNK.items():
+        scores = {path: score_of(snake(last_name(path)), values) for path, values in left.items()}
+        # Of fields that score alike the one that is nested least.
+        best = max(scores, key=lambda path: (scores[path], -path.count(".")), default="")
+        if scores.get(best, 0.0) > 0:
+            found.paths[key] = best
+            found.unsure += [] if _is_named(key, snake(last_name(best))) else [key]
+            left = {path: values for path, values in left.items() if values != left[best]}
     return found
 
 
-def choose_sources(columns: ColumnValues) -> Fields:
-    """The fields that say where chunks come from, without a text: those of a parent, or of a list beside theirs."""
-    found = Fields()
-    _name_sources(columns, found)
-    return found
-
-
-def _texts(columns: ColumnValues) -> list[tuple[str, float]]:
-    """Fields that may be the text, the longest first; a name that texts have counts double."""
-    weights = {}
-    for path, values in columns.items():
-        given = [value for value in values if isinstance(value, str)]
-        mean = sum(map(word_count, given)) / len(values)
-        if given and mean >= _LEAST_WORDS:
-            name = snake(last_name(path))
-            weights[path] = mean * (2 if name in NAMES["texts"] else 0.4 if name in NAMES["no_texts"] else 1)
-    return sorted(weights.items(), key=lambda item: -item[1])
-
-
-def _name_sources(columns: ColumnValues, found: Fields) -> None:
-    short = {path: values for path, values in columns.items() if _are_labels(values)}
-    _name_document(short, found)
-    taken = set(found.paths.values())
-    named = [values for path, values in short.items() if path in taken]
-    _name_chunk_id({path: values for path, values in short.items() if values not in named}, found)
-    others = {"section": _section(columns), "score": _score(columns)}
-    found.paths |= {key: path for key, path in others.items() if path is not None}
-
-
-def _section(columns: ColumnValues) -> str | None:
-    for path, values in columns.items():
-        texts = all(value is None or isinstance(value, str) for value in values)
-        if texts and snake(last_name(path)) in NAMES["sections"]:
-            return path
-    return None
+def _weight_of_text(path: str, values: Sequence[Any]) -> float:
+    """Words of a field's texts on average; a name that texts have counts double. 0 of a field that is no text."""
+    given = [value for value in values if isinstance(value, str)]
+    mean = sum(map(word_count, given)) / len(values)
+    name = snake(last_name(path))
+    factor = 2 if name in NAMES["texts"] else 0.4 if name in NAMES["no_texts"] else 1
+    return mean * factor if given and mean >= _LEAST_WORDS else 0.0
 
 
 def _are_labels(values: Sequence[Any]) -> bool:
     """Whether they are short and there for each item: texts of few words, or whole numbers."""
     return all(
-        (isinstance(value, str) and value and word_count(value) <= 8)
+        (isinstance(value, str) and value and word_count(value) <= _MOST_IN_A_LABEL)
         or (isinstance(value, int) and not isinstance(value, bool))
         for value in values
     )
 
 
-def _name_document(short: ColumnValues, found: Fields) -> None:
-    texts = {path: values for path, values in short.items() if are_texts(values)}
-    by_name = {snake(last_name(path)): path for path in reversed(texts)}
-    named, ids = _named(by_name, IN_ORDER["document_names"]), _named(by_name, IN_ORDER["document_ids"])
-    document = _document(texts, named)
-    if document is not None:
-        found.paths["document_name"] = document
-        found.unsure += [] if document in {*named, *ids} else ["document_name"]
-    if ids and ids[0] != document:
-        found.paths["document_id"] = ids[0]
+def _rank(name: str, part: str) -> float:
+    """From 1 for the surest name of a part downwards; 0 for any other name."""
+    return 1 - IN_ORDER[part].index(name) / 100 if name in NAMES[part] else 0.0
 
 
-def _document(texts: ColumnValues, named: Sequence[str]) -> str | None:
-    """The field that names the document: one that is called so and holds files, one that holds files, one called so."""
-    files = [path for path, values in texts.items() if all(map(_FILE.fullmatch, values))]
-    return next(iter([*(path for path in named if path in files), *files, *named]), None)
+def _as_document_name(name: str, values: Sequence[Any]) -> float:
+    """A name of files that is called so, else names of files, else what is called so."""
+    if not are_texts(values) or not _are_labels(values):
+        return 0.0
+    return 2 * all(map(_FILE.fullmatch, values)) + _rank(name, "document_names")
 
 
-def _named(by_name: Mapping[str, str], names: Sequence[str]) -> list[str]:
-    return [by_name[name] for name in names if name in by_name]
+def _as_document_id(name: str, values: Sequence[Any]) -> float:
+    return _rank(name, "document_ids") if are_texts(values) and _are_labels(values) else 0.0
 
 
-def _name_chunk_id(short: ColumnValues, found: Fields) -> None:
+def _as_chunk_id(name: str, values: Sequence[Any]) -> float:
     """A label that differs from item to item: one that is called an id, else one that looks like one."""
-    distinct = {path: values for path, values in short.items() if len(set(values)) == len(values)}
-    ids = _called_ids(distinct)
-    odd = [path for path, values in distinct.items() if _look_like_ids(path, values)]
-    if ids:
-        found.paths["chunk_id"] = min(ids, key=lambda path: path.count("."))
-    elif odd:
-        found.paths["chunk_id"] = odd[0]
-        found.unsure.append("chunk_id")
+    if not _are_labels(values) or len(set(values)) < len(values):
+        return 0.0
+    if name in NAMES["chunk_ids"]:
+        return 3.0
+    if name in NAMES["document_ids"] | NAMES["no_chunk_ids"] or "document" in name:
+        return 0.0
+    return 2.0 if name.endswith("_id") else float(len(values) > 1 and all(map(_is_one_word, values)))
 
 
-def _called_ids(paths: Iterable[str]) -> list[str]:
-    named = {path: snake(last_name(path)) for path in paths}
-    ids = [path for path, name in named.items() if name in NAMES["chunk_ids"]]
-    return ids or [path for path, name in named.items() if name.endswith("_id") and not _is_of_other(name)]
+def _is_one_word(value: Any) -> bool:
+    return isinstance(value, str) and word_count(value) == 1 and not value.isdecimal()
 
 
-def _is_of_other(name: str) -> bool:
-    """Whether a key is called as labels of documents and places are."""
-    return name in NAMES["document_ids"] or name in NAMES["no_chunk_ids"] or "document" in name
+def _as_section(name: str, values: Sequence[Any]) -> float:
+    return float(name in NAMES["sections"] and all(value is None or isinstance(value, str) for value in values))
 
 
-def _look_like_ids(path: str, values: Sequence[Any]) -> bool:
-    if len(values) == 1 or _is_of_other(snake(last_name(path))):
-        return False
-    return all(isinstance(value, str) and word_count(value) == 1 and not value.isdecimal() for value in values)
+def _as_score(name: str, values: Sequence[Any]) -> float:
+    """Numbers that are called so, else fractions that rise or fall from item to item."""
+    if not all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
+        return 0.0
+    is_ordered = list(values) in (sorted(values), sorted(values, reverse=True))
+    in_order = len(values) > 1 and is_ordered and any(isinstance(value, float) for value in values)
+    return 2.0 if name in NAMES["scores"] else float(in_order)
 
 
-def _score(columns: ColumnValues) -> str | None:
-    """A field of numbers: one that is called so, else the only fractions that rise or fall from item to item."""
-    numbers = {
-        path: values
-        for path, values in columns.items()
-        if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
-    }
-    named = [path for path in numbers if snake(last_name(path)) in NAMES["scores"]]
-    if named:
-        return min(named, key=lambda path: path.count("."))
-    falling = [path for path, values in numbers.items() if len(values) > 1 and are_in_order(values)]
-    return falling[0] if len(falling) == 1 else None
+_PARTS_OF_A_CHUNK: Mapping[str, Callable[[str, Sequence[Any]], float]] = {
+    "document_name": _as_document_name,
+    "document_id": _as_document_id,
+    "chunk_id": _as_chunk_id,
+    "section": _as_section,
+    "score": _as_score,
+}
+"""How much speaks for a field, by its name and its values, as this part of a chunk."""
 
 
-def are_in_order(values: Sequence[Any]) -> bool:
-    """Whether they are fractions that never rise, or never fall."""
-    if not any(isinstance(value, float) for value in values):
-        return False
-    return all(a >= b for a, b in pairwise(values)) or all(a <= b for a, b in pairwise(values))
+def _is_named(key: str, name: str) -> bool:
+    """Whether a field is called as this part of a chunk is; scores are known by their values too."""
+    if key == "document_name":
+        return name in NAMES["document_names"] | NAMES["document_ids"]
+    return key != "chunk_id" or name in NAMES["chunk_ids"] or name.endswith("_id")

@@ -3,14 +3,13 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from evals.client.mapping import find, find_or_none
 from evals.client.spec import CitationSpec
 from evals.run.probing.fields import (
     NAMES,
     are_blocks,
-    are_messages,
     are_objects,
     are_texts,
     below,
@@ -20,12 +19,13 @@ from evals.run.probing.fields import (
     kind_key,
     last_name,
     lists_below,
+    place_of_one,
     raw,
     snake,
     within,
     word_count,
 )
-from evals.run.probing.passages import Passages, find_model, find_ok, find_passages, find_usage, guess_usage, selected
+from evals.run.probing.passages import Passages, find_model, find_ok, find_passages, find_usage, selected
 
 # Which text of a body is the answer.
 
@@ -73,13 +73,6 @@ def find_answers(body: Any, question: str, passages: Sequence[str]) -> list[Foun
     return sorted(own, key=lambda each: -each.weight)
 
 
-def _near(texts: Sequence[FoundText]) -> list[FoundText]:
-    """Those beside the first that may be meant as well: of its kind, where its name settles that."""
-    first = texts[0]
-    others = [each for each in texts[1:] if each.text != first.text and each.weight >= first.weight * _ANSWERS_NEAR]
-    return [other for other in others if other.is_named or not first.is_named]
-
-
 def _weighed(expression: str, text: str) -> FoundText:
     name = snake(last_name(expression.replace("join('', ", "").rstrip(")")))
     count = min(word_count(text), _MOST_COUNTED)
@@ -91,6 +84,7 @@ def _weighed(expression: str, text: str) -> FoundText:
 
 
 def _texts(value: Any, at: str, question: str, depth: int) -> Iterator[tuple[str, str]]:
+    """Texts below objects, in lists of one, in the last message, and of each kind of objects."""
     if isinstance(value, str):
         yield at or "@", value
     elif isinstance(value, Mapping) and depth:
@@ -102,32 +96,34 @@ def _texts(value: Any, at: str, question: str, depth: int) -> Iterator[tuple[str
         yield from _of_objects(value, at, question, depth)
 
 
-def _of_objects(items: list[Mapping[str, Any]], at: str, question: str, depth: int) -> Iterator[tuple[str, str]]:
-    """The texts of the last message, of an only object, or of each kind of objects."""
-    kind = kind_key(items)
-    if are_messages(items, question) or (len(items) == 1 and not are_blocks(items)):
-        place = f"{at}[0]" if len(items) == 1 else f"{at}[-1]"
-        yield from _texts(items[-1], place, question, depth - 1)
-    elif kind is not None:
-        yield from _of_kinds(items, kind, at, question, depth)
+def _of_objects(items: Sequence[Mapping[str, Any]], at: str, question: str, depth: int) -> Iterator[tuple[str, str]]:
+    place = place_of_one(items, question)
+    if place is None or (place == "[0]" and are_blocks(items)):
+        yield from _of_kinds(items, at, question, depth)
+    else:
+        yield from _texts(items[-1], f"{at}{place}", question, depth - 1)
 
 
-def _of_kinds(
-    items: Sequence[Mapping[str, Any]], kind: str, at: str, question: str, depth: int
-) -> Iterator[tuple[str, str]]:
-    """The texts of objects that say of what kind they are, of each kind by itself; those of blocks together."""
-    names = dict.fromkeys(str(item[kind]) for item in items)
-    for name in names:
-        alike = [{key: value for key, value in item.items() if key != kind} for item in items if item[kind] == name]
+def _of_kinds(items: Sequence[Mapping[str, Any]], at: str, question: str, depth: int) -> Iterator[tuple[str, str]]:
+    """The texts of the first object of each kind; of typed parts of one text those of all, joined."""
+    kind, joins = kind_key(items) or "", are_blocks(items)
+    by_kind: dict[str, list[Mapping[str, Any]]] = {}
+    for item in items if kind else ():
+        by_kind.setdefault(str(item[kind]), []).append(item)
+    for name, alike in by_kind.items():
         place = f"{at}[?{kind}=={raw(name)}]"
-        if not are_blocks(items):
-            if len(names) > 1:
-                yield from _texts(alike[0], f"{place} | [0]", question, depth - 1)
-            continue
-        for key in alike[0]:
-            texts = [block.get(key) for block in alike]
-            if are_texts(texts):
-                yield f"join('', {place}.{child('', key)})", "".join(map(str, texts))
+        if joins:
+            yield from _joined(alike, kind, place)
+        elif len(by_kind) > 1:
+            first = {key: value for key, value in alike[0].items() if key != kind}
+            yield from _texts(first, f"{place} | [0]", question, depth - 1)
+
+
+def _joined(blocks: Sequence[Mapping[str, Any]], kind: str, place: str) -> Iterator[tuple[str, str]]:
+    for key in blocks[0]:
+        texts = [block.get(key) for block in blocks]
+        if key != kind and are_texts(texts):
+            yield f"join('', {place}.{child('', key)})", "".join(map(str, texts))
 
 
 # What an answer cites: by a list beside it, or by marks in its text; and from which number it counts.
@@ -146,7 +142,7 @@ _WORD = re.compile(r"\w{4,}")
 
 @dataclass(slots=True)
 class Citing:
-    """What was found.
+    """How an answer cites.
 
     Attributes:
         expression: For `map.citations`; None without a list.
@@ -170,7 +166,7 @@ class Citing:
 def find_citing(
     body: Any, answer: str | None, rows: Sequence[Mapping[str, Any]], taken: Sequence[str], prefix: str = ""
 ) -> Citing:
-    """What is cited in a body.
+    """How a body cites the chunks that were found in it.
 
     Args:
         body: What was received.
@@ -179,43 +175,14 @@ def find_citing(
         taken: Where these stand.
         prefix: Expression that leads to the body.
     """
-    found = Citing()
     if not rows or answer is None:
-        return found
-    _by_list(body, rows, taken, prefix, found)
-    if found.expression is None:
-        _by_marks(answer, found)
+        return Citing()
+    lists = [(path, items) for path, items in lists_below(body) if items and not _holds(path, taken)]
+    found = next(filter(None, (_cited_by(path, items, rows, prefix) for path, items in lists)), None)
+    found = found or _cited_by_marks(answer)
     if found.seen:
         _settle_base(answer, rows, found)
     return found
-
-
-def _by_list(body: Any, rows: Sequence[Mapping[str, Any]], taken: Sequence[str], prefix: str, found: Citing) -> None:
-    for path, items in lists_below(body):
-        if items and not _holds(path, taken) and _take_list(path, items, rows, prefix, found):
-            return
-
-
-def _take_list(path: str, items: Sequence[Any], rows: Sequence[Mapping[str, Any]], prefix: str, found: Citing) -> bool:
-    """Take a list that names chunks: by their numbers, their ids, or objects that hold these."""
-    at = below(prefix, path)
-    whole = _whole_numbers(items)
-    if whole is not None and max(whole) <= len(rows) and len(set(whole)) == len(whole):
-        found.expression, found.seen = at, whole
-        found.is_named = is_of_citations(last_name(path))
-    elif are_texts(items):
-        documents = _known(rows, "document_id") | _known(rows, "document_name")
-        if set(items) <= _known(rows, "chunk_id"):
-            found.expression = at
-        elif is_of_citations(last_name(path)) and set(items) <= documents:
-            found.expression = f"{at}[].{{document_id: @}}"
-    elif are_objects(items):
-        found.expression = _by_ids(items, rows, at)
-        if found.expression is None and is_of_citations(last_name(path)):
-            found.expression = _by_places(items, len(rows), at, found)
-    if found.expression is not None:
-        found.given_as = "list"
-    return found.expression is not None
 
 
 def _holds(path: str, taken: Sequence[str]) -> bool:
@@ -223,54 +190,78 @@ def _holds(path: str, taken: Sequence[str]) -> bool:
     return any(each == path or each.startswith((f"{path}[", f"{path}.")) for each in taken)
 
 
-def _by_ids(items: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]], at: str) -> str | None:
-    for key in ("chunk_id", "document_id", "document_name"):
-        known = _known(rows, key)
-        for place, inside, values in _columns_within(items) if known else ():
-            if values and set(map(str, values)) <= known:
-                name = "document_id" if key == "document_name" else key
-                return f"{at}[]{place}.{selected({name: inside})}"
+def _cited_by(path: str, items: Sequence[Any], rows: Sequence[Mapping[str, Any]], prefix: str) -> Citing | None:
+    """A list that names chunks by their ids, documents or numbers, which are its items or stand in them."""
+    at, is_named = below(prefix, path), is_of_citations(last_name(path))
+    columns = list(_columns_within(items)) if are_objects(items) else [_Column("", "@", items)]
+    named = _named_source(columns, rows)
+    if named is not None and (named[1].inside != "@" or is_named or named[0] == "chunk_id"):
+        key, (place, inside, _) = named
+        return Citing(
+            at if (key, inside) == ("chunk_id", "@") else f"{at}[]{place}.{selected({key: inside})}", None, "list"
+        )
+    numbered = (_numbered(at, column, _numbers_of(column.values, len(rows)), is_named) for column in columns)
+    return next(filter(None, numbered), None)
+
+
+def _numbered(at: str, column: "_Column", seen: list[int], is_named: bool) -> Citing | None:
+    """A list of numbers of chunks, each once; or numbers within a list of citations, called as places are."""
+    place, inside, _ = column
+    if inside == "@":
+        is_list = bool(seen) and len(set(seen)) == len(seen)
+        return Citing(at, given_as="list", is_named=is_named, seen=seen) if is_list else None
+    is_place = is_named and not NAMES["places"].isdisjoint(snake(last_name(inside)).split("_"))
+    whole = f"{at}[]{place}.{selected({'index': inside})}"
+    return Citing(whole, given_as="list", seen=seen) if seen and is_place else None
+
+
+class _Column(NamedTuple):
+    """The values of a field in the items of a list, or in lists within these."""
+
+    place: str
+    inside: str
+    values: Sequence[Any]
+
+
+def _named_source(columns: Sequence[_Column], rows: Sequence[Mapping[str, Any]]) -> tuple[str, _Column] | None:
+    """A column of which each value names a chunk or a document, with the key of a citation that it is."""
+    for key, name in _KEYS_OF_SOURCES.items():
+        known = {str(row[key]) for row in rows if row.get(key) is not None}
+        found = (column for column in columns if column.values and set(map(str, column.values)) <= known)
+        if (column := next(found, None)) is not None:
+            return name, column
     return None
 
 
-def _by_places(items: Sequence[Mapping[str, Any]], count: int, at: str, found: Citing) -> str | None:
-    for place, inside, values in _columns_within(items):
-        whole = _whole_numbers(values)
-        if whole is not None and NAMES["places"] & set(snake(last_name(inside)).split("_")) and max(whole) <= count:
-            found.seen = whole
-            return f"{at}[]{place}.{selected({'index': inside})}"
-    return None
+_KEYS_OF_SOURCES = {"chunk_id": "chunk_id", "document_id": "document_id", "document_name": "document_id"}
+"""By what a chunk can be cited, and the key of the citation."""
 
 
-def _columns_within(items: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str, list[Any]]]:
+def _columns_within(items: Sequence[Mapping[str, Any]]) -> Iterator[_Column]:
     """The leaves of objects, and those of lists of objects in them."""
     listed = {f".{path}[]": inner for path, inner in within(items).items() if are_objects(inner)}
     for place, rows in {"": items, **listed}.items():
         for inside, values in columns(rows).items():
-            yield place, inside, [value for value in values if value is not None]
+            yield _Column(place, inside, [value for value in values if value is not None])
 
 
-def _known(rows: Sequence[Mapping[str, Any]], key: str) -> set[str]:
-    return {str(row[key]) for row in rows if row.get(key) is not None}
-
-
-def _whole_numbers(items: Sequence[Any]) -> list[int] | None:
-    """Numbers of items, also as texts; None where one is none, or there is none."""
+def _numbers_of(items: Sequence[Any], most: int) -> list[int]:
+    """Numbers of chunks, also as texts; none where one is no number, or beyond the last."""
     texts = [str(item) for item in items if isinstance(item, str | int) and not isinstance(item, bool)]
-    all_whole = len(texts) == len(items) and all(text.isdecimal() and len(text) < 5 for text in texts)
-    return [int(text) for text in texts] if texts and all_whole else None
+    all_whole = len(texts) == len(items) and all(text.isdecimal() and int(text) <= most for text in texts)
+    return [int(text) for text in texts] if all_whole else []
 
 
-def _by_marks(answer: str, found: Citing) -> None:
+def _cited_by_marks(answer: str) -> Citing:
+    """The marks in an answer that are built as the first one is."""
     marks = list(_MARK.finditer(answer))
-    if not marks:
-        return
-    opened, prefix, _, tail, closed = marks[0].groups()
-    alike = [mark for mark in marks if (mark[1], mark[2], mark[5]) == (opened, prefix, closed)]
-    found.seen, found.given_as = [int(mark[3]) for mark in alike], "markers"
+    alike = [mark for mark in marks if mark.group(1, 2, 5) == marks[0].group(1, 2, 5)]
+    found = Citing(given_as="markers" if alike else "auto", seen=[int(mark[3]) for mark in alike])
     if not all(_DEFAULT.fullmatch(mark[0]) for mark in alike):
+        opened, before, _, tail, closed = alike[0].groups()
         after = r"[^\]】]*" if tail else ""
-        found.markers = rf"{re.escape(opened)}\s*{re.escape(prefix)}(\d+){after}\s*{re.escape(closed)}"
+        found.markers = rf"{re.escape(opened)}\s*{re.escape(before)}(\d+){after}\s*{re.escape(closed)}"
+    return found
 
 
 def _settle_base(answer: str, rows: Sequence[Mapping[str, Any]], found: Citing) -> None:
@@ -280,9 +271,9 @@ def _settle_base(answer: str, rows: Sequence[Mapping[str, Any]], found: Citing) 
         return
     words = set(map(str.lower, _WORD.findall(answer)))
     shared = [len(words & set(map(str.lower, _WORD.findall(str(row.get("text")))))) for row in rows]
-    by_base = {base: sum(shared[number - base] for number in found.seen) for base in (1, 0)}
-    found.base = max(by_base, key=lambda base: by_base[base])
-    found.base_is_sure = by_base[found.base] >= by_base[1 - found.base] + _CLEARLY
+    from_1, from_0 = (sum(shared[number - base] for number in found.seen) for base in (1, 0))
+    found.base = 1 if from_1 >= from_0 else 0
+    found.base_is_sure = abs(from_1 - from_0) >= _CLEARLY
 
 
 _NEAR = 0.35
@@ -357,23 +348,24 @@ def take_chunks(guess: Guess, body: Any, passages: Sequence[Passages], chosen: M
         return []
     first = passages[0]
     guess.map["chunks"], guess.rows = first.expression, first.rows
-    # Other lists, of other texts, may be meant as well.
-    rivals = [each for each in passages[1:] if set(each.texts) != set(first.texts)]
-    others = (*first.others, *(each.expression for each in rivals if each.weight >= first.weight * _NEAR))
-    why = _why_unsure(first, others)
-    if why is not None:
-        guess.doubts.append(Doubt("map.chunks", first.expression, others, why))
+    guess.doubts += _doubts_of_chunks(first, passages[1:])
     return first.taken
 
 
-def _why_unsure(found: Passages, others: Sequence[str]) -> str | None:
-    """What makes the chunks a guess; None where nothing does."""
-    if others:
-        return "other lists or fields are of such texts"
-    if found.unsure:
-        return f"{', '.join(found.unsure)} by how the values look"
+def _doubts_of_chunks(found: Passages, below: Sequence[Passages]) -> list[Doubt]:
+    """What makes the chunks a guess; other lists, of other texts, may be meant as well."""
+    rivals = [each for each in below if each.weight >= found.weight * _NEAR and set(each.texts) != set(found.texts)]
+    others = (*found.others, *(each.expression for each in rivals))
     is_named = snake(last_name(found.at)) in NAMES["passages"]
-    return None if is_named or len(found.rows) > 1 else "a list of one item"
+    if others:
+        why = "other lists or fields are of such texts"
+    elif found.unsure:
+        why = f"{', '.join(found.unsure)} by how the values look"
+    elif not is_named and len(found.rows) == 1:
+        why = "a list of one item"
+    else:
+        return []
+    return [Doubt("map.chunks", found.expression, others, why)]
 
 
 def take_answer(guess: Guess, body: Any, texts: Sequence[FoundText], chosen: Mapping[str, Any]) -> None:
@@ -391,7 +383,10 @@ def take_answer(guess: Guess, body: Any, texts: Sequence[FoundText], chosen: Map
 
 
 def _doubts_of_answer(texts: Sequence[FoundText]) -> list[Doubt]:
-    first, others = texts[0], tuple(text.expression for text in _near(texts)[:4])
+    """What makes the first text a guess: others are as long, and called as answers are where it is."""
+    first, least = texts[0], (texts[0].weight * _ANSWERS_NEAR, texts[0].is_named)
+    near = [each for each in texts[1:] if each.weight >= least[0] and each.is_named >= least[1]]
+    others = tuple(each.expression for each in near if each.text != first.text)[:4]
     if others:
         why = "other texts are as long"
     elif _OBJECT_WITH_TEXT.search(first.text):
@@ -423,13 +418,6 @@ def take_citing(guess: Guess, citing: Citing, chosen: Mapping[str, Any]) -> None
 
 def take_sides(guess: Guess, body: Any, prefix: str = "") -> None:
     """Take token counts and the model, unless they were found already."""
-    usage = find_usage(body, prefix)
-    if usage is None and "usage" not in guess.map:
-        usage = guess_usage(body, prefix)
-        if usage is not None:
-            guess.doubts.append(Doubt("map.usage", usage, (), "one count is the sum of two"))
-    model = find_model(body, prefix)
-    if usage is not None:
-        guess.map.setdefault("usage", usage)
-    if model is not None:
-        guess.map.setdefault("model", model)
+    for key, found in (("usage", find_usage(body, prefix)), ("model", find_model(body, prefix))):
+        if found is not None:
+            guess.map.setdefault(key, found)

@@ -1,8 +1,7 @@
 """Lists of passages in a body, by their shape: objects, texts, parallel lists, lists within other objects."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import permutations
 from typing import Any
 
 from evals.client.mapping import MappingError, find
@@ -20,8 +19,9 @@ from evals.run.probing.fields import (
     columns,
     is_of_citations,
     last_name,
-    leaves,
     lists_below,
+    place_of_one,
+    scalars_below,
     snake,
     within,
     word_count,
@@ -37,31 +37,26 @@ class Passages:
     """A list that may be the chunks.
 
     Attributes:
-        at: Where the list stands; of parallel lists, what holds them.
+        at: Where the list stands; of parallel lists, that of the texts.
         expression: For `map.chunks`.
         rows: What the expression finds.
         weight: How much speaks for it.
         others: Expressions with another field as the text.
         unsure: Keys of chunks that were found by how the values look alone.
-        lists: Where the parallel lists stand that were put together.
+        taken: Where everything stands that the chunks are made of.
     """
 
     at: str
     expression: str
-    rows: list[dict[str, Any]] = field(default_factory=list)
-    weight: float = 0.0
     others: list[str] = field(default_factory=list)
     unsure: list[str] = field(default_factory=list)
-    lists: list[str] = field(default_factory=list)
-
-    @property
-    def taken(self) -> list[str]:
-        """Where everything stands that the chunks are made of."""
-        return [self.at, *self.lists]
+    taken: list[str] = field(default_factory=list)
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    weight: float = 0.0
 
     @property
     def texts(self) -> list[str]:
-        """What the chunks say."""
+        """The texts of the chunks."""
         return [row["text"] for row in self.rows if isinstance(row.get("text"), str)]
 
 
@@ -89,7 +84,7 @@ def find_passages(body: Any, question: str, prefix: str = "") -> list[Passages]:
 
 
 def _weight(found: Passages) -> float:
-    """Words, more for each key beside the text, and for a name that such lists have."""
+    """Words, more for each key beside the text, and for a name that such lists have; fewer of suggested questions."""
     texts = found.texts
     if not texts or len(texts) < len(found.rows):
         return 0.0
@@ -97,47 +92,44 @@ def _weight(found: Passages) -> float:
     if sum(text.rstrip().endswith("?") for text in texts) * 2 > len(texts):
         count //= 4
     keys = {key for row in found.rows for key, value in row.items() if value is not None}
-    names = {snake(name) for name in found.at.replace("[", ".").replace("]", "").split(".")}
-    return count * (1 + 0.5 * (len(keys) - 1)) * _weight_of_name(names)
-
-
-def _weight_of_name(names: set[str]) -> float:
-    return 1.5 if names & NAMES["passages"] else 0.2 if names & NAMES["no_passages"] else 1.0
+    names = set(map(snake, found.at.replace("[", ".").replace("]", "").split(".")))
+    factor = 1.5 if names & NAMES["passages"] else 0.2 if names & NAMES["no_passages"] else 1.0
+    return count * (1 + 0.5 * (len(keys) - 1)) * factor
 
 
 def _candidates(value: Any, at: str, question: str, depth: int) -> Iterator[Passages]:
-    if not depth:
-        return
-    if isinstance(value, Mapping):
-        yield from _parallel(value, at)
+    if _are_passages(value):
+        yield Passages(at, at or "@", taken=[at])
+    elif isinstance(value, Mapping) and depth:
+        yield from _within([value], at, question)
         for key, item in value.items():
             yield from _candidates(item, child(at, key), question, depth - 1)
-    elif are_texts(value):
-        if _are_long(value):
-            yield Passages(at, at or "@")
-    elif are_objects(value):
-        yield from _objects(value, at, question, depth)
+    elif are_objects(value) and depth:
+        yield from _of_objects(value, at, question, depth)
 
 
-def _objects(items: list[Mapping[str, Any]], at: str, question: str, depth: int) -> Iterator[Passages]:
-    if not are_messages(items, question) and not are_blocks(items):
-        yield from _flat(items, at)
-    yield from _nested(items, at, question)
-    if len(items) == 1:
-        yield from _candidates(items[0], f"{at}[0]", question, depth - 1)
-    elif are_messages(items, question):
-        yield from _candidates(items[-1], f"{at}[-1]", question, depth - 1)
-
-
-def _flat(items: Sequence[Mapping[str, Any]], at: str) -> Iterator[Passages]:
-    fields = choose_fields(columns(items))
+def _of_objects(items: list[Mapping[str, Any]], at: str, question: str, depth: int) -> Iterator[Passages]:
+    fields = choose_fields(columns(items)) if _may_be_chunks(items, question) else None
     if fields is not None:
-        yield _made(at, f"{at}[]", fields)
+        yield _selection(at, f"{at}[]", fields)
+    yield from _within(items, f"{at}[]", question)
+    if place := place_of_one(items, question):
+        yield from _candidates(items[-1], f"{at}{place}", question, depth - 1)
 
 
-def _made(at: str, items: str, fields: Fields) -> Passages:
+def _may_be_chunks(items: Any, question: str) -> bool:
+    return are_objects(items) and not are_messages(items, question) and not are_blocks(items)
+
+
+def _are_passages(items: Any) -> bool:
+    """Whether it is a list of texts that have as many words as passages have at least."""
+    return are_texts(items) and sum(map(word_count, items)) / len(items) >= _LEAST_WORDS
+
+
+def _selection(at: str, items: str, fields: Fields, taken: Sequence[str] = ()) -> Passages:
+    """The chunks of a list of objects, or of lists that are zipped to one."""
     others = [f"{items}.{selected({**fields.paths, 'text': other})}" for other in fields.others]
-    return Passages(at, f"{items}.{selected(fields.paths)}", others=others, unsure=fields.unsure)
+    return Passages(at, f"{items}.{selected(fields.paths)}", others, fields.unsure, [at, *taken])
 
 
 def selected(paths: Mapping[str, str]) -> str:
@@ -145,101 +137,87 @@ def selected(paths: Mapping[str, str]) -> str:
     return f"{{{', '.join(f'{key}: {path}' for key, path in paths.items())}}}"
 
 
-def _nested(items: Sequence[Mapping[str, Any]], at: str, question: str) -> Iterator[Passages]:
-    """Lists within each item, which keep what their parent says."""
+def _within(items: Sequence[Mapping[str, Any]], at: str, question: str) -> Iterator[Passages]:
+    """Lists within each item; in a single object that is in no list, only texts with lists beside them."""
     for path, flat in within(items).items():
-        if are_objects(flat) and not are_blocks(flat) and not are_messages(flat, question):
-            fields = choose_fields(columns(flat))
-            if fields is not None:
-                yield _with_parent(items, at, path, fields, objects=True)
-        elif are_texts(flat) and _are_long(flat):
-            beside = _beside(items[0], path)
-            if beside.paths:  # lists beside the texts that are as long
-                zipped, keys = _zipped(path, beside)
-                yield Passages(f"{at}[].{path}", f"{at}[].zip({zipped})[].{selected(keys)}", unsure=beside.unsure)
-            yield _with_parent(items, at, path, Fields({"text": ""}), objects=False)
+        if _are_passages(flat):
+            yield from _texts_within(items, at, path)
+        elif at.endswith("[]") and _may_be_chunks(flat, question):
+            yield from _objects_within(items, at, path, flat)
 
 
-def _with_parent(items: Sequence[Mapping[str, Any]], at: str, path: str, fields: Fields, *, objects: bool) -> Passages:
+def _objects_within(
+    items: Sequence[Mapping[str, Any]], at: str, path: str, flat: Sequence[Mapping[str, Any]]
+) -> Iterator[Passages]:
+    """Objects in a list within each item, with the document that their parent names."""
+    fields = choose_fields(columns(flat))
+    if fields is None:
+        return
+    place, parent = f"{at}.{path}", _document_above(items, path, fields)
+    if not parent:
+        yield _selection(place, f"{place}[]", fields)
+        return
+    inner = {key: below("c", where) for key, where in fields.paths.items()} | {key: key for key in parent}
+    others = [below("c", other) for other in fields.others]
+    zipped = f"{at}.zip({selected({'c': path, **parent})})[]"
+    yield _selection(place, zipped, Fields(inner, others, fields.unsure))
+
+
+def _texts_within(items: Sequence[Mapping[str, Any]], at: str, path: str) -> Iterator[Passages]:
+    """Texts in a list within each item, with what lists beside them say of them, and the document of their parent."""
+    place, beside = below(at, path), _lists_beside(dict(lists_below(items[0])), path)
+    fields = choose_sources(columns(_rows(items, beside)))
+    parent = _document_above(items, path, fields) if at.endswith("[]") else {}
+    fields.paths = {"text": "text", **fields.paths, **{key: key for key in parent}}
+    used = {where.partition(".")[0] for where in fields.paths.values()}
+    zipped = {name: where for name, where in ({"text": path} | beside | parent).items() if name in used}
+    if len(zipped) > 1:
+        taken = [below(at, where) for where in zipped.values()]
+        yield _selection(place, f"{below(at, f'zip({selected(zipped)})')}[]", fields, taken)
+    if at.endswith("[]"):
+        yield Passages(place, f"{place}[]", taken=[place])
+
+
+def _rows(items: Sequence[Mapping[str, Any]], lists: Mapping[str, str]) -> list[dict[str, Any]]:
+    """What lists within each item say, place by place."""
+    found = [dict(lists_below(item)) for item in items]
+    rows = (row for each in found for row in zip(*(each.get(at, ()) for at in lists.values()), strict=False))
+    return [dict(zip(lists, row, strict=True)) for row in rows]
+
+
+def _document_above(items: Sequence[Mapping[str, Any]], path: str, fields: Fields) -> dict[str, str]:
+    """The document that the parents of a list name, by the key of a chunk; nothing where its own items name one."""
+    if any(key.startswith("document") for key in fields.paths):
+        return {}
     parent = choose_sources(columns([item for item in items if path in dict(lists_below(item))]))
-    missing = {} if _documents_of(fields) else _documents_of(parent)
-    place = f"{at}[].{path}"
-    if not missing:
-        return _made(place, f"{place}[]", fields) if objects else Passages(place, f"{place}[]")
-    zipped = ", ".join([f"c: {path}", *(f"{key}: {where}" for key, where in missing.items())])
-    inner = {key: below("c", where) for key, where in fields.paths.items()} | {key: key for key in missing}
-    made = Fields(inner, [below("c", other) for other in fields.others], [*fields.unsure, *parent.unsure])
-    return _made(place, f"{at}[].zip({{{zipped}}})[]", made)
+    found = {key: where for key, where in parent.paths.items() if key.startswith("document")}
+    fields.unsure += [key for key in parent.unsure if key in found]
+    return found
 
 
-def _documents_of(fields: Fields) -> dict[str, str]:
-    """What names the document, by the key of a chunk."""
-    return {key: path for key, path in fields.paths.items() if key.startswith("document")}
+def _lists_beside(lists: Mapping[str, list[Any]], path: str) -> dict[str, str]:
+    """Lists that are as long as that of the texts and may say something of each, by a name for their items."""
+    alike = {name: items for name, items in lists.items() if name != path and len(items) == len(lists[path])}
+    telling = [name for name in alike if not _only_cites(name, alike)]
+    return {child("", _singular(last_name(name))): name for name in reversed(telling)}
 
 
-def _parallel(value: Mapping[str, Any], at: str) -> Iterator[Passages]:
-    """Lists of one length, one of which holds the texts."""
-    for path, items in lists_below(value):
-        beside = _beside(value, path) if are_texts(items) and _are_long(items) else Fields()
-        if beside.paths:
-            zipped, keys = _zipped(path, beside)
-            ends = "" if all(key == where for key, where in keys.items()) else f"[].{selected(keys)}"
-            lists = [below(at, where.partition("/")[0]) for where in beside.paths.values()]
-            whole = f"{below(at, f'zip({zipped})')}{ends}"
-            yield Passages(below(at, path), whole, unsure=beside.unsure, lists=lists)
-
-
-def _are_long(texts: Sequence[str]) -> bool:
-    """Whether texts have as many words as passages have at least."""
-    return sum(map(word_count, texts)) / len(texts) >= _LEAST_WORDS
-
-
-def _beside(value: Mapping[str, Any], path: str) -> Fields:
-    """What lists beside that of the texts say, by the paths in an item of all of them."""
-    lists = dict(lists_below(value))
-    count = len(lists[path])
-    alike = {name: items for name, items in lists.items() if name != path and len(items) == count}
-    given: dict[str, Sequence[Any]] = {}
-    for other, items in alike.items():
-        given |= _values_of(other, items, alike)
-    found = choose_sources({_singular(name): values for name, values in given.items()})
-    names = {_singular(name): name for name in given}
-    return Fields({key: names[where] for key, where in found.paths.items()}, [], found.unsure)
-
-
-def _values_of(name: str, items: list[Any], alike: Mapping[str, list[Any]]) -> dict[str, Sequence[Any]]:
-    """What a list says of each passage; nothing where it holds lists, or cites."""
-    if are_objects(items):
-        return {f"{name}/{inner}": values for inner, values in columns(items).items()}
-    # A list that is called as citations are may say nothing that another one does not say.
+def _only_cites(name: str, alike: Mapping[str, list[Any]]) -> bool:
+    """Whether a list cites chunks: by numbers, or by texts that another list has, or by lists."""
+    items = alike[name]
     others = [set(map(str, each)) for other, each in alike.items() if other != name]
     repeats = is_of_citations(last_name(name)) and are_texts(items) and any(set(items) <= each for each in others)
-    cites = repeats or _are_places(items) or any(isinstance(item, list | Mapping) for item in items)
-    return {} if cites else {name: items}
+    return repeats or _are_places(items) or any(isinstance(item, list) for item in items)
 
 
-def _singular(path: str) -> str:
-    whole = path.replace("[0]", "")
-    return (
-        whole[:-1] if "/" not in whole and whole.endswith("s") and not whole.endswith("ss") else whole.replace("/", ".")
-    )
+def _singular(name: str) -> str:
+    return name[:-1] if name.endswith("s") and not name.endswith("ss") else name
 
 
 def _are_places(items: Sequence[Any]) -> bool:
     """Whether they are numbers of items: they cite."""
     whole = [str(item) for item in items if not isinstance(item, bool | float)]
     return len(whole) == len(items) and all(item.isdecimal() and int(item) <= len(items) for item in whole)
-
-
-def _zipped(path: str, beside: Fields) -> tuple[str, dict[str, str]]:
-    """The argument of zip, and where the keys of a chunk stand in what it gives."""
-    lists, keys = {"text": path}, {"text": "text"}
-    for key, where in beside.paths.items():
-        other, _, inner = where.partition("/")
-        name = next((known for known, listed in lists.items() if listed == other), key if not inner else f"{key}_of")
-        lists[name] = other
-        keys[key] = below(name, inner)
-    return selected(lists), keys
 
 
 # What stands beside answer and chunks: token counts, the model, and whether a 200 says that all is well.
@@ -249,62 +227,33 @@ _MOST = 1_000_000
 """Tokens of one answer; more are nanoseconds or bytes."""
 
 
-def find_usage(body: Any, prefix: str = "") -> str | None:
+def find_usage(body: Any, prefix: str = "", at: str = "") -> str | None:
     """The expression of token counts: an object with one of what was sent and one of what was made."""
-    return _first_pair(body, prefix, _named_pair)
-
-
-def guess_usage(body: Any, prefix: str = "") -> str | None:
-    """The expression of three counts of which one is the sum of the others, whatever they are called.
-
-    The greater of the two is taken for what was sent.
-    """
-    return _first_pair(body, prefix, _summed_pair)
-
-
-_Pair = tuple[str, str]
-
-
-def _first_pair(
-    body: Any, prefix: str, pair_of: Callable[[Mapping[str, int], str], _Pair | None], at: str = ""
-) -> str | None:
     if not isinstance(body, Mapping):
         return None
-    pair = pair_of({key: number for key, number in body.items() if _is_count(number)}, at)
-    if pair is not None:
-        keys = {"prompt_tokens": child("", pair[0]), "completion_tokens": child("", pair[1])}
+    counts = [key for key, number in body.items() if _is_count(number)]
+    sent, made = (_called(counts, NAMES[part]) for part in ("tokens_sent", "tokens_made"))
+    if sent and made and sent != made and _are_of_tokens(counts, last_name(at)):
+        keys = {"prompt_tokens": child("", sent), "completion_tokens": child("", made)}
         return ".".join(filter(None, [below(prefix, at), selected(keys)]))
-    return next(filter(None, (_first_pair(item, prefix, pair_of, child(at, key)) for key, item in body.items())), None)
+    return next(filter(None, (find_usage(item, prefix, child(at, key)) for key, item in body.items())), None)
+
+
+def _are_of_tokens(counts: Sequence[str], name: str) -> bool:
+    return snake(name) in NAMES["token_counts"] or any("token" in snake(each) for each in (*counts, name))
 
 
 def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST
 
 
-def _named_pair(counts: Mapping[str, int], at: str) -> tuple[str, str] | None:
-    sent = _called(counts, NAMES["tokens_sent"])
-    made = _called(counts, NAMES["tokens_made"])
-    if sent is None or made is None or sent == made:
-        return None
-    is_of_tokens = any("token" in snake(name) for name in (*counts, last_name(at)))
-    is_sum = counts[sent] + counts[made] in [counts[key] for key in set(counts) - {sent, made}]
-    return (sent, made) if is_of_tokens or is_sum or snake(last_name(at)) in NAMES["token_counts"] else None
-
-
-def _called(counts: Mapping[str, int], names: frozenset[str]) -> str | None:
+def _called(counts: Sequence[str], names: frozenset[str]) -> str | None:
     return next((key for key in counts if names & set(snake(key).split("_"))), None)
-
-
-def _summed_pair(counts: Mapping[str, int], _: str) -> tuple[str, str] | None:
-    for first, second, both in permutations(counts, 3):
-        if counts[first] > counts[second] > 0 and counts[first] + counts[second] == counts[both]:
-            return first, second
-    return None
 
 
 def find_model(body: Any, prefix: str = "") -> str | None:
     """The expression of the model's name."""
-    for path, value in leaves(body):
+    for path, value in scalars_below(body):
         if isinstance(value, str) and snake(last_name(path)) in NAMES["models"]:
             return below(prefix, path)
     return None
@@ -314,33 +263,28 @@ def find_ok(body: Any) -> str | None:
     """The condition under which a body is an answer, where it says so at its top."""
     if not isinstance(body, Mapping):
         return None
-    conditions = (_when_well(child("", key), snake(key), value) for key, value in body.items())
-    empty = (f"!{child('', key)}" for key, value in body.items() if snake(key) in NAMES["errors"] and not value)
-    rpc = ["!error"] if "jsonrpc" in body else []  # which has either a result or an error
-    return next(filter(None, (*conditions, *empty, *rpc)), None)
-
-
-def _when_well(key: str, name: str, value: Any) -> str | None:
-    if name in NAMES["flags"] and value is True:
-        return key
-    if name in NAMES["states"] and isinstance(value, str) and value.lower() in NAMES["well"]:
-        return f"{key} == '{value}'"
-    return f"{key} == `{value}`" if name in NAMES["codes"] and _is_count(value) and value in {0, 200} else None
+    said = [(key, value, form) for key, value in body.items() for is_well, form in [_verdict(key, value)] if is_well]
+    said.sort(key=lambda each: each[2].startswith("!"))  # a state says more than an error that is not there
+    conditions = [form.format(key=child("", key), value=value) for key, value, form in said]
+    return next(iter(conditions + ["!error"] * ("jsonrpc" in body)), None)
 
 
 def says_no(body: Any) -> str | None:
     """What a body of a success says went wrong; None where it says nothing of the kind."""
-    if not isinstance(body, Mapping):
-        return None
-    wrong = (f"{key} is {value!r}" for key, value in body.items() if _is_ill(snake(key), value))
-    return next(wrong, None)
+    pairs = body.items() if isinstance(body, Mapping) else ()
+    return next((f"{key} is {value!r}" for key, value in pairs if _verdict(key, value)[0] is False), None)
 
 
-def _is_ill(name: str, value: Any) -> bool:
-    if name in NAMES["flags"]:
-        return value is False
-    if name in NAMES["states"]:
-        return isinstance(value, str) and value.lower() in NAMES["ill"]
-    if name in NAMES["codes"]:
-        return isinstance(value, int) and not isinstance(value, bool) and value not in {0, 200}
-    return name in NAMES["errors"] and isinstance(value, str | Mapping) and bool(value)
+def _verdict(key: str, value: Any) -> tuple[bool | None, str]:
+    """Whether a key says that all is well, None where it says nothing of it; and the condition that all is well."""
+    name, kind = snake(key), type(value)
+    if name in NAMES["flags"] and kind is bool:
+        return value, "{key}"
+    if name in NAMES["states"] and kind is str:
+        is_known = value.lower() in NAMES["well"] | NAMES["ill"]
+        return (value.lower() in NAMES["well"] if is_known else None), "{key} == '{value}'"
+    if name in NAMES["codes"] and kind is int:
+        return value in {0, 200}, "{key} == `{value}`"
+    if name in NAMES["errors"] and kind not in {bool, int, float, list}:
+        return not value, "!{key}"
+    return None, ""

@@ -25,7 +25,7 @@ from evals.run.probing.openapi import (
     with_field,
 )
 from evals.run.probing.passages import says_no
-from evals.run.probing.reading import AnswerReader, Probed, Settle, Target
+from evals.run.probing.reading import AnswerReader, Target
 from evals.schemas.response import ResponseError
 from evals.secrets import Masker
 from evals.text.decoding import parse_json
@@ -121,7 +121,7 @@ def _resembles(fits: Sequence[ServerSpec], url: str, tell: Tell) -> str | None:
     return _HINT_PROFILE.format(url, like) + (f" (it reads {needed})" if needed else "")
 
 
-def ask(found: Surveyed, target: Target, tell: Tell, assent: Assent) -> "Reached":
+def ask(found: Surveyed, target: Target, tell: Tell, assent: Assent) -> AnswerReader:
     """Ask one question; what comes of it is read when nothing is in flight any more.
 
     A request that is refused (4xx), or answered by nothing that can be read, is followed by the next likely one, at
@@ -202,7 +202,7 @@ class _Search:
         self.tried: list[dict[str, Any]] = []
         self.said = ""
 
-    def first(self, plans: Sequence[Plan]) -> "Reached | None":
+    def first(self, plans: Sequence[Plan]) -> AnswerReader | None:
         """The first answer that can be read; None where there is none.
 
         Raises:
@@ -219,8 +219,8 @@ class _Search:
         said = f"no request was answered; the last one: {self.said}"
         return ServerRefusedError(said, _way_out(self._found, wanted))
 
-    async def _first(self, waiting: list[Plan]) -> "Reached | None":
-        by_shape: Reached | None = None
+    async def _first(self, waiting: list[Plan]) -> AnswerReader | None:
+        by_shape: AnswerReader | None = None
         most = len(self.tried) + _MOST_TRIES
         async with _transport(self._found.base, self._target) as transport:
             while waiting and len(self.tried) < most:
@@ -236,12 +236,12 @@ class _Search:
                         break
                     waiting = [*self._after(failure, plan), *waiting]
                     continue
-                if reached is not None and (reached.probed or plan.profile is None):
+                if reached is not None and (reached.by_profile or plan.profile is None):
                     return reached
                 by_shape = by_shape or reached
         return by_shape
 
-    async def _reached(self, transport: Transport, plan: Plan) -> "Reached | None":
+    async def _reached(self, transport: Transport, plan: Plan) -> AnswerReader | None:
         """What the answer to a request shows; None where it holds nothing that can be read.
 
         Raises:
@@ -250,13 +250,15 @@ class _Search:
         reply = await _send(transport, plan, self._target.question)
         spec = self._found.profiles.get(plan.profile or "")
         retrieved = await _retrieve(transport, spec, self._target.question, self._tell)
-        reader = AnswerReader(plan, reply, self._target, retrieved)
-        probed = reader.by_profile(self._found.base)
-        if probed is None and plan.profile is not None:
+        found = self._found
+        health = {"path": found.seen.health} if found.seen.health and not plan.profile else None
+        server = {"url": found.base, "headers": dict(self._target.headers.written), "health": health}
+        reader = AnswerReader(plan, reply, self._target, server, retrieved)
+        if reader.by_profile is None and plan.profile is not None:
             self._tell(f"  the profile {plan.profile} does not read this answer")
-        unread = None if probed else reader.why_unread()
+        unread = None if reader.by_profile else reader.why_unread()
         if unread is None:
-            return Reached(probed, reader, self._found)
+            return reader
         self.said = unread
         self._tell(f"  {unread}")
         return None
@@ -307,26 +309,3 @@ async def _retrieve(transport: Transport, spec: ServerSpec | None, question: str
     except TransportFailure as failure:
         tell(f"  refused: {failure.error.message}")
         return None
-
-
-@dataclass(frozen=True, slots=True)
-class Reached:
-    """A server that answered.
-
-    Attributes:
-        probed: What its profile makes of the answer; None where there is none.
-        reader: Reads it otherwise.
-        found: The server.
-    """
-
-    probed: Probed | None
-    reader: AnswerReader
-    found: Surveyed
-
-    def read(self, choose: Settle) -> Probed:
-        """The section that evaluates the server.
-
-        Args:
-            choose: Is asked what is meant, where more than one thing may be; it may wait for somebody.
-        """
-        return self.probed or self.reader.by_shape(self.found.base, self.found.seen, choose)

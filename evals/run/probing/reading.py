@@ -1,24 +1,25 @@
 """What the answer of a server is read as: by a built-in profile, or by its shape."""
 
-import json
+import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import reduce
 from typing import Any
 
 from evals.client.exchange import stored_body
 from evals.client.mapping import MappingError, find
 from evals.client.profile import MAX_RAW_CHARS, NO_PROFILE, resolve_spec
 from evals.client.rag_client import RAGClient
+from evals.client.spec import ServerSpec
+from evals.client.spec_check import CHUNK_KEYS, CITATION_KEYS
 from evals.client.transport import Reply
 from evals.config import EvalConfig
 from evals.errors import ConfigError
 from evals.metrics.base import Need
 from evals.metrics.registry import select
 from evals.run.doctor import Computable, computable
-from evals.run.probing.fields import Headers, child
+from evals.run.probing.fields import Headers, child, last_name
 from evals.run.probing.guess import Doubt, Guess, guess_body
-from evals.run.probing.looking import Sighted
 from evals.run.probing.openapi import Plan
 from evals.run.probing.pieces import guess_stream, stream_format
 from evals.schemas.dataset import EvalQuestion, GoldPassage
@@ -29,66 +30,40 @@ from evals.text.decoding import parse_json
 # The fields of a body that a mapping does not read.
 
 
-_MOST = 200
-"""So many fields are looked at: each takes a reading of the body."""
+_NAME = re.compile(r"\w+")
 
 
-Path = tuple[str | None, ...]
-"""Keys from the root; None stands for every item of a list."""
-
-
-def unread_fields(raw: str, read: Callable[[str], Any]) -> list[str]:
-    """The fields that hold something and without which the same is read, as JMESPath.
+def unread_fields(raw: str, spec: ServerSpec) -> list[str]:
+    """The fields of a body that hold something and that no expression names, as JMESPath.
 
     Args:
         raw: JSON, or a stream of lines of it.
-        read: Reads such a body.
+        spec: Of the expressions.
     """
-    pieces = _pieces(raw)
-    paths = list(dict.fromkeys(path for _, value in pieces for path in _paths(value)))[:_MOST]
-    whole, unread = read(raw), []
-    for path in paths:
-        lines = (before if value is None else before + json.dumps(_without(value, path)) for before, value in pieces)
-        if read("\n".join(lines)) == whole:
-            unread.append(reduce(lambda at, step: f"{at}[]" if step is None else child(at, step), path, ""))
-    return unread
+    parts = spec.model_dump(include={"map", "stream", "session"}), spec.retrieve, spec.ask.ok_when
+    named = {*_NAME.findall(str(parts)), *CHUNK_KEYS, *CITATION_KEYS}
+    paths = dict.fromkeys(path for value in _values(raw) for path in _paths(value))
+    return [path for path in paths if not named.issuperset(_NAME.findall(last_name(path)))]
 
 
-def _pieces(raw: str) -> list[tuple[str, Any]]:
-    """Each line with what stands before its JSON; a line without JSON is nothing but that. A whole body is one line."""
-    pieces: list[tuple[str, Any]] = []
-    try:
-        return [("", parse_json(raw.encode()))]
-    except ValueError:
-        for line in raw.split("\n"):
-            text = line.removeprefix("data:")
-            try:
-                pieces.append((line.removesuffix(text), parse_json(text.encode())))
-            except ValueError:
-                pieces.append((line, None))
-    return pieces
+def _values(raw: str) -> Iterator[Any]:
+    """The JSON of a body, or of each line that holds some."""
+    for text in (raw, *(line.removeprefix("data:") for line in raw.split("\n"))):
+        with suppress(ValueError):
+            yield parse_json(text.encode())
+            if text is raw:
+                return
 
 
-def _paths(value: Any, at: Path = ()) -> Iterator[Path]:
+def _paths(value: Any, at: str = "") -> Iterator[str]:
     if isinstance(value, Mapping):
         for key, item in value.items():
-            yield from _paths(item, (*at, key))
+            yield from _paths(item, child(at, key))
     elif isinstance(value, list) and any(isinstance(item, Mapping | list) for item in value):
         for item in value:
-            yield from _paths(item, (*at, None))
+            yield from _paths(item, f"{at}[]")
     elif at and value not in (None, "", []):
         yield at
-
-
-def _without(value: Any, path: Path) -> Any:
-    key, *rest = path
-    if key is None and isinstance(value, list):
-        return [_without(item, tuple(rest)) for item in value]
-    if not isinstance(value, Mapping) or key not in value:
-        return value
-    if rest:
-        return {**value, key: _without(value[key], tuple(rest))}
-    return {name: item for name, item in value.items() if name != key}
 
 
 DEFAULT_QUESTION = "What is this about?"
@@ -139,29 +114,31 @@ class Target:
 
 
 class AnswerReader:
-    """Makes the section of a reply.
+    """Makes the section of a reply: by the profile of the request, else by the shape of the reply.
+
+    Args:
+        plan: The request that was answered.
+        reply: The answer to it.
+        target: What is probed.
+        server: Keys of the section that no answer decides.
+        retrieved: The answer to a second request of the profile; None where there was none.
 
     Attributes:
-        plan: The request that was answered.
+        by_profile: What the profile makes of it; None where there is none, or it finds nothing in it.
     """
 
-    def __init__(self, plan: Plan, reply: Reply, target: Target, retrieved: Reply | None) -> None:
+    def __init__(
+        self, plan: Plan, reply: Reply, target: Target, server: Mapping[str, Any], retrieved: Reply | None
+    ) -> None:
         self.plan = plan
-        self._reply = reply
-        self._question = target.question
+        self._server, self._question = server, target.question
+        self._type = reply.headers.get("content-type", "")
         masker = Masker(target.headers.secrets)
         self._raw = masker.text(reply.body.decode("utf-8", "replace"))
-        self._retrieved = None if retrieved is None else masker.text(retrieved.body.decode("utf-8", "replace"))
-        self._headers = target.headers.written
-
-    def by_profile(self, base: str) -> Probed | None:
-        """What the profile of the request makes of it; None where there is none, or it finds nothing in it."""
-        if self.plan.profile is None:
-            return None
-        server = {"profile": self.plan.profile, **self._where(base)}
-        response = _response(server, self._raw, self._retrieved)
-        is_read = response.error is None and (response.answer or response.chunks)
-        return self._probed(server, response, []) if is_read else None
+        self._second = None if retrieved is None else masker.text(retrieved.body.decode("utf-8", "replace"))
+        self.by_profile = None if plan.profile is None else self._probed({"profile": plan.profile, **self._where()}, [])
+        if self.by_profile and not (self.by_profile.response.answer or self.by_profile.response.chunks):
+            self.by_profile = None
 
     def why_unread(self) -> str | None:
         """Why its shape says nothing; None where it holds a text or passages."""
@@ -171,15 +148,22 @@ class AnswerReader:
             return f"the answer is neither JSON nor a stream: {self._raw[:200]}"
         return None if guess.answer or guess.rows else f"the answer holds no text and no passages: {self._raw[:200]}"
 
-    def by_shape(self, base: str, seen: Sighted, choose: Settle) -> Probed:
-        """What its shape makes of it."""
+    def read(self, choose: Settle) -> Probed:
+        """The section that evaluates the server.
+
+        Args:
+            choose: Is asked what is meant, where more than one thing may be; it may wait for somebody.
+        """
+        if self.by_profile is not None:
+            return self.by_profile
         guess = self._guess({})
         chosen = _settled(guess, choose)
         guess = self._guess(chosen) if chosen else guess
-        server = {"profile": NO_PROFILE, **self._where(base), **self._read_as(guess, seen)}
+        ask = {**self.plan.ask, "ok_when": guess.ok_when}
+        read = {"ask": ask, "stream": guess.stream, "map": guess.map, "citations": guess.citations}
+        server = {"profile": NO_PROFILE, **self._where(), **_without_unsaid(read)}
         doubts = [*(Doubt("ask", "", (), doubt) for doubt in self.plan.doubts), *guess.doubts]
-        left = [doubt for doubt in doubts if doubt.key not in chosen]
-        return self._probed(server, _response(server, self._raw), left)
+        return self._probed(server, [doubt for doubt in doubts if doubt.key not in chosen])
 
     def _guess(self, chosen: Mapping[str, Any]) -> Guess:
         """The mapping of its shape.
@@ -187,38 +171,33 @@ class AnswerReader:
         Raises:
             ValueError: It is neither JSON nor a stream.
         """
-        form = stream_format(self._reply.headers.get("content-type", ""), self._raw)
+        form = stream_format(self._type, self._raw)
         if form is not None:
             return guess_stream(self._raw, form, self._question, chosen)
         return guess_body(parse_json(self._raw.encode()), self._question, chosen)
 
-    def _where(self, base: str) -> dict[str, Any]:
-        return {"url": base} | ({"headers": dict(self._headers)} if self._headers else {})
+    def _where(self) -> dict[str, Any]:
+        return {key: value for key, value in self._server.items() if value}
 
-    def _read_as(self, guess: Guess, seen: Sighted) -> dict[str, Any]:
-        """The keys that say how the server is asked and read; those that say nothing are left out."""
-        keys: dict[str, Any] = {
-            "health": {"path": seen.health} if seen.health else None,
-            "ask": self.plan.ask | ({"ok_when": guess.ok_when} if guess.ok_when else {}),
-            "stream": guess.stream,
-            "map": guess.map or None,
-            "citations": guess.citations or None,
-        }
-        return {key: value for key, value in keys.items() if value is not None}
-
-    def _probed(self, server: dict[str, Any], response: EvalResponse, doubts: list[Doubt]) -> Probed:
-        raw, second = self._raw, self._retrieved
-        unread = unread_fields(raw, lambda body: _response(server, body, second))
-        unread += unread_fields(second, lambda body: _response(server, raw, body)) if second else []
+    def _probed(self, server: dict[str, Any], doubts: list[Doubt]) -> Probed:
+        response, unread = _response(server, self._raw, self._second), list[str]()
+        with suppress(ConfigError):
+            spec = resolve_spec({**server, "headers": {}})
+            unread = [path for body in (self._raw, self._second) if body for path in unread_fields(body, spec)]
         metrics = _metrics(server, response, self._question)
-        return Probed(server, raw[:MAX_RAW_CHARS], response, doubts, metrics, unread)
+        return Probed(server, self._raw[:MAX_RAW_CHARS], response, doubts, metrics, unread)
 
 
 def _settled(guess: Guess, choose: Settle) -> dict[str, Any]:
     """What somebody says is meant, by key."""
     said = {doubt.key: choose(doubt) for doubt in guess.doubts if doubt.others}
-    chosen: dict[str, Any] = {key: value for key, value in said.items() if value is not None}
-    return chosen | ({"citations.base": int(chosen["citations.base"])} if "citations.base" in chosen else {})
+    return {key: int(value) if key == "citations.base" else value for key, value in said.items() if value is not None}
+
+
+def _without_unsaid(keys: Mapping[str, Any]) -> dict[str, Any]:
+    """Keys of a section without those that say nothing; a stream of the usual form has no keys of its own."""
+    said = {key: _without_unsaid(value) if key == "ask" else value for key, value in keys.items()}
+    return {key: value for key, value in said.items() if value or (key in {"stream", "json"} and value is not None)}
 
 
 def _response(server: Mapping[str, Any], raw: str, retrieved: str | None = None) -> EvalResponse:

@@ -8,8 +8,7 @@ said of retrieval, of the context, or of what its citations point to.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import zip_longest
-from typing import Literal, Protocol, TypeVar
+from typing import Literal
 
 from evals.metrics.base import known_answerable
 from evals.metrics.qa import ModifiedPrecision
@@ -19,14 +18,11 @@ from evals.scoring.diagnosis.lexical import has_other_value, is_evasive, is_righ
 from evals.scoring.diagnosis.stages import (
     DEFAULT_K,
     JudgedAs,
+    Judgement,
     Link,
     RunFacts,
-    contradicted,
     found_by_stage,
-    justification,
     lost_in,
-    says_that_it_denies,
-    verdict_of,
 )
 from evals.scoring.settings import ScoringContext
 from evals.text.matching.documents import document_key
@@ -89,7 +85,7 @@ def answered_right(record: EvalRecord, cases: ScoringContext) -> bool | None:
 
 @dataclass
 class _Chain:
-    """One answered record, and what each link needs to know of it."""
+    """One answered record, and what each link needs to know of it: a link that broke says what happened."""
 
     record: EvalRecord
     case: Sample
@@ -98,10 +94,16 @@ class _Chain:
     def broken(self) -> tuple[Link, str] | None:
         """The first link that broke, where the question ended wrong."""
         if self.case.question.is_unanswerable:
-            return self._unanswerable()
-        if not self._ended_wrong:
-            return self._right_without_gold()
-        return next((found for link in _IN_ORDER if (found := link(self))), None)
+            answers = self._answered and not self.case.abstention_open
+            return (Link.SHOULD_HAVE_ABSTAINED, "answered, though it cannot be answered") if answers else None
+        for link, explain in _IN_ORDER if self._ended_wrong else _ENDED_RIGHT:
+            said = explain(self)
+            if said is not None:
+                return link, said
+        if not self._is_wrong:
+            return None
+        link, what = _BY_VERDICT[self._verdict]
+        return link, self._said(what)
 
     def answered_right(self) -> bool | None:
         """What `answered_right` says of a record with an answer."""
@@ -112,14 +114,13 @@ class _Chain:
         decided = self._verdict not in {None, JudgedAs.CANNOT_TELL}
         return self._verdict is JudgedAs.CORRECT if decided else self._by_words
 
-    def _unanswerable(self) -> tuple[Link, str] | None:
-        if self.case.response.answer is None or self.case.abstained or self.case.abstention_open:
-            return None
-        return Link.SHOULD_HAVE_ABSTAINED, "answered, though it cannot be answered"
-
     @derived
+    def _judgement(self) -> Judgement:
+        return Judgement(self.record, self.case)
+
+    @property
     def _verdict(self) -> JudgedAs | None:
-        return verdict_of(self.record, self.case)
+        return self._judgement.verdict
 
     @derived
     def _by_words(self) -> bool | None:
@@ -128,11 +129,8 @@ class _Chain:
     @derived
     def _abstained(self) -> bool:
         """Whether it declines what can be answered; not where a judge calls the answer right."""
-        if self.case.response.answer is None or not self.case.abstained or self.case.abstention_open:
-            return False
-        if self._verdict is JudgedAs.CORRECT:
-            return False
-        return known_answerable(self.case.question)
+        declines = self.case.response.answer is not None and self.case.abstained and not self.case.abstention_open
+        return declines and self._verdict is not JudgedAs.CORRECT and known_answerable(self.case.question)
 
     @derived
     def _is_wrong(self) -> bool:
@@ -143,7 +141,11 @@ class _Chain:
             return self._by_words is False or (self._verdict is not None and self._by_words is None)
         return self._verdict is not JudgedAs.CORRECT
 
-    @derived
+    @property
+    def _may_be_wrong(self) -> bool:
+        return self._is_wrong or self._verdict is JudgedAs.CANNOT_TELL
+
+    @property
     def _ended_wrong(self) -> bool:
         retrieves = self.case.response.answer is None
         return self._abstained or self._is_wrong or retrieves or self._wrong_citation() is not None
@@ -153,42 +155,45 @@ class _Chain:
         """Whether it can be told which golds were retrieved."""
         return ModifiedPrecision().score(self.case).value is not None
 
+    @property
+    def _found_nothing(self) -> bool:
+        """Whether none of the golds is known to have been retrieved."""
+        return self._is_measured and not self.case.matches.found
+
     @derived
     def _lost(self) -> list[int]:
         """The golds that no chunk holds; all where the server sent no chunks."""
         return [at for at in range(len(self.case.question.gold_passages)) if at not in self.case.matches.found]
 
-    def _right_without_gold(self) -> tuple[Link, str] | None:
-        answered = self.case.response.answer is not None and not self.case.abstained
+    @property
+    def _answered(self) -> bool:
+        return self.case.response.answer is not None and not self.case.abstained
+
+    def _right_without_gold(self) -> str | None:
         known = self._by_words or self._verdict is JudgedAs.CORRECT
-        if not (answered and known and self._is_measured) or self.case.matches.found:
+        if not (self._answered and known and self._found_nothing):
             return None
-        return Link.RIGHT_WITHOUT_GOLD, f"right, though {self._none_found()}"
+        return f"right, though {self._none_found()}"
 
     def _none_found(self) -> str:
         golds, chunks = len(self.case.question.gold_passages), len(self.case.response.chunks or [])
         return f"none of {counted(golds, 'gold passage')} among {counted(chunks, 'chunk')}"
 
-    def _corpus(self) -> tuple[Link, str] | None:
-        golds = self.case.question.gold_passages
-        names = [golds[at].document_id for at in self._lost]
+    def _corpus(self) -> str | None:
+        names = [self.case.question.gold_passages[at].document_id for at in self._lost]
         gone = next((name for name in names if name and document_key(name) in self.facts.missing), None)
-        return (Link.CORPUS, f"the server does not hold {gone}") if gone else None
+        return f"the server does not hold {gone}" if gone else None
 
-    def _not_retrieved(self) -> tuple[Link, str] | None:
-        if not self._is_measured or self.case.matches.found:
+    def _not_retrieved(self) -> str | None:
+        if not self._found_nothing:
             return None
-        said = "abstained: " if self._abstained else ""
-        return Link.NOT_RETRIEVED, f"{said}{self._none_found()}{self._where_lost()}"
+        return f"{'abstained: ' if self._abstained else ''}{self._none_found()}{self._where_lost()}"
 
-    def _part_retrieved(self) -> tuple[Link, str] | None:
+    def _part_retrieved(self) -> str | None:
         golds = len(self.case.question.gold_passages)
         if not self._is_measured or not self._lost:
             return None
-        return (
-            Link.PART_RETRIEVED,
-            f"{share(golds - len(self._lost), golds, 'gold passage')} retrieved{self._where_lost()}",
-        )
+        return f"{share(golds - len(self._lost), golds, 'gold passage')} retrieved{self._where_lost()}"
 
     def _where_lost(self) -> str:
         """At which stages of the retrieval the golds were lost, where the server lists them."""
@@ -196,40 +201,36 @@ class _Chain:
         places = dict.fromkeys(where for gold in self._lost if (where := lost_in(gold, stages)))
         return f"; {'; '.join(places)}" if places else ""
 
-    def _below_k(self) -> tuple[Link, str] | None:
+    def _below_k(self) -> str | None:
         lowest = max((place for place, _ in self.case.matches.found.values()), default=0)
         if not self._is_measured or lowest < self.facts.k:
             return None
-        return Link.BELOW_K, f"gold at rank {lowest + 1}, and {counted(self.facts.k, 'chunk', 'is')} sent on"
+        return f"gold at rank {lowest + 1}, and {counted(self.facts.k, 'chunk', 'is')} sent on"
 
-    def _wrong_abstention(self) -> tuple[Link, str] | None:
+    def _wrong_abstention(self) -> str | None:
         if not self._abstained:
             return None
         ranks = self.case.matches.hit_ranks
-        beside = f"though gold was retrieved at rank {ranks[0]}" if ranks else "though it can be answered"
-        return Link.WRONG_ABSTENTION, f"abstained, {beside}"
+        return f"abstained, {f'though gold was retrieved at rank {ranks[0]}' if ranks else 'though it can be answered'}"
 
-    def _contradicts(self) -> tuple[Link, str] | None:
-        if not self._is_wrong or self._verdict is JudgedAs.CANNOT_TELL or not self._says_otherwise():
+    def _contradicts(self) -> str | None:
+        if not self._is_wrong or self._verdict is JudgedAs.CANNOT_TELL:
             return None
-        return Link.CONTRADICTS_REFERENCE, self._said("says something else than the reference")
+        otherwise = self._judgement.contradicted()
+        if otherwise is None:
+            question, answer = self.case.question, self.case.answer or ""
+            if self._verdict is JudgedAs.INCORRECT:
+                otherwise = states_otherwise(question, answer) or self._judgement.denies
+            else:
+                otherwise = has_other_value(question, answer)
+        return self._said("says something else than the reference") if otherwise else None
 
-    def _says_otherwise(self) -> bool:
-        """Whether it states something in the place of what is expected: by the judge's claims, else by its values."""
-        by_claims = contradicted(self.record, self.case)
-        if by_claims is not None:
-            return by_claims
-        question, answer = self.case.question, self.case.answer or ""
-        if self._verdict is not JudgedAs.INCORRECT:
-            return has_other_value(question, answer)
-        return states_otherwise(question, answer) or says_that_it_denies(self.record, self.case)
-
-    def _unused(self) -> tuple[Link, str] | None:
+    def _unused(self) -> str | None:
         if not self._is_wrong or self._verdict is JudgedAs.CANNOT_TELL or not self._in_context():
             return None
         if self._verdict is None and not is_evasive(self.case.question, self.case.answer or ""):
             return None
-        return Link.UNUSED, self._said("the gold is in the context, and the answer does not say it")
+        return self._said("the gold is in the context, and the answer does not say it")
 
     def _in_context(self) -> bool:
         """Whether all that is needed was retrieved: the gold, or, without any, chunks that say what is expected."""
@@ -238,61 +239,49 @@ class _Chain:
         texts = [chunk.text for chunk in (self.case.response.chunks or [])[: self.facts.k] if chunk.text]
         return any(is_right(self.case.question, text) for text in texts)
 
-    def _wrong_citation(self) -> tuple[Link, str] | None:
+    def _wrong_citation(self) -> str | None:
+        """That an answer which nothing calls wrong cites wrongly: else its citations are not what went wrong."""
         case = self.case
-        if not self._may_cite_wrongly():
+        if not self._answered or self._may_be_wrong:
             return None
         if not case.cited:
-            return (Link.WRONG_CITATION, "cites nothing, where the server cites") if self._should_cite() else None
+            # Nothing is missed where the server is known to have found nothing to cite.
+            should = self.facts.cites and not self._found_nothing
+            return "cites nothing, where the server cites" if should else None
         # One citation of gold is enough: a further one may be right for what the answer says beside.
-        if any(case.cited_golds.values()) or not (self._is_measured and case.matches.found):
+        if any(case.cited_golds.values()) or not self._is_measured or self._found_nothing:
             return None
         invalid = sum(source.place is None for source in case.cited)
-        return Link.WRONG_CITATION, f"none of {counted(len(case.cited), 'citation')} holds gold, {invalid} invalid"
-
-    def _may_cite_wrongly(self) -> bool:
-        """Whether there is an answer that nothing calls wrong: else its citations are not what went wrong."""
-        answered = self.case.response.answer is not None and not self.case.abstained
-        return answered and not self._is_wrong and self._verdict is not JudgedAs.CANNOT_TELL
-
-    def _should_cite(self) -> bool:
-        """Whether a citation is missed: the server cites elsewhere, and is not known to have found nothing to cite."""
-        return self.facts.cites and not (self._is_measured and not self.case.matches.found)
-
-    def _partly_correct(self) -> tuple[Link, str] | None:
-        if not self._is_wrong or self._verdict is JudgedAs.CANNOT_TELL:
-            return None
-        if self._verdict is JudgedAs.PARTLY:
-            return Link.PARTLY_CORRECT, self._said("partly correct")
-        if self._verdict is None:
-            return Link.NO_MATCH_BY_WORDS, self._said("does not match the reference")
-        return Link.CONTRADICTS_REFERENCE, self._said("does not say what is expected")
-
-    def _could_not_tell(self) -> tuple[Link, str] | None:
-        if self._verdict is not JudgedAs.CANNOT_TELL or not self._is_wrong:
-            return None
-        return Link.JUDGE_COULD_NOT_TELL, self._said("the judge could not tell whether the answer is right")
+        return f"none of {counted(len(case.cited), 'citation')} holds gold, {invalid} invalid"
 
     def _said(self, what: str) -> str:
         """What is said of the answer, and by whom."""
-        words = justification(self.record, self.case)
         if self._verdict is None:
             return f"{what}, by its words"
+        words = self._judgement.words
         return f"{what}, says the judge: {words}" if words else f"{what}, by the judge's verdict"
 
 
-_IN_ORDER: tuple[Callable[[_Chain], tuple[Link, str] | None], ...] = (
-    _Chain._corpus,
-    _Chain._not_retrieved,
-    _Chain._part_retrieved,
-    _Chain._below_k,
-    _Chain._wrong_abstention,
-    _Chain._contradicts,
-    _Chain._unused,
-    _Chain._wrong_citation,
-    _Chain._partly_correct,
-    _Chain._could_not_tell,
+_IN_ORDER: tuple[tuple[Link, Callable[[_Chain], str | None]], ...] = (
+    (Link.CORPUS, _Chain._corpus),
+    (Link.NOT_RETRIEVED, _Chain._not_retrieved),
+    (Link.PART_RETRIEVED, _Chain._part_retrieved),
+    (Link.BELOW_K, _Chain._below_k),
+    (Link.WRONG_ABSTENTION, _Chain._wrong_abstention),
+    (Link.CONTRADICTS_REFERENCE, _Chain._contradicts),
+    (Link.UNUSED, _Chain._unused),
+    (Link.WRONG_CITATION, _Chain._wrong_citation),
 )
+
+_ENDED_RIGHT = ((Link.RIGHT_WITHOUT_GOLD, _Chain._right_without_gold),)
+
+_BY_VERDICT: dict[JudgedAs | None, tuple[Link, str]] = {
+    JudgedAs.PARTLY: (Link.PARTLY_CORRECT, "partly correct"),
+    JudgedAs.INCORRECT: (Link.CONTRADICTS_REFERENCE, "does not say what is expected"),
+    JudgedAs.CANNOT_TELL: (Link.JUDGE_COULD_NOT_TELL, "the judge could not tell whether the answer is right"),
+    None: (Link.NO_MATCH_BY_WORDS, "does not match the reference"),
+}
+"""What is said of a wrong answer where no link explains it."""
 
 
 # What is worth a look beside the link that broke, in right answers too.
@@ -314,26 +303,18 @@ def remarks_on(record: EvalRecord, case: Sample) -> list[Remark]:
 
     Details that a saved run cannot have of us say nothing: somebody changed them.
     """
-    grounded = next((score for score in record.scores if score.name == "faithfulness"), None)
-    claims = grounded.details.get("unsupported") if grounded is not None else None
+    grounded = next((score.details for score in record.scores if score.name == "faithfulness"), {})
+    claims = grounded.get("unsupported")
     found = []
-    if grounded is not None and isinstance(claims, list) and claims and not case.abstained:
-        said = f"{len(claims)} of {grounded.details.get('claims', len(claims))} claims unsupported: {claims[0]}"
+    if isinstance(claims, list) and claims and not case.abstained:
+        said = f"{len(claims)} of {grounded.get('claims', len(claims))} claims unsupported: {claims[0]}"
         found.append(Remark("unsupported_claims", said))
-    halves = _halves(needs_verification(record))
-    if halves is not None:
-        found.append(Remark("needs_verification", f"verify: fuzzy match says {halves[0]:g}, the judge {halves[1]:g}"))
+    disputed = needs_verification(record)
+    halves = disputed.details if disputed is not None else {}
+    by_letters, by_meaning = halves.get("fuzzy_match"), halves.get("gptscore")
+    if isinstance(by_letters, int | float) and isinstance(by_meaning, int | float):
+        found.append(Remark("needs_verification", f"verify: fuzzy match says {by_letters:g}, the judge {by_meaning:g}"))
     return found
-
-
-def _halves(disputed: MetricResult | None) -> tuple[float, float] | None:
-    """What fuzzy match and judge say where they disagree."""
-    if disputed is None:
-        return None
-    by_letters, by_meaning = disputed.details.get("fuzzy_match"), disputed.details.get("gptscore")
-    if not isinstance(by_letters, int | float) or not isinstance(by_meaning, int | float):
-        return None
-    return by_letters, by_meaning
 
 
 def needs_verification(record: EvalRecord) -> MetricResult | None:
@@ -345,17 +326,6 @@ def needs_verification(record: EvalRecord) -> MetricResult | None:
 
 
 # The questions of a run that ended wrong, in the order of the chain.
-
-
-class HasLink(Protocol):
-    """What is said of a question that has a link."""
-
-    @property
-    def link(self) -> Link:
-        """The link that broke first."""
-
-
-_Linked = TypeVar("_Linked", bound=HasLink)
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,22 +354,6 @@ def diagnose(records: Iterable[EvalRecord], cases: ScoringContext, facts: RunFac
     """
     found = (finding_of(record, cases, facts) for record in records)
     return sorted((finding for finding in found if finding), key=lambda finding: finding.link.place)
-
-
-def in_turn(findings: Iterable[_Linked], most: int | None = None) -> list[_Linked]:
-    """Order findings so that each link comes first once, then each a second time, and so on.
-
-    Args:
-        findings: In whatever order; of one link they stay in it.
-        most: So many are wanted at most; all where None.
-    """
-    by_link: dict[Link, list[_Linked]] = {}
-    for finding in findings:
-        some = by_link.setdefault(finding.link, [])
-        if most is None or len(some) < most:
-            some.append(finding)
-    turns = zip_longest(*(by_link[link] for link in sorted(by_link, key=lambda link: link.place)))
-    return [finding for turn in turns for finding in turn if finding is not None][:most]
 
 
 def finding_of(record: EvalRecord, cases: ScoringContext, facts: RunFacts) -> Finding | None:

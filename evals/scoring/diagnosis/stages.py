@@ -24,6 +24,7 @@ from evals.scoring.diagnosis.values import WORDS, either
 from evals.scoring.settings import ScoringContext, score_of
 from evals.text.matching.documents import document_key
 from evals.text.matching.recognise import match
+from evals.text.matching.words import derived
 
 Library = Mapping[str, RetrievedChunk]
 """The chunks of a run by their ids; an id that stands for several texts is not there."""
@@ -43,19 +44,6 @@ _DOCUMENT_IDS = ("document_id", "doc_id", "document_name")
 _TEXTS = ("text", "content", "page_content")
 
 _LONGEST_ID = 80
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """One stage of a retrieval.
-
-    Attributes:
-        name: As the server calls it, else its number.
-        chunks: What it gave on, in its order.
-    """
-
-    name: str
-    chunks: list[RetrievedChunk] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +89,28 @@ def _by_id(response: EvalResponse | None) -> Library:
     return {chunk.chunk_id: chunk for chunk in chunks if chunk.chunk_id and chunk.text}
 
 
-def stages_of(said: Sequence[Any] | None) -> list[Stage]:
-    """The stages that list chunks; one that only tells its time is none."""
-    read = (_stage(one, number) for number, one in enumerate(said or (), start=1))
-    return [stage for stage in read if stage is not None]
+def stages_of(said: Sequence[Any] | None) -> Iterator[tuple[str, list[RetrievedChunk]]]:
+    """The stages that list chunks, each with its name, else its number; one that only tells its time is none."""
+    for number, stage in enumerate(said or (), start=1):
+        name, listed = None, stage
+        if isinstance(stage, Mapping):
+            name = _first(stage, _NAMES)
+            listed = next((stage[key] for key in _LISTS if isinstance(stage.get(key), list)), None)
+        if isinstance(listed, list):
+            yield name or str(number), list(map(_chunk, listed))
+
+
+def _chunk(item: Any) -> RetrievedChunk:
+    if isinstance(item, Mapping):
+        chunk_id, document, text = (_first(item, keys) for keys in (_CHUNK_IDS, _DOCUMENT_IDS, _TEXTS))
+        return RetrievedChunk(chunk_id=chunk_id, document_id=document, text=text)
+    if isinstance(item, str) and (len(item) > _LONGEST_ID or len(item.split()) > 1):
+        return RetrievedChunk(text=item)
+    return RetrievedChunk(chunk_id=str(item), document_id=str(item))
+
+
+def _first(item: Mapping[str, Any], keys: Iterable[str]) -> str | None:
+    return next((str(item[key]) for key in keys if item.get(key) not in (None, "")), None)
 
 
 def found_by_stage(case: Sample, library: Library) -> list[StageFound]:
@@ -112,14 +118,20 @@ def found_by_stage(case: Sample, library: Library) -> list[StageFound]:
     golds = case.question.gold_passages
     if not golds or case.response.stages is None:
         return []
-    own = _by_id(case.response)
-    found = []
-    for stage in stages_of(case.response.stages):
-        chunks = [_known(chunk, own, library) for chunk in stage.chunks]
+    own, found = _by_id(case.response), []
+    for name, listed in stages_of(case.response.stages):
+        chunks = [_with_text(chunk, own, library) for chunk in listed]
         held = match(chunks, golds, case.settings, case.evidence).found
         sure = len(held) == len(golds) or _is_known(chunks, golds)
-        found.append(StageFound(stage.name, {gold: place + 1 for gold, (place, _) in held.items()}, sure))
+        found.append(StageFound(name, {gold: place + 1 for gold, (place, _) in held.items()}, sure))
     return found
+
+
+def _with_text(chunk: RetrievedChunk, own: Library, library: Library) -> RetrievedChunk:
+    """The chunk with its text, where any answer has one of its id; first the answer itself."""
+    if chunk.text or not chunk.chunk_id:
+        return chunk
+    return own.get(chunk.chunk_id) or library.get(chunk.chunk_id) or chunk
 
 
 def _is_known(chunks: Iterable[RetrievedChunk], golds: Iterable[GoldPassage]) -> bool:
@@ -159,38 +171,6 @@ def recalls_of(seen: StagesSeen) -> list[StageRecall]:
         )
         for name, some in seen.items()
     ]
-
-
-def _stage(one: Any, number: int) -> Stage | None:
-    if isinstance(one, list):
-        return Stage(f"{number}", list(_chunks(one)))
-    if not isinstance(one, Mapping):
-        return None
-    listed = next((one[key] for key in _LISTS if isinstance(one.get(key), list)), None)
-    name = next((str(one[key]) for key in _NAMES if one.get(key)), f"{number}")
-    return None if listed is None else Stage(name, list(_chunks(listed)))
-
-
-def _chunks(listed: Iterable[Any]) -> Iterator[RetrievedChunk]:
-    for item in listed:
-        if isinstance(item, Mapping):
-            chunk_id, document, text = (_first(item, keys) for keys in (_CHUNK_IDS, _DOCUMENT_IDS, _TEXTS))
-            yield RetrievedChunk(chunk_id=chunk_id, document_id=document, text=text)
-        elif isinstance(item, str) and (len(item) > _LONGEST_ID or len(item.split()) > 1):
-            yield RetrievedChunk(text=item)
-        else:
-            yield RetrievedChunk(chunk_id=str(item), document_id=str(item))
-
-
-def _first(item: Mapping[str, Any], keys: Iterable[str]) -> str | None:
-    return next((str(item[key]) for key in keys if item.get(key) not in (None, "")), None)
-
-
-def _known(chunk: RetrievedChunk, own: Library, library: Library) -> RetrievedChunk:
-    """The chunk with its text, where any answer has one of its id; first the answer itself."""
-    if chunk.text or not chunk.chunk_id:
-        return chunk
-    return own.get(chunk.chunk_id) or library.get(chunk.chunk_id) or chunk
 
 
 # What a whole run says that one record cannot: whether the server cites, how much it sends on, what it lacks.
@@ -250,10 +230,8 @@ class AnswersSeen:
         self._cites = self._cites or bool(response.citations)
         self._answers = self._answers or response.answer is not None
         self._stages = self._stages or bool(response.stages)
-        self._retrieved = self._retrieved or not self._missing.isdisjoint(self._documents(response))
-
-    def _documents(self, response: EvalResponse) -> Iterable[str]:
-        return _retrieved(response) if self._missing else ()
+        if self._missing and not self._retrieved:
+            self._retrieved = not self._missing.isdisjoint(_documents(response))
 
     def facts(self, records: Iterable[EvalRecord]) -> RunFacts:
         """What follows from all that were added.
@@ -271,7 +249,7 @@ class AnswersSeen:
         )
 
 
-def _retrieved(response: EvalResponse) -> set[str]:
+def _documents(response: EvalResponse) -> set[str]:
     """The documents of all chunks, as `document_key`s."""
     chunks = response.chunks or ()
     return {document_key(name) for chunk in chunks for name in (chunk.document_id, chunk.document_name) if name}
@@ -348,15 +326,16 @@ class JudgedAs(StrEnum):
     CANNOT_TELL = "cannot_tell"
 
 
-_LABELLED = (
-    (AnswerCorrectness, {1.0: JudgedAs.CORRECT, 0.0: JudgedAs.INCORRECT}),
-    (GPTScore, {1.0: JudgedAs.CORRECT, 0.0: JudgedAs.INCORRECT}),
-    (CorrectAnswersCount, {1.0: JudgedAs.CORRECT}),
-    (WrongAnswersCount, {1.0: JudgedAs.INCORRECT}),
-)
-"""The metrics whose judge says whether an answer is right, the most telling first, and what their values mean."""
+_LABELLED: tuple[type[JudgedMetric], ...] = (AnswerCorrectness, GPTScore, CorrectAnswersCount, WrongAnswersCount)
+"""The metrics whose judge says whether an answer is right, the most telling first."""
 
-_VERDICT_NAMES = frozenset(metric.name for metric, _ in _LABELLED)
+_MEANINGS = {
+    AnswerCorrectness.name: {1.0: JudgedAs.CORRECT, 0.0: JudgedAs.INCORRECT},
+    GPTScore.name: {1.0: JudgedAs.CORRECT, 0.0: JudgedAs.INCORRECT},
+    CorrectAnswersCount.name: {1.0: JudgedAs.CORRECT},
+    WrongAnswersCount.name: {1.0: JudgedAs.INCORRECT},
+}
+"""What their values mean."""
 
 _COMPARED_LISTS = ("answer_claims", "reference_claims")
 
@@ -370,95 +349,94 @@ _NOT_ASKED = "the judge was not asked"
 _DENIES, _LACKS = (either(WORDS["judge"][name]) for name in ("denies", "lacks"))
 
 
-def verdict_of(record: EvalRecord, case: Sample) -> JudgedAs | None:
-    """What the judge of the run says of an answer; None where none was asked whether it is right."""
-    if _is_unjudged(record):
-        return None
-    said = [verdict for metric, meaning in _LABELLED if (verdict := _labelled(metric, meaning, record, case))]
-    said += [by_claims] if (by_claims := _by_claims(record)) else []
-    return next((verdict for verdict in said if verdict is not JudgedAs.CANNOT_TELL), said[0] if said else None)
+@dataclass
+class Judgement:
+    """What the judge of a run says of an answer.
 
+    Attributes:
+        record: With its values, or at least with the verdicts that they follow from.
+        case: It as metrics see it.
+    """
 
-def contradicted(record: EvalRecord, case: Sample) -> bool | None:
-    """Whether the judge finds something in the answer that the reference denies; None where it was not asked."""
-    reply = _reply(record, COMPARED.name)
-    if reply is not None and reply["answer_claims"]:
-        return any(claim["verdict"] == "contradicted" for claim in reply["answer_claims"])
-    result = _result(GPTScore, record, case)
-    criteria = result.details.get("criteria") if result else None
-    said = criteria.get("no_contradiction") if isinstance(criteria, dict) else None
-    return {"not_met": True, "met": False}.get(str(said))
+    record: EvalRecord
+    case: Sample
 
+    @derived
+    def is_there(self) -> bool:
+        """Whether something was said of how right the answer is: not in a run without a judge."""
+        judged = (score for score in self.record.scores if score.name in _MEANINGS)
+        return bool(self.record.verdicts) or any(score.value is not None or _is_lost(score) for score in judged)
 
-def says_that_it_denies(record: EvalRecord, case: Sample) -> bool:
-    """Whether the judge's own words say that the answer denies the reference, and not that it lacks something."""
-    words = justification(record, case)
-    return bool(_DENIES.search(words)) and not _LACKS.search(words)
+    @derived
+    def verdict(self) -> JudgedAs | None:
+        """How right the answer is; None where no judge was asked."""
+        if not self.is_there:
+            return None
+        said = [*map(self._labelled, _LABELLED), self._by_claims()]
+        told = [verdict for verdict in said if verdict is not None]
+        return next((verdict for verdict in told if verdict is not JudgedAs.CANNOT_TELL), told[0] if told else None)
 
+    @derived
+    def words(self) -> str:
+        """The judge's sentence on the answer; empty where there is none."""
+        results = map(self._result, _LABELLED if self.is_there else ())
+        said = (result.details.get("justification") for result in results if result is not None)
+        return next((words for words in said if isinstance(words, str)), "")
 
-def justification(record: EvalRecord, case: Sample) -> str:
-    """The judge's sentence on an answer; empty where there is none."""
-    if _is_unjudged(record):
-        return ""
-    for metric, _ in _LABELLED:
-        result = _result(metric, record, case)
-        if result is not None and isinstance(result.details.get("justification"), str):
-            return str(result.details["justification"])
-    return ""
+    @property
+    def denies(self) -> bool:
+        """Whether the judge's own words say that the answer denies the reference, and not that it lacks something."""
+        return bool(_DENIES.search(self.words)) and not _LACKS.search(self.words)
 
+    def contradicted(self) -> bool | None:
+        """Whether the judge finds something in the answer that the reference denies; None where it was not asked."""
+        if self._claims is not None and self._claims["answer_claims"]:
+            return any(claim["verdict"] == "contradicted" for claim in self._claims["answer_claims"])
+        result = self._result(GPTScore)
+        criteria = result.details.get("criteria") if result else None
+        said = criteria.get("no_contradiction") if isinstance(criteria, dict) else None
+        return {"not_met": True, "met": False}.get(str(said))
 
-def _is_unjudged(record: EvalRecord) -> bool:
-    """Whether nothing was said of how right the answer is, as in a run without a judge."""
-    judged = (score for score in record.scores if score.name in _VERDICT_NAMES)
-    return not record.verdicts and not any(score.value is not None or _is_lost(score) for score in judged)
+    def _labelled(self, metric: type[JudgedMetric]) -> JudgedAs | None:
+        result = self._result(metric)
+        if result is None or str(result.details.get("verdict", "")).startswith(_SETTLED):
+            return None
+        if result.value is None:
+            return JudgedAs.CANNOT_TELL if _is_lost(result) else None
+        if metric is AnswerCorrectness and 0 < result.value < 1:
+            return JudgedAs.PARTLY
+        return _MEANINGS[metric.name].get(result.value)
+
+    def _result(self, metric: type[JudgedMetric]) -> MetricResult | None:
+        """The value that a run has of a metric, else the one that its verdicts give; None where it has neither."""
+        scored = next((score for score in self.record.scores if score.name == metric.name), None)
+        if scored is not None:
+            return scored
+        asked = {inquiry.name for inquiry in metric.inquiries}
+        is_asked = any(verdict.request in asked for verdict in self.record.verdicts)
+        return score_of(metric(), self.case) if is_asked else None
+
+    def _by_claims(self) -> JudgedAs | None:
+        """What the comparison of claims comes to, where no other judgement was asked for."""
+        if self._claims is None:
+            return None
+        if any(claim["verdict"] == "contradicted" for claim in self._claims["answer_claims"]):
+            return JudgedAs.INCORRECT
+        conveyed = {claim["verdict"] for claim in self._claims["reference_claims"]} - {"cannot_tell"}
+        if conveyed <= {"conveyed"}:
+            return JudgedAs.CORRECT if conveyed else None
+        return JudgedAs.PARTLY if conveyed & {"conveyed", "partly"} else JudgedAs.INCORRECT
+
+    @derived
+    def _claims(self) -> dict[str, Any] | None:
+        """The reply to a comparison of claims; None where there is none, or somebody changed it on disk."""
+        replies = (one.reply for one in self.record.verdicts if one.request == COMPARED.name and one.reply is not None)
+        return next((reply for reply in replies if all(map(_is_judged, map(reply.get, _COMPARED_LISTS)))), None)
 
 
 def _is_lost(score: MetricResult) -> bool:
     """Whether the judge was asked, and gave no verdict."""
     return score.missing in WITHOUT_VERDICT and score.reason != _NOT_ASKED
-
-
-def _labelled(
-    metric: type[JudgedMetric], meaning: Mapping[float, JudgedAs], record: EvalRecord, case: Sample
-) -> JudgedAs | None:
-    result = _result(metric, record, case)
-    if result is None or str(result.details.get("verdict", "")).startswith(_SETTLED):
-        return None
-    if result.value is None:
-        return JudgedAs.CANNOT_TELL if _is_lost(result) else None
-    if metric is AnswerCorrectness and 0 < result.value < 1:
-        return JudgedAs.PARTLY
-    return meaning.get(result.value)
-
-
-def _result(metric: type[JudgedMetric], record: EvalRecord, case: Sample) -> MetricResult | None:
-    """The value that a run has of a metric, else the one that its verdicts give; None where it has neither."""
-    scored = next((score for score in record.scores if score.name == metric.name), None)
-    if scored is not None:
-        return scored
-    asked = {inquiry.name for inquiry in metric.inquiries}
-    return score_of(metric(), case) if any(verdict.request in asked for verdict in record.verdicts) else None
-
-
-def _by_claims(record: EvalRecord) -> JudgedAs | None:
-    """What the comparison of claims comes to, where no other judgement was asked for."""
-    reply = _reply(record, COMPARED.name)
-    if reply is None:
-        return None
-    if any(claim["verdict"] == "contradicted" for claim in reply["answer_claims"]):
-        return JudgedAs.INCORRECT
-    conveyed = {claim["verdict"] for claim in reply["reference_claims"]}
-    if not conveyed or conveyed == {"cannot_tell"}:
-        return None
-    if conveyed <= {"conveyed", "cannot_tell"}:
-        return JudgedAs.CORRECT
-    return JudgedAs.PARTLY if conveyed & {"conveyed", "partly"} else JudgedAs.INCORRECT
-
-
-def _reply(record: EvalRecord, request: str) -> dict[str, Any] | None:
-    """The reply to a comparison of claims; None where there is none, or somebody changed it on disk."""
-    replies = (one.reply for one in record.verdicts if one.request == request and one.reply is not None)
-    return next((reply for reply in replies if all(map(_is_judged, map(reply.get, _COMPARED_LISTS)))), None)
 
 
 def _is_judged(claims: Any) -> bool:

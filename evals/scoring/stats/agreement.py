@@ -9,7 +9,9 @@ Kappa falls where nearly all labels are the same, however well readers agree (Fe
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
-from math import erfc, fsum, sqrt
+from itertools import repeat
+from math import comb, erfc, fsum, sqrt
+from statistics import StatisticsError, correlation, fmean
 from typing import TypeVar
 
 from evals.scoring.stats.intervals import FEWEST, Interval, t_quantile, units_of
@@ -40,16 +42,12 @@ def placements(values: Numbers, others: Numbers) -> list[float]:
 
 def pearson(first: Numbers, second: Numbers) -> float | None:
     """Pearson's correlation, -1 to 1; None where one of both does not vary."""
-    n = len(first)
-    if n < 2 or min(map(_spread, (first, second))) == 0:
+    if len(set(first)) < 2 or len(set(second)) < 2:
         return None
-    mean, other_mean = fsum(first) / n, fsum(second) / n
-    one = [value - mean for value in first]
-    other = [value - other_mean for value in second]
-    scale = sqrt(fsum(value * value for value in one)) * sqrt(fsum(value * value for value in other))
-    if scale == 0:
+    try:
+        return max(-1.0, min(1.0, correlation(first, second)))
+    except StatisticsError:  # the spread is lost in rounding
         return None
-    return max(-1.0, min(1.0, fsum(a * b for a, b in zip(one, other, strict=True)) / scale))
 
 
 def spearman(first: Numbers, second: Numbers) -> float | None:
@@ -70,7 +68,7 @@ def kendall(first: Numbers, second: Numbers) -> float | None:
     other order are counted by inserting into a sorted list. None where one of both does not vary.
     """
     pairs = sorted(zip(first, second, strict=True))
-    every, tied, other_tied = _pairs(len(pairs)), _tied(first), _tied(second)
+    every, tied, other_tied, both_tied = map(_tied, ([0] * len(pairs), first, second, pairs))
     if every in (tied, other_tied):
         return None
     discordant, seen = 0, list[float]()
@@ -78,20 +76,13 @@ def kendall(first: Numbers, second: Numbers) -> float | None:
         at = bisect_right(seen, value)
         discordant += place - at
         seen.insert(at, value)
-    concordant = every - tied - other_tied + _tied(pairs) - discordant
+    concordant = every - tied - other_tied + both_tied - discordant
     return (concordant - discordant) / sqrt((every - tied) * (every - other_tied))
 
 
-def _pairs(n: int) -> int:
-    return n * (n - 1) // 2
-
-
 def _tied(values: Sequence[object]) -> int:
-    return sum(map(_pairs, Counter(values).values()))
-
-
-def _spread(values: Numbers) -> float:
-    return max(values) - min(values)
+    """How many pairs of them are the same."""
+    return sum(map(comb, Counter(values).values(), repeat(2)))
 
 
 # The interval of an AUROC whose items come in clusters.
@@ -127,29 +118,20 @@ def auroc_interval(
         return None
     placed = _placed(above, below, positive)
     units, weight = units_of(clusters, len(scores)), pseudo_weight(confidence)
-    kinds = [_Kind(places, placed, units, weight) for places in halves(range(len(scores)), positive)]
-    residuals = _added(*(kind.by_unit() for kind in kinds))
-    fewest = min(kind.units for kind in kinds)
-    squares = fsum(value * value for value in residuals) + fsum(kind.pseudo_squares() for kind in kinds)
+    residuals: defaultdict[int, float] = defaultdict(float)
+    centres, fewest, ends = list[float](), len(scores), list[float]()
+    for places in halves(range(len(scores)), positive):
+        total = len(places) + 2 * weight
+        centre = (fsum(placed[at] for at in places) + weight) / total
+        for at in places:
+            residuals[units[at]] += (placed[at] - centre) / total
+        ends += [weight * (end - centre) / total for end in (0.0, 1.0)]
+        centres.append(centre)
+        fewest = min(fewest, len({units[at] for at in places}))
+    squares = fsum(value * value for value in (*residuals.values(), *ends))
     error = sqrt(squares * (fewest + 2) / (fewest + 1))
-    centre = (kinds[0].centre + kinds[1].centre) / 2
     half = t_quantile(0.5 + confidence / 2, max(fewest + 1, FEWEST - 1)) * error
-    return max(0.0, min(area, centre - half)), min(1.0, max(area, centre + half))
-
-
-def halves(scores: Sequence[T], positive: Sequence[bool]) -> tuple[list[T], list[T]]:
-    """The scores, or places, of the positives, and those of the negatives."""
-    pairs = list(zip(scores, positive, strict=True))
-    return [score for score, yes in pairs if yes], [score for score, yes in pairs if not yes]
-
-
-def _added(*parts: dict[int, float]) -> list[float]:
-    """The values of several mappings, added up by key."""
-    total: defaultdict[int, float] = defaultdict(float)
-    for part in parts:
-        for key, value in part.items():
-            total[key] += value
-    return list(total.values())
+    return max(0.0, min(area, fmean(centres) - half)), min(1.0, max(area, fmean(centres) + half))
 
 
 def _placed(above: Sequence[float], below: Sequence[float], positive: Sequence[bool]) -> list[float]:
@@ -158,25 +140,10 @@ def _placed(above: Sequence[float], below: Sequence[float], positive: Sequence[b
     return [next(mine) if yes else 1 - next(theirs) for yes in positive]
 
 
-class _Kind:
-    """The positives, or the negatives, with one item at either end beside them."""
-
-    def __init__(self, places: Sequence[int], placed: Sequence[float], units: Sequence[int], weight: float) -> None:
-        self._places, self._placed, self._units, self._weight = places, placed, units, weight
-        self._total = len(places) + 2 * weight
-        self.centre = (fsum(placed[at] for at in places) + weight) / self._total
-        self.units = len({units[at] for at in places})
-
-    def by_unit(self) -> dict[int, float]:
-        """What each unit adds to the error of the mean."""
-        added: dict[int, float] = {}
-        for at in self._places:
-            added[self._units[at]] = added.get(self._units[at], 0.0) + (self._placed[at] - self.centre) / self._total
-        return added
-
-    def pseudo_squares(self) -> float:
-        """What the two items at the ends add to its square."""
-        return fsum((self._weight * (end - self.centre) / self._total) ** 2 for end in (0.0, 1.0))
+def halves(scores: Sequence[T], positive: Sequence[bool]) -> tuple[list[T], list[T]]:
+    """The scores, or places, of the positives, and those of the negatives."""
+    pairs = list(zip(scores, positive, strict=True))
+    return [score for score, yes in pairs if yes], [score for score, yes in pairs if not yes]
 
 
 # Whether the values of one sample tend to be greater than those of another.
@@ -202,18 +169,9 @@ def mann_whitney_p(first: Sequence[float], second: Sequence[float]) -> float:
     if not m or not n or len(counts) == 1:
         return 1.0
     spread = sqrt(m * n / 12 * (whole + 1 - ties / (whole * (whole - 1))))
-    excess = abs(_wins(first, second) - m * n / 2) - 0.5
+    wins = n * fsum(placements(first, second))
+    excess = abs(wins - m * n / 2) - 0.5
     return min(1.0, erfc(max(0.0, excess) / spread / sqrt(2)))
-
-
-def _wins(first: Sequence[float], second: Sequence[float]) -> float:
-    """In how many pairs the first is greater, ties by half."""
-    theirs, below, wins = Counter(second), 0, 0.0
-    own = Counter(first)
-    for value in sorted({*own, *theirs}):
-        wins += own[value] * (below + theirs[value] / 2)
-        below += theirs[value]
-    return wins
 
 
 def observed_agreement(first: Sequence[Hashable], second: Sequence[Hashable]) -> float | None:

@@ -1,9 +1,9 @@
 """Differences between two runs over the same questions: an interval that never has zero width, and a p that fits it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from math import atanh, comb, copysign, erfc, fsum, inf, isclose, nextafter, sqrt, tanh
+from math import atanh, copysign, erfc, fsum, inf, isclose, nextafter, sqrt, tanh
 from random import Random
 from statistics import fmean
 from sys import float_info
@@ -15,17 +15,17 @@ from evals.scoring.stats.intervals import (
     Grouped,
     Interval,
     IntervalEstimate,
-    Mark,
     distinct,
+    farthest,
     group,
     mcnemar_p,
     normal_quantile,
     percentile_interval,
-    standard_error,
     t_quantile,
+    two_sided_p,
     units_of,
 )
-from evals.scoring.stats.means import bounded_t, few_clusters, with_pseudo_values, within
+from evals.scoring.stats.means import bounded_error, bounded_t, unbounded, within
 
 # Resampling, for statistics that have no simple formula.
 
@@ -34,75 +34,34 @@ if TYPE_CHECKING:
     import numpy as np
 
     DrawnCounts = np.ndarray[Any, np.dtype[np.uint8]]
-    DrawnMeans = np.ndarray[Any, np.dtype[np.float64]]
+    Sizes = np.ndarray[Any, np.dtype[np.float64]]
+    Steps = np.ndarray[Any, np.dtype[np.int64]]
 
 RESAMPLES = 2000
 
-_BOOTSTRAP_SEED = 20260115
+_SEED = 20260115
+"""Of all draws: the same values give the same result."""
 
 
-_BOOTSTRAP_AT_ONCE = 500_000
+_AT_ONCE = 500_000
 """Values drawn in one step: large runs need no more memory than small ones."""
 
 
-def resampled_counts(
-    n: int, clusters: Sequence[str] | None = None, resamples: int = RESAMPLES, *, seed: int = _BOOTSTRAP_SEED
-) -> Iterator["DrawnCounts"]:
+def _resampled_counts(n: int, clusters: Sequence[str] | None) -> Iterator["DrawnCounts"]:
     """How often each of n values is in each resample, some resamples at a time: a row a resample, a column a value.
 
     Units are drawn with replacement, as many as there are: values, or whole clusters where there are enough of them.
-    The same seed gives the same draws.
-
-    Args:
-        n: The number of values, at least one.
-        clusters: What each value belongs to; None where all are independent.
-        resamples: How many.
-        seed: Of the draws.
     """
     import numpy as np  # noqa: PLC0415 - only who resamples pays for the import
 
     unit = np.array(units_of(clusters, n))
-    units = int(unit[-1]) + 1 if clusters is None else int(unit.max()) + 1
-    rng = np.random.default_rng(seed)
-    batch = max(1, _BOOTSTRAP_AT_ONCE // max(n, units))
-    for start in range(0, resamples, batch):
-        drawn = rng.integers(0, units, (min(batch, resamples - start), units))
-        counts = np.empty(drawn.shape, np.uint8)
-        for row, units_drawn in enumerate(drawn):
-            # A unit is drawn once on average; that it is drawn more than 255 times happens to nobody.
-            counts[row] = np.minimum(np.bincount(units_drawn, minlength=units), 255)
-        yield counts[:, unit]
-
-
-def resampled_means(
-    columns: Sequence[Sequence[float | None]],
-    clusters: Sequence[str] | None = None,
-    resamples: int = RESAMPLES,
-    *,
-    seed: int = _BOOTSTRAP_SEED,
-) -> "DrawnMeans":
-    """The means of several metrics over the same resamples of their questions: a row a resample, a column a metric.
-
-    Args:
-        columns: The values of each metric by question, in one order; None where a question has none.
-        clusters: What each question belongs to; None where all are independent.
-        resamples: How many.
-        seed: Of the draws.
-
-    Returns:
-        NaN where a resample holds no question with a value of the metric.
-    """
-    import numpy as np  # noqa: PLC0415
-
-    table = np.array(columns, dtype=float).T
-    there = ~np.isnan(table)
-    values, weights = np.where(there, table, 0.0), there.astype(float)
-    means = []
-    for counts in resampled_counts(len(table), clusters, resamples, seed=seed):
-        drawn = counts.astype(float)
-        with np.errstate(invalid="ignore"):
-            means.append(drawn @ values / (drawn @ weights))
-    return np.concatenate(means)
+    units = int(unit.max()) + 1
+    rng = np.random.default_rng(_SEED)
+    batch = max(1, _AT_ONCE // n)
+    for start in range(0, RESAMPLES, batch):
+        drawn = rng.integers(0, units, (min(batch, RESAMPLES - start), units))
+        # A unit is drawn once on average; that it is drawn more than 255 times happens to nobody.
+        yield np.array([np.minimum(np.bincount(row, minlength=units), 255) for row in drawn], np.uint8)[:, unit]
 
 
 def paired_percentile_difference(
@@ -136,7 +95,7 @@ def paired_percentile_difference(
 
     sides = [(np.argsort(side), np.sort(side)) for side in (np.array(first, float), np.array(second, float))]
     parts = []
-    for counts in resampled_counts(len(first), clusters):
+    for counts in _resampled_counts(len(first), clusters):
         before, after = (ordered[_places(counts[:, order], q)] for order, ordered in sides)
         parts.append(after - before)
     differences = np.sort(np.concatenate(parts))
@@ -160,8 +119,6 @@ def _places(counts: "DrawnCounts", q: float) -> Any:
 
 MOST_GROUPS = 100
 """Units beyond these are left out several at a time: the time that it takes does not grow with their square."""
-
-_JACKKNIFE_SEED = 20260115
 
 _EDGE = 1 - 1e-9
 
@@ -193,12 +150,12 @@ def jackknife_interval(
         None where the statistic is undefined, too few units are there, or leaving them out changes nothing: then
         nothing is known of its spread.
     """
-    whole = statistic(range(n))
-    left_out = _groups(units_of(clusters, n), groups)
-    if whole is None or len(left_out) < FEWEST:
+    whole, group_of = statistic(range(n)), _drawn_groups(units_of(clusters, n), groups)
+    if whole is None or len(set(group_of)) < FEWEST:
         return None
     forth, back = (_to_fisher, tanh) if correlation else (float, float)
-    found = [forth(value) for group in left_out if (value := statistic(_without(group, n))) is not None]
+    values = (statistic(places) for places in _left_out(group_of))
+    found = [forth(value) for value in values if value is not None]
     if len(found) < FEWEST:
         return None
     mean, count = fsum(found) / len(found), len(found)
@@ -210,113 +167,26 @@ def jackknife_interval(
     return max(-1.0, back(centre - half)), min(1.0, back(centre + half))
 
 
-def _groups(units: Sequence[int], most: int) -> list[list[int]]:
-    """The places of the items in each group: units, or several of them drawn together where there are many."""
+def _drawn_groups(units: Sequence[int], most: int) -> list[int]:
+    """The group of each item: its unit, or several units drawn together where there are many."""
     labels = sorted(set(units))
-    Random(_JACKKNIFE_SEED).shuffle(labels)  # noqa: S311 - a draw, no secret
+    Random(_SEED).shuffle(labels)  # noqa: S311 - a draw, no secret
     group_of = {label: place % most for place, label in enumerate(labels)}
-    groups: dict[int, list[int]] = {}
-    for place, unit in enumerate(units):
-        groups.setdefault(group_of[unit], []).append(place)
-    return list(groups.values())
+    return [group_of[unit] for unit in units]
 
 
-def _without(group: Sequence[int], n: int) -> list[int]:
-    left_out = set(group)
-    return [place for place in range(n) if place not in left_out]
+def _left_out(group_of: Sequence[int]) -> Iterator[list[int]]:
+    """The places of the items that are left, without one group after the other."""
+    for one in dict.fromkeys(group_of):
+        yield [at for at, own in enumerate(group_of) if own != one]
 
 
 def _to_fisher(value: float) -> float:
     return atanh(max(-_EDGE, min(_EDGE, value)))
 
 
-# Several values of each question: how much of their variance lies within questions, and how often all of them pass.
-
-
-_ROUNDING = 1e-24
-"""Relative to the values squared, and to all variance: one that is smaller comes from rounding."""
-
-
-@dataclass(frozen=True, slots=True)
-class Components:
-    """The variance of values by where it comes from.
-
-    Attributes:
-        within: Between the values of one question.
-        between: Between the means that questions would have after endless repeats; an estimate below 0 counts as 0.
-            None of one question alone.
-    """
-
-    within: float
-    between: float | None
-
-    @property
-    def reliability(self) -> float | None:
-        """The intraclass correlation of a single value, ICC(1); None where nothing varies, or of one question."""
-        if self.between is None:
-            return None
-        total = self.within + self.between
-        return self.between / total if total > 0 else None
-
-
-def components(groups: Sequence[Sequence[float]]) -> Components | None:
-    """The components of variance of a one-way layout with random effects.
-
-    Formula, with Q questions of m_q values, N in all: within is MSW = sum of (x - mean_q)² / (N - Q); between is
-    (MSB - MSW) / m0, where MSB = sum of m_q·(mean_q - mean)² / (Q - 1) and m0 = (N - sum of m_q² / N) / (Q - 1)
-    (Searle, Casella & McCulloch 1992; Shrout & Fleiss 1979).
-
-    Args:
-        groups: The values of each question.
-
-    Returns:
-        None where no question has two values.
-    """
-    count, n = len(groups), sum(map(len, groups))
-    if n == count:
-        return None
-    means = [fmean(values) for values in groups]
-    grand = fsum(map(fsum, groups)) / n
-    within = fsum((x - mean) ** 2 for values, mean in zip(groups, means, strict=True) for x in values) / (n - count)
-    spread = fsum(len(values) * (mean - grand) ** 2 for values, mean in zip(groups, means, strict=True))
-    size = fsum(fsum(x * x for x in values) for values in groups)
-    spread = _unless_rounding(spread, size)
-    within = _unless_rounding(within, max(size, within + spread))
-    if count == 1:
-        return Components(within, None)
-    typical = (n - sum(len(values) ** 2 for values in groups) / n) / (count - 1)
-    return Components(within, max(0.0, (spread / (count - 1) - within) / typical))
-
-
-def _unless_rounding(variance: float, size: float) -> float:
-    return variance if variance > _ROUNDING * size else 0.0
-
-
-def pass_all(passed: int, tried: int, k: int) -> float:
-    """The chance that k answers of a question all pass, pass^k; unbiased.
-
-    Formula: C(c, k) / C(n, k), for c that pass of n: the share of all draws of k among them (Yao et al. 2024).
-
-    Args:
-        passed: How many answers passed, c.
-        tried: How many there are, n.
-        k: At most as many.
-
-    Raises:
-        ValueError: k is not from 1 to `tried`, or more passed than were tried.
-    """
-    if not 1 <= k <= tried or not 0 <= passed <= tried:
-        raise ValueError(f"nothing can be drawn: n = {tried}, c = {passed}, k = {k}")
-    return comb(passed, k) / comb(tried, k)
-
-
 # The sign-flip test of paired differences (Fisher 1935): were the two runs swapped in some pairs, what would be
 # seen? Where two servers are equal, the difference of each unit is as likely with the one sign as with the other.
-
-
-if TYPE_CHECKING:
-    Sizes = np.ndarray[Any, np.dtype[np.float64]]
-    Steps = np.ndarray[Any, np.dtype[np.int64]]
 
 
 _ENUMERATED = 16
@@ -340,11 +210,8 @@ _NOTHING = 1e-12
 
 DRAWS = 10_000
 
-_SEED = 20260115
 
-
-_AT_ONCE = 2_000_000
-"""Signs drawn in one step: large runs need no more memory than small ones."""
+_SIGNS_AT_ONCE = 4 * _AT_ONCE
 
 
 def sign_flip_p(sums: Sequence[float]) -> float:
@@ -399,7 +266,7 @@ def drawn_p(columns: Sequence[Mapping[str, float]], draws: int = DRAWS, *, seed:
         own = [rows[unit] for unit, there in zip(column, found != 0, strict=True) if there]
         table[own, place], share = _flips(found[found != 0], np.sort(np.abs(found[found != 0])))
         shares.append(share)
-    rng, batch, totals = np.random.default_rng(seed), max(1, _AT_ONCE // max(1, len(rows))), []
+    rng, batch, totals = np.random.default_rng(seed), max(1, _SIGNS_AT_ONCE // max(1, len(rows))), []
     for start in range(0, draws, batch):
         signs = 2.0 * rng.integers(0, 2, (min(batch, draws - start), len(rows)), dtype=np.int8) - 1
         totals.append(signs @ table)
@@ -474,10 +341,6 @@ TOGETHER_IN_PAIRS = 0.25
 """As in the intervals of means; less is assumed, as most questions do not change."""
 
 
-_STEPS = 60
-"""Halvings of an interval: more than a double tells apart."""
-
-
 def paired_difference(
     first: Sequence[float],
     last: Sequence[float],
@@ -508,27 +371,40 @@ def paired_difference(
     if len(first) < 2:
         return None
     differences = [after - before for before, after in zip(first, last, strict=True)]
-    grouped = group(differences, clusters)
-    found = _apart([*first, *last], differences, grouped, (low, high), confidence)
-    mean, p, level = fmean(differences), sign_flip_p(grouped.sums), 1 - confidence
+    grouped, mean, level = group(differences, clusters), fmean(differences), 1 - confidence
+    p, test, values = sign_flip_p(grouped.sums), "sign-flip", [*first, *last]
+    if low is None or high is None or not within(values, low, high):
+        found = unbounded(differences, grouped, None, confidence)
+    elif grouped.plain and {low, high}.issuperset(values):
+        found, test = _binary(differences, grouped, high - low, confidence), "exact McNemar"
+    else:
+        found = bounded_difference(mean, grouped, high - low, confidence)[0]
     agreed = found.interval and agree(found.interval, mean, p, level)
-    test = "exact McNemar" if found.method == "Tango" else "sign-flip"
     return Difference(mean, replace(found, interval=agreed), p, test, found.interval if p < level else agreed)
 
 
-def _apart(
-    values: Sequence[float],
-    differences: Sequence[float],
-    grouped: Grouped,
-    ends: tuple[float | None, float | None],
-    confidence: float,
-) -> IntervalEstimate:
-    """The interval, made without the test, by the method that the values allow."""
-    low, high = ends
-    if low is None or high is None or not within(values, low, high):
-        return _unbounded(differences, grouped, confidence)
-    make = _binary if grouped.plain and {low, high}.issuperset(values) else _bounded
-    return make(differences, grouped, high - low, confidence)
+def _binary(differences: Sequence[float], grouped: Grouped, span: float, confidence: float) -> IntervalEstimate:
+    """Tango's interval, times the range."""
+    fallen, risen = sum(d < 0 for d in differences), sum(d > 0 for d in differences)
+    low, high = tango(fallen, risen, grouped.n, confidence)
+    return IntervalEstimate((span * low, span * high), "Tango", grouped.n, grouped.clusters)
+
+
+def bounded_difference(
+    mean: float, grouped: Grouped, span: float, confidence: float, method: str = "t with two pseudo-values"
+) -> tuple[IntervalEstimate, float]:
+    """Student's t over differences, with one of the greatest loss and one of the greatest gain, and the p of it.
+
+    Args:
+        mean: Of the differences.
+        grouped: They by units.
+        span: From the metric's least to its greatest value.
+        confidence: Of the interval.
+        method: What the interval says of itself.
+    """
+    error = bounded_error(grouped, -span, span, 1.0, TOGETHER_IN_PAIRS)
+    centre, spread, df = error
+    return bounded_t(mean, error, (-span, span), grouped, confidence, method), two_sided_p(centre / spread, df)
 
 
 def agree(interval: Interval, difference: float, p: float, level: float) -> Interval:
@@ -567,7 +443,7 @@ def tango(only_first: int, only_last: int, n: int, confidence: float = 0.95) -> 
     def holds(d: float) -> bool:
         return abs(_score(only_first, only_last, n, d)) <= z
 
-    return _farthest(holds, observed, -1.0), _farthest(holds, observed, 1.0)
+    return farthest(holds, observed, -1.0), farthest(holds, observed, 1.0)
 
 
 def _score(only_first: int, only_last: int, n: int, d: float) -> float:
@@ -581,53 +457,3 @@ def _score(only_first: int, only_last: int, n: int, d: float) -> float:
     loss = 2 * constant / (root + linear) if linear > 0 else (root - linear) / (4 * n)
     variance = n * (2 * loss + d * (1 - d))
     return excess / sqrt(variance) if variance > 0 else copysign(inf, excess)
-
-
-def _farthest(holds: Callable[[float], bool], start: float, end: float) -> float:
-    """The farthest point from start towards end at which something holds that holds at the start."""
-    if holds(end):
-        return end
-    for _ in range(_STEPS):
-        middle = (start + end) / 2
-        start, end = (middle, end) if holds(middle) else (start, middle)
-    return start
-
-
-def _binary(differences: Sequence[float], grouped: Grouped, span: float, confidence: float) -> IntervalEstimate:
-    """Tango's interval, times the range."""
-    fallen, risen = sum(d < 0 for d in differences), sum(d > 0 for d in differences)
-    low, high = tango(fallen, risen, grouped.n, confidence)
-    return _estimate((span * low, span * high), "Tango", grouped)
-
-
-def _bounded(differences: Sequence[float], grouped: Grouped, span: float, confidence: float) -> IntervalEstimate:
-    """Student's t over the differences, with one of the greatest loss and one of the greatest gain."""
-    error = bounded_error(differences, grouped, span)
-    return bounded_t(fmean(differences), error, (-span, span), grouped, confidence)
-
-
-def bounded_error(differences: Sequence[float], grouped: Grouped, span: float) -> tuple[float, float, float]:
-    """Mean of the differences, its standard error and the degrees of freedom, with the two pseudo-values.
-
-    Args:
-        differences: A difference a question.
-        grouped: The same by units.
-        span: From the metric's least to its greatest value.
-    """
-    return standard_error(*with_pseudo_values(differences, grouped, -span, span, 1.0, TOGETHER_IN_PAIRS))
-
-
-def _unbounded(differences: Sequence[float], grouped: Grouped, confidence: float) -> IntervalEstimate:
-    """Student's t over the differences; none where all are the same, which leaves no spread."""
-    found = _estimate(None, "t", grouped)
-    if len(grouped.sums) < 2:
-        return replace(found, marks=(*found.marks, Mark.TOO_FEW))
-    mean, error, df = standard_error(grouped.sums, grouped.sizes)
-    if error <= 1e-12 * max(map(abs, differences)):
-        return replace(found, marks=(*found.marks, Mark.ALIKE))
-    half = t_quantile(0.5 + confidence / 2, df) * error
-    return _estimate((mean - half, mean + half), "t", grouped)
-
-
-def _estimate(interval: Interval | None, method: str, grouped: Grouped) -> IntervalEstimate:
-    return IntervalEstimate(interval, method, grouped.n, grouped.clusters, few_clusters(grouped))

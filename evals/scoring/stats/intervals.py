@@ -3,11 +3,13 @@
 Written here because scipy takes more than 100 MB; tests compare the p values with scipy's where it is installed.
 """
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from math import ceil, comb, exp, floor, fsum, inf, lgamma, log, log1p, pi, sqrt
+from itertools import accumulate
+from math import ceil, comb, exp, floor, fsum, lgamma, log, log1p, sqrt
 from statistics import NormalDist
 
 # Which values are independent of each other: questions about one document are not, nor is a question asked again.
@@ -71,8 +73,10 @@ class Grouped:
     """Values by the units that are independent of each other.
 
     Attributes:
+        values: What each question adds to the sum; of a weighted mean also those that are lost.
+        weights: How many values each question stands for: 1, or more where it stands for lost ones, or 0.
         sums: The sum of each unit's values.
-        sizes: How many values each unit has, or stands for.
+        sizes: The sum of each unit's weights.
         n: How many values there are.
         clusters: How many labels there are.
         few: Whether there are clusters, but too few to serve as units: questions are the units, and what is found
@@ -80,7 +84,9 @@ class Grouped:
         questions: How many questions the values are of.
     """
 
-    sums: list[float]
+    values: Sequence[float]
+    weights: Sequence[float]
+    sums: Sequence[float]
     sizes: Sequence[float]
     n: int
     clusters: int
@@ -95,33 +101,37 @@ class Grouped:
     @property
     def plain(self) -> bool:
         """Whether each value is a unit of its own."""
-        return len(self.sums) == self.n
+        return len(self.sums) == len(self.values)
 
     @property
     def typical_size(self) -> float:
-        """The mean size of a unit, as a value sees it: sum of squared sizes / n."""
-        return sum(size * size for size in self.sizes) / self.n
+        """The mean size of a unit, as a value sees it."""
+        return fsum(size * size for size in self.sizes) / fsum(weight * weight for weight in self.weights)
 
 
-def group(values: Sequence[float], labels: Sequence[str] | None) -> Grouped:
-    """Group values by their labels; None where each value stands for itself.
+def group(values: Sequence[float], labels: Sequence[str] | None, weights: Sequence[float] | None = None) -> Grouped:
+    """Group values by their labels.
 
     Args:
         values: In any order.
-        labels: As many, in the same order.
+        labels: As many, in the same order; None where each value stands for itself.
+        weights: How many values each stands for, as of `Grouped`; 1 where None.
     """
     n = len(values)
-    if labels is None:
-        return Grouped(list(values), [1] * n, n, n, few=False, questions=n)
-    by, clusters, few = units(labels, n)
-    questions = len(set(distinct(labels, n)))
+    own = [1.0] * n if weights is None else weights
+    there = [place for place, weight in enumerate(own) if weight]
+    _, clusters, few = units(labels and [labels[place] for place in there], len(there))
+    by = distinct(labels, n) if few else units(labels, n)[0]
+    sums, sizes = _sums(values, by), _sums(own, by)
+    return Grouped(values, own, sums, sizes, len(there), clusters, few, questions_among(there, labels))
+
+
+def _sums(values: Sequence[float], labels: Sequence[str]) -> list[float]:
+    """The sum of the values of each label."""
     members: dict[str, list[float]] = {}
-    for label, value in zip(by, values, strict=True):
+    for label, value in zip(labels, values, strict=True):
         members.setdefault(label, []).append(value)
-    if len(members) == n:
-        return Grouped(list(values), [1] * n, n, clusters, few, questions)
-    sums, sizes = [fsum(each) for each in members.values()], [len(each) for each in members.values()]
-    return Grouped(sums, sizes, n, clusters, few, questions)
+    return [fsum(each) for each in members.values()]
 
 
 def units_of(labels: Sequence[str] | None, n: int) -> list[int]:
@@ -160,8 +170,10 @@ def standard_error(sums: Sequence[float], sizes: Sequence[float]) -> tuple[float
 # The distributions that intervals and tests need, from the standard library alone.
 
 
-_CLOSE = 1e-13
-"""Relative to the quantile: nearer than that, a further step changes nothing."""
+_TINY = 1e-300
+
+_HALVINGS = 60
+"""More than a double tells apart."""
 
 
 def normal_quantile(confidence: float) -> float:
@@ -169,25 +181,23 @@ def normal_quantile(confidence: float) -> float:
     return NormalDist().inv_cdf(0.5 + confidence / 2)
 
 
+def farthest(holds: Callable[[float], bool], start: float, end: float) -> float:
+    """The farthest point from start towards end at which something holds that holds at the start, by halving."""
+    if holds(end):
+        return end
+    for _ in range(_HALVINGS):
+        middle = (start + end) / 2
+        start, end = (middle, end) if holds(middle) else (start, middle)
+    return start
+
+
 @lru_cache(maxsize=4096)
 def t_quantile(p: float, df: float) -> float:
-    """The p-quantile of Student's t with df > 0 degrees of freedom, for 0.5 <= p < 1.
-
-    By Newton's method, kept between bounds that close in on it; df need not be whole.
-    """
-    low, high = 0.0, 1.0
+    """The p-quantile of Student's t with df > 0 degrees of freedom, for 0.5 <= p < 1; df need not be whole."""
+    high = 1.0
     while t_cdf(high, df) < p:
-        low, high = high, high * 2
-    t = (low + high) / 2
-    while high - low > _CLOSE * max(1.0, high):
-        excess = t_cdf(t, df) - p
-        low, high = (low, t) if excess >= 0 else (t, high)
-        step = t - excess / _t_density(t, df)
-        following = step if low < step < high else (low + high) / 2
-        if abs(following - t) <= _CLOSE * max(1.0, t):
-            return following
-        t = following
-    return (low + high) / 2
+        high *= 2
+    return farthest(lambda t: t_cdf(t, df) < p, 0.0, high)
 
 
 def t_cdf(t: float, df: float) -> float:
@@ -198,21 +208,6 @@ def t_cdf(t: float, df: float) -> float:
 def two_sided_p(t: float, df: float) -> float:
     """P(|T| >= |t|) for Student's t with df degrees of freedom."""
     return _incomplete_beta(df / 2, 0.5, df / (df + t * t))
-
-
-def binomial_cdf(n: int, p: float) -> list[float]:
-    """P(X <= k) for k = 0 … n - 1 of Binomial(n, p), 0 < p < 1."""
-    total, cdf = 0.0, []
-    for k in range(n):
-        log_pmf = lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log(p) + (n - k) * log1p(-p)
-        total += exp(log_pmf) if log_pmf > -inf else 0.0
-        cdf.append(min(1.0, total))
-    return cdf
-
-
-def _t_density(t: float, df: float) -> float:
-    constant = lgamma((df + 1) / 2) - lgamma(df / 2)
-    return exp(constant - (df + 1) / 2 * log1p(t * t / df)) / sqrt(df * pi)
 
 
 def _incomplete_beta(a: float, b: float, x: float) -> float:
@@ -227,30 +222,25 @@ def _incomplete_beta(a: float, b: float, x: float) -> float:
 
 def _beta_fraction(a: float, b: float, x: float) -> float:
     """Evaluate the continued fraction from the front by Lentz's method."""
-    tiny = 1e-300
-    c, d = 1.0, 1 / _nonzero(1 - (a + b) * x / (a + 1), tiny)
+    c, d = 1.0, 1 / _nonzero(1 - (a + b) * x / (a + 1))
     value = d
     for m in range(1, 300):
         even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
         odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
         for term in (even, odd):
-            d = 1 / _nonzero(1 + term * d, tiny)
-            c = _nonzero(1 + term / c, tiny)
+            d = 1 / _nonzero(1 + term * d)
+            c = _nonzero(1 + term / c)
             value *= c * d
         if abs(c * d - 1) < 1e-15:
             break
     return value
 
 
-def _nonzero(value: float, tiny: float) -> float:
-    return value if abs(value) > tiny else tiny
+def _nonzero(value: float) -> float:
+    return value if abs(value) > _TINY else _TINY
 
 
 Interval = tuple[float, float]
-
-
-_EXACT = 1000
-"""Up to here a binomial coefficient is computed in whole numbers, which takes ever longer for greater ones."""
 
 
 def wilson(successes: float, n: float, confidence: float = 0.95, *, times: float = 1) -> Interval | None:
@@ -302,25 +292,26 @@ def percentile_interval(
     """
     if q >= 100:
         return None
-    n = len(values)
-    tail = (1 - confidence) / 2
-    cumulative = binomial_cdf(n, q / 100)
-    low = next((rank for rank in range(n, 0, -1) if cumulative[rank - 1] <= tail), None)
-    high = next((rank for rank in range(1, n + 1) if cumulative[rank - 1] >= 1 - tail), None)
-    if low is None or high is None:
-        return None
-    low, high = _widened(low, high, n * q / 100, widening)
+    n, tail, ordered = len(values), (1 - confidence) / 2, sorted(values)
+    cumulative = _binomial_cdf(n, q / 100)
+    low = bisect_right(cumulative, tail)
+    high = bisect_left(cumulative, 1 - tail) + 1
     if low < 1 or high > n:
         return None
-    ordered = sorted(values)
-    return ordered[low - 1], ordered[high - 1]
+    if widening > 1:
+        middle = n * q / 100
+        low, high = floor(middle - widening * (middle - low)), ceil(middle + widening * (high - middle))
+    return (ordered[low - 1], ordered[high - 1]) if low >= 1 and high <= n else None
 
 
-def _widened(low: int, high: int, middle: float, widening: float) -> tuple[int, int]:
-    """Two ranks so many times as far from the middle as they are."""
-    if widening <= 1:
-        return low, high
-    return floor(middle - widening * (middle - low)), ceil(middle + widening * (high - middle))
+def _binomial_cdf(n: int, p: float) -> list[float]:
+    """P(X <= k) for k = 0 … n - 1 of Binomial(n, p), 0 < p < 1."""
+    terms = (exp(_log_choose(n, k) + k * log(p) + (n - k) * log1p(-p)) for k in range(n))
+    return [min(1.0, total) for total in accumulate(terms)]
+
+
+_EXACT = 1000
+"""Up to here binomial coefficients are computed in whole numbers, which takes ever longer for greater ones."""
 
 
 def mcnemar_p(only_first: int, only_second: int) -> float:
@@ -335,18 +326,9 @@ def mcnemar_p(only_first: int, only_second: int) -> float:
     n, few = only_first + only_second, min(only_first, only_second)
     if 2 * few == n:
         return 1.0
-    # Summed from the greatest term down, each from the one before, until they add nothing.
-    share = tail = 1.0
-    for k in range(few, 0, -1):
-        share *= k / (n - k + 1)
-        tail += share
-        if share < 1e-17 * tail:
-            break
     if n <= _EXACT:
-        greatest = comb(n, few) / (1 << n)
-    else:
-        greatest = exp(lgamma(n + 1) - lgamma(few + 1) - lgamma(n - few + 1) - n * log(2))
-    return min(1.0, 2 * tail * greatest)
+        return 2 * sum(comb(n, k) for k in range(few + 1)) / (1 << n)
+    return min(1.0, 2 * fsum(exp(_log_choose(n, k) - n * log(2)) for k in range(few + 1)))
 
 
 # What an interval says of itself: how it was made, of how many values, and what there is to mind.
@@ -425,13 +407,9 @@ def too_many_p(marked: int, size: int, all_marked: int, total: int) -> float:
         all_marked: In the group and elsewhere.
         total: Of all groups.
     """
-    most = min(size, all_marked)
-    whole = _log_choose(total, size)
-    outside = total - all_marked
-    terms = (
-        exp(_log_choose(all_marked, k) + _log_choose(outside, size - k) - whole)
-        for k in range(max(marked, size - outside), most + 1)
-    )
+    whole, outside = _log_choose(total, size), total - all_marked
+    possible = range(max(marked, size - outside), min(size, all_marked) + 1)
+    terms = (exp(_log_choose(all_marked, k) + _log_choose(outside, size - k) - whole) for k in possible)
     return min(1.0, fsum(terms))
 
 

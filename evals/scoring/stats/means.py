@@ -68,13 +68,35 @@ def mean_interval(
     """
     if not values:
         return None
-    grouped = group(values, clusters)
+    return estimate(values, fmean(values), group(values, clusters), (low, high), confidence)
+
+
+def estimate(
+    values: Sequence[float],
+    mean: float,
+    grouped: Grouped,
+    ends: tuple[float | None, float | None],
+    confidence: float,
+    method: str = "t with two pseudo-values",
+) -> IntervalEstimate:
+    """The interval of a mean whose values are grouped already.
+
+    Args:
+        values: At least one.
+        mean: Of them, weighted where they stand for different numbers of questions.
+        grouped: The same by units.
+        ends: Of the range; None where it is open.
+        confidence: In (0.5, 1).
+        method: What the estimate says of itself where the range has two ends.
+    """
+    low, high = ends
     if not within(values, low, high):
         found = unbounded(values, grouped, None, confidence)
         return replace(found, marks=(*found.marks, Mark.OUT_OF_RANGE))
-    if low is not None and high is not None:
-        return _bounded(values, grouped, low, high, confidence)
-    return unbounded(values, grouped, low, confidence)
+    if low is None or high is None:
+        return unbounded(values, grouped, low, confidence)
+    error = bounded_error(grouped, low, high, pseudo_weight(confidence), TOGETHER)
+    return bounded_t(mean, error, (low, high), grouped, confidence, method)
 
 
 def within(values: Sequence[float], low: float | None, high: float | None) -> bool:
@@ -91,36 +113,36 @@ def pseudo_weight(confidence: float) -> float:
     return -log(1 - confidence) / (1 + normal_quantile(confidence))
 
 
-def with_pseudo_values(
-    values: Sequence[float], grouped: Grouped, low: float, high: float, weight: float, together: float
-) -> tuple[list[float], list[float]]:
-    """Sums and sizes of the units, with one unit at either end of the range added.
+def bounded_error(
+    grouped: Grouped, low: float, high: float, weight: float, together: float
+) -> tuple[float, float, float]:
+    """What `standard_error` says of the units with one more at either end of the range.
 
     Where values come in clusters, so do the two: as heavy as the design effect says, which is at least 1 and at most
     the size of a cluster. The design effect is that of the values and of `together` more at the end of the range, all
-    of them in one cluster: of values that are all the same, nobody knows whether bad ones would come together.
+    of them in one cluster: of values that are all the same, nobody knows whether bad ones would come together. Where
+    values stand for lost ones, each of the two stands for as many as the heaviest.
 
     Args:
-        values: At least one.
-        grouped: The same by units.
+        grouped: At least one value.
         low: The least possible value.
         high: The greatest.
-        weight: Of each added unit where values are independent.
+        weight: Of each added unit where values are independent, and none is lost.
         together: In questions.
     """
+    heaviest = max(grouped.weights)
+    weight *= heaviest
     if not grouped.plain:
-        size, extra = grouped.typical_size, together * grouped.times * (high - low) ** 2
-        mean = fsum(grouped.sums) / grouped.n
-        between = fsum((s - k * mean) ** 2 for s, k in zip(grouped.sums, grouped.sizes, strict=True))
-        within = fsum((value - mean) ** 2 for value in values)
-        weight *= min(size, max(1.0, (between + size * extra) / (within + extra)))
-    return [*grouped.sums, weight * low, weight * high], [*grouped.sizes, weight, weight]
+        size, extra = grouped.typical_size, together * grouped.times * ((high - low) * heaviest) ** 2
+        mean = fsum(grouped.sums) / fsum(grouped.sizes)
+        between = _squares(grouped.sums, grouped.sizes, mean)
+        inside = _squares(grouped.values, grouped.weights, mean)
+        weight *= min(max(1.0, size), max(1.0, (between + size * extra) / (inside + extra)))
+    return standard_error([*grouped.sums, weight * low, weight * high], [*grouped.sizes, weight, weight])
 
 
-def _bounded(values: Sequence[float], grouped: Grouped, low: float, high: float, confidence: float) -> IntervalEstimate:
-    """Student's t over the values and two pseudo-values, cut at the ends of the range."""
-    sums, sizes = with_pseudo_values(values, grouped, low, high, pseudo_weight(confidence), TOGETHER)
-    return bounded_t(fmean(values), standard_error(sums, sizes), (low, high), grouped, confidence)
+def _squares(sums: Sequence[float], sizes: Sequence[float], mean: float) -> float:
+    return fsum((total - size * mean) ** 2 for total, size in zip(sums, sizes, strict=True))
 
 
 def bounded_t(
@@ -129,7 +151,7 @@ def bounded_t(
     ends: Interval,
     grouped: Grouped,
     confidence: float,
-    method: str = "t with two pseudo-values",
+    method: str,
 ) -> IntervalEstimate:
     """Student's t around a centre, cut at the ends of the range, that holds the mean itself.
 
@@ -162,19 +184,15 @@ def unbounded(values: Sequence[float], grouped: Grouped, low: float | None, conf
     mean, error, df = standard_error(grouped.sums, grouped.sizes)
     if error <= 1e-12 * max(map(abs, values)):
         return replace(found, marks=(Mark.ALIKE,))
-    interval = _around(mean, t_quantile(0.5 + confidence / 2, df) * error, low)
-    if interval is None:
-        return replace(found, marks=(Mark.TOO_FEW,))
-    return replace(found, interval=interval, marks=(*few_clusters(grouped), *_roughness(values, mean, low, grouped)))
-
-
-def _around(mean: float, half: float, low: float | None) -> Interval | None:
+    half = t_quantile(0.5 + confidence / 2, df) * error
     if low is None:
-        return mean - half, mean + half
-    above = mean - low
-    if half > _WIDEST * above:
-        return None
-    return low + above * exp(-half / above), low + above * exp(half / above)
+        interval = mean - half, mean + half
+    elif half > _WIDEST * (mean - low):
+        return replace(found, marks=(Mark.TOO_FEW,))
+    else:
+        above = mean - low
+        interval = low + above * exp(-half / above), low + above * exp(half / above)
+    return replace(found, interval=interval, marks=(*few_clusters(grouped), *_roughness(values, mean, low, grouped)))
 
 
 def _roughness(values: Sequence[float], mean: float, low: float | None, grouped: Grouped) -> tuple[Mark, ...]:
@@ -182,13 +200,10 @@ def _roughness(values: Sequence[float], mean: float, low: float | None, grouped:
     units = len(grouped.sums)
     if units < _SOME:
         return (Mark.FEW_VALUES,)
-    deviations = [value - mean for value in values]
-    variance = fmean(d * d for d in deviations)
-    skewness = abs(fmean(d * d * d for d in deviations)) / variance**1.5
+    variance, third = (fmean((value - mean) ** power for value in values) for power in (2, 3))
     spread = sqrt(variance) / (mean - low) if low is not None else 0.0
-    if skewness > _SKEWED * sqrt(units) or (units < _MANY and spread > _SPREAD):
-        return (Mark.SKEWED,)
-    return ()
+    is_skewed = abs(third) / variance**1.5 > _SKEWED * sqrt(units) or (units < _MANY and spread > _SPREAD)
+    return (Mark.SKEWED,) if is_skewed else ()
 
 
 def few_clusters(grouped: Grouped) -> tuple[Mark, ...]:
@@ -221,12 +236,10 @@ def percentile_estimate(
     middle = percentile(values, q)
     grouped = group([float(value <= middle) for value in values], clusters)
     interval = percentile_interval(values, q, confidence, widening=_design_effect(grouped) ** 0.5)
-    marks = few_clusters(grouped)
+    found = IntervalEstimate(interval, "order statistics", grouped.n, grouped.clusters, few_clusters(grouped))
     if interval is None:
-        marks = (Mark.TOO_FEW,)
-    elif interval[0] == interval[1]:
-        interval, marks = None, (Mark.ALIKE,)
-    return IntervalEstimate(interval, "order statistics", grouped.n, grouped.clusters, marks)
+        return replace(found, marks=(Mark.TOO_FEW,))
+    return found if interval[0] < interval[1] else replace(found, interval=None, marks=(Mark.ALIKE,))
 
 
 def _design_effect(grouped: Grouped) -> float:

@@ -7,37 +7,27 @@ verdicts in sequence as in Robins, Rotnitzky and Zhao 1994). It is right where t
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from graphlib import TopologicalSorter
 from itertools import chain
 from math import fsum, prod, sqrt
 from statistics import fmean, variance
 
-from evals.scoring.stats.differences import TOGETHER_IN_PAIRS
+from evals.scoring.stats.differences import bounded_difference
 from evals.scoring.stats.intervals import (
     Difference,
     Grouped,
     Interval,
     IntervalEstimate,
     Mark,
-    distinct,
     group,
-    questions_among,
     standard_error,
     t_quantile,
     two_sided_p,
-    units,
 )
-from evals.scoring.stats.means import (
-    TOGETHER,
-    bounded_t,
-    few_clusters,
-    pseudo_weight,
-    unbounded,
-    with_pseudo_values,
-    within,
-)
+from evals.scoring.stats.means import TOGETHER, bounded_error, estimate, pseudo_weight, unbounded, within
 
 WEIGHED = "t with two pseudo-values, weighted"
 """The method of an interval of values that stand for lost ones."""
@@ -63,7 +53,7 @@ class Observation:
     lost: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Weighted:
     """Values that stand for lost ones beside themselves.
 
@@ -77,12 +67,12 @@ class Weighted:
     masses: list[float]
     stands_for: Mapping[str, float]
 
-    @property
+    @cached_property
     def weights(self) -> list[float]:
         """For how many questions each value stands; 0 where there is none."""
         return [mass * (each.value is not None) for mass, each in zip(self.masses, self.outcomes, strict=True)]
 
-    @property
+    @cached_property
     def values(self) -> list[float]:
         """Those that there are."""
         return [outcome.value for outcome in self.outcomes if outcome.value is not None]
@@ -100,40 +90,33 @@ class Weighted:
     @property
     def uniform(self) -> bool:
         """Whether every value stands for as many questions as any other: a plain mean is right then."""
-        there = {weight for weight in self.weights if weight}
-        return len(there) < 2
+        return len(set(filter(None, self.weights))) < 2
 
-    @property
+    @cached_property
     def mean(self) -> float:
         """The weighted mean, which lies among the values."""
-        there = [(weight, outcome.value) for weight, outcome in self._pairs() if outcome.value is not None]
-        found = fsum(weight * value for weight, value in there) / fsum(weight for weight, _ in there)
-        values = [value for _, value in there]
-        return min(max(values), max(min(values), found))
+        found = fsum(weight * value for value, weight in self._pairs()) / self.size
+        return min(max(self.values), max(min(self.values), found))
 
     def percentile(self, q: float) -> float:
         """The least value at or below which lie q percent of what the values stand for (nearest rank)."""
-        there = sorted((each.value, weight) for weight, each in self._pairs() if each.value is not None)
+        ordered = sorted(self._pairs())
         needed, below = self.size * q / 100 * (1 - 1e-12), 0.0
-        for value, weight in there:
+        for value, weight in ordered:
             below += weight
             if below >= needed:
                 return value
-        return there[-1][0]
+        return ordered[-1][0]
 
-    def _pairs(self) -> "zip[tuple[float, Observation]]":
-        return zip(self.weights, self.outcomes, strict=True)
+    def _pairs(self) -> "zip[tuple[float, float]]":
+        return zip(self.values, filter(None, self.weights), strict=True)
 
-    def residuals(self, mean: float | None = None) -> list[float]:
+    def residuals(self) -> list[float]:
         """By how much each question moves the mean, times `size`; lost ones move it as those like them do on average.
 
         With nothing lost it is value - mean. The sum is 0.
-
-        Args:
-            mean: Of the values, where it is known already.
         """
-        centre = self.mean if mean is None else mean
-        own = [0.0 if each.value is None else each.value - centre for each in self.outcomes]
+        own = [0.0 if each.value is None else each.value - self.mean for each in self.outcomes]
         judged = [place for place, each in enumerate(self.outcomes) if each.path]
         if not judged:
             return own
@@ -144,23 +127,30 @@ class Weighted:
             own[place] = typical + self._moved(self.outcomes[place], beside[place], expected)
         return own
 
-    def _expected(self, beside: Mapping[int, float]) -> dict[str, float]:
-        """By verdict, what a question that needs it contributes on average, whether or not it gets it."""
-        members: dict[str, list[int]] = {}
-        for place in beside:
-            for name in self.outcomes[place].path:
-                members.setdefault(name, []).append(place)
-        found: dict[str, float] = {}
-        for name in _last_first([each.path for each in self.outcomes]):
-            parts = (_onward(self.outcomes[place], name, beside[place], found) for place in members[name])
-            found[name] = fsum(parts) / len(members[name])
-        return found
-
     def _moved(self, each: Observation, beside: float, expected: Mapping[str, float]) -> float:
         """What a question contributes beside the mean of those that need verdicts."""
         there = each.path[:-1] if each.lost else each.path
         steps = (_onward(each, name, beside, expected) - self.stands_for[name] * expected[name] for name in there)
         return expected[each.path[0]] + fsum(steps)
+
+    def _expected(self, beside: Mapping[int, float]) -> dict[str, float]:
+        """By verdict, what a question that needs it contributes on average, whether or not it gets it."""
+        members: dict[str, list[int]] = {}
+        leads_to: dict[str, set[str]] = {}
+        for place in beside:
+            path = self.outcomes[place].path
+            for at, name in enumerate(path, start=1):
+                members.setdefault(name, []).append(place)
+                leads_to.setdefault(name, set()).update(path[at:])
+        found: dict[str, float] = {}
+        for name in TopologicalSorter(leads_to).static_order():  # each before those that lead to it
+            found[name] = fmean(_onward(self.outcomes[place], name, beside[place], found) for place in members[name])
+        return found
+
+    def grouped(self, clusters: Sequence[str] | None) -> Grouped:
+        """What each question adds to the sum, lost ones too, by units."""
+        added = [weight * self.mean + rest for weight, rest in zip(self.weights, self.residuals(), strict=True)]
+        return group(added, clusters, self.weights)
 
 
 def _onward(each: Observation, name: str, beside: float, expected: Mapping[str, float]) -> float:
@@ -169,15 +159,6 @@ def _onward(each: Observation, name: str, beside: float, expected: Mapping[str, 
     if at < len(each.path):
         return expected[each.path[at]]
     return 0.0 if each.lost else beside
-
-
-def _last_first(paths: Iterable[tuple[str, ...]]) -> Iterable[str]:
-    """The verdicts, each before those that lead to it."""
-    onward: dict[str, set[str]] = {}
-    for path in paths:
-        for place, name in enumerate(path, start=1):
-            onward.setdefault(name, set()).update(path[place:])
-    return TopologicalSorter(onward).static_order()
 
 
 def weigh(outcomes: Sequence[Observation]) -> Weighted | None:
@@ -191,19 +172,28 @@ def weigh(outcomes: Sequence[Observation]) -> Weighted | None:
         a verdict that nobody got.
     """
     judged = [each for each in outcomes if each.path]
-    stands_for = _stands_for(judged)
     if not judged:
         return Weighted(outcomes, [1.0] * len(outcomes), {})
-    known = fsum(_mass(each, stands_for) for each in judged)
+    stands_for = _stands_for(judged)
+    known = fsum(_scaled_mass(each, stands_for) for each in judged)
     if not known or _unknown(judged, stands_for) > MOST_UNKNOWN * len(judged):
         return None
     scale = len(judged) / known
-    masses = [_mass(each, stands_for) * (scale if each.path else 1.0) for each in outcomes]
-    return Weighted(outcomes, masses, stands_for)
+    return Weighted(outcomes, [_scaled_mass(each, stands_for, scale) for each in outcomes], stands_for)
 
 
-def _mass(each: Observation, stands_for: Mapping[str, float]) -> float:
-    return 0.0 if each.lost else prod(map(stands_for.__getitem__, each.path))
+def _unknown(judged: Sequence[Observation], stands_for: Mapping[str, float]) -> float:
+    """How many hang on a verdict that nobody got."""
+    return fsum(_mass(each.path[:-1], stands_for) for each in judged if each.path[-1] not in stands_for)
+
+
+def _scaled_mass(each: Observation, stands_for: Mapping[str, float], scale: float = 1.0) -> float:
+    return 0.0 if each.lost else _mass(each.path, stands_for) * (scale if each.path else 1.0)
+
+
+def _mass(path: Sequence[str], stands_for: Mapping[str, float]) -> float:
+    """For how many questions one stands that got these verdicts; 0 where nobody got one of them."""
+    return prod(stands_for.get(name, 0.0) for name in path)
 
 
 def _stands_for(judged: Sequence[Observation]) -> dict[str, float]:
@@ -211,63 +201,6 @@ def _stands_for(judged: Sequence[Observation]) -> dict[str, float]:
     needed = Counter(chain.from_iterable(each.path for each in judged))
     lost = Counter(each.path[-1] for each in judged if each.lost)
     return {name: count / (count - lost[name]) for name, count in needed.items() if count > lost[name]}
-
-
-def _unknown(judged: Sequence[Observation], stands_for: Mapping[str, float]) -> float:
-    """How many hang on a verdict that nobody got."""
-    ended = [each.path for each in judged if each.path[-1] not in stands_for]
-    return fsum(prod(map(stands_for.__getitem__, path[:-1])) for path in ended)
-
-
-def weighted_units(sample: Weighted, clusters: Sequence[str] | None) -> Grouped:
-    """The questions by units: sums whose residuals are those of the mean, and how many values each stands for.
-
-    Args:
-        sample: The values.
-        clusters: What each question belongs to, in the order of the outcomes; None where all are independent.
-    """
-    mean, n = sample.mean, len(sample.values)
-    labels, _, _ = units(clusters, len(sample.outcomes))
-    given = [place for place, outcome in enumerate(sample.outcomes) if outcome.value is not None]
-    _, count, few = units(None if clusters is None else [clusters[place] for place in given], n)
-    questions = questions_among(given, clusters)
-    if few:
-        labels = distinct(clusters, len(sample.outcomes))
-    residuals: dict[str, list[float]] = {}
-    sizes: dict[str, list[float]] = {}
-    for label, residual, weight in zip(labels, sample.residuals(mean), sample.weights, strict=True):
-        residuals.setdefault(label, []).append(residual)
-        sizes.setdefault(label, []).append(weight)
-    heavy = [fsum(each) for each in sizes.values()]
-    sums = [size * mean + fsum(each) for size, each in zip(heavy, residuals.values(), strict=True)]
-    return Grouped(sums, heavy, n, count, few, questions)
-
-
-def weighted_error(
-    sample: Weighted, grouped: Grouped, low: float, high: float, weight: float, together: float
-) -> tuple[float, float, float]:
-    """The mean with two pseudo-values, its standard error and the degrees of freedom.
-
-    A pseudo-value stands for as many lost ones as the heaviest value does; in clusters it is as heavy as the design
-    effect says beside.
-
-    Args:
-        sample: The values.
-        grouped: The same by units.
-        low: The least possible value.
-        high: The greatest.
-        weight: Of a pseudo-value where nothing is lost and values are independent.
-        together: As in `with_pseudo_values`.
-    """
-    heaviest, mean = sample.heaviest, sample.mean
-    weight *= heaviest
-    if len(grouped.sums) < len(sample.outcomes):
-        size = fsum(size * size for size in grouped.sizes) / fsum(one * one for one in sample.weights)
-        extra = together * grouped.times * ((high - low) * heaviest) ** 2
-        between = fsum((s - k * mean) ** 2 for s, k in zip(grouped.sums, grouped.sizes, strict=True))
-        inside = fsum(residual * residual for residual in sample.residuals(mean))
-        weight *= min(max(1.0, size), max(1.0, (between + size * extra) / (inside + extra)))
-    return standard_error([*grouped.sums, weight * low, weight * high], [*grouped.sizes, weight, weight])
 
 
 def weighted_interval(
@@ -290,14 +223,9 @@ def weighted_interval(
     Returns:
         None for no values.
     """
-    values = sample.values
-    if not values:
+    if not sample.values:
         return None
-    grouped, mean = weighted_units(sample, clusters), sample.mean
-    if low is None or high is None or not within(values, low, high):
-        return unbounded(values, grouped, low if within(values, low, high) else None, confidence)
-    error = weighted_error(sample, grouped, low, high, pseudo_weight(confidence), TOGETHER)
-    return bounded_t(mean, error, (low, high), grouped, confidence, WEIGHED)
+    return estimate(sample.values, sample.mean, sample.grouped(clusters), (low, high), confidence, WEIGHED)
 
 
 def weighted_difference(
@@ -316,21 +244,16 @@ def weighted_difference(
     """
     if len(sample.values) < 2:
         return None
-    grouped, mean = weighted_units(sample, clusters), sample.mean
+    grouped, mean = sample.grouped(clusters), sample.mean
     if len(grouped.sums) < 2:
         return None
-    if span is None or not within(sample.values, -span, span):
-        centre, error, df = standard_error(grouped.sums, grouped.sizes)
-        if error <= 1e-12 * max(map(abs, sample.values)):
-            p = 1.0 if mean == 0 else 2.0 ** (1 - len(grouped.sums))
-            none = IntervalEstimate(None, "t, weighted", grouped.n, grouped.clusters, (Mark.ALIKE,))
-            return Difference(mean, none, p, "exact sign test", None)
-        half = t_quantile(0.5 + confidence / 2, df) * error
-        marks = few_clusters(grouped)
-        found = IntervalEstimate((mean - half, mean + half), "t, weighted", grouped.n, grouped.clusters, marks)
-    else:
-        centre, error, df = weighted_error(sample, grouped, -span, span, 1.0, TOGETHER_IN_PAIRS)
-        found = bounded_t(mean, (centre, error, df), (-span, span), grouped, confidence, WEIGHED)
+    if span is not None and within(sample.values, -span, span):
+        found, p = bounded_difference(mean, grouped, span, confidence, WEIGHED)
+        return Difference(mean, found, p, found.method, found.interval)
+    found = replace(unbounded(sample.values, grouped, None, confidence), method="t, weighted")
+    if Mark.ALIKE in found.marks:
+        return Difference(mean, found, 1.0 if mean == 0 else 2.0 ** (1 - len(grouped.sums)), "exact sign test", None)
+    centre, error, df = standard_error(grouped.sums, grouped.sizes)
     return Difference(mean, found, two_sided_p(centre / error, df), found.method, found.interval)
 
 
@@ -338,8 +261,6 @@ def weighted_difference(
 
 
 _FEWEST_LABELS = 10
-
-_TOGETHER = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,11 +313,11 @@ def prediction_powered_mean(
         return None
     power = _power(labels, judged.values, others.values)
     errors = [label - power * score for label, score in zip(labels, judged.values, strict=True)]
-    error, df = _bounded_error(errors, judged.clusters, -power, 1.0, confidence)
+    error, df = _bounded_error(Part(errors, judged.clusters), -power, 1.0, confidence)
     value, squared = fmean(errors), error * error
     if power:
         value += power * fmean(others.values)
-        squared += (power * _bounded_error(others.values, others.clusters, 0.0, 1.0, confidence)[0]) ** 2
+        squared += (power * _bounded_error(others, 0.0, 1.0, confidence)[0]) ** 2
     half = t_quantile(0.5 + confidence / 2, df) * sqrt(squared)
     value = max(0.0, min(1.0, value))
     return Corrected(value, (max(0.0, value - half), min(1.0, value + half)), power)
@@ -452,14 +373,11 @@ def _said_yes(labels: Sequence[bool], judged: Sequence[bool], clusters: Sequence
 
 def _rate(part: Part, confidence: float) -> tuple[float, float, float]:
     """A rate, its standard error and the error's degrees of freedom."""
-    return fmean(part.values), *_bounded_error(part.values, part.clusters, 0.0, 1.0, confidence)
+    return fmean(part.values), *_bounded_error(part, 0.0, 1.0, confidence)
 
 
-def _bounded_error(
-    values: Sequence[float], clusters: Sequence[str] | None, low: float, high: float, confidence: float
-) -> tuple[float, float]:
+def _bounded_error(part: Part, low: float, high: float, confidence: float) -> tuple[float, float]:
     """The standard error of a mean of bounded values, which is never 0, and its degrees of freedom."""
-    grouped: Grouped = group(values, clusters)
-    sums, sizes = with_pseudo_values(values, grouped, low, high, pseudo_weight(confidence), _TOGETHER)
-    _, error, df = standard_error(sums, sizes)
+    grouped = group(part.values, part.clusters)
+    _, error, df = bounded_error(grouped, low, high, pseudo_weight(confidence), TOGETHER)
     return error, df

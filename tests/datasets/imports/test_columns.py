@@ -7,18 +7,19 @@ from typing import Any
 
 import pytest
 
+from evals.datasets.base import Draft
 from evals.datasets.columns import plain_name
-from evals.datasets.file import QuestionFile, read_file
+from evals.datasets.file import read_file
 from evals.errors import DatasetError
 
-Read = Callable[..., QuestionFile]
+Read = Callable[..., Draft]
 
 
 @pytest.fixture
 def read(tmp_path: Path) -> Read:
     """Read rows as a JSON file; keywords are columns that are said to be fields."""
 
-    def of(*rows: dict[str, Any], **columns: str) -> QuestionFile:
+    def of(*rows: dict[str, Any], **columns: str) -> Draft:
         path = tmp_path / "q.json"
         path.write_text(json.dumps(rows), encoding="utf-8")
         return read_file(path, columns)
@@ -123,12 +124,6 @@ def test_expected_facts_are_key_sentences(read: Read) -> None:
     assert [key.text for key in question.key_sentences] == ["f1", "f2"]
     assert {key.source for key in question.key_sentences} == {"expected_facts"}
     assert question.expected_answer is None
-
-
-def test_ids_of_reference_contexts_are_ids_of_chunks(read: Read) -> None:
-    """As ragas has them, numbers too."""
-    (question,) = read({"user_input": "Q?", "reference_context_ids": ["c1", 7]}).questions
-    assert [gold.chunk_id for gold in question.gold_passages] == ["c1", "7"]
 
 
 def test_columns_that_are_said_go_before_what_they_are_called(read: Read) -> None:

@@ -39,7 +39,7 @@ def test_beir_is_read_by_its_folder_or_its_queries(beir: Path, named: str) -> No
     assert [q.id for q in content.questions] == ["q1", "q3"]
     assert golds == [[("d1", 2.0, ""), ("2", 1.0, "")], [("2", 1.0, "")]]
     assert content.questions[0].metadata == {"level": 1}
-    documents = [(document.id, document.name, document.text) for document in content.documents]
+    documents = [(document.id, document.name, document.text) for document in content.documents.values()]
     assert documents == [("d1", "One", "One\n\nFirst."), ("2", "2", "Second.")]
     assert content.dropped == Counter({"query without a relevant document": 1})
     assert content.notes[0].endswith(": relevant documents by test.tsv: gold is known by the document alone")
@@ -64,7 +64,7 @@ def test_documents_that_cannot_be_files_are_not_uploaded(beir: Path) -> None:
     """Their ids are those of the judgements, so they cannot be changed; the questions can be asked all the same."""
     (beir / "corpus.jsonl").write_text(lines({"_id": "https://a.com/x", "text": "First."}))
     content = read_file(beir)
-    assert (len(content.questions), content.documents) == (2, [])
+    assert (len(content.questions), content.documents) == (2, {})
     assert "the corpus cannot be uploaded from here: 'https://a.com/x' cannot be the name of a file" in content.notes[0]
 
 
@@ -118,9 +118,3 @@ def test_a_fault_beside_the_queries_is_named(tmp_path: Path, name: str, content:
     (tmp_path / name).write_text(content)
     with pytest.raises(DatasetError, match=message):
         read_file(tmp_path / (name if name == "queries.jsonl" else "topics.tsv"))
-
-
-def test_a_corpus_is_no_file_of_questions(beir: Path) -> None:
-    """Its texts would be asked."""
-    with pytest.raises(DatasetError, match="no column holds the question; its columns: _id, title, text"):
-        read_file(beir / "corpus.jsonl")

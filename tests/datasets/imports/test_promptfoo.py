@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from evals.datasets.file import QuestionFile, read_file
+from evals.datasets.base import Draft
+from evals.datasets.file import read_file
 from evals.errors import DatasetError
 
 CONFIG = """
@@ -24,7 +25,7 @@ tests:
 """
 
 
-def read(folder: Path, name: str, content: str) -> QuestionFile:
+def read(folder: Path, name: str, content: str) -> Draft:
     (folder / name).write_text(content, encoding="utf-8")
     return read_file(folder / name)
 

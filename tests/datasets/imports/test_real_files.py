@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from whole_runs import read_answers
 
-from evals.datasets.file import QuestionFile, read_file
+from evals.datasets.base import Draft
+from evals.datasets.file import read_file
 
 DATA = os.environ.get("EVALS_REAL_DATA")
 HOME = Path(DATA or "") / "imports"
@@ -49,7 +50,7 @@ TOOLS = {
 }
 
 
-def asked(content: QuestionFile) -> list[tuple[str, str | None]]:
+def asked(content: Draft) -> list[tuple[str, str | None]]:
     """The questions with their expected answers; those with an answer or gold are answerable."""
     for question in content.questions:
         has_gold = bool(question.expected_answer or question.gold_passages)
@@ -57,11 +58,11 @@ def asked(content: QuestionFile) -> list[tuple[str, str | None]]:
     return [(question.question, question.expected_answer) for question in content.questions]
 
 
-def golds(content: QuestionFile) -> list[list[str]]:
+def golds(content: Draft) -> list[list[str]]:
     return [[gold.text for gold in question.gold_passages] for question in content.questions]
 
 
-def documents(content: QuestionFile) -> list[list[str | None]]:
+def documents(content: Draft) -> list[list[str | None]]:
     assert not any(gold.text for question in content.questions for gold in question.gold_passages)
     return [[gold.document_id for gold in question.gold_passages] for question in content.questions]
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from evals.datasets.file import QuestionFile, read_file
+from evals.datasets.base import Draft
+from evals.datasets.file import read_file
 from evals.errors import DatasetError
 
 
-def read(folder: Path, **row: Any) -> QuestionFile:
+def read(folder: Path, **row: Any) -> Draft:
     path = folder / "q.json"
     path.write_text(json.dumps([{"question": "What does the X300 cost in Norway?", **row}]), encoding="utf-8")
     return read_file(path)
@@ -28,12 +29,6 @@ def test_a_mark_that_there_is_no_answer_says_that_there_is_none(tmp_path: Path, 
     assert (question.expected_answer, question.answers, question.is_unanswerable) == (None, [], True)
     assert question.gold_passages == []
     assert content.dropped == Counter({"gold passage of a question without an answer": 1})
-
-
-def test_an_empty_context_of_a_question_without_an_answer_leaves_nothing_out(tmp_path: Path) -> None:
-    """Nothing was there, so that no reader is told of none that was left out."""
-    content = read(tmp_path, is_unanswerable=True, reference_contexts=[])
-    assert list(content.dropped) == []
 
 
 @pytest.mark.parametrize("nothing", ["n/a", "N/A", "nan", "NULL", "null", "", "  ", None])

@@ -19,8 +19,9 @@ from evals.schemas import (
     ServerRecord,
 )
 from evals.scoring.diagnosis import count_links, diagnose, facts_of
-from evals.scoring.diagnosis.outcome import in_turn, remarks_on
+from evals.scoring.diagnosis.outcome import remarks_on
 from evals.scoring.diagnosis.stages import DEFAULT_K, Link, RunFacts
+from evals.scoring.digest import BrokenLink, in_turn
 from evals.scoring.settings import ScoreSettings, ScoringContext
 from evals.scoring.stats.intervals import wilson
 
@@ -158,10 +159,10 @@ def test_findings_stand_in_the_order_of_the_chain_then_of_the_questions() -> Non
 def test_in_turn_shows_every_link_before_any_a_second_time() -> None:
     """A short list is not filled by one link."""
     links = [Link.TRANSPORT, Link.NOT_RETRIEVED, Link.UNUSED]
-    records = [CASES[link][0] for link in links for _ in range(2)] + [LOST]
-    every = in_turn(found(*records))
-    assert [finding.link for finding in every] == [*links, *links, Link.TRANSPORT]
-    assert [in_turn(found(*records), most) for most in range(9)] == [every[:most] for most in range(9)]
+    broken = [BrokenLink(number, link, "so") for number, link in enumerate([*links, *sorted(links), Link.TRANSPORT])]
+    every = in_turn(broken)
+    assert [one.link for one in every] == [*links, *links, Link.TRANSPORT]
+    assert [in_turn(broken, most) for most in range(9)] == [every[:most] for most in range(9)]
 
 
 def test_links_are_counted_with_intervals_over_the_questions_asked() -> None:
@@ -174,7 +175,6 @@ def test_links_are_counted_with_intervals_over_the_questions_asked() -> None:
     (one,) = diagnosis.links
     assert (one.link, one.count, one.share, one.questions) == (Link.NOT_RETRIEVED, 3, 0.6, ["q0", "q1", "q2"])
     assert one.interval == wilson(3, 5, 0.9)
-    assert diagnosis.right_without_gold is not None
     assert diagnosis.right_without_gold.questions == ["lucky"]
 
 

@@ -86,7 +86,7 @@ def test_lists_by_the_names_of_their_stages_are_read_too() -> None:
     """What `map.stages` finds may be an object of lists."""
     spec = resolve_spec({"url": "http://h", "map": {"answer": "answer", "stages": "trace"}})
     read = ResponseReader(spec).read({"answer": "x", "trace": {"bm25": ["a", "b"], "rerank": ["b"]}})
-    assert [(stage.name, [chunk.chunk_id for chunk in stage.chunks]) for stage in stages_of(read["stages"])] == [
+    assert [(name, [chunk.chunk_id for chunk in chunks]) for name, chunks in stages_of(read["stages"])] == [
         ("bm25", ["a", "b"]),
         ("rerank", ["b"]),
     ]
