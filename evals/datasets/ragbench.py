@@ -10,7 +10,7 @@ from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
-from evals.datasets.base import Draft, HubRowsLoader, LoadOptions, columns_of, sample
+from evals.datasets.base import Draft, HubRowsLoader, LoadOptions, columns_of, gold_in, sample
 from evals.datasets.hub import DatasetRows, HubSource, clone_of
 from evals.datasets.trec import DECLINED, declines
 from evals.errors import DatasetError
@@ -102,8 +102,7 @@ class RAGBenchLoader(HubRowsLoader):
         golds: dict[str, GoldPassage] = {}
         for index, _ in relevant.values():
             if (document := documents[index]) is not None:
-                span = (0, len(document.text))
-                golds.setdefault(document.id, GoldPassage(text=document.text, document_id=document.id, span=span))
+                golds.setdefault(document.id, gold_in(document, document.text))
         keys = [
             KeySentence(
                 text=text.strip(),
