@@ -65,5 +65,3 @@ def test_columns_are_made_once(both: Any, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(digest, "columns_of", refuse)
     monkeypatch.setattr(digest, "digest_of", refuse)
     compare_runs(both()[1])
-
-
