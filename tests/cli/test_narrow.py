@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from evals.cli.views.scorecard import NarrowRow, narrow_lines
 
 HEAD = NarrowRow("metric", ("A", "B", "is"))
-LONG = "abstention_false_negative_rate"
 
 
 def lines(*rows: NarrowRow, width: int) -> list[str]:
@@ -14,16 +13,6 @@ def lines(*rows: NarrowRow, width: int) -> list[str]:
     found = narrow_lines(HEAD, rows, width)
     assert found is not None
     return [line.plain for line in found]
-
-
-def test_a_name_that_is_too_long_stands_above_its_cells() -> None:
-    """It is not cut, and the numbers stay in their columns."""
-    head, name, cells, other = lines(
-        NarrowRow(LONG, ("0.500", "0.250", "worse")), NarrowRow("mrr", ("0.125", "0.250", "")), width=40
-    )
-    assert name == LONG
-    assert cells.split() == ["0.500", "0.250", "worse"]
-    assert cells.index("0.500") == other.index("0.125") == head.index("A") - 4
 
 
 @given(

@@ -71,16 +71,6 @@ def test_a_remark_stands_beside_the_numbers_where_there_is_room() -> None:
     assert narrow[3] == "    3 lost, with them 0.300 … 0.800"
 
 
-def test_what_a_whole_group_has_to_remark_is_said_once() -> None:
-    """Three lines of the same reason hide which line differs."""
-    nothing = [summary(name, value=None, sample_size=0, reason="no judge was used") for name in ("a", "b")]
-    drawn = lines(*nothing, width=80)
-    assert drawn[1] == "retrieval  no judge was used"
-    assert sum("no judge" in line for line in drawn) == 1
-    mixed = lines(*nothing, summary("c", value=None, sample_size=0, reason="no gold"), width=80)
-    assert [line.split("0  ")[-1] for line in mixed[2:]] == ["no judge was used", "no judge was used", "no gold"]
-
-
 def test_a_picture_shows_where_value_and_interval_lie() -> None:
     """A dot for the value, a line for the interval, from 0 to 1; nothing for what is no share, or has no value."""
     head, _, share, time, none = lines(
@@ -93,9 +83,3 @@ def test_a_picture_shows_where_value_and_interval_lie() -> None:
     assert "0 … 1" in head
     assert "···──●──···" in share
     assert "●" not in time + none
-
-
-def test_pictures_go_first_where_there_is_no_room() -> None:
-    """The numbers stay side by side."""
-    metric = summary(LONG, value=0.25, ci=(0.1, 0.4))
-    assert lines(metric, width=66, pictures=True) == lines(metric, width=66)
