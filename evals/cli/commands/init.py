@@ -14,8 +14,8 @@ from typing import Any
 from evals.cli.commands.server import body_of, choose, pick_allowed, show_reading, teller
 from evals.cli.flags import InitFlags
 from evals.cli.terminal import ask_line, ask_yes, check_output, clean, console, is_terminal
+from evals.client.connections import check_url
 from evals.client.profile import resolve_spec
-from evals.client.spec import check_url
 from evals.config import EvalConfig
 from evals.datasets.file import read_file
 from evals.datasets.golden import CORPUS as GOLDEN_CORPUS
