@@ -21,7 +21,7 @@ from evals.run.setup import (
     Toolkit,
     check_config,
     join_cluster,
-    load_instruments,
+    load_toolkit,
 )
 from evals.run.work import SHARD, RunDataset, RunPlan, check_conversations, load_workload, new_run
 from evals.run.workers import AskConfig, ClusterAsking
@@ -133,7 +133,7 @@ class EvaluationRunner:
             stack.enter_context(gc_paused())
             server = await self.connect(stack)
             cluster = await join_cluster(stack, self.config, self.observer)
-            instruments = await load_instruments(self.config, metrics, self.observer, cluster)
+            instruments = await load_toolkit(self.config, metrics, self.observer, cluster)
             workload = await self.load()
             await self.give_documents(server.client, workload)
             server = await self.survey(server, workload)
@@ -147,13 +147,11 @@ class EvaluationRunner:
 
     async def _others(self, stack: AsyncExitStack, cluster: "Cluster", server: ServerSession) -> ClusterAsking:
         """The workers of the cluster, told how the server is asked."""
-        from evals.run.cluster import AskingWorkers  # noqa: PLC0415 - an extra
-
         config = self.config
-        how = AskConfig(server.spec, config.concurrency, config.max_attempts, server.client.document_names)
-        workers = await AskingWorkers.equipped(cluster, how)
-        stack.push_async_callback(workers.let_go)
-        return ClusterAsking(workers, concurrency=config.concurrency, rps=config.rps, tell=self.observer.note)
+        names = server.client.document_names
+        await cluster.equip(AskConfig(server.spec, config.concurrency, config.max_attempts, names))
+        stack.push_async_callback(cluster.let_go)
+        return ClusterAsking(cluster, concurrency=config.concurrency, rps=config.rps, tell=self.observer.note)
 
     def _refuse_variants(self) -> None:
         """Stop where several runs are configured: this is one.

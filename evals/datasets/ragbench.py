@@ -1,11 +1,12 @@
 """RAGBench: questions of five domains with annotated documents, and a generated answer to each."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import IntEnum
 from hashlib import sha256
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -141,14 +142,10 @@ def _share(
     drawn: Sequence[tuple[str, DatasetRows, list[int]]], count: int | None
 ) -> list[tuple[str, DatasetRows, list[int]]]:
     """Cut each subset's draw so that `count` questions are taken in turn, as evenly as the subsets allow."""
-    if count is None:
-        return list(drawn)
-    taken = [0] * len(drawn)
-    while sum(taken) < count and any(taken[i] < len(drawn[i][2]) for i in range(len(drawn))):
-        for i, (_, _, places) in enumerate(drawn):
-            if sum(taken) < count and taken[i] < len(places):
-                taken[i] += 1
-    return [(subset, rows, places[:take]) for (subset, rows, places), take in zip(drawn, taken, strict=True)]
+    turns = zip_longest(*(places for _, _, places in drawn))
+    asked = (number for turn in turns for number, place in enumerate(turn) if place is not None)
+    taken = Counter(islice(asked, count))
+    return [(subset, rows, places[: taken[number]]) for number, (subset, rows, places) in enumerate(drawn)]
 
 
 def _by_turns(questions: Sequence[EvalQuestion]) -> list[EvalQuestion]:

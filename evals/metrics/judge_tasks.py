@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from evals.metrics.sample import CORRECTNESS, Sample, numbers_of, place_of, with_other_marks
+from evals.metrics.sample import CORRECTNESS, Sample, numbers_of, without_citation_marks
 from evals.schemas.response import Citation
 from evals.schemas.verdicts import BLOCK, JudgeVerdict, VerdictRequest
 
@@ -186,17 +186,17 @@ def answer_in_contexts(case: Sample) -> dict[str, Any]:
 
 def _citing_passages(case: Sample) -> str | None:
     """The answer, which cites passages by their ids; a mark that names none is left out, as its number is another's."""
-    chunks, ids = case.response.chunks or [], passage_ids(case)
+    ids = passage_ids(case)
     listed = {one.index: one for one in reversed(case.response.citations or [])}
 
     def cited(numbers: str) -> str:
         sources = (listed.get(number) or Citation(index=number) for number in numbers_of(numbers))
-        places = (place_of(source, chunks, case.citation_base) for source in sources)
+        places = map(case.place_of, sources)
         found = dict.fromkeys(ids[place + 1] for place in places if place is not None and place + 1 in ids)
         return f"[{', '.join(map(str, found))}]" if found else ""
 
     answer = case.response.answer
-    return None if answer is None else with_other_marks(answer, *case.citation_numbers, cited)
+    return None if answer is None else without_citation_marks(answer, *case.citation_numbers, cited)
 
 
 def answer_beside_reference(case: Sample) -> dict[str, Any]:

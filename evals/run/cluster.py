@@ -15,7 +15,7 @@ from distributed import Client, LocalCluster, WorkerPlugin, get_worker, secede
 
 from evals import __version__
 from evals.datasets.hub import settle_hub
-from evals.errors import EngineError
+from evals.errors import EngineError, EvalsError
 from evals.metrics.embedders import (
     ModelChoice,
     RememberingEmbedder,
@@ -49,6 +49,8 @@ class Cluster:
         self._side = side
         self._client = client
         self._own = own
+        self._plugin = ""
+        """The name of that which workers ask with."""
 
     @property
     def dashboard(self) -> str:
@@ -99,6 +101,37 @@ class Cluster:
         finally:
             future.release()
 
+    async def everywhere(self, function: Callable[..., Any], *arguments: Any) -> dict[str, Any]:
+        """What a function returns on each worker.
+
+        Raises:
+            EngineError: A worker cannot call it, as it lacks what this process has.
+        """
+        found = {}
+        for worker in await self.workers():
+            try:
+                found[worker] = await self.call(worker, function, *arguments)
+            except EvalsError:
+                raise
+            except Exception as error:
+                raise EngineError(f"worker {worker} cannot work: {type(error).__name__}: {error}", _SAME) from error
+        return found
+
+    async def equip(self, how: AskConfig) -> None:
+        """Tell the workers how the server is asked, also those that come later."""
+        self._plugin = f"evals-asker-{token_hex(4)}"
+        await self.do("register_plugin", AskerPlugin(self._plugin, how))
+
+    async def ask(self, worker: str, questions: list[AskedText], share: Share) -> Answers:
+        """Have a worker ask."""
+        answers: Answers = await self.call(worker, ask_batch, self._plugin, questions, share)
+        return answers
+
+    async def let_go(self) -> None:
+        """Have the workers close their connections to the server."""
+        with suppress(OSError):  # the cluster is gone
+            await self.do("unregister_worker_plugin", self._plugin)
+
     async def close(self) -> None:
         """Leave the cluster, and end it where it is this process's own."""
 
@@ -146,12 +179,13 @@ async def _open(side: SideLoop, config: EngineConfig) -> Cluster:
         client = Client(config.scheduler, asynchronous=True, timeout=_CONNECT_S)
         async with _closed_unless_there(client), asyncio.timeout(2 * _CONNECT_S):  # Dask's own bounds the first step
             await client
-    except (OSError, ValueError) as error:  # a timeout is an OSError
-        raise _no_scheduler(config, str(error) or "what listens there is none") from error
-    except MemoryError as error:  # the first bytes are read as a size
-        raise _no_scheduler(config, "what listens there is none") from error
-    except TypeError as error:  # of a tls:// address
-        raise _no_scheduler(config, f"Dask's own configuration does not fit it: {error}") from error
+    except (OSError, ValueError, MemoryError, TypeError) as error:  # a timeout; first bytes as a size; a tls:// address
+        why = "" if isinstance(error, MemoryError) else str(error)
+        why = f"Dask's own configuration does not fit it: {error}" if isinstance(error, TypeError) else why
+        raise EngineError(
+            f"no scheduler answers at {config.scheduler}: {why or 'what listens there is none'}",
+            "start one with `dask scheduler`, or leave --scheduler out for a cluster on this machine",
+        ) from error
     return Cluster(side, client, None)
 
 
@@ -167,13 +201,6 @@ async def _closed_unless_there(client: Any) -> AsyncIterator[None]:
         raise
 
 
-def _no_scheduler(config: EngineConfig, why: str) -> EngineError:
-    return EngineError(
-        f"no scheduler answers at {config.scheduler}: {why}",
-        "start one with `dask scheduler`, or leave --scheduler out for a cluster on this machine",
-    )
-
-
 async def _wait_for_one(cluster: Cluster) -> None:
     deadline = time.monotonic() + PATIENCE_S
     while not await cluster.workers():
@@ -183,11 +210,7 @@ async def _wait_for_one(cluster: Cluster) -> None:
 
 
 async def _check_versions(cluster: Cluster) -> None:
-    for worker in await cluster.workers():
-        try:
-            there = await cluster.call(worker, version_here)
-        except Exception as error:
-            raise EngineError(f"worker {worker} cannot work: {type(error).__name__}: {error}", _SAME) from error
+    for worker, there in (await cluster.everywhere(version_here)).items():
         if there != __version__:
             raise EngineError(f"worker {worker} runs rag-evals {there}, and this process {__version__}", _SAME)
 
@@ -198,40 +221,6 @@ def version_here() -> str:
 
 
 # Asking on the workers: each has its `Asker` by a plugin.
-
-
-class AskingWorkers:
-    """The workers of a cluster that can ask one server.
-
-    Args:
-        cluster: Theirs.
-        plugin: The name of the plugin that they ask with.
-    """
-
-    def __init__(self, cluster: Cluster, plugin: str) -> None:
-        self._cluster = cluster
-        self._plugin = plugin
-
-    @classmethod
-    async def equipped(cls, cluster: Cluster, how: AskConfig) -> "AskingWorkers":
-        """Tell the workers how the server is asked, also those that come later."""
-        name = f"evals-asker-{token_hex(4)}"
-        await cluster.do("register_plugin", AskerPlugin(name, how))
-        return cls(cluster, name)
-
-    async def workers(self) -> list[str]:
-        """Their addresses."""
-        return await self._cluster.workers()
-
-    async def ask(self, worker: str, questions: list[AskedText], share: Share) -> Answers:
-        """Have one of them ask."""
-        answers: Answers = await self._cluster.call(worker, ask_batch, self._plugin, questions, share)
-        return answers
-
-    async def let_go(self) -> None:
-        """Have them close their connections."""
-        with suppress(OSError):  # the cluster is gone
-            await self._cluster.do("unregister_worker_plugin", self._plugin)
 
 
 class AskerPlugin(WorkerPlugin):  # type: ignore[misc]  # Dask publishes no types
@@ -302,23 +291,23 @@ async def cluster_semantics(cluster: Cluster, choice: ModelChoice) -> Semantics:
         EngineError: There is no worker, or the models of two differ.
     """
     check_choice(choice)
-    workers = await cluster.workers()
-    found = [await cluster.call(worker, model_names, choice) for worker in workers]
+    found = await cluster.everywhere(model_names, choice)
     if not found:
         raise EngineError("the cluster has no worker", "start some with `dask worker`")
-    for worker, there in zip(workers, found, strict=True):
-        if there != found[0]:
+    first, names = next(iter(found.items()))
+    for worker, there in found.items():
+        if there != names:
             raise EngineError(
-                f"worker {worker} has other models than {workers[0]}: {there}, not {found[0]}",
+                f"worker {worker} has other models than {first}: {there}, not {names}",
                 "give all workers the same packages and the same folders of models",
             )
-    embedder, scorer, reason = found[0]
+    embedder, scorer, reason = names
     return Semantics(
         RememberingEmbedder(_RemoteModel(embedder, cluster, choice)) if embedder else None,
         RememberingScorer(_RemoteModel(scorer, cluster, choice)) if scorer else None,
         reason,
         choice.config.sentence_coverage_threshold,
-        at_a_time=_BATCHES_A_WORKER * len(workers),
+        at_a_time=_BATCHES_A_WORKER * len(found),
     )
 
 
@@ -359,11 +348,8 @@ def _load(choice: ModelChoice) -> Semantics:
 def model_names(choice: ModelChoice) -> tuple[str | None, str | None, str | None]:
     """The names of embedder and scorer on this worker, and why one is lacking; loads them."""
     there = _loaded(choice)
-    return (
-        there.embedder.name if there.embedder else None,
-        there.scorer.name if there.scorer else None,
-        there.reason,
-    )
+    embedder, scorer = there.embedder, there.scorer
+    return embedder.name if embedder else None, scorer.name if scorer else None, there.reason
 
 
 def compare_there(choice: ModelChoice, which: str, items: list[Any]) -> Any:

@@ -53,11 +53,11 @@ def test_a_run_makes_all_of_it_ready_before_it_asks() -> None:
         "import asyncio\n"
         "from evals.text.refusals import roles\n"
         "from evals.config import EvalConfig\n"
-        "from evals.run.setup import load_instruments\n"
+        "from evals.run.setup import load_toolkit\n"
         "from evals.run.notebook import Observer\n"
         "from evals.schemas import EvalRecord, EvalResponse\n"
         "config = EvalConfig(datasets=['golden'], embedded=True, judge=False)\n"
-        "asyncio.run(load_instruments(config, [], Observer()))\n"
+        "asyncio.run(load_toolkit(config, [], Observer()))\n"
         "kinds = EvalRecord, EvalResponse\n"
         "print(roles.every_lexicon.cache_info().currsize, *(kind.__pydantic_complete__ for kind in kinds))"
     )

@@ -144,3 +144,13 @@ def test_an_optional_variable_is_stored_as_written_and_its_default_is_not() -> N
     assert stored["X-API-Key"] == "${RAG_KEY:-}"
     assert stored["Authorization"] == "Bearer ${RAG_TOKEN:-}"
     assert "s3cr3t" not in stored["Api-Key"]
+
+
+@pytest.mark.parametrize(
+    "value", ["9f8a7c6b5d4e3f2a1b0c9d8e", "Zx8Kq2Lm9Rt4Vb7Nc1Wp", "c0ffee00-1234-4abc-8def-0123456789ab"]
+)
+def test_a_header_that_looks_like_a_key_is_one(value: str) -> None:
+    """Whatever its name says; a version, a type or a sentence is none."""
+    assert without_credentials({"headers": {"X-Thing": value}}) == {"headers": {"X-Thing": "***"}}
+    for harmless in ("2024-10-21-preview", "application/json", "evals of the claims department", "v1"):
+        assert without_credentials({"headers": {"X-Thing": harmless}}) == {"headers": {"X-Thing": harmless}}

@@ -5,8 +5,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from evals.report.document import RunsPage
-from evals.report.page import packed
+from evals.report.document import RunsPage, packed
 from evals.report.questions import marked
 from evals.schemas import EvalRecord
 from evals.scoring.conclusion import measured

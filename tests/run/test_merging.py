@@ -149,8 +149,8 @@ def served(run: EvalRun, **keys: Any) -> EvalRun:
 
 DIFFERENT: dict[str, tuple[Callable[[EvalRun], EvalRun], str]] = {
     "rule": (lambda run: configured(run, match={"overlap_threshold": 0.5}), "match.overlap_threshold"),
-    "metrics": (lambda run: configured(run, metrics=["bleu"]), "its configuration: metrics.0"),
-    "gate": (lambda run: configured(run, gate=["mrr>=0.1"]), "its configuration: gate.0"),
+    "metrics": (lambda run: configured(run, metrics=["bleu"]), "its configuration: metrics"),
+    "gate": (lambda run: configured(run, gate=["mrr>=0.1"]), "its configuration: gate"),
     "money": (lambda run: configured(run, judge={"enabled": False, "max_cost_usd": 3.0}), "judge.max_cost_usd"),
     "seed": (lambda run: configured(run, seed=1), "its configuration: seed"),
     "server's key": (
@@ -161,7 +161,7 @@ DIFFERENT: dict[str, tuple[Callable[[EvalRun], EvalRun], str]] = {
         lambda run: resaved(run, fingerprints=[run.fingerprints[0].model_copy(update={"sha256": "0" * 64})]),
         "the questions that the datasets gave",
     ),
-    "schema": (lambda run: resaved(run, schema_version=1), "schema 1, not 2"),
+    "schema": (lambda run: resaved(run, schema_version=1), "schema 1, not schema 2"),
     "version": (
         lambda run: resaved(run, package_versions={**run.package_versions, "rag-evals": "0.0.1"}),
         "the version of rag-evals that measured it: 0.0.1",

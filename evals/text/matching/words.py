@@ -111,6 +111,8 @@ MOST_REPEATED = 4
 
 _BREAK = re.compile(r"(?<=[^\W\d_])[-\u2010]\s+(?=[^\W\d_])")
 
+_NAME = re.compile(r"(?<=[\w,] )[A-Z][^\W\d_]{2,}")
+
 _LETTERS_BEFORE, _LETTERS_AFTER = re.compile(r"[^\W\d_]+$"), re.compile(r"[^\W\d_]+")
 
 
@@ -143,6 +145,11 @@ class Words:
         """Whether the ends of lines may have cut words."""
         text = self.text
         return ("-\n" in text or "- " in text or "-\r" in text or "\u2010" in text) and bool(_BREAK.search(text))
+
+    @derived
+    def names(self) -> frozenset[str]:
+        """The words that are capitalised within a sentence, in lower case."""
+        return frozenset(map(str.lower, _NAME.findall(self.text)))
 
     @derived
     def shapes(self) -> tuple[str, ...]:
