@@ -81,15 +81,18 @@ def _show_table(out: Console, table: TextTable) -> None:
     """As a table where it fits, else a few lines a row."""
     if table.title:
         out.print(f"\n{table.title}", style="bold")
-    widths = _widths(table, out.width)
-    if widths is not None:
-        out.print(_drawn(table, widths))
-        return
+    for count in range(len(table.spare) + 1):
+        narrower = table.without(table.spare[:count])
+        widths = _widths(narrower, out.width)
+        if widths is not None:
+            out.print(_drawn(narrower, widths))
+            return
     for row in table.rows:
         name, *cells = map(plain, row.cells)
         out.print(Text(name, _STYLES[row.tone]))
         # A cell stays on one line with its title: what is folded is the row.
-        pairs = [f"{title} {cell}".replace(" ", "\xa0") for title, cell in zip(table.columns[1:], cells, strict=False)]
+        titled = zip(table.columns[1:], cells, strict=False)
+        pairs = [f"{title} {cell}".replace(" ", "\xa0") for title, cell in titled if cell]
         lines = wrap("; ".join(pairs), out.width - len(_INDENT), break_long_words=False, break_on_hyphens=False)
         for line in (*lines, *wrap(plain(row.remark), out.width - len(_INDENT))):
             out.print(Padding(Text(line.replace("\xa0", " ")), (0, 0, 0, len(_INDENT)), expand=False))
@@ -110,7 +113,7 @@ def _widths(table: TextTable, room: int) -> list[int] | None:
         for title, column, width in zip(table.columns, texts, widths, strict=True)
     ]
     widths[0] += len(_indent(table))
-    least[0] = widths[0]
+    least[0] = min(widths[0], _SHORTENED) if table.spare else widths[0]
     widths[0] = max(widths[0], *(min(len(row.remark) + 2 * len(_INDENT), _REMARK) for row in table.rows), 0)
     excess = sum(widths) + len(_INDENT) * (len(widths) - 1) - room
     for place in sorted(range(len(widths)), key=lambda place: least[place] - widths[place]):
@@ -133,6 +136,16 @@ def plain_table() -> Grid:
     return Grid(box=None, pad_edge=False, show_edge=False)
 
 
+_SHORTENED = 24
+"""To so many columns names are folded where a table leaves columns out."""
+
+
+def _folded(name: str, width: int) -> str:
+    """A name in lines of at most so many columns, broken behind an underscore."""
+    at = name.rfind("_", 0, width) + 1
+    return name if len(name) <= width or not at else f"{name[:at]}\n{_folded(name[at:], width)}"
+
+
 def _drawn(table: TextTable, widths: Sequence[int]) -> Grid:
     drawn = Grid(box=None, pad_edge=False, show_edge=False, padding=(0, len(_INDENT), 0, 0))
     for place, (title, width) in enumerate(zip(table.columns, widths, strict=True)):
@@ -140,7 +153,7 @@ def _drawn(table: TextTable, widths: Sequence[int]) -> Grid:
         drawn.add_column(Text(title), justify="right" if is_number else "left", width=width)
     for row in table.rows:
         name, *cells = map(plain, row.cells)
-        first = Text(f"{_indent(table) if cells else ''}{name}")
+        first = Text(_folded(f"{_indent(table) if cells else ''}{name}", widths[0]))
         remark = Padding(Text(plain(row.remark), "dim"), (0, 0, 0, 2 * len(_INDENT)))
         drawn.add_row(Group(first, remark) if row.remark else first, *map(Text, cells), style=_STYLES[row.tone])
     return drawn

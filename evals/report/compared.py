@@ -87,7 +87,7 @@ def comparison_table(comparison: Comparison, labels: Sequence[str]) -> TextTable
         columns = ["metric", first, others[0], f"{others[0]} − {first}", "interval", "p", "n", f"{others[0]} is"]
         pairs = sorted(comparison.against[0].pairs, key=worst_first)
         rows = [TableRow(pair_cells(pair), TONES.get(pair.verdict, "")) for pair in pairs]
-        return TextTable(columns, rows, "What moved", columns[-1:])
+        return TextTable(columns, rows, "What moved", columns[-1:], spare=["p", columns[3]])
     against = [f"{label} against {first}" for label in others]
     rows = [_row_of(row, comparison.against) for row in comparison.metrics]
     return TextTable(["metric", *labels, "n", *against], rows, "Metrics", against)

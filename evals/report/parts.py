@@ -53,12 +53,27 @@ class TableRow:
 
 @dataclass(frozen=True, slots=True)
 class TextTable:
-    """A table; all columns but the first hold numbers, unless they are among `words`."""
+    """A table; all columns but the first hold numbers, unless they are among `words`.
+
+    Attributes:
+        columns: Their titles.
+        rows: The rows.
+        title: Of the table.
+        words: Columns of text, which may be folded.
+        spare: Columns that a narrow terminal may leave out, the first one first.
+    """
 
     columns: Sequence[str]
     rows: Sequence[TableRow]
     title: str = ""
     words: Sequence[str] = ()
+    spare: Sequence[str] = ()
+
+    def without(self, left_out: Sequence[str]) -> "TextTable":
+        """The table without some columns."""
+        kept = [place for place, column in enumerate(self.columns) if column not in left_out]
+        rows = [replace(row, cells=[row.cells[place] for place in kept if place < len(row.cells)]) for row in self.rows]
+        return replace(self, columns=[self.columns[place] for place in kept], rows=rows)
 
 
 ShownPart = TextLine | TextTable
