@@ -199,3 +199,48 @@ def test_runs_are_named_by_name_and_by_file(hits: Cli, compare: Cli, evals_cli: 
     for command in (("show",), ("export", "--run-id"), ("gate", "--gate", "mrr>=0")):
         assert evals_cli(command[0], *command[1:], path, "--runs-dir", tmp_path / "none").code in (0, 4)
         assert evals_cli(command[0], *command[1:], "before", "--runs-dir", tmp_path / "runs").code in (0, 4)
+
+
+def test_a_verdict_over_other_questions_has_its_own_values_beside_it(hits: Cli, compare: Cli) -> None:
+    """A third run of few questions changes what all have in common, not what the other two say of each other."""
+    hits("aaaa", 40)
+    hits("bbbb", 10)
+    hits("cccc", 8, n=8)
+    out = compare("aaaa", "bbbb", "cccc", "--pareto").out
+    row = next(line for line in out.splitlines() if line.startswith("mrr"))
+    assert re.fullmatch(r"mrr ↑ +1\.000 +1\.000 +1\.000 +8 +worse: 1\.000 → 0\.250, n 40 +identical *", row)
+    assert "A is better than B on " in out
+
+
+def test_a_primary_metric_that_vanished_is_a_loss(save: Cli, compare: Cli) -> None:
+    """It is said with "!", and a gate that depends on it fails, whichever group it is of."""
+    both = {"mrr": 1.0, "recall_at_1": 1.0, "cost_per_query": 0.1}
+    save("aaaa", {f"q{n}": both for n in range(30)})
+    save("bbbb", {f"q{n}": {"mrr": 1.0} for n in range(30)})
+    for primary in ("recall_at_1", "cost_per_query"):
+        flags = ("aaaa", "bbbb", "--primary", primary)
+        assert f"! this comparison is about {primary}, of which bbbb has no value" in " ".join(
+            compare(*flags).out.split()
+        )
+        gate = compare(*flags, "--fail-on-regression")
+        assert (gate.code, f"{primary} has no value any more" in gate.err) == (1, True)
+
+
+def test_a_primary_metric_that_cannot_be_tested_fails_the_gate(hits: Cli, compare: Cli) -> None:
+    """What the comparison is about is not known to be no worse; latency fails no gate here either."""
+    hits("aaaa", 30, eval_config={"match": {"overlap_threshold": 0.5}})
+    hits("bbbb", 30)
+    gate = ("aaaa", "bbbb", "--fail-on-regression", "--primary")
+    assert compare(*gate, "abstention_false_negative_rate").code == 0
+    result = compare(*gate, "mrr")
+    assert (result.code, "mrr could not be tested" in result.err) == (1, True)
+    assert compare(*gate, "latency_p50").code == 0
+
+
+def test_different_concurrency_is_said_and_latency_not_judged(hits: Cli, compare: Cli) -> None:
+    """No verdict, and no objective."""
+    hits("aaaa", 30)
+    hits("bbbb", 30, concurrency=1)
+    out = compare("aaaa", "bbbb", "--pareto").out
+    assert "no verdict on latency" in out
+    assert "left out: latency (latency_p50: the runs had different concurrency)" in out
