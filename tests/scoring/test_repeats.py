@@ -8,7 +8,6 @@ import pytest
 
 from evals.config import EvalConfig
 from evals.errors import ConfigError
-from evals.run.setup import check_config
 from evals.run.work import load_workload
 from evals.schemas import EvalQuestion, EvalRun, MetricGroup, MetricResult
 from evals.schemas.run_parts import RepeatedMetric
@@ -155,12 +154,6 @@ def test_an_id_of_the_file_that_a_question_would_get_is_named(
     config = EvalConfig.build({"dataset_file": str(file), "runs_dir": str(tmp_path / "runs"), **keys})
     with pytest.raises(ConfigError, match=f"'{own}' is in 'own', and is what question 'q1' is called"):
         load_workload(config)
-
-
-def test_shards_are_not_repeated() -> None:
-    """Nobody would put their answers together."""
-    with pytest.raises(ConfigError, match="of shards"):
-        check_config(EvalConfig.build({"shard": "1/2", "repeats": 2, "judge": False}))
 
 
 def test_a_run_with_repeats_shows_how_stable_it_is(
