@@ -7,8 +7,9 @@ from statistics import fmean
 
 from evals.datasets.answers import each_answer
 from evals.judges.record import disagreements
-from evals.metrics.base import BaseMetric
-from evals.schemas import EvalRecord, EvalResponse, EvalRun, JudgeVerdict
+from evals.metrics.base import Aggregation, BaseMetric
+from evals.metrics.sample import Sample
+from evals.schemas import EvalRecord, EvalResponse, EvalRun, JudgeVerdict, MetricGroup, MetricResult
 from evals.schemas.response import Outcomes
 from evals.scoring.abstention import AbstentionTable, RiskCoverage, cell_of, confidence_and_loss, curve_of, table_of
 from evals.scoring.diagnosis.counts import WrongSlice, wrong_slices
@@ -17,6 +18,24 @@ from evals.scoring.diagnosis.stages import StageRecall, StagesSeen, add_stages, 
 from evals.scoring.notes import AnswerTally
 from evals.scoring.scorecard import score_record, slice_value
 from evals.scoring.settings import ScoringContext
+
+
+class Quality(BaseMetric):
+    """A metric of which the tests write the results themselves."""
+
+    name = "quality"
+    group = MetricGroup.GENERATION
+    suites = frozenset()
+
+    def measure(self, case: Sample) -> MetricResult:
+        raise NotImplementedError
+
+
+class Count(Quality):
+    """The same, where values are added up."""
+
+    name = "count"
+    aggregation = Aggregation.SUM
 
 
 def run_to_conclude(count: int) -> EvalRun:

@@ -114,11 +114,18 @@ def beside_scorecard(table: AbstentionTable, card: Scorecard) -> AbstentionTable
 
 def cell_of(record: EvalRecord, cases: ScoringContext) -> Cell | None:
     """Where a question counts: whether it cannot be answered, and whether the answer declines; None for nowhere."""
-    response, unanswerable = record.response, record.question.is_unanswerable
-    if response is None or response.error is not None or response.answer is None or unanswerable is None:
+    unanswerable = record.question.is_unanswerable
+    said = None if unanswerable is None else declines(record, cases)
+    return None if unanswerable is None or said is None else (unanswerable, said)
+
+
+def declines(record: EvalRecord, cases: ScoringContext) -> bool | None:
+    """Whether an answer declines; None where there is none, or the judge's word on it is lost."""
+    response = record.response
+    if response is None or response.error is not None or response.answer is None:
         return None
     case = cases.of(record)
-    return None if case.abstention_open else (unanswerable, case.abstained)
+    return None if case.abstention_open else case.abstained
 
 
 # How well a server's confidence tells its right answers from its wrong ones: risk by coverage.

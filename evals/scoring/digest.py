@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from operator import itemgetter
-from typing import Literal, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from pydantic import TypeAdapter
 
@@ -21,13 +21,13 @@ from evals.scoring.abstention import (
     cell_of,
     confidence_and_loss,
     curve_of,
+    declines,
     table_of,
 )
 from evals.scoring.diagnosis.counts import Diagnosis, RemarksSeen, add_remarks, diagnosis_of
 from evals.scoring.diagnosis.outcome import Finding, finding_of, needs_verification
 from evals.scoring.diagnosis.stages import Link, RunFacts, StageRecall, StagesSeen, add_stages, facts_of, recalls_of
-from evals.scoring.packing import pack, pack_texts, unpack, unpack_texts
-from evals.scoring.run_columns import RunColumns, columns_of
+from evals.scoring.run_columns import RunColumns, columns_of, pack, pack_texts, unpack, unpack_texts
 from evals.scoring.scorecard import slice_value
 from evals.scoring.settings import ScoringContext, confidence, score_settings, times_asked
 from evals.store.records import RecordFile
@@ -70,8 +70,7 @@ def in_turn(links: Iterable[BrokenLink], most: int | None = None) -> list[Broken
 # All that views derive of a run's records: made in one walk that holds none of them.
 
 
-Declines = Literal["?", "n", "y"]
-"""Whether an answer declines: yes, no; "?" where there is no answer, or the judge's word on it is lost."""
+_DECLINES: dict[bool | None, str] = {True: "y", False: "n", None: "?"}
 
 
 class RunSummary(Record):
@@ -86,7 +85,7 @@ class RunSummary(Record):
     risk: RiskCoverage | None
     stages: list[StageRecall]
     declines: str
-    """One of `Declines` a question."""
+    """A letter a question: y, n, or ? where there is no answer, or the judge's word on it is lost."""
     metrics: list[str]
     """The metrics that some record has, in the order in which they come."""
     keys: list[str]
@@ -113,7 +112,7 @@ class Collected:
     cells: Counter[Cell] = field(default_factory=Counter)
     confidences: list[tuple[float, float]] = field(default_factory=list)
     stages: StagesSeen = field(default_factory=dict)
-    declines: list[Declines] = field(default_factory=list)
+    declines: list[str] = field(default_factory=list)
     metrics: Counter[str] = field(default_factory=Counter)
     keys: set[str] = field(default_factory=set)
     ids: list[str] = field(default_factory=list)
@@ -151,7 +150,7 @@ class RunSummaryBuilder:
         if confidence is not None:
             to.confidences.append(confidence)
         add_stages(to.stages, record, cases, self.facts.library)
-        to.declines.append(_declines(record, cases))
+        to.declines.append(_DECLINES[declines(record, cases)])
         to.metrics.update(score.name for score in record.scores)
         to.keys.update(record.question.metadata)
 
@@ -192,16 +191,6 @@ def digest_of(run: EvalRun, records: Sequence[EvalRecord], cases: ScoringContext
     for number, record in enumerate(records):
         summary.add(number, record)
     return summary.build(confidence(run), times_asked(run))
-
-
-def _declines(record: EvalRecord, cases: ScoringContext) -> Declines:
-    response = record.response
-    if response is None or response.error is not None or response.answer is None:
-        return "?"
-    case = cases.of(record)
-    if case.abstention_open:
-        return "?"
-    return "y" if case.abstained else "n"
 
 
 # What was derived of a run's records, kept beside them, so that it is derived once.

@@ -1,5 +1,6 @@
 """The questions, answers and results of a run as columns, for statistics and comparisons: no text is held."""
 
+import json
 import sys
 from array import array
 from collections import Counter
@@ -16,6 +17,7 @@ from evals.schemas.dataset import CONVERSATION, EvalQuestion
 from evals.schemas.results import EvalRecord, MetricResult, Missing
 from evals.scoring.config import BY_DOCUMENT, BY_QUESTION
 from evals.scoring.stats.intervals import asked_again, parts_of
+from evals.store.record_index import little_endian
 from evals.text.folding import hash64
 
 # Which questions belong together, so that their values are not independent of each other.
@@ -161,7 +163,8 @@ class ScoreColumn:
         return {
             name: value
             for name, value in details.items()
-            if name in _READ_OF_ALL or (self.reads_details and _is_short(value))
+            if name in _READ_OF_ALL
+            or (self.reads_details and isinstance(value, int | float | str) and len(str(value)) <= _LONGEST)
         }
 
     def _code_of(self, kind: ResultKind) -> int:
@@ -282,10 +285,6 @@ def _counted(pairs: Iterable[tuple[_Key, int]]) -> Counter[_Key]:
 def reads_details(metric: BaseMetric | None) -> bool:
     """Whether a metric itself reads the details of results."""
     return metric is not None and type(metric).one_sided is not BaseMetric.one_sided
-
-
-def _is_short(value: object) -> bool:
-    return isinstance(value, bool | int | float) or (isinstance(value, str) and len(value) <= _LONGEST)
 
 
 class ScoreTable:
@@ -434,3 +433,65 @@ def columns_of(records: Iterable[EvalRecord], cluster: str) -> RunColumns:
     for name in columns.scores:
         columns.column(name)
     return columns
+
+
+# Columns as bytes: a line of JSON with names and tables, then the arrays, little-endian, in a row.
+
+_ARRAYS = ("numbers", "texts", "flags", "clusters", "repeats")
+
+_TEXTS = ("models", "errors")
+
+
+def pack(columns: RunColumns) -> bytes:
+    """The columns as bytes."""
+    scores = columns.scores.values()
+    arrays = [getattr(columns, name) for name in _ARRAYS]
+    arrays += [columns.gold[name] for name in GOLD]
+    arrays += [part for score in scores for part in (score.values, score.codes)]
+    head = {
+        "ids": columns.ids,
+        "texts": {name: pack_texts(getattr(columns, name)) for name in _TEXTS},
+        "scores": [[score.name, score.table] for score in scores],
+        "arrays": [part.typecode for part in arrays],
+    }
+    return b"".join([json.dumps(head).encode(), b"\n", *(little_endian(part).tobytes() for part in arrays)])
+
+
+def unpack(data: bytes, ids: Sequence[str] = ()) -> RunColumns:
+    """The columns that `pack` made these bytes of; the ids of all records, where they are given, are not held twice."""
+    line = data.index(b"\n") + 1
+    head = json.loads(data[:line])
+    arrays = _arrays(memoryview(data)[line:], head)
+    columns = RunColumns()
+    for name in _ARRAYS:
+        setattr(columns, name, next(arrays))
+    columns.gold = {name: next(arrays) for name in GOLD}
+    columns.ids = [ids[number] for number in columns.numbers] if ids else head["ids"]
+    for name in _TEXTS:
+        setattr(columns, name, unpack_texts(head["texts"][name]))
+    for name, table in head["scores"]:
+        kinds = [ResultKind(missing, reason, tuple(by), details) for missing, reason, by, details in table]
+        columns.scores[name] = ScoreColumn(name, next(arrays), next(arrays), kinds)
+    return columns
+
+
+def pack_texts(texts: Sequence[str | None]) -> list[Any]:
+    """A table of texts of which many are the same, and the place of each in it."""
+    table = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+    return [list(table), [table[text] for text in texts]]
+
+
+def unpack_texts(packed: list[Any]) -> list[Any]:
+    """The texts of which `pack_texts` made a table; each is held once."""
+    table, places = packed
+    return [table[place] for place in places]
+
+
+def _arrays(data: memoryview, head: Mapping[str, Any]) -> "Iterator[array[Any]]":
+    start, count = 0, len(head["ids"])
+    for code in head["arrays"]:
+        part = array(code)
+        end = start + count * part.itemsize
+        part.frombytes(data[start:end])
+        yield little_endian(part)
+        start = end

@@ -7,7 +7,7 @@ was selected and never asked, because the run ended before, has no results: it i
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from math import fsum, inf
 from statistics import fmean
@@ -75,10 +75,15 @@ def sample_of(
     """
     column = results if isinstance(results, ScoreColumn) else ScoreColumn.of(metric, results)
     labels = list(map(str, range(len(column)))) if clusters is None else clusters
-    rows = list(_rows(column, labels, metric.worst if worst_on_error else None))
-    valued = [(value, label) for value, _, label in rows if value is not None]
-    plain = StratifiedSample([value for value, _ in valued], [label for _, label in valued])
-    return _weighted(plain, rows, column) if _says_what_is_lost(column) else plain
+    worst = metric.worst if worst_on_error else None
+    told = [label for label, code in zip(labels, column.codes, strict=True) if code]
+    plain = StratifiedSample([], [])
+    for (value, kind), label in zip(column, told, strict=True):
+        counts_as = worst if kind.missing == "transport" else value
+        if counts_as is not None:
+            plain.values.append(counts_as)
+            plain.clusters.append(label)
+    return _weighted(plain, column, told, worst) if _says_what_is_lost(column) else plain
 
 
 def _says_what_is_lost(column: ScoreColumn) -> bool:
@@ -87,22 +92,15 @@ def _says_what_is_lost(column: ScoreColumn) -> bool:
     return bool(lost) and all(kind.judged_by for kind in lost)
 
 
-_Row = tuple[float | None, ResultKind, str]
-"""The value of a result, what is said of it, and its label."""
-
-
-def _rows(column: ScoreColumn, labels: Sequence[str], worst: float | None) -> Iterator[_Row]:
-    """The results that count: where no answer came, the worst value, if there is one."""
-    told = (label for label, code in zip(labels, column.codes, strict=True) if code)
-    for (value, kind), label in zip(column, told, strict=True):
-        if kind.missing != "transport":
-            yield value, kind, label
-        elif worst is not None:
-            yield worst, kind, label
-
-
-def _weighted(plain: StratifiedSample, rows: Sequence[_Row], column: ScoreColumn) -> StratifiedSample:
-    observed = [Observation(kind.judged_by, value, kind.missing in WITHOUT_VERDICT) for value, kind, _ in rows]
+def _weighted(
+    plain: StratifiedSample, column: ScoreColumn, labels: Sequence[str], worst: float | None
+) -> StratifiedSample:
+    pairs = [
+        (_observed(value, kind, worst), label)
+        for (value, kind), label in zip(column, labels, strict=True)
+        if worst is not None or kind.missing != "transport"
+    ]
+    observed = [each for each, _ in pairs]
     weighted = weigh(observed)
     if weighted is None:
         return StratifiedSample([], [], reason=_why_none(observed, column) if plain.values else None)
@@ -111,7 +109,11 @@ def _weighted(plain: StratifiedSample, rows: Sequence[_Row], column: ScoreColumn
     strata = _strata(observed, weighted)
     if weighted.uniform:
         return replace(plain, strata=strata)
-    return replace(plain, weighted=weighted, all_clusters=tuple(label for *_, label in rows), strata=strata)
+    return replace(plain, weighted=weighted, all_clusters=tuple(label for _, label in pairs), strata=strata)
+
+
+def _observed(value: float | None, kind: ResultKind, worst: float | None) -> Observation:
+    return Observation(kind.judged_by, worst if kind.missing == "transport" else value, kind.missing in WITHOUT_VERDICT)
 
 
 def _strata(observed: Sequence[Observation], weighted: Weighted) -> JudgedStrata:

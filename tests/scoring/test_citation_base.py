@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -35,7 +36,7 @@ def _note(records: Sequence[EvalRecord], base: int = 1) -> str | None:
 
 
 @pytest.mark.parametrize(
-    ("base", "indices", "said"),
+    ("base", "answers", "said"),
     [
         (1, [[0], [0]], "none of the 2 cited indices is .* citations.base: 1: citations.base: 0 fits all"),
         (0, [[5], [5]], "citations.base: 0: citations.base: 1 fits all"),
@@ -43,51 +44,21 @@ def _note(records: Sequence[EvalRecord], base: int = 1) -> str | None:
         (1, [[100]], "no citations.base fits"),
         (1, [[100, 900], [2]], None),
         (1, [[7000], [8123], [9999]], "no citations.base fits"),
+        (1, [[0], [1], [2], [3], [4]], "1 of 5 cited indices are .* citations.base: 1, .* citations.base: 0, which"),
+        (0, [[1], [2], [3], [4], [5]], "1 of 5 cited indices are .* citations.base: 0, .* citations.base: 1, which"),
+        pytest.param(1, [[0], *[[2]] * 10], None, id="one outside among many is a slip"),
+        (1, [([1], 1), ([2], 2), ([3], 3)], "3 of 3 citations miss the gold by exactly one .*base: 1: .*base: 0 seems"),
+        (0, [([2], 1), ([3], 2), ([4], 3)], "3 of 3 citations miss the gold by exactly one .*base: 0: .*base: 1 seems"),
+        pytest.param(1, [([2], 2)] * 2, None, id="two misses show nothing"),
+        pytest.param(1, [([2], 2)] * 3 + [([3], 2)] * 3, None, id="half are right"),
+        pytest.param(1, [([1], 1)] * 5 + [([5], 4)], None, id="by the other base the last would lie outside"),
     ],
 )
-def test_indices_of_which_none_is_that_of_a_chunk(base: int, indices: list[list[int]], said: str | None) -> None:
-    """The base that fits is named; one index alone shows none but 0 and 1."""
-    note = _note([_record(cited) for cited in indices], base)
-    if said is None:
-        assert note is None
-    else:
-        assert note is not None
-        assert re.search(said, note)
-
-
-@pytest.mark.parametrize(("base", "other"), [(1, 0), (0, 1)])
-def test_a_base_by_which_no_index_lies_outside_is_named(base: int, other: int) -> None:
-    """The first chunk is cited as 0 where 1 was expected, or the last of n as n where counting was to begin at 0."""
-    records = [_record([other + place], gold_at=None) for place in (0, 1, 2, 3, 4)]
-    note = _note(records, base)
-    assert note is not None
-    assert f"1 of 5 cited indices are those of no retrieved chunk with citations.base: {base}" in note
-    assert f"citations.base: {other}, which" in note
-
-
-def test_one_index_outside_among_many_is_a_slip_of_the_model() -> None:
-    """A base is not named for less than a tenth of them."""
-    assert _note([_record([0]), *[_record([2])] * 10]) is None
-
-
-@pytest.mark.parametrize(("base", "other"), [(1, 0), (0, 1)])
-def test_citations_that_miss_the_gold_by_one_name_the_other_base(base: int, other: int) -> None:
-    """Each index is that of a chunk, and the gold stands in its neighbour."""
-    note = _note([_record([other + place], gold_at=place) for place in (1, 2, 3)], base)
-    assert note is not None
-    assert f"3 of 3 citations miss the gold by exactly one chunk with citations.base: {base}" in note
-    assert f"citations.base: {other} seems" in note
-
-
-def test_two_misses_by_one_show_nothing() -> None:
-    """Nor do many of which half are right."""
-    assert _note([_record([2], gold_at=2)] * 2) is None
-    assert _note([*[_record([2], gold_at=2)] * 3, *[_record([3], gold_at=2)] * 3]) is None
-
-
-def test_the_base_of_a_server_that_cites_its_last_chunk_is_not_doubted() -> None:
-    """By the other base that index would lie outside, so a model that likes the first chunk is just that."""
-    assert _note([*[_record([1], gold_at=1)] * 5, _record([5], gold_at=4)]) is None
+def test_a_base_that_fits_better_is_named(base: int, answers: list[Any], said: str | None) -> None:
+    """By indices that no chunk has, or that miss the gold beside them by one; each with the place of the gold."""
+    pairs = [one if isinstance(one, tuple) else (one, None) for one in answers]
+    note = _note([_record(cited, gold_at=gold_at) for cited, gold_at in pairs], base)
+    assert note is None if said is None else re.search(said, note or "")
 
 
 @settings(derandomize=True, deadline=None, max_examples=50)

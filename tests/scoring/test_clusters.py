@@ -2,33 +2,21 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
+from whole_runs import Quality
 
 from evals.compare import SavedRun, compare_runs
 from evals.config import EvalConfig
 from evals.errors import ConfigError
-from evals.metrics.base import BaseMetric
-from evals.metrics.sample import Sample
 from evals.run.work import load_workload
-from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, GoldPassage, MetricGroup, MetricResult
+from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, GoldPassage
 from evals.scoring.run_columns import check_cluster, cluster_of
 from evals.scoring.scorecard import make_scorecard, summarise
 from evals.scoring.settings import ScoreSettings, score_settings
 
 BOOK = [GoldPassage(document_id="book"), GoldPassage(document_id="map")]
-
-
-class Quality(BaseMetric):
-    """A metric from 0 to 1."""
-
-    name = "quality"
-    group = MetricGroup.GENERATION
-    suites: ClassVar = frozenset()
-
-    def measure(self, case: Sample) -> MetricResult:
-        return self.result(1.0)
 
 
 def question(number: int, **parts: Any) -> EvalQuestion:

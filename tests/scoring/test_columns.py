@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from evals.metrics.registry import parse_metric
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, MetricGroup, MetricResult
-from evals.scoring.packing import pack, unpack
-from evals.scoring.run_columns import ANSWERABLE, CHUNKS, ScoreColumn, ScoreTable, columns_of
+from evals.scoring.run_columns import ANSWERABLE, CHUNKS, ScoreColumn, ScoreTable, columns_of, pack, unpack
 
 _MISSING = st.sampled_from(["not_applicable", "transport", "judge"])
 _RESULT = st.one_of(

@@ -1,8 +1,7 @@
 """Conditions by which a run passes or fails."""
 
-from datetime import UTC, datetime
-
 import pytest
+from whole_runs import run_to_conclude
 
 from evals.errors import ConfigError
 from evals.schemas import (
@@ -12,7 +11,6 @@ from evals.schemas import (
     MetricInterval,
     MetricSummary,
     Scorecard,
-    ServerRecord,
     WeightedScore,
 )
 from evals.scoring.gates import check_gates, parse_gate, problem_of
@@ -39,18 +37,9 @@ def run() -> EvalRun:
             higher_is_better=True,
         )
 
-    return EvalRun(
-        id="a",
-        name="a",
-        created_at=datetime(2026, 1, 15, tzinfo=UTC),
-        datasets=[],
-        question_count=1,
-        server=ServerRecord(url="http://h", profile="rag-server"),
-        seed=1,
-        concurrency=1,
-        scorecard=Scorecard(metrics=[summary("mrr", 0.8, None), summary("faithfulness", None, "no judge")]),
-        weighted_score=WeightedScore(score=0.7, coverage=0.8),
-    )
+    card = Scorecard(metrics=[summary("mrr", 0.8, None), summary("faithfulness", None, "no judge")])
+    score = WeightedScore(score=0.7, coverage=0.8)
+    return run_to_conclude(1).model_copy(update={"scorecard": card, "weighted_score": score})
 
 
 @pytest.mark.parametrize(

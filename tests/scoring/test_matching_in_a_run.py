@@ -1,13 +1,13 @@
 """What a whole run says about matching reaches every number, and a reader hears of it."""
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 
 import pytest
+from whole_runs import run_to_conclude
 
 from evals.config import EvalConfig
 from evals.metrics.registry import select
-from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, GoldPassage, RetrievedChunk, ServerRecord
+from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, GoldPassage, RetrievedChunk
 from evals.scoring.conclusion import Scorer
 from evals.scoring.diagnosis import diagnose
 from evals.scoring.diagnosis.stages import RunFacts
@@ -51,17 +51,7 @@ def concluded() -> Conclude:
     def make(
         asked: Sequence[EvalRecord], *, notes: Sequence[str] = (), **match: object
     ) -> tuple[EvalRun, list[EvalRecord]]:
-        run = EvalRun(
-            id="abc12345",
-            name="trial",
-            created_at=datetime(2026, 1, 15, tzinfo=UTC),
-            datasets=["golden"],
-            question_count=len(asked),
-            server=ServerRecord(url="http://localhost:8001", profile="rag-server"),
-            seed=42,
-            concurrency=4,
-            notes=list(notes),
-        )
+        run = run_to_conclude(len(asked)).model_copy(update={"notes": list(notes)})
         config = EvalConfig.build({"match": match})
         conclusion = Scorer(run, METRICS, ScoringContext(ScoreSettings(match=config.match)).within(asked), config)
         scored = list(conclusion.scored(asked))

@@ -3,22 +3,12 @@
 import asyncio
 
 import pytest
+from whole_runs import run_to_conclude
 
-from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, ServerRecord
+from evals.schemas import EvalQuestion, EvalRecord, EvalResponse
 from evals.scoring.conclusion import Measured, measured
 
-RUN = EvalRun.model_validate(
-    {
-        "id": "abc",
-        "name": "run",
-        "created_at": "2026-01-01T00:00:00Z",
-        "datasets": ["own"],
-        "question_count": 1,
-        "server": ServerRecord(url="http://127.0.0.1", profile="rag"),
-        "seed": 1,
-        "concurrency": 1,
-    }
-)
+RUN = run_to_conclude(1)
 RECORD = EvalRecord(question=EvalQuestion(id="q", question="Which?"), response=EvalResponse(answer="That."))
 
 

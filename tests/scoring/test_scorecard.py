@@ -7,12 +7,11 @@ from typing import Any, ClassVar
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from whole_runs import score_records
+from whole_runs import Count, Quality, score_records
 
-from evals.metrics.base import Aggregation, BaseMetric
+from evals.metrics.base import BaseMetric
 from evals.metrics.performance import LatencyP50
 from evals.metrics.registry import select
-from evals.metrics.sample import Sample
 from evals.schemas import (
     EvalQuestion,
     EvalRecord,
@@ -39,28 +38,11 @@ MISSING = ("not_applicable", "transport", "judge")
 Outcome = float | str
 
 
-class Quality(BaseMetric):
-    """A metric of which the tests write the results themselves."""
-
-    name = "quality"
-    group = MetricGroup.GENERATION
-
-    def measure(self, case: Sample) -> MetricResult:
-        raise NotImplementedError
-
-
 class Harm(Quality):
     """The same, where less is better."""
 
     name = "harm"
     higher_is_better: ClassVar[bool | None] = False
-
-
-class Count(Quality):
-    """The same, where values are added up."""
-
-    name = "count"
-    aggregation = Aggregation.SUM
 
 
 @pytest.fixture

@@ -21,8 +21,7 @@ from evals.schemas import (
     ServerRecord,
 )
 from evals.scoring.config import scoring_config
-from evals.scoring.run_columns import columns_of
-from evals.scoring.scorecard import by_threshold, make_scorecard, slice_scorecard
+from evals.scoring.scorecard import by_threshold, make_scorecard
 from evals.scoring.settings import ScoreSettings, ScoringContext, known_metrics, score_settings
 
 TEXT = "the cooling-off period is fourteen days from the day on which the policy begins"
@@ -60,20 +59,6 @@ def records() -> list[EvalRecord]:
         )
         for name, response in (("right", right), ("lost", lost))
     ]
-
-
-@pytest.mark.parametrize("on_error", ["exclude", "worst"])
-def test_a_slice_of_all_questions_is_the_scorecard(
-    saved: Callable[..., EvalRun], records: list[EvalRecord], on_error: str
-) -> None:
-    """By one rule, so that no figure of a run stands against another."""
-    settings = score_settings(saved(on_error=on_error))
-    metrics = select([], ["recall_at_5", "mrr"])
-    scored = score_records(metrics, records, ScoringContext(settings))
-    whole = make_scorecard(metrics, scored, settings)
-    columns = columns_of(scored, settings.cluster)
-    assert slice_scorecard(metrics, columns, range(len(columns.ids)), settings) == whole
-    assert [summary.value for summary in whole.metrics] == [0.5 if on_error == "worst" else 1.0] * 2
 
 
 @pytest.mark.parametrize("on_error", ["exclude", "worst"])

@@ -5,7 +5,6 @@ from statistics import fmean
 from typing import Any
 
 import pytest
-from scipy.stats import hypergeom
 from whole_runs import score_records
 
 from evals.metrics.claims import ClaimPrecision, NuggetAll
@@ -14,7 +13,6 @@ from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, JudgeVerdict, 
 from evals.scoring.missing import find_losses, notes_on_datasets, notes_on_losses
 from evals.scoring.scorecard import make_scorecard
 from evals.scoring.settings import ScoreSettings, ScoringContext
-from evals.scoring.stats.intervals import too_many_p
 
 METRICS = [AnswerCorrectness(), NuggetAll(), ClaimPrecision()]
 SETTINGS = ScoreSettings(judged=True)
@@ -191,13 +189,3 @@ def test_repeats_lost_at_different_calls_of_a_chain_leave_the_one_that_is_whole(
     records = scored(lambda _n, name, repeat: (name, repeat) in gone, repeats=3)
     found = summary(records, "nugget_all")
     assert (found.value, found.counts.judge) == (None, QUESTIONS - REFUSALS)
-
-
-@pytest.mark.parametrize(
-    ("marked", "size", "all_marked", "total"), [(3, 10, 5, 40), (0, 4, 4, 9), (5, 5, 5, 10), (7, 9, 8, 12)]
-)
-def test_the_share_of_a_group_is_tested_as_by_scipy(marked: int, size: int, all_marked: int, total: int) -> None:
-    """Fisher's exact test, one-sided."""
-    assert too_many_p(marked, size, all_marked, total) == pytest.approx(
-        hypergeom.sf(marked - 1, total, all_marked, size)
-    )

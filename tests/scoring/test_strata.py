@@ -11,43 +11,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import t as student
+from whole_runs import Count, Quality
 
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.metrics.generation import AnswerCorrectness
 from evals.metrics.ragas import RagasFaithfulness
-from evals.metrics.sample import Sample
-from evals.schemas import MetricGroup, MetricResult, MetricSummary
+from evals.schemas import MetricResult, MetricSummary
 from evals.scoring.scorecard import summarise
 from evals.scoring.settings import ScoreSettings
 
 LOST = "judge unparsable: no JSON"
 
 
-class Share(BaseMetric):
-    """A metric of which the tests write the results themselves."""
-
-    name = "share"
-    group = MetricGroup.GENERATION
-
-    def measure(self, case: Sample) -> MetricResult:
-        raise NotImplementedError
-
-
-class Directionless(Share):
+class Directionless(Quality):
     """The same, where neither way is better."""
 
     name = "directionless"
     higher_is_better: ClassVar[bool | None] = None
 
 
-class Tally(Share):
-    """The same, added up."""
-
-    name = "tally"
-    aggregation = Aggregation.SUM
-
-
-class Middle(Share):
+class Middle(Quality):
     """The same, of which the median counts."""
 
     name = "middle"
@@ -111,7 +94,7 @@ def test_with_no_verdict_at_all_there_is_no_value() -> None:
 
 def test_where_all_needed_the_same_verdicts_the_plain_mean_stands() -> None:
     """To the last digit, with the interval of the verdicts that there are."""
-    metric, values = Share(), (0.1, 0.7, 0.35, 1.0, 0.9)
+    metric, values = Quality(), (0.1, 0.7, 0.35, 1.0, 0.9)
     found = summary(metric, judged(metric, *values, "judge", "judge"))
     plain = summary(metric, judged(metric, *values))
     assert (found.value, found.ci, found.interval) == (plain.value, plain.ci, plain.interval)
@@ -120,7 +103,7 @@ def test_where_all_needed_the_same_verdicts_the_plain_mean_stands() -> None:
 
 def test_results_that_do_not_say_what_they_hang_on_are_as_they_were() -> None:
     """A run of before does not say which of its values needed a judge."""
-    metric = Share()
+    metric = Quality()
     lost = metric.undefined(LOST, missing="judge")
     found = summary(metric, settled(metric, 0.0, 1.0, 0.8), [lost])
     assert (found.value, found.strata) == (0.6, None)
@@ -138,7 +121,7 @@ def test_a_count_is_what_was_counted(
     parts: tuple[list[float], list[Any]], value: float, estimate: float | None, bounds: Any
 ) -> None:
     """Its interval is of the questions that were decided; what the lost ones would add is an estimate by itself."""
-    metric = Tally()
+    metric = Count()
     found = summary(metric, settled(metric, *parts[0]), judged(metric, *parts[1]))
     assert (found.value, found.estimate, found.bounds) == (value, pytest.approx(estimate), bounds)
     assert found.ci[0] < value < found.ci[1] <= found.sample_size
@@ -166,7 +149,7 @@ values = st.one_of(st.floats(0, 1), st.just("not_applicable"))
 @given(made=st.lists(st.tuples(kinds, values, st.booleans()), min_size=1, max_size=25))
 def test_the_value_without_losses_lies_within_the_bounds_with_them(made: list[tuple[str, Any, bool]]) -> None:
     """Whatever is lost, whether it has a value or none."""
-    metric = Share()
+    metric = Quality()
     clean: list[MetricResult] = []
     faulty: list[MetricResult] = []
     for kind, value, lost in made:
@@ -268,7 +251,7 @@ def interval_by_the_page(results: Sequence[MetricResult], labels: Sequence[str])
 @pytest.mark.parametrize("seed", range(6))
 def test_value_and_interval_can_be_computed_again_by_the_page(seed: int, size: int) -> None:
     """From the values, their kinds of missing and the verdicts that they hang on, and nothing else."""
-    rng, metric = random.Random(seed), Share()  # noqa: S311 - a simulation
+    rng, metric = random.Random(seed), Quality()  # noqa: S311 - a simulation
     results = []
     for _ in range(80):
         path = rng.choice([[], ["a"], ["b"], ["b", "c"], ["a", "b", "c"]])

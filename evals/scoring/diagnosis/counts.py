@@ -44,40 +44,35 @@ def wrong_slices(
         confidence: Of all intervals together.
         questions: Where questions were asked several times, by these numbers which one it was.
     """
-    distinct: dict[str, set[str]] = {}
+    distinct: dict[str, set[int | str]] = {}
     broken: dict[str, Counter[Link | None]] = {}
-    all_asked = all_wrong = 0
+    every: Counter[bool] = Counter()
     for number, value in asked:
         link = links.get(number)
         link = link if link is not None and link.is_failure else None
-        all_asked, all_wrong = all_asked + 1, all_wrong + (link is not None)
+        every[link is not None] += 1
         if value is not None:
             broken.setdefault(value, Counter())[link] += 1
-            if questions is not None:
-                distinct.setdefault(value, set()).add(questions[number])
+            distinct.setdefault(value, set()).add(questions[number] if questions else number)
     each = 1 - (1 - confidence) / max(len(broken), 1)
-    slices = [
-        _slice(value, found, (all_wrong, all_asked), each, len(distinct.get(value, ())) or found.total())
-        for value, found in broken.items()
-    ]
+    slices = [_slice(value, found, every, each, len(distinct[value])) for value, found in broken.items()]
     return sorted(slices, key=lambda one: (-one.interval[0], -one.share, one.value))
 
 
 def _slice(
-    value: str, found: "Counter[Link | None]", every: tuple[int, int], confidence: float, distinct: int
+    value: str, found: "Counter[Link | None]", every: Counter[bool], confidence: float, distinct: int
 ) -> WrongSlice:
     """A slice, beside how many of all went wrong; a question that was asked again is no more evidence."""
-    asked, right = found.total(), found[None]
-    wrong, times = asked - right, asked / distinct
-    interval = wilson(wrong, asked, confidence, times=times) or (0.0, 1.0)
-    marked, all_marked = int(wrong / times), int(every[0] / times)
-    total = max(int(every[1] / times), distinct, all_marked)
+    asked = found.total()
+    wrong, times = asked - found[None], asked / distinct
+    marked, all_marked = int(wrong / times), int(every[True] / times)
+    total = max(int(every.total() / times), distinct, all_marked)
     return WrongSlice(
         value=value,
         asked=asked,
         wrong=wrong,
         share=wrong / asked,
-        interval=interval,
+        interval=wilson(wrong, asked, confidence, times=times) or (0.0, 1.0),
         is_worse=too_many_p(marked, distinct, all_marked, total) < 1 - confidence,
         links={link: count for link, count in found.most_common() if link is not None and count},
     )

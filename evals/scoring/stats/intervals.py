@@ -4,6 +4,7 @@ Written here because scipy takes more than 100 MB; tests compare the p values wi
 """
 
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -49,7 +50,8 @@ def distinct(labels: Sequence[str] | None, n: int) -> Sequence[str]:
 def questions_among(places: Iterable[int], labels: Sequence[str] | None) -> int:
     """How many questions the values at some places are of."""
     chosen = list(places)
-    return len(chosen) if labels is None else len(set(distinct([labels[place] for place in chosen], len(chosen))))
+    own = labels and [labels[place] for place in chosen]
+    return len(set(distinct(own, len(chosen)))) if own and any(_OF in label for label in own) else len(chosen)
 
 
 def units(labels: Sequence[str] | None, n: int) -> tuple[Sequence[str], int, bool]:
@@ -118,12 +120,15 @@ def group(values: Sequence[float], labels: Sequence[str] | None, weights: Sequen
         weights: How many values each stands for, as of `Grouped`; 1 where None.
     """
     n = len(values)
-    own = [1.0] * n if weights is None else weights
-    there = [place for place, weight in enumerate(own) if weight]
-    _, clusters, few = units(labels and [labels[place] for place in there], len(there))
-    by = distinct(labels, n) if few else units(labels, n)[0]
-    sums, sizes = _sums(values, by), _sums(own, by)
-    return Grouped(values, own, sums, sizes, len(there), clusters, few, questions_among(there, labels))
+    own = weights or [1.0] * n
+    there: Sequence[int] = range(n)
+    by, clusters, few = units(labels, n)
+    if weights is not None:  # the clusters are those of the values that are there
+        there = [place for place, weight in enumerate(own) if weight]
+        _, clusters, few = units(labels and [labels[place] for place in there], len(there))
+        by = distinct(labels, n) if few else by
+    sizes = list(Counter(by).values()) if weights is None else _sums(own, by)
+    return Grouped(values, own, _sums(values, by), sizes, len(there), clusters, few, questions_among(there, labels))
 
 
 def _sums(values: Sequence[float], labels: Sequence[str]) -> list[float]:
