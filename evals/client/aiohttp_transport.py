@@ -9,7 +9,7 @@ from weakref import WeakSet
 import aiohttp
 from yarl import URL
 
-from evals.client.connections import Incoming, Kinds, Outgoing, Proxy, Surplus, Words, broken, decoded, unread
+from evals.client.connections import ErrorKinds, ErrorWords, Incoming, Outgoing, Proxy, Surplus, broken, decoded, unread
 
 _IDLE_S = 4.0
 """How long a connection waits for its next request: less than the five seconds after which common servers close."""
@@ -17,7 +17,7 @@ _IDLE_S = 4.0
 _LONGEST_HEADER = 65_536
 
 
-_KINDS: Kinds = (
+_KINDS: ErrorKinds = (
     (aiohttp.InvalidURL, "connect", False),
     (aiohttp.ClientError, "connect", True),
     (OSError, "connect", True),
@@ -157,7 +157,7 @@ def _parsed(url: str) -> URL:
     return URL(url, encoded=True)
 
 
-_WORDS: Words = (
+_WORDS: ErrorWords = (
     (aiohttp.ClientConnectorDNSError, lambda error: f"no address is known for {error.host}"),
     (
         (aiohttp.ClientConnectorCertificateError, aiohttp.ClientSSLError),

@@ -15,9 +15,12 @@ from typing import Any, Protocol
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 from urllib.request import getproxies, proxy_bypass
 
+import httpx
+
 from evals.client.spec import TlsSpec
 from evals.errors import ConfigError
 from evals.schemas.response import ErrorKind
+from evals.secrets import MASK, masked
 
 # What a kind of connections is to the transport: a request goes in, pieces of a body come out.
 
@@ -53,14 +56,14 @@ class BrokenExchangeError(Exception):
         self.retryable = retryable
 
 
-Kinds = tuple[tuple[type[Exception], ErrorKind, bool], ...]
+ErrorKinds = tuple[tuple[type[Exception], ErrorKind, bool], ...]
 """Errors of a library, most specific first, each with its kind and whether asking again may help."""
 
-Words = tuple[tuple[type[Exception] | tuple[type[Exception], ...], Callable[[Any], str]], ...]
+ErrorWords = tuple[tuple[type[Exception] | tuple[type[Exception], ...], Callable[[Any], str]], ...]
 """Errors of a library, most specific first, each with what is said of it."""
 
 
-def broken(error: Exception, kinds: Kinds, words: Words = ()) -> BrokenExchangeError:
+def broken(error: Exception, kinds: ErrorKinds, words: ErrorWords = ()) -> BrokenExchangeError:
     """The failure that an error of a library is; one that is not listed is not tried again."""
     kind, retryable = next((each[1:] for each in kinds if isinstance(error, each[0])), ("connect", False))
     plain = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
@@ -226,6 +229,79 @@ class _Layer:
             return _GZIP
         is_zlib = len(data) > 1 and data[0] & 0x0F == 8 and int.from_bytes(data[:2], "big") % 31 == 0
         return _ZLIB if is_zlib else _RAW
+
+
+# The address of a server and the headers sent there, checked before anything is sent.
+
+
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+
+
+_LONGEST_LABEL = 63
+"""Characters of a part of a host's name (RFC 1035)."""
+
+
+def without_login(url: str) -> tuple[str, dict[str, str]]:
+    """The URL without user and password, and the header that says the same."""
+    parts = urlsplit(url)
+    login, at, host = parts.netloc.rpartition("@")
+    if not at:
+        return url, {}
+    user, _, password = login.partition(":")
+    token = b64encode(f"{unquote(user)}:{unquote(password)}".encode()).decode()
+    return urlunsplit(parts._replace(netloc=host)), {"Authorization": f"Basic {token}"}
+
+
+def checked_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers without the white space around their values, which a secret read from a file often ends with.
+
+    Raises:
+        ConfigError: A header cannot be sent; the message does not hold its value.
+    """
+    checked = {name: value.strip() for name, value in headers.items()}
+    for name, value in checked.items():
+        if not _HEADER_NAME.fullmatch(name) or not (value.isascii() and value.isprintable()):
+            raise ConfigError(f"server.headers.{name} cannot be sent", "check its name and value: printable ASCII only")
+    return checked
+
+
+def check_url(url: str) -> str:
+    """The base URL without trailing slash.
+
+    Raises:
+        ConfigError: It is no http(s) URL with a host and, if any, a port that can be asked.
+    """
+    if not _can_be_asked(url):
+        _, at, rest = url.rpartition("@")
+        shown = masked(f"***@{rest}" if at else url)
+        shown = re.sub(r"([?#]).*", rf"\1{MASK}", shown, flags=re.DOTALL)
+        raise ConfigError(f"not a URL of a server: {shown!r}", "give one such as http://localhost:8001")
+    return url.rstrip("/")
+
+
+def is_place_of(url: str, text: str) -> bool:
+    """Whether a text says only where the server of a URL is, which is no secret: its host, with the port, or all."""
+    if not _can_be_asked(url) or "@" in url:
+        return False
+    parts = urlsplit(url)
+    return text.rstrip("/") in {url.rstrip("/"), f"{parts.scheme}://{parts.netloc}", parts.netloc, parts.hostname}
+
+
+def _can_be_asked(url: str) -> bool:
+    """Whether a URL is of http(s), with a host that a name server takes, and nothing after the path."""
+    try:
+        parts = urlsplit(url)
+        host = httpx.URL(url).host.rstrip(".")
+        usable = (
+            parts.scheme in {"http", "https"}
+            and parts.port != 0
+            and not parts.netloc.endswith(":")
+            and not re.search(r"\s", url)
+        )
+    except (ValueError, httpx.InvalidURL):  # a UnicodeError of a name is a ValueError too
+        return False
+    labels = [host] if ":" in host else host.split(".")
+    return usable and all(0 < len(label) <= _LONGEST_LABEL for label in labels) and not (parts.query or parts.fragment)
 
 
 # Which proxy of the environment stands between us and a server.

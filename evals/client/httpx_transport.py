@@ -11,10 +11,10 @@ from typing import Any
 
 import httpx
 
-from evals.client.connections import Incoming, Kinds, Outgoing, Proxy, Surplus, broken, decoded, unread
+from evals.client.connections import ErrorKinds, Incoming, Outgoing, Proxy, Surplus, broken, decoded, unread
 
 # Most specific first; a test holds that every error class of the library is covered.
-KINDS: Kinds = (
+KINDS: ErrorKinds = (
     (httpx.ConnectTimeout, "connect", True),
     (httpx.TimeoutException, "timeout", True),
     (httpx.UnsupportedProtocol, "connect", False),

@@ -251,7 +251,7 @@ async def ingest(
         progress(start + len(batch), len(new))
     if upload.finish and log.unfinished:
         await ingestion.follow_up(upload.finish, "")
-        log.finished()
+        log.note("finished")
     return report
 
 
@@ -305,16 +305,17 @@ class _Ingestion:
         """
         client, names = self.client, [one.name for one in batch]
         path, body = render_path(self.upload.path, {"name": names[0]} if len(batch) == 1 else {}), self._body(batch)
-        self.log.sent({one.name: one.sha256 for one in batch})
+        self.log.note("sent", documents={one.name: one.sha256 for one in batch})
         try:
             reply = await client.send_patiently(partial(client.transport.send, self.upload.method, path, **body))
         except TransportFailure as failure:
             if failure.error.status is not None:
-                self.log.refused(names)
+                self.log.note("refused", names=names)
             said = f"the server refused {counted(len(batch), 'document')}: {failure.error.message}"
             raise IngestError(said, self._hint(failure)) from failure
         job, ids = self._taken(reply, len(batch))
-        self.log.taken(names, job, {name: str(one) for name, one in zip(names, ids, strict=False) if one is not None})
+        known = {name: str(one) for name, one in zip(names, ids, strict=False) if one is not None}
+        self.log.note("taken", names=names, job=job, ids=known)
         return job
 
     def _hint(self, failure: TransportFailure) -> str:
@@ -362,7 +363,7 @@ class _Ingestion:
         await self.follow_up(self.upload.then, job)
         if self.client.spec.ready is not None:
             await self._wait_until_ready(self.client.spec.ready, job, len(names))
-        self.log.ready(names)
+        self.log.note("ready", names=names)
 
     async def follow_up(self, requests: Sequence[FollowUp], job: str) -> None:
         """Make the requests that follow an upload.

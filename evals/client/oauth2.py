@@ -6,13 +6,13 @@ import os
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+from evals.client.connections import check_url
 from evals.client.profile import Redactor
-from evals.client.spec import OAuth2Spec, ServerSpec, check_url
+from evals.client.spec import OAuth2Spec, ServerSpec
 from evals.client.transport import Reply, SendWith, Transport, TransportFailure
 from evals.errors import ConfigError, ServerRefusedError, ServerUnreachableError
 from evals.schemas.response import ResponseError
@@ -127,14 +127,17 @@ _LONGEST_BODY = 1024 * 1024
 _HINT = "look at server.login.oauth2: token_url, client_id, client_secret, scope, audience, sent_as"
 
 
-class OAuth2Login(AsyncExitStack):
-    """Fetches tokens and sends them along, while it is open.
+class OAuth2Login:
+    """Fetches tokens and sends them along.
 
     Args:
         spec: The server, with the environment's values filled in.
         oauth2: Its token server.
         redact: Learns every token, so that it is masked.
         clock: Monotonic seconds.
+
+    Attributes:
+        transport: Reaches the token server; it is to be open while requests are sent.
 
     Raises:
         ConfigError: The token server's address is none, or holds a login.
@@ -143,12 +146,11 @@ class OAuth2Login(AsyncExitStack):
     def __init__(
         self, spec: ServerSpec, oauth2: OAuth2Spec, redact: Redactor, clock: Callable[[], float] = time.perf_counter
     ) -> None:
-        super().__init__()
         origin, self._path = _split(oauth2.token_url)
         self._oauth2 = oauth2
         self._redact = redact
         self._shown = redact.text(origin + self._path)
-        self._transport = Transport(
+        self.transport = Transport(
             origin,
             timeout_s=min(_LONGEST_FETCH_S, spec.timeout_s),
             concurrency=1,
@@ -159,10 +161,6 @@ class OAuth2Login(AsyncExitStack):
             clock=clock,
         )
         self._tokens = Tokens(self._fetch, clock)
-
-    async def __aenter__(self) -> "OAuth2Login":
-        await self.enter_async_context(self._transport)
-        return self
 
     async def check(self) -> None:
         """Fetch the first token.
@@ -205,7 +203,7 @@ class OAuth2Login(AsyncExitStack):
         else:
             form |= {"client_id": oauth2.client_id, "client_secret": oauth2.client_secret}
         try:
-            reply = await self._transport.send("POST", self._path, headers=headers, form=form)
+            reply = await self.transport.send("POST", self._path, headers=headers, form=form)
         except TransportFailure as failure:
             raise self._refused(failure) from failure
         try:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+from evals.client.connections import check_url, is_place_of
 from evals.client.exchange import (
     Conversation,
     Exchange,
@@ -26,7 +27,7 @@ from evals.client.mapping import MappingError, ResponseReader, RetrievalMappingE
 from evals.client.oauth2 import REFUSED, login_hint, login_of
 from evals.client.profile import MAX_RAW_CHARS, Redactor, resolve_spec
 from evals.client.retry import Attempts, Pacer, RetryPolicy
-from evals.client.spec import GIVEN_NAMES, ServerSpec, check_url, is_place_of
+from evals.client.spec import GIVEN_NAMES, ServerSpec
 from evals.client.streams import Collector, UnusableError
 from evals.client.transport import Reply, Tracing, Transport, TransportFailure, with_received
 from evals.errors import ServerRefusedError, ServerUnreachableError
@@ -105,9 +106,9 @@ class RAGClient:
 
     async def __aenter__(self) -> "RAGClient":
         async with AsyncExitStack() as opened:
-            for part in (self.transport, self._login):
-                if part is not None:
-                    await opened.enter_async_context(part)
+            await opened.enter_async_context(self.transport)
+            if self._login is not None:
+                await opened.enter_async_context(self._login.transport)
             self._opened = opened.pop_all()
         return self
 

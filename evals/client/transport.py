@@ -23,10 +23,13 @@ from evals.client.connections import (
     Incoming,
     Outgoing,
     Surplus,
+    check_url,
+    checked_headers,
     proxy_for,
     tls_context,
+    without_login,
 )
-from evals.client.spec import TlsSpec, check_url, checked_headers, without_login
+from evals.client.spec import TlsSpec
 from evals.client.streams import Collector, UnusableError
 from evals.errors import ConfigError
 from evals.schemas.dataset import EvalQuestion

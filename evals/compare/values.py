@@ -268,11 +268,6 @@ def _mask(having: Sequence[ScoreColumn], lost: LostPairs | None, count: int) -> 
     return bytes(map(min, zip(*(column.found for column in having), strict=True)))
 
 
-def _with_losses(aligned: Aligned, lost: LostPairs, there: Sequence[ScoreColumn | None], pairing: Pairing) -> Aligned:
-    full = ({} if column is None else _by_question(aligned.metric, column, pairing) for column in there)
-    return replace(aligned, lost=lost, columns=tuple(full))
-
-
 def find_unknown(pairing: Pairing) -> list[str]:
     """The metrics that do not exist here: of a plug-in that is not installed, or of a newer version."""
     return [name for name in _names(pairing) if known_metric(name) is None]

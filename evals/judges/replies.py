@@ -147,9 +147,10 @@ class Mending:
 
     def call(self, call: Call) -> Call:
         """What is asked: for these items alone, each with what is wrong with it."""
-        name = " and ".join(sorted({_key(self.reply[fault.list][fault.place]) for fault in self.faults}))
-        items = json.dumps([self._shown(fault) for fault in self.faults], ensure_ascii=False)
-        return replace(call, schema=self._schema(), remark=_MEND.format(items=items, name=name))
+        items = [{"list": each.list, "wrong": each.problem, "your_item": self._numbered(each)} for each in self.faults]
+        names = {_key(self._numbered(fault)) for fault in self.faults}
+        said = json.dumps(items, ensure_ascii=False)
+        return replace(call, schema=self._schema(), remark=_MEND.format(items=said, name=" and ".join(sorted(names))))
 
     def apply(self, answer: Any, data: Mapping[str, Any]) -> dict[str, Any] | None:
         """The reply with what the judge mended, and with marks on what is still wrong; None for an answer of no use.
@@ -170,10 +171,10 @@ class Mending:
             mended[fault.list][fault.place] = self.reply[fault.list][fault.place]
         return withdraw(mended, left)
 
-    def _shown(self, fault: Fault) -> dict[str, Any]:
-        item = self.reply[fault.list][fault.place]
-        numbered = item if "id" in item else {_NUMBER: fault.place + 1, **item}
-        return {"list": fault.list, "wrong": fault.problem, "your_item": numbered}
+    def _numbered(self, fault: Fault) -> Mapping[str, Any]:
+        """The item with its id, or with its number in the list where it has none."""
+        item: Mapping[str, Any] = self.reply[fault.list][fault.place]
+        return item if "id" in item else {_NUMBER: fault.place + 1, **item}
 
     def _schema(self) -> dict[str, Any]:
         """The form of the reply, with a number in items that have no id."""
@@ -187,15 +188,13 @@ class Mending:
 
     def _mended(self, fault: Fault, answer: Mapping[str, Any]) -> Any:
         """The item as it was mended; as it was where the answer has none for it, or several."""
-        old = self.reply[fault.list][fault.place]
-        key = _key(old)
-        wanted = old["id"] if key == "id" else fault.place + 1
-        there = Counter(item[key] for item in answer[fault.list])
-        if there[wanted] != 1:
+        old, numbered = self.reply[fault.list][fault.place], self._numbered(fault)
+        key = _key(numbered)
+        same = [item for item in answer[fault.list] if item[key] == numbered[key]]
+        if len(same) != 1:
             return old
-        new = next(item for item in answer[fault.list] if item[key] == wanted)
         kept = {name: old[name] for name in _SUBJECT if name in old}
-        return {name: part for name, part in {**new, **kept}.items() if name in old}
+        return {name: part for name, part in {**same[0], **kept}.items() if name in old}
 
 
 def _key(item: Mapping[str, Any]) -> str:

@@ -111,9 +111,7 @@ class JudgeTask:
 
     def _begun(self, case: Sample) -> list[int]:
         """The repeats of which all that must be known before is known; -1 alone where it is the same for all."""
-        before = [set(inquiry.replies(case)) for inquiry in self.after]
-        numbered = [repeats for repeats in before if _EVERY not in repeats]
-        return sorted(set.intersection(*numbered)) if numbered else [_EVERY]
+        return common_repeats(inquiry.replies(case) for inquiry in self.after)
 
     def _within(self, case: Sample, repeat: int) -> Sample:
         """The case as one repeat sees it: of what must be known before, its own replies alone."""
@@ -128,6 +126,12 @@ class JudgeTask:
         replies = {v.repeat: v.ranked_reply or {} for v in verdicts if v.request == name and v.reply is not None}
         decided = replies if self.samples == 1 else _sampled(replies, self.samples)
         return {_EVERY if self.once else repeat: reply for repeat, reply in decided.items()}
+
+
+def common_repeats(found: Iterable[Mapping[int, ReplyData]]) -> list[int]:
+    """The repeats of which all have a reply; -1 alone where each of them is the same for all."""
+    numbered = [set(replies) for replies in found if _EVERY not in replies]
+    return sorted(set.intersection(*numbered)) if numbered else [_EVERY]
 
 
 def _sampled(replies: Mapping[int, ReplyData], samples: int) -> dict[int, ReplyData]:

@@ -12,7 +12,7 @@ from statistics import median, median_low
 from typing import Any, ClassVar, Protocol
 
 from evals.metrics.base import Aggregation, BaseMetric, Need
-from evals.metrics.judge_tasks import JudgeTask, ReplyData, chain
+from evals.metrics.judge_tasks import JudgeTask, ReplyData, chain, common_repeats
 from evals.metrics.sample import CORRECTNESS, JudgedAbstention, Sample
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
@@ -200,11 +200,9 @@ def _failure(case: Sample, names: Container[str]) -> str:
 
 def _by_repeat(by_name: Mapping[str, Mapping[int, ReplyData]]) -> list[dict[str, ReplyData]]:
     """The replies that belong together: one set for each repeat that every inquiry has, in order."""
-    repeated = [set(replies) for replies in by_name.values() if -1 not in replies]
-    repeats = sorted(set.intersection(*repeated)) if repeated else [-1]
     return [
         {name: replies[repeat] if repeat in replies else replies[-1] for name, replies in by_name.items()}
-        for repeat in repeats
+        for repeat in common_repeats(by_name.values())
     ]
 
 

@@ -1,7 +1,7 @@
 """Lines and tables, of which everything shown of a run is made: each output draws them in its own way."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from string import ascii_uppercase
 from typing import Literal
 
@@ -67,6 +67,13 @@ ShownPart = TextLine | TextTable
 def grid(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], words: Sequence[str] = ()) -> TextTable:
     """A table whose rows are nothing but cells."""
     return TextTable(columns, [TableRow(cells) for cells in rows], title, words)
+
+
+def words_first(table: TextTable) -> TextTable:
+    """The table with its words beside the names, where a phone shows them without scrolling."""
+    order = sorted(range(len(table.columns)), key=lambda place: (place > 0, table.columns[place] not in table.words))
+    rows = [replace(row, cells=[row.cells[place] for place in order]) for row in table.rows]
+    return replace(table, columns=[table.columns[place] for place in order], rows=rows)
 
 
 # The scorecard.

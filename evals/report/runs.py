@@ -11,7 +11,7 @@ from evals.compare.pairing import SavedRun
 from evals.errors import ConfigError
 from evals.report import compared
 from evals.report.overview import metric_row
-from evals.report.parts import labels_of
+from evals.report.parts import labels_of, words_first
 from evals.report.wording import arrow, ends_of, number, one_line, printable, six_digits
 from evals.schemas.results import EvalRun, MetricSummary
 from evals.scoring.conclusion import Measured
@@ -53,7 +53,7 @@ class Several:
             "runs": _runs_of(comparison, self._labels),
             "warnings": compared.warnings_of(comparison),
             "sums": [compared.sum_of(one, label, first) for label, one in zip(others, comparison.against, strict=True)],
-            "table": compared.comparison_table(comparison, self._labels),
+            "table": words_first(compared.comparison_table(comparison, self._labels)),
             "legend": compared.legend(comparison, self._labels),
         }
 
@@ -97,7 +97,7 @@ class Several:
             "common": comparison.common if comparison is not None else 0,
             "groups": _courses(self._runs, comparison, order),
             "why": printable(why),
-            "table": comparison and asdict(compared.comparison_table(comparison, self._labels)),
+            "table": comparison and asdict(words_first(compared.comparison_table(comparison, self._labels))),
             "pareto": _pareto_of(report) if report is not None and report.objectives else None,
         }
 
@@ -138,7 +138,7 @@ def _comparison_of(comparison: Comparison, place: int, labels: Sequence[str]) ->
     if len(comparison.runs) > 2:
         runs = [comparison.runs[0], comparison.runs[place + 1]]
         alone = comparison.model_copy(update={"runs": runs, "against": [one], "metrics": []})
-    table = compared.comparison_table(alone, labels)
+    table = words_first(compared.comparison_table(alone, labels))
     pairs = sorted(one.pairs, key=compared.worst_first)
     return {
         "runs": _runs_of(alone, labels),

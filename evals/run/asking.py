@@ -10,6 +10,7 @@ from typing import Any
 from evals.client.exchange import ask_traced
 from evals.client.oauth2 import REFUSED
 from evals.client.rag_client import RAGClient
+from evals.config import EvalConfig
 from evals.errors import EvalsError, ServerRefusedError, ServerUnreachableError
 from evals.run.corpus import check_kind, check_probes, chunks_path, chunks_unfound
 from evals.run.notebook import Observer
@@ -79,36 +80,22 @@ class Asking:
 
     Args:
         client: Asks.
-        concurrency: Questions in flight.
-        warmup: How many questions are asked first, unscored.
-        probes: Questions whose answers show whether the corpus is on the server; none where that is known.
-        own_file: Whether the questions are of a user's own file, of which one or two may miss.
+        config: Of the run.
         observer: Hears of the progress.
-        levels: Of concurrency, one after the other, where questions say at which they are asked.
+        probes: Questions whose answers show whether the corpus is on the server; none where that is known.
     """
 
     def __init__(
-        self,
-        client: RAGClient,
-        *,
-        concurrency: int,
-        warmup: int,
-        probes: Sequence[EvalQuestion],
-        own_file: bool,
-        observer: Observer,
-        levels: Sequence[int] = (),
+        self, client: RAGClient, config: EvalConfig, observer: Observer, probes: Sequence[EvalQuestion]
     ) -> None:
-        self._levels = levels
-        self.windows: dict[int, Window] = {}
-        """By concurrency, what was asked in how many seconds."""
-        self._own_file = own_file
         self._client = client
-        self._concurrency = concurrency
-        self._warmup = warmup
-        self.probes = probes
+        self._config = config
         self._observer = observer
         self._warned = False
-        self.stop = StopRule(concurrency)
+        self.probes = probes
+        self.windows: dict[int, Window] = {}
+        """By concurrency, what was asked in how many seconds."""
+        self.stop = StopRule(config.concurrency)
         self.others: ClusterAsking | None = None
         """Who asks instead of this process, but for the unscored questions; None where nobody does."""
         self.warmup_ms: list[float | None] = []
@@ -155,7 +142,7 @@ class Asking:
         """
         asked = [(probe, there[probe.id]) for probe in self.probes if probe.id in there]
         if asked:
-            check_probes(self._client, asked, cases, own_file=self._own_file)
+            check_probes(self._client, asked, cases, own_file=self._config.dataset_file is not None)
 
     async def warm_up(self, questions: Sequence[EvalQuestion]) -> None:
         """Ask the first questions, unscored, before there is a run.
@@ -163,7 +150,7 @@ class Asking:
         Raises:
             ServerRefusedError: Two different questions fail as they do on a server of another kind.
         """
-        for question in questions[: self._warmup]:
+        for question in questions[: self._config.warmup]:
             self._observer.phase("warming up")
             response = await self._client.ask(question.question)
             self.warmup_ms.append(response.latency_ms)
@@ -177,9 +164,9 @@ class Asking:
         if self.others is not None:
             await self.others.ask((one for one in some if one.id not in there), partial(self._see, on_answer))
             return
-        if not self._levels:
-            await self._ask_at(self._concurrency, some, there, on_answer)
-        for level in self._levels:
+        if not self._config.load:
+            await self._ask_at(self._config.concurrency, some, there, on_answer)
+        for level in self._config.load:
             own = (one for one in some if one.metadata.get(CONCURRENCY) == level)
             if not self.stop.reason:
                 await self._ask_at(level, own, there, on_answer)

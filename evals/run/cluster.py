@@ -36,26 +36,26 @@ _LOOK_S = 0.2
 _SAME = "each worker needs the same rag-evals as this process, with the same extras"
 
 
+@dataclass
 class Cluster:
     """A cluster that was started or joined.
 
-    Args:
+    Attributes:
         side: Where Dask lives.
         client: Of Dask.
         own: The cluster on this machine that ends with the run; None where it is somebody else's.
+        plugin: The name of that which workers ask with.
     """
 
-    def __init__(self, side: SideLoop, client: Any, own: Any) -> None:
-        self._side = side
-        self._client = client
-        self._own = own
-        self._plugin = ""
-        """The name of that which workers ask with."""
+    side: SideLoop
+    client: Any
+    own: Any
+    plugin: str = ""
 
     @property
     def dashboard(self) -> str:
         """The address of Dask's dashboard."""
-        return str(self._client.dashboard_link)
+        return str(self.client.dashboard_link)
 
     async def workers(self) -> list[str]:
         """The addresses of the workers that are there, in a fixed order."""
@@ -65,9 +65,9 @@ class Cluster:
         """Have Dask's client do something, on the loop where it lives."""
 
         async def call() -> Any:
-            return await getattr(self._client, method)(*arguments)
+            return await getattr(self.client, method)(*arguments)
 
-        return await self._side.run(call())
+        return await self.side.run(call())
 
     async def call(self, worker: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function on this worker, and nowhere else; cancelling it lets go of the result.
@@ -76,7 +76,7 @@ class Cluster:
             Exception: What the function raised, or Dask where the worker is lost; where it only waits for a lost worker
                 it does not return.
         """
-        return await self._side.run(self._call([worker], function, *arguments))
+        return await self.side.run(self._call([worker], function, *arguments))
 
     def wait(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function on any worker, and block this thread; the scheduler calls it again where a worker is lost.
@@ -86,14 +86,14 @@ class Cluster:
             Exception: What the function raised.
         """
         try:
-            return self._side.wait(self._call(None, function, *arguments))
+            return self.side.wait(self._call(None, function, *arguments))
         except Exception as error:
             if type(error).__module__.partition(".")[0] == "distributed":
                 raise RuntimeError(f"the cluster could not do it: {type(error).__name__}: {error}") from error
             raise
 
     async def _call(self, workers: list[str] | None, function: Callable[..., Any], *arguments: Any) -> Any:
-        future = self._client.submit(
+        future = self.client.submit(
             function, *arguments, workers=workers, allow_other_workers=False, pure=False, retries=0
         )
         try:
@@ -119,28 +119,28 @@ class Cluster:
 
     async def equip(self, how: AskConfig) -> None:
         """Tell the workers how the server is asked, also those that come later."""
-        self._plugin = f"evals-asker-{token_hex(4)}"
-        await self.do("register_plugin", AskerPlugin(self._plugin, how))
+        self.plugin = f"evals-asker-{token_hex(4)}"
+        await self.do("register_plugin", AskerPlugin(self.plugin, how))
 
     async def ask(self, worker: str, questions: list[AskedText], share: Share) -> Answers:
         """Have a worker ask."""
-        answers: Answers = await self.call(worker, ask_batch, self._plugin, questions, share)
+        answers: Answers = await self.call(worker, ask_batch, self.plugin, questions, share)
         return answers
 
     async def let_go(self) -> None:
         """Have the workers close their connections to the server."""
         with suppress(OSError):  # the cluster is gone
-            await self.do("unregister_worker_plugin", self._plugin)
+            await self.do("unregister_worker_plugin", self.plugin)
 
     async def close(self) -> None:
         """Leave the cluster, and end it where it is this process's own."""
 
         async def leave() -> None:
-            await self._client.close()
-            if self._own is not None:
-                await self._own.close()
+            await self.client.close()
+            if self.own is not None:
+                await self.own.close()
 
-        await self._side.run(leave())
+        await self.side.run(leave())
 
 
 @asynccontextmanager

@@ -135,18 +135,18 @@ async def examine(config: EvalConfig, observer: Observer, tell: Callable[[Examin
     return found
 
 
+@dataclass
 class _Examination:
     """Looks at the parts; those that were seen are there for those that need them."""
 
-    def __init__(self, config: EvalConfig, observer: Observer, stack: AsyncExitStack) -> None:
-        self._config = config
-        self._observer = observer
-        self._stack = stack
-        self._metrics: Sequence[BaseMetric] = ()
-        self._workload: RunDataset | None = None
-        self._client: RAGClient | None = None
-        self._question: EvalQuestion | None = None
-        self._response: EvalResponse | None = None
+    _config: EvalConfig
+    _observer: Observer
+    _stack: AsyncExitStack
+    _metrics: Sequence[BaseMetric] = ()
+    _workload: RunDataset | None = None
+    _client: RAGClient | None = None
+    _question: EvalQuestion | None = None
+    _response: EvalResponse | None = None
 
     @property
     def parts(self) -> dict[str, Callable[[], Awaitable[_Finding]]]:

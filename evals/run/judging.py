@@ -49,6 +49,14 @@ _UNFIT = "the saved reply does not fit what is asked now"
 # What a judge is asked about an answer, and which saved verdicts are the reply to it.
 
 
+class ToJudge(NamedTuple):
+    """An answer that is to be judged, with what was said of it before."""
+
+    question: EvalQuestion
+    response: EvalResponse
+    known: Sequence[JudgeVerdict] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class JudgePlan:
     """What is to be decided about every answer of a run.
@@ -66,29 +74,23 @@ class JudgePlan:
     repeats: int = 1
 
     def new_requests(
-        self,
-        question: EvalQuestion,
-        response: EvalResponse,
-        verdicts: Sequence[JudgeVerdict],
-        asked: Container[tuple[str, int | None]],
+        self, about: ToJudge, verdicts: Sequence[JudgeVerdict], asked: Container[tuple[str, int | None]]
     ) -> list[VerdictRequest]:
         """What can be asked for with these verdicts and was not yet; some requests build on the replies to others."""
-        return new_requests(self.metrics, self.cases.about(question, response, list(verdicts)), asked)
+        return new_requests(self.metrics, self.cases.about(about.question, about.response, list(verdicts)), asked)
 
-    def fitting(
-        self, question: EvalQuestion, response: EvalResponse, known: Sequence[JudgeVerdict]
-    ) -> list[JudgeVerdict]:
-        """The saved verdicts that are this judge's replies to what would be asked now, each request and repeat once."""
+    def fitting(self, about: ToJudge) -> list[JudgeVerdict]:
+        """The verdicts known that are this judge's replies to what would be asked now, each request and repeat once."""
 
         def choose(request: VerdictRequest) -> Iterable[JudgeVerdict]:
             chosen: dict[int, JudgeVerdict] = {}
-            for verdict in known:
+            for verdict in about.known:
                 is_of = verdict.request == request.name and verdict.repeat in repeats_of(request, self.repeats)
                 if is_of and verdict.repeat not in chosen and fits(verdict, request, self.judge):
                     chosen[verdict.repeat] = verdict
             return chosen.values()
 
-        return self._in_rounds(question, response, choose) if known else []
+        return self._in_rounds(about, choose) if about.known else []
 
     def fitting_all(
         self,
@@ -101,22 +103,16 @@ class JudgePlan:
         for question in questions if known else ():
             theirs = known.get(question.id) if question.id in responses else None
             if theirs:
-                found[question.id] = self.fitting(question, responses[question.id], theirs)
+                found[question.id] = self.fitting(ToJudge(question, responses[question.id], theirs))
         return found
 
-    def with_leftovers(
-        self,
-        question: EvalQuestion,
-        response: EvalResponse,
-        found: Sequence[JudgeVerdict],
-        known: Sequence[JudgeVerdict],
-    ) -> list[JudgeVerdict]:
+    def with_leftovers(self, about: ToJudge, found: Sequence[JudgeVerdict]) -> list[JudgeVerdict]:
         """The verdicts of a run that ended, with those of before which nothing has replaced.
 
         A reply that cannot be read as one to what is asked now is left out; the last verdict bears what it cost.
         """
         here = set(map(_place, found))
-        rest = [verdict for verdict in known if _place(verdict) not in here]
+        rest = [verdict for verdict in about.known if _place(verdict) not in here]
         if not rest:
             return list(found)
 
@@ -125,19 +121,16 @@ class JudgePlan:
             wanted = [one for one in theirs if request.repeat in {None, one.repeat}]
             return [one for one in wanted if _place(one) in here or is_usable(one, request)]
 
-        usable = set(map(_place, self._in_rounds(question, response, choose)))
+        usable = set(map(_place, self._in_rounds(about, choose)))
         dropped = [verdict for verdict in rest if verdict.reply is not None and _place(verdict) not in usable]
         return _with_cost_of(dropped, [*found, *(verdict for verdict in rest if verdict not in dropped)])
 
     def _in_rounds(
-        self,
-        question: EvalQuestion,
-        response: EvalResponse,
-        choose: Callable[[VerdictRequest], Iterable[JudgeVerdict]],
+        self, about: ToJudge, choose: Callable[[VerdictRequest], Iterable[JudgeVerdict]]
     ) -> list[JudgeVerdict]:
         found: list[JudgeVerdict] = []
         seen: set[tuple[str, int | None]] = set()
-        while todo := self.new_requests(question, response, found, seen):
+        while todo := self.new_requests(about, found, seen):
             for request in todo:
                 seen.add(request.place)
                 found += choose(request)
@@ -159,30 +152,27 @@ def _place(verdict: JudgeVerdict) -> tuple[str, int]:
 # The verdicts of a run, from wherever they are, and what follows from all of them.
 
 
+@dataclass
 class VerdictSource:
     """The verdicts of a run: of a `Judging` that has ended, or of merged shards.
 
-    Args:
+    Attributes:
         verdicts: By question.
-        judge: Who decided.
+        identity: Who decided.
         repeats: How often each decision was to be made.
         max_error_rate: The run is incomplete where more of the decisions are lost.
-
-    Attributes:
         prevented: Decisions that the budget did not allow.
         left: Requests in batches that were not waited for.
         remarks: What follows from no verdict, each beginning with `NOTE`.
     """
 
-    def __init__(
-        self, verdicts: Mapping[str, Sequence[JudgeVerdict]], judge: Identity, repeats: int, max_error_rate: float
-    ) -> None:
-        self.verdicts = verdicts
-        self.prevented = self.left = 0
-        self.remarks: list[str] = []
-        self._identity = judge
-        self._repeats = repeats
-        self._max_error_rate = max_error_rate
+    verdicts: Mapping[str, Sequence[JudgeVerdict]]
+    identity: Identity
+    repeats: int
+    max_error_rate: float
+    prevented: int = 0
+    left: int = 0
+    remarks: list[str] = field(default_factory=list)
 
     @cached_property
     def _tally(self) -> VerdictTally:
@@ -190,7 +180,7 @@ class VerdictSource:
 
     def record(self) -> JudgeRecord:
         """The judge as it is saved with the run."""
-        made = self._tally.record(self._identity, self._repeats, prevented=self.prevented)
+        made = self._tally.record(self.identity, self.repeats, prevented=self.prevented)
         return made.model_copy(update={"left": self.left})
 
     @property
@@ -201,7 +191,7 @@ class VerdictSource:
     @property
     def _too_many_failed(self) -> bool:
         lost, total = self._tally.failed
-        return lost > self._max_error_rate * total
+        return lost > self.max_error_rate * total
 
     def notes(self, config: Mapping[str, Any]) -> list[str]:
         """What a reader of judged numbers must know; each begins with `NOTE`.
@@ -209,24 +199,16 @@ class VerdictSource:
         Args:
             config: The server's configuration, as it says itself.
         """
-        notes = self._tally.notes(self._identity, prevented=self.prevented)
+        notes = self._tally.notes(self.identity, prevented=self.prevented)
         if self._too_many_failed:
-            notes.append(f"{TOO_MANY_FAILED} ({self._max_error_rate:g}) allows")
+            notes.append(f"{TOO_MANY_FAILED} ({self.max_error_rate:g}) allows")
         notes += self.remarks
-        if found := same_family(self._identity.model, config):
+        if found := same_family(self.identity.model, config):
             notes.append(
                 f"{NOTE} family is that of the server's own model ({found[0]}: {found[1]}), and models favour their "
                 "own kind; calibrate it, or judge by another family"
             )
         return notes
-
-
-class ToJudge(NamedTuple):
-    """An answer that is to be judged, with what was said of it before; it lies on disk until it is its turn."""
-
-    question: EvalQuestion
-    response: EvalResponse
-    known: list[JudgeVerdict]
 
 
 @dataclass(slots=True)
@@ -287,7 +269,7 @@ class Judging(VerdictSource):
         if settled is not None:
             return settled
         one = self._in_flight.get(key) or _InFlight(self._answers[key])
-        return self._plan.with_leftovers(one.about.question, one.about.response, one.found, one.about.known)
+        return self._plan.with_leftovers(one.about, one.found)
 
     def add(self, question: EvalQuestion, response: EvalResponse, known: Sequence[JudgeVerdict] = ()) -> None:
         """Know an answer and what was said of it before; nothing is asked until `start`."""
@@ -353,13 +335,13 @@ class Judging(VerdictSource):
         one, asked = _InFlight(about), set[tuple[str, int | None]]()
         self._in_flight[key] = one
         if about.known:
-            theirs = of_judge(about.known, self._before, self._identity)
-            one.found = self._plan.fitting(about.question, about.response, theirs)
+            theirs = of_judge(about.known, self._before, self.identity)
+            one.found = self._plan.fitting(about._replace(known=theirs))
         await asyncio.sleep(0)
-        while requests := self._plan.new_requests(about.question, about.response, one.found, asked):
+        while requests := self._plan.new_requests(about, one.found, asked):
             asked.update(request.place for request in requests)
             there = set(map(_place, one.found))
-            wanted = ((request, n) for request in requests for n in repeats_of(request, self._repeats))
+            wanted = ((request, n) for request in requests for n in repeats_of(request, self.repeats))
             decisions = [self._decide(one, *each) for each in wanted if (each[0].name, each[1]) not in there]
             problems = await asyncio.gather(*decisions, return_exceptions=True)
             for problem in filter(None, problems):

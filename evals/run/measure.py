@@ -10,7 +10,7 @@ import time
 from collections import ChainMap
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -73,37 +73,32 @@ async def measure(
     return await _Measurement(work, toolkit, config, observer, asking, judged).run()
 
 
+@dataclass
 class _Measurement:
     """One run on its way from answers, or from questions, to what is saved."""
 
-    def __init__(
-        self,
-        work: RunPlan,
-        toolkit: Toolkit,
-        config: EvalConfig,
-        observer: Observer,
-        asking: Asking | None,
-        judged: VerdictSource | None,
-    ) -> None:
-        self.work = work
-        self.toolkit = toolkit
-        self.config = config
-        self.observer = observer
-        self.asking = asking
-        self.judged = judged
-        self.problem: BaseException | None = None
-        """What ended the work early."""
+    work: RunPlan
+    toolkit: Toolkit
+    config: EvalConfig
+    observer: Observer
+    asking: Asking | None
+    judged: VerdictSource | None
+    problem: BaseException | None = None
+    """What ended the work early."""
+    early: OverlappedScorer | None = None
+    journal: Journal | None = None
+    judging: Judging | None = None
+
+    def __post_init__(self) -> None:
+        work, toolkit, config = self.work, self.toolkit, self.config
         self.store = RunStore(config.runs_dir)
         base = work.run.server.citation_base
-        self.cases = ScoringContext(toolkit.settings(config, base, judged=judged is not None))
+        self.cases = ScoringContext(toolkit.settings(config, base, judged=self.judged is not None))
+        self.how = ScoreConfig(work.run, toolkit.metrics, self.cases.settings, RunFacts(), config)
+        self.jobs = config.engine.jobs if toolkit.is_portable and len(work.questions) >= FEWEST else 1
         self.seen, self.stats = AnswersSeen(work.run), MatchStats()
         for question in work.there:
             self._see(question, work.responses[question.id])
-        self.how = ScoreConfig(work.run, toolkit.metrics, self.cases.settings, RunFacts(), config)
-        self.jobs = config.engine.jobs if toolkit.is_portable and len(work.questions) >= FEWEST else 1
-        self.early: OverlappedScorer | None = None
-        self.journal: Journal | None = None
-        self.judging: Judging | None = None
 
     async def run(self) -> Measured:
         """Do it all."""

@@ -3,11 +3,13 @@
 import io
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
+from other_servers import loopback
 
 from evals import EvalConfig, EvalRun, run_evaluation
 from evals.schemas import RetrievedChunk
@@ -58,6 +60,13 @@ def golden_run(_asked_once: EvalRun, tmp_path: Path) -> EvalRun:
     assert _asked_once.path is not None
     shutil.copytree(_asked_once.path.parent, tmp_path / "runs")
     return RunStore(tmp_path / "runs").load(_asked_once.id)
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[[Any], str]]:
+    """Serve routes; returns the URL."""
+    with ExitStack() as running:
+        yield lambda routes: running.enter_context(loopback.serving(routes))
 
 
 class _Keyboard(io.StringIO):

@@ -121,14 +121,6 @@ def test_a_dry_run_asks_and_saves_nothing(calibrate: Cli, labels: Path, messages
     assert not (tmp_path / "runs").exists()
 
 
-def test_a_spent_budget_calibrates_nothing(calibrate: Cli, labels: Path, tmp_path: Path) -> None:
-    """Exit 4; what was judged is kept."""
-    done = calibrate(labels, "--max-cost", 0.000001)
-    assert done.code == 4
-    assert "nothing is calibrated, as judging is partial" in done.err
-    assert saved_calibrations(tmp_path / "runs") == []
-
-
 def test_several_annotators_are_held_against_each_other(calibrate: Cli, tmp_path: Path) -> None:
     """Rows of one answer by annotator; of two that disagree the worse label counts."""
     rows = [

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from evals.cli import app
 from evals.metrics import BaseMetric
 from evals.metrics.registry import facts, metric_classes, suites, value_range
 
@@ -75,16 +74,3 @@ def test_what_does_not_exist_is_refused(evals_cli: Cli, arguments: tuple[str, ..
     result = evals_cli("metrics", *arguments)
     assert result.code == 2
     assert message in result.err
-
-
-COMMANDS = [[], *([command.name] for command in app.registered_commands)]
-
-
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: " ".join(command) or "evals")
-def test_no_help_is_cut_at_eighty_columns(evals_cli: Cli, monkeypatch: pytest.MonkeyPatch, command: list[str]) -> None:
-    """What one needs to type stands there whole."""
-    monkeypatch.setenv("COLUMNS", "80")
-    result = evals_cli(*command, "--help")
-    assert result.code == 0
-    assert "--help" in result.out
-    assert "…" not in result.out

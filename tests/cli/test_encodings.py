@@ -45,14 +45,6 @@ def test_json_loses_nothing_in_any_encoding(saved: Path, encoding: str) -> None:
     assert json.loads(ended.stdout.decode(encoding))["name"] == NAME
 
 
-def test_an_evaluation_is_printed_in_a_small_encoding(golden_server: str, tmp_path: Path) -> None:
-    """The findings and arrows of a run, and its progress."""
-    flags = ("--no-judge", "--datasets", "golden", "--samples", 3, "--rag-url", golden_server)
-    ended = evals("cp1252", "eval", *flags, "--runs-dir", tmp_path / "runs")
-    assert ended.returncode == 0, ended.stderr
-    assert b"saved to" in ended.stdout
-
-
 @pytest.mark.parametrize(
     "command", [["metrics"], ["metrics", "faithfulness"], ["datasets"], ["--help"], ["show", "x✓"]]
 )

@@ -153,18 +153,6 @@ def test_too_many_failures_end_with_4_and_beat_the_gate(ask: Cli, start_server: 
     assert ask("--rag-url", url, "--max-error-rate", "1").code == 0
 
 
-def test_a_folder_that_cannot_be_written_is_known_before_anything_is_asked(
-    evals_cli: Cli, golden_server: str, tmp_path: Path
-) -> None:
-    """An unusable runs folder is one clear message."""
-    (tmp_path / "file").write_text("")
-    result = evals_cli(
-        "eval", "--no-judge", "--datasets", "golden", "--rag-url", golden_server, "--runs-dir", tmp_path / "file" / "x"
-    )
-    assert result.code == 2
-    assert "--runs-dir" in result.err
-
-
 def interrupt(url: str, runs: Path, sign: signal.Signals) -> subprocess.CompletedProcess[str]:
     """Start a run in a process of its own, and send it the signal once some questions are answered."""
     command = [sys.executable, "-m", "evals.cli", "eval", "--no-judge", "--datasets", "golden", "--rag-url", url]

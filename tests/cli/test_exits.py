@@ -54,18 +54,6 @@ def test_a_regression_is_one_however_much_of_it_is_read(runs: Path) -> None:
     assert unread("compare", "good", "bad", "--runs-dir", runs) == (0, "")
 
 
-@pytest.mark.parametrize("flags", [[], ["--json"]])
-def test_an_incomplete_run_is_one_however_much_of_it_is_read(tmp_path: Path, flags: list[str]) -> None:
-    """The exit code is 4 and the error is told, whether a report or JSON was not read."""
-    questions, answers = tmp_path / "questions.jsonl", tmp_path / "answers.jsonl"
-    questions.write_text('{"id": "q1", "question": "Why?"}\n{"id": "q2", "question": "How?"}\n')
-    answers.write_text(json.dumps({"question_id": "q1", "answer": "So."}))
-    where = ("--dataset-file", questions, "--runs-dir", tmp_path / "runs", "--no-judge")
-    code, err = unread("score", answers, *where, *flags)
-    assert code == 4
-    assert "error: the run is partial" in err
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 @pytest.mark.parametrize("arguments", [["metrics"], ["--version"], ["--help"]])
 def test_a_full_disk_behind_stdout_ends_with_4(arguments: list[str]) -> None:

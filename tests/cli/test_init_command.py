@@ -3,13 +3,12 @@
 import json
 import os
 import re
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from other_servers import corpus, loopback, unknown
+from other_servers import corpus, unknown
 
 from evals.config import EvalConfig
 from evals.text.yaml_files import load_yaml
@@ -19,13 +18,6 @@ NOWHERE = "http://127.0.0.1:9"
 TRANSCRIPT = '{"transcript": [{"speaker": "visitor", "said": "{{question}}"}]}'
 Cli = Callable[..., Any]
 Start = Callable[[Any], str]
-
-
-@pytest.fixture
-def start() -> Iterator[Start]:
-    """Serve routes; returns the URL."""
-    with ExitStack() as running:
-        yield lambda routes: running.enter_context(loopback.serving(routes))
 
 
 @pytest.fixture(autouse=True)

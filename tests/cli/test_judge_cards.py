@@ -114,30 +114,6 @@ def test_a_gate_on_an_uncalibrated_judge_is_refused(
     assert cli("gate", judged["id"], "--gate", "answer_relevancy>=0", *runs).code == 2
 
 
-def test_a_gate_on_a_score_that_an_uncalibrated_judge_feeds_is_refused(
-    cli: Cli, judged: dict[str, Any], golden_server: str, messages_api: Any, runs: Any, tmp_path: Path
-) -> None:
-    """What feeds it is named; a baseline without a gate is held against by the score too."""
-    messages_api.reset()
-    score = ("--gate", "score>=0", *runs)
-    metrics = ("--metrics", "answer_correctness,mrr,latency_p50")
-    ask = ("eval", "--rag-url", golden_server, "--datasets", "golden", "--samples", 2, *metrics)
-    for command in (ask, ("rescore", judged["id"], *metrics)):
-        refused = cli(*command, *score)
-        assert refused.code == 2
-        assert "score, which answer_correctness feeds" in refused.err
-        assert "--allow-uncalibrated" in refused.err
-    assert messages_api.log() == []
-    messages_api.script({"then": {"python": "judge"}})
-    first, last = (cli(*ask, "--json", *runs).json["id"] for _ in range(2))
-    assert cli("gate", last, *score).code == 2
-    assert cli("gate", last, "--baseline", first, *runs).code == 2
-    assert "--allow-uncalibrated" not in cli("gate", last, *score, "--allow-uncalibrated").err
-    assert label(cli, judged, runs, tmp_path).code == 0
-    assert cli("gate", last, *score).code == 0
-    assert cli(*ask, *score).code == 0
-
-
 def test_a_regression_by_an_uncalibrated_judge_is_marked(
     cli: Cli, judged: dict[str, Any], runs: Any, tmp_path: Path
 ) -> None:

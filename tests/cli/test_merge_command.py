@@ -68,15 +68,6 @@ def test_a_gate_of_the_shards_is_checked_on_the_whole(shards: Callable[..., list
     assert "saved to" in result.out
 
 
-def test_a_wrong_gate_ends_with_2_before_anything_is_scored(
-    shards: Callable[..., list[str]], merge: Cli, tmp_path: Path
-) -> None:
-    """It is checked as the shards are put together."""
-    result = merge(*shards(), "--gate", "nonsense")
-    assert result.code == 2
-    assert not (tmp_path / "merged").exists()
-
-
 def test_a_partial_shard_ends_with_4_and_the_command_that_goes_on(
     ask: Cli, merge: Cli, start_server: Callable[..., str], tmp_path: Path
 ) -> None:

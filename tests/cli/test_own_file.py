@@ -104,20 +104,3 @@ def test_columns_that_cannot_be_read_end_with_2(
     result = evals_cli("eval", "--dataset-file", sheet, "--columns", columns, "--no-judge", "--dry-run")
     assert (result.code, result.out) == (2, "")
     assert f"error: {message}" in result.err
-
-
-def test_judged_queries_are_asked_of_a_server_that_was_given_their_corpus(evals_cli: Cli, tmp_path: Path) -> None:
-    """Documents are found by their ids, which are the names of their files; metrics that compare texts say so."""
-    home = tmp_path / "beir"
-    (home / "qrels").mkdir(parents=True)
-    texts = {"d1": "The battery lasts 96 hours.", "d2": "The warranty is 24 months."}
-    corpus = [json.dumps({"_id": key, "title": key, "text": text}) for key, text in texts.items()]
-    (home / "corpus.jsonl").write_text("\n".join(corpus), encoding="utf-8")
-    (home / "queries.jsonl").write_text('{"_id": "q1", "text": "How long is the warranty?"}', encoding="utf-8")
-    (home / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td2\t1\n", encoding="utf-8")
-    flags = ["--embedded", "--no-judge", "--runs-dir", tmp_path / "runs", "--json"]
-    run = evals_cli("eval", "--dataset-file", home, "--metrics", "recall_at_1,span_f1", *flags).json
-    found = {metric["name"]: metric for metric in run["scorecard"]["metrics"]}
-    assert (found["recall_at_1"]["value"], found["recall_at_1"]["rules"]) == (1.0, {"document": 1})
-    assert (found["span_f1"]["value"], found["span_f1"]["reason"]) == (None, "a gold passage carries no text")
-    assert "gold is known by the document alone" in run["fingerprints"][0]["notes"][0]

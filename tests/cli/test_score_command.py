@@ -85,7 +85,7 @@ def test_what_is_missing_is_said_on_stderr(evals_cli: Callable[..., Any], passag
     passages[0].write_text('[{"query": "q", "retrieved_passages": "text"}]')
     done = evals_cli("score", *passages)
     assert (done.code, done.out) == (2, "")
-    assert done.err.splitlines()[0] == "error: predictions.json, entry 1: `retrieved_passages` must be a list"
+    assert "error: predictions.json, entry 1: retrieved_passages: must be a list" in done.err
 
 
 @pytest.mark.parametrize(
@@ -156,16 +156,6 @@ def test_a_gate_that_is_not_met_is_exit_1(score: Callable[..., Any]) -> None:
     assert "saved to" in done.out
 
 
-def test_a_run_of_saved_answers_is_not_resumed(
-    score: Callable[..., Any], evals_cli: Callable[..., Any], tmp_path: Path
-) -> None:
-    """There is no server that could be asked for what is missing."""
-    run = score(ANSWERS[:1], "--json").json
-    done = evals_cli("eval", "--resume", run["id"], "--runs-dir", tmp_path / "runs")
-    assert done.code == 2
-    assert "scored saved answers" in done.err
-
-
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
@@ -175,7 +165,7 @@ def test_a_run_of_saved_answers_is_not_resumed(
         ([{"answer": "a"}], "answers.jsonl, line 1: `question_id` must be a text"),
         ([ANSWERS[0], ANSWERS[0]], "answers.jsonl, line 2: question 'q1' is answered at answers.jsonl, line 1 already"),
         ([{"question_id": "q1", "anwser": "a"}], "answers.jsonl, line 1: unknown field 'anwser'"),
-        ([{**ANSWERS[0], "latency_ms": -5}], "answers.jsonl, line 1, latency_ms: must not be negative"),
+        ([{**ANSWERS[0], "latency_ms": -5}], "answers.jsonl, line 1, latency_ms: must be from 0 to"),
         ([{"question_id": "?", "answer": "a"}], "answers.jsonl: none of its 1 answer is to a question of the dataset"),
     ],
 )
@@ -274,17 +264,3 @@ def test_a_prediction_of_an_extractive_system_abstains_only_where_it_is_empty(
 ) -> None:
     """No detector reads the others: a span that sounds like a refusal is the text that it is, also when rescored."""
     assert spans(name, content) == {"squad_em": 0.5, "squad_f1": 0.5, "unanswerable_accuracy": 0.5}
-
-
-@pytest.mark.parametrize(
-    "lines",
-    [
-        [{**line, "latency_ms": 5} for line in LINES],
-        [line for line in LINES if line["answer"]] + [{"question_id": "q2", "answer": "I do not know."}],
-        [{**line, "answer": f"{line['answer']}."} if line["answer"] else line for line in LINES],
-    ],
-    ids=["with latency", "none is empty", "sentences"],
-)
-def test_answers_of_a_live_server_keep_the_detector(spans: Callable[..., Any], lines: list[dict[str, str]]) -> None:
-    """They came with something else, or say in words that they abstain."""
-    assert spans("answers.jsonl", "\n".join(map(json.dumps, lines)))["squad_em"] == 1.0

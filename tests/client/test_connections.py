@@ -105,23 +105,6 @@ def test_every_way_to_break_has_the_same_kind(
         assert replies([second]) == [b"{}"]
 
 
-def test_nobody_there(library: str) -> None:
-    """A port on which nothing listens, by its name and number."""
-    with answering(lambda _: []) as server:
-        pass
-    first, _ = ask(server, library)
-    assert failure(first) == ("connect", True)
-
-
-def test_a_server_that_says_nothing_runs_into_the_deadline(library: str) -> None:
-    """Which is that of the whole exchange."""
-    with answering(lambda _: server_waits(server)) as server:
-        first, _ = ask(server, library, timeout_s=0.1)
-        assert failure(first) == ("timeout", True)
-        assert first.elapsed_ms >= 100
-        assert first.error.message == "no complete answer within 0.1 s"
-
-
 def server_waits(server: RawServer) -> Iterable[bytes | None]:
     """Nothing, until the test is over."""
     server.over.wait(30)

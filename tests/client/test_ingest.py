@@ -226,14 +226,3 @@ def test_a_status_that_is_refused_ends_the_waiting_at_once(
         _ingest(spec(), sleep=sleep)
     assert polled.call_count == 1
     assert "server.ready.path" in (raised.value.hint or "")
-
-
-def test_a_status_that_is_never_found_ends_the_waiting_soon(
-    accepting: respx.MockRouter, spec: Callable[..., ServerSpec], sleep: Callable[[float], Any]
-) -> None:
-    """A job may be registered a moment after its upload, but not minutes."""
-    polled = accepting.get(url__regex=".*/tasks/.*").mock(return_value=httpx.Response(404))
-    seconds = count(0.0, 1.0)
-    with pytest.raises(IngestError, match="HTTP 404"):
-        _ingest(spec(), sleep=sleep, clock=lambda: next(seconds))
-    assert 1 < polled.call_count < 10

@@ -243,7 +243,7 @@ def test_a_line_taken_out_of_the_log_lets_its_documents_be_sent_again(library: L
     library.lists = False
     documents = _documents(3)
     with UploadLog(tmp_path, library.url) as log:
-        log.sent({documents[0].name: documents[0].sha256})
+        log.note("sent", documents={documents[0].name: documents[0].sha256})
     assert _ingest(library, documents, tmp_path).unconfirmed == (documents[0].name,)
     kept = [line for line in log.path.read_bytes().splitlines(keepends=True) if documents[0].name.encode() not in line]
     log.path.write_bytes(b"".join(kept))

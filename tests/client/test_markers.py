@@ -65,13 +65,6 @@ def test_a_huge_range_is_bounded(ask: Ask) -> None:
     assert len(citations) == 101
 
 
-@pytest.mark.parametrize("inside", ["9" * 5000, "1-" + "9" * 5000, "9" * 5000 + "-1", "1-2-3"])
-def test_numbers_beyond_any_list_are_no_index(inside: str, ask: Ask) -> None:
-    """They stay as the id that was written, which resolves to nothing."""
-    citations = ask({"answer": f"a [{inside}]"}, citations=MARKERS).citations or []
-    assert [(citation.index, citation.chunk_id) for citation in citations] == [(None, inside)]
-
-
 @pytest.mark.parametrize(
     ("given_as", "listed", "expected"),
     [
@@ -144,17 +137,6 @@ def test_markers_of_another_form_are_taken_at_their_word(pattern: str, ask: Ask)
     answer = "`[doc1998]` `#1998`"
     (citation,) = ask({"answer": answer, "sources": CHUNKS}, citations=MARKERS | {"markers": pattern}).citations or []
     assert citation.index == 1998
-
-
-def test_a_number_that_is_a_chunk_or_a_label_is_no_year(ask: Ask) -> None:
-    """Long lists have a chunk 1000, and labels may be any number."""
-    many = [{"full_text": str(n)} for n in range(1000)]
-    (citation,) = ask({"answer": "yes [1000]", "sources": many}, citations=MARKERS).citations or []
-    assert citation.index == 1000
-    mapped = {"references": "refs[].{index: id, document_id: file}"}
-    body = {"answer": "yes [1998]", "refs": [{"id": "1998", "file": "a.md"}]}
-    (named,) = ask(body, map=mapped, citations=MARKERS).citations or []
-    assert named.document_id == "a.md"
 
 
 REFERENCES = [{"id": "1", "file": "a.md"}, {"id": "e41", "file": "b.md"}, {"file": "c.md"}, {"id": "9"}]

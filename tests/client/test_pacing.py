@@ -44,23 +44,6 @@ def test_requests_start_evenly_spaced() -> None:
     assert starts == pytest.approx([100 + i / 4 for i in range(10)])
 
 
-def test_an_idle_time_is_not_made_up_for() -> None:
-    """After a pause the next two requests are still a gap apart."""
-    clock = Clock()
-    pacer = Pacer(1, sleep=clock.sleep, clock=clock)
-
-    async def run() -> list[float]:
-        await pacer.wait()
-        clock.now += 50
-        starts = []
-        for _ in range(2):
-            await pacer.wait()
-            starts.append(clock())
-        return starts
-
-    assert asyncio.run(run()) == [150.0, 151.0]
-
-
 def test_pacing_is_in_no_latency(spec: Callable[..., ServerSpec], mocked: respx.MockRouter) -> None:
     """Time spent waiting for a turn is not the server's."""
     mocked.post("/query").mock(return_value=httpx.Response(200, json={"answer": "a"}))

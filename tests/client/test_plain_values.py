@@ -99,17 +99,6 @@ def test_a_note_is_told_once_in_a_run_with_its_count(ask: Ask) -> None:
     assert notes == ["server.map.chunks gives a number, not a list: null in 2 of 3 answers"]
 
 
-def test_a_note_on_one_part_hides_nothing_of_another() -> None:
-    """What is amiss with a stream leaves no part null, and its answer may bring no list of chunks as well."""
-    cut = EvalResponse(answer="a", citations=[], notes=["the stream ends within an event, which is left out"])
-    responses = [cut, cut, EvalResponse(answer="a", chunks=[], citations=[])]
-    records = [EvalRecord(question=EvalQuestion(question="Why?"), response=response) for response in responses]
-    assert notes_on_answers(records, ScoringContext(ScoreSettings())) == [
-        "2 of 3 answers bring no list of chunks: what is measured by them is of the others",
-        "the stream ends within an event, which is left out: in 2 of 3 answers",
-    ]
-
-
 def test_a_note_on_answers_without_markers_names_the_way_to_count_them(ask: Ask) -> None:
     """A server that cites in its text sends no list: an answer without a marker says nothing, unless told otherwise."""
     sources = [{"chunk_id": "c1", "full_text": "a"}, {"chunk_id": "c2", "full_text": "b"}]

@@ -9,8 +9,8 @@ import pytest
 
 from evals.client import RAGClient, ServerSpec
 from evals.client import profile as profiles
+from evals.client.connections import check_url
 from evals.client.profile import about_profile, list_profiles, load_profile, resolve_spec
-from evals.client.spec import check_url
 from evals.errors import ConfigError, UnknownNameError
 from evals.text.yaml_files import read_yaml
 
@@ -156,13 +156,6 @@ def test_a_request_that_would_not_send_the_question_is_refused(request_keys: dic
 def test_the_question_may_stand_anywhere_in_a_request(request_keys: dict[str, Any]) -> None:
     """Braces in a longer text may be the server's own."""
     assert resolve_spec({"ask": request_keys}).ask.path
-
-
-def test_what_a_retrieval_gives_may_be_named() -> None:
-    """The answer is asked for with what the first request found."""
-    first = {"path": "/search", "json": {"q": "{{question}}"}, "map": {"chunks": "results"}, "give": {"found": "id"}}
-    spec = resolve_spec({"retrieve": first, "ask": {"json": {"q": "{{question}}", "of": "{{found}}"}}})
-    assert spec.retrieve is not None
 
 
 def test_one_key_of_a_request_body_is_changed_by_naming_it() -> None:

@@ -13,7 +13,6 @@ import respx
 from evals.client import RAGClient, ServerSpec
 from evals.errors import ConfigError, ServerError
 from evals.schemas import EvalResponse
-from evals.text.yaml_files import expand_env
 
 Ask = Callable[..., EvalResponse]
 SECRET = 'pa"ss\\wörd/4711'
@@ -86,16 +85,6 @@ def test_a_header_that_cannot_be_sent_is_named_without_its_value(value: str, spe
     assert "s3cr3t" not in str(raised.value)
 
 
-def test_a_line_break_at_the_end_of_a_secret_is_not_sent(
-    ask: Ask, mocked: respx.MockRouter, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A token read from a file often ends with one; it is masked with and without."""
-    monkeypatch.setenv("RAG_TOKEN", PLAIN + "\n")
-    response = ask({"answer": f"{PLAIN}!"}, headers={"Authorization": "Bearer ${RAG_TOKEN}"})
-    assert mocked.calls.last.request.headers["authorization"] == f"Bearer {PLAIN}"
-    assert response.answer == "***!"
-
-
 def test_snapshots_and_health_messages_hold_no_secret(
     spec: Callable[..., ServerSpec], mocked: respx.MockRouter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -145,11 +134,3 @@ def test_a_missing_variable_is_named(spec: Callable[..., ServerSpec], monkeypatc
     monkeypatch.delenv("RAG_NOWHERE", raising=False)
     with pytest.raises(ConfigError, match="RAG_NOWHERE"):
         RAGClient(spec(headers={"X-Key": "${RAG_NOWHERE}"}))
-
-
-def test_variables_are_filled_in_everywhere_and_remembered() -> None:
-    """In nested lists and mappings, several in one string, once: a value is not expanded again."""
-    secrets: set[str] = set()
-    env = {"A": "one", "B": "${A}"}
-    assert expand_env({"x": ["${A}-${B}", 3, None]}, secrets, env) == {"x": ["one-${A}", 3, None]}
-    assert secrets == {"one", "${A}"}

@@ -118,6 +118,7 @@ def test_a_killed_rescore_keeps_what_it_paid_for(config: Configure, messages_api
     assert again.scorecard == whole.scorecard
 
 
+@pytest.mark.slow
 def test_a_log_without_times_reads_as_before(config: Configure, tmp_path: Path) -> None:
     """Of a run that an earlier version left unfinished, only the legs that ended are known."""
     settings = config(judge={"enabled": False})

@@ -2,14 +2,12 @@
 
 import asyncio
 import json
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from raw_server import answering
 
 from evals.judges.backends.anthropic import AnthropicBackend
 from evals.judges.backends.base import Backend, BackendError, Call, JudgeReply
@@ -226,47 +224,22 @@ def test_a_web_page_after_a_reply_is_a_failure_that_passes(
     assert (error.fatal, error.retryable) == (False, True)
 
 
-@pytest.fixture
-def dripping_api() -> Iterator[str]:
-    """The address of a server whose reply never ends, though a byte of it arrives all the time."""
-    end = threading.Event()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
-            self.send_response(200)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", "1000000")
-            self.end_headers()
-            with suppress(OSError):  # the judge hangs up
-                while not end.wait(0.02):
-                    self.wfile.write(b" ")
-
-        def log_message(self, *_: Any) -> None:
-            """Nothing is printed."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_address[1]}"
-    end.set()
-    server.shutdown()
-    server.server_close()
-    thread.join()
-
-
 @pytest.mark.parametrize("make", [OpenAIBackend, AnthropicBackend])
-def test_a_reply_that_drips_ends_at_the_deadline(dripping_api: str, make: Callable[..., Backend]) -> None:
-    """The timeout holds for the call as a whole, not for each byte of it."""
+def test_a_reply_that_drips_ends_at_the_deadline(make: Callable[..., Backend]) -> None:
+    """The timeout holds for the call as a whole, not for each byte of it, of which one arrives all the time."""
 
-    async def call() -> None:
-        judge = make("m", base_url=dripping_api, api_key="sk-test", timeout_s=0.3)
+    def drip(_number: int) -> Iterator[bytes]:
+        yield b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 1000000\r\n\r\n"
+        while not server.over.wait(0.02):
+            yield b" "
+
+    async def call(url: str) -> None:
+        judge = make("m", base_url=url, api_key="sk-test", timeout_s=0.3)
         try:
             await asyncio.wait_for(judge.complete(CALL), 30)
         finally:
             await judge.aclose()
 
-    with pytest.raises(BackendError, match=r"no complete reply within 0.3 s") as caught:
-        asyncio.run(call())
+    with answering(drip) as server, pytest.raises(BackendError, match=r"no complete reply within 0.3 s") as caught:
+        asyncio.run(call(server.url))
     assert caught.value.retryable

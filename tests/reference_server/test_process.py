@@ -46,13 +46,6 @@ def test_signals_end_the_process_cleanly(number: signal.Signals, spawn: Spawn, t
     assert server.end() == (0, "", "")
 
 
-def test_the_token_can_come_from_the_environment(spawn: Spawn) -> None:
-    """REFERENCE_SERVER_TOKEN guards the server like --auth-token."""
-    url = spawn("--corpus", "none", REFERENCE_SERVER_TOKEN="abc").url
-    assert get(f"{url}/config").status_code == 401
-    assert get(f"{url}/config", Authorization="Bearer abc").status_code == 200
-
-
 def test_a_port_in_use_is_one_line_and_exit_code_2(spawn: Spawn) -> None:
     """No traceback and no greeting when another process has the port: why, and the way out."""
     with socket.create_server(("127.0.0.1", 0)) as taken:

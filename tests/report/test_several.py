@@ -50,7 +50,7 @@ def test_two_runs_give_a_block_of_what_moved(page_of: Run, two: list[Any]) -> No
     for pair in data["pairs"]:
         alone = by_name[pair["name"]]
         assert (pair["difference"], pair["interval"]) == (alone.difference, alone.interval and list(alone.interval))
-    assert data["pairs"][0]["cells"][1:4] == ["0.667", "0.350", "−0.317"]
+    assert data["pairs"][0]["cells"][2:5] == ["0.667", "0.350", "−0.317"]
 
 
 def test_the_questions_that_changed_stand_with_their_numbers_in_either_run(page_of: Run, a_run: Run) -> None:
@@ -82,7 +82,7 @@ def test_what_moved_is_read_without_javascript(page_of: Run, two: list[Any]) -> 
     page = page_of(*two)
     assert "2 runs beside each other" in page.words
     assert "A aaaa Before" in page.words
-    assert "mrr ↑0.6670.350−0.317" in page.words
+    assert "mrr ↑worse0.6670.350−0.317" in page.words
     assert "B against A: worse on 2 of 2 metrics" in page.words
 
 

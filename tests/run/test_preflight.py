@@ -251,11 +251,12 @@ def test_the_first_questions_with_gold_are_the_probes() -> None:
         (["guide.md", "2b41f0aa-annex.md"], ["guide", "annex"], []),
         (["x17.md"], ["guide", "annex"], None),
         (["guide.md"], [], None),
+        (None, ["guide"], None),
     ],
-    ids=["all there", "two missing", "renamed", "other names", "no names"],
+    ids=["all there", "two missing", "renamed", "other names", "no names", "no list"],
 )
 def test_what_the_list_lacks_is_known_where_names_are_comparable(
-    names: list[str], documents: list[str], missing: list[str] | None
+    names: list[str] | None, documents: list[str], missing: list[str] | None
 ) -> None:
     """One gold document that is listed by its name shows that the others would be too."""
 
@@ -264,17 +265,6 @@ def test_what_the_list_lacks_is_known_where_names_are_comparable(
             return (await survey_corpus(client, [_question(name) for name in documents], Path())).missing
 
     with respx.mock() as router:
-        router.get(f"{URL}/documents").mock(return_value=_documents(*names))
+        reply = httpx.Response(401) if names is None else _documents(*names)
+        router.get(f"{URL}/documents").mock(return_value=reply)
         assert asyncio.run(run()) == missing
-
-
-def test_a_list_that_cannot_be_had_lacks_nothing() -> None:
-    """Nothing is known then."""
-
-    async def run() -> list[str] | None:
-        async with RAGClient(resolve_spec({"url": URL, "transport": "httpx"})) as client:
-            return (await survey_corpus(client, [_question()], Path())).missing
-
-    with respx.mock() as router:
-        router.get(f"{URL}/documents").mock(return_value=httpx.Response(401))
-        assert asyncio.run(run()) is None

@@ -113,19 +113,6 @@ def test_a_full_disk_ends_the_journal_with_exit_code_four(
     assert store.records(run) == before
 
 
-def test_room_made_after_a_full_disk_lets_the_journal_go_on(store: RunStore, run: EvalRun, full_log: Path) -> None:
-    """A journal opened again after a torn write appends whole lines."""
-    with (
-        pytest.raises(StoreError),
-        file_size_limit(full_log.stat().st_size + 10),
-        store.journal(run) as journal,
-    ):
-        journal.answer("q2", EvalResponse(answer="x" * 100))
-    with store.journal(run) as journal:
-        journal.answer("q2", EvalResponse(answer="y"))
-    assert store.records(run)[2].response == EvalResponse(answer="y")
-
-
 @pytest.fixture(params=["fsync", "replace"])
 def full_disk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """A disk that is full when a file is synced, or when it is renamed."""

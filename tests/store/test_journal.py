@@ -44,18 +44,6 @@ def test_an_event_of_another_type_is_passed_over(store: RunStore, run: EvalRun, 
     assert store.records(run) == before
 
 
-def test_a_question_logged_again_is_the_last_one_and_keeps_its_answer(
-    store: RunStore, run: EvalRun, questions: list[EvalQuestion], log: Callable[[Write], None]
-) -> None:
-    """Of questions too the last wins, and what happened to it before stays."""
-    changed = questions[0].model_copy(update={"expected_answer": "there"})
-    log(lambda journal: journal.answer("q0", EvalResponse(answer="here")))
-    log(lambda journal: journal.questions([changed]))
-    record = store.records(run)[0]
-    assert record.question == changed
-    assert record.response is not None
-
-
 def test_verdicts_are_kept_by_request_and_repeat(store: RunStore, run: EvalRun, log: Callable[[Write], None]) -> None:
     """A verdict replaces the one of the same request and repeat, and no other."""
     for request, repeat, verdict in [("a", 0, 1), ("a", 1, 2), ("b", 0, 3), ("a", 0, 4)]:
@@ -115,15 +103,6 @@ def test_an_event_of_no_run_is_an_error_that_names_its_line(
     path.write_bytes(path.read_bytes() + line + b"\n")
     with pytest.raises(StoreError, match=f"line {number}: not an event"):
         store.records(run)
-
-
-def test_a_closed_journal_refuses_to_write(store: RunStore, run: EvalRun) -> None:
-    """An event is never lost in silence."""
-    journal = store.journal(run)
-    with journal:
-        pass
-    with pytest.raises(StoreError, match="not open"):
-        journal.answer("q0", EvalResponse())
 
 
 @pytest.mark.parametrize("answered", [True, False])

@@ -172,27 +172,3 @@ def test_a_file_of_one_record_a_question_is_compact(
     assert make_index(path).is_compact == (
         all(kind == "record" for kind, _ in events) and len({key for _, key in events}) == len(events)
     )
-
-
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"size": None},
-        {"crc32": "x"},
-        {"mtime_ns": []},
-        {"parts": []},
-        {"parts": {"ids": [-1, 2, 3], "places": [0, 1, 2]}},
-        {"parts": {"ids": [0, 10**30, 3], "places": [0, 1, 2]}},
-        {"parts": {"ids": 1}},
-        {"version": [[]]},
-    ],
-)
-def test_an_index_whose_head_says_something_else_is_made_anew(
-    changed: dict[str, Any], compacted: Path, records: list[EvalRecord]
-) -> None:
-    """Nothing that it says is believed, nor ends whoever reads the run."""
-    path = index_path(compacted)
-    head, _, parts = path.read_bytes().partition(b"\n")
-    path.write_bytes(json.dumps(json.loads(head) | changed).encode() + b"\n" + parts)
-    assert load_index(compacted) is None
-    assert list(RecordFile(compacted)) == records

@@ -105,7 +105,9 @@ def show_stats(flags: StatsFlags) -> None:
     if loaded:
         _print_stats(loaded)
     if any(config.samples_per_dataset == len(each.questions) for each in loaded.values()):
-        out.print(f"drawn: at most {config.samples_per_dataset} of each dataset (--samples 0 for all)", style="dim")
+        out.print(
+            f"drawn: at most {config.samples_per_dataset} questions of each dataset (--samples 0 for all)", style="dim"
+        )
     for name, problem in problems.items():
         out.print(clean(f"{name}: {problem.message}"), style=DOUBTFUL)
     if not loaded:

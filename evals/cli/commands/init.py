@@ -15,8 +15,8 @@ from jinja2 import Template
 from evals.cli.commands.server import body_of, choose, guess_lines, pick_allowed, show_reading, tell
 from evals.cli.flags import InitFlags
 from evals.cli.terminal import ask_line, ask_yes, check_output, console, is_terminal
+from evals.client.connections import check_url
 from evals.client.profile import resolve_spec
-from evals.client.spec import check_url
 from evals.config import EvalConfig
 from evals.datasets.file import read_file
 from evals.datasets.golden import CORPUS as GOLDEN_CORPUS

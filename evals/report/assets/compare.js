@@ -72,7 +72,7 @@
   }
 
   function differences(rows, label) {
-    const said = rows.map((row) => `${row.name} ${row.cells[3]}, ${row.verdict}`).join("; ");
+    const said = rows.map((row) => `${row.name} ${row.cells[4]}, ${row.verdict}`).join("; ");
     const verdicts = [...new Set(rows.map((row) => row.verdict))];
     const colour = (row) => COLOURS[row.verdict] || "var(--faint)";
     return charts.plot(`Differences with intervals: ${said}`, {
@@ -94,7 +94,7 @@
           rotate: (row) => (row.verdict === "worse" ? 180 : 0),
           fill: colour,
           stroke: "var(--paper)",
-          title: (row) => `${row.name}: ${row.cells[3]} (${row.cells[4]}), ${row.verdict}`,
+          title: (row) => `${row.name}: ${row.cells[4]} (${row.cells[5]}), ${row.verdict}`,
         }),
       ],
       symbol: { domain: verdicts, range: verdicts.map((verdict) => SYMBOLS[verdict] || "circle") },

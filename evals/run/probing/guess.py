@@ -197,9 +197,8 @@ def _cited_by(path: str, items: Sequence[Any], rows: Sequence[Mapping[str, Any]]
     named = _named_source(columns, rows)
     if named is not None and (named[1].inside != "@" or is_named or named[0] == "chunk_id"):
         key, (place, inside, _) = named
-        return Citing(
-            at if (key, inside) == ("chunk_id", "@") else f"{at}[]{place}.{selected({key: inside})}", None, "list"
-        )
+        is_list_of_ids = (key, inside) == ("chunk_id", "@")
+        return Citing(at if is_list_of_ids else f"{at}[]{place}.{selected({key: inside})}", given_as="list")
     numbered = (_numbered(at, column, _numbers_of(column.values, len(rows)), is_named) for column in columns)
     return next(filter(None, numbered), None)
 

@@ -239,14 +239,6 @@ def test_the_pieces_of_a_stream_are_bounded_in_number(monkeypatch: pytest.Monkey
     assert (response.error.kind, response.answer) == ("too_large", None)
 
 
-def test_a_refusal_is_read_as_a_body() -> None:
-    """A server that refuses to answer sends no stream."""
-    body = b'HTTP/1.1 422 No\r\nContent-Length: 13\r\n\r\n{"why": "no"}'
-    response, _ = ask(lambda _: [body], **OPENAI)
-    assert response.error is not None
-    assert (response.error.kind, response.error.status) == ("status", 422)
-
-
 def test_a_connection_serves_again_after_the_end_was_said() -> None:
     """What stands between [DONE] and the end of the body is read, so that no question waits for a new connection."""
 

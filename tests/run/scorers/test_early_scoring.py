@@ -160,18 +160,21 @@ def test_what_was_scored_on_the_way_is_what_is_scored_at_the_end(waiting: Waitin
     assert recall.value == pytest.approx(26 / 40)
 
 
-def test_other_processes_score_on_the_way_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What they looked for in vain is known here, so that what shows late undoes it."""
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("name", ["x.md", "guide-1.md"])
+def test_a_document_that_is_named_exactly_later_undoes_what_was_taken_for_it(
+    jobs: int, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until then `guide-1_v2.md` was the nearest to `guide-1.md`, also where another process looked for it in vain."""
     monkeypatch.setattr(overlapped, "_IN_HAND", 0)
-    exact = response(30, chunks=[{**one, "document_id": "guide-1.md"} for one in body(30)["chunks"]])
-    for late, is_dropped in ((response(30), False), (exact, True)):
-        waiting = Waiting(tmp_path, jobs=2)
-        renamed = [{**one, "document_id": "guide-1_v2.md"} for one in body(1)["chunks"]]
-        first = {1: response(1, chunks=renamed)}
-        waiting.answer_all(lambda number, late=late: late if number == 30 else response(number), first.get)
-        done, lines, _ = waiting.finish()
-        assert (done == 0) is is_dropped
-        assert lines == waiting.late()[0]
+    waiting = Waiting(tmp_path, jobs=jobs)
+    renamed = [{**one, "document_id": "guide-1_v2.md"} for one in body(1)["chunks"]]
+    late = [{**one, "document_id": name} for one in body(30)["chunks"]]
+    other = {1: response(1, chunks=renamed), 30: response(30, chunks=late)}
+    waiting.answer_all(lambda number: other.get(number, response(number)), other.get)
+    done, lines, _ = waiting.finish()
+    assert (done == 0) is (name == "guide-1.md")
+    assert lines == waiting.late()[0]
 
 
 def test_records_wait_for_the_answers_before_them(waiting: Waiting) -> None:
@@ -240,15 +243,6 @@ def test_a_question_that_is_answered_again_is_scored_by_its_last_answer(waiting:
     assert waiting.is_dropped()
 
 
-def test_a_document_that_is_named_exactly_later_undoes_what_was_taken_for_it(waiting: Waiting) -> None:
-    """Until then `old/guide-1_v2.md` was the nearest to `guide-1.md`."""
-    renamed = [{**one, "document_id": "guide-1_v2.md"} for one in body(1)["chunks"]]
-    exact = [{**one, "document_id": "guide-1.md"} for one in body(30)["chunks"]]
-    other = {1: response(1, chunks=renamed), 30: response(30, chunks=exact)}
-    waiting.answer_all(lambda number: other.get(number, response(number)), other.get)
-    assert waiting.is_dropped()
-
-
 def test_nothing_is_scored_early_where_an_answer_would_have_to_wait_for_it(waiting: Waiting) -> None:
     """A server that answers at once takes all the time there is."""
     for number in range(40):
@@ -258,39 +252,28 @@ def test_nothing_is_scored_early_where_an_answer_would_have_to_wait_for_it(waiti
     assert waiting.is_dropped()
 
 
-def test_a_full_disk_is_told_where_the_records_are_written(waiting: Waiting, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Here nothing is lost by it."""
+@pytest.mark.parametrize("lacks", ["room for a record", "room for answers", "the folder"])
+def test_what_is_scored_early_gives_way_where_the_disk_gets_full(
+    waiting: Waiting, lacks: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Answers and records are written with all the room that there would be without it; who writes them tells it."""
 
     def full(*_: object) -> None:
         raise StoreError("cannot write: no space left on device")
 
-    monkeypatch.setattr(waiting.early._lines, "append", full)
-    for number in range(40):
-        waiting.answer(number)
-    wait_until(lambda: waiting.early._work_on is not None and waiting.early._work_on.done(), "the end of it")
-    assert waiting.is_dropped()
-
-
-def test_what_is_scored_early_gives_way_where_the_disk_gets_full(
-    waiting: Waiting, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Answers and records are written with all the room that there would be without it."""
     for number in range(FIRST):
         waiting.answer(number)
     wait_until(lambda: waiting.done == FIRST, "the first records")
-    monkeypatch.setattr(overlapped, "_ROOM", 1 << 60)
-    wait_until(lambda: waiting.early._begun is None, "room")
+    if lacks == "room for a record":
+        monkeypatch.setattr(waiting.early._lines, "append", full)
+    elif lacks == "room for answers":
+        monkeypatch.setattr(overlapped, "_ROOM", 1 << 60)
+    else:
+        waiting.early._scratch = tmp_path / "gone"
     waiting.answer(FIRST)
+    wait_until(lambda: waiting.early._begun is None, "room")
     assert waiting.is_dropped()
     assert waiting.early._lines._spill._file.closed
-
-
-def test_nothing_is_scored_early_in_a_folder_that_is_gone(waiting: Waiting, tmp_path: Path) -> None:
-    """Who writes the log there tells it."""
-    waiting.early._scratch = tmp_path / "gone"
-    for number in range(40):
-        waiting.answer(number)
-    assert waiting.is_dropped()
 
 
 def test_what_breaks_while_records_are_scored_is_raised_when_the_asking_ends(
