@@ -43,7 +43,7 @@ def test_a_run_matches_and_detects_abstention_once_a_question(
     golden_server: str, tmp_path: Path, counted: Callable[[Any, str], Counter[str]], ways: list[str]
 ) -> None:
     """Whoever asks for it: probes, metrics, counts of outcomes, diagnosis and what is printed at the end."""
-    matched, detected = counted(cases, "ChunkComparison"), counted(detector, "is_abstention")
+    matched, detected = counted(cases, "match"), counted(detector, "is_abstention")
     done = CliRunner().invoke(app, [*ASK, "--rag-url", golden_server, "--runs-dir", str(tmp_path), *ways])
     assert done.exit_code == 0, done.output
     assert set(detected.values()) <= {1, 2}  # of a refusal, whether it says what is expected is asked of the cache
@@ -58,7 +58,7 @@ def test_showing_a_run_matches_once_a_question(
     ask = [*ASK, "--rag-url", golden_server, "--runs-dir", str(tmp_path)]
     assert CliRunner().invoke(app, ask).exit_code == 0
     (saved,) = runs.RunStore(tmp_path).runs()
-    matched, detected = counted(cases, "ChunkComparison"), counted(detector, "is_abstention")
+    matched, detected = counted(cases, "match"), counted(detector, "is_abstention")
     shown = CliRunner().invoke(app, ["show", saved.id, "--by", "dataset", "--runs-dir", str(tmp_path)])
     assert shown.exit_code == 0, shown.output
     assert max(matched.values(), default=1) == 1
