@@ -21,7 +21,7 @@ from evals.run.setup import (
     Toolkit,
     check_config,
     join_cluster,
-    load_instruments,
+    load_toolkit,
 )
 from evals.run.work import SHARD, RunDataset, RunPlan, check_conversations, load_workload, new_run
 from evals.run.workers import AskConfig, ClusterAsking
@@ -125,7 +125,11 @@ class EvaluationRunner:
 
     async def evaluate(self) -> Measured:
         """The same; the run comes with its records."""
-        self._refuse_variants()
+        if self.config.variants:
+            raise ConfigError(
+                f"this makes one run, and the configuration has {counted(len(self.config.variants), 'variant')}",
+                "`evals.variants.VariantsRunner(variants_of(config))` makes a run of each; so does `evals eval`",
+            )
         metrics = check_config(self.config)
         async with AsyncExitStack() as stack:
             begun = self.take_up(stack)
@@ -133,7 +137,7 @@ class EvaluationRunner:
             stack.enter_context(gc_paused())
             server = await self.connect(stack)
             cluster = await join_cluster(stack, self.config, self.observer)
-            instruments = await load_instruments(self.config, metrics, self.observer, cluster)
+            instruments = await load_toolkit(self.config, metrics, self.observer, cluster)
             workload = await self.load()
             await self.give_documents(server.client, workload)
             server = await self.survey(server, workload)
@@ -147,25 +151,11 @@ class EvaluationRunner:
 
     async def _others(self, stack: AsyncExitStack, cluster: "Cluster", server: ServerSession) -> ClusterAsking:
         """The workers of the cluster, told how the server is asked."""
-        from evals.run.cluster import AskingWorkers  # noqa: PLC0415 - an extra
-
         config = self.config
-        how = AskConfig(server.spec, config.concurrency, config.max_attempts, server.client.document_names)
-        workers = await AskingWorkers.equipped(cluster, how)
-        stack.push_async_callback(workers.let_go)
-        return ClusterAsking(workers, concurrency=config.concurrency, rps=config.rps, tell=self.observer.note)
-
-    def _refuse_variants(self) -> None:
-        """Stop where several runs are configured: this is one.
-
-        Raises:
-            ConfigError: They are.
-        """
-        if self.config.variants:
-            raise ConfigError(
-                f"this makes one run, and the configuration has {counted(len(self.config.variants), 'variant')}",
-                "`evals.variants.VariantsRunner(variants_of(config))` makes a run of each; so does `evals eval`",
-            )
+        names = server.client.document_names
+        await cluster.equip(AskConfig(server.spec, config.concurrency, config.max_attempts, names))
+        stack.push_async_callback(cluster.let_go)
+        return ClusterAsking(cluster, concurrency=config.concurrency, rps=config.rps, tell=self.observer.note)
 
     @property
     def _checks_corpus(self) -> bool:
@@ -276,16 +266,9 @@ class EvaluationRunner:
         Raises:
             ServerRefusedError: The server is of another kind.
         """
-        client = server.client
-        asking = Asking(
-            client,
-            concurrency=self.config.concurrency,
-            warmup=self.config.warmup,
-            probes=choose_probes(client, server.corpus, workload.questions) if self._checks_corpus else [],
-            own_file=self.config.dataset_file is not None,
-            observer=self.observer,
-            levels=self.config.load,
-        )
+        client, corpus, questions = server.client, server.corpus, workload.questions
+        probes = choose_probes(client, corpus, questions) if self._checks_corpus else []
+        asking = Asking(client, self.config, self.observer, probes)
         await asking.warm_up(workload.questions)
         return asking
 
@@ -335,7 +318,7 @@ class EvaluationRunner:
             concurrencies=self.config.load,
             notes=note_on_widths(self.config.load),
         )
-        return self._work(run, server, workload)
+        return self._work(run, server, workload, responses=SpilledMapping(EvalResponse, self.store.folder))
 
     def _go_on(self, run: EvalRun, journal: Journal, server: ServerSession, workload: RunDataset) -> RunPlan:
         """Take up a saved run: what was answered is kept, what failed or was never asked is asked."""
@@ -355,8 +338,10 @@ class EvaluationRunner:
         self.remarks.add(f"resumed with {share(len(kept.responses), run.question_count, 'question')} answered")
         if not self.config.load:
             run = with_concurrency(run, self.config.concurrency, kept=len(kept.responses))
-        return replace(
-            self._work(run, server, workload),
+        return self._work(
+            run,
+            server,
+            workload,
             responses=kept.responses,
             verdicts=kept.verdicts,
             before=run.judge,
@@ -365,15 +350,15 @@ class EvaluationRunner:
             before_s=log.elapsed_s,
         )
 
-    def _work(self, run: EvalRun, server: ServerSession, workload: RunDataset) -> RunPlan:
+    def _work(self, run: EvalRun, server: ServerSession, workload: RunDataset, **fields: Any) -> RunPlan:
         spec = server.client.spec
         return RunPlan(
             run=run,
             questions=workload.questions,
-            responses=SpilledMapping(EvalResponse, self.store.folder),
             documents=workload.documents,
             usage_needs_concurrency=spec.usage_needs_concurrency,
             chunks_path=chunks_path(spec),
             notes=self.remarks.made,
             way_on=f"what was answered is saved: {command(f'eval --resume {run.id}', self.config.runs_dir)}",
+            **fields,
         )

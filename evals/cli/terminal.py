@@ -215,26 +215,29 @@ _UsageError: type[typer.BadParameter] = typer.BadParameter.__mro__[1]
 def run(app: typer.Typer) -> int:
     """Run the command line and return its exit code."""
     try:
-        result = _end(app)
+        result = app(standalone_mode=False)
+        if sys.stdout is not None:
+            sys.stdout.flush()  # while an error in it can still be told
     except EvalsError as error:
-        _say(error.message, error.hint)
+        _say(f"error: {error.message}", *([f"  {error.hint}"] if error.hint else []))
         return error.exit_code
     except (typer.Abort, KeyboardInterrupt):
-        _say("interrupted", None)
-        return EXIT_INTERRUPTED
+        result = EXIT_INTERRUPTED  # as newer typers return where older ones raise Abort
+    except _UsageError as error:
+        error.show()
+        return error.exit_code
     except Exception as error:  # noqa: BLE001 - the one place where what nobody foresaw becomes an exit code
-        return _usage_or_bug(error)
-    return result
-
-
-def _end(app: typer.Typer) -> int:
-    """Run a command to its end, all that it printed written."""
-    result = app(standalone_mode=False)
-    if sys.stdout is not None:
-        sys.stdout.flush()  # while an error in it can still be told
-    if result == EXIT_INTERRUPTED:  # newer typers end so on Ctrl-C, where older ones raise Abort
-        raise typer.Abort
+        _say(masked("".join(traceback.format_exception(error))).removesuffix("\n"))
+        _say("error: this is a bug in evals; please report it with the lines above")
+        return EXIT_INTERNAL
+    if result == EXIT_INTERRUPTED:
+        _say("error: interrupted")
     return result if isinstance(result, int) else EXIT_OK
+
+
+def _say(*lines: str) -> None:
+    for line in lines:
+        print(no_workflow_command(plain(line)), file=sys.stderr)
 
 
 def end_like_ctrl_c() -> None:
@@ -254,22 +257,6 @@ def _interrupt(_: int, frame: FrameType | None) -> None:
     if not callable(on_ctrl_c):  # started in the background, where Ctrl-C is ignored
         raise KeyboardInterrupt
     on_ctrl_c(signal.SIGINT, frame)
-
-
-def _usage_or_bug(error: Exception) -> int:
-    if isinstance(error, _UsageError):
-        error.show()
-        return error.exit_code
-    told = plain(masked("".join(traceback.format_exception(error))))
-    print(no_workflow_command(told), end="", file=sys.stderr)
-    _say("this is a bug in evals; please report it with the lines above", None)
-    return EXIT_INTERNAL
-
-
-def _say(message: str, hint: str | None) -> None:
-    print(no_workflow_command(plain(f"error: {message}")), file=sys.stderr)
-    if hint:
-        print(no_workflow_command(plain(f"  {hint}")), file=sys.stderr)
 
 
 # The file that a flag such as --output names.
@@ -301,12 +288,9 @@ def check_place(path: Path, flag: str = "--output") -> None:
         UnwritableError: The folder that it lies in is missing, or one of them may not be written.
     """
     target = Path(os.path.realpath(path))
-    folder = target.parent
-    if not folder.is_dir():
-        raise UnwritableError(
-            f"cannot write {path}: there is no folder {folder}", f"make the folder, or name another file with {flag}"
-        )
-    written = target if target.exists() and not target.is_file() else folder  # a file is replaced, a device is not
+    if not target.parent.is_dir():
+        raise UnwritableError(f"cannot write {path}: there is no folder {target.parent}", f"make it, or change {flag}")
+    written = target if target.exists() and not target.is_file() else target.parent  # a file is replaced, no device
     if not os.access(written, os.W_OK):
         raise UnwritableError(f"cannot write {path}: no permission", f"name a file in another folder with {flag}")
 

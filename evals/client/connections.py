@@ -6,7 +6,7 @@ import socket
 import ssl
 import zlib
 from base64 import b64encode
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -51,6 +51,21 @@ class BrokenExchangeError(Exception):
         super().__init__(message)
         self.kind: ErrorKind = kind
         self.retryable = retryable
+
+
+Kinds = tuple[tuple[type[Exception], ErrorKind, bool], ...]
+"""Errors of a library, most specific first, each with its kind and whether asking again may help."""
+
+Words = tuple[tuple[type[Exception] | tuple[type[Exception], ...], Callable[[Any], str]], ...]
+"""Errors of a library, most specific first, each with what is said of it."""
+
+
+def broken(error: Exception, kinds: Kinds, words: Words = ()) -> BrokenExchangeError:
+    """The failure that an error of a library is; one that is not listed is not tried again."""
+    kind, retryable = next((each[1:] for each in kinds if isinstance(error, each[0])), ("connect", False))
+    plain = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    said = next((say(error) for cls, say in words if isinstance(error, cls)), plain)
+    return BrokenExchangeError(kind, said, retryable=retryable)
 
 
 class Incoming(Protocol):
@@ -223,6 +238,8 @@ _PACKAGES = {"aiohttp": ("aiohttp_socks", "python_socks"), "httpx": ("socksio",)
 
 _SENDABLE = re.compile(r"[^\s\x00-\x1f\x7f]+")
 
+_LEAVE_OUT = "leave it out for this server: NO_PROXY="
+
 
 @dataclass(frozen=True, slots=True)
 class Proxy:
@@ -281,27 +298,25 @@ def is_this_machine(host: str) -> bool:
 
 
 def _proxy(address: str, variable: str, host: str, library: str | None) -> Proxy:
-    leave_out = f"leave it out for this server: NO_PROXY={host}"
     parts = _parts(address if "://" in address else f"http://{address}")
     if parts is None:
-        raise ConfigError(
-            f"{variable} names a proxy by what is no address", f"name one as http://HOST:PORT, or {leave_out}"
-        )
+        said, way = f"{variable} names a proxy by what is no address", "name one as http://HOST:PORT"
+        raise ConfigError(said, f"{way}, or {_LEAVE_OUT}{host}")
     login, _, place = parts.netloc.rpartition("@")
     user, _, password = map(unquote, login.partition(":"))
     shown = urlunsplit((parts.scheme, place, "", "", ""))
     if library is not None and parts.scheme in _SOCKS[library]:
-        if any(find_spec(name) is None for name in _PACKAGES[library]):
-            raise ConfigError(
-                f"{variable} names {shown}, a proxy over SOCKS, which is not installed",
-                f"pip install 'rag-evals[socks]', or {leave_out}",
-            )
-        return Proxy(shown, None, variable, (user, password) if login else None)
-    if parts.scheme not in {"http", "https"}:
-        raise ConfigError(
-            f"{variable} names {shown}, a proxy of a kind that is not supported", f"name one over http, or {leave_out}"
+        if all(find_spec(name) is not None for name in _PACKAGES[library]):
+            return Proxy(shown, None, variable, (user, password) if login else None)
+        said, way = (
+            f"{variable} names {shown}, a proxy over SOCKS, which is not installed",
+            "pip install 'rag-evals[socks]'",
         )
-    return Proxy(shown, f"Basic {b64encode(f'{user}:{password}'.encode()).decode()}" if login else None, variable)
+    elif parts.scheme in {"http", "https"}:
+        return Proxy(shown, f"Basic {b64encode(f'{user}:{password}'.encode()).decode()}" if login else None, variable)
+    else:
+        said, way = f"{variable} names {shown}, a proxy of a kind that is not supported", "name one over http"
+    raise ConfigError(said, f"{way}, or {_LEAVE_OUT}{host}")
 
 
 def _parts(address: str) -> SplitResult | None:

@@ -3,15 +3,16 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from evals.client.exchange import ask_traced
 from evals.client.oauth2 import REFUSED
 from evals.client.rag_client import RAGClient
+from evals.config import EvalConfig
 from evals.errors import EvalsError, ServerRefusedError, ServerUnreachableError
-from evals.run.corpus import another_question, check_probes, chunks_path, chunks_unfound, is_final, why_wrong_server
+from evals.run.corpus import check_kind, check_probes, chunks_path, chunks_unfound
 from evals.run.notebook import Observer
 from evals.run.workers import ClusterAsking
 from evals.schemas.dataset import EvalQuestion
@@ -79,36 +80,22 @@ class Asking:
 
     Args:
         client: Asks.
-        concurrency: Questions in flight.
-        warmup: How many questions are asked first, unscored.
-        probes: Questions whose answers show whether the corpus is on the server; none where that is known.
-        own_file: Whether the questions are of a user's own file, of which one or two may miss.
+        config: Of the run.
         observer: Hears of the progress.
-        levels: Of concurrency, one after the other, where questions say at which they are asked.
+        probes: Questions whose answers show whether the corpus is on the server; none where that is known.
     """
 
     def __init__(
-        self,
-        client: RAGClient,
-        *,
-        concurrency: int,
-        warmup: int,
-        probes: Sequence[EvalQuestion],
-        own_file: bool,
-        observer: Observer,
-        levels: Sequence[int] = (),
+        self, client: RAGClient, config: EvalConfig, observer: Observer, probes: Sequence[EvalQuestion]
     ) -> None:
-        self._levels = levels
-        self.windows: dict[int, Window] = {}
-        """By concurrency, what was asked in how many seconds."""
-        self._own_file = own_file
         self._client = client
-        self._concurrency = concurrency
-        self._warmup = warmup
-        self.probes = probes
+        self._config = config
         self._observer = observer
         self._warned = False
-        self.stop = StopRule(concurrency)
+        self.probes = probes
+        self.windows: dict[int, Window] = {}
+        """By concurrency, what was asked in how many seconds."""
+        self.stop = StopRule(config.concurrency)
         self.others: ClusterAsking | None = None
         """Who asks instead of this process, but for the unscored questions; None where nobody does."""
         self.warmup_ms: list[float | None] = []
@@ -155,7 +142,7 @@ class Asking:
         """
         asked = [(probe, there[probe.id]) for probe in self.probes if probe.id in there]
         if asked:
-            check_probes(self._client, asked, cases, own_file=self._own_file)
+            check_probes(self._client, asked, cases, own_file=self._config.dataset_file is not None)
 
     async def warm_up(self, questions: Sequence[EvalQuestion]) -> None:
         """Ask the first questions, unscored, before there is a run.
@@ -163,7 +150,7 @@ class Asking:
         Raises:
             ServerRefusedError: Two different questions fail as they do on a server of another kind.
         """
-        for question in questions[: self._warmup]:
+        for question in questions[: self._config.warmup]:
             self._observer.phase("warming up")
             response = await self._client.ask(question.question)
             self.warmup_ms.append(response.latency_ms)
@@ -171,42 +158,35 @@ class Asking:
             if unfound is not None and not self._warned:  # at once; the run's note tells of all of them
                 self._warned = True
                 self._observer.note(unfound)
-            other = another_question(questions, question) if is_final(response) else None
-            problem = other and why_wrong_server(self._client, response, await self._client.ask(other.question))
-            if problem:
-                raise problem
+            await check_kind(self._client, question, response, questions)
 
     async def _ask(self, some: Sequence[EvalQuestion], there: Mapping[str, EvalResponse], on_answer: OnAnswer) -> None:
-        todo = (one for one in some if one.id not in there)
         if self.others is not None:
-            await self.others.ask(todo, partial(self._see, on_answer))
-        elif not self._levels:
-            await self._ask_at(self._concurrency, todo, on_answer)
-        for level in self._levels:
-            own = (one for one in some if one.metadata.get(CONCURRENCY) == level and one.id not in there)
+            await self.others.ask((one for one in some if one.id not in there), partial(self._see, on_answer))
+            return
+        if not self._config.load:
+            await self._ask_at(self._config.concurrency, some, there, on_answer)
+        for level in self._config.load:
+            own = (one for one in some if one.metadata.get(CONCURRENCY) == level)
             if not self.stop.reason:
-                await self._ask_at(level, own, on_answer)
+                await self._ask_at(level, own, there, on_answer)
+
+    async def _ask_at(
+        self, level: int, some: Iterable[EvalQuestion], there: Mapping[str, EvalResponse], on_answer: OnAnswer
+    ) -> None:
+        todo = (one for one in some if one.id not in there)
+        before, started = len(there), time.perf_counter()
+        self._client.restart_pace()
+        await ask_all(self._client, todo, concurrency=level, on_answer=on_answer, stop=self.stop)
+        if asked := len(there) - before:
+            window = self.windows.get(level, Window(0, 0.0))
+            self.windows[level] = Window(window.asked + asked, window.seconds + time.perf_counter() - started)
 
     def _see(self, on_answer: OnAnswer, question: EvalQuestion, response: EvalResponse, away: str | None) -> bool:
         """Take an answer that a worker brought; returns whether to go on."""
         self.stop.see(response, away)
         on_answer(question, response)
         return self.stop.reason is None
-
-    async def _ask_at(self, concurrency: int, todo: Iterable[EvalQuestion], on_answer: OnAnswer) -> None:
-        asked = 0
-
-        def count(question: EvalQuestion, response: EvalResponse) -> None:
-            nonlocal asked
-            asked += 1
-            on_answer(question, response)
-
-        self._client.restart_pace()
-        started = time.perf_counter()
-        await ask_all(self._client, todo, concurrency=concurrency, on_answer=count, stop=self.stop)
-        before = self.windows.get(concurrency, Window(0, 0.0))
-        took = time.perf_counter() - started if asked else 0.0
-        self.windows[concurrency] = Window(before.asked + asked, before.seconds + took)
 
     def seen(self, server: ServerRecord) -> ServerRecord:
         """What is known of the server after asking."""
@@ -215,18 +195,15 @@ class Asking:
 
     def notes(self, server: ServerRecord) -> list[str]:
         """What a reader must know of the asking."""
+        transport, others = self._client.transport, self.others
         notes = [f"{STOPPED}{self.stop.reason}"] if self.stop.reason else []
-        surplus, others = self._client.transport.surplus, self.others
-        if followed := surplus.count + (others.surplus if others else 0):
-            notes.append(_on_surplus(followed, [*surplus.at_risk, *(others.at_risk if others else ())]))
-        if refused := self._client.refused + (self.others.refused if self.others else 0):
-            were = agree(refused, "was", "were")
-            notes.append(f"{counted(refused, 'request')} {were} refused for the moment, and made again at a lower rate")
-        if self.others is not None:
-            notes += self.others.notes()
-        if self.seen(server).changed:
-            notes.append(CHANGED)
-        return notes
+        if followed := transport.surplus.count + (others.surplus if others else 0):
+            notes.append(_on_surplus(followed, [*transport.surplus.at_risk, *(others.at_risk if others else ())]))
+        if refused := self._client.refused + (others.refused if others else 0):
+            requests = counted(refused, "request", "was")
+            notes.append(f"{requests} refused for the moment, and made again at a lower rate")
+        notes += others.notes() if others else []
+        return [*notes, *([CHANGED] if self.seen(server).changed else [])]
 
     def engine(self, before: EngineRecord | None) -> EngineRecord | None:
         """The cluster that asked, with what it was of the run that goes on; that alone where this process asked."""
@@ -247,18 +224,16 @@ class Asking:
 
 def _on_surplus(followed: int, at_risk: Sequence[str]) -> str:
     """That a server sends bytes which belong to no answer, and the questions that may have a late one as theirs."""
-    what = agree(followed, "it was followed", "they were followed")
     said = (
-        f"{counted(followed, 'answer')} of the server: {what} by bytes that belong to no answer; "
-        f"from the first of them on, each connection served one request"
+        f"{counted(followed, 'answer')} of the server: {agree(followed, 'it was', 'they were')} followed by bytes that "
+        "belong to no answer; from the first of them on, each connection served one request"
     )
     if not at_risk:
         return said
-    were, more = agree(len(at_risk), "was", "were"), len(at_risk) - _MOST_NAMED
-    named = ", ".join(at_risk[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    more = f" and {len(at_risk) - _MOST_NAMED} more" if len(at_risk) > _MOST_NAMED else ""
     return (
-        f"{said}. {counted(len(at_risk), 'question')} {were} asked before on a connection that had served another, "
-        f"and may have a late answer to it: {named}"
+        f"{said}. {counted(len(at_risk), 'question', 'was')} asked before on a connection that had served another, "
+        f"and may have a late answer to it: {', '.join(at_risk[:_MOST_NAMED])}{more}"
     )
 
 
@@ -286,24 +261,19 @@ async def ask_all(
         stop: Sees every exchange.
     """
     waiting = iter(questions)
-    workers = [asyncio.create_task(_work(client, waiting, on_answer, stop)) for _ in range(concurrency)]
+
+    async def work() -> None:
+        for question in waiting:
+            response = await ask_traced(client, question, client.tracing)
+            stop.see(response, client.unavailable)
+            on_answer(question, response)
+            if stop.reason:
+                return
+
+    workers = [asyncio.create_task(work()) for _ in range(concurrency)]
     try:
         await asyncio.gather(*workers)
     finally:
         for worker in workers:
             worker.cancel()
         await asyncio.gather(*workers, return_exceptions=True)
-
-
-async def _work(
-    client: RAGClient,
-    waiting: Iterator[EvalQuestion],
-    on_answer: OnAnswer,
-    stop: StopRule,
-) -> None:
-    for question in waiting:
-        response = await ask_traced(client, question, client.tracing)
-        stop.see(response, client.unavailable)
-        on_answer(question, response)
-        if stop.reason:
-            return

@@ -1,9 +1,10 @@
 """Judging labelled answers, and holding what the judge says against the labels."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from secrets import token_hex
 
@@ -88,37 +89,31 @@ def read_label_set(
         DatasetError: A file cannot be read, a row is wrong, or there is no label.
         RunNotFoundError: There is no such run.
     """
-    rows = [_signed(row, path, files) for path in files for row in read_labels(path)]
+    rows = list(chain.from_iterable(_signed(path, several=len(files) > 1) for path in files))
     chosen = _metric_of(rows, metric)
     rows = _about(rows, chosen)
-    read_as = _scale_of(rows, chosen, scale)
-    told = [
-        (row, row.label) for row in rows if row.label is not None and read_as.worth(row.label, row.where) is not None
-    ]
-    answers = _Answers(store, run)
-    for row, label in told:
-        answers.add(row, label)
-    if not told:
-        raise DatasetError(f"{_names(files)}: no row has a label", "fill in the column verdict")
-    compares = all(row.compares for row in rows)
-    return LabelSet(files, chosen, read_as, answers.found, len(rows) - len(told), compares)
+    labels = [(row, row.label) for row in rows if row.label is not None]
+    read_as = declared_scale(scale) if scale else scale_of([label for _, label in labels], chosen)
+    answers, count = _Answers(store, run), 0
+    for row, label in labels:
+        if read_as.worth(label, row.where) is not None:
+            answers.add(row, label)
+            count += 1
+    if not count:
+        raise DatasetError(f"{files[-1].name}: no row has a label", "fill in the column verdict")
+    return LabelSet(files, chosen, read_as, answers.found, len(rows) - count, all(row.compares for row in rows))
 
 
-def _signed(row: LabelRow, path: Path, files: Sequence[Path]) -> LabelRow:
-    """The row with the name of its file for an annotator, where there are several files and it names none."""
-    return row if row.annotator or len(files) == 1 else replace(row, annotator=path.stem)
-
-
-def _about(rows: Sequence[LabelRow], metric: BaseMetric) -> list[LabelRow]:
+def _about(rows: list[LabelRow], metric: BaseMetric) -> list[LabelRow]:
     """The rows about a metric, where they are about several: who reviews labels two in one sheet."""
-    several = len({row.metric for row in rows if row.metric is not None}) > 1
-    return [row for row in rows if not several or row.metric in {None, metric.name}]
+    several = len({row.metric for row in rows} - {None}) > 1
+    return [row for row in rows if row.metric in {None, metric.name}] if several else rows
 
 
-def _scale_of(rows: Sequence[LabelRow], metric: BaseMetric, declared: str | None) -> Scale:
-    if declared:
-        return declared_scale(declared)
-    return scale_of([row.label for row in rows if row.label is not None], metric)
+def _signed(path: Path, *, several: bool) -> Iterator[LabelRow]:
+    """The rows of a file; its name is the annotator, where there are several files and a row names none."""
+    for row in read_labels(path):
+        yield replace(row, annotator=path.stem) if several and not row.annotator else row
 
 
 def work_of_labels(labels: LabelSet, config: EvalConfig) -> RunPlan:
@@ -242,9 +237,8 @@ class _Answers:
         each = self._by_key.get(key)
         if each is None:
             record = self._of_run(run, row) if run else _of_row(row)
-            each = self._by_key[key] = LabelledRecord(
-                self._named(record, row), record.question.id, row.system or (run if self._several(run) else None)
-            )
+            system = row.system or (run if len(self._records) > 1 else None)  # answers of several runs are of systems
+            each = self._by_key[key] = LabelledRecord(self._named(record, row), record.question.id, system)
         if row.annotator in each.labels:
             who = f" by {row.annotator}" if row.annotator else ""
             raise DatasetError(
@@ -252,10 +246,6 @@ class _Answers:
                 "where several people labelled it, say who did in a column annotator",
             )
         each.labels[row.annotator] = (label, row.where)
-
-    def _several(self, run: str | None) -> bool:
-        """Whether the labels are of answers of several runs, which are systems then."""
-        return run is not None and len(self._records) > 1
 
     def _named(self, record: EvalRecord, row: LabelRow) -> EvalRecord:
         """The record under an id of its own: several answers to one question are several records."""
@@ -306,7 +296,3 @@ def _metric_of(rows: Sequence[LabelRow], name: str | None) -> BaseMetric:
             f"labels cannot be held against {metric.name}: more of it is not better", "name another with --metric"
         )
     return metric
-
-
-def _names(files: Sequence[Path]) -> str:
-    return ", ".join(path.name for path in files)

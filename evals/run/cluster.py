@@ -15,7 +15,7 @@ from distributed import Client, LocalCluster, WorkerPlugin, get_worker, secede
 
 from evals import __version__
 from evals.datasets.hub import settle_hub
-from evals.errors import EngineError
+from evals.errors import EngineError, EvalsError
 from evals.metrics.embedders import (
     ModelChoice,
     RememberingEmbedder,
@@ -36,24 +36,26 @@ _LOOK_S = 0.2
 _SAME = "each worker needs the same rag-evals as this process, with the same extras"
 
 
+@dataclass
 class Cluster:
     """A cluster that was started or joined.
 
-    Args:
+    Attributes:
         side: Where Dask lives.
         client: Of Dask.
         own: The cluster on this machine that ends with the run; None where it is somebody else's.
+        plugin: The name of that which workers ask with.
     """
 
-    def __init__(self, side: SideLoop, client: Any, own: Any) -> None:
-        self._side = side
-        self._client = client
-        self._own = own
+    side: SideLoop
+    client: Any
+    own: Any
+    plugin: str = ""
 
     @property
     def dashboard(self) -> str:
         """The address of Dask's dashboard."""
-        return str(self._client.dashboard_link)
+        return str(self.client.dashboard_link)
 
     async def workers(self) -> list[str]:
         """The addresses of the workers that are there, in a fixed order."""
@@ -63,9 +65,9 @@ class Cluster:
         """Have Dask's client do something, on the loop where it lives."""
 
         async def call() -> Any:
-            return await getattr(self._client, method)(*arguments)
+            return await getattr(self.client, method)(*arguments)
 
-        return await self._side.run(call())
+        return await self.side.run(call())
 
     async def call(self, worker: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function on this worker, and nowhere else; cancelling it lets go of the result.
@@ -74,7 +76,7 @@ class Cluster:
             Exception: What the function raised, or Dask where the worker is lost; where it only waits for a lost worker
                 it does not return.
         """
-        return await self._side.run(self._call([worker], function, *arguments))
+        return await self.side.run(self._call([worker], function, *arguments))
 
     def wait(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function on any worker, and block this thread; the scheduler calls it again where a worker is lost.
@@ -84,14 +86,14 @@ class Cluster:
             Exception: What the function raised.
         """
         try:
-            return self._side.wait(self._call(None, function, *arguments))
+            return self.side.wait(self._call(None, function, *arguments))
         except Exception as error:
             if type(error).__module__.partition(".")[0] == "distributed":
                 raise RuntimeError(f"the cluster could not do it: {type(error).__name__}: {error}") from error
             raise
 
     async def _call(self, workers: list[str] | None, function: Callable[..., Any], *arguments: Any) -> Any:
-        future = self._client.submit(
+        future = self.client.submit(
             function, *arguments, workers=workers, allow_other_workers=False, pure=False, retries=0
         )
         try:
@@ -99,15 +101,46 @@ class Cluster:
         finally:
             future.release()
 
+    async def everywhere(self, function: Callable[..., Any], *arguments: Any) -> dict[str, Any]:
+        """What a function returns on each worker.
+
+        Raises:
+            EngineError: A worker cannot call it, as it lacks what this process has.
+        """
+        found = {}
+        for worker in await self.workers():
+            try:
+                found[worker] = await self.call(worker, function, *arguments)
+            except EvalsError:
+                raise
+            except Exception as error:
+                raise EngineError(f"worker {worker} cannot work: {type(error).__name__}: {error}", _SAME) from error
+        return found
+
+    async def equip(self, how: AskConfig) -> None:
+        """Tell the workers how the server is asked, also those that come later."""
+        self.plugin = f"evals-asker-{token_hex(4)}"
+        await self.do("register_plugin", AskerPlugin(self.plugin, how))
+
+    async def ask(self, worker: str, questions: list[AskedText], share: Share) -> Answers:
+        """Have a worker ask."""
+        answers: Answers = await self.call(worker, ask_batch, self.plugin, questions, share)
+        return answers
+
+    async def let_go(self) -> None:
+        """Have the workers close their connections to the server."""
+        with suppress(OSError):  # the cluster is gone
+            await self.do("unregister_worker_plugin", self.plugin)
+
     async def close(self) -> None:
         """Leave the cluster, and end it where it is this process's own."""
 
         async def leave() -> None:
-            await self._client.close()
-            if self._own is not None:
-                await self._own.close()
+            await self.client.close()
+            if self.own is not None:
+                await self.own.close()
 
-        await self._side.run(leave())
+        await self.side.run(leave())
 
 
 @asynccontextmanager
@@ -146,12 +179,13 @@ async def _open(side: SideLoop, config: EngineConfig) -> Cluster:
         client = Client(config.scheduler, asynchronous=True, timeout=_CONNECT_S)
         async with _closed_unless_there(client), asyncio.timeout(2 * _CONNECT_S):  # Dask's own bounds the first step
             await client
-    except (OSError, ValueError) as error:  # a timeout is an OSError
-        raise _no_scheduler(config, str(error) or "what listens there is none") from error
-    except MemoryError as error:  # the first bytes are read as a size
-        raise _no_scheduler(config, "what listens there is none") from error
-    except TypeError as error:  # of a tls:// address
-        raise _no_scheduler(config, f"Dask's own configuration does not fit it: {error}") from error
+    except (OSError, ValueError, MemoryError, TypeError) as error:  # a timeout; first bytes as a size; a tls:// address
+        why = "" if isinstance(error, MemoryError) else str(error)
+        why = f"Dask's own configuration does not fit it: {error}" if isinstance(error, TypeError) else why
+        raise EngineError(
+            f"no scheduler answers at {config.scheduler}: {why or 'what listens there is none'}",
+            "start one with `dask scheduler`, or leave --scheduler out for a cluster on this machine",
+        ) from error
     return Cluster(side, client, None)
 
 
@@ -167,13 +201,6 @@ async def _closed_unless_there(client: Any) -> AsyncIterator[None]:
         raise
 
 
-def _no_scheduler(config: EngineConfig, why: str) -> EngineError:
-    return EngineError(
-        f"no scheduler answers at {config.scheduler}: {why}",
-        "start one with `dask scheduler`, or leave --scheduler out for a cluster on this machine",
-    )
-
-
 async def _wait_for_one(cluster: Cluster) -> None:
     deadline = time.monotonic() + PATIENCE_S
     while not await cluster.workers():
@@ -183,11 +210,7 @@ async def _wait_for_one(cluster: Cluster) -> None:
 
 
 async def _check_versions(cluster: Cluster) -> None:
-    for worker in await cluster.workers():
-        try:
-            there = await cluster.call(worker, version_here)
-        except Exception as error:
-            raise EngineError(f"worker {worker} cannot work: {type(error).__name__}: {error}", _SAME) from error
+    for worker, there in (await cluster.everywhere(version_here)).items():
         if there != __version__:
             raise EngineError(f"worker {worker} runs rag-evals {there}, and this process {__version__}", _SAME)
 
@@ -198,40 +221,6 @@ def version_here() -> str:
 
 
 # Asking on the workers: each has its `Asker` by a plugin.
-
-
-class AskingWorkers:
-    """The workers of a cluster that can ask one server.
-
-    Args:
-        cluster: Theirs.
-        plugin: The name of the plugin that they ask with.
-    """
-
-    def __init__(self, cluster: Cluster, plugin: str) -> None:
-        self._cluster = cluster
-        self._plugin = plugin
-
-    @classmethod
-    async def equipped(cls, cluster: Cluster, how: AskConfig) -> "AskingWorkers":
-        """Tell the workers how the server is asked, also those that come later."""
-        name = f"evals-asker-{token_hex(4)}"
-        await cluster.do("register_plugin", AskerPlugin(name, how))
-        return cls(cluster, name)
-
-    async def workers(self) -> list[str]:
-        """Their addresses."""
-        return await self._cluster.workers()
-
-    async def ask(self, worker: str, questions: list[AskedText], share: Share) -> Answers:
-        """Have one of them ask."""
-        answers: Answers = await self._cluster.call(worker, ask_batch, self._plugin, questions, share)
-        return answers
-
-    async def let_go(self) -> None:
-        """Have them close their connections."""
-        with suppress(OSError):  # the cluster is gone
-            await self._cluster.do("unregister_worker_plugin", self._plugin)
 
 
 class AskerPlugin(WorkerPlugin):  # type: ignore[misc]  # Dask publishes no types
@@ -302,23 +291,23 @@ async def cluster_semantics(cluster: Cluster, choice: ModelChoice) -> Semantics:
         EngineError: There is no worker, or the models of two differ.
     """
     check_choice(choice)
-    workers = await cluster.workers()
-    found = [await cluster.call(worker, model_names, choice) for worker in workers]
+    found = await cluster.everywhere(model_names, choice)
     if not found:
         raise EngineError("the cluster has no worker", "start some with `dask worker`")
-    for worker, there in zip(workers, found, strict=True):
-        if there != found[0]:
+    first, names = next(iter(found.items()))
+    for worker, there in found.items():
+        if there != names:
             raise EngineError(
-                f"worker {worker} has other models than {workers[0]}: {there}, not {found[0]}",
+                f"worker {worker} has other models than {first}: {there}, not {names}",
                 "give all workers the same packages and the same folders of models",
             )
-    embedder, scorer, reason = found[0]
+    embedder, scorer, reason = names
     return Semantics(
         RememberingEmbedder(_RemoteModel(embedder, cluster, choice)) if embedder else None,
         RememberingScorer(_RemoteModel(scorer, cluster, choice)) if scorer else None,
         reason,
         choice.config.sentence_coverage_threshold,
-        at_a_time=_BATCHES_A_WORKER * len(workers),
+        at_a_time=_BATCHES_A_WORKER * len(found),
     )
 
 
@@ -359,11 +348,8 @@ def _load(choice: ModelChoice) -> Semantics:
 def model_names(choice: ModelChoice) -> tuple[str | None, str | None, str | None]:
     """The names of embedder and scorer on this worker, and why one is lacking; loads them."""
     there = _loaded(choice)
-    return (
-        there.embedder.name if there.embedder else None,
-        there.scorer.name if there.scorer else None,
-        there.reason,
-    )
+    embedder, scorer = there.embedder, there.scorer
+    return embedder.name if embedder else None, scorer.name if scorer else None, there.reason
 
 
 def compare_there(choice: ModelChoice, which: str, items: list[Any]) -> Any:

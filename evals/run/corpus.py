@@ -44,38 +44,29 @@ _FINAL = {404: ("path",), 405: ("method", "path"), 422: ("json", "query")}
 """Statuses that are the same when asked again, and which keys of the request may be wrong."""
 
 
-def is_final(response: EvalResponse) -> bool:
-    """Whether the question failed in a way that neither waiting mends nor asking again.
-
-    That is: the body holds no answer, or the server does not know the path, the method or the form of the request.
-    """
-    return _wrong_part(response) is not None
-
-
-def another_question(questions: Iterable[EvalQuestion], than: EvalQuestion) -> EvalQuestion | None:
-    """The first question that asks something else; None where there is none."""
-    return next((question for question in questions if question.question != than.question), None)
-
-
-def why_wrong_server(client: RAGClient, first: EvalResponse, second: EvalResponse) -> ServerRefusedError | None:
-    """Why this is no server of the profile, as two different questions show that failed in the same way.
+async def check_kind(
+    client: RAGClient, question: EvalQuestion, response: EvalResponse, questions: Iterable[EvalQuestion]
+) -> None:
+    """Stop where this is no server of the profile, as two different questions show that fail in the same way.
 
     Args:
-        client: Has asked.
-        first: What became of a question.
-        second: What became of another one: one alone may be what a server cannot answer.
+        client: Asks another question, where this one failed in a way that neither waiting mends nor asking again.
+        question: That was asked; it alone may be what a server cannot answer.
+        response: What became of it.
+        questions: All.
 
-    Returns:
-        The error to end with; None where the server may answer the others.
+    Raises:
+        ServerRefusedError: They do.
     """
-    wrong = _wrong_part(first)
-    if wrong is None or first.error is None or _wrong_part(second) != wrong:
-        return None
-    made = (client.spec.retrieve if first.error.request == "retrieve" else None) or client.spec.ask
+    wrong = _wrong_part(response)
+    other = next((one for one in questions if one.question != question.question), None) if wrong else None
+    if response.error is None or other is None or _wrong_part(await client.ask(other.question)) != wrong:
+        return
+    made = (client.spec.retrieve if response.error.request == "retrieve" else None) or client.spec.ask
     how = f"{made.method} {client.redact.text(made.path)}"
-    return ServerRefusedError(
+    raise ServerRefusedError(
         f"the server at {client.url} is not of the kind that profile {client.spec.profile!r} describes: "
-        f"to {how} it answers {first.error.message}",
+        f"to {how} it answers {response.error.message}",
         f"mend {wrong}, name the right server with --rag-url, or describe this one in a profile of its own "
         "(docs/profiles.md has examples) and name that with --profile FILE.yml",
     )
@@ -183,20 +174,13 @@ def chunks_unfound(path: str | None, responses: Iterable[EvalResponse]) -> str |
         return None
     count, raw = 0, None
     for one in responses:
-        if one.error is not None or one.answer is None:
-            continue
-        if one.chunks is not None or one.could_not_read("chunks"):
-            return None
-        raw = one.raw if not count else raw
-        count += 1
-    return _said(path, count, raw) if count else None
-
-
-def _said(path: str, count: int, raw: str | None) -> str:
-    said = share(count, count, "answer")
-    where = " ".join(path.split())
+        if one.error is None and one.answer is not None:
+            if one.chunks is not None or one.could_not_read("chunks"):
+                return None
+            count, raw = count + 1, raw or one.raw
+    said, where = share(count, count, "answer"), " ".join(path.split())
     where = where if len(where) <= _CHARS else f"{where[:_CHARS]}…"
-    return f"{UNFOUND}{said}, so retrieval is not measured: nothing is at `{where}`{_of_body(raw)}"
+    return f"{UNFOUND}{said}, so retrieval is not measured: nothing is at `{where}`{_of_body(raw)}" if count else None
 
 
 def _of_body(raw: str | None) -> str:
@@ -305,51 +289,38 @@ async def _checked(client: RAGClient, documents: Sequence[Upload], question: str
 def _count_of_these(chunks: Sequence[RetrievedChunk], documents: Sequence[Upload]) -> int:
     """How many chunks are of the documents: by name, else by text."""
     keys = {document_key(one.name) for one in documents}
-    unknown = [_words(chunk.text or "") for chunk in chunks if not _is_named(chunk, keys)]
-    found = _found_in(set(filter(None, unknown)), documents)
-    return len(chunks) - len(unknown) + sum(text in found for text in unknown)
+    others = [" ".join((chunk.text or "").split()) for chunk in chunks if keys.isdisjoint(_keys_of(chunk))]
+    strange = set(others)
+    for one in documents if strange else ():
+        strange -= _found_in(one, strange)
+    return len(chunks) - len([text for text in others if text in strange])
 
 
-def _found_in(texts: set[str], documents: Sequence[Upload]) -> set[str]:
-    """Which of the texts stand in a document."""
-    found: set[str] = set()
-    for one in documents if texts else ():
-        whole = _words(one.data().decode("utf-8", "ignore"))
-        found |= {text for text in texts - found if text in whole}
-    return found
+def _found_in(document: Upload, texts: set[str]) -> set[str]:
+    whole = " ".join(document.data().decode("utf-8", "ignore").split())
+    return {text for text in texts if text and text in whole}
 
 
-def _is_named(chunk: RetrievedChunk, keys: set[str]) -> bool:
-    return any(document_key(name) in keys for name in (chunk.document_name, chunk.document_id) if name)
-
-
-def _words(text: str) -> str:
-    return " ".join(text.split())
+def _keys_of(chunk: RetrievedChunk) -> list[str]:
+    return [document_key(name) for name in (chunk.document_name, chunk.document_id) if name]
 
 
 def remarks_on(report: IngestReport) -> list[str]:
     """What a reader must know of an upload."""
-    total = report.uploaded + report.already_there + len(report.unconfirmed)
-    there = f"{share(report.already_there, total, 'document', 'was')} on the server already"
-    return [
-        *([] if report.listed else [_unlisted(report)]),
-        *([there] if report.already_there else []),
-        *_named(_CHANGED, report.changed),
-        *_named(_UNCONFIRMED, report.unconfirmed, "was"),
-    ]
-
-
-def _unlisted(report: IngestReport) -> str:
+    remarks = []
+    if not report.listed:
+        instead = f"all {report.uploaded} were uploaded"
+        if report.already_there:
+            instead = "what was uploaded from here before is taken to be there"
+        remarks.append(f"the server does not list its documents: {instead}")
     if report.already_there:
-        return "the server does not list its documents: what was uploaded from here before is taken to be there"
-    return f"the server does not list its documents: all {report.uploaded} were uploaded"
-
-
-def _named(what: str, names: Sequence[str], verb: str = "is") -> list[str]:
-    if not names:
-        return []
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return [f"{counted(len(names), 'document', verb)} {what}: {', '.join(islice(names, _NAMED))}{more}"]
+        total = report.uploaded + report.already_there + len(report.unconfirmed)
+        remarks.append(f"{share(report.already_there, total, 'document', 'was')} on the server already")
+    for what, names, verb in ((_CHANGED, report.changed, "is"), (_UNCONFIRMED, report.unconfirmed, "was")):
+        if names:
+            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+            remarks.append(f"{counted(len(names), 'document', verb)} {what}: {', '.join(list(names)[:_NAMED])}{more}")
+    return remarks
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,18 +135,18 @@ async def examine(config: EvalConfig, observer: Observer, tell: Callable[[Examin
     return found
 
 
+@dataclass
 class _Examination:
     """Looks at the parts; those that were seen are there for those that need them."""
 
-    def __init__(self, config: EvalConfig, observer: Observer, stack: AsyncExitStack) -> None:
-        self._config = config
-        self._observer = observer
-        self._stack = stack
-        self._metrics: Sequence[BaseMetric] = ()
-        self._workload: RunDataset | None = None
-        self._client: RAGClient | None = None
-        self._question: EvalQuestion | None = None
-        self._response: EvalResponse | None = None
+    _config: EvalConfig
+    _observer: Observer
+    _stack: AsyncExitStack
+    _metrics: Sequence[BaseMetric] = ()
+    _workload: RunDataset | None = None
+    _client: RAGClient | None = None
+    _question: EvalQuestion | None = None
+    _response: EvalResponse | None = None
 
     @property
     def parts(self) -> dict[str, Callable[[], Awaitable[_Finding]]]:
@@ -289,24 +289,18 @@ def _by_reason(names: dict[str, list[str]]) -> str:
     return "; ".join(f"{reason}: {', '.join(metrics)}" for reason, metrics in names.items())
 
 
-_OF_CHUNKS = {
-    "text": lambda chunk: bool(chunk.text),
-    "id": lambda chunk: chunk.chunk_id is not None,
-    "document": lambda chunk: bool(chunk.document_id or chunk.document_name),
-    "score": lambda chunk: chunk.score is not None,
-}
-
-
 def _holds(response: EvalResponse) -> str:
     """What of an answer is there."""
-    chunks = response.chunks
-    parts = [
-        "no chunks" if chunks is None else counted(len(chunks), "chunk"),
-        *(f"{name} of {sum(map(has, chunks))}" for name, has in _OF_CHUNKS.items() if chunks),
-        "no citations" if response.citations is None else counted(len(response.citations), "citation"),
-        "usage" if response.usage else "no usage",
-    ]
-    return ", ".join(parts)
+    parts = ["no chunks" if response.chunks is None else counted(len(response.chunks), "chunk")]
+    if response.chunks:
+        has = [
+            {"text": chunk.text, "id": chunk.chunk_id, "document": chunk.document_id or chunk.document_name}
+            | {"score": chunk.score is not None}
+            for chunk in response.chunks
+        ]
+        parts += [f"{name} of {sum(bool(one[name]) for one in has)}" for name in has[0]]
+    parts.append("no citations" if response.citations is None else counted(len(response.citations), "citation"))
+    return ", ".join([*parts, "usage" if response.usage else "no usage"])
 
 
 def _short(text: str | None) -> str:

@@ -9,7 +9,6 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from queue import Empty, Queue
 from typing import Any
 
 from evals.client.profile import DEFAULT_PROFILE, resolve_spec
@@ -21,14 +20,6 @@ START_TIMEOUT_S = 30.0
 _STOP_TIMEOUT_S = 5.0
 
 
-_OF_ANOTHER = frozenset({"url", "profile"})
-"""Keys of `server` that say which server it is; all others hold for the embedded one too."""
-
-
-_OF_ITS_PROFILE = ("ask", "map")
-"""Keys that say how a server of a profile is asked and read."""
-
-
 def embedded_spec(url: str, server: Mapping[str, Any]) -> ServerSpec:
     """The specification of the embedded server at this URL, with the keys of the configuration laid over it.
 
@@ -36,7 +27,7 @@ def embedded_spec(url: str, server: Mapping[str, Any]) -> ServerSpec:
         ConfigError: A key is unknown or has a wrong value, or is for a server of another profile.
     """
     check_embedded(server)
-    return resolve_spec({**{key: value for key, value in server.items() if key not in _OF_ANOTHER}, "url": url})
+    return resolve_spec({**{key: value for key, value in server.items() if key != "profile"}, "url": url})
 
 
 def check_embedded(server: Mapping[str, Any]) -> None:
@@ -46,7 +37,7 @@ def check_embedded(server: Mapping[str, Any]) -> None:
         ConfigError: It is for a server of another profile.
     """
     other = other_profile(server)
-    for key in _OF_ITS_PROFILE:
+    for key in ("ask", "map"):
         if other is not None and server.get(key):
             raise ConfigError(
                 f"server.{key} is for a server of profile {other!r}, and the embedded one is of profile "
@@ -71,22 +62,13 @@ def embedded_server() -> Iterator[str]:
     Raises:
         ServerUnreachableError: It did not start; the message holds what it said.
     """
-    command = [
-        sys.executable,
-        "-m",
-        "evals.reference_server",
-        "--port",
-        "0",
-        "--corpus",
-        "none",
-        "--exit-with-stdin",
-    ]
+    options = ("--port", "0", "--corpus", "none", "--exit-with-stdin")
     home = str(Path(__file__).resolve().parent.parent.parent)
     path = os.pathsep.join(part for part in (home, os.environ.get("PYTHONPATH", "")) if part)
     with tempfile.TemporaryFile() as log:
         try:
             child = subprocess.Popen(  # noqa: S603 - our own module, no input of others
-                command,
+                [sys.executable, "-m", "evals.reference_server", *options],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -96,7 +78,7 @@ def embedded_server() -> Iterator[str]:
         except OSError as error:
             raise ServerUnreachableError(f"the embedded server did not start: {error}") from error
         try:
-            url = _listening_at(_first_line(child))
+            url = _listening_at(child)
             if url is None:
                 _stop(child)  # what it has to say is complete when it has ended
                 log.seek(0)
@@ -107,28 +89,17 @@ def embedded_server() -> Iterator[str]:
             _stop(child)
 
 
-def _first_line(child: subprocess.Popen[bytes]) -> bytes:
-    """The line in which the child says where it listens; empty where it ends or says nothing in time."""
-    lines: Queue[bytes] = Queue()
-
-    def read() -> None:
-        if child.stdout is not None:
-            lines.put(child.stdout.readline())
-
-    threading.Thread(target=read, daemon=True).start()
+def _listening_at(child: subprocess.Popen[bytes]) -> str | None:
+    """The URL in the child's first line; None where it says something else, or nothing in time."""
+    late = threading.Timer(START_TIMEOUT_S, child.kill)
+    late.start()
     try:
-        return lines.get(timeout=START_TIMEOUT_S)
-    except Empty:
-        return b""
-
-
-def _listening_at(line: bytes) -> str | None:
-    """The URL in the child's first line; None where it says something else."""
-    try:
-        listening = json.loads(line)
+        listening = json.loads(child.stdout.readline() if child.stdout else b"")
         return f"http://{listening['host']}:{listening['port']}"
     except (ValueError, TypeError, KeyError):
         return None
+    finally:
+        late.cancel()
 
 
 def _stop(child: subprocess.Popen[bytes]) -> None:

@@ -6,9 +6,9 @@ saved calls of the same model and effort, what it thinks before it writes includ
 characters / 3, and thinking is an allowance, so that the cost is a range.
 """
 
-from collections import ChainMap, Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, fields
+from collections import ChainMap, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain, count, cycle, islice
 from math import hypot, sqrt
 from statistics import median, stdev
@@ -16,17 +16,19 @@ from statistics import median, stdev
 from evals.config import EvalConfig
 from evals.errors import StoreError
 from evals.judges.backends.base import Call, kept_prefixes
+from evals.judges.backends.providers import PROVIDERS
 from evals.judges.cache import JudgeCache, StoredReply
 from evals.judges.money import Forecast, PriceOf
 from evals.judges.prompt import load_prompt, parts_of, stand_in_reply, why_too_long
-from evals.judges.replies import call_of, problem_of_saved, repeats_of
+from evals.judges.replies import call_of, is_usable, repeats_of
 from evals.metrics.base import BaseMetric
 from evals.metrics.judged import new_requests, prompts_asked_twice
 from evals.metrics.sample import ABSTENTION, DECIDING, Sample
 from evals.schemas.dataset import Document, EvalQuestion
 from evals.schemas.response import Citation, EvalResponse, RetrievedChunk
 from evals.schemas.results import EvalRun
-from evals.schemas.verdicts import JudgeUsage, JudgeVerdict, VerdictRequest
+from evals.schemas.verdicts import CallSizes, JudgeUsage, JudgeVerdict, VerdictRequest
+from evals.scoring.prices import judge_price
 from evals.scoring.settings import ScoringContext
 from evals.store.disk_buffer import SpilledMapping
 from evals.store.records import whole
@@ -36,17 +38,28 @@ from evals.text.numbers import agree, counted
 SECONDS_A_CALL = 4.0
 """How long a judge's call usually takes; minutes are no more than a hint."""
 
-
 SECONDS_A_ROUND = 3600.0
 """How long a batch takes at most as a rule; the vendor promises a day."""
-
 
 _LOOKED_AT = 300
 """So many questions are composed; more are extrapolated."""
 
-
 _UNKNOWN_CALLS = 0.2
 """By which share there may be more calls or fewer where answers are made up: some servers decline less, or say more."""
+
+FEWEST_ANSWERS = 20
+"""Fewer saved answers say too little of those to other questions."""
+
+_RUNS_LOOKED_AT, _JUDGES_LOOKED_AT = 10, 30
+"""Runs for the sizes of answers and of calls; a folder of many runs takes long to read."""
+
+_Totals = defaultdict[str, float]
+"""Calls and what they take, by name."""
+
+_CHUNKS, _CHUNK_CHARACTERS, _ANSWER_CHARACTERS = 10, 1200, 270
+
+_REFUSAL = "I don't know: the provided documents do not answer this question."
+"""A usual one: longer than a few words, so that the judge may be asked whether it is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +73,6 @@ class Estimate:
         cost_usd: The middle of the range; None where no price is known.
         minutes: Until the last verdict.
         basis: Where the sizes of answers and chunks come from.
-        on_refusals: Further calls at most, where answers are made up: one for each refusal of more than a few words.
         cost_low_usd: The lower end of the range.
         cost_high_usd: The upper end.
         thinking_tokens_low: Tokens thought in all calls, at least.
@@ -78,7 +90,6 @@ class Estimate:
     cost_usd: float | None
     minutes: float
     basis: str
-    on_refusals: int = 0
     cost_low_usd: float | None = None
     cost_high_usd: float | None = None
     thinking_tokens_low: int = 0
@@ -97,41 +108,30 @@ class Estimate:
                 "no price of the judge's model is known, so the budget (judge.max_cost_usd) has nothing to count: "
                 "name one in `prices:`"
             )
-        if self.cost_low_usd + spent > budget:
-            return f"the budget of ${budget:g} will probably not do: the run would end partial"
-        if self.cost_high_usd + spent > budget:
-            return f"the budget of ${budget:g} may not do: the run would end partial"
-        return None
+        if self.cost_high_usd + spent <= budget:
+            return None
+        how = "will probably" if self.cost_low_usd + spent > budget else "may"
+        return f"the budget of ${budget:g} {how} not do: the run would end partial"
 
     def __str__(self) -> str:
-        more = f" (and {self.on_refusals:,} more at most, whether a refusal is one)" if self.on_refusals else ""
         kept = f" ({self.cached:,} more are in the cache)" if self.cached else ""
-        return (
-            f"about {self.calls:,} {agree(self.calls, 'call', 'calls')}{more}{kept}, "
-            f"{self.input_tokens:,} tokens in and {self.output_tokens:,} out{self._thinking}, "
-            f"{self._money}, {self._time} ({self.basis})"
-        )
-
-    @property
-    def _time(self) -> str:
-        if not self.rounds:
-            return f"{max(1, round(self.minutes))} min"
-        rounds, take = counted(self.rounds, "round"), agree(self.rounds, "takes", "take")
-        return f"at half price in {rounds} of batches, which usually {take} up to an hour each"
-
-    @property
-    def _thinking(self) -> str:
         low, high = self.thinking_tokens_low, self.thinking_tokens_high
+        thought = f" and {low:,} to {high:,} thought, as nothing is saved of it" if high else ""
         if self.measured:
-            return f" and {high:,} thought, by saved calls" if high else ", by saved calls"
-        return f" and {low:,} to {high:,} thought, as nothing is saved of it" if high else ""
-
-    @property
-    def _money(self) -> str:
-        low, high = self.cost_low_usd, self.cost_high_usd
-        if low is None or high is None:
-            return "price unknown"
-        return f"${low:.2f}" if f"{low:.2f}" == f"{high:.2f}" else f"${low:.2f} to ${high:.2f}"
+            thought = f" and {high:,} thought, by saved calls" if high else ", by saved calls"
+        cost = "price unknown"
+        if self.cost_low_usd is not None and self.cost_high_usd is not None:
+            cost = " to ".join(dict.fromkeys([f"${self.cost_low_usd:.2f}", f"${self.cost_high_usd:.2f}"]))
+        time = f"{max(1, round(self.minutes))} min"
+        if self.rounds:
+            take = agree(self.rounds, "takes", "take")
+            time = (
+                f"at half price in {counted(self.rounds, 'round')} of batches, which usually {take} up to an hour each"
+            )
+        return (
+            f"about {self.calls:,} {agree(self.calls, 'call', 'calls')}{kept}, {self.input_tokens:,} tokens in and "
+            f"{self.output_tokens:,} out{thought}, {cost}, {time} ({self.basis})"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,16 +141,24 @@ class Known:
     responses: Mapping[str, EvalResponse] = field(default_factory=dict)
     verdicts: Mapping[str, Sequence[JudgeVerdict]] = field(default_factory=dict)
 
+    def about(self, question: EvalQuestion) -> list[JudgeVerdict]:
+        """The replies that are there."""
+        return [verdict for verdict in self.verdicts.get(question.id, ()) if verdict.failure is None]
+
+    def groups(self, questions: Iterable[EvalQuestion]) -> tuple[list[int], list[int]]:
+        """The places of questions with verdicts, which say nothing of what the others take, and of the others."""
+        judged, others = list[int](), list[int]()
+        for place, question in enumerate(questions):
+            (judged if self.about(question) else others).append(place)
+        return judged, others
+
 
 def estimate_judging(
     metrics: Sequence[BaseMetric],
     questions: Sequence[EvalQuestion],
     documents: Sequence[Document],
     config: EvalConfig,
-    price: PriceOf,
     cases: ScoringContext,
-    *,
-    forecast: Forecast,
     known: Known | None = None,
 ) -> Estimate:
     """Estimate what the judge will take; asks nothing of anybody.
@@ -160,212 +168,161 @@ def estimate_judging(
         questions: That will be asked.
         documents: Their corpus.
         config: Of the run; saved runs in its folder tell how long this server's answers are.
-        price: Of the judge's tokens; it may depend on how many a single call has.
         cases: The records as the run sees them: what is asked may depend on it.
-        forecast: Knows what a call takes.
         known: Answers and verdicts that are there already.
     """
     known = known or Known()
-    saved, basis = _answers_to_estimate_over(config, questions, known.responses)
-    bill = _Bill(metrics, config, price, forecast)
-    total, made_up_calls, errors = _Sum(), 0.0, list[float]()
-    for some, times in _composed(questions, known):
-        parts = [
-            bill.about(cases.about(question, response, _given(known, question)))
-            for question, response in zip(some, _placeholders(some, documents, saved), strict=True)
-        ]
-        for part in parts:
-            total.extend(part, times)
-        unknown = [part for question, part in zip(some, parts, strict=True) if question.id not in saved]
-        if len(saved) < FEWEST_ANSWERS:
-            made_up_calls += sum(part.calls for part in unknown) * times
-        errors.append(_extrapolation_error(parts, round(times * len(parts)) - len(parts) + len(unknown), len(saved)))
-    asking_s = len(questions) * _latency_s(saved.values()) / config.concurrency
-    error = hypot(_UNKNOWN_CALLS * made_up_calls, total.on_refusals, *errors)
-    return _as_estimate(total, bill, basis, config, asking_s=asking_s, calls_off=error / (total.calls or 1.0))
+    answers, basis = _answers_to_estimate_over(config, questions, known.responses)
+    bill, total, errors = _Bill(metrics, config), _Totals(float), list[float]()
+    for places in known.groups(questions):
+        some = _some_of(questions, places)
+        placeholders = zip(some, _placeholders(some, documents, answers), strict=True)
+        parts = {one.id: bill.about(cases.about(one, response, known.about(one))) for one, response in placeholders}
+        for part in parts.values():
+            for key, value in part.items():
+                total[key] += value * len(places) / len(some)
+        errors.append(_error(parts, len(places), answers))
+    latency_ms = median([one.latency_ms for one in answers.values() if one.latency_ms is not None] or [0.0])
+    asking_s = len(questions) * latency_ms / 1000 / config.concurrency
+    return _as_estimate(total, bill, basis, asking_s, hypot(*errors) / (total["calls"] or 1.0))
 
 
-def _latency_s(responses: Iterable[EvalResponse]) -> float:
-    known = [response.latency_ms for response in responses if response.latency_ms is not None]
-    return median(known) / 1000 if known else 0.0
+def _some_of(questions: Sequence[EvalQuestion], places: Sequence[int]) -> list[EvalQuestion]:
+    """Questions to compose, from all over the places, as those of one dataset stand together."""
+    count = min(len(places), _LOOKED_AT)
+    return [questions[places[n * len(places) // count]] for n in range(count)]
 
 
-def _composed(questions: Sequence[EvalQuestion], known: Known) -> Iterator[tuple[list[EvalQuestion], float]]:
-    """The questions to compose, and how many each stands for: from all over, as those of one dataset stand together.
-
-    First of those about which there are verdicts, then of the others: one says nothing of what the other still takes.
-    """
-    judged = bytes(bool(_given(known, question)) for question in questions)
-    for is_judged in (True, False):
-        places = [place for place, one in enumerate(judged) if one == is_judged]
-        count = min(len(places), _LOOKED_AT)
-        yield [questions[places[n * len(places) // count]] for n in range(count)], len(places) / (count or 1)
-
-
-def _given(known: Known, question: EvalQuestion) -> list[JudgeVerdict]:
-    return [verdict for verdict in known.verdicts.get(question.id, ()) if verdict.failure is None]
+def _error(parts: Mapping[str, _Totals], count: int, answers: Mapping[str, EvalResponse]) -> float:
+    """How many calls there may be more or fewer for so many questions, of which these were looked at."""
+    unknown = [part["calls"] for key, part in parts.items() if key not in answers]
+    if len(answers) < FEWEST_ANSWERS:  # answers are made up
+        return _UNKNOWN_CALLS * sum(unknown) * count / (len(parts) or 1)
+    others = count - len(parts) + len(unknown)  # only other questions' answers speak for them
+    speaking = min(len(parts), len(answers))
+    if speaking < FEWEST_ANSWERS:
+        return 0.0
+    return 2 * stdev(part["calls"] for part in parts.values()) / sqrt(speaking) * others
 
 
-def _extrapolation_error(parts: "Sequence[_Sum]", others: int, answers: int) -> float:
-    """How many calls there may be more or fewer for the questions that only other questions' answers speak for."""
-    speaking = min(len(parts), answers)
-    if not others or speaking < FEWEST_ANSWERS:
-        return 0.0  # no others, or their answers are made up
-    return 2 * stdev(part.calls for part in parts) / sqrt(speaking) * others
-
-
-@dataclass(slots=True)
-class _Sum:
-    """Calls and what they take."""
-
-    calls: float = 0.0
-    cached: float = 0.0
-    input_tokens: float = 0.0
-    output_tokens: float = 0.0
-    thinking_low: float = 0.0
-    thinking_high: float = 0.0
-    least_usd: float = 0.0
-    """With the least thinking."""
-    most_usd: float = 0.0
-    """With the most."""
-    slack_usd: float = 0.0
-    """How far the middle of the two may be off by the sizes of calls."""
-    guessed: float = 0.0
-    """Calls of which nothing is saved."""
-    on_refusals: float = 0.0
-
-    def extend(self, other: "_Sum", times: float) -> None:
-        """Add another sum so many times."""
-        for each in fields(self):
-            setattr(self, each.name, getattr(self, each.name) + times * getattr(other, each.name))
-
-
-def _as_estimate(
-    total: _Sum, bill: "_Bill", basis: str, config: EvalConfig, *, asking_s: float, calls_off: float
-) -> Estimate:
+def _as_estimate(total: _Totals, bill: "_Bill", basis: str, asking_s: float, calls_off: float) -> Estimate:
     """The sum as an estimate; the range is of the cost, which nobody knows without a price."""
-    middle, thinking = (total.least_usd + total.most_usd) / 2, (total.most_usd - total.least_usd) / 2
-    error = hypot(thinking, total.slack_usd, calls_off * middle)  # independent errors: their squares add up
+    middle, thinking = (total["least_usd"] + total["most_usd"]) / 2, (total["most_usd"] - total["least_usd"]) / 2
+    error = hypot(thinking, total["slack_usd"], calls_off * middle)  # independent errors: their squares add up
     low, high = max(middle - error, 0.0), middle + error
-    calls, rounds = round(total.calls), bill.rounds if config.judge.batch else 0
-    called_s = max(asking_s, calls * SECONDS_A_CALL / config.judge.concurrency)
+    calls, judge = round(total["calls"]), bill.judge
+    called_s = max(asking_s, calls * SECONDS_A_CALL / judge.concurrency)
     return Estimate(
         calls=calls,
-        input_tokens=round(total.input_tokens),
-        output_tokens=round(total.output_tokens),
+        input_tokens=round(total["input_tokens"]),
+        output_tokens=round(total["output_tokens"]),
         cost_usd=(low + high) / 2 if bill.priced else None,
-        minutes=(asking_s + rounds * SECONDS_A_ROUND if config.judge.batch else called_s) / 60,
+        minutes=(asking_s + bill.rounds * SECONDS_A_ROUND if judge.batch else called_s) / 60,
         basis=basis,
-        on_refusals=round(total.on_refusals),
         cost_low_usd=low if bill.priced else None,
         cost_high_usd=high if bill.priced else None,
-        thinking_tokens_low=round(total.thinking_low),
-        thinking_tokens_high=round(total.thinking_high),
-        cached=round(total.cached),
-        measured=calls > 0 and not total.guessed,
-        rounds=rounds,
+        thinking_tokens_low=round(total["thinking_low"]),
+        thinking_tokens_high=round(total["thinking_high"]),
+        cached=round(total["cached"]),
+        measured=calls > 0 and not total["guessed"],
+        rounds=bill.rounds if judge.batch else 0,
         calls_off=calls_off,
     )
+
+
+def saved_forecast(config: EvalConfig) -> Forecast:
+    """What a call of the judge takes, by the newest runs by the same model with the same effort.
+
+    Sizes of each request are of the newest run that made it; where the judge is reached does not matter.
+    """
+    judge, found = config.judge.identity, dict[str, CallSizes]()
+    for run in RunStore(config.runs_dir).newest(_JUDGES_LOOKED_AT):
+        if run.judge is not None and (run.judge.model, run.judge.effort) == (judge.model, judge.effort):
+            found = {**run.judge.sizes, **found}
+    return Forecast(judge, found)
+
+
+def price_of_judge(config: EvalConfig) -> PriceOf:
+    """What the judge's tokens cost."""
+    vendor = PROVIDERS[config.judge.provider].price_table(config.judge.base_url)
+    return judge_price(config.prices, vendor, batch=config.judge.batch)
 
 
 class _Bill:
     """Composes the calls about one answer after the other, and prices each with what the vendor keeps by then."""
 
-    def __init__(self, metrics: Sequence[BaseMetric], config: EvalConfig, price: PriceOf, forecast: Forecast) -> None:
+    def __init__(self, metrics: Sequence[BaseMetric], config: EvalConfig) -> None:
         self._metrics = metrics
-        self._judge = config.judge
+        self.judge = config.judge
         self._shared = prompts_asked_twice(metrics)
         self._cache = JudgeCache.of(config.judge, config.runs_dir)
-        self._price = price
-        self._forecast = forecast
+        self._price = price_of_judge(config)
+        self._forecast = saved_forecast(config)
         self._prefixes: set[str] = set()
         """Those that the vendor keeps by now."""
         self.priced = self._price(config.judge.model, JudgeUsage()) is not None
         self.rounds = 0
         """Of calls about one answer, at most; those of a later round build on replies to earlier ones."""
 
-    def about(self, case: Sample) -> _Sum:
+    def about(self, case: Sample) -> _Totals:
         """What all calls about an answer take; verdicts that are there take none, and those to come are added."""
         there = {(verdict.request, verdict.repeat) for verdict in case.verdicts}
-        is_unsure = case.response.answer == REFUSAL and case.declining.answers != "every"
         asked: set[tuple[str, int | None]] = set()
-        total, rounds = _Sum(), 0
+        total, rounds = _Totals(float), 0
         while todo := new_requests(self._metrics, case, asked):
-            before = total.calls
+            before = total["calls"]
             for request in todo:
                 asked.add(request.place)
-                missing = [n for n in repeats_of(request, self._judge.repeats) if (request.name, n) not in there]
-                kept = self._replies(case, request, missing)
-                if why_too_long(request, self._judge.max_input_tokens) is not None:
-                    continue
-                if is_unsure and request.name == ABSTENTION:  # whether a made-up refusal is one may not be asked
-                    total.on_refusals += len(missing) - len(kept)
-                else:
-                    self._add_parts(request, missing, kept, total)
-            rounds += total.calls > before
+                missing = [n for n in repeats_of(request, self.judge.repeats) if (request.name, n) not in there]
+                self._add(case, request, missing, total)
+            rounds += total["calls"] > before
         self.rounds = max(self.rounds, rounds)
         return total
 
-    def _replies(self, case: Sample, request: VerdictRequest, missing: Sequence[int]) -> set[int]:
-        """Put the replies that will come into the case; returns the repeats of which the cache has them."""
-        kept = {n: stored for n in missing if (stored := self._kept(request, n)) is not None}
-        made_up = StoredReply(reply=_likely_reply(case, request))
-        come = [(n, kept.get(n, made_up)) for n in missing]
-        case.verdicts = [
-            *case.verdicts,
-            *(
-                JudgeVerdict(
-                    request=request.name, repeat=n, reply=one.reply, failure=one.failure, passages=request.passages
-                )
-                for n, one in come
-            ),
-        ]
-        return set(kept)
+    def _add(self, case: Sample, request: VerdictRequest, missing: Sequence[int], total: _Totals) -> None:
+        """Add the calls for a request, some of which are made in parts; the replies that will come go into the case."""
+        kept, made_up = {n: self._kept(request, n) for n in missing}, StoredReply(reply=_likely_reply(case, request))
+        case.verdicts = [*case.verdicts, *(_verdict(request, n, kept[n] or made_up) for n in missing)]
+        if why_too_long(request, self.judge.max_input_tokens) is None:
+            for part in parts_of(request):
+                there = kept if part is request else {n: kept[n] or self._kept(part, n) for n in missing}
+                calls = list(there.values()).count(None)
+                total["cached"] += len(missing) - calls
+                self._add_calls(part, calls, total)
 
-    def _add_parts(self, request: VerdictRequest, missing: Sequence[int], kept: Set[int], total: _Sum) -> None:
-        """Add the calls for the repeats of which no whole reply is kept; some requests are made in parts."""
-        parts = parts_of(request)
-        for part in parts:
-            left = [n for n in missing if n not in kept]
-            if len(parts) > 1:
-                left = [n for n in left if self._kept(part, n) is None]
-                total.cached += len(missing) - len(kept) - len(left)
-            self._add_calls(part, len(left), total)
-        total.cached += len(kept) if len(parts) == 1 else 0
-
-    def _add_calls(self, request: VerdictRequest, times: int, total: _Sum) -> None:
+    def _add_calls(self, request: VerdictRequest, times: int, total: _Totals) -> None:
         call = self._call_of(request)
         expected = self._forecast.of(request, call)
         least, most = expected.thinking
         for _ in range(times):
             usage = self._with_cache(call, expected.usage(least))
-            cost = self._cost(usage)
             longer = usage.model_copy(update={"output_tokens": usage.output_tokens + most - least})
-            highest = cost if most == least else self._cost(longer)
-            total.calls += 1
-            total.guessed += not expected.measured
-            total.input_tokens += expected.input
-            total.output_tokens += expected.output
-            total.thinking_low += least
-            total.thinking_high += most
-            total.least_usd += cost
-            total.most_usd += highest
-            total.slack_usd += expected.slack * (cost + highest) / 2
+            cost, highest = (self._price(self.judge.model, one) or 0.0 for one in (usage, longer))
+            taken = {
+                "calls": 1,
+                "guessed": not expected.measured,
+                "input_tokens": expected.input,
+                "output_tokens": expected.output,
+                "thinking_low": least,
+                "thinking_high": most,
+                "least_usd": cost,
+                "most_usd": highest,
+                "slack_usd": expected.slack * (cost + highest) / 2,
+            }
+            for key, value in taken.items():
+                total[key] += value
 
     def _call_of(self, request: VerdictRequest) -> Call:
-        return call_of(request, repeats=self._judge.repeats, shared=self._shared)
-
-    def _cost(self, usage: JudgeUsage) -> float:
-        return self._price(self._judge.model, usage) or 0.0
+        return call_of(request, repeats=self.judge.repeats, shared=self._shared)
 
     def _kept(self, request: VerdictRequest, repeat: int) -> StoredReply | None:
         """What the cache of replies holds, a recent failure included; None where that is not of use."""
         if self._cache is None:
             return None
-        call, judge = self._call_of(request), self._judge.identity
+        call, judge = self._call_of(request), self.judge.identity
         keys = (JudgeCache.key(judge, call, repeat), JudgeCache.legacy_key(judge, call, repeat))
         stored = next((found for key in keys if (found := self._cache.get(key)) is not None), None)
-        if stored is None or (stored.reply is not None and problem_of_saved(stored.reply, request) is not None):
+        if stored is None or (stored.reply is not None and not is_usable(stored, request)):
             return None
         return stored
 
@@ -374,19 +331,21 @@ class _Bill:
 
         In a batch nobody knows which calls go before others, so that nothing is taken to be cached.
         """
-        prefixes = [] if self._judge.batch else kept_prefixes(self._judge.provider, self._judge.model, call)
+        prefixes = [] if self.judge.batch else kept_prefixes(self.judge.provider, self.judge.model, call)
         if not prefixes:
             return usage
         a_character = usage.input_tokens / (len(call.system) + len(call.content))
         read = max((prefix.characters for prefix in prefixes if prefix.key in self._prefixes), default=0)
         self._prefixes.update(prefix.key for prefix in prefixes)
         written = prefixes[-1].characters - read
-        return usage.model_copy(
-            update={
-                "cache_read_tokens": round(read * a_character),
-                "cache_write_tokens": round(written * a_character),
-            }
-        )
+        divided = {"cache_read_tokens": round(read * a_character), "cache_write_tokens": round(written * a_character)}
+        return usage.model_copy(update=divided)
+
+
+def _verdict(request: VerdictRequest, repeat: int, stored: StoredReply) -> JudgeVerdict:
+    return JudgeVerdict(
+        request=request.name, repeat=repeat, reply=stored.reply, failure=stored.failure, passages=request.passages
+    )
 
 
 def _likely_reply(case: Sample, request: VerdictRequest) -> dict[str, object]:
@@ -399,22 +358,6 @@ def _likely_reply(case: Sample, request: VerdictRequest) -> dict[str, object]:
 
 
 # Answers to estimate over: those that are there, those of saved runs, or placeholders.
-
-
-FEWEST_ANSWERS = 20
-"""Fewer saved answers say too little of those to other questions."""
-
-_RUNS_LOOKED_AT = 10
-
-
-_CHUNKS, _CHUNK_CHARACTERS, _ANSWER_CHARACTERS = 10, 1200, 270
-
-_ABSTAINED = {False: 7, True: 2}
-"""Servers abstain on some answerable questions and miss some unanswerable ones: every so many-eth is one abstention."""
-
-
-REFUSAL = "I don't know: the provided documents do not answer this question."
-"""A usual one: longer than a few words, so that the judge may be asked whether it is one."""
 
 
 def _answers_to_estimate_over(
@@ -436,18 +379,16 @@ def _answers_to_estimate_over(
     return ChainMap(known, saved), basis  # type: ignore[arg-type]  # which is only read
 
 
-def _saved_answers(config: EvalConfig, datasets: Set[str]) -> Iterator[tuple[EvalRun, Mapping[str, EvalResponse]]]:
+def _saved_answers(config: EvalConfig, datasets: set[str]) -> Iterator[tuple[EvalRun, Mapping[str, EvalResponse]]]:
     """The newest runs of this server first, with their answers to questions of the datasets, by question.
 
     Those that cannot be read are passed over: an older run tells sizes as well, and usual ones do where there is none.
     """
     store = RunStore(config.runs_dir)
     for run in reversed(store.runs()):
-        if not _same_server(run, config) or run.status == "failed":
-            continue
         found: SpilledMapping[EvalResponse] = SpilledMapping(EvalResponse)
         try:
-            for record in whole(run, store.open_records(run)):
+            for record in whole(run, store.open_records(run)) if _same_server(run, config) else ():
                 if record.question.dataset in datasets and record.response and record.response.error is None:
                     found[record.question.id] = record.response
         except StoreError:
@@ -463,38 +404,30 @@ def _same_server(run: EvalRun, config: EvalConfig) -> bool:
 
 
 def _placeholders(
-    questions: Sequence[EvalQuestion], documents: Sequence[Document], saved: Mapping[str, EvalResponse]
+    questions: Iterable[EvalQuestion], documents: Sequence[Document], saved: Mapping[str, EvalResponse]
 ) -> Iterator[EvalResponse]:
     """For each question its saved answer, else another one of enough that are saved, else one of usual size."""
     others = chain.from_iterable(saved.values() for _ in count())
-    pieces = cycle(_pieces(documents) or ["x" * _CHUNK_CHARACTERS])
-    asked: Counter[bool] = Counter()
+    pieces = cycle(list(_pieces(documents)) or ["x" * _CHUNK_CHARACTERS])
     for question in questions:
         if question.id in saved:
             yield saved[question.id]
         elif len(saved) >= FEWEST_ANSWERS:
             yield next(others)
         else:
-            texts, kind = list(islice(pieces, _CHUNKS)), bool(question.is_unanswerable)
-            asked[kind] += 1
-            yield _placeholder(texts, declines=asked[kind] % _ABSTAINED[kind] == 0)
+            texts = list(islice(pieces, _CHUNKS))
+            chunks = [RetrievedChunk(chunk_id=str(n), text=text) for n, text in enumerate(texts)]
+            said = (texts[0] * (_ANSWER_CHARACTERS // len(texts[0]) + 1))[:_ANSWER_CHARACTERS]
+            cited = [Citation(index=1, start=0, end=len(said))]
+            said, cited = (_REFUSAL, []) if question.is_unanswerable else (said, cited)
+            yield EvalResponse(answer=said, chunks=chunks, citations=cited)
 
 
-def _placeholder(texts: Sequence[str], *, declines: bool) -> EvalResponse:
-    chunks = [RetrievedChunk(chunk_id=str(n), text=text) for n, text in enumerate(texts)]
-    if declines:
-        return EvalResponse(answer=REFUSAL, chunks=chunks, citations=[])
-    said = (texts[0] * (_ANSWER_CHARACTERS // len(texts[0]) + 1))[:_ANSWER_CHARACTERS]
-    return EvalResponse(answer=said, chunks=chunks, citations=[Citation(index=1, start=0, end=len(said))])
-
-
-def _pieces(documents: Sequence[Document]) -> list[str]:
-    """The documents cut as most servers cut them: at their sections, and into pieces of equal size below a limit."""
-    pieces = []
+def _pieces(documents: Sequence[Document]) -> Iterator[str]:
+    """The documents cut as most servers cut them: at their sections, and into pieces below a limit."""
     for document in documents:
-        cuts = [(section.start, section.end) for section in document.sections] or [(0, len(document.text))]
-        for start, end in cuts:
-            count = -(-(end - start) // _CHUNK_CHARACTERS)
-            size = -(-(end - start) // count) if count else 0
-            pieces += [document.text[at : min(at + size, end)] for at in range(start, end, size or 1)]
-    return [piece for piece in pieces if piece.strip()]
+        for start, end in [(section.start, section.end) for section in document.sections] or [(0, len(document.text))]:
+            pieces = (
+                document.text[at : min(at + _CHUNK_CHARACTERS, end)] for at in range(start, end, _CHUNK_CHARACTERS)
+            )
+            yield from filter(str.strip, pieces)

@@ -8,30 +8,27 @@ import asyncio
 import re
 import time
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import replace
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
 
 from evals.config import EvalConfig
 from evals.errors import CorpusMissingError, EngineError, JudgeError, StoreError
 from evals.judges.money import spending_of
 from evals.judges.record import NOTE, Verdicts
-from evals.metrics.base import BaseMetric
-from evals.run.asking import STOPPED, Asking, OnAnswer
+from evals.run.asking import STOPPED, Asking
 from evals.run.corpus import UNFOUND, chunks_unfound
-from evals.run.estimate import Estimate, estimate_judging
-from evals.run.judging import JudgePlan, Judging
+from evals.run.estimate import Estimate, estimate_judging, saved_forecast
+from evals.run.judging import JudgePlan, Judging, VerdictSource
 from evals.run.notebook import Observer
-from evals.run.overlapped import OverlappedScorer, ScoreConfig, scored_lines, scoring_of
-from evals.run.setup import Toolkit, price_of_judge, saved_forecast
+from evals.run.overlapped import FEWEST, BatchScorer, OverlappedScorer, RecordLine, ScoreConfig, in_batches
+from evals.run.setup import Toolkit
 from evals.run.text_models import compare_texts, leave_out_models
 from evals.run.work import RunPlan, RunRecords
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
-from evals.schemas.results import EvalRecord, EvalRun
-from evals.schemas.run_parts import RecordSum
-from evals.schemas.verdicts import JudgeRecord, JudgeVerdict
 from evals.scoring.calibration import with_cards
 from evals.scoring.conclusion import Ended, Measured
 from evals.scoring.diagnosis.stages import AnswersSeen, RunFacts
@@ -43,30 +40,13 @@ from evals.store.journal import Journal
 from evals.store.runs import RunStore, saved_calibrations
 from evals.text.matching.corpus import MatchStats
 
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-
-
-class VerdictSource(Protocol):
-    """The verdicts of a run, and what follows from all of them: of a `Judging` that has ended, or of merged shards."""
-
-    @property
-    def verdicts(self) -> Mapping[str, Sequence[JudgeVerdict]]:
-        """By question."""
-
-    @property
-    def incomplete(self) -> bool:
-        """Whether anything was left undone."""
-
-    def record(self) -> JudgeRecord | None:
-        """The judge as it is saved with the run."""
-
-    def notes(self, config: Mapping[str, Any]) -> list[str]:
-        """What a reader of judged numbers must know, where the server says this of its configuration."""
+_ACCIDENTS = re.compile(r"^shard \d+/\d+: |\d+(?:[.,]\d+)*")
+"""What may be otherwise in a note that says the same of other records."""
 
 
 async def measure(
     work: RunPlan,
-    instruments: Toolkit,
+    toolkit: Toolkit,
     config: EvalConfig,
     observer: Observer,
     *,
@@ -79,7 +59,7 @@ async def measure(
 
     Args:
         work: What to measure.
-        instruments: What with.
+        toolkit: What with.
         config: Of the run.
         observer: Hears of the progress.
         asking: Brings the answers that are not there yet.
@@ -90,307 +70,256 @@ async def measure(
         JudgeError: The judge cannot be used.
         StoreError: The result cannot be written.
     """
-    store, started = RunStore(config.runs_dir), time.monotonic()
-    base = work.run.server.citation_base
-    cases = ScoringContext(instruments.settings(config, base, judged=judged is not None))
-    free = await _plan_judging(work, instruments, cases, config, observer, asking=asking is not None)
-    judging: Judging | None = None
+    return await _Measurement(work, toolkit, config, observer, asking, judged).run()
+
+
+@dataclass
+class _Measurement:
+    """One run on its way from answers, or from questions, to what is saved."""
+
+    work: RunPlan
+    toolkit: Toolkit
+    config: EvalConfig
+    observer: Observer
+    asking: Asking | None
+    judged: VerdictSource | None
     problem: BaseException | None = None
-    seen, survey = _seen_so_far(work)
-    how = ScoreConfig(work.run, instruments.metrics, cases.settings, RunFacts(), config)
-    way_on = _way_on(work, asking, instruments)
-    early = OverlappedScorer(work, how, seen, store.folder, is_wanted=not instruments.wait_for_all)
-    try:
-        with ExitStack() as writing:
-            journal = _open(work, store, writing) if asking or instruments.judge else None
-            judging = _prepare_judging(work, instruments, cases, config, observer, journal=journal, free=free)
-            observer.measured_with(cases)
-            writing.callback(early.end)
-            on_answer = _hears(work, journal, (seen, survey), observer, judging, early)
-            await _ask_and_judge(work, cases, asking, judging, on_answer, observer)
-    except (asyncio.CancelledError, CorpusMissingError, EngineError, JudgeError) as error:
-        problem = error
-    except StoreError as error:
-        store.restore(work.run)
-        raise _with_way_on(error, way_on) from error
-    finally:
-        observer.end()
-    judged = judging or judged
-    records = RunRecords(work, judged.verdicts if judged else {})
-    problem = await _compare(instruments.metrics, records, cases, problem, observer)
-    observer.phase("scoring")
-    cases.match_with(survey.evidence(work.questions, records, cases.settings.match))
-    how = replace(how, settings=cases.settings, facts=seen.facts(records))
-    scoring = scoring_of(early, how)
-    lines = scored_lines(scoring, records, how, config.engine.jobs)
-    record_sum = _save_lines(store, work, _watched(lines, len(records), observer), way_on)
-    conclusion = scoring.conclusion
-    scored = store.open_records(work.run)
-    run = conclusion.concluded(
-        scored,
-        ended=_ended(work, problem, judged),
-        record_sum=record_sum,
-        duration_s=_duration_s(work, time.monotonic() - started),
-        notes=_each_once(
-            _notes_on_the_way(work, asking, judged, problem),
-            _notes_on_answers(work, conclusion.answers, records, instruments),
-        ),
-        **_of_the_way(work, asking, judged),
-    )
-    run = _with_design(with_facts(run, scored), scored, asking)
-    run = with_cards(run, scored, saved_calibrations(config.runs_dir))
-    store.save(run)
-    if problem is not None:
-        raise _with_way_on(problem, way_on)
-    return Measured(run, cases, scored, scoring.digest.build(confidence(run), times_asked(run)))
+    """What ended the work early."""
+    early: OverlappedScorer | None = None
+    journal: Journal | None = None
+    judging: Judging | None = None
 
+    def __post_init__(self) -> None:
+        work, toolkit, config = self.work, self.toolkit, self.config
+        self.store = RunStore(config.runs_dir)
+        base = work.run.server.citation_base
+        self.cases = ScoringContext(toolkit.settings(config, base, judged=self.judged is not None))
+        self.how = ScoreConfig(work.run, toolkit.metrics, self.cases.settings, RunFacts(), config)
+        self.jobs = config.engine.jobs if toolkit.is_portable and len(work.questions) >= FEWEST else 1
+        self.seen, self.stats = AnswersSeen(work.run), MatchStats()
+        for question in work.there:
+            self._see(question, work.responses[question.id])
 
-def _with_design(run: EvalRun, scored: Iterable[EvalRecord], asking: Asking | None) -> EvalRun:
-    """The run with what repeats and levels of load say, where there are such."""
-    return with_load(with_repeats(run, scored), scored, asking.windows if asking else {})
-
-
-def _duration_s(work: RunPlan, measuring_s: float) -> float:
-    """Seconds that the run took; one that was merged took what its shards took."""
-    return round(work.run.duration_s + work.before_s + (0.0 if work.run.merged_from else measuring_s), 3)
-
-
-def _save_lines(store: RunStore, work: RunPlan, lines: Iterator[tuple[str, bytes]], way_on: str) -> RecordSum:
-    """Write the records; returns their checksum."""
-    try:
-        return store.compact_lines(work.run, lines)
-    except EngineError as error:
-        raise _with_way_on(error, way_on) from error
-
-
-def _watched(lines: Iterator[tuple[str, bytes]], total: int, observer: Observer) -> Iterator[tuple[str, bytes]]:
-    """The same lines; who watches hears how many are done, but of the last, which ends the work.
-
-    Nothing is awaited meanwhile, so that whether the work was cancelled has to be asked for.
-    """
-    task = asyncio.current_task()
-    before = task.cancelling() if task is not None else 0
-    for number, line in enumerate(lines, start=1):
-        if task is not None and task.cancelling() > before:
-            raise asyncio.CancelledError
-        if number < total:
-            observer.progress(number, total)
-        yield line
-
-
-def _ended(work: RunPlan, problem: BaseException | None, judged: VerdictSource | None) -> Ended:
-    if isinstance(problem, CorpusMissingError):
-        return "refused"
-    lacks = work.cut_short or work.lacks is not None or (judged is not None and judged.incomplete)
-    return "early" if lacks or problem is not None else "whole"
-
-
-def _of_the_way(work: RunPlan, asking: Asking | None, judged: VerdictSource | None) -> dict[str, Any]:
-    """What the run says of how it was asked and judged."""
-    judge = judged.record() if judged else None
-    if asking is None:
-        return {"warmup_ms": work.run.outcomes.warmup_ms, "stopped": work.lacks, "judge": judge}
-    return {
-        "warmup_ms": asking.warmup_ms,
-        "stopped": asking.stop.reason,
-        "server": asking.seen(work.run.server),
-        "engine": asking.engine(work.run.engine),
-        "judge": judge,
-    }
-
-
-async def _plan_judging(
-    work: RunPlan, instruments: Toolkit, cases: ScoringContext, config: EvalConfig, observer: Observer, *, asking: bool
-) -> Verdicts:
-    """Say what the judge will take and whether the budget will do; returns the saved verdicts that cost nothing."""
-    judge = instruments.judge
-    if judge is None:
-        return {}
-    judge.spent_usd += work.spent_usd
-    inquest = JudgePlan(instruments.metrics, cases, judge.identity, judge.repeats)
-
-    def plan() -> tuple[Verdicts, Estimate]:
-        free = inquest.fitting_all(work.questions, work.responses, work.free)
-        own = inquest.fitting_all(work.questions, work.responses, work.verdicts)
-        questions = work.questions if asking else work.answered
-        price, judge.forecast = price_of_judge(config), saved_forecast(config)
-        known = work.known(ChainMap(own, free))
-        return free, estimate_judging(
-            instruments.metrics, questions, work.documents, config, price, cases, forecast=judge.forecast, known=known
-        )
-
-    free, estimate = await asyncio.to_thread(plan)
-    judge.spent_usd += _uncounted_usd(work, estimate)
-    observer.estimate(estimate)
-    warning = estimate.warning(config.budget_usd, work.spent_usd)
-    if warning:
-        observer.note(warning)
-    judge.rounds_expected = estimate.rounds
-    return free
-
-
-def _uncounted_usd(work: RunPlan, estimate: Estimate) -> float:
-    """What the calls of the run that goes on may have cost whose cost nobody knows: a budget counts the estimate."""
-    unknown = sum(spending_of(verdicts).unpriced for verdicts in work.verdicts.values())
-    return unknown * (estimate.cost_usd or 0.0) / estimate.calls if estimate.calls else 0.0
-
-
-def _open(work: RunPlan, store: RunStore, writing: ExitStack) -> Journal:
-    """Save the run as far as it is known, and open its log: all commands know it from here on, should it be killed."""
-    store.save(work.run.model_copy(update={"record_sum": None}))  # from here on the log grows
-    if work.journal is not None:
-        writing.push(work.journal)
-        work.journal.restart_clock()
-        return work.journal
-    journal = writing.enter_context(store.journal(work.run))
-    journal.questions(work.questions)
-    for question in work.there:
-        journal.answer(question.id, work.responses[question.id])
-    return journal
-
-
-def _prepare_judging(
-    work: RunPlan,
-    instruments: Toolkit,
-    cases: ScoringContext,
-    config: EvalConfig,
-    observer: Observer,
-    *,
-    journal: Journal | None,
-    free: Verdicts,
-) -> Judging | None:
-    """The judging, which knows the answers that are there with their verdicts: none may be lost; None without judge."""
-    if journal is None or instruments.judge is None:
-        return None
-    judging = Judging(
-        instruments.judge,
-        instruments.metrics,
-        cases,
-        journal,
-        before=work.before,
-        max_error_rate=config.judge.max_error_rate,
-        tell=observer.note,
-        observer=observer,
-    )
-    for question in work.there:
-        given = free.get(question.id, ())
-        for verdict in given:  # what this run is built on is in its own log, should the other be deleted
-            journal.verdict(question.id, verdict)
-        judging.add(question, work.responses[question.id], [*work.verdicts.get(question.id, ()), *given])
-    return judging
-
-
-def _seen_so_far(work: RunPlan) -> tuple[AnswersSeen, MatchStats]:
-    """What is gathered of answers as they arrive, with those that are there already."""
-    seen, survey = AnswersSeen(work.run), MatchStats()
-    for question in work.there:
-        response = work.responses[question.id]
-        seen.add(response)
-        survey.add(question, response)
-    return seen, survey
-
-
-def _hears(
-    work: RunPlan,
-    journal: Journal | None,
-    gathered: tuple[AnswersSeen, MatchStats],
-    observer: Observer,
-    judging: Judging | None,
-    early: OverlappedScorer,
-) -> OnAnswer:
-    """What is done with each answer the moment it is there: it is kept and logged, and then counts."""
-    seen, survey = gathered
-
-    def on_answer(question: EvalQuestion, response: EvalResponse) -> None:
-        early.arrived(response, is_other=question.id in work.responses)
-        work.responses[question.id] = response
-        if journal is not None:
-            journal.answer(question.id, response)
-        seen.add(response)
-        survey.add(question, response)
-        observer.answered(question, response)
-        if judging is not None:
-            judging.judge(question, response)
-
-    return on_answer
-
-
-async def _ask_and_judge(
-    work: RunPlan,
-    cases: ScoringContext,
-    asking: Asking | None,
-    judging: Judging | None,
-    on_answer: OnAnswer,
-    observer: Observer,
-) -> None:
-    """Ask what is to be asked, and judge every answer as soon as it is there."""
-    try:
-        if judging is not None:
-            judging.start()
-        if asking is not None:
-            await asking.ask(work.questions, work.responses, cases, on_answer)
-        if judging is not None:
-            observer.phase("waiting for the judge" if asking else "judging")
-            await judging.finish()
-    finally:
-        if judging is not None:
-            await judging.stop()
-
-
-async def _compare(
-    metrics: Sequence[BaseMetric],
-    records: Sequence[EvalRecord],
-    cases: ScoringContext,
-    problem: BaseException | None,
-    observer: Observer,
-) -> BaseException | None:
-    """Compare texts, unless somebody waits for the end of the run; returns what ended it early."""
-    if not isinstance(problem, asyncio.CancelledError):
+    async def run(self) -> Measured:
+        """Do it all."""
+        work, store, observer, started = self.work, self.store, self.observer, time.monotonic()
+        await self._gather()
+        records = RunRecords(work, self.judged.verdicts if self.judged else {})
+        await self._compare(records)
+        observer.phase("scoring")
+        self.cases.match_with(self.stats.evidence(work.questions, records, self.cases.settings.match))
+        how = replace(self.how, settings=self.cases.settings, facts=self.seen.facts(records))
+        scorer, done = self.early.resume(how) if self.early else (BatchScorer(how), ())
+        jobs = self.jobs if len(records) - scorer.done >= FEWEST else 1
+        lines = self._watched(chain(done, scorer.lines(in_batches(records, scorer.done), jobs)))
         try:
-            await compare_texts(metrics, records, cases, observer)
-        except asyncio.CancelledError as error:
-            problem = error
-        else:
+            record_sum = store.compact_lines(work.run, lines)
+        except EngineError as error:
+            raise self._with_way_on(error) from error
+        scored, took_s = store.open_records(work.run), 0.0 if work.run.merged_from else time.monotonic() - started
+        run = scorer.scorer.concluded(
+            scored,
+            ended=self._ended(),
+            record_sum=record_sum,
+            duration_s=round(work.run.duration_s + work.before_s + took_s, 3),
+            notes=self._notes(scorer.scorer.answers, records),
+            **self._of_the_way(),
+        )
+        windows = self.asking.windows if self.asking else {}
+        run = with_load(with_repeats(with_facts(run, scored), scored), scored, windows)
+        run = with_cards(run, scored, saved_calibrations(self.config.runs_dir))
+        store.save(run)
+        if self.problem is not None:
+            raise self._with_way_on(self.problem)
+        return Measured(run, self.cases, scored, scorer.summary.build(confidence(run), times_asked(run)))
+
+    # Answers and verdicts.
+
+    async def _gather(self) -> None:
+        """Ask what is to be asked, and judge every answer as soon as it is there."""
+        observer, work = self.observer, self.work
+        free = await self._plan_judging()
+        try:
+            with ExitStack() as writing:
+                if self.asking or self.toolkit.judge:
+                    self.journal = self._open(writing)
+                    self.judging = self._prepare_judging(self.journal, free)
+                    self.judged = self.judging or self.judged
+                observer.measured_with(self.cases)
+                if self.asking and not self.toolkit.waits_for_all:
+                    self.early = OverlappedScorer(work, self.how, self.seen, self.store.folder, jobs=self.jobs)
+                    writing.callback(self.early.end)
+                await self._ask_and_judge()
+        except (asyncio.CancelledError, CorpusMissingError, EngineError, JudgeError) as error:
+            self.problem = error
+        except StoreError as error:
+            self.store.restore(work.run)
+            raise self._with_way_on(error) from error
+        finally:
+            observer.end()
+
+    async def _ask_and_judge(self) -> None:
+        judging = self.judging
+        try:
+            if judging is not None:
+                judging.start()
+            if self.asking is not None:
+                await self.asking.ask(self.work.questions, self.work.responses, self.cases, self.on_answer)
+            if judging is not None:
+                self.observer.phase("waiting for the judge" if self.asking else "judging")
+                await judging.finish()
+        finally:
+            if judging is not None:
+                await judging.stop()
+
+    def on_answer(self, question: EvalQuestion, response: EvalResponse) -> None:
+        """Take an answer the moment it is there: it is kept and logged, and then counts."""
+        if self.early is not None:
+            self.early.on_answer(response, is_other=question.id in self.work.responses)
+        self.work.responses[question.id] = response
+        if self.journal is not None:
+            self.journal.answer(question.id, response)
+        self._see(question, response)
+        self.observer.answered(question, response)
+        if self.judging is not None:
+            self.judging.judge(question, response)
+
+    def _see(self, question: EvalQuestion, response: EvalResponse) -> None:
+        self.seen.add(response)
+        self.stats.add(question, response)
+
+    async def _plan_judging(self) -> Verdicts:
+        """Say what the judge will take and whether the budget will do; returns the saved verdicts that cost nothing."""
+        work, judge, config = self.work, self.toolkit.judge, self.config
+        if judge is None:
+            return {}
+        judge.spent_usd += work.spent_usd
+        judge.forecast = saved_forecast(config)
+        plan = JudgePlan(self.toolkit.metrics, self.cases, judge.identity, judge.repeats)
+
+        def estimated() -> tuple[Verdicts, Estimate]:
+            free = plan.fitting_all(work.questions, work.responses, work.free)
+            own = plan.fitting_all(work.questions, work.responses, work.verdicts)
+            questions = work.questions if self.asking else work.answered
+            known, metrics = work.known(ChainMap(own, free)), self.toolkit.metrics
+            return free, estimate_judging(metrics, questions, work.documents, config, self.cases, known)
+
+        free, estimate = await asyncio.to_thread(estimated)
+        # what the calls of the run that goes on cost whose cost nobody knows: a budget counts the estimate
+        unknown = sum(spending_of(verdicts).unpriced for verdicts in work.verdicts.values())
+        judge.spent_usd += unknown * (estimate.cost_usd or 0.0) / (estimate.calls or 1)
+        self.observer.estimate(estimate)
+        if warning := estimate.warning(config.budget_usd, work.spent_usd):
+            self.observer.note(warning)
+        judge.rounds_expected = estimate.rounds
+        return free
+
+    def _open(self, writing: ExitStack) -> Journal:
+        """Save the run as far as it is known, and open its log: all commands know it should it be killed."""
+        work, store = self.work, self.store
+        store.save(work.run.model_copy(update={"record_sum": None}))  # from here on the log grows
+        if work.journal is not None:
+            writing.push(work.journal)
+            work.journal.restart_clock()
+            return work.journal
+        journal = writing.enter_context(store.journal(work.run))
+        journal.questions(work.questions)
+        for question in work.there:
+            journal.answer(question.id, work.responses[question.id])
+        return journal
+
+    def _prepare_judging(self, journal: Journal, free: Verdicts) -> Judging | None:
+        """The judging, which knows the answers that are there with their verdicts: none may be lost."""
+        work = self.work
+        if self.toolkit.judge is None:
+            return None
+        judging = Judging(
+            self.toolkit.judge,
+            self.toolkit.metrics,
+            self.cases,
+            journal,
+            before=work.before,
+            max_error_rate=self.config.judge.max_error_rate,
+            observer=self.observer,
+        )
+        for question in work.there:
+            given = free.get(question.id, ())
+            for verdict in given:  # what this run is built on is in its own log, should the other be deleted
+                journal.verdict(question.id, verdict)
+            judging.add(question, work.responses[question.id], [*work.verdicts.get(question.id, ()), *given])
+        return judging
+
+    async def _compare(self, records: RunRecords) -> None:
+        """Compare texts, unless somebody waits for the end of the run."""
+        if not isinstance(self.problem, asyncio.CancelledError):
+            try:
+                await compare_texts(self.toolkit.metrics, records, self.cases, self.observer)
+            except asyncio.CancelledError as error:
+                self.problem = error
+            else:
+                return
+        leave_out_models(self.cases, "interrupted before texts were compared")
+
+    # What is saved of them.
+
+    def _watched(self, lines: Iterator[RecordLine]) -> Iterator[RecordLine]:
+        """The same lines; who watches hears how many are done, but of the last, which ends the work.
+
+        Nothing is awaited meanwhile, so that whether the work was cancelled has to be asked for.
+        """
+        task, total = asyncio.current_task(), len(self.work.questions)
+        before = task.cancelling() if task is not None else 0
+        for number, line in enumerate(lines, start=1):
+            if task is not None and task.cancelling() > before:
+                raise asyncio.CancelledError
+            if number < total:
+                self.observer.progress(number, total)
+            yield line
+
+    def _ended(self) -> Ended:
+        if isinstance(self.problem, CorpusMissingError):
+            return "refused"
+        lacks = self.work.cut_short or self.work.lacks is not None or (self.judged and self.judged.incomplete)
+        return "early" if lacks or self.problem is not None else "whole"
+
+    def _of_the_way(self) -> dict[str, Any]:
+        """What the run says of how it was asked and judged."""
+        work, asking, judge = self.work, self.asking, self.judged.record() if self.judged else None
+        if asking is None:
+            return {"warmup_ms": work.run.outcomes.warmup_ms, "stopped": work.lacks, "judge": judge}
+        return {
+            "warmup_ms": asking.warmup_ms,
+            "stopped": asking.stop.reason,
+            "server": asking.seen(work.run.server),
+            "engine": asking.engine(work.run.engine),
+            "judge": judge,
+        }
+
+    def _notes(self, answers: AnswerTally, records: RunRecords) -> list[str]:
+        """What a reader must know, each once; what was said of the answers before is said anew, by other numbers."""
+        work = self.work
+        kept = [note for note in work.run.notes if not note.startswith((NOTE, STOPPED, DISPUTED, UNFOUND))]
+        notes = [*kept, *work.notes]
+        if isinstance(self.problem, JudgeError):
+            notes.append(f"{NOTE} work ended early: {self.problem.message}")
+        notes += self.asking.notes(work.run.server) if self.asking else []
+        limit = usage_limit(self.toolkit.metrics, work.usage_needs_concurrency)
+        anew = self.judged.notes(work.run.config) if self.judged else []
+        anew += self._notes_on(answers.notes(concurrency=work.run.concurrency, usage_limit=limit), records)
+        said = {_ACCIDENTS.sub("", note) for note in anew}
+        return list(dict.fromkeys([*(note for note in notes if _ACCIDENTS.sub("", note) not in said), *anew]))
+
+    def _notes_on(self, notes: list[str], records: RunRecords) -> list[str]:
+        """The notes on the answers; where the path is known that found no chunks, it says more than that none came."""
+        responses = (record.response for record in records if record.response is not None)
+        unfound = chunks_unfound(self.work.chunks_path, responses)
+        return [unfound, *(note for note in notes if not note.startswith(NO_CHUNKS))] if unfound else notes
+
+    def _with_way_on(self, problem: BaseException) -> BaseException:
+        """The same error; one that leaves answers behind that were paid for also says how to go on with them."""
+        way_on = self.work.way_on if self.asking or self.toolkit.judge else ""
+        if not isinstance(problem, (EngineError, JudgeError, StoreError)) or not way_on:
             return problem
-    leave_out_models(cases, "interrupted before texts were compared")
-    return problem
-
-
-def _notes_on_the_way(
-    work: RunPlan, asking: Asking | None, judged: VerdictSource | None, problem: BaseException | None
-) -> list[str]:
-    """What a reader must know of how the numbers came about; what a run that goes on said of its end is said anew."""
-    earlier = [note for note in work.run.notes if not note.startswith((NOTE, STOPPED, DISPUTED, UNFOUND))]
-    ended = [f"{NOTE} work ended early: {problem.message}"] if isinstance(problem, JudgeError) else []
-    of_asking = asking.notes(work.run.server) if asking else []
-    return [*earlier, *work.notes, *ended, *of_asking, *(judged.notes(work.run.config) if judged else [])]
-
-
-def _each_once(earlier: Sequence[str], of_answers: Sequence[str]) -> list[str]:
-    """The notes, each once; what was said of the answers before is said anew of all of them, by other numbers."""
-    anew = {_NUMBER.sub("0", note) for note in of_answers}
-    left = [note for note in earlier if _NUMBER.sub("0", note) not in anew]
-    return list(dict.fromkeys([*left, *of_answers]))
-
-
-def _notes_on_answers(
-    work: RunPlan, answers: AnswerTally, records: Iterable[EvalRecord], instruments: Toolkit
-) -> list[str]:
-    limit = usage_limit(instruments.metrics, work.usage_needs_concurrency)
-    notes = answers.notes(concurrency=work.run.concurrency, usage_limit=limit)
-    unfound = chunks_unfound(work.chunks_path, (record.response for record in records if record.response is not None))
-    return [unfound, *(note for note in notes if not note.startswith(NO_CHUNKS))] if unfound else notes
-
-
-def _way_on(work: RunPlan, asking: Asking | None, instruments: Toolkit) -> str:
-    """What to do where the work ends early; nothing where all that was paid for was there before."""
-    return work.way_on if asking is not None or instruments.judge is not None else ""
-
-
-def _with_way_on(problem: BaseException, way_on: str) -> BaseException:
-    """The same error; one that leaves answers behind also says how to go on with them."""
-    if not isinstance(problem, (EngineError, JudgeError, StoreError)) or not way_on:
-        return problem
-    if "resume" in (problem.hint or ""):  # as that of the log does already
-        return problem
-    return type(problem)(problem.message, f"{problem.hint}; {way_on}" if problem.hint else way_on)
+        if "resume" in (problem.hint or ""):  # as that of the log does already
+            return problem
+        return type(problem)(problem.message, f"{problem.hint}; {way_on}" if problem.hint else way_on)

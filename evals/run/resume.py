@@ -1,7 +1,7 @@
 """Going on with a saved run: what may have changed since, and what is kept of it."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,21 +21,51 @@ from evals.store.disk_buffer import SpilledMapping
 from evals.store.journal import Journal
 from evals.store.naming import command
 from evals.store.runs import RunStore
-from evals.text.numbers import counted
+from evals.text.numbers import agree, counted
 
-# The configuration with which the answers of a saved run are measured again.
+# Which keys of a configuration may change of a run that is there.
 
 
-EFFECTIVE = marked(EvalConfig, MayChange.ON_RESCORE)
+MAY_CHANGE = marked(EvalConfig, MayChange.ON_RESUME) | marked(ServerSpec, MayChange.ON_RESUME, "server.")
+"""Keys that say how questions are asked and when a run is good, not what is measured of which server."""
+
+_EFFECTIVE = marked(EvalConfig, MayChange.ON_RESCORE) | marked(ServerSpec, MayChange.ON_RESCORE, "server.")
 """Keys that say how answers are measured, not which questions are asked of which server and how."""
 
-
-_READING = marked(ServerSpec, MayChange.ON_REMAP)
+_READING = marked(ServerSpec, MayChange.ON_REMAP, "server.")
 """Keys of the server that say how a stored body is read."""
 
+_PLACE_IN_LIST = re.compile(r"(?:\.\d+)+$")
 
-_MEASURING = marked(ServerSpec, MayChange.ON_RESCORE)
-"""Keys of the server that say how its answers are measured."""
+WIDTHS = "asked at concurrency"
+"""How the note begins that says at which."""
+
+APART = "not asked in turn with its variants"
+"""How the note begins of a run that has lost the mark that lets its latency compare."""
+
+
+def changed_keys(before: EvalConfig, after: EvalConfig, free: Iterable[str]) -> list[str]:
+    """The keys that have other values, as dotted paths, defaults filled in.
+
+    Args:
+        before: One configuration.
+        after: The other one.
+        free: Keys that may differ, with all that is below them.
+    """
+    was, now = _values(before), _values(after)
+    changed = {_PLACE_IN_LIST.sub("", path) for path in was.keys() | now.keys() if was.get(path) != now.get(path)}
+    return [path for path in sorted(changed) if not _is_among(path, free)]
+
+
+def _values(config: EvalConfig) -> dict[str, Any]:
+    data = config.as_written()
+    data["server"] = without_credentials(config.server_spec().model_dump(mode="json", by_alias=True))
+    data["datasets"], data["suite"] = config.dataset_names, config.suite_names
+    return dict(leaves(data))
+
+
+def _is_among(path: str, keys: Iterable[str]) -> bool:
+    return any(path == key or path.startswith(f"{key}.") for key in keys)
 
 
 def rescore_config(source: EvalRun, *layers: Mapping[str, Any], remap: bool = False) -> EvalConfig:
@@ -45,8 +75,8 @@ def rescore_config(source: EvalRun, *layers: Mapping[str, Any], remap: bool = Fa
 
     Args:
         source: The saved run.
-        layers: What goes before its own configuration; later ones go before earlier ones. What they name beside the
-            keys of `EFFECTIVE` must be as it was.
+        layers: What goes before its own configuration; later ones go before earlier ones. What they name beside keys
+            that say how answers are measured must be as it was.
         remap: Whether the stored bodies are read again, so that keys which say how may change too.
 
     Raises:
@@ -64,67 +94,22 @@ def rescore_config(source: EvalRun, *layers: Mapping[str, Any], remap: bool = Fa
 
 
 def _refuse_idle(before: EvalConfig, after: EvalConfig, *, remap: bool) -> None:
-    was, now = _compared(before, embedded=before.embedded), _compared(after, embedded=before.embedded)
-    idle = sorted(key for key in now if was[key] != now[key])
-    unread: list[str] = []
-    for key in _changed_of_server(before, after, remap=remap):
-        (unread if key in _READING else idle).append(f"server.{key}")
-    if idle:
-        raise ConfigError(
-            f"{', '.join(idle)} {_have(idle)} no effect on answers that are there already",
-            "leave such keys out of the configuration; `evals eval` asks anew with them",
-        )
-    if unread:
-        raise ConfigError(
-            f"{', '.join(unread)} {_have(unread)} no effect unless the stored bodies are read again",
-            "--remap reads them again",
-        )
+    """Stop at keys whose other values would change nothing."""
+    if remap:  # what another profile brings is how bodies are read
+        before = EvalConfig.build(before.model_dump(), {"server": {"profile": after.server_spec().profile}})
+    changed = changed_keys(before, after, _EFFECTIVE | (_READING if remap else {"server.citations.base"}))
+    if "server.profile" in changed:  # what else differs of the server is mostly what the profile brings
+        changed = [key for key in changed if not _is_among(key, ["server"])] + ["server.profile"]
+    if idle := [key for key in changed if not _is_among(key, _READING)]:
+        hint = "leave such keys out of the configuration; `evals eval` asks anew with them"
+        raise ConfigError(f"{_named(idle)} no effect on answers that are there already", hint)
+    if changed:
+        hint = "--remap reads them again"
+        raise ConfigError(f"{_named(changed)} no effect unless the stored bodies are read again", hint)
 
 
-def _compared(config: EvalConfig, *, embedded: bool) -> dict[str, Any]:
-    """The keys that must stay as they were; default datasets are those of a server that is embedded or not."""
-    data = config.as_written()
-    data["datasets"] = config.model_copy(update={"embedded": embedded}).dataset_names
-    return {key: value for key, value in data.items() if key not in EFFECTIVE | {"server"}}
-
-
-def _changed_of_server(before: EvalConfig, after: EvalConfig, *, remap: bool) -> list[str]:
-    """The server's keys that changed though they must not: all, but those that say how answers are measured or read."""
-    if before.server == after.server:
-        return []
-    profile = after.server_spec().profile
-    if before.server.get("profile") != after.server.get("profile"):
-        if not remap:
-            return ["profile"]  # what else differs is mostly what the profile brings
-        before = EvalConfig.build(before.model_dump(), {"server": {"profile": profile}})
-    was, now = _spec(before), _spec(after)
-    if not remap:
-        was["citations"]["base"] = now["citations"]["base"]  # counted by when metrics are computed
-    free = _MEASURING | (_READING if remap else frozenset())
-    return sorted(key for key in now if was[key] != now[key] and key not in free)
-
-
-def _spec(config: EvalConfig) -> dict[str, Any]:
-    data: dict[str, Any] = without_credentials(config.server_spec().model_dump(mode="json", by_alias=True))
-    return data
-
-
-def _have(keys: list[str]) -> str:
-    return "has" if len(keys) == 1 else "have"
-
-
-MAY_CHANGE = marked(EvalConfig, MayChange.ON_RESUME) | marked(ServerSpec, MayChange.ON_RESUME, "server.")
-"""Keys that say how questions are asked and when a run is good, not what is measured of which server."""
-
-_PLACE_IN_LIST = re.compile(r"(?:\.\d+)+$")
-
-
-WIDTHS = "asked at concurrency"
-"""How the note begins that says at which."""
-
-
-APART = "not asked in turn with its variants"
-"""How the note begins of a run that has lost the mark that lets its latency compare."""
+def _named(keys: Sequence[str]) -> str:
+    return f"{', '.join(keys)} {agree(len(keys), 'has', 'have')}"
 
 
 def resumed_config(run: EvalRun, overrides: Mapping[str, Any]) -> EvalConfig:
@@ -148,32 +133,58 @@ def check_resumable(run: EvalRun, config: EvalConfig) -> None:
     Raises:
         ConfigError: They do not, or a credential that was given in clear is not there any more.
     """
-    if run.rescored_from is not None:
-        raise ConfigError(
-            f"run {run.id} measured the answers of run {run.rescored_from} again: it asks none itself",
-            f"use `{command(f'rescore {run.rescored_from}', config.runs_dir)}`; "
-            f"where answers are missing, resume run {run.rescored_from} first",
-        )
-    if run.merged_from:
-        raise ConfigError(
-            f"run {run.id} was merged from {counted(len(run.merged_from), 'shard')}: it asks none itself",
-            "resume the shards that lack answers, and merge again",
-        )
-    if run.server.profile == SAVED_ANSWERS:
-        raise ConfigError(f"run {run.id} scored saved answers: there is no server to go on with", "use `evals score`")
-    masked = _masked(run)
-    before, now = _deciding(EvalConfig.build(run.eval_config)), _deciding(config)
-    paths = {path for path in before.keys() | now.keys() if before.get(path) != now.get(path)}
-    changed = sorted({_PLACE_IN_LIST.sub("", path) for path in paths if path.removeprefix("server.") not in masked})
-    if changed:
-        raise ConfigError(
-            f"run {run.id} was begun with another value of {', '.join(changed)}",
-            f"begin a new run; of one that goes on may change only {', '.join(sorted(MAY_CHANGE))}",
-        )
-    _check_credentials(run, config, masked)
+    for is_wrong, said, hint in _refusals(run, config):
+        if is_wrong:
+            raise ConfigError(f"run {run.id} {said}", hint)
+
+
+def _refusals(run: EvalRun, config: EvalConfig) -> Iterator[tuple[object, str, str]]:
+    """Each: whether it holds, what is said of the run, and what to do."""
+    yield (
+        run.rescored_from,
+        f"measured the answers of run {run.rescored_from} again: it asks none itself",
+        f"use `{command(f'rescore {run.rescored_from}', config.runs_dir)}`; "
+        f"where answers are missing, resume run {run.rescored_from} first",
+    )
+    shards = counted(len(run.merged_from), "shard")
+    yield (
+        run.merged_from,
+        f"was merged from {shards}: it asks none itself",
+        "resume the shards that lack answers, and merge again",
+    )
+    is_saved = run.server.profile == SAVED_ANSWERS
+    yield is_saved, "scored saved answers: there is no server to go on with", "use `evals score`"
+    stored, given = dict(leaves(run.eval_config.get("server"))), dict(leaves(config.server))
+    masked = run.server.masked
+    if masked is None:
+        masked = [path for path, value in stored.items() if value == MASK]
+    free = {*MAY_CHANGE, "server.url", *(f"server.{path}" for path in masked)}
+    changed = changed_keys(EvalConfig.build(run.eval_config), config, free)
+    yield (
+        changed,
+        f"was begun with another value of {', '.join(changed)}",
+        f"begin a new run; of one that goes on may change only {', '.join(sorted(MAY_CHANGE))}",
+    )
+    lost = [f"server.{path}" for path in masked if given.get(path) == stored.get(path)]
+    yield (
+        lost,
+        f"was given a credential in clear, which is not saved: {', '.join(lost)}",
+        "write it as ${NAME} in the configuration; for this run, "
+        + ("give the URL again with --rag-url" if lost == ["server.url"] else "begin a new one"),
+    )
     if not config.embedded:
-        _check_url(run, config)
-        _check_profile(run, config)
+        spec = config.server_spec()
+        url = RAGClient(spec).url
+        yield (
+            url.rstrip("/") != run.server.url.rstrip("/"),
+            f"asked {run.server.url}, not {url}",
+            "answers of two servers do not make one run: begin a new one, or name the run's server with --rag-url",
+        )
+        yield (  # the run names the profile's file, and holds a hash of what it said
+            run.server.spec_sha256 not in {None, spec.fingerprint()},
+            f"was asked by the profile {run.server.profile}, which is not what it was",
+            "begin a new run; or put the profile back; or read all saved answers anew: `evals rescore` with --remap",
+        )
 
 
 def lock_saved(store: RunStore, run: EvalRun, writing: ExitStack | AsyncExitStack) -> tuple[EvalRun, Journal]:
@@ -194,51 +205,6 @@ def lock_saved(store: RunStore, run: EvalRun, writing: ExitStack | AsyncExitStac
     for written in (path, store.run_path(run)):
         drop_leftovers(written)
     return store.load(run.id), journal  # again: another process may have finished it a moment ago
-
-
-def _check_credentials(run: EvalRun, config: EvalConfig, masked: Iterable[str]) -> None:
-    stored, given = dict(leaves(run.eval_config.get("server"))), dict(leaves(config.server))
-    lost = [f"server.{path}" for path in masked if given.get(path) == stored.get(path)]
-    if lost:
-        raise ConfigError(
-            f"run {run.id} was given a credential in clear, which is not saved: {', '.join(lost)}",
-            "write it as ${NAME} in the configuration; for this run, "
-            + ("give the URL again with --rag-url" if lost == ["server.url"] else "begin a new one"),
-        )
-
-
-def _check_url(run: EvalRun, config: EvalConfig) -> None:
-    url = RAGClient(config.server_spec()).url
-    if url.rstrip("/") != run.server.url.rstrip("/"):
-        raise ConfigError(
-            f"run {run.id} asked {run.server.url}, not {url}",
-            "answers of two servers do not make one run: begin a new one, or name the run's server with --rag-url",
-        )
-
-
-def _check_profile(run: EvalRun, config: EvalConfig) -> None:
-    """Stop where a profile's file was edited: the run names the file, and holds a hash of what it said."""
-    if run.server.spec_sha256 not in {None, config.server_spec().fingerprint()}:
-        raise ConfigError(
-            f"the profile {run.server.profile} is not what it was when run {run.id} began: questions would be asked or "
-            "answers read in another way",
-            "begin a new run; or put the profile back; or read all saved answers anew: `evals rescore` with --remap",
-        )
-
-
-def _masked(run: EvalRun) -> list[str]:
-    if run.server.masked is not None:
-        return run.server.masked
-    return [path for path, value in leaves(run.eval_config.get("server")) if value == MASK]
-
-
-def _deciding(config: EvalConfig) -> dict[str, Any]:
-    """What must stay the same, by paths, with defaults filled in."""
-    data = config.as_written()
-    data["server"] = without_credentials(config.server_spec().model_dump(mode="json", by_alias=True))
-    data["server"].pop("url")  # compared with the environment's values filled in
-    data["datasets"], data["suite"] = config.dataset_names, config.suite_names
-    return {path: value for path, value in leaves(data) if _PLACE_IN_LIST.sub("", path) not in MAY_CHANGE}
 
 
 @dataclass(frozen=True, slots=True)

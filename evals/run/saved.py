@@ -4,9 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
-from secrets import token_hex
+from typing import Any
 
 from evals.client.mapping import MappingError
 from evals.client.profile import was_cut
@@ -24,7 +23,7 @@ from evals.run.setup import (
     check_config,
     estimate_of,
     join_cluster,
-    load_instruments,
+    load_toolkit,
     model_choice,
     planned_cases,
     wants_judge,
@@ -32,10 +31,9 @@ from evals.run.setup import (
 from evals.run.work import RunDataset, RunPlan, is_file_of_questions, load_workload, new_run
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse, Outcomes, ResponseError, ServerRecord
-from evals.schemas.results import SAVED_ANSWERS, SCHEMA_VERSION, EvalRecord, EvalRun, Scorecard, WeightedScore
+from evals.schemas.results import SAVED_ANSWERS, EvalRecord, EvalRun
 from evals.schemas.verdicts import JudgeVerdict
 from evals.scoring.conclusion import Measured
-from evals.scoring.notes import package_versions
 from evals.scoring.run_columns import check_cluster
 from evals.secrets import in_clear
 from evals.store.disk_buffer import DiskList, SpilledMapping
@@ -104,7 +102,7 @@ async def measure_saved(
             cluster = await join_cluster(stack, config, observer)
         elif config.engine.name != "local":
             observer.note("no metric compares texts by a model, and the rest is measured here: no cluster is used")
-        return await measure(work, await load_instruments(config, metrics, observer, cluster), config, observer)
+        return await measure(work, await load_toolkit(config, metrics, observer, cluster), config, observer)
 
 
 def saved_run(source: EvalRun, config: EvalConfig, *, remap: bool = False) -> RunPlan:
@@ -123,13 +121,7 @@ def saved_run(source: EvalRun, config: EvalConfig, *, remap: bool = False) -> Ru
         records = _remapped(records, client, told)
     parents = {run.id: run.rescored_from for run in RunStore(config.runs_dir).runs()} if config.judge.enabled else {}
     verdicts = saved_verdicts(config, lambda run: _root(run.id, parents) == _root(source.id, parents))
-    new = measured_again(source, config).model_copy(
-        update={
-            "name": config.name or f"{source.name}-rescored",
-            "rescored_from": source.id,
-            "server": _server(source, config),
-        }
-    )
+    new = measured_again(source, config, _server(source, config), rescored_from=source.id)
     work = work_of(new, records, config, notes=(), free=verdicts)
     if remap and not told["read"]:
         raise StoreError("the run holds no bodies that could be read again")
@@ -241,30 +233,20 @@ def estimate_saved(work: RunPlan, metrics: Sequence[BaseMetric], config: EvalCon
     return estimate_of(config, metrics, work.answered, known=known)
 
 
-def measured_again(source: EvalRun, config: EvalConfig) -> EvalRun:
-    """The run that measures answers of a saved one by this configuration, before anything of it was measured."""
-    return source.model_copy(
-        update={
-            "id": token_hex(4),
-            "created_at": datetime.now(UTC).replace(microsecond=0),
-            "eval_config": config.as_written(),
-            "rescored_from": None,
-            "merged_from": [],
-            "schema_version": SCHEMA_VERSION,
-            "package_versions": package_versions(),
-            "completed_at": None,
-            "scorecard": Scorecard(),
-            "weighted_score": WeightedScore(score=None),
-            "gates": [],
-            "status": "partial",
-            "outcomes": Outcomes(warmup_ms=source.outcomes.warmup_ms),
-            "judge": None,
-            "semantics": None,
-            "notes": [],
-            "duration_s": 0.0,
-            "record_sum": None,
-        }
-    )
+def measured_again(source: EvalRun, config: EvalConfig, server: ServerRecord, **fields: Any) -> EvalRun:
+    """The run that measures answers of a saved one by this configuration, before anything of it was measured.
+
+    Args:
+        source: Says how its answers came about.
+        config: Of the new run.
+        server: Who answered.
+        fields: What else is known of the new run.
+    """
+    kept = {name: getattr(source, name) for name in ("config", "concurrency", "concurrencies", "fingerprints")}
+    kept |= {name: getattr(source, name) for name in ("interleaved_with", "load", "engine")}
+    kept["outcomes"] = Outcomes(warmup_ms=source.outcomes.warmup_ms)
+    fields = {"count": source.question_count, "name": f"{source.name}-rescored", **kept, **fields}
+    return new_run(config, server, source.datasets, **fields)
 
 
 def _server(source: EvalRun, config: EvalConfig) -> ServerRecord:

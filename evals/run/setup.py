@@ -1,15 +1,13 @@
 """Checks of a configuration before anything is loaded or asked, and what a run then measures with."""
 
 import asyncio
-import pickle
 import re
-import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from itertools import chain
 from multiprocessing import current_process
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evals.config import EvalConfig
@@ -23,25 +21,24 @@ from evals.judges.batches import BatchJudge
 from evals.judges.cache import JudgeCache
 from evals.judges.config import JudgeConfig
 from evals.judges.llm_judge import LLMJudge
-from evals.judges.money import Forecast, PriceOf
 from evals.metrics.base import BaseMetric, Need
 from evals.metrics.embedders import ModelChoice, Semantics, Vector, check_choice, load_semantics
 from evals.metrics.judged import judged_abstention
 from evals.metrics.ragas import RagasScore
 from evals.metrics.registry import METRICS, of_streams, select
 from evals.run.embedded import check_embedded
-from evals.run.estimate import Estimate, Known, estimate_judging
+from evals.run.estimate import Estimate, Known, estimate_judging, price_of_judge
 from evals.run.notebook import Observer
 from evals.schemas.dataset import Document, EvalQuestion
 from evals.schemas.response import EvalResponse
 from evals.schemas.results import EvalRecord
-from evals.schemas.verdicts import CallSizes, JudgeVerdict
+from evals.schemas.run_parts import EngineConfig
+from evals.schemas.verdicts import JudgeVerdict
 from evals.scoring.calibration import find_calibration, hashes_of, refuse_uncalibrated
 from evals.scoring.gates import parse_gate
-from evals.scoring.prices import judge_price
 from evals.scoring.settings import ScoreSettings, ScoringContext
 from evals.scoring.weighted import check_feeds
-from evals.store.runs import RunStore, saved_calibrations
+from evals.store.runs import saved_calibrations
 from evals.text.refusals.detector import is_abstention
 
 if TYPE_CHECKING:
@@ -72,9 +69,6 @@ def check_config(config: EvalConfig, *, asking: bool = True) -> list[BaseMetric]
         for name in config.dataset_names:
             check_name(name)
     check_choice(model_choice(config, metrics))
-    if config.engine.jobs > 1:
-        _check_spawning()
-        _check_sendable(metrics)
     if wants_judge(config, metrics):
         _check_model(config.judge)
     if asking:
@@ -116,7 +110,7 @@ def check_calibrated(config: EvalConfig, metrics: Sequence[BaseMetric]) -> None:
 
 def _check_together(config: EvalConfig) -> None:
     """Stop at keys of which one says that another has no meaning."""
-    for is_wrong, said, hint in (*_refusals_of_asking(config), *_refusals_of_engine(config)):
+    for is_wrong, said, hint in chain(_refusals_of_asking(config), _refusals_of_engine(config.engine, config)):
         if is_wrong:
             raise ConfigError(said, hint)
     if config.embedded:
@@ -125,63 +119,51 @@ def _check_together(config: EvalConfig) -> None:
         raise ConfigError("server.ask never sends the question", "put {{question}} where it belongs")
 
 
-_Refusals = tuple[tuple[object, str, str], ...]
-"""Each: whether it holds, what is said, and what to do."""
-
-
-def _refusals_of_asking(config: EvalConfig) -> _Refusals:
+def _refusals_of_asking(config: EvalConfig) -> Iterator[tuple[object, str, str]]:
+    """Each: whether it holds, what is said, and what to do."""
     is_part, is_dask = config.shard is not None, config.engine.name == "dask"
-    return (
-        (
-            is_part and config.ingest,
-            "ingest: of several shards each would upload all documents",
-            "upload them before, in a run of one question",
-        ),
-        (
-            is_part and config.repeats > 1,
-            "repeats: what they say is of all answers to a question, and of shards nobody puts that together",
-            "repeat in a run of a sample, without shards",
-        ),
-        (
-            config.load and (is_part or is_dask),
-            "load: a sweep is asked by one process, without shards and without workers",
-            "leave shard and engine out",
-        ),
-        (
-            config.tracing and _lacks("opentelemetry", "opentelemetry.sdk"),
-            "tracing wants OpenTelemetry, which is not installed",
-            "pip install 'rag-evals[otel]'",
-        ),
-        (
-            config.tracing and is_dask,
-            "tracing is of questions that this process asks",
-            "leave tracing or engine.name out",
-        ),
+    yield (
+        is_part and config.ingest,
+        "ingest: of several shards each would upload all documents",
+        "upload them before, in a run of one question",
+    )
+    yield (
+        config.load and (is_part or is_dask),
+        "load: a sweep is asked by one process, without shards and without workers",
+        "leave shard and engine out",
+    )
+    yield (
+        config.tracing and _lacks("opentelemetry", "opentelemetry.sdk"),
+        "tracing wants OpenTelemetry, which is not installed",
+        "pip install 'rag-evals[otel]'",
+    )
+    yield (
+        config.tracing and is_dask,
+        "tracing is of questions that this process asks",
+        "leave tracing or engine.name out",
     )
 
 
-def _refusals_of_engine(config: EvalConfig) -> _Refusals:
-    engine = config.engine
-    if engine.name != "dask":
-        idle = [key for key in ("scheduler", "workers") if getattr(engine, key) is not None]
-        named = f"engine.{''.join(idle[:1])} is of a Dask cluster, and this process does the work"
-        return ((idle, named, "add --engine dask"),)
-    return (
-        (
-            engine.scheduler is not None and engine.workers is not None,
-            "engine.workers: the cluster of a scheduler has workers of its own",
-            "leave --workers or --scheduler out",
-        ),
-        (
-            engine.scheduler is not None and config.embedded,
-            "embedded: the built-in server listens on this machine alone, where workers of others do not reach it",
-            "leave --scheduler out, or evaluate a server with --rag-url",
-        ),
-        (
-            _lacks("distributed"),
-            "engine.name is dask, and Dask is not installed",
-            "pip install 'rag-evals[dask]'",
-        ),
+def _refusals_of_engine(engine: EngineConfig, config: EvalConfig) -> Iterator[tuple[object, str, str]]:
+    """The same."""
+    is_dask = engine.name == "dask"
+    for key in ("scheduler", "workers"):
+        is_idle = not is_dask and getattr(engine, key) is not None
+        yield is_idle, f"engine.{key} is of a Dask cluster, and this process does the work", "add --engine dask"
+    yield (
+        is_dask and engine.scheduler is not None and engine.workers is not None,
+        "engine.workers: the cluster of a scheduler has workers of its own",
+        "leave --workers or --scheduler out",
+    )
+    yield (
+        is_dask and engine.scheduler is not None and config.embedded,
+        "embedded: the built-in server listens on this machine alone, where workers of others do not reach it",
+        "leave --scheduler out, or evaluate a server with --rag-url",
+    )
+    yield (
+        is_dask and _lacks("distributed"),
+        "engine.name is dask, and Dask is not installed",
+        "pip install 'rag-evals[dask]'",
     )
 
 
@@ -197,31 +179,6 @@ def _check_process() -> None:
             "a process that was started to help with a run is about to begin it again",
             'put what begins it under `if __name__ == "__main__":`',
         )
-
-
-def _check_spawning() -> None:
-    """Stop where no process could be started to score, or it could not read the script that this one runs."""
-    if current_process().daemon:
-        raise ConfigError("engine.jobs: a daemonic process can start no others", "leave engine.jobs out")
-    main = sys.modules["__main__"]
-    script = getattr(main, "__file__", None)
-    if script is not None and main.__spec__ is None and not Path(script).exists():
-        raise ConfigError(
-            f"engine.jobs: processes are spawned, and read the script again, which {script} does not hold",
-            "run it from a file, or leave engine.jobs out",
-        )
-
-
-def _check_sendable(metrics: Sequence[BaseMetric]) -> None:
-    """Stop where a metric, such as that of a plugin, cannot be given to other processes."""
-    for metric in metrics:
-        try:
-            pickle.dumps(metric)
-        except (pickle.PicklingError, AttributeError, TypeError) as error:
-            raise ConfigError(
-                f"engine.jobs: metric {metric.name} cannot be sent to other processes: {error}",
-                "leave engine.jobs out, or give it no functions without a name",
-            ) from error
 
 
 def _check_model(judge: JudgeConfig) -> None:
@@ -288,13 +245,18 @@ class Toolkit:
     semantics: Semantics | None
 
     @property
-    def wait_for_all(self) -> bool:
-        """Whether records are scored when all answers are there: a judge, a model or the metric of a plugin takes part.
+    def is_portable(self) -> bool:
+        """Whether another thread or process can score as well: no model compares texts, and no metric is of a plugin.
 
         What a plugin does may depend on the thread, on the order, or on being done once.
         """
         compares = self.semantics is not None and self.semantics.compares
-        return self.judge is not None or compares or any(type(metric) not in METRICS for metric in self.metrics)
+        return not compares and all(type(metric) in METRICS for metric in self.metrics)
+
+    @property
+    def waits_for_all(self) -> bool:
+        """Whether nothing is scored before all answers are there, for a judge, a model or a plugin."""
+        return self.judge is not None or not self.is_portable
 
     def settings(self, config: EvalConfig, citation_base: int, *, judged: bool = False) -> ScoreSettings:
         """How records are scored with them, or by what a judge said elsewhere (`judged`)."""
@@ -319,7 +281,7 @@ async def join_cluster(stack: AsyncExitStack, config: EvalConfig, observer: Obse
     return cluster
 
 
-async def load_instruments(
+async def load_toolkit(
     config: EvalConfig, metrics: Sequence[BaseMetric], observer: Observer, cluster: "Cluster | None" = None
 ) -> Toolkit:
     """Make the judge and load the models: off the event loop, or on the workers of a cluster where there is one.
@@ -382,10 +344,6 @@ def make_judge(config: EvalConfig) -> LLMJudge:
     return made
 
 
-_JUDGES_LOOKED_AT = 30
-"""Runs for the sizes of calls; a folder of many runs takes long to read."""
-
-
 def planned_cases(config: EvalConfig, metrics: Sequence[BaseMetric]) -> ScoringContext:
     """Records as a judged run of this configuration sees them, as far as it is known before models are loaded."""
     wanted = any(Need.EMBEDDER in metric.needs for metric in metrics)
@@ -403,24 +361,6 @@ class _NotLoaded:
         raise RuntimeError("an estimate only counts requests: no model is loaded to embed texts")
 
 
-def saved_forecast(config: EvalConfig) -> Forecast:
-    """What a call of the judge takes, by the newest runs by the same model with the same effort.
-
-    Sizes of each request are of the newest run that made it; where the judge is reached does not matter.
-    """
-    judge, found = config.judge.identity, dict[str, CallSizes]()
-    for run in RunStore(config.runs_dir).newest(_JUDGES_LOOKED_AT):
-        if run.judge is not None and (run.judge.model, run.judge.effort) == (judge.model, judge.effort):
-            found = {**run.judge.sizes, **found}
-    return Forecast(judge, found)
-
-
-def price_of_judge(config: EvalConfig) -> PriceOf:
-    """What the judge's tokens cost."""
-    vendor = PROVIDERS[config.judge.provider].price_table(config.judge.base_url)
-    return judge_price(config.prices, vendor, batch=config.judge.batch)
-
-
 def estimate_of(
     config: EvalConfig,
     metrics: Sequence[BaseMetric],
@@ -431,13 +371,4 @@ def estimate_of(
     """What judging will take, before models are loaded; None where no judge takes part. Asks nothing of anybody."""
     if not wants_judge(config, metrics):
         return None
-    return estimate_judging(
-        metrics,
-        questions,
-        documents,
-        config,
-        price_of_judge(config),
-        planned_cases(config, metrics),
-        forecast=saved_forecast(config),
-        known=known,
-    )
+    return estimate_judging(metrics, questions, documents, config, planned_cases(config, metrics), known)

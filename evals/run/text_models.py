@@ -6,9 +6,8 @@ is remembered by the embedder and the scorer themselves, where the metrics find 
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from typing import TypeVar
 
 from evals.metrics.base import BaseMetric
@@ -45,42 +44,30 @@ async def compare_texts(
     if semantics is None or not semantics.compares:
         return
 
-    def samples() -> Iterator[Sample]:
-        return (cases.of(record) for record in records if record.response is not None)
+    def each(wanted: Iterable[Callable[[Sample], Iterable[T]]], key: Callable[[T], int]) -> Iterator[T]:
+        """What the metrics will ask for, each once, that of the first metric first; none is held.
 
-    def texts() -> Iterator[str]:
-        own = [metric.texts for metric in metrics if type(metric).texts is not BaseMetric.texts]
-        return _each_once(own, samples, key=hash64)
+        The order is that of batches, on which the last digits of what models say depend.
+        """
+        seen: set[int] = set()  # told apart by hashes: the texts of a run are not held
+        samples = ((items, cases.of(record)) for items in wanted for record in records if record.response is not None)
+        for item in chain.from_iterable(items(sample) for items, sample in samples):
+            if (place := key(item)) not in seen:
+                seen.add(place)
+                yield item
 
-    def pairs() -> Iterator[tuple[str, str]]:
-        own = [metric.text_pairs for metric in metrics if type(metric).text_pairs is not BaseMetric.text_pairs]
-        return _each_once(own, samples, key=key_of_pair)
-
+    texts = [metric.texts for metric in metrics if type(metric).texts is not BaseMetric.texts]
+    pairs = [metric.text_pairs for metric in metrics if type(metric).text_pairs is not BaseMetric.text_pairs]
     doing = partial(_in_batches, observer=observer, at_a_time=semantics.at_a_time)
     try:
         if semantics.embedder is not None:
-            await doing(semantics.embedder.embed, texts, lambda count: f"embedding {counted(count, 'text')}")
+            await doing(semantics.embedder.embed, lambda: each(texts, hash64), "embedding {}", "text")
         if semantics.scorer is not None:
-            await doing(semantics.scorer.f1, pairs, lambda count: f"comparing {counted(count, 'pair')} of texts")
+            await doing(semantics.scorer.f1, lambda: each(pairs, key_of_pair), "comparing {} of texts", "pair")
     except _FAILURES as error:
         reason = f"comparing the texts failed: {type(error).__name__}: {error}".splitlines()[0][:300]
         observer.note(reason)
         leave_out_models(cases, reason)
-
-
-def _each_once(
-    wanted: Iterable[Callable[[Sample], Iterable[T]]], samples: Callable[[], Iterator[Sample]], key: Callable[[T], int]
-) -> Iterator[T]:
-    """What the metrics will ask for, each once, that of the first metric first; none is held.
-
-    The order is that of batches, on which the last digits of what models say depend.
-    """
-    seen: set[int] = set()  # told apart by hashes: the texts of a run are not held
-    for items in wanted:
-        for item in chain.from_iterable(map(items, samples())):
-            if (place := key(item)) not in seen:
-                seen.add(place)
-                yield item
 
 
 def leave_out_models(cases: ScoringContext, reason: str) -> None:
@@ -93,7 +80,8 @@ def leave_out_models(cases: ScoringContext, reason: str) -> None:
 async def _in_batches(
     work: Callable[[Sequence[T]], object],
     items: Callable[[], Iterator[T]],
-    said: Callable[[int], str],
+    said: str,
+    thing: str,
     *,
     observer: Observer,
     at_a_time: int,
@@ -101,24 +89,12 @@ async def _in_batches(
     """Do the work on all items, which are walked twice, several batches at a time where that is of use."""
     total, done = sum(1 for _ in items()), 0
     if total:
-        observer.phase(said(total))
-    waiting, loop = _batches(items()), asyncio.get_running_loop()
-    threads = ThreadPoolExecutor(at_a_time, "evals texts")
-
-    async def own() -> None:
-        nonlocal done
-        for batch in waiting:
-            await loop.run_in_executor(threads, work, batch)
-            done += len(batch)
-            observer.progress(done, total)
-
-    tasks = [asyncio.create_task(own()) for _ in range(at_a_time)]
-    try:
-        await asyncio.gather(*tasks)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.to_thread(threads.shutdown, cancel_futures=True)  # the batches at work end first
+        observer.phase(said.format(counted(total, thing)))
+    batches = _batches(items())
+    while some := list(islice(batches, at_a_time)):
+        await asyncio.gather(*(asyncio.to_thread(work, batch) for batch in some))
+        done += sum(map(len, some))
+        observer.progress(done, total)
 
 
 def _batches(items: Iterable[T]) -> Iterator[list[T]]:

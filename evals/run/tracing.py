@@ -71,6 +71,9 @@ def traced(
         tell: Hears where spans were lost.
         exporter: Sends them; where OpenTelemetry's own variables say if None.
     """
+    logger = logging.getLogger("opentelemetry")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL + 1)  # it would write tracebacks where nobody listens: one remark says it
     counting = _CountingExporter(exporter or OTLPSpanExporter())
     provider = TracerProvider(resource=Resource.create({SERVICE_NAME: "evals", "service.version": __version__}))
     provider.add_span_processor(BatchSpanProcessor(counting))
@@ -79,9 +82,9 @@ def traced(
         with tracer.start_as_current_span("evals.run", attributes={"evals.run.name": name}):
             yield OtelTracing(tracer, url)
     finally:
-        with _without_its_own_messages():
-            flushed = provider.force_flush(_FLUSH_MS)
-            provider.shutdown()
+        flushed = provider.force_flush(_FLUSH_MS)
+        provider.shutdown()
+        logger.setLevel(before)
         if counting.lost or not flushed:
             tell("spans of the run were lost: nothing takes them where OTEL_EXPORTER_OTLP_ENDPOINT says")
 
@@ -98,28 +101,12 @@ class _CountingExporter(SpanExporter):
         self._inner = inner
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        with _without_its_own_messages():
-            result = self._inner.export(spans)
+        result = self._inner.export(spans)
         self.lost += len(spans) * (result is not SpanExportResult.SUCCESS)
         return result
 
     def shutdown(self) -> None:
         self._inner.shutdown()
-
-    def force_flush(self, timeout_millis: int = _FLUSH_MS) -> bool:
-        return self._inner.force_flush(timeout_millis)
-
-
-@contextmanager
-def _without_its_own_messages() -> Iterator[None]:
-    """Keep the package from writing tracebacks where nobody listens: one remark at the end says it."""
-    logger = logging.getLogger("opentelemetry")
-    before = logger.level
-    logger.setLevel(logging.CRITICAL + 1)
-    try:
-        yield
-    finally:
-        logger.setLevel(before)
 
 
 def _facts(response: EvalResponse) -> dict[str, Any]:

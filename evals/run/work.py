@@ -57,45 +57,38 @@ def load_workload(config: EvalConfig, answers: Path | None = None) -> RunDataset
         ConfigError: Two have one id, or none has the key that they are clustered by.
     """
     sets = _load(config, answers)
-    workload = RunDataset(
-        questions=_together(sets, config.runs_dir),
-        documents=list({document.id: document for dataset in sets for document in dataset.documents}.values()),
-        fingerprints=[dataset.fingerprint for dataset in sets],
-    )
-    if not workload.questions:
+    questions: Sequence[EvalQuestion] = sets[0].questions
+    if len(sets) > 1 or not isinstance(questions, DiskList):
+        questions = DiskList(EvalQuestion, chain.from_iterable(one.questions for one in sets), config.runs_dir)
+    if not questions:
         raise DatasetError("the datasets hold no questions")
-    check_cluster(config.cluster, workload.questions)
-    if config.shard is not None:
-        return _with_questions(workload, _part(workload.questions, *config.part), config)
+    check_cluster(config.cluster, questions)
+    questions = _asked(questions, config)
+    documents = {document.id: document for dataset in sets for document in dataset.documents}
+    return RunDataset(questions, list(documents.values()), [dataset.fingerprint for dataset in sets])
+
+
+def _asked(questions: Sequence[EvalQuestion], config: EvalConfig) -> Sequence[EvalQuestion]:
+    """The questions as often as each is asked, and those of a shard."""
+
+    def on_disk(some: Iterable[EvalQuestion]) -> Sequence[EvalQuestion]:
+        return DiskList(EvalQuestion, some, config.runs_dir)
+
     if config.repeats > 1:
-        workload = _with_questions(workload, repeated(workload.questions, config.repeats), config)
+        questions = on_disk(repeated(questions, config.repeats))
     if config.load:
-        workload = _with_questions(workload, at_levels(workload.questions, config.load), config)
-    _check_unique(() if _is_one_file(config) else workload.questions)
-    return workload
+        questions = on_disk(at_levels(questions, config.load))
+    if config.dataset_file is None or config.repeats > 1 or config.load:  # in one file each id was seen to stand once
+        _check_unique(questions)
+    return questions if config.shard is None else on_disk(_part(questions, config))
 
 
-def _with_questions(workload: RunDataset, questions: Iterable[EvalQuestion], config: EvalConfig) -> RunDataset:
-    return replace(workload, questions=DiskList(EvalQuestion, questions, config.runs_dir))
-
-
-def _together(sets: Sequence[EvalDataset], folder: Path) -> Sequence[EvalQuestion]:
-    """The questions of all of them, on disk."""
-    if len(sets) == 1 and isinstance(sets[0].questions, DiskList):
-        return sets[0].questions
-    return DiskList(EvalQuestion, chain.from_iterable(one.questions for one in sets), folder)
-
-
-def _part(questions: Sequence[EvalQuestion], number: int, count: int) -> Iterator[EvalQuestion]:
-    """Every so manieth question: parts of a sorted file are alike.
-
-    Raises:
-        DatasetError: There are fewer questions than parts.
-    """
+def _part(questions: Sequence[EvalQuestion], config: EvalConfig) -> Iterator[EvalQuestion]:
+    """Every so manieth question: parts of a sorted file are alike."""
+    number, count = config.part
     if len(questions) < number:
-        raise DatasetError(
-            f"shard {number}/{count} holds no question: the datasets have {counted(len(questions), 'question')}"
-        )
+        there = counted(len(questions), "question")
+        raise DatasetError(f"shard {config.shard} holds no question: the datasets have {there}")
     return islice(questions, number - 1, None, count)
 
 
@@ -140,16 +133,17 @@ def check_conversations(spec: ServerSpec, questions: Iterable[EvalQuestion]) -> 
         )
 
 
-def _is_one_file(config: EvalConfig) -> bool:
-    """Whether the questions are those of one file as they stand: there each id was seen to stand once."""
-    return config.dataset_file is not None and config.repeats == 1 and not config.load
-
-
 def _check_unique(questions: Iterable[EvalQuestion]) -> None:
     seen: dict[str, str] = {}
     for question in questions:
         if question.id in seen:
-            _refuse_own(question)
+            asked_again = question.metadata.get(REPEAT_OF)
+            if asked_again not in (None, question.id):  # the file has an id that was made by asking again
+                raise ConfigError(
+                    f"question id {question.id!r} is in {question.dataset!r}, and is what question {asked_again!r} is "
+                    "called when it is asked again",
+                    "change one of the two ids, or leave --repeats out, or several levels of load",
+                )
             raise ConfigError(
                 f"question id {question.id!r} is in {seen[question.id]!r} and in {question.dataset!r}",
                 "run the two datasets apart, or change the ids of one",
@@ -157,19 +151,8 @@ def _check_unique(questions: Iterable[EvalQuestion]) -> None:
         seen[question.id] = question.dataset
 
 
-def _refuse_own(question: EvalQuestion) -> None:
-    """Stop where one id of two was made by asking a question again: the file has the same one."""
-    asked_again = question.metadata.get(REPEAT_OF)
-    if asked_again not in (None, question.id):
-        raise ConfigError(
-            f"question id {question.id!r} is in {question.dataset!r}, and is what question {asked_again!r} is called "
-            "when it is asked again",
-            "change one of the two ids, or leave --repeats out, or several levels of load",
-        )
-
-
 def new_run(
-    config: EvalConfig, server: ServerRecord, datasets: Iterable[str], count: int, /, name: str = "", **fields: Any
+    config: EvalConfig, server: ServerRecord, datasets: Iterable[str], /, count: int, name: str = "", **fields: Any
 ) -> EvalRun:
     """A run before anything of it was measured.
 
@@ -248,15 +231,13 @@ class RunPlan:
     @property
     def answered(self) -> Sequence[EvalQuestion]:
         """The questions that have an answer."""
-        return Chosen(self.questions, (n for n, one in enumerate(self.questions) if _is_answer(self._response(one))))
+        answered = self.known({}).responses
+        return Chosen(self.questions, (n for n, one in enumerate(self.questions) if one.id in answered))
 
     def known(self, verdicts: Mapping[str, Sequence[JudgeVerdict]]) -> Known:
         """The answers that are there, with verdicts on them."""
-        answered = dict.fromkeys(key for key, response in self.responses.items() if _is_answer(response))
+        answered = dict.fromkeys(key for key, response in self.responses.items() if response.error is None)
         return Known(LazyMapping(answered, self.responses.__getitem__), verdicts)
-
-    def _response(self, question: EvalQuestion) -> EvalResponse | None:
-        return self.responses.get(question.id)
 
 
 class LazyMapping(Mapping[str, T]):
@@ -281,10 +262,6 @@ class LazyMapping(Mapping[str, T]):
         if key not in self._keys:
             raise KeyError(key)
         return self._make(key)
-
-
-def _is_answer(response: EvalResponse | None) -> bool:
-    return response is not None and response.error is None
 
 
 class RunRecords(Sequence[EvalRecord]):

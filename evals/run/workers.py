@@ -8,7 +8,7 @@ import asyncio
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Protocol
 
@@ -177,16 +177,11 @@ class Asker:
 See = Callable[[EvalQuestion, EvalResponse, str | None], bool]
 """Takes an exchange, and what the server said last where it is no more waited for; says whether to go on."""
 
-_WENT = "went to others, so that the server may have had them twice"
-
-
 _IN_HAND = 2
 """Batches of a worker: while one comes back, the next is asked."""
 
-
 _LOOK_S = 0.5
 """How often is looked who is there."""
-
 
 _MOST_LOSSES = 3
 """A batch over which so many workers were lost is what they are lost by."""
@@ -207,21 +202,25 @@ class _Batch:
     questions: list[EvalQuestion]
     losses: int = 0
 
+    def lost(self) -> "_Batch":
+        """The batch, after one more worker was lost over it."""
+        self.losses += 1
+        if self.losses >= _MOST_LOSSES:
+            raise EngineError(
+                f"{self.losses} workers were lost over the same "
+                f"{counted(len(self.questions), 'question')}, {self.questions[0].id} the first",
+                "see the logs of the workers; they may lack memory",
+            )
+        return self
+
 
 @dataclass(slots=True, eq=False)
-class _Given:
-    """A batch in the hands of a worker."""
+class _Lane:
+    """One batch after the other in the hands of a worker; the one that it has is there until its answers are."""
 
-    batch: _Batch
     worker: str
-    share: Share
-    call: asyncio.Task[Answers]
-    began: float
-
-    @property
-    def is_answered(self) -> bool:
-        """Whether its answers are there."""
-        return self.call.done() and not self.call.cancelled() and self.call.exception() is None
+    batch: _Batch | None = None
+    task: asyncio.Task[None] = field(init=False)
 
 
 class ClusterAsking:
@@ -232,7 +231,6 @@ class ClusterAsking:
         concurrency: Questions in flight, of all workers together.
         rps: Requests that start in a second, of all together.
         tell: Hears of lost workers.
-        clock: Monotonic seconds; for tests.
 
     Attributes:
         most_workers: So many took part at a time.
@@ -241,28 +239,20 @@ class ClusterAsking:
         at_risk: Questions asked on a connection that had served another, as `Surplus` has it.
     """
 
-    def __init__(
-        self,
-        workers: Workers,
-        *,
-        concurrency: int,
-        rps: float | None,
-        tell: Callable[[str], None],
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, workers: Workers, *, concurrency: int, rps: float | None, tell: Callable[[str], None]) -> None:
         self._workers = workers
         self._concurrency = concurrency
         self._rps = rps
         self._tell = tell
-        self._clock = clock
         self._shares: dict[str, Share] = {}
         self._sizes: dict[str, int] = {}
-        self._given: list[_Given] = []
+        self._lanes: list[_Lane] = []
         self._again: deque[_Batch] = deque()
         self._going_on = True
         self._waiting: Iterator[EvalQuestion] | None = None
         """None where no question waits that was never given."""
-        self._looked = self._manned = -1e9
+        self._manned_s = 0.0
+        """When a worker was seen last."""
         self._said: dict[str, tuple[int, int]] = {}
         self.most_workers = 0
         self.lost_workers = 0
@@ -284,7 +274,8 @@ class ClusterAsking:
         if not self.lost_workers:
             return []
         lost, again = counted(self.lost_workers, "worker"), counted(self.asked_again, "question")
-        return [f"{lost} of the cluster {agree(self.lost_workers, 'was', 'were')} lost: {again} in hand {_WENT}"]
+        went = f"{again} in hand went to others, so that the server may have had them twice"
+        return [f"{lost} of the cluster {agree(self.lost_workers, 'was', 'were')} lost: {went}"]
 
     def record(self, before: EngineRecord | None) -> EngineRecord:
         """What a run says of the cluster.
@@ -307,77 +298,95 @@ class ClusterAsking:
             EngineError: No worker is left, or workers are lost over the same questions again and again.
         """
         self._waiting = iter(questions)
-        self._going_on, self._manned = True, self._clock()
+        self._going_on, self._manned_s = True, time.monotonic()
         try:
-            await self._look()
-            while self._give_out() or self._is_open:
-                await self._wait_for_any()
-                for given in [one for one in self._given if one.call.done()]:
-                    await self._take_back(given, see)
-                if self._clock() - self._looked >= _LOOK_S:
-                    await self._look()
+            await self._look(see)
+            while self._lanes or self._is_open:
+                if self._lanes:
+                    tasks = [lane.task for lane in self._lanes]
+                    await asyncio.wait(tasks, timeout=_LOOK_S, return_when=asyncio.FIRST_COMPLETED)
+                else:
+                    await asyncio.sleep(_LOOK_S)
+                await self._look(see)
         finally:
-            for given in self._given:
-                given.call.cancel()
-            await asyncio.gather(*(given.call for given in self._given), return_exceptions=True)
-            self._given.clear()
+            for lane in self._lanes:
+                lane.task.cancel()
+            await asyncio.gather(*(lane.task for lane in self._lanes), return_exceptions=True)
+            self._lanes.clear()
 
     @property
     def _is_open(self) -> bool:
         """Whether there is something that nobody has in hand."""
         return self._going_on and bool(self._again or self._waiting is not None)
 
-    async def _wait_for_any(self) -> None:
-        if self._given:
-            calls = [given.call for given in self._given]
-            await asyncio.wait(calls, timeout=_LOOK_S, return_when=asyncio.FIRST_COMPLETED)
-        else:
-            await asyncio.sleep(_LOOK_S)
-
-    async def _look(self) -> None:
-        """See who is there, divide anew, and take from the lost what they had in hand."""
+    async def _look(self, see: See) -> None:
+        """See who is there, divide anew, take from the lost what they had in hand, and give to whom has room."""
         there = await self._workers.workers()
-        now = self._looked = self._clock()
         self._shares = shares(there, self._concurrency, self._rps)
         self.most_workers = max(self.most_workers, len(self._shares))
         if there:
-            self._manned = now
-        elif now - self._manned > PATIENCE_S:
+            self._manned_s = time.monotonic()
+        elif time.monotonic() - self._manned_s > PATIENCE_S:
             raise EngineError(
                 f"the cluster has been without a worker for {PATIENCE_S:g} s", "start workers with `dask worker`"
             )
-        for worker in {given.worker for given in self._given}.difference(there):
-            self._lose(worker)
+        self._reap(there)
+        self._give(see)
 
-    def _lose(self, worker: str) -> None:
-        lost = [given for given in self._given if given.worker == worker and not given.is_answered]
-        self._given = [given for given in self._given if given not in lost]
-        if not lost:
+    def _reap(self, there: Sequence[str]) -> None:
+        """Let go of the lost, and of what has come to its end.
+
+        Raises:
+            EngineError: A worker that is there brought no answers.
+        """
+        for worker in {lane.worker for lane in self._lanes}.difference(there):
+            self._lose([lane for lane in self._lanes if lane.worker == worker and lane.batch is not None])
+        for lane in [lane for lane in self._lanes if lane.task.done()]:
+            if lane.batch is not None:  # its worker is there
+                raise _failure(lane)
+            self._lanes.remove(lane)
+            lane.task.result()
+
+    def _give(self, see: See) -> None:
+        """Have each worker that has room take of what is open."""
+        has = Counter(lane.worker for lane in self._lanes)
+        for place in range(_IN_HAND if self._is_open else 0):
+            for worker in self._shares:
+                if has[worker] <= place:
+                    lane = _Lane(worker)
+                    lane.task = asyncio.create_task(self._drive(lane, see))
+                    self._lanes.append(lane)
+
+    def _lose(self, lanes: Sequence[_Lane]) -> None:
+        """Take from a worker that is lost what it had in hand."""
+        if not lanes:
             return
-        count = sum(len(given.batch.questions) for given in lost)
+        count = sum(len(lane.batch.questions) for lane in lanes if lane.batch)
         self.lost_workers += 1
         self.asked_again += count
-        self._tell(f"worker {worker} is lost: {counted(count, 'question')} that it had in hand go to the others")
-        for given in lost:
-            given.call.cancel()
-            given.batch.losses += 1
-            if given.batch.losses >= _MOST_LOSSES:
-                raise EngineError(
-                    f"{given.batch.losses} workers were lost over the same "
-                    f"{counted(len(given.batch.questions), 'question')}, {given.batch.questions[0].id} the first",
-                    "see the logs of the workers; they may lack memory",
-                )
-            self._again.append(given.batch)
+        self._tell(
+            f"worker {lanes[0].worker} is lost: {counted(count, 'question')} that it had in hand go to the others"
+        )
+        for lane in lanes:
+            lane.task.cancel()
+            self._lanes.remove(lane)
+            if lane.batch is not None:
+                self._again.append(lane.batch.lost())
 
-    def _give_out(self) -> bool:
-        """Give each worker what it has room for; whether anything is in hand."""
-        in_hand = Counter(given.worker for given in self._given)
-        for place in range(_IN_HAND):
-            for worker, share in self._shares.items():
-                batch = self._next(worker, share) if in_hand[worker] <= place else None
-                if batch is not None:
-                    self._give(batch, worker, share)
-        return bool(self._given)
+    async def _drive(self, lane: _Lane, see: See) -> None:
+        """Have a worker ask one batch after the other."""
+        worker = lane.worker
+        while (share := self._shares.get(worker)) and (batch := self._next(worker, share)):
+            lane.batch, began = batch, time.monotonic()
+            texts: list[AskedText] = [question.turns or question.question for question in batch.questions]
+            answers = await self._workers.ask(worker, texts, share)
+            lane.batch = None
+            self._sizes[worker] = next_size(len(texts), time.monotonic() - began, share)
+            self._said[worker] = (answers.refused, answers.surplus)
+            self.at_risk += [batch.questions[place].id for place in answers.at_risk]
+            for question, response in zip(batch.questions, answers.responses, strict=True):
+                going_on = see(question, EvalResponse.model_validate_json(response), answers.away)
+                self._going_on = self._going_on and going_on
 
     def _next(self, worker: str, share: Share) -> _Batch | None:
         if not self._going_on:
@@ -390,32 +399,11 @@ class ClusterAsking:
             self._waiting = None
         return _Batch(questions) if questions else None
 
-    def _give(self, batch: _Batch, worker: str, share: Share) -> None:
-        texts: list[AskedText] = [question.turns or question.question for question in batch.questions]
-        call = asyncio.create_task(self._workers.ask(worker, texts, share))
-        self._given.append(_Given(batch, worker, share, call, self._clock()))
 
-    async def _take_back(self, given: _Given, see: See) -> None:
-        if not given.is_answered:
-            await self._look()
-            if given in self._given:  # its worker is there
-                raise _failure(given)
-            return
-        answers = given.call.result()
-        self._given.remove(given)
-        count = len(given.batch.questions)
-        self._sizes[given.worker] = next_size(count, self._clock() - given.began, given.share)
-        self._said[given.worker] = (answers.refused, answers.surplus)
-        self.at_risk += [given.batch.questions[place].id for place in answers.at_risk]
-        for question, response in zip(given.batch.questions, answers.responses, strict=True):
-            going_on = see(question, EvalResponse.model_validate_json(response), answers.away)
-            self._going_on = self._going_on and going_on
-
-
-def _failure(given: _Given) -> EngineError:
+def _failure(lane: _Lane) -> EngineError:
     """Why a worker that is there brought no answers."""
-    error = None if given.call.cancelled() else given.call.exception()
+    error = None if lane.task.cancelled() else lane.task.exception()
     if isinstance(error, EvalsError):
-        return EngineError(f"worker {given.worker}: {error.message}", error.hint)
+        return EngineError(f"worker {lane.worker}: {error.message}", error.hint)
     said = f"{type(error).__name__}: {error}" if error is not None else "Dask gave up its task"
-    return EngineError(f"worker {given.worker} failed: {said}", "its log tells more")
+    return EngineError(f"worker {lane.worker} failed: {said}", "its log tells more")

@@ -58,15 +58,7 @@ class Journal:
         self._file: BinaryIO | None = None
 
     def __enter__(self) -> "Journal":
-        try:
-            with ExitStack() as opened:
-                file = opened.enter_context(open_own(self.path, "a+b"))
-                lock_log(file, self.path)
-                mend_last_line(self.path)
-                opened.pop_all()  # from here on `__exit__` closes it
-        except OSError as error:
-            raise write_error(self.path, error, with_room(self._way_on)) from error
-        self._file = file
+        self._file = open_log(self.path, with_room(self._way_on))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -164,6 +156,24 @@ def apply_event(event: dict[str, Any], records: dict[str, dict[str, Any]]) -> No
         verdict = JudgeVerdict.model_validate(event["verdict"])
         same = (verdict.request, verdict.repeat)
         record_of["verdicts"] = [v for v in record_of["verdicts"] if (v.request, v.repeat) != same] + [verdict]
+
+
+def open_log(path: Path, way_on: str) -> BinaryIO:
+    """Open a log for appending, locked and with its last line whole, in a folder that is made where it is missing.
+
+    Raises:
+        StoreError: It cannot be opened, or another process has it.
+    """
+    try:
+        make_folder(path.parent)
+        with ExitStack() as opened:
+            file = opened.enter_context(open_own(path, "a+b"))
+            lock_log(file, path)
+            mend_last_line(path)
+            opened.pop_all()
+            return file
+    except OSError as error:
+        raise write_error(path, error, way_on) from error
 
 
 def lock_log(file: BinaryIO, path: Path) -> None:
@@ -301,20 +311,10 @@ class UploadLog:
         Raises:
             StoreError: It cannot be opened, or another process has it.
         """
-        if not self._is_kept:
-            return self
-        try:
-            make_folder(self.path.parent)
-            with ExitStack() as opened:
-                file = opened.enter_context(open_own(self.path, "a+b"))
-                lock_log(file, self.path)
-                mend_last_line(self.path)
-                file.seek(0)
-                self.read(file)
-                opened.pop_all()
-        except OSError as error:
-            raise write_error(self.path, error, _WAY_ON) from error
-        self._file = file
+        if self._is_kept:
+            self._file = open_log(self.path, _WAY_ON)
+            self._file.seek(0)
+            self.read(self._file)
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -80,15 +80,3 @@ def test_a_login_that_was_not_saved_can_be_given_again(
     assert "server.url" in without.err
     assert "--rag-url" in without.err
     assert evals_cli(*resume, "--rag-url", url).code == 0
-
-
-def test_a_run_with_a_masked_credential_is_not_resumed_without_it(
-    ask: Cli, evals_cli: Cli, golden_server: str, tmp_path: Path
-) -> None:
-    """The mask is never sent in place of the credential."""
-    path = tmp_path / "config.yml"
-    path.write_text("server: {headers: {X-Api-Key: PLAINKEY999}}\n")
-    run = ask("--config", path, "--rag-url", golden_server, "--json").json
-    result = evals_cli("eval", "--resume", run["id"], "--runs-dir", tmp_path / "runs")
-    assert result.code == 2
-    assert "${NAME}" in result.err

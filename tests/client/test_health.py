@@ -77,25 +77,6 @@ def test_the_reference_server_is_healthy_and_says_what_it_is(serve: Callable[...
     assert raw["/metrics/retrieval"]["final_top_n"] == 7
 
 
-def test_an_unhealthy_reference_server_is_refused(serve: Callable[..., str]) -> None:
-    """The same over a real connection."""
-    with pytest.raises(ServerRefusedError, match="503"):
-        _health(serve("unhealthy"))
-
-
-@pytest.mark.parametrize("body", [b"", b"<html>", b"[1]", b"null", b'"x"', b'{"llm_model": null}'])
-def test_what_the_server_does_not_say_is_none(
-    body: bytes, spec: Callable[..., ServerSpec], mocked: respx.MockRouter
-) -> None:
-    """Missing endpoints and other shapes are no error: the facts are there, as None."""
-    mocked.get("/models/info").mock(return_value=httpx.Response(200, content=body))
-    mocked.get("/metrics/retrieval").mock(return_value=httpx.Response(404))
-    facts, raw = _info(spec())
-    assert len(facts) == 9
-    assert set(facts.values()) == {None}
-    assert raw["/metrics/retrieval"] is None
-
-
 FLAT = {"retrieval_top_k": 7, "hybrid_search_enabled": False, "contextual_retrieval_enabled": True}
 IN_PARTS = {"retrieval_top_k": 7, "hybrid_search": {"enabled": False}, "contextual_retrieval": {"enabled": True}}
 
@@ -116,16 +97,6 @@ def test_either_endpoint_may_hold_the_facts_of_retrieval(
         mocked.get(path).mock(return_value=httpx.Response(404) if body is None else httpx.Response(200, json=body))
     found, _ = _info(spec())
     assert {name: found[name] for name in FLAT} == FLAT
-
-
-def test_the_endpoint_of_retrieval_is_believed_before_that_of_models(
-    spec: Callable[..., ServerSpec], mocked: respx.MockRouter
-) -> None:
-    """Where both say something, it is the one made for it."""
-    mocked.get("/models/info").mock(return_value=httpx.Response(200, json={**FLAT, "hybrid_search_enabled": True}))
-    mocked.get("/metrics/retrieval").mock(return_value=httpx.Response(200, json={"hybrid_search": {"enabled": False}}))
-    found, _ = _info(spec())
-    assert (found["retrieval_top_k"], found["hybrid_search_enabled"]) == (7, False)
 
 
 def test_a_fact_from_an_earlier_endpoint_is_not_lost(spec: Callable[..., ServerSpec], mocked: respx.MockRouter) -> None:

@@ -338,13 +338,6 @@ def test_a_name_that_is_no_text_is_said_before_anything_is_sent(tmp_path: Path) 
         uploads_in(tmp_path)
 
 
-def test_two_files_that_differ_by_their_ending_alone_are_two(library: Library, tmp_path: Path) -> None:
-    """A list of names without endings cannot tell them apart, so that both are given."""
-    one, two = Upload("guide.md", lambda: b"a"), Upload("guide.txt", lambda: b"b")
-    assert _ingest(library, [one, two], tmp_path).uploaded == 2
-    assert library.given == {"guide.md": 1, "guide.txt": 1}
-
-
 def test_what_is_no_text_cannot_go_into_json(library: Library, tmp_path: Path) -> None:
     """The file is named, with the way out."""
     scan = Upload("scan.pdf", lambda: b"%PDF\xff\xfe")

@@ -138,17 +138,6 @@ def test_years_and_code_cite_nothing(answer: str, expected: list[int], ask: Ask)
     assert [citation.index for citation in citations] == expected
 
 
-def test_many_headings_cost_no_time(ask: Ask) -> None:
-    """Each line is looked at once, from the end; to look at each rest anew would outlast the limit of a test."""
-    citations = ask({"answer": "a [1]\n" + "Sources:\n" * 50_000 + "[2] b"}, citations=MARKERS).citations or []
-    assert [citation.index for citation in citations] == [1]
-
-
-def test_an_answer_of_years_alone_does_not_say_what_it_cites(ask: Ask) -> None:
-    """As any answer without a marker, of a server that need not cite."""
-    assert ask({"answer": "In [1998].", "sources": CHUNKS}).citations is None
-
-
 @pytest.mark.parametrize("pattern", [r"\[doc(\d+)\]", r"#(\d+)"])
 def test_markers_of_another_form_are_taken_at_their_word(pattern: str, ask: Ask) -> None:
     """Who writes a pattern that no year and no code looks like means each of its matches."""

@@ -28,17 +28,12 @@ def planned(config: EvalConfig, metrics: list[BaseMetric]) -> Estimate | None:
 
 
 @pytest.fixture
-def config(
-    golden_server: str, messages_api: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., EvalConfig]:
-    """A judged evaluation of golden questions."""
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-fine")
-    messages_api.script({"then": {"python": "judge"}})
+def config(config: Callable[..., EvalConfig]) -> Callable[..., EvalConfig]:
+    """A judged evaluation of golden questions with a cache, at the vendor's prices."""
 
     def make(**keys: Any) -> EvalConfig:
-        judge = {"base_url": messages_api.url, **keys.pop("judge", {})}
-        base = {"datasets": ["golden"], "samples_per_dataset": 100, "runs_dir": tmp_path / "runs"}
-        return EvalConfig(**{**base, "rag_server_url": golden_server, **keys}, judge=judge)
+        judge = {"cache": True, **keys.pop("judge", {})}
+        return config(**{"samples_per_dataset": 100, "prices": {}, **keys}, judge=judge)
 
     return make
 
@@ -291,18 +286,13 @@ def test_no_saved_run_is_read_where_every_answer_is_there(
     of_questions: Callable[..., Estimate], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Their own sizes are known; a folder of many runs takes long to read."""
-    asked, folders = questions(2), []
+    asked, looked = questions(2), list[object]()
     responses = {question.id: EvalResponse(answer="It lasts 96 hours.", chunks=[]) for question in asked}
-
-    def noting(folder: Path) -> RunStore:
-        folders.append(folder)
-        return RunStore(folder)
-
-    monkeypatch.setattr("evals.run.estimate.RunStore", noting)
+    monkeypatch.setattr("evals.run.estimate._saved_answers", lambda *given: looked.append(given) or ())
     assert of_questions(asked, Known(responses)).basis == "over the answers that are there"
-    assert folders == []
+    assert looked == []
     of_questions(questions(3), Known(responses))
-    assert len(folders) == 1
+    assert len(looked) == 1
 
 
 def test_each_call_has_its_own_price(of_questions: Callable[..., Estimate]) -> None:
@@ -312,19 +302,13 @@ def test_each_call_has_its_own_price(of_questions: Callable[..., Estimate]) -> N
     assert of_questions(questions(43 * 14)).cost_usd == pytest.approx(43 * few, rel=0.1)
 
 
-def test_calls_on_refusals_are_told_apart_where_answers_are_made_up(of_questions: Callable[..., Estimate]) -> None:
-    """One at most for each refusal, where answers are not asked about too; saved ones are counted."""
+def test_whether_a_refusal_is_one_is_a_call(of_questions: Callable[..., Estimate]) -> None:
+    """Where it is longer than a few words, as one that is made up is."""
     asked, names = questions(14), ["answer_relevancy"]
-    assert of_questions(asked).on_refusals == 0
-    made_up = of_questions(asked, metrics=names)
-    assert made_up.on_refusals == 2
-    assert "(and 2 more at most, whether a refusal is one)" in str(made_up)
-    assert of_questions(asked, metrics=names, judge={"model": "claude-haiku-5-5", "repeats": 3}).on_refusals == 6
     long, short = "The documents do not say how long the warranty is.", "I don't know."
     for answer, calls in ((long, 14), (short, 0)):
         saved = {question.id: EvalResponse(answer=answer, chunks=[]) for question in asked}
-        there = of_questions(asked, Known(saved), metrics=names)
-        assert (there.calls, there.on_refusals) == (calls, 0)
+        assert of_questions(asked, Known(saved), metrics=names).calls == calls
 
 
 @pytest.mark.parametrize("installed", [False, True])

@@ -18,6 +18,7 @@ from evals.metrics.base import BaseMetric
 from evals.metrics.registry import select
 from evals.run import judging as judging_module
 from evals.run.judging import Judging
+from evals.run.notebook import Observer
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
 from evals.schemas.verdicts import JudgeRecord, JudgeUsage
 from evals.scoring.settings import ScoreSettings, ScoringContext
@@ -60,11 +61,13 @@ def make(
     journal: Any,
     *,
     before: JudgeRecord | None = None,
-    tell: Callable[[str], None] = lambda _note: None,
+    heard: list[str] | None = None,
     **options: Any,
 ) -> Judging:
-    judge = LLMJudge(backend, price=lambda _model, _usage: 1.0, **options)
-    return Judging(judge, metrics(), ScoringContext(ScoreSettings(judged=True)), journal, before=before, tell=tell)
+    judge, observer = LLMJudge(backend, price=lambda _model, _usage: 1.0, **options), Observer()
+    observer.note = (heard if heard is not None else []).append  # type: ignore[method-assign]
+    cases = ScoringContext(ScoreSettings(judged=True))
+    return Judging(judge, metrics(), cases, journal, before=before, observer=observer)
 
 
 def logged(path: Path) -> list[JudgeVerdict]:
@@ -165,7 +168,7 @@ def interrupted(
 
     async def run() -> Judging:
         with Journal(path) as journal:
-            judging = make(backend, journal, concurrency=2, tell=heard.append)
+            judging = make(backend, journal, concurrency=2, heard=heard)
             for number in range(4):
                 judging.judge(question(number), RESPONSE)
             while backend.calls < 2:
@@ -345,13 +348,15 @@ def test_notes_are_told_in_the_thread_that_began(tmp_path: Path) -> None:
 
     async def run() -> None:
         loop = asyncio.get_running_loop()
-        judge = LLMJudge(Backend(), max_cost_usd=1.0)
+        judge, observer = LLMJudge(Backend(), max_cost_usd=1.0), Observer()
 
-        def tell(note: str) -> None:
-            heard.append((note, asyncio.get_running_loop() is loop))
+        def note(message: str) -> None:
+            heard.append((message, asyncio.get_running_loop() is loop))
 
+        observer.note = note  # type: ignore[method-assign]
         with Journal(tmp_path / "log") as journal:
-            judging = Judging(judge, metrics(), ScoringContext(ScoreSettings(judged=True)), journal, tell=tell)
+            cases = ScoringContext(ScoreSettings(judged=True))
+            judging = Judging(judge, metrics(), cases, journal, observer=observer)
             judging.judge(question(), RESPONSE)
             await judging.finish()
 

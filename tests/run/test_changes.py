@@ -33,7 +33,7 @@ def source(build_run: Callable[..., Any]) -> Callable[..., EvalRun]:
         ({"concurrency": 9}, "concurrency has"),
         ({"server": {"url": "http://other:1"}}, r"server\.url has"),
         ({"rag_server_url": "http://other:1"}, r"server\.url has"),
-        ({"server": {"ask": {"path": "/other"}}}, r"server\.ask has"),
+        ({"server": {"ask": {"path": "/other"}}}, r"server\.ask\.path has"),
         ({"datasets": ["squad_v2"], "concurrency": 9, "server": {"url": "http://o:1"}},
          r"concurrency, datasets, server\.url have"),
         ({"seed": 1, **MAPPED}, "seed has"),
@@ -54,10 +54,10 @@ def test_what_says_how_is_asked_is_refused(
 @pytest.mark.parametrize(
     ("server", "named"),
     [
-        ({"map": {"answer": "text"}}, r"server\.map has"),
+        ({"map": {"answer": "text"}}, r"server\.map\.answer has"),
         ({"clean": ["x"]}, r"server\.clean has"),
-        ({"citations": {"given_as": "none"}}, r"server\.citations has"),
-        ({"clean": ["x"], "map": {"answer": "text"}}, r"server\.clean, server\.map have"),
+        ({"citations": {"given_as": "none"}}, r"server\.citations\.given_as has"),
+        ({"clean": ["x"], "map": {"answer": "text"}}, r"server\.clean, server\.map\.answer have"),
     ],
     ids=str,
 )

@@ -3,6 +3,8 @@
 import asyncio
 import json
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +56,12 @@ class Talking:
         self.fails_at = fails_at
         self.server: Any = None
 
+    @contextmanager
+    def serving(self) -> Iterator[tuple["Talking", str]]:
+        """Itself, and its URL."""
+        with answering(self) as self.server:
+            yield self, self.server.url
+
     def __call__(self, number: int) -> list[bytes]:
         sent = json.loads(self.server.asked[number][1].partition(b"\r\n\r\n")[2])
         with self.lock:
@@ -70,10 +78,8 @@ ROWS = [{"id": f"c{n}", "turns": [f"{n} first", f"{n} second", f"{n} last"]} for
 
 def test_turns_go_in_order_and_conversations_at_once(tmp_path: Path) -> None:
     """Each session hears the turns of one conversation, in their order."""
-    talking = Talking()
-    with answering(talking) as server:
-        talking.server = server
-        config = config_of(tmp_path, server.url, ROWS, concurrency=3)
+    with Talking().serving() as (talking, url):
+        config = config_of(tmp_path, url, ROWS, concurrency=3)
         run = asyncio.run(EvaluationRunner(config).run())
     assert run.status == "complete"
     by_session: dict[str, list[str]] = {}
@@ -86,29 +92,11 @@ def test_turns_go_in_order_and_conversations_at_once(tmp_path: Path) -> None:
     assert [(turn.answer or "").partition(": ")[2] for turn in record.response.turns] == ["2 first", "2 second"]
 
 
-def test_a_failed_turn_is_a_failure_of_the_question_and_other_conversations_go_on(tmp_path: Path) -> None:
-    """One at a time, so that the second turn of the first conversation is the one that fails."""
-    talking = Talking(fails_at=1)
-    with answering(talking) as server:
-        talking.server = server
-        config = config_of(tmp_path, server.url, ROWS[:3], concurrency=1, max_error_rate=1.0)
-        run = asyncio.run(EvaluationRunner(config).run())
-    records = records_of(config, run)
-    assert run.outcomes.transport == {"status": 1}
-    failed = records["c0"].response
-    assert failed is not None
-    assert failed.error is not None
-    assert failed.error.message.startswith("turn 2 of 3: HTTP 422")
-    assert len(failed.turns) == 1
-
-
 def test_a_server_that_carries_no_conversation_is_not_asked_one(tmp_path: Path) -> None:
     """It would see three questions that have nothing to do with each other."""
-    talking = Talking()
-    with answering(talking) as server:
-        talking.server = server
+    with Talking().serving() as (talking, url):
         over = {"server": {"session": None, "ask": {"json": {"query": "{{question}}"}}}}
-        config = config_of(tmp_path, server.url, ROWS, **over)
+        config = config_of(tmp_path, url, ROWS, **over)
         with pytest.raises(ConfigError, match=r"question c0 has turns, and server\.ask carries no conversation"):
             asyncio.run(EvaluationRunner(config).run())
     assert talking.asked == []
@@ -116,10 +104,8 @@ def test_a_server_that_carries_no_conversation_is_not_asked_one(tmp_path: Path) 
 
 def test_a_judge_is_shown_what_was_said_before(tmp_path: Path) -> None:
     """Alone, the last question may be about anything; a single question is shown as ever."""
-    talking = Talking()
-    with answering(talking) as server:
-        talking.server = server
-        config = config_of(tmp_path, server.url, [ROWS[0], {"id": "single", "question": "Why?"}], concurrency=1)
+    with Talking().serving() as (_, url):
+        config = config_of(tmp_path, url, [ROWS[0], {"id": "single", "question": "Why?"}], concurrency=1)
         run = asyncio.run(EvaluationRunner(config).run())
     records = records_of(config, run)
     cases = [Sample(record.question, record.response) for record in records.values() if record.response is not None]
@@ -131,14 +117,19 @@ def test_a_judge_is_shown_what_was_said_before(tmp_path: Path) -> None:
     )
 
 
-def test_a_run_that_goes_on_asks_an_unfinished_conversation_from_its_first_turn(tmp_path: Path) -> None:
+def test_a_failed_turn_is_a_failure_of_the_question_which_a_run_that_goes_on_asks_from_its_first_turn(
+    tmp_path: Path,
+) -> None:
     """Nobody knows what the server still holds of it; whole conversations are not asked again."""
-    talking = Talking(fails_at=1)
-    with answering(talking) as server:
-        talking.server = server
-        config = config_of(tmp_path, server.url, ROWS[:2], concurrency=1, max_error_rate=0.01)
+    with Talking(fails_at=1).serving() as (talking, url):
+        config = config_of(tmp_path, url, ROWS[:2], concurrency=1, max_error_rate=0.01)
         run = asyncio.run(EvaluationRunner(config).run())
-        assert run.status == "partial"
+        assert (run.status, run.outcomes.transport) == ("partial", {"status": 1})
+        failed = records_of(config, run)["c0"].response
+        assert failed is not None
+        assert failed.error is not None
+        assert failed.error.message.startswith("turn 2 of 3: HTTP 422")
+        assert len(failed.turns) == 1
         before = len(talking.asked)
         whole = asyncio.run(EvaluationRunner(config, resume=run.id).run())
     assert whole.status == "complete"

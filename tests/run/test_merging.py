@@ -149,8 +149,8 @@ def served(run: EvalRun, **keys: Any) -> EvalRun:
 
 DIFFERENT: dict[str, tuple[Callable[[EvalRun], EvalRun], str]] = {
     "rule": (lambda run: configured(run, match={"overlap_threshold": 0.5}), "match.overlap_threshold"),
-    "metrics": (lambda run: configured(run, metrics=["bleu"]), "its configuration: metrics.0"),
-    "gate": (lambda run: configured(run, gate=["mrr>=0.1"]), "its configuration: gate.0"),
+    "metrics": (lambda run: configured(run, metrics=["bleu"]), "its configuration: metrics"),
+    "gate": (lambda run: configured(run, gate=["mrr>=0.1"]), "its configuration: gate"),
     "money": (lambda run: configured(run, judge={"enabled": False, "max_cost_usd": 3.0}), "judge.max_cost_usd"),
     "seed": (lambda run: configured(run, seed=1), "its configuration: seed"),
     "server's key": (
@@ -161,7 +161,7 @@ DIFFERENT: dict[str, tuple[Callable[[EvalRun], EvalRun], str]] = {
         lambda run: resaved(run, fingerprints=[run.fingerprints[0].model_copy(update={"sha256": "0" * 64})]),
         "the questions that the datasets gave",
     ),
-    "schema": (lambda run: resaved(run, schema_version=1), "schema 1, not 2"),
+    "schema": (lambda run: resaved(run, schema_version=1), "schema 1, not schema 2"),
     "version": (
         lambda run: resaved(run, package_versions={**run.package_versions, "rag-evals": "0.0.1"}),
         "the version of rag-evals that measured it: 0.0.1",
@@ -196,38 +196,25 @@ def test_keys_of_a_machine_may_differ(whole: EvalRun, keys: dict[str, Any], tmp_
     assert merged([first, configured(second, **keys)], tmp_path / "whole").run.scorecard == whole.scorecard
 
 
-def test_a_missing_shard_is_named(whole: EvalRun, tmp_path: Path) -> None:
-    """With what asks for it."""
-    shards = split(whole, 7, tmp_path)
-    with pytest.raises(ConfigError, match="2 of 7 shards are missing: 2/7, 5/7") as refused:
-        merged([one for one in shards if one.id not in {"part-2", "part-5"}], tmp_path / "whole")
-    assert "--shard 2/7" in (refused.value.hint or "")
-
-
-def test_a_shard_given_twice_is_refused(whole: EvalRun, tmp_path: Path) -> None:
-    """Its questions would count twice."""
-    first, second = split(whole, 2, tmp_path)
-    with pytest.raises(ConfigError, match="shard 2/2 was given twice: run part-2 and run part-2"):
-        merged([first, second, second], tmp_path / "whole")
-
-
-def test_shards_of_other_numbers_are_refused(whole: EvalRun, tmp_path: Path) -> None:
-    """One of two and one of seven are no run."""
-    first, _ = split(whole, 2, tmp_path / "a")
-    with pytest.raises(ConfigError, match="are not of one run"):
-        merged([first, split(whole, 7, tmp_path / "b")[1]], tmp_path / "whole")
-
-
-def test_a_whole_run_is_no_shard(whole: EvalRun, tmp_path: Path) -> None:
-    """It asked everything."""
-    with pytest.raises(ConfigError, match=f"run {whole.id} is no shard"):
-        merged([whole], tmp_path / "whole")
-
-
-def test_nothing_is_nothing_to_merge(tmp_path: Path) -> None:
-    """No traceback for an empty list."""
-    with pytest.raises(ConfigError, match="there is nothing to merge"):
-        merged([], tmp_path)
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (lambda two, seven, _: [seven[n] for n in (0, 2, 3, 5, 6)], "2 of 7 shards are missing: 2/7, 5/7"),
+        (lambda two, seven, _: [*two, two[1]], "shard 2/2 was given twice: run part-2 and run part-2"),
+        (lambda two, seven, _: [two[0], seven[1]], "are not of one run"),
+        (lambda two, seven, whole: [whole], "is no shard: it asked all questions"),
+        (lambda two, seven, _: [], "there is nothing to merge"),
+    ],
+    ids=["missing", "given twice", "of other numbers", "a whole run", "nothing"],
+)
+def test_what_are_not_all_shards_of_one_run_is_refused(
+    whole: EvalRun, given: Callable[..., list[EvalRun]], said: str, tmp_path: Path
+) -> None:
+    """The message names what is missing or too many."""
+    runs = given(split(whole, 2, tmp_path / "two"), split(whole, 7, tmp_path / "seven"), whole)
+    with pytest.raises(ConfigError, match=said) as refused:
+        merged(runs, tmp_path / "whole")
+    assert refused.value.hint
 
 
 def test_a_shard_without_its_records_is_refused(whole: EvalRun, tmp_path: Path) -> None:
@@ -266,12 +253,14 @@ def test_a_question_in_no_shard_is_refused(whole: EvalRun, tmp_path: Path) -> No
     assert "eval --resume part-2" in (told.value.hint or "")
 
 
-@pytest.mark.parametrize("status", ["partial", "failed"])
-def test_a_shard_that_is_not_complete_is_refused_with_the_way_on(whole: EvalRun, status: str, tmp_path: Path) -> None:
-    """The command is one that can be run as it stands, in the folder of that shard."""
+@pytest.mark.parametrize(("status", "allowed"), [("partial", False), ("failed", False), ("failed", True)])
+def test_a_shard_that_is_not_complete_is_refused_with_the_way_on(
+    whole: EvalRun, status: str, allowed: bool, tmp_path: Path
+) -> None:
+    """The command is one that can be run as it stands, in the folder of that shard; a failed one has no answer."""
     first, second = split(whole, 2, tmp_path)
     with pytest.raises(RunIncompleteError, match=rf"shard 2/2 \(run part-2\) is {status}") as refused:
-        merged([first, resaved(second, status=status)], tmp_path / "whole")
+        merged([first, resaved(second, status=status)], tmp_path / "whole", allow_partial=allowed)
     assert f"evals eval --resume part-2 --runs-dir {tmp_path / 'machine-2'}" in (refused.value.hint or "")
     assert ("--allow-partial" in (refused.value.hint or "")) is (status == "partial")
 
@@ -294,13 +283,6 @@ def test_partial_shards_make_a_partial_run_where_that_is_allowed(whole: EvalRun,
     assert [one.status for one in run.merged_from] == ["complete", "partial"]
 
 
-def test_a_failed_shard_is_refused_whatever_is_allowed(whole: EvalRun, tmp_path: Path) -> None:
-    """It has no answer."""
-    first, second = split(whole, 2, tmp_path)
-    with pytest.raises(RunIncompleteError, match="is failed"):
-        merged([first, resaved(second, status="failed")], tmp_path / "whole", allow_partial=True)
-
-
 def test_failures_are_counted_over_the_whole(whole: EvalRun, tmp_path: Path) -> None:
     """A shard with more than its share of them does not make the merged run partial, where the whole has few."""
     rate = whole.error_count / whole.question_count
@@ -309,18 +291,13 @@ def test_failures_are_counted_over_the_whole(whole: EvalRun, tmp_path: Path) -> 
     assert merged(shards, tmp_path / "whole", allow_partial=True).run.status == "complete"
 
 
-def test_a_merged_run_is_not_resumed(whole: EvalRun, tmp_path: Path) -> None:
-    """It asks nothing itself; its shards do."""
-    run = merged(split(whole, 2, tmp_path), tmp_path / "whole").run
-    with pytest.raises(ConfigError, match="was merged from 2 shards: it asks none itself"):
-        check_resumable(run, EvalConfig.build(run.eval_config))
-
-
-def test_a_merged_run_is_measured_again_like_any_other(whole: EvalRun, tmp_path: Path) -> None:
-    """The new run was rescored, and not merged."""
+def test_a_merged_run_is_measured_again_like_any_other_and_not_resumed(whole: EvalRun, tmp_path: Path) -> None:
+    """The new run was rescored, and not merged; who asks are its shards."""
     run = merged(split(whole, 2, tmp_path), tmp_path / "whole").run
     again = run_anywhere(rescore(run, EvalConfig.build(run.eval_config), observer=Observer()))
     assert (again.scorecard, again.rescored_from, again.merged_from) == (whole.scorecard, run.id, [])
+    with pytest.raises(ConfigError, match="was merged from 2 shards: it asks none itself"):
+        check_resumable(run, EvalConfig.build(run.eval_config))
 
 
 def test_shards_that_were_measured_again_are_merged_too(whole: EvalRun, tmp_path: Path) -> None:

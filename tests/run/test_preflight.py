@@ -10,16 +10,14 @@ import respx
 
 from evals.client import RAGClient
 from evals.client.profile import resolve_spec
-from evals.errors import CorpusMissingError
+from evals.errors import CorpusMissingError, ServerRefusedError
 from evals.run.corpus import (
     PROBES,
     Corpus,
-    another_question,
+    check_kind,
     check_probes,
     choose_probes,
-    is_final,
     survey_corpus,
-    why_wrong_server,
 )
 from evals.schemas import EvalQuestion, EvalResponse, GoldPassage, ResponseError, RetrievedChunk
 from evals.scoring.settings import ScoreSettings, ScoringContext
@@ -174,6 +172,20 @@ def _failed(status: int | None, kind: str = "status", message: str = "HTTP") -> 
     return EvalResponse(error=ResponseError.model_validate({"kind": kind, "status": status, "message": message}))
 
 
+def _check_kind(first: EvalResponse, second: EvalResponse, *others: str) -> list[str]:
+    """The questions that are asked once the first one was."""
+    client, asked = RAGClient(URL), list[str]()
+
+    async def ask(question: str) -> EvalResponse:
+        asked.append(question)
+        return second
+
+    client.ask = ask  # type: ignore[method-assign]
+    questions = [EvalQuestion(id=str(n), question=one) for n, one in enumerate(("Why?", *(others or ("Why?", "How?"))))]
+    asyncio.run(check_kind(client, questions[0], first, questions))
+    return asked
+
+
 @pytest.mark.parametrize(
     ("response", "part"),
     [
@@ -187,9 +199,9 @@ def test_two_questions_that_fail_alike_for_good_are_of_another_kind_of_server(
     response: EvalResponse, part: str
 ) -> None:
     """The error names the server, what it was asked and said, and the ways out; the exit code is that of a server."""
-    assert is_final(response)
-    problem = why_wrong_server(RAGClient(URL), response, response)
-    assert problem is not None
+    with pytest.raises(ServerRefusedError) as raised:
+        _check_kind(response, response)
+    problem = raised.value
     assert problem.exit_code == 3
     assert response.error is not None
     for said in (URL, "'rag-server'", "POST /query", response.error.message):
@@ -213,22 +225,14 @@ def test_two_questions_that_fail_alike_for_good_are_of_another_kind_of_server(
 )
 def test_what_waiting_may_mend_or_another_rule_ends_is_no_other_kind_of_server(response: EvalResponse) -> None:
     """Answers, passing failures, a refused login, and what one question alone may bring."""
-    assert not is_final(response)
-    assert why_wrong_server(RAGClient(URL), response, response) is None
+    assert _check_kind(response, response) == []
 
 
 @pytest.mark.parametrize("second", [EvalResponse(answer="a"), _failed(422), _failed(500), _failed(200, "malformed")])
 def test_one_question_that_fails_shows_nothing(second: EvalResponse) -> None:
-    """The second must fail, and in the same way."""
-    assert why_wrong_server(RAGClient(URL), _failed(404), second) is None
-
-
-def test_the_second_question_is_another_one() -> None:
-    """One that is asked twice under two ids proves nothing; nor is there always another."""
-    first = EvalQuestion(id="a", question="Why?")
-    again, other = EvalQuestion(id="b", question="Why?"), EvalQuestion(id="c", question="How?")
-    assert another_question([first, again, other], first) == other
-    assert another_question([first, again], first) is None
+    """The second must be another one, and fail in the same way."""
+    assert _check_kind(_failed(404), second) == ["How?"]
+    assert _check_kind(_failed(404), _failed(404), "Why?") == []
 
 
 def test_the_first_questions_with_gold_are_the_probes() -> None:
@@ -247,11 +251,12 @@ def test_the_first_questions_with_gold_are_the_probes() -> None:
         (["guide.md", "2b41f0aa-annex.md"], ["guide", "annex"], []),
         (["x17.md"], ["guide", "annex"], None),
         (["guide.md"], [], None),
+        (None, ["guide"], None),
     ],
-    ids=["all there", "two missing", "renamed", "other names", "no names"],
+    ids=["all there", "two missing", "renamed", "other names", "no names", "no list"],
 )
 def test_what_the_list_lacks_is_known_where_names_are_comparable(
-    names: list[str], documents: list[str], missing: list[str] | None
+    names: list[str] | None, documents: list[str], missing: list[str] | None
 ) -> None:
     """One gold document that is listed by its name shows that the others would be too."""
 
@@ -260,17 +265,6 @@ def test_what_the_list_lacks_is_known_where_names_are_comparable(
             return (await survey_corpus(client, [_question(name) for name in documents], Path())).missing
 
     with respx.mock() as router:
-        router.get(f"{URL}/documents").mock(return_value=_documents(*names))
+        reply = httpx.Response(401) if names is None else _documents(*names)
+        router.get(f"{URL}/documents").mock(return_value=reply)
         assert asyncio.run(run()) == missing
-
-
-def test_a_list_that_cannot_be_had_lacks_nothing() -> None:
-    """Nothing is known then."""
-
-    async def run() -> list[str] | None:
-        async with RAGClient(resolve_spec({"url": URL, "transport": "httpx"})) as client:
-            return (await survey_corpus(client, [_question()], Path())).missing
-
-    with respx.mock() as router:
-        router.get(f"{URL}/documents").mock(return_value=httpx.Response(401))
-        assert asyncio.run(run()) is None

@@ -1,14 +1,13 @@
 """A server that says by a flag of its own that it declined: neither text rules nor a judge are asked then."""
 
 import json
-import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from other_servers import loopback
 from rich.console import Console
 
 from evals.cli.views.question import print_question
@@ -26,10 +25,7 @@ QUESTION = "How long does the battery of the pump last?"
 BODIES: dict[str, dict[str, Any]] = {
     "true": {"answer": FACT, "declined": True},
     "textless": {"answer": None, "declined": True},
-    "false": {
-        "answer": REFUSAL,
-        "declined": False,
-    },
+    "false": {"answer": REFUSAL, "declined": False},
     "unset": {"answer": FACT, "declined": None},
     "absent": {"answer": FACT},
     "odd": {"answer": FACT, "declined": "yes"},
@@ -39,26 +35,9 @@ BODIES: dict[str, dict[str, Any]] = {
 @pytest.fixture(scope="module")
 def rag_server() -> Iterator[str]:
     """Answers a question by the body that its first word names."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["query"]
-            sent = json.dumps(BODIES.get(asked.split(":")[0], BODIES["absent"])).encode()
-            self.send_response(200)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(sent)))
-            self.end_headers()
-            self.wfile.write(sent)
-
-        def log_message(self, *_: Any) -> None:
-            """Nothing is printed."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
-        thread.join()
+    say = {("POST", "/query"): lambda request: BODIES.get(request.body["query"].split(":")[0], BODIES["absent"])}
+    with loopback.serving(say) as url:
+        yield url
 
 
 @pytest.fixture

@@ -16,7 +16,6 @@ from evals.errors import ConfigError
 from evals.run.resume import check_resumable, kept_of, resumed_config, with_concurrency
 from evals.runner import EvaluationRunner
 from evals.schemas import EvalRun, ServerRecord
-from evals.store.runs import RunStore
 
 URL = "http://127.0.0.1:9"
 Start = Callable[..., str]
@@ -158,11 +157,7 @@ def test_a_credential_in_clear_is_given_again_or_the_run_does_not_go_on(saved: A
     check_resumable(run, configure(server={"url": URL, "headers": {"X-Api-Key": "${PATH}"}}))
     with pytest.raises(ConfigError, match=r"server\.headers\.X-Api-Key"):
         resumed_config(run, {})
-
-
-def test_a_run_that_does_not_say_what_is_masked_shows_it(saved: Any) -> None:
-    """Of older runs a value that is all mask is a credential that is not there; stars within a value are none."""
-    masked = configure(server={"url": URL, "headers": {"X-Mode": "***"}})
+    masked = configure(server={"url": URL, "headers": {"X-Mode": "***"}})  # of a run that does not say what is masked
     with pytest.raises(ConfigError, match=r"server\.headers\.X-Mode"):
         check_resumable(saved(masked), masked)
     stars = configure(server={"url": URL, "clean": ["[***]{3}"]})
@@ -186,21 +181,15 @@ def test_a_run_that_is_resumed_says_at_which_loads_it_was_asked(
 
 
 @pytest.mark.parametrize(
-    ("kept", "expected"),
-    [(0, (16, [])), (1, (16, [4, 16])), (2, (4, []))],
-    ids=["no answer of before", "some answers of before", "nothing left to ask"],
+    ("concurrency", "kept", "expected"),
+    [(16, 0, (16, [])), (16, 1, (16, [4, 16])), (16, 2, (4, [])), (4, 1, (4, []))],
+    ids=["no answer of before", "some answers of before", "nothing left to ask", "the same again"],
 )
-def test_only_loads_that_answers_come_from_count(kept: int, expected: Any, saved: Any) -> None:
+def test_only_loads_that_answers_come_from_count(concurrency: int, kept: int, expected: Any, saved: Any) -> None:
     """A leg that brought no answer, or asked nothing, is in no latency."""
-    run = with_concurrency(saved(configure(), question_count=2), 16, kept=kept)
+    run = with_concurrency(saved(configure(), question_count=2), concurrency, kept=kept)
     assert (run.concurrency, run.concurrencies) == expected
     assert bool(run.notes) == bool(run.concurrencies)
-
-
-def test_the_same_load_again_is_no_change(saved: Any) -> None:
-    """Nothing is said of a run that is resumed as it was begun."""
-    run = with_concurrency(saved(configure(), question_count=2), 4, kept=1)
-    assert (run.concurrency, run.concurrencies, run.notes) == (4, [], [])
 
 
 def test_a_run_that_asked_nothing_itself_does_not_go_on(saved: Any) -> None:
@@ -214,10 +203,3 @@ def test_a_run_that_asked_nothing_itself_does_not_go_on(saved: Any) -> None:
 def test_only_answers_are_kept(build_run: Callable[..., Any]) -> None:
     """A question that failed is asked again."""
     assert list(kept_of(build_run("a1", {"q1": {"mrr": 1.0}, "q2": "timeout"})[1]).responses) == ["q1"]
-
-
-def test_the_log_of_the_refused_run_is_whole(partial: EvalRun, tmp_path: Path) -> None:
-    """A refusal comes before the log is opened, so that the run can go on afterwards."""
-    with pytest.raises(ConfigError):
-        run_with(configure(tmp_path, rag_server_url=partial.server.url, metrics=["recall_at_5"]), partial.id)
-    assert len(RunStore(tmp_path).records(partial)) == partial.question_count

@@ -9,8 +9,13 @@ import pytest
 
 from evals.config import EvalConfig
 from evals.errors import ConfigError, DatasetError
+from evals.run.merge import merge, put_together
+from evals.run.notebook import Observer
 from evals.run.setup import check_config
 from evals.run.work import load_workload
+from evals.runner import run_evaluation
+from evals.runtime import run_anywhere
+from evals.schemas import EvalRun
 
 Cli = Callable[..., Any]
 
@@ -69,3 +74,20 @@ def test_gates_are_left_to_the_merged_run(evals_cli: Cli, golden_server: str, tm
     assert result.code == 0, result.err
     assert (result.json["question_count"], result.json["gates"]) == (6, [])
     assert "this is shard 2/2 of the questions: `evals merge` makes one run of all shards" in result.json["notes"]
+
+
+def test_repeats_of_a_question_in_two_shards_are_merged(golden_server: str, tmp_path: Path) -> None:
+    """How stable answers are is said of all of them."""
+    keys = {"datasets": ["golden"], "samples_per_dataset": 5, "repeats": 3, "judge": False, "warmup": 0}
+
+    def asked(name: str, **own: Any) -> EvalRun:
+        config = {**keys, **own, "rag_server_url": golden_server, "runs_dir": tmp_path / name}
+        return run_evaluation(EvalConfig.build(config))
+
+    whole, shards = asked("whole"), [asked(f"part{n}", shard=f"{n}/2") for n in (1, 2)]
+    merged = run_anywhere(merge(put_together(shards, {"runs_dir": tmp_path / "merged"}), Observer())).run
+    assert [record.question.id for record in merged.records()] == [record.question.id for record in whole.records()]
+    assert whole.repeats is not None
+    assert merged.repeats is not None
+    assert merged.repeats.questions == whole.repeats.questions == 5
+    assert merged.scorecard.get("mrr") == whole.scorecard.get("mrr")

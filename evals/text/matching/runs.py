@@ -131,9 +131,10 @@ def contradicts(chunk: Words, gold: Words) -> bool:
     inner = ((stop, _next(stop, starts)) for stop in shared.values())
     if any(ahead and _differ_between(stop, ahead, chunk, gold) for stop, ahead in inner):
         return True
-    if any(run.is_cut and not run.whole for run in read_runs(chunk, gold)):
-        return False  # beyond the border of a chunk that has cut the gold stands another item
-    return any(_differ_between(stop, ahead, chunk, gold) for stop, ahead in _ends(shared, chunk, gold))
+    if not any(_differ_between(stop, ahead, chunk, gold) for stop, ahead in _ends(shared, chunk, gold)):
+        return False
+    # Beyond the border of a chunk that has cut the gold stands another item.
+    return not any(run.is_cut and not run.whole for run in read_runs(chunk, gold))
 
 
 def _shared(chunk: Words, gold: Words) -> dict[Place, Place]:
@@ -153,22 +154,27 @@ def _next(stop: Place, starts: Sequence[Place]) -> Place | None:
 
 
 def _ends(shared: Mapping[Place, Place], chunk: Words, gold: Words) -> Iterator[tuple[Place, Place]]:
-    """Where few tokens of the gold are before a run, or behind one, and those of the chunk differ in values only."""
+    """Where few tokens of the gold are before a run, or behind one, and those of the chunk differ in values only.
+
+    Names count as values where the outermost tokens are the same: else the chunk goes on with other text.
+    """
     for (at, place), (stop, behind) in shared.items():
         left = gold.count - stop
         sides = (
-            ((0, place - at), (at, place), at <= place),
-            ((stop, behind), (gold.count, behind + left), behind + left <= chunk.count),
+            ((0, place - at), (at, place), at <= place, 0),
+            ((stop, behind), (gold.count, behind + left), behind + left <= chunk.count, -1),
         )
-        for (first, second), (last, end), is_there in sides:
-            pairs = zip(gold.tokens[first:last], chunk.tokens[max(0, second) : end], strict=False)
-            if 0 < last - first <= _AT_AN_END and is_there and all(map(_may_differ, pairs)):
+        for (first, second), (last, end), is_there, outermost in sides:
+            if not 0 < last - first <= _AT_AN_END or not is_there:
+                continue
+            pairs = list(zip(gold.tokens[first:last], chunk.tokens[second:end], strict=True))
+            names = chunk.names | gold.names if pairs[outermost][0] == pairs[outermost][1] else frozenset()
+            if all(one == other or denies((one, other)) or _is_said_by_both(one, other, names) for one, other in pairs):
                 yield (first, second), (last, end)
 
 
-def _may_differ(pair: tuple[str, str]) -> bool:
-    one, other = pair
-    return one == other or denies(pair) or bool(value_of(one) and value_of(other))
+def _is_said_by_both(one: str, other: str, names: frozenset[str]) -> bool:
+    return bool((value_of(one) or one in names) and (value_of(other) or other in names))
 
 
 def _differ_between(stop: Place, ahead: Place, chunk: Words, gold: Words) -> bool:
@@ -176,18 +182,27 @@ def _differ_between(stop: Place, ahead: Place, chunk: Words, gold: Words) -> boo
     back = max(0, stop[0] - ahead[0], stop[1] - ahead[1])
     first, second = stop[0] - back, stop[1] - back
     ours, theirs = gold.tokens[first : ahead[0]], chunk.tokens[second : ahead[1]]
-    if not _contradict(ours, theirs):
+    if not _contradict(ours, theirs, chunk.names | gold.names):
         return False
     before, after = gold.tokens[max(0, first - 2) : first], gold.tokens[ahead[0] : ahead[0] + 2]
     return not (_is_said((*before, *ours, *after), chunk) or _is_said((*before, *theirs, *after), gold))
 
 
-def _contradict(ours: Line, theirs: Line) -> bool:
-    """Whether each of two texts of a few tokens says a value that the other does not, or one of them alone denies."""
+def _contradict(ours: Line, theirs: Line, names: frozenset[str]) -> bool:
+    """Whether two texts of a few tokens each have a value or name that the other lacks, or only one has a negation."""
     if abs(len(ours) - len(theirs)) > _MOST_INSERTED or read_alike(ours) == read_alike(theirs):
         return False
-    mine, yours = ({value_of(token) for token in some} - {None} for some in (ours, theirs))
-    return not (mine <= yours or yours <= mine) or denies(ours) != denies(theirs)
+    mine, yours = _only_in(ours, theirs), _only_in(theirs, ours)
+    have_values = all(any(value_of(one) or one in names for one in some) for some in (mine, yours))
+    return have_values or denies(mine) != denies(yours)
+
+
+def _only_in(some: Line, others: Line) -> Line:
+    """The tokens that are not among the others, rightly or wrongly read."""
+    values = {value_of(other) for other in others} - {None}
+    return tuple(
+        one for one in some if value_of(one) not in values and not any(are_alike(one, other) for other in others)
+    )
 
 
 def _is_said(tokens: Line, words: Words) -> bool:

@@ -102,6 +102,8 @@ def denies(tokens: Iterable[str]) -> bool:
     return not _NEGATIONS.isdisjoint(tokens)
 
 
+Three = tuple[str, str, str]
+
 EDGE = 3
 """Tokens at an end of a text by which it is looked for in another."""
 
@@ -110,6 +112,8 @@ MOST_REPEATED = 4
 """How often a gold may say the three tokens by which it is laid side by side with a chunk."""
 
 _BREAK = re.compile(r"(?<=[^\W\d_])[-\u2010]\s+(?=[^\W\d_])")
+
+_NAME = re.compile(r"(?<=[\w,] )[A-Z][^\W\d_]{2,}")
 
 _LETTERS_BEFORE, _LETTERS_AFTER = re.compile(r"[^\W\d_]+$"), re.compile(r"[^\W\d_]+")
 
@@ -145,6 +149,11 @@ class Words:
         return ("-\n" in text or "- " in text or "-\r" in text or "\u2010" in text) and bool(_BREAK.search(text))
 
     @derived
+    def names(self) -> frozenset[str]:
+        """The words that are capitalised within a sentence, in lower case."""
+        return frozenset(map(str.lower, _NAME.findall(self.text)))
+
+    @derived
     def shapes(self) -> tuple[str, ...]:
         """The tokens, with `#` for each that is no plain word, as numbers of pages are."""
         return tuple(token if token.isalpha() else "#" for token in self.tokens)
@@ -174,18 +183,20 @@ class Words:
         """How often each pair of neighbouring tokens occurs."""
         return Counter(pairwise(self.tokens))
 
-    def each_three(self) -> Iterator[tuple[str, str, str]]:
+    def each_three(self) -> Iterator[Three]:
         """Each three tokens in a row."""
         return zip(self.tokens, self.tokens[1:], self.tokens[2:], strict=False)
 
     @derived
-    def threes(self) -> Mapping[tuple[str, str, str], Sequence[int]]:
+    def threes(self) -> Mapping[Three, Sequence[int]]:
         """Where each three tokens in a row stand: of more places than `MOST_REPEATED` only some."""
-        found: dict[tuple[str, str, str], list[int]] = {}
-        for at, three in enumerate(self.each_three()):
-            places = found.setdefault(three, [])
-            if len(places) <= MOST_REPEATED:
-                places.append(at)
+        found: dict[tuple[str, str, str], tuple[int, ...]] = {
+            three: (at,) for at, three in enumerate(self.each_three())
+        }
+        if len(found) < self.count - 2:
+            for at, three in enumerate(self.each_three()):
+                if at != found[three][-1] and len(found[three]) <= MOST_REPEATED:
+                    found[three] = (at, *found[three])
         return found
 
 

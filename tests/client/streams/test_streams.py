@@ -216,12 +216,6 @@ def test_a_piece_that_cannot_be_read_is_named(sent: str, said: str) -> None:
     assert said in response.error.message
 
 
-def test_what_is_no_json_and_begins_as_none_is_a_text() -> None:
-    """Some servers send a word to keep the connection."""
-    response, _ = ask([chunk("event: ping\ndata: still here\n\n"), token("yes")], **OPENAI)
-    assert (response.error, response.answer) == (None, "yes")
-
-
 @pytest.mark.parametrize("piece", [b": %s\n\n" % (b"x" * 60_000), b"data: %s" % (b"x" * 60_000), token("word " * 9)])
 def test_a_stream_without_an_end_stops_at_the_limit(piece: bytes) -> None:
     """Comments, one event that is never ended, or text: what is beyond the limit is not read."""

@@ -4,7 +4,8 @@ import asyncio
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,16 +18,15 @@ from evals.config import EvalConfig
 from evals.errors import StoreError
 from evals.metrics.registry import select
 from evals.run import overlapped
-from evals.run.overlapped import OverlappedScorer, ScoreConfig, Scoring
+from evals.run.overlapped import BatchScorer, OverlappedScorer, RecordLine, ScoreConfig, in_batches
 from evals.run.work import RunPlan, RunRecords
 from evals.runner import EvaluationRunner
 from evals.schemas import EvalQuestion, EvalResponse
 from evals.scoring.conclusion import Scorer
 from evals.scoring.diagnosis.stages import AnswersSeen, RunFacts
-from evals.scoring.digest import RunSummaryBuilder, digest_of
+from evals.scoring.digest import digest_of
 from evals.scoring.scorecard import score_record
 from evals.scoring.settings import ScoreSettings, ScoringContext, cases_of
-from evals.store.journal import record_line
 from evals.store.runs import RunStore
 from evals.text.matching import evidence_of
 
@@ -74,21 +74,22 @@ class Waiting:
     Args:
         folder: Of its runs.
         count: Of its questions.
+        jobs: How many processes score.
     """
 
-    def __init__(self, folder: Path, count: int = 40) -> None:
+    def __init__(self, folder: Path, count: int = 40, jobs: int = 1) -> None:
         self.config = EvalConfig.build({"judge": False, "runs_dir": str(folder)})
         self.work = RunPlan(run_to_conclude(count), [question(n) for n in range(count)])
         self.seen = AnswersSeen(self.work.run)
         self.metrics = select(["core"], [])
         settings = ScoreSettings(match=self.config.match)
         how = ScoreConfig(self.work.run, self.metrics, settings, RunFacts(), self.config)
-        self.early = OverlappedScorer(self.work, how, self.seen, folder)
+        self.early = OverlappedScorer(self.work, how, self.seen, folder, jobs=jobs)
 
     def answer(self, number: int, given: EvalResponse | None = None) -> None:
         """Have the answer to a question come."""
         given = given or response(number)
-        self.early.arrived(given, is_other=f"q{number}" in self.work.responses)
+        self.early.on_answer(given, is_other=f"q{number}" in self.work.responses)
         self.work.responses[f"q{number}"] = given
         self.seen.add(given)
 
@@ -107,24 +108,29 @@ class Waiting:
     @property
     def done(self) -> int:
         """How many records are scored."""
-        lines = self.early._lines
-        return 0 if lines is None else len(lines)
+        return self.early._begun.done if self.early._begun else 0
 
-    def early_scoring(self) -> Scoring | None:
-        """What is done, where it is right."""
+    def finish(self) -> tuple[int, list[RecordLine], BatchScorer]:
+        """Score what is left; returns how many records were done by then, the lines of all, and what gathered."""
         self.early.end()
         records = RunRecords(self.work, {})
         evidence = evidence_of(records, self.config.match)
-        return self.early.scoring(evidence, self.seen.facts(records))
+        settings = replace(self.early._how.settings, evidence=evidence)
+        how = replace(self.early._how, settings=settings, facts=self.seen.facts(records))
+        scorer, lines = self.early.resume(how)
+        done = scorer.done
+        return done, [*lines, *scorer.lines(in_batches(records, done))], scorer
 
-    def late_scoring(self) -> Scoring:
+    def is_dropped(self) -> bool:
+        """Whether all is scored anew."""
+        return self.finish()[0] == 0
+
+    def late(self) -> tuple[list[RecordLine], BatchScorer]:
         """All of it, scored at the end."""
         records = RunRecords(self.work, {})
-        cases = ScoringContext(ScoreSettings(match=self.config.match)).within(records)
-        digest = RunSummaryBuilder(self.seen.facts(records), cases)
-        conclusion = Scorer(self.work.run, self.metrics, cases, self.config, digest)
-        lines = [(one.question.id, record_line(one)) for one in conclusion.scored(records)]
-        return Scoring(conclusion, digest, lines)
+        settings = ScoringContext(ScoreSettings(match=self.config.match)).within(records).settings
+        scorer = BatchScorer(replace(self.early._how, settings=settings, facts=self.seen.facts(records)))
+        return list(scorer.lines([list(records)])), scorer
 
 
 @pytest.fixture
@@ -135,13 +141,6 @@ def waiting(tmp_path: Path) -> Iterator[Waiting]:
     made.early.end()
 
 
-def gone_on(waiting: Waiting, scoring: Scoring) -> list[tuple[str, bytes]]:
-    """The lines of all records, the rest scored now."""
-    done, records = list(scoring.lines), RunRecords(waiting.work, {})
-    rest = scoring.conclusion.scored(records[place] for place in range(len(done), len(records)))
-    return [*done, *((one.question.id, record_line(one)) for one in rest)]
-
-
 def test_what_was_scored_on_the_way_is_what_is_scored_at_the_end(waiting: Waiting) -> None:
     """Lines, scorecard, notes and digest alike, in whatever order the answers came."""
     for number in [3, 0, 2, 1, *range(4, 25)]:
@@ -149,16 +148,33 @@ def test_what_was_scored_on_the_way_is_what_is_scored_at_the_end(waiting: Waitin
     wait_until(lambda: waiting.done == 25, "25 scored records")
     for number in (39, *range(25, 39)):
         waiting.answer(number)
-    scoring, late = waiting.early_scoring(), waiting.late_scoring()
-    assert scoring is not None
-    assert len(scoring.lines) >= 25
-    assert gone_on(waiting, scoring) == late.lines
-    assert scoring.digest.build(0.95, 1) == late.digest.build(0.95, 1)
-    early_run, late_run = scoring.conclusion.concluded([]), late.conclusion.concluded([])
+    done, lines, scorer = waiting.finish()
+    late, other = waiting.late()
+    assert done >= 25
+    assert lines == late
+    assert scorer.summary.build(0.95, 1) == other.summary.build(0.95, 1)
+    early_run, late_run = scorer.scorer.concluded([]), other.scorer.concluded([])
     assert early_run.model_copy(update={"completed_at": None}) == late_run.model_copy(update={"completed_at": None})
     recall = early_run.scorecard.get("recall_at_10")
     assert recall is not None
     assert recall.value == pytest.approx(26 / 40)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("name", ["x.md", "guide-1.md"])
+def test_a_document_that_is_named_exactly_later_undoes_what_was_taken_for_it(
+    jobs: int, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until then `guide-1_v2.md` was the nearest to `guide-1.md`, also where another process looked for it in vain."""
+    monkeypatch.setattr(overlapped, "_IN_HAND", 0)
+    waiting = Waiting(tmp_path, jobs=jobs)
+    renamed = [{**one, "document_id": "guide-1_v2.md"} for one in body(1)["chunks"]]
+    late = [{**one, "document_id": name} for one in body(30)["chunks"]]
+    other = {1: response(1, chunks=renamed), 30: response(30, chunks=late)}
+    waiting.answer_all(lambda number: other.get(number, response(number)), other.get)
+    done, lines, _ = waiting.finish()
+    assert (done == 0) is (name == "guide-1.md")
+    assert lines == waiting.late()[0]
 
 
 def test_records_wait_for_the_answers_before_them(waiting: Waiting) -> None:
@@ -201,7 +217,7 @@ def test_what_the_first_answers_said_wrongly_of_the_run_is_not_kept(
 ) -> None:
     """Header lines, citations or names of documents may show late: all is scored by what is so, as if none had been."""
     waiting.answer_all(later)
-    assert waiting.early_scoring() is None
+    assert waiting.is_dropped()
 
 
 def test_an_id_in_two_documents_that_shows_late_is_seen(tmp_path: Path) -> None:
@@ -215,7 +231,7 @@ def test_an_id_in_two_documents_that_shows_late_is_seen(tmp_path: Path) -> None:
     questions[1] = named
     object.__setattr__(waiting.work, "questions", questions)
     waiting.answer_all(_with_one_id_in_two_documents)
-    assert waiting.early_scoring() is None
+    assert waiting.is_dropped()
 
 
 def test_a_question_that_is_answered_again_is_scored_by_its_last_answer(waiting: Waiting) -> None:
@@ -224,16 +240,7 @@ def test_a_question_that_is_answered_again_is_scored_by_its_last_answer(waiting:
         waiting.answer(number)
     wait_until(lambda: waiting.done == 40, "all records")
     waiting.answer(3, response(3, answer="Another one."))
-    assert waiting.early_scoring() is None
-
-
-def test_a_document_that_is_named_exactly_later_undoes_what_was_taken_for_it(waiting: Waiting) -> None:
-    """Until then `old/guide-1_v2.md` was the nearest to `guide-1.md`."""
-    renamed = [{**one, "document_id": "guide-1_v2.md"} for one in body(1)["chunks"]]
-    exact = [{**one, "document_id": "guide-1.md"} for one in body(30)["chunks"]]
-    other = {1: response(1, chunks=renamed), 30: response(30, chunks=exact)}
-    waiting.answer_all(lambda number: other.get(number, response(number)), other.get)
-    assert waiting.early_scoring() is None
+    assert waiting.is_dropped()
 
 
 def test_nothing_is_scored_early_where_an_answer_would_have_to_wait_for_it(waiting: Waiting) -> None:
@@ -242,61 +249,31 @@ def test_nothing_is_scored_early_where_an_answer_would_have_to_wait_for_it(waiti
         waiting.answer(number, response(number, latency_ms=2.0))
     time.sleep(0.3)
     assert waiting.done == 0
-    assert waiting.early_scoring() is None
+    assert waiting.is_dropped()
 
 
-def test_a_full_disk_is_told_where_the_records_are_written(waiting: Waiting, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Here nothing is lost by it."""
-    failed = threading.Event()
+@pytest.mark.parametrize("lacks", ["room for a record", "room for answers", "the folder"])
+def test_what_is_scored_early_gives_way_where_the_disk_gets_full(
+    waiting: Waiting, lacks: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Answers and records are written with all the room that there would be without it; who writes them tells it."""
 
-    def full(*_: object, **__: object) -> Sequence[object]:
-        failed.set()
+    def full(*_: object) -> None:
         raise StoreError("cannot write: no space left on device")
 
-    monkeypatch.setattr(overlapped, "DiskList", full)
-    for number in range(FIRST):
-        waiting.answer(number)
-    assert failed.wait(60)
-    assert waiting.early_scoring() is None
-
-
-def test_what_is_scored_early_gives_way_where_the_disk_gets_full(
-    waiting: Waiting, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Answers and records are written with all the room that there would be without it."""
     for number in range(FIRST):
         waiting.answer(number)
     wait_until(lambda: waiting.done == FIRST, "the first records")
-    lines = waiting.early._lines
-    assert lines is not None
-    monkeypatch.setattr(overlapped, "_ROOM", 1 << 60)
-    wait_until(lambda: waiting.early._lines is None, "room")
+    if lacks == "room for a record":
+        monkeypatch.setattr(waiting.early._lines, "append", full)
+    elif lacks == "room for answers":
+        monkeypatch.setattr(overlapped, "_ROOM", 1 << 60)
+    else:
+        waiting.early._scratch = tmp_path / "gone"
     waiting.answer(FIRST)
-    assert waiting.early_scoring() is None
-    assert lines._spill._file.closed
-
-
-def test_nothing_is_scored_early_in_a_folder_that_is_gone(waiting: Waiting, tmp_path: Path) -> None:
-    """Who writes the log there tells it."""
-    waiting.early._scratch = tmp_path / "gone"
-    for number in range(40):
-        waiting.answer(number)
-    time.sleep(0.1)
-    assert waiting.done == 0
-    assert waiting.early_scoring() is None
-
-
-def test_what_would_not_find_room_a_second_time_is_scored_at_the_end(
-    waiting: Waiting, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Records are written while what was scored early is still there."""
-    for number in range(40):
-        waiting.answer(number)
-    wait_until(lambda: waiting.done == 40, "all records")
-    waiting.early.end()
-    monkeypatch.setattr(overlapped, "_ROOM", 1 << 60)
-    assert waiting.early_scoring() is None
-    assert waiting.early._lines is None
+    wait_until(lambda: waiting.early._begun is None, "room")
+    assert waiting.is_dropped()
+    assert waiting.early._lines._spill._file.closed
 
 
 def test_what_breaks_while_records_are_scored_is_raised_when_the_asking_ends(
@@ -310,7 +287,7 @@ def test_what_breaks_while_records_are_scored_is_raised_when_the_asking_ends(
         raise ZeroDivisionError
 
     monkeypatch.setattr(Scorer, "score", broken)
-    for number in range(FIRST):
+    for number in range(40):
         waiting.answer(number)
     assert failed.wait(60)
     with pytest.raises(ZeroDivisionError):
@@ -323,15 +300,15 @@ def test_a_run_over_a_server_that_takes_its_time_is_scored_by_its_last_answer(
 ) -> None:
     """Its records, scorecard and digest are those of its saved answers, scored anew."""
     kept: list[int] = []
-    scoring = OverlappedScorer.scoring
+    resume = OverlappedScorer.resume
 
-    def watched(self: OverlappedScorer, *given: Any) -> Scoring | None:
-        found = scoring(self, *given)
-        kept.append(0 if found is None else len(found.lines))
+    def watched(self: OverlappedScorer, how: ScoreConfig) -> Any:
+        found = resume(self, how)
+        kept.append(found[0].done)
         return found
 
-    monkeypatch.setattr(OverlappedScorer, "scoring", watched)
-    monkeypatch.setattr(overlapped, "_SHARE", 1.0)
+    monkeypatch.setattr(OverlappedScorer, "resume", watched)
+    monkeypatch.setattr(overlapped, "_SLOW_S", 0.01)
     path = tmp_path / "q.jsonl"
     path.write_text("\n".join(question(n).model_dump_json() for n in range(60)), encoding="utf-8")
 

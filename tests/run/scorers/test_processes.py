@@ -6,8 +6,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,18 +17,16 @@ from servers import wait_until
 from whole_runs import run_to_conclude
 
 from evals.config import EvalConfig
-from evals.errors import ConfigError, EngineError
+from evals.errors import EngineError
 from evals.metrics.registry import select
 from evals.metrics.sample import Sample
 from evals.metrics.squad import SquadF1
-from evals.run import overlapped, setup
-from evals.run.overlapped import ScoreConfig, lines_of
+from evals.run import overlapped
+from evals.run.overlapped import BatchScorer, RecordLine, ScoreConfig, in_batches
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, MetricResult
-from evals.scoring.conclusion import Scorer
 from evals.scoring.diagnosis.stages import facts_of
 from evals.scoring.digest import RunSummary
 from evals.scoring.settings import ScoreSettings, ScoringContext
-from evals.store.journal import record_line
 
 COUNT = 90
 CONFIG = EvalConfig.build({"judge": False, "gate": ["recall_at_5>=0.1"]})
@@ -80,11 +78,10 @@ def how_to(records: Sequence[EvalRecord]) -> ScoreConfig:
     return ScoreConfig(run, select(["core"], []), scored, facts_of(run, records), CONFIG)
 
 
-def concluded(conclusion: Scorer, records: Sequence[EvalRecord]) -> tuple[dict[str, Any], list[str], RunSummary]:
-    """All that follows from what a conclusion has gathered."""
-    run = conclusion.concluded(records).model_dump(exclude={"completed_at"})
-    assert conclusion._digest is not None
-    return run, conclusion.answers.notes(concurrency=4, usage_limit=1), conclusion._digest.build(0.95, 1)
+def concluded(scorer: BatchScorer, records: Sequence[EvalRecord]) -> tuple[dict[str, Any], list[str], RunSummary]:
+    """All that follows from what was gathered."""
+    run = scorer.scorer.concluded(records).model_dump(exclude={"completed_at"})
+    return run, scorer.scorer.answers.notes(concurrency=4, usage_limit=1), scorer.summary.build(0.95, 1)
 
 
 @settings(derandomize=True, deadline=None, max_examples=25)
@@ -93,14 +90,15 @@ def test_what_was_gathered_in_parts_is_what_was_gathered_at_once(cuts: set[int],
     """Values, intervals, counts, notes and digest, wherever the records are cut and however few there are."""
     records = [record(number) for number in range(count)]
     how = how_to(records)
-    whole, together = how.scoring().conclusion, how.scoring().conclusion
-    scored = list(whole.scored(records))
+    whole, together = BatchScorer(how), BatchScorer(how)
+    lines, parts = list(whole.lines([records])), list[RecordLine]()
     ends = [*sorted(cut for cut in cuts if cut < count), count]
     for start, end in zip([0, *ends[:-1]], ends, strict=True):
-        part = how.scoring(start).conclusion
-        assert list(part.scored(records[start:end])) == scored[start:end]
-        together.extend(pickle.loads(pickle.dumps(part.gathered())))  # noqa: S301 - our own
-    assert concluded(together, scored) == concluded(whole, scored)
+        part = BatchScorer(how, start)
+        parts += part.lines([records[start:end]])
+        together.scorer.extend(pickle.loads(pickle.dumps(part.scorer.gathered())))  # noqa: S301 - our own
+    assert parts == lines
+    assert concluded(together, records) == concluded(whole, records)
 
 
 def test_two_processes_write_the_lines_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,11 +106,11 @@ def test_two_processes_write_the_lines_of_one(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(overlapped, "BATCH", 20)
     records = [record(number) for number in range(COUNT)]
     how = how_to(records)
-    whole, together = how.scoring().conclusion, how.scoring().conclusion
-    lines = [(one.question.id, record_line(one)) for one in whole.scored(records)]
-    done = [(one.question.id, record_line(one)) for one in together.scored(records[:7])]
-    assert [*done, *lines_of(how, records, 7, 2, together)] == lines
-    assert concluded(together, []) == concluded(whole, [])
+    whole, together = BatchScorer(how), BatchScorer(how)
+    lines = list(whole.lines([records]))
+    assert [*together.lines([records[:7]]), *together.lines(in_batches(records, 7), 2)] == lines
+    assert together.done == COUNT
+    assert concluded(together, records) == concluded(whole, records)
 
 
 class Deadly(SquadF1):
@@ -124,25 +122,12 @@ class Deadly(SquadF1):
         os._exit(1)
 
 
-def test_a_process_that_ends_by_itself_is_told_with_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_ends_by_itself_is_told_with_a_way_out() -> None:
     """As one does that the system ends for want of memory."""
-    monkeypatch.setattr(overlapped, "BATCH", 5)
     records = [record(number) for number in range(1, 10)]
-    how = how_to(records)
-    deadly = ScoreConfig(how.run, [Deadly()], how.settings, how.facts, how.terms)
     with pytest.raises(EngineError, match="ended by itself") as refused:
-        list(lines_of(deadly, records, 0, 2, deadly.scoring().conclusion))
+        list(BatchScorer(replace(how_to(records), metrics=[Deadly()])).lines([records], 2))
     assert "engine.jobs" in (refused.value.hint or "")
-
-
-def test_a_metric_that_cannot_be_sent_is_named_before_anything_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Such as one of a plugin that holds a function without a name."""
-    metric = SquadF1()
-    metric.way = lambda text: text  # type: ignore[attr-defined]
-    monkeypatch.setattr(setup, "select", lambda *_: [metric])
-    with pytest.raises(ConfigError, match="metric squad_f1 cannot be sent"):
-        setup.check_config(EvalConfig.build({"judge": False, "engine": {"jobs": 2}}))
-    assert setup.check_config(EvalConfig.build({"judge": False})) == [metric]
 
 
 def test_processes_that_cannot_be_started_are_told_as_that(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,23 +138,8 @@ def test_processes_that_cannot_be_started_are_told_as_that(monkeypatch: pytest.M
 
     monkeypatch.setattr(overlapped, "ProcessPoolExecutor", refused)
     records = [record(1)]
-    how = how_to(records)
-    with pytest.raises(EngineError, match="cannot start processes that score: Too many open files"):
-        list(lines_of(how, records, 0, 2, how.scoring().conclusion))
-
-
-def test_a_batch_of_long_records_holds_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each process holds some batches."""
-    monkeypatch.setattr(overlapped, "BATCH", 20)
-    records = [record(number) for number in range(COUNT)]
-    assert [(start, len(batch)) for start, batch in overlapped._batches(records, 25)] == [
-        (25, 20), (45, 20), (65, 20), (85, 5),
-    ]  # fmt: skip
-    monkeypatch.setattr(overlapped, "_LARGEST", 1)
-    batches = [batch for _, batch in overlapped._batches(records, 25)]
-    assert len(batches) > 40
-    assert not any(overlapped._characters(one.response) for batch in batches for one in batch[:-1])
-    assert [one for batch in batches for one in batch] == records[25:]
+    with pytest.raises(EngineError, match=r"could not be started, or ended by itself: .*Too many open files"):
+        list(BatchScorer(how_to(records)).lines([records], 2))
 
 
 class Sleepy(SquadF1):
@@ -189,9 +159,8 @@ from evals.run import overlapped
 if __name__ == "__main__":
     overlapped.BATCH = 5
     records = [t.record(number) for number in range(t.COUNT)]
-    how = t.how_to(records)
-    how = t.ScoreConfig(how.run, [t.Sleepy()], how.settings, how.facts, how.terms)
-    list(overlapped.lines_of(how, records, 0, 2, how.scoring().conclusion))
+    how = t.replace(t.how_to(records), metrics=[t.Sleepy()])
+    list(overlapped.BatchScorer(how).lines(overlapped.in_batches(records, 0), 2))
 """
 
 
@@ -225,8 +194,9 @@ import asyncio
 from pathlib import Path
 from evals.config import EvalConfig
 from evals.run.saved import score_answers
-from evals.run import overlapped
+from evals.run import measure, overlapped
 overlapped.BATCH = 5
+measure.FEWEST = 10
 config = {{"dataset_file": {questions!r}, "runs_dir": {runs!r}, "judge": False, "engine": {{"jobs": 2}}}}
 Path({begun!r}).open("a").write("begun ")
 asyncio.run(score_answers(Path({answers!r}), EvalConfig.build(config)))
@@ -254,14 +224,6 @@ def test_a_script_that_begins_a_run_as_it_is_read_begins_it_once(tmp_path: Path)
     assert len(list(Path(names["runs"]).glob("*Z.json"))) <= 1
 
 
-def test_a_script_that_is_no_file_is_refused_before_anything_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Such as one that is read from the standard input."""
-    monkeypatch.setitem(sys.modules, "__main__", SimpleNamespace(__file__="<stdin>", __spec__=None))
-    with pytest.raises(ConfigError, match="which <stdin> does not hold"):
-        setup.check_config(EvalConfig.build({"judge": False, "engine": {"jobs": 2}}))
-    assert setup.check_config(EvalConfig.build({"judge": False}))
-
-
 def test_every_metric_of_ours_can_be_sent() -> None:
-    """Those of all suites."""
-    setup._check_sendable(select(["all"], []))
+    """Those of all suites; metrics of plugins stay in this process."""
+    pickle.dumps(select(["all"], []))

@@ -1,16 +1,17 @@
-"""Scoring that nothing is waited for in: by whom, and until when."""
+"""Scoring when all is there: by whom, and until when."""
 
 import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from evals.config import EvalConfig
 from evals.metrics.registry import select
 from evals.metrics.squad import SquadF1
-from evals.run import measure
+from evals.run.overlapped import BatchScorer, RecordLine
 from evals.run.saved import score_answers
 from evals.run.setup import Toolkit
 
@@ -23,8 +24,9 @@ class OfAPlugin(SquadF1):
 
 def test_a_metric_of_a_plugin_is_measured_when_all_is_there() -> None:
     """In the thread that began the run, and once an answer: what it does may depend on either."""
-    assert not Toolkit(select(["all"], []), None, None).wait_for_all
-    assert Toolkit([*select(["core"], []), OfAPlugin()], None, None).wait_for_all
+    assert not Toolkit(select(["all"], []), None, None).waits_for_all
+    own = Toolkit([*select(["core"], []), OfAPlugin()], None, None)
+    assert (own.waits_for_all, own.is_portable) == (True, False)
 
 
 def test_a_run_that_is_interrupted_while_it_is_scored_ends_at_the_next_record(
@@ -35,10 +37,10 @@ def test_a_run_that_is_interrupted_while_it_is_scored_ends_at_the_next_record(
     questions.write_text("\n".join(json.dumps({"id": f"q{n}", "question": f"{n}?"}) for n in range(9)))
     answers.write_text("\n".join(json.dumps({"question_id": f"q{n}", "answer": f"{n}"}) for n in range(9)))
     config = EvalConfig.build({"dataset_file": questions, "runs_dir": runs, "judge": False})
-    scored_lines, seen = measure.scored_lines, []
+    lines, seen = BatchScorer.lines, []
 
-    def interrupted(*given: object) -> Iterator[tuple[str, bytes]]:
-        for line in scored_lines(*given):  # type: ignore[arg-type]
+    def interrupted(*given: Any) -> Iterator[RecordLine]:
+        for line in lines(*given):
             seen.append(line)
             if len(seen) == 3:
                 task = asyncio.current_task()
@@ -46,10 +48,10 @@ def test_a_run_that_is_interrupted_while_it_is_scored_ends_at_the_next_record(
                 task.cancel()  # as Ctrl-C does
             yield line
 
-    monkeypatch.setattr(measure, "scored_lines", interrupted)
+    monkeypatch.setattr(BatchScorer, "lines", interrupted)
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(score_answers(answers, config))
     assert len(seen) == 3
     assert not list(runs.iterdir())
-    monkeypatch.setattr(measure, "scored_lines", scored_lines)
+    monkeypatch.setattr(BatchScorer, "lines", lines)
     assert asyncio.run(score_answers(answers, config)).status == "complete"
