@@ -143,7 +143,8 @@ def score_texts(run: EvalRun) -> list[str]:
     if head.score is None:
         return [f"– ({head.reason})"]
     texts = [f"{head.score:.3f}" if head.is_whole else f"{head.score:.3f} of {percent(head.coverage)} of the weight"]
-    texts += [f"{level(confidence(run))} interval {score_range(weighted.ci)}"] if weighted.ci is not None else []
+    certainty = f"({level(confidence(run))} interval)"
+    texts += [f"{score_range(weighted.ci)} {certainty}"] if weighted.ci is not None else []
     return texts + ([f"{score_range(weighted.bounds)} with lost questions"] if weighted.bounds is not None else [])
 
 
