@@ -351,14 +351,16 @@ class PairedMetric:
             found[name] = found.get(name, 0.0) + difference
         return {name: total for name, total in found.items() if total}
 
+    @property
+    def _is_plain(self) -> bool:
+        """Whether it is a mean, or a sum, of pairs that each stand for themselves."""
+        return self.lost is None and self.metric.aggregation is not Aggregation.PERCENTILE
+
     def tested(self) -> tuple[float | None, Test | None]:
         """The p of no difference, as the values give it, with its test; None for too few pairs."""
-        if self.lost is not None:
-            found = self._weighted(0.95)
-            return (found.p, "t") if found is not None else (None, None)
-        if self.metric.aggregation is Aggregation.PERCENTILE:
-            resampled = self._resampled(0.95)
-            return (resampled[1], "bootstrap") if resampled else (None, None)
+        if not self._is_plain:
+            found = self._estimated(0.95)
+            return found[1:] if found is not None else (None, None)
         if len(self.first) < 2:
             return None, None
         grouped = group(self.differences, self.clusters)
@@ -372,7 +374,7 @@ class PairedMetric:
         """
         if self.p is None:
             return None
-        if self.lost is not None or self.metric.aggregation is Aggregation.PERCENTILE:
+        if not self._is_plain:
             # The interval that p comes with, which reaches to 0 where p is not below the level.
             ends = self.bounds(level)
             return ends if ends is None or self.p < level else (min(0.0, ends[0]), max(0.0, ends[1]))
@@ -387,12 +389,9 @@ class PairedMetric:
 
         It is not narrowed by the test of no difference, also where few questions lose much and many gain a little.
         """
-        if self.lost is not None:
-            weighted = self._weighted(1 - level)
-            return weighted.estimate.interval if weighted is not None else None
-        if self.metric.aggregation is Aggregation.PERCENTILE:
-            resampled = self._resampled(1 - level)
-            return resampled[0] if resampled else None
+        if not self._is_plain:
+            estimated = self._estimated(1 - level)
+            return estimated[0] if estimated is not None else None
         found = self._plain(1 - level)
         ends = found.bounds if found is not None else None
         return ends and (self.times * ends[0], self.times * ends[1])
@@ -401,16 +400,17 @@ class PairedMetric:
         low, high = self.metric.low, self.metric.high
         return paired_difference(self.first, self.last, self.clusters, low=low, high=high, confidence=confidence)
 
-    def _resampled(self, confidence: float) -> tuple[Interval, float] | None:
-        q = self.metric.percentile or 50.0
-        return paired_percentile_difference(self.first, self.last, q, confidence, self.clusters)
-
-    def _weighted(self, confidence: float) -> Difference | None:
-        """The difference of two means; None for percentiles, of which values that stand for others have no test."""
-        if self.lost is None or self.metric.aggregation is Aggregation.PERCENTILE or len(self.first) < 2:
+    def _estimated(self, confidence: float) -> tuple[Interval | None, float, Test] | None:
+        """What is not plain: interval, p and test; None for too few pairs, and percentiles of weighted values."""
+        if self.lost is None:
+            q = self.metric.percentile or 50.0
+            resampled = paired_percentile_difference(self.first, self.last, q, confidence, self.clusters)
+            return resampled and (resampled[0], resampled[1], "bootstrap")
+        if self.metric.aggregation is Aggregation.PERCENTILE or len(self.first) < 2:
             return None
         steps = self.lost.weigh(self.differences)
-        return weighted_difference(steps, self.lost.clusters, span=self.span, confidence=confidence)
+        found = weighted_difference(steps, self.lost.clusters, span=self.span, confidence=confidence)
+        return None if found is None else (found.estimate.interval, found.p, "t")
 
 
 def value_of_pairs(metric: BaseMetric, values: Sequence[float], lost: LostPairs | None) -> float:

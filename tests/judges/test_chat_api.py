@@ -57,12 +57,3 @@ def test_what_the_api_does_not_take_is_refused(chat_api: Any, changes: dict[str,
     """400, with the parameter that is wrong."""
     reply = post(chat_api, changes)
     assert (reply.status_code, reply.json()["error"]["param"]) == (400, param)
-
-
-@pytest.mark.parametrize(
-    ("options", "status"),
-    [({"key": ""}, 401), ({"key": "sk-test-unknown"}, 401), ({"key": "sk-test-denied"}, 403), ({"path": "/x"}, 404)],
-)
-def test_access_is_checked_first(chat_api: Any, options: dict[str, Any], status: int) -> None:
-    """As it is there."""
-    assert post(chat_api, {"temperature": 0}, **options).status_code == status

@@ -1,7 +1,6 @@
 """What of a call the vendor keeps: where marks stand, who goes first, and what is read instead of written."""
 
 import asyncio
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -111,15 +110,6 @@ def judged(
 def verdicts(run: EvalRun) -> list[JudgeVerdict]:
     found = RunStore(run.eval_config["runs_dir"]).records(run)
     return [verdict for record in found for verdict in record.verdicts if verdict.usage is not None]
-
-
-@pytest.mark.parametrize("suite", ["core", "claims"])
-def test_from_its_second_call_a_prompt_is_read_from_the_cache(judged: Callable[..., EvalRun], suite: str) -> None:
-    """However many calls run at the same time: the first of each prompt is awaited, and is the only one to write it."""
-    found = verdicts(judged(suite))
-    new = Counter(v.prompt_hash for v in found if v.usage is not None and not v.usage.cache_read_tokens)
-    assert len(new) >= 3
-    assert new == Counter({v.prompt_hash for v in found})
 
 
 def about_contexts(run: EvalRun) -> list[list[JudgeVerdict]]:
