@@ -282,7 +282,7 @@ def test_what_is_scored_early_gives_way_where_the_disk_gets_full(
     wait_until(lambda: waiting.early._begun is None, "room")
     waiting.answer(FIRST)
     assert waiting.is_dropped()
-    assert waiting.early._lines._spill._file.closed
+    assert waiting.early._lines._file.closed
 
 
 def test_nothing_is_scored_early_in_a_folder_that_is_gone(waiting: Waiting, tmp_path: Path) -> None:
