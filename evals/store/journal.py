@@ -362,7 +362,7 @@ class UploadLog:
             if kind == "refused":
                 self.documents.pop(name, None)
             elif found := self.documents.get(name):
-                found.stage = kind
+                found.stage = event["type"]
                 if kind == "taken":
                     found.job, found.id, self.unfinished = event["job"], event["ids"].get(name), True
 

@@ -103,20 +103,6 @@ def test_a_conversation_streams() -> None:
     assert response.time_to_first_token_ms is not None
 
 
-def test_a_single_question_is_a_conversation_of_one_message() -> None:
-    """The same profile asks both; what is no conversation has no turns in its record."""
-
-    async def run(url: str) -> EvalResponse:
-        async with RAGClient(resolve_spec({"url": url, **HISTORY})) as client:
-            return await client.ask("Why?")
-
-    with answering(lambda _: [body("a")]) as server:
-        response = asyncio.run(run(server.url))
-        sent = json.loads(server.asked[0][1].partition(b"\r\n\r\n")[2])
-    assert sent["chat"]["messages"][1:] == [{"role": "user", "content": "Why?"}]
-    assert "turns" not in response.model_dump()
-
-
 def test_messages_stand_for_a_list_or_for_items_of_one() -> None:
     """Alone as a value, and among others; within a text they are JSON, and other lists are not spread."""
     messages = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]

@@ -141,14 +141,6 @@ def test_a_page_instead_of_json_is_named_by_its_type(ask: Ask) -> None:
     assert "Log in" in response.error.message
 
 
-def test_a_body_that_cannot_be_decompressed_is_malformed(ask: Ask) -> None:
-    """A wrong content-encoding is no connection error."""
-    stream = httpx.ByteStream(b"not gzip")
-    response = ask(httpx.Response(200, headers={"content-encoding": "gzip"}, stream=stream))
-    assert response.error is not None
-    assert response.error.kind == "malformed"
-
-
 @pytest.mark.parametrize(("size", "kind"), [(100, None), (101, "too_large")])
 def test_a_body_beyond_the_bound_is_too_large(size: int, kind: str | None, ask: Ask) -> None:
     """A body of exactly the bound is read; a longer one is not, and not asked for again."""

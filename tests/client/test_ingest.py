@@ -77,13 +77,6 @@ def test_a_document_that_the_server_cannot_take_is_named(serve: Callable[..., st
     assert raised.value.exit_code == 3
 
 
-def test_a_refused_upload_says_why(serve: Callable[..., str]) -> None:
-    """What the server said is in the message."""
-    empty = Document(id="nothing", name="Nothing", text="")
-    with pytest.raises(IngestError, match=r"HTTP 400.*is empty"):
-        _ingest(resolve_spec({"url": serve(files={})}), [empty])
-
-
 def test_a_profile_without_upload_cannot_ingest(spec: Callable[..., ServerSpec]) -> None:
     """The message names the profile, the hint another way."""
     with pytest.raises(ConfigError, match="'rag-server'") as raised:

@@ -67,16 +67,6 @@ def test_each_way_to_misbehave_has_its_kind(
     assert response.latency_ms is None or kind == "malformed"
 
 
-@pytest.mark.parametrize("switch", ["status:503:2", "ratelimit:2:1"])
-def test_a_server_that_recovers_is_answered_from(
-    switch: str, serve: Serve, ask_at: Callable[..., EvalResponse], waits: list[float]
-) -> None:
-    """The third attempt counts, and the two waits are in no latency."""
-    response = ask_at(serve(switch), patience_s=0)
-    assert (response.error, response.attempts, len(waits)) == (None, 3, 2)
-    assert response.waited_ms == pytest.approx(1000 * sum(waits))
-
-
 @pytest.mark.parametrize("switch", ["hang", "slow:30"])
 def test_a_timeout_counts_as_at_least_the_timeout(
     switch: str, serve: Serve, ask_at: Callable[..., EvalResponse]

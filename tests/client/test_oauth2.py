@@ -100,12 +100,6 @@ def test_id_and_secret_may_go_in_the_form(server: TokenServer) -> None:
     assert (form["client_id"], form["client_secret"]) == (["evals client"], [SECRET])
 
 
-def test_a_token_is_fetched_where_there_is_no_health_check(server: TokenServer) -> None:
-    """A token server that refuses is known before the first question then too."""
-    check(keys(server.url, health=None))
-    assert server.paths == ["/token"]
-
-
 @LIBRARIES
 def test_a_token_of_one_second_is_renewed_under_sixteen_questions_at_a_time(library: str) -> None:
     """No question fails, and one token serves all questions of its time."""

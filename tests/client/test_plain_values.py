@@ -82,13 +82,6 @@ def test_citations_of_another_type_are_null_and_named(cited: Any, kind: str, giv
     assert note.startswith(f"server.map.citations gives {kind}")
 
 
-@pytest.mark.parametrize("given", [None, []])
-def test_null_and_an_empty_list_are_no_reason_for_a_note(given: Any, ask: Ask) -> None:
-    """They keep their meanings."""
-    response = ask({"answer": "a", "contexts": given, "cited": given}, map=PLAIN)
-    assert (response.chunks, response.citations, response.notes) == (given, given, [])
-
-
 def test_a_note_is_told_once_in_a_run_with_its_count(ask: Ask) -> None:
     """Failures have no part in the count."""
     noted = ask({"answer": "a", "contexts": 3, "cited": []}, map=PLAIN)

@@ -9,9 +9,7 @@ import pytest
 from servers import PATIENCE_S
 
 from evals.errors import StoreError
-from evals.schemas import EvalRun
 from evals.store.atomic import write_atomically, write_output
-from evals.store.runs import RunStore
 
 
 def test_two_threads_that_write_one_file_do_not_disturb_each_other(tmp_path: Path) -> None:
@@ -37,17 +35,6 @@ def test_two_threads_that_write_one_file_do_not_disturb_each_other(tmp_path: Pat
     assert errors == []
     assert path.read_bytes() in {b"a" * 10, b"b" * 10}
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_only_the_files_of_a_run_can_be_resumed(tmp_path: Path, run: EvalRun) -> None:
-    """What is written for another purpose does not advise to resume a run."""
-    (tmp_path / "file").write_text("x")
-    with pytest.raises(StoreError) as other:
-        write_atomically(tmp_path / "file" / "reply.json", [b"new"])
-    assert other.value.hint is None
-    with pytest.raises(StoreError) as ours:
-        RunStore(tmp_path / "file").save(run)
-    assert "--resume" in (ours.value.hint or "")
 
 
 def test_a_pipe_is_written_and_stays_one(tmp_path: Path) -> None:

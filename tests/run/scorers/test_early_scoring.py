@@ -273,7 +273,7 @@ def test_what_is_scored_early_gives_way_where_the_disk_gets_full(
     waiting.answer(FIRST)
     wait_until(lambda: waiting.early._begun is None, "room")
     assert waiting.is_dropped()
-    assert waiting.early._lines._spill._file.closed
+    assert waiting.early._lines._file.closed
 
 
 def test_what_breaks_while_records_are_scored_is_raised_when_the_asking_ends(
