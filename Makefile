@@ -18,8 +18,8 @@ lint:
 types:
 	$(PYTHON) -m mypy
 
-test:               ## all but the long forms, two at a time on each core: a test waits half of its time
-	$(PYTHON) -m pytest -q -n $(WORKERS) --dist loadfile
+test:               ## with the slow tests, two at a time on each core: a test waits half of its time
+	$(PYTHON) -m pytest -q -n $(WORKERS) --dist loadfile -m "not full"
 
 coverage:           ## which lines the tests do not reach; tracing takes as long as the tests again, so CI does without
 	$(PYTHON) -m pytest -q -n auto --dist loadfile -m "not slow and not full" --cov --cov-report=
@@ -28,7 +28,7 @@ coverage:           ## which lines the tests do not reach; tracing takes as long
 
 full:               ## up to an hour: kills, damaged inputs and the slow tests, with more of each than CI takes
 	$(PYTHON) -m pytest -s -m full tests/kills tests/fuzzing tests/client/test_faults.py
-	$(PYTHON) -m pytest -q -n auto --dist loadfile -m slow
+	$(PYTHON) -m pytest -q -n auto --dist loadfile -m "not full"
 
 docs:               ## regenerate what is generated from the code
 	$(PYTHON) docs/generate.py

@@ -14,16 +14,16 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, product
-from math import sqrt
+from math import isnan, sqrt
 from pathlib import Path
 
 import numpy as np
 
 from evals import EvalConfig, run_evaluation
-from evals.compare.objectives import Fed, stand
+from evals.compare.objectives import stand
 from evals.compare.paired import Rules, Tested, group_of, rule_on
 from evals.compare.pareto import Contest, decide_contests, find_dominance
-from evals.compare.statistics import ALPHA, FEWEST, Hypothesis, PairedMetric, decide, flipped_units, measure
+from evals.compare.statistics import ALPHA, FEWEST, Hypothesis, PairedMetric, decide, measure
 from evals.metrics.base import BaseMetric
 from evals.metrics.registry import parse_metric
 from evals.scoring.config import ScoringConfig
@@ -174,8 +174,9 @@ def paired(world: World, first: Table, last: Table, clusters: Sequence[str]) -> 
             if labels is None:
                 units = {str(place): step for place, step in zip(ids, steps.tolist(), strict=True) if step}
             else:
-                own = PairedMetric(metric, before.tolist(), after.tolist(), labels, p, "sign-flip")
-                units = flipped_units(own, [str(place) for place in ids])
+                named = [str(place) for place in ids]
+                own = PairedMetric(metric, named, before.tolist(), after.tolist(), labels, p, "sign-flip")
+                units = own.flipped_units
             found.append(Found(metric, p, float(steps.mean()), units))
     return found
 
@@ -365,6 +366,13 @@ def worsened(world: World, run: Table, names: Sequence[str], rng: np.random.Gene
     return broken
 
 
+def fed_by(metric: BaseMetric, first: Sequence[float], last: Sequence[float], clusters: dict[str, str]) -> PairedMetric:
+    """A metric over the questions with a value in both runs."""
+    rows = [row for row in zip(clusters, first, last, strict=True) if not isnan(row[1] + row[2])]
+    ids, before, after = (list(column) for column in zip(*rows, strict=True))
+    return measure(metric, before, after, [clusters[key] for key in ids], ids=ids)
+
+
 def dominance_of(
     world: World, runs: Sequence[Table], clusters: Sequence[str], feeds: dict[str, list[str]]
 ) -> list[str]:
@@ -376,7 +384,7 @@ def dominance_of(
     for first, last in combinations(range(len(runs)), 2):
         for objective, names in feeds.items():
             fed = [
-                Fed(world.metrics[place], columns[first][name], columns[last][name])
+                fed_by(world.metrics[place], columns[first][name], columns[last][name], by_id)
                 for name in names
                 for place in world.columns([name])
             ]

@@ -50,7 +50,6 @@ PARTS = {
         "evals.scoring.diagnosis.stages.AnswersSeen.add",
     ],
     "measure": ["evals.scoring.conclusion.score_record"],
-    "gather": ["evals.scoring.conclusion.Scorer._gather"],
     "digest": ["evals.scoring.digest.RunSummaryBuilder.add"],
     "write records": ["evals.store.runs.record_line", "evals.store.record_index.IndexWriter.write"],
     "statistics": ["evals.scoring.conclusion.Scorer.concluded"],

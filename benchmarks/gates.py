@@ -36,7 +36,9 @@ def main() -> None:
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     held, _, after = rest.partition(END)
     if options.check:
-        raise SystemExit(held.strip() != text and "docs/simulations.md holds other tables: run benchmarks/gates.py --write")
+        raise SystemExit(
+            held.strip() != text and "docs/simulations.md holds other tables: run benchmarks/gates.py --write"
+        )
     if options.write:
         PAGE.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
     else:

@@ -135,7 +135,6 @@ def run_here(arguments: list[str]) -> None:
     """Run a command in this process, and print what it took."""
     import evals.cli.commands.compare
     import evals.cli.commands.eval
-    import evals.cli.commands.score
     import evals.cli.commands.show
     import evals.run.setup
     from evals.cli import app

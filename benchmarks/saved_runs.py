@@ -39,7 +39,9 @@ import sys, runpy
 def peak():
     return next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM"))
 sys.argv = ["evals", *sys.argv[1:]]
-import evals.cli.commands.%s
+from importlib import import_module
+from evals.cli import COMMANDS
+import_module("evals.cli.commands." + COMMANDS[sys.argv[1]][1].partition(".")[0])
 before = peak()
 try:
     runpy.run_module("evals.cli", run_name="__main__")
@@ -136,7 +138,7 @@ def measured(folder: Path, arguments: tuple[str, ...] | None) -> tuple[float, fl
     """Seconds of a command, those of CPU, and its peak memory in MB beyond its imports; none for --help."""
     command = [sys.executable, "-m", "evals.cli", "--help"]
     if arguments is not None:
-        command = [sys.executable, "-c", MEASURE % arguments[0], *arguments, "--runs-dir", str(folder)]
+        command = [sys.executable, "-c", MEASURE, *arguments, "--runs-dir", str(folder)]
     start, used = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
     seconds, spent = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -27,21 +27,14 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 
-_WHERE = {
-    "DatasetName": "evals.config",
-    "EvalConfig": "evals.config",
-    "EvalQuestion": "evals.schemas",
-    "EvalResponse": "evals.schemas",
-    "EvalRun": "evals.schemas",
-    "EvaluationRunner": "evals.runner",
-    "EvalsError": "evals.errors",
-    "MetricResult": "evals.schemas",
-    "RAGClient": "evals.runner",
-    "Scorecard": "evals.schemas",
-    "WeightedScore": "evals.schemas",
-    "run_evaluation": "evals.runner",
-    "run_evaluation_async": "evals.runner",
+_MODULES = {
+    "evals.config": ("DatasetName", "EvalConfig"),
+    "evals.errors": ("EvalsError",),
+    "evals.runner": ("EvaluationRunner", "RAGClient", "run_evaluation", "run_evaluation_async"),
+    "evals.schemas": ("EvalQuestion", "EvalResponse", "EvalRun", "MetricResult", "Scorecard", "WeightedScore"),
 }
+
+_WHERE = {name: module for module, names in _MODULES.items() for name in names}
 
 
 __all__ = [

@@ -25,25 +25,10 @@ from evals.store.naming import DEFAULT_RUNS_DIR
 from evals.text.matching.documents import MatchSettings as MatchConfig
 from evals.text.yaml_files import FileLayer, Problem, first_problem, merge, nearest_hint, place_among, read_layer
 
-__all__ = [
-    "DEFAULT_PROVIDER",
-    "DEFAULT_RUNS_DIR",
-    "DEFAULT_SUITE",
-    "DatasetName",
-    "EngineConfig",
-    "EvalConfig",
-    "JudgeConfig",
-    "MatchConfig",
-    "PriceConfig",
-    "ScoringConfig",
-    "SemanticConfig",
-]
+__all__ = ["DEFAULT_SUITE", "DatasetName", "EvalConfig"]
 
 DEFAULT_SUITE = "core"
 
-
-LOWEST_RPS = 0.001
-"""Fewer requests in a second are a slip: a hundred questions would take more than a day."""
 
 _SHARD = re.compile(r"(\d{1,9})/(\d{1,9})")
 
@@ -109,8 +94,8 @@ class EvalConfig(Record):
     load: list[Annotated[int, Field(ge=1, le=256)]] = []
     """Levels of concurrency at which the same questions are asked, one level after the other; `concurrency: [1, 4, 16]`
     sets it too. See docs/load.md."""
-    rps: Annotated[Finite | None, MayChange.ON_RESUME] = Field(default=None, gt=0)
-    """At most so many requests start in a second; at least 0.001."""
+    rps: Annotated[Finite | None, MayChange.ON_RESUME] = Field(default=None, ge=0.001)
+    """At most so many requests start in a second; at least 0.001, as less is a slip: hours for a few questions."""
     engine: Annotated[EngineConfig, MayChange.ON_RESCORE] = EngineConfig()
     """Who asks and who embeds: this process, or the workers of a Dask cluster."""
     tracing: Annotated[bool, MayChange.ON_RESUME] = False
@@ -170,15 +155,6 @@ class EvalConfig(Record):
             raise ValueError("must be several levels, each of them once")
         return levels
 
-    @field_validator("rps")
-    @classmethod
-    def _comes_to_an_end(cls, rps: float | None) -> float | None:
-        if rps is not None and rps < LOWEST_RPS:
-            raise ValueError(
-                f"must be at least {LOWEST_RPS:g}, which is a request in {1 / LOWEST_RPS / 60:.0f} minutes"
-            )
-        return rps
-
     @field_validator("columns", mode="before")
     @classmethod
     def _pairs(cls, value: Any) -> Any:
@@ -200,7 +176,12 @@ class EvalConfig(Record):
     @field_validator("datasets", "suite", "metrics", mode="before")
     @classmethod
     def _names(cls, value: Any) -> Any:
-        return [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else value
+        if not isinstance(value, str):
+            return value
+        names = [name.strip() for name in value.split(",") if name.strip()]
+        if not names:
+            raise ValueError("must be one name or more, with commas between them")
+        return names
 
     @field_validator("gate", mode="before")
     @classmethod
@@ -315,9 +296,7 @@ def _spell_out(layer: Mapping[str, Any]) -> dict[str, Any]:
     server = data.get("server") or {}
     if url is not None and isinstance(server, Mapping):
         data["server"] = {**server, "url": url}
-    if isinstance(data.get("concurrency"), list):
-        data["load"] = data["concurrency"]
-        data["concurrency"] = max((width for width in data["load"] if isinstance(width, int)), default=1)
+    data |= _levels(data.get("concurrency"))
     if isinstance(data.get("judge"), bool):
         data["judge"] = {"enabled": data["judge"]}
     elif isinstance(data.get("judge"), Mapping):
@@ -325,6 +304,15 @@ def _spell_out(layer: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(data.get("engine"), str):
         data["engine"] = {"name": data["engine"]}
     return data
+
+
+def _levels(widths: Any) -> dict[str, Any]:
+    """The keys for which several numbers of questions in flight stand, in a list or in a text with commas."""
+    if isinstance(widths, str) and "," in widths:
+        widths = [int(width) if width.strip().isdecimal() else width for width in widths.split(",")]
+    if not isinstance(widths, list):
+        return {}
+    return {"load": widths, "concurrency": max((each for each in widths if isinstance(each, int)), default=1)}
 
 
 def _of_its_questions(data: Mapping[str, Any]) -> dict[str, Any]:

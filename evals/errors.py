@@ -42,51 +42,32 @@ EXIT_INTERRUPTED = 130
 
 _IN_PYTHON = {
     "--judge-model openai:NAME --judge-base-url URL": 'judge={"model": "openai:NAME", "base_url": URL}',
-    "--no-judge": "judge=False",
-    "--no-preflight": "preflight=False",
     "--ingest": "ingest=True",
     "--embedded": "embedded=True",
+    "--remap": "remap=True",
+    "--allow-uncalibrated": "allow_uncalibrated=True",
+    "--allow-partial": "allow_partial=True",
     "--alone": "EvaluationRunner, which takes one run,",
     "--rag-url": "rag_server_url",
     "--profile": 'server={"profile": …}',
-    "--metrics": "metrics",
-    "--suite": "suite",
-    "--datasets": "datasets",
-    "--dataset-file": "dataset_file",
-    "--data-dir": "data_dir",
-    "--runs-dir": "runs_dir",
     "--samples": "samples_per_dataset",
-    "--columns": "columns",
-    "--concurrency": "concurrency",
-    "--remap": "remap=True",
-    "--max-cost": 'judge={"max_cost_usd": …}',
-    "--judge-model": 'judge={"model": …}',
-    "--judge-batch": 'judge={"batch": True}',
-    "--no-judge-batch": 'judge={"batch": False}',
-    "--judge-base-url": 'judge={"base_url": …}',
-    "--judge-effort": 'judge={"effort": …}',
-    "--baseline": "baseline",
-    "--margin": "margin",
     "--gate": "gates",
-    "--metric": "metric",
-    "--run": "run",
-    "--port": "port",
-    "--scale": "scale",
-    "--allow-uncalibrated": "allow_uncalibrated=True",
-    "--shard": "shard",
-    "--repeats": "repeats",
-    "--engine": 'engine={"name": …}',
-    "--scheduler": 'engine={"scheduler": …}',
-    "--workers": 'engine={"workers": …}',
-    "--allow-partial": "allow_partial=True",
-    "--retry-lost": 'judge={"retry_lost": True}',
-    "--no-judge-cache": 'judge={"cache": False}',
-    "--question": "question",
-    "--body": "body",
     "--header": "headers",
     "--yes": "assent=list",
     "--config": "the configuration",
+    "--max-cost": 'judge={"max_cost_usd": …}',
+    "--judge-batch": 'judge={"batch": True}',
+    "--no-judge-batch": 'judge={"batch": False}',
+    "--no-judge-cache": 'judge={"cache": False}',
+    "--retry-lost": 'judge={"retry_lost": True}',
+    "--judge-model": 'judge={"model": …}',
+    "--judge-base-url": 'judge={"base_url": …}',
+    "--judge-effort": 'judge={"effort": …}',
+    "--engine": 'engine={"name": …}',
+    "--scheduler": 'engine={"scheduler": …}',
+    "--workers": 'engine={"workers": …}',
 }
+"""Flags whose key is not called as they are."""
 
 _RUNS_DIR = r"(?: --runs-dir (?:'[^']*'|[^\s;,`]+))?"
 
@@ -98,7 +79,14 @@ _COMMAND_OR_FLAG = re.compile(rf"evals [a-z]+ [^\s;,`]+{_RUNS_DIR}|{next(iter(_I
 def for_python(hint: str) -> str:
     """A way out as one reads it in Python: by the keys of the configuration instead of flags; commands stay whole."""
     hint = _RESUME.sub(r'EvaluationRunner(config, resume="\1")', hint)
-    return _COMMAND_OR_FLAG.sub(lambda found: _IN_PYTHON.get(found[0], found[0]), hint)
+    return _COMMAND_OR_FLAG.sub(lambda found: _in_python(found[0]), hint)
+
+
+def _in_python(said: str) -> str:
+    if said in _IN_PYTHON or not said.startswith("--") or said == "--resume":  # which stands with its command only
+        return _IN_PYTHON.get(said, said)
+    key = said.removeprefix("--").replace("-", "_")
+    return f"{key.removeprefix('no_')}=False" if key.startswith("no_") else key
 
 
 class EvalsError(Exception):

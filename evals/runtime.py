@@ -27,20 +27,9 @@ def run_anywhere(work: Coroutine[Any, Any, T]) -> T:
 
 
 def _run_in_thread(work: Coroutine[Any, Any, T]) -> T:
-    results: list[T] = []
-    errors: list[BaseException] = []
     loop = asyncio.new_event_loop()
     task = loop.create_task(work)
-
-    def drive() -> None:
-        try:
-            results.append(loop.run_until_complete(task))
-        except BaseException as error:  # noqa: BLE001 - carried over to the caller's thread and raised there
-            errors.append(error)
-        finally:
-            loop.close()
-
-    thread = threading.Thread(target=drive, name="evals")
+    thread = threading.Thread(target=loop.run_until_complete, args=[asyncio.wait([task])], name="evals")
     thread.start()
     try:
         thread.join()
@@ -48,9 +37,9 @@ def _run_in_thread(work: Coroutine[Any, Any, T]) -> T:
         loop.call_soon_threadsafe(task.cancel)
         thread.join()
         raise
-    if errors:
-        raise errors[0]
-    return results[0]
+    finally:
+        loop.close()
+    return task.result()
 
 
 _turns = threading.Lock()

@@ -64,10 +64,11 @@ def without_credentials(server: Mapping[str, Any]) -> dict[str, Any]:
 
     What is written as ${NAME} stays as written; around it, only a scheme such as `Bearer` does.
     """
-    return {
-        key: _stored_url(value) if key == "url" and isinstance(value, str) else _stored(value, key, secret=False)
-        for key, value in server.items()
-    }
+    stored: dict[str, Any] = _stored(server, "", secret=False)
+    url = server.get("url")
+    if isinstance(url, str):  # a login that is filled in later stays
+        stored["url"] = _bare_url(url, lambda login: f"{login}@" if _around(login, _COLON) == login else "")
+    return stored
 
 
 def without_secrets(body: Any) -> Any:
@@ -78,14 +79,6 @@ def without_secrets(body: Any) -> Any:
 def looks_random(value: Any) -> bool:
     """Whether a value is long and without words, as keys are that somebody made by chance."""
     return isinstance(value, str) and _TOKEN.fullmatch(value) is not None and len(_TURN.findall(value)) >= _MOST_TURNS
-
-
-def _is_secret(name: Any, value: Any, odd: Callable[[Any], bool]) -> bool:
-    return is_credential(str(name)) or odd(value)
-
-
-def _nothing_odd(_: Any) -> bool:
-    return False
 
 
 def in_clear(server: Mapping[str, Any]) -> dict[str, Any]:
@@ -112,10 +105,6 @@ def public_url(url: str) -> str:
     return _bare_url(url, lambda _: "")
 
 
-def _stored_url(url: str) -> str:
-    return _bare_url(url, lambda login: f"{login}@" if _around(login, _COLON) == login else "")
-
-
 def _bare_url(url: str, keep: Callable[[str], str]) -> str:
     try:
         urlsplit(url)
@@ -126,20 +115,23 @@ def _bare_url(url: str, keep: Callable[[str], str]) -> str:
 
 
 def _stored(value: Any, name: str, *, secret: bool) -> Any:
+    """A value as it may be stored, of a key of this name; all that stands below a key of a secret is secret."""
     if name in _EXPRESSIONS and not secret:
         return value
-    if isinstance(value, Mapping):
-        return _stored_mapping(value, name, secret=secret)
     if isinstance(value, list):
         return [_stored(item, name, secret=secret) for item in value]
-    if secret:
-        return _stored_credential(value, name)
-    return _stored_text(value, name) if isinstance(value, str) else value
+    if isinstance(value, Mapping):
+        odd = _is_secret_header if name == "headers" else _is_secret
+        return {key: _stored(item, str(key), secret=secret or odd(key, item)) for key, item in value.items()}
+    return _stored_credential(value, name) if secret else _stored_text(value, name)
 
 
-def _stored_mapping(value: Mapping[str, Any], name: str, *, secret: bool) -> dict[str, Any]:
-    odd = looks_random if name == "headers" else _nothing_odd
-    return {key: _stored(item, str(key), secret=secret or _is_secret(key, item, odd)) for key, item in value.items()}
+def _is_secret(key: Any, _: Any) -> bool:
+    return is_credential(str(key))
+
+
+def _is_secret_header(key: Any, value: Any) -> bool:
+    return is_credential(str(key)) or looks_random(value)
 
 
 def _stored_credential(value: Any, name: str) -> Any:
@@ -148,16 +140,17 @@ def _stored_credential(value: Any, name: str) -> Any:
     return _around(str(value), _COOKIE if "cookie" in name.lower() else _SCHEME)
 
 
-def _stored_text(text: str, name: str) -> str:
-    """A text that is no credential, without the logins of URLs in it and, in a path, without secret parameters."""
-    text = _LOGIN_INSIDE.sub(lambda found: f"{found[1]}{_around(found[2], _COLON)}@", text)
-    if name != "path":
+def _stored_text(text: Any, name: str) -> Any:
+    """What is no credential, without the logins of URLs in it and, in a path, without secret parameters."""
+    if not isinstance(text, str):
         return text
-    return _PARAMETER.sub(lambda found: f"{found[1]}{found[2]}={_stored_parameter(found[2], found[3])}", text)
 
+    def parameter(found: re.Match[str]) -> str:
+        value = _around(found[3], _SCHEME) if is_credential(found[2]) else found[3]
+        return f"{found[1]}{found[2]}={value}"
 
-def _stored_parameter(name: str, value: str) -> str:
-    return _around(value, _SCHEME) if is_credential(name) else value
+    text = _LOGIN_INSIDE.sub(lambda found: f"{found[1]}{_around(found[2], _COLON)}@", text)
+    return _PARAMETER.sub(parameter, text) if name == "path" else text
 
 
 def _around(text: str, harmless: re.Pattern[str]) -> str:
@@ -197,11 +190,11 @@ class Masker:
     """
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        stripped = {secret.strip() for secret in secrets}
-        known = {form for secret in stripped if len(secret) >= SHORTEST_SECRET for form in _forms(secret)}
-        self._secrets = sorted(known, key=len, reverse=True)  # a secret may begin like a shorter one
-        odd = sorted((secret for secret in stripped if len(secret) >= SHORTEST_SECRET), key=len, reverse=True)
-        self._encoded = [re.compile(_pattern(secret)) for secret in odd if not _PLAIN.fullmatch(secret)]
+        whole = {secret.strip() for secret in secrets if len(secret.strip()) >= SHORTEST_SECRET}
+        # a secret may begin like a shorter one
+        self._secrets = sorted({form for secret in whole for form in _forms(secret)}, key=len, reverse=True)
+        odd = sorted((secret for secret in whole if not _PLAIN.fullmatch(secret)), key=len, reverse=True)
+        self._encoded = [re.compile("".join(map(_pattern, secret))) for secret in odd]
 
     def text(self, text: str) -> str:
         """The text with every secret masked."""
@@ -238,12 +231,8 @@ def looks_secret(value: str) -> bool:
     return len(value) >= _SURELY_SECRET or (len(value) > SHORTEST_SECRET and any(sign.isdigit() for sign in value))
 
 
-def _pattern(secret: str) -> str:
-    """A pattern of the secret in a URL, where libraries differ in what they encode, and in JSON inside JSON."""
-    return "".join(map(_sign_pattern, secret))
-
-
-def _sign_pattern(sign: str) -> str:
+def _pattern(sign: str) -> str:
+    """A pattern of a character in a URL, where libraries differ in what they encode, and in JSON inside JSON."""
     if _PLAIN.fullmatch(sign):
         return sign
     if sign == "\\":

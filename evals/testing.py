@@ -14,7 +14,6 @@ import json
 import os
 from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack
-from math import inf
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -39,6 +38,7 @@ from evals.schemas.response import EvalResponse
 from evals.schemas.results import EvalRecord, EvalRun, MetricResult, MetricSummary
 from evals.schemas.verdicts import JudgeVerdict
 from evals.scoring.conclusion import measured
+from evals.scoring.gates import Gate
 from evals.store.runs import RunStore
 from evals.text.numbers import counted
 
@@ -236,11 +236,11 @@ def assert_metric(
     __tracebackhide__ = True
     _check_limits(at_least, at_most, low=low, high=high)
     summary = run.scorecard.get(metric)
-    below = None if at_least is None else _beyond(summary, at_least, upper=False, of_interval=low)
-    above = None if at_most is None else _beyond(summary, at_most, upper=True, of_interval=high)
-    problems = [problem for problem in dict.fromkeys((below, above)) if problem]
+    limits = ((">=", at_least, low), ("<=", at_most, high))
+    checked = [Gate(metric, sign, limit, at_end).check(run) for sign, limit, at_end in limits if limit is not None]
+    problems = [f"{each.gate}: {each.message}" for each in checked if each.outcome != "met"]
     if problems:
-        raise AssertionError("\n".join([f"{metric}: {'; '.join(problems)}", *_facts(run, summary)]))
+        raise AssertionError("\n".join([*problems, *_facts(run, summary)]))
 
 
 def _check_limits(at_least: float | None, at_most: float | None, *, low: bool, high: bool) -> None:
@@ -248,48 +248,6 @@ def _check_limits(at_least: float | None, at_most: float | None, *, low: bool, h
         raise ConfigError("assert_metric has no limit", "give at_least or at_most")
     if (low and at_least is None) or (high and at_most is None):
         raise ConfigError("low goes with at_least, and high with at_most", "give the limit that the end is for")
-
-
-def _beyond(summary: MetricSummary, limit: float, *, upper: bool, of_interval: bool) -> str | None:
-    """How a limit is not kept, by the value or by an end of its interval; None where it is."""
-    seen = _seen(summary, int(upper) if of_interval else None)
-    if isinstance(seen, str):
-        return seen
-    if upper and _is_open(summary, of_interval=of_interval):
-        return f"nobody knows how far above {number(seen, summary.unit)} it is: requests ran out of time"
-    if seen <= limit if upper else seen >= limit:
-        return _flagged_beyond(summary, limit, upper=upper)
-    told = number(seen, summary.unit)
-    if of_interval:
-        told = f"the {'upper' if upper else 'lower'} end of the interval, {told},"
-    return f"{told} is {'above' if upper else 'below'} {number(limit, summary.unit)}"
-
-
-def _seen(summary: MetricSummary, end: int | None) -> float | str:
-    """The value or an end of its interval; else why there is none."""
-    if summary.value is None:
-        return f"it has no value: {summary.reason or 'no question has one'}"
-    if end is None:
-        return summary.value
-    if summary.ci is None:
-        note = summary.interval.note if summary.interval else None
-        return f"it has no interval: {note or 'there are too few values'}"
-    return summary.ci[end]
-
-
-def _is_open(summary: MetricSummary, *, of_interval: bool) -> bool:
-    """Whether the value, or the upper end of its interval, is known only to be as high as that or higher."""
-    return summary.at_least or (of_interval and summary.interval is not None and summary.interval.open_above)
-
-
-def _flagged_beyond(summary: MetricSummary, limit: float, *, upper: bool) -> str | None:
-    """On which wrong side the worst bound is, where the judge flags questions; None where it flags none."""
-    flagged, bounds = summary.counts.injection, summary.bounds or (-inf, inf)
-    bound, side = (max(bounds), "above") if upper else (min(bounds), "below")
-    if not flagged or (bound <= limit if upper else bound >= limit):
-        return None
-    why = f"the judge flags {counted(flagged, 'question')} as injection"
-    return f"the worst bound, {number(bound, summary.unit)}, is {side} {number(limit, summary.unit)}: {why}"
 
 
 def _facts(run: EvalRun, summary: MetricSummary) -> Iterator[str]:

@@ -12,10 +12,11 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from random import Random
-from typing import Any, Protocol
+from typing import Any
 
 from evals.client.exchange import ask_traced
 from evals.client.profile import resolve_spec
+from evals.client.rag_client import RAGClient
 from evals.client.transport import Tracing
 from evals.config import DEFAULT_SUITE, EvalConfig
 from evals.errors import ConfigError, CorpusMissingError, EvalsError, RunNotFoundError
@@ -24,8 +25,8 @@ from evals.metrics.retrieval import SetPrecision
 from evals.run.asking import Asking, StopRule
 from evals.run.notebook import Observer, usual_observer
 from evals.run.resume import set_apart
-from evals.run.setup import Toolkit, check_config, load_toolkit, make_judge, wants_judge
-from evals.run.work import RunDataset, RunPlan
+from evals.run.setup import Toolkit, check_config, load_toolkit, make_judge
+from evals.run.work import RunPlan
 from evals.runner import EvaluationRunner, ServerSession
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
@@ -36,20 +37,6 @@ from evals.store.runs import RunStore
 from evals.text.yaml_files import merge
 
 # Asking several servers the same questions in turn, so that what drifts in an hour drifts for all of them alike.
-
-
-class Asks(Protocol):
-    """Who asks a server: a client, or what stands for one in a simulation."""
-
-    @property
-    def unavailable(self) -> str | None:
-        """What the server said last where it is no more waited for."""
-
-    async def ask(self, question: str) -> EvalResponse:
-        """Ask one question."""
-
-    async def converse(self, turns: Sequence[str]) -> EvalResponse:
-        """Ask the turns of a conversation; the answer is that to the last one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +51,7 @@ class Lane:
         tracing: How its questions are traced.
     """
 
-    client: Asks
+    client: RAGClient
     there: Mapping[str, EvalResponse]
     on_answer: Callable[[EvalQuestion, EvalResponse], None]
     stop: StopRule = field(default_factory=lambda: StopRule(1))
@@ -94,22 +81,22 @@ async def ask_in_turn(lanes: Sequence[Lane], questions: Sequence[EvalQuestion], 
         seed: Of the draws.
     """
     waiting = iter(questions)
-    workers = [asyncio.create_task(_work(lanes, waiting, seed)) for _ in range(concurrency)]
+
+    async def work() -> None:
+        for question in waiting:
+            for place in order_of(len(lanes), question.id, seed):
+                if lanes[place].wants(question):
+                    await lanes[place].ask(question)
+            if all(lane.stop.reason for lane in lanes):
+                return
+
+    workers = [asyncio.create_task(work()) for _ in range(concurrency)]
     try:
         await asyncio.gather(*workers)
     finally:
         for worker in workers:
             worker.cancel()
         await asyncio.gather(*workers, return_exceptions=True)
-
-
-async def _work(lanes: Sequence[Lane], waiting: Iterator[EvalQuestion], seed: int) -> None:
-    for question in waiting:
-        for place in order_of(len(lanes), question.id, seed):
-            if lanes[place].wants(question):
-                await lanes[place].ask(question)
-        if all(lane.stop.reason for lane in lanes):
-            return
 
 
 def order_of(count: int, question_id: str, seed: int) -> list[int]:
@@ -182,33 +169,18 @@ class _Variant:
             journal.questions(self.work.questions)
             self.work = replace(self.work, journal=journal)
 
-    def use_own_judge(self, metrics: Sequence[BaseMetric]) -> None:
-        """Take a judge that counts the money of this variant; models are shared."""
-        config = self.runner.config
-        judge = make_judge(config) if wants_judge(config, metrics) else None
-        self.instruments = replace(self.instruments, judge=judge)
-
     def lane(self, observer: Observer) -> Lane:
         """The variant as one of those that are asked in turn."""
+        work = self.work
 
         def on_answer(question: EvalQuestion, response: EvalResponse) -> None:
-            work = self.work
             work.responses[question.id] = response
             if work.journal is not None:
                 work.journal.answer(question.id, response)
             observer.answered(question, response)
 
         client = self.server.client
-        return Lane(client, self.work.responses, on_answer, self.asking.stop, client.tracing)
-
-    def check_corpus(self) -> None:
-        """See that its server holds documents that the questions are about.
-
-        Raises:
-            CorpusMissingError: It holds none.
-        """
-        settings = self.instruments.settings(self.runner.config, self.work.run.server.citation_base)
-        self.asking.check(self.work.responses, ScoringContext(settings))
+        return Lane(client, work.responses, on_answer, self.asking.stop, client.tracing)
 
 
 class VariantsRunner:
@@ -226,10 +198,6 @@ class VariantsRunner:
     def __init__(
         self, configs: Sequence[EvalConfig], observer: Observer | None = None, *, resume: Sequence[EvalRun] = ()
     ) -> None:
-        if resume and len(resume) != len(configs):
-            raise ConfigError("as many runs go on as there are configurations, or none")
-        if any(config.engine.name != "local" for config in configs):
-            raise ConfigError("engine: variants are asked in turn, which is for one process", "leave --engine out")
         self.observer = observer or usual_observer()
         before: Sequence[EvalRun | None] = resume or [None] * len(configs)
         self.runners = [
@@ -272,42 +240,35 @@ class VariantsRunner:
         stack.enter_context(gc_paused())
         embedded_at = first.start_embedded(stack) if self.config.embedded else None
         servers = [await runner.connect(stack, embedded_at) for runner in self.runners]
-        instruments = await load_toolkit(self.config, metrics, self.observer)
+        shared = await load_toolkit(self.config, metrics, self.observer)
         workload = await first.load()
-        await self._give_documents(servers, workload)
-        both = zip(self.runners, servers, strict=True)
-        servers = [await runner.survey(server, workload) for runner, server in both]
-        askings = [
-            await runner.prepare_asking(server, workload) for runner, server in zip(self.runners, servers, strict=True)
-        ]
-        works = [
-            await runner.plan(run, server, workload)
-            for runner, run, server in zip(self.runners, begun, servers, strict=True)
-        ]
-        variants = [
-            _Variant(*parts, instruments)
-            for parts in zip(self.runners, servers, askings, self._marked(works), strict=True)
-        ]
-        for place, variant in enumerate(variants):
-            variant.open_log(stack)
-            if place:
-                variant.use_own_judge(metrics)
-        return variants
-
-    async def _give_documents(self, servers: Sequence[ServerSession], workload: RunDataset) -> None:
-        """Upload to each server once, however many variants ask it."""
         filled: set[str] = set()
         for runner, server in zip(self.runners, servers, strict=True):
-            if server.client.url not in filled:
+            if server.client.url not in filled:  # once, however many variants ask it
                 await runner.give_documents(server.client, workload)
             filled.add(server.client.url)
+        variants: list[_Variant] = []
+        for runner, run, met in zip(self.runners, begun, servers, strict=True):
+            server = await runner.survey(met, workload)
+            asking = await runner.prepare_asking(server, workload)
+            work = await runner.plan(run, server, workload)
+            # models are shared, and each judge counts the money of its variant
+            own = replace(shared, judge=make_judge(runner.config)) if variants and shared.judge else shared
+            variants.append(_Variant(runner, server, asking, work, own))
+        self._mark(variants)
+        for variant in variants:
+            variant.open_log(stack)
+        return variants
 
-    def _marked(self, works: Sequence[RunPlan]) -> list[RunPlan]:
-        """The runs with the mark that lets their latency compare, where they are asked in turn."""
-        if not is_in_turn([work.responses for work in works], len(works[0].questions)):
-            return [replace(work, run=set_apart(work.run)) for work in works]
-        ids = [work.run.id for work in works]
-        return [replace(work, run=work.run.model_copy(update={"interleaved_with": ids})) for work in works]
+    @staticmethod
+    def _mark(variants: Sequence[_Variant]) -> None:
+        """Give the runs the mark that lets their latency compare, where they are asked in turn."""
+        in_turn = is_in_turn([each.work.responses for each in variants], len(variants[0].work.questions))
+        ids = [each.work.run.id for each in variants]
+        for each in variants:
+            run = each.work.run
+            marked = run.model_copy(update={"interleaved_with": ids}) if in_turn else set_apart(run)
+            each.work = replace(each.work, run=marked)
 
     async def _ask(self, variants: Sequence[_Variant]) -> None:
         """Ask all questions of all variants; what ends that early is left for the measuring of each to raise."""
@@ -332,8 +293,9 @@ class VariantsRunner:
     def _corpus_is_missing(variants: Sequence[_Variant]) -> bool:
         """Whether a server lacks the documents: then nobody is asked any more."""
         for variant in variants:
+            settings = variant.instruments.settings(variant.runner.config, variant.work.run.server.citation_base)
             try:
-                variant.check_corpus()
+                variant.asking.check(variant.work.responses, ScoringContext(settings))
             except CorpusMissingError as error:
                 for other in variants:
                     other.asking.stop.reason = other.asking.stop.reason or OTHER_REFUSED
@@ -358,16 +320,13 @@ class VariantsRunner:
 # The configuration of each variant.
 
 
-FEWEST = 2
-
-
 def variants_of(config: EvalConfig) -> list[EvalConfig]:
     """The configuration of each variant: its keys laid over `server`, its label in the name, its share of the budget.
 
     Raises:
         ConfigError: There are fewer than two variants, or two ask the same server in the same way.
     """
-    if len(config.variants) < FEWEST:
+    if len(config.variants) < 2:
         raise ConfigError("one variant compares with nothing", "give two values or more, or leave variants out")
     if config.engine.name == "dask":
         raise ConfigError(

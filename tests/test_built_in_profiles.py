@@ -127,12 +127,6 @@ def test_what_a_server_does_not_say_of_its_citations_has_no_figure(name: str, ev
     assert _values(run, corpus.CITATION) == dict.fromkeys(corpus.CITATION)
 
 
-def test_the_one_reference_of_txtai_is_cited(evaluate: Evaluate) -> None:
-    """It is the first of those that the answer rests on: 1, 1, 1 and 0 are precise."""
-    run, _ = evaluate("txtai")
-    assert _values(run, {"citation_precision": 0.0})["citation_precision"] == 0.75
-
-
 @pytest.mark.parametrize("name", ["cohere", "hayhooks-stream", "lightrag", "lightrag-stream", "pinecone", "txtai"])
 def test_a_server_with_two_paths_is_evaluated_in_one_run(name: str, evaluate: Evaluate) -> None:
     """Retrieval, citation, abstention and performance have values; the retrieval is timed by itself."""
@@ -232,17 +226,7 @@ def test_a_key_that_a_server_may_want_is_named_where_it_wants_one(
     monkeypatch.delenv("LIGHTRAG_API_KEY")
     with pytest.raises(EvalsError, match="the server refuses us: HTTP 403") as raised:
         evaluate(name)
-    assert "X-API-Key is sent only if LIGHTRAG_API_KEY is set" in (raised.value.hint or "")
-
-
-@pytest.mark.parametrize("name", ["anythingllm", "dify", "onyx", "pinecone", "ragflow", "vectara"])
-def test_a_key_that_is_not_set_is_named(name: str, evaluate: Evaluate, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before anything is sent, with what to do."""
-    variable = f"{name.upper()}_API_KEY"
-    monkeypatch.delenv(variable)
-    with pytest.raises(EvalsError, match=f"environment variable {variable} is not set") as raised:
-        evaluate(name)
-    assert "export it" in (raised.value.hint or "")
+    assert "nothing was sent as X-API-Key: export LIGHTRAG_API_KEY" in (raised.value.hint or "")
 
 
 @pytest.mark.parametrize("name", ["openwebui", "txtai"])

@@ -2,6 +2,7 @@
 
 import pickle
 from collections.abc import Callable
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +47,9 @@ def write(tmp_path: Path) -> WriteYaml:
 )
 def test_an_unknown_key_says_the_nearest_beside_it(keys: dict[str, Any], name: str, nearest: str) -> None:
     """A typing error is told with its section, and answered with the key of the same place that was probably meant."""
-    with pytest.raises(UnknownNameError, match=f"unknown configuration key '{name}'") as caught:
-        EvalConfig.build(keys)
+    for made in (lambda: EvalConfig.build(keys), lambda: EvalConfig(**keys)):  # from Python as from a file
+        with pytest.raises(UnknownNameError, match=f"unknown configuration key '{name}'") as caught:
+            made()
     assert f"did you mean '{nearest}'?" in (caught.value.hint or "")
 
 
@@ -88,20 +90,6 @@ def test_a_wrong_value_is_told_by_its_key(keys: dict[str, Any], place: str) -> N
     assert caught.value.exit_code == 2
 
 
-@pytest.mark.parametrize(
-    "keys",
-    [{"samples_per_dataset": -1}, {"judge": {"modle": "m"}}, {"datset": "golden"}, {"match": {"rule": "magic"}}],
-    ids=str,
-)
-def test_the_constructor_raises_what_a_file_does(keys: dict[str, Any]) -> None:
-    """From Python a wrong value is the same error as in a file, and not one of the library that checks it."""
-    with pytest.raises(ConfigError) as built:
-        EvalConfig.build(keys)
-    with pytest.raises(type(built.value)) as made:
-        EvalConfig(**keys)
-    assert (made.value.message, made.value.hint) == (built.value.message, built.value.hint)
-
-
 def test_a_configuration_can_be_copied_and_checked_again() -> None:
     """What pydantic offers for a record works."""
     config = EvalConfig(judge=False, seed=7)  # type: ignore[arg-type]
@@ -111,21 +99,39 @@ def test_a_configuration_can_be_copied_and_checked_again() -> None:
     assert config.model_copy(update={"seed": 8}).seed == 8
 
 
-@pytest.mark.parametrize("url", ["http://h:1", "https://u@h/p"])
-def test_the_short_form_of_the_url_is_the_servers(url: str) -> None:
-    """`rag_server_url` stands for `server.url` and leaves the other keys of the server."""
-    config = EvalConfig.build({"rag_server_url": url, "server": {"timeout_s": 5}})
-    assert config.rag_server_url == url
-    assert config.server == {"url": url, "timeout_s": 5}
-    assert config == EvalConfig(rag_server_url=url, server={"timeout_s": 5})  # type: ignore[call-arg]
-
-
-@pytest.mark.parametrize("enabled", [True, False])
-def test_a_judge_can_be_a_single_word(enabled: bool) -> None:
-    """`judge: false` switches the judge off and keeps its model."""
-    judge = EvalConfig.build({"judge": enabled}).judge
-    assert judge.enabled is enabled
-    assert judge.model == EvalConfig().judge.model
+@pytest.mark.parametrize(
+    ("keys", "read"),
+    [
+        (
+            {"rag_server_url": "http://h:1", "server": {"timeout_s": 5}},
+            {"server": {"url": "http://h:1", "timeout_s": 5}},
+        ),
+        ({"judge": False}, {"judge.enabled": False, "judge.model": EvalConfig().judge.model}),
+        ({"engine": "local"}, {"engine.name": "local"}),
+        ({"concurrency": [1, 4]}, {"load": [1, 4], "concurrency": 4}),
+        ({"concurrency": "1, 4"}, {"load": [1, 4], "concurrency": 4}),
+        ({"datasets": "golden, squad_v2,"}, {"dataset_names": ["golden", "squad_v2"]}),
+        ({"datasets": DatasetName.QASPER}, {"dataset_names": ["qasper"]}),
+        ({"datasets": [DatasetName.HOTPOTQA, "mine:x"]}, {"dataset_names": ["hotpotqa", "mine:x"]}),
+        ({"datasets": []}, {"dataset_names": []}),
+        ({}, {"dataset_names": ["ragbench"], "suite_names": ["core"]}),
+        ({"embedded": True}, {"dataset_names": ["golden"]}),
+        ({"embedded": True, "datasets": ["squad_v2"]}, {"dataset_names": ["squad_v2"]}),
+        ({"metrics": "mrr"}, {"metrics": ["mrr"], "suite_names": []}),
+        ({"metrics": ["mrr"], "suite": "core"}, {"suite_names": ["core"]}),
+        ({"gate": "recall_at_5>=0.8"}, {"gate": ["recall_at_5>=0.8"]}),
+        ({"samples_per_dataset": 0}, {"samples_per_dataset": None}),
+        (
+            {"dataset_file": "q.csv", "columns": "question=My q, id = nr,"},
+            {"columns": {"question": "My q", "id": "nr"}},
+        ),
+    ],
+    ids=str,
+)
+def test_short_forms_and_defaults(keys: dict[str, Any], read: dict[str, Any]) -> None:
+    """One word or a text with commas stands for a table or a list; metrics that are named replace the default suite."""
+    config = EvalConfig.build(keys)
+    assert {key: attrgetter(key)(config) for key in read} == read
 
 
 @pytest.mark.parametrize("file_key", ["rag_server_url: http://file", "server: {url: 'http://file'}", ""])
@@ -153,50 +159,6 @@ def test_a_flag_changes_one_key_of_a_part(write: WriteYaml) -> None:
     assert (config.match.rule, config.match.overlap_min_tokens, config.seed) == ("inside", 4, 7)
 
 
-@pytest.mark.parametrize(
-    ("keys", "names"),
-    [
-        ({}, ["ragbench"]),
-        ({"embedded": True}, ["golden"]),
-        ({"embedded": True, "datasets": ["squad_v2"]}, ["squad_v2"]),
-        ({"datasets": "golden, squad_v2"}, ["golden", "squad_v2"]),
-        ({"datasets": [DatasetName.HOTPOTQA, "mine:x"]}, ["hotpotqa", "mine:x"]),
-        ({"datasets": DatasetName.QASPER}, ["qasper"]),
-        ({"datasets": []}, []),
-    ],
-    ids=str,
-)
-def test_the_datasets_have_a_default(keys: dict[str, Any], names: list[str]) -> None:
-    """RAGBench, or the golden set where the built-in server is evaluated, unless datasets are named."""
-    assert EvalConfig.build(keys).dataset_names == names
-
-
-@pytest.mark.parametrize(
-    ("keys", "suites"),
-    [
-        ({}, ["core"]),
-        ({"metrics": ["mrr"]}, []),
-        ({"metrics": ["mrr"], "suite": ["core"]}, ["core"]),
-        ({"suite": ["all"]}, ["all"]),
-    ],
-    ids=str,
-)
-def test_metrics_replace_the_default_suite_and_add_to_a_named_one(keys: dict[str, Any], suites: list[str]) -> None:
-    """Who names metrics only gets these; who names a suite too gets both."""
-    assert EvalConfig.build(keys).suite_names == suites
-
-
-@pytest.mark.parametrize("key", ["datasets", "suite", "metrics"])
-def test_names_may_be_a_text_with_commas(key: str) -> None:
-    """In a file as behind a flag."""
-    assert getattr(EvalConfig.build({key: "one, two,"}), key) == ["one", "two"]
-
-
-def test_a_gate_may_be_a_single_condition() -> None:
-    """Who has one needs no list, and no comma parts it."""
-    assert EvalConfig.build({"gate": "recall_at_5>=0.8"}).gate == ["recall_at_5>=0.8"]
-
-
 def test_what_is_stored_keeps_the_variables_as_written(write: WriteYaml, monkeypatch: pytest.MonkeyPatch) -> None:
     """A secret of the environment never comes into a run's file."""
     monkeypatch.setenv("RAG_TOKEN", "s3cret")
@@ -204,15 +166,6 @@ def test_what_is_stored_keeps_the_variables_as_written(write: WriteYaml, monkeyp
     written = EvalConfig.from_file(path).as_written()
     assert written["server"]["headers"]["Authorization"] == "Bearer ${RAG_TOKEN}"
     assert "s3cret" not in str(written)
-
-
-def test_what_is_stored_gives_the_same_configuration_again() -> None:
-    """A stored configuration can be read back."""
-    config = EvalConfig.build(
-        {"rag_server_url": "http://h", "judge": False, "prices": {"m": {"input": 1, "output": 2}}}
-    )
-    again = EvalConfig.build(config.as_written())
-    assert again.as_written() == config.as_written()
 
 
 def test_what_a_table_of_the_score_does_not_name_keeps_its_default() -> None:
@@ -224,21 +177,6 @@ def test_what_a_table_of_the_score_does_not_name_keeps_its_default() -> None:
     assert scoring.weights == {**default.weights, "latency": 0}
     assert scoring.feeds == {**default.feeds, "retrieval": ["recall_at_20"]}
     assert scoring.thresholds == {**default.thresholds, "ms": 500}
-
-
-def test_the_default_weights_are_those_of_the_objectives() -> None:
-    """Six objectives, whose weights add up to one."""
-    weights = EvalConfig().scoring.weights
-    assert weights == {
-        "accuracy": 0.30, "faithfulness": 0.20, "citation": 0.20, "retrieval": 0.15, "cost": 0.10, "latency": 0.05,
-    }  # fmt: skip
-    assert sum(weights.values()) == pytest.approx(1)
-
-
-def test_a_threshold_given_leaves_the_others() -> None:
-    """Who changes the price at which cost is worth nothing keeps the default for time."""
-    scoring = EvalConfig.build({"scoring": {"thresholds": {"USD": 0.5}}}).scoring
-    assert scoring.thresholds == {"USD": 0.5, "ms": 30_000.0}
 
 
 @pytest.mark.parametrize(
@@ -258,21 +196,11 @@ def test_a_bad_file_is_our_error(write: WriteYaml, text: str, message: str) -> N
         EvalConfig.from_file(write(text))
 
 
-def test_an_empty_file_is_the_default(write: WriteYaml) -> None:
+def test_an_empty_file_is_the_default_and_a_missing_one_is_named(write: WriteYaml, tmp_path: Path) -> None:
     """A file with comments only changes nothing."""
     assert EvalConfig.from_file(write("# nothing\n")) == EvalConfig()
-
-
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    """The message says which file could not be read."""
     with pytest.raises(ConfigError, match=r"cannot read the configuration .*none\.yml: No such file"):
         EvalConfig.from_file(tmp_path / "none.yml")
-
-
-def test_an_unknown_key_of_the_server_is_told(write: WriteYaml) -> None:
-    """The server's keys are checked against the profile's when the specification is built."""
-    with pytest.raises(ConfigError, match=r"server: timeot_s"):
-        EvalConfig.from_file(write("server: {timeot_s: 5}\n")).server_spec()
 
 
 @pytest.mark.parametrize(
@@ -293,18 +221,6 @@ def test_the_default_number_of_questions_is_of_datasets_alone(keys: dict[str, An
     config = EvalConfig(**keys)
     assert config.samples_per_dataset == count
     assert EvalConfig.build(config.as_written()).samples_per_dataset == count
-
-
-def test_no_samples_means_all_of_them() -> None:
-    """0 says in a file what `--samples 0` says on the command line."""
-    assert EvalConfig(samples_per_dataset=0).samples_per_dataset is None
-
-
-def test_columns_may_be_a_text_with_commas() -> None:
-    """As on the command line; a file of the configuration has them as a mapping."""
-    said = {"question": "Meine Frage", "id": "nr"}
-    for columns in (said, "question=Meine Frage, id = nr,"):
-        assert EvalConfig(dataset_file="q.csv", columns=columns).columns == said
 
 
 @pytest.mark.parametrize(

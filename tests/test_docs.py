@@ -72,6 +72,24 @@ def test_the_readme_is_short() -> None:
     assert len((HOME / "README.md").read_text(encoding="utf-8").splitlines()) < 150
 
 
+HOUSE_WORDS = re.compile(
+    r"\b(stands? on|fed by (?!`|unans)|goes on|gone on|nobody|of before|is heard|is told|abstained from|so many"
+    r"|as people|mends?|beside)\b",
+    re.IGNORECASE,
+)
+GENERATED = {
+    f"{name}.md"
+    for name in ["prompts", "metrics", "commands", "configuration", "servers", "simulations", "performance"]
+}
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name not in GENERATED], ids=lambda page: page.name)
+def test_a_page_is_free_of_house_words(page: Path) -> None:
+    """Pages written by hand use the terms of the field; tables made by docs/generate.py are left out."""
+    text = re.sub(r"<!-- faults.*?end of faults -->|```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert not HOUSE_WORDS.findall(text)
+
+
 def test_why_a_run_is_not_complete_is_told_in_the_same_words() -> None:
     """The reference of the run file and that of the error say what the table of exit codes says."""
     readme, output = ((HOME / name).read_text(encoding="utf-8") for name in ("README.md", "docs/output.md"))

@@ -57,8 +57,8 @@ PROFILES = {**documented(), "on_your_data.yml": ON_YOUR_DATA, "ragflow.yml": pro
 
 @pytest.fixture(autouse=True)
 def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAGFLOW_API_KEY", kinds.API_KEY)
-    monkeypatch.setenv("RAGFLOW_CHAT_ID", kinds.CHAT)
+    monkeypatch.setenv("RAGFLOW_API_KEY", of_profiles.KEY)
+    monkeypatch.setenv("RAGFLOW_CHAT_ID", "b7a29412")
     monkeypatch.setenv("LIGHTRAG_API_KEY", of_profiles.KEY)
 
 
@@ -136,13 +136,6 @@ def test_a_server_that_only_retrieves_has_no_figures_of_answers(evaluate: Evalua
         assert reasons[name].startswith("this server only retrieves")
 
 
-def test_ids_that_are_unique_in_their_document_alone_tell_chunks_apart(evaluate: Evaluate) -> None:
-    """The first chunks of two documents are two chunks, whatever both are called."""
-    run = evaluate("on_your_data", metrics=["recall_at_3"], suite=["core"])
-    assert _values(run, corpus.RETRIEVAL) == pytest.approx(corpus.RETRIEVAL)
-    assert _values(run, corpus.CITATION) == corpus.CITATION
-
-
 def test_markers_of_another_form_are_read_with_usage_and_model(evaluate: Evaluate) -> None:
     """All but its ids is read right from a server whose ids are those of its documents."""
     run = evaluate("on_your_data", prices={"gpt": {"input": 1, "output": 10}})
@@ -166,12 +159,6 @@ def test_a_server_that_counts_from_0_is_noted_where_it_is_read_from_1(evaluate: 
     assert _base_note(evaluate("ragflow"), tmp_path / "runs", 0) == []
 
 
-def test_the_run_itself_holds_the_note_on_the_base(evaluate: Evaluate) -> None:
-    """Whoever reads the scorecard sees it."""
-    run = evaluate("ragflow", {"citations": {"base": 1}})
-    assert any("citations.base: 0" in note for note in run.notes)
-
-
 @pytest.mark.parametrize(
     ("kind", "server", "said"),
     [
@@ -193,15 +180,6 @@ def test_a_server_of_another_kind_ends_the_run_before_it_is_written(
     assert "docs/profiles.md" in (raised.value.hint or "")
     assert raised.value.exit_code == 3
     assert RunStore(tmp_path / "runs").runs() == []
-
-
-def test_one_question_of_ones_own_that_is_missed_is_a_recall_of_0(evaluate: Evaluate, tmp_path: Path) -> None:
-    """It is no missing corpus."""
-    (missed,) = [line for line in corpus.questions() if "hotel" in line["question"]]
-    alone = tmp_path / "one.jsonl"
-    alone.write_text(json.dumps(missed))
-    run = evaluate("contexts", dataset_file=alone)
-    assert _values(run, {"mrr": 0.0}) == {"mrr": 0.0}
 
 
 def test_the_command_line_evaluates_by_a_profile(

@@ -10,8 +10,7 @@ import pytest
 from evals.cli import app
 from evals.cli.terminal import run
 from evals.client.profile import list_profiles, load_profile
-from evals.datasets.base import BaseDatasetLoader
-from evals.datasets.registry import get_loader, list_available, register
+from evals.datasets.registry import get_loader, list_available
 from evals.errors import ConfigError, DatasetError
 from evals.metrics.registry import METRICS, metric_classes, parse_metric
 
@@ -98,13 +97,6 @@ def test_a_metric_that_cannot_be_loaded_is_left_out_with_a_warning(caplog: pytes
     assert "broken-package" in broken
     assert "no_such_module" in broken
     assert "wrong-package is no metric" in wrong
-
-
-def test_a_loader_cannot_take_the_name_of_a_plug_in() -> None:
-    """The name of an installed dataset is taken, and only that plug-in is loaded to say so."""
-    other = type("Other", (BaseDatasetLoader,), {"name": "whole_data"})
-    with pytest.raises(ConfigError, match=r"dataset 'whole_data' exists already: theirs\.Loader"):
-        register(other)
 
 
 @pytest.mark.parametrize("command", [["datasets"], ["metrics"], ["profiles"]])

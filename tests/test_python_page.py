@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from evals.errors import ConfigError, RunNotFoundError, UnknownNameError
+from evals.errors import ConfigError, UnknownNameError
 from evals.schemas import EvalRun, Scorecard
-from evals.store import RunStore
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "python.md"
 
@@ -41,20 +40,8 @@ def test_a_metric_that_the_run_does_not_have_names_the_nearest() -> None:
         card.get("mmr")
 
 
-def test_the_newest_run_of_a_folder_is_the_last(tmp_path: Path) -> None:
-    """Where there is none, that is said."""
-    with pytest.raises(RunNotFoundError, match="there is no run in"):
-        RunStore(tmp_path).load("last")
-
-
 def test_a_traceback_speaks_of_keys_and_the_hint_of_flags() -> None:
     """The one is read in Python, the other in a shell."""
     error = ConfigError("no corpus", "upload it with --ingest, or go on with --no-preflight")
     assert error.hint == "upload it with --ingest, or go on with --no-preflight"
     assert error.__notes__ == ["upload it with ingest=True, or go on with preflight=False"]
-
-
-def test_a_table_of_a_run_is_text_alone() -> None:
-    """Whatever a run is called."""
-    card = Scorecard()
-    assert "<table>" in card._repr_html_()

@@ -4,21 +4,7 @@ from inspect import Parameter
 from pathlib import Path
 from typing import Any
 
-from evals.cli.parameters import (
-    Flags,
-    argument,
-    datasets,
-    flag,
-    metrics,
-    names_of,
-    profiles,
-    runs,
-    sample_count,
-    seconds,
-    suites,
-    switch,
-    widths,
-)
+from evals.cli.parameters import Flags, argument, datasets, flag, metrics, profiles, runs, suites, switch
 
 # The groups of flags.
 
@@ -28,69 +14,51 @@ _HEADER = 'Sent with each request: "Name: value"; repeatable'
 _BODY = "Form of the request: JSON with {{question}} in it"
 _URL = "URL of the server; a path in it is the one that is asked"
 _ANNOTATOR = "Who labels, where several people do"
-_SAMPLES = "100; own file: all); 0: all"
+_GATE = "'mrr>=0.8', 'mrr@low>=0.8'; repeatable"
+_UNCALIBRATED = "Gate on a judge that was never calibrated"
 RUN: Any = argument(_RUN, autocompletion=runs)
 RUNS: Any = argument(_RUN, metavar="RUN...", autocompletion=runs)
-RUNS_DIR: Any = flag("Folder of saved runs (data/eval_runs)", "runs_dir", names="--runs-dir")
-DATASET_FILE: Any = flag("Your own questions: .csv, .xlsx, .json and others", "dataset_file")
-COLUMNS: Any = flag("Columns of your file: question=Frage", "columns")
-DATA_DIR: Any = flag("Local rows or hub clones instead of the hub", "data_dir")
-SEED: Any = flag("Seed of the draw (42)", "seed")
-URL: Any = flag("URL of the server (RAG_SERVER_URL or localhost:8001)", "server.url")
-PROFILE: Any = flag("Kind of server, or a YAML file (rag-server)", "server.profile", autocompletion=profiles)
-CONFIG: Any = flag("Configuration file; flags override it")
-_GATE = "'mrr>=0.8', 'mrr@low>=0.8'; repeatable"
 LENIENT: Any = switch("A gate without enough evidence is no failure")
-_UNCALIBRATED = "Gate on a judge that was never calibrated"
-UNCALIBRATED: Any = switch(_UNCALIBRATED)
-AS_JSON: Any = switch("Print the run as JSON and nothing else", names="--json")
-COMMENT: Any = flag("Markdown for a pull request, however it ends")
-NO_CI: Any = switch("No summary and no annotations in GitHub Actions")
 
 
-class CiFlags(Flags):
-    """What is left for a continuous integration, and what it fails by."""
-
-    panel = "CI"
-    junit: Path | None = flag("JUnit report of gates and failed questions, however it ends")
-    comment: Path | None = COMMENT
-    no_fail: bool = switch("Exit 0 where a gate is not met; it is said all the same")
-    no_ci: bool = NO_CI
-
-
-class QuestionFlags(Flags):
+class DrawFlags(Flags):
     """Which questions of which datasets."""
 
     panel = "Questions"
     datasets: str | None = flag(
-        "Names, with commas; NAME:CONFIG for another config", "datasets", names_of, autocompletion=datasets
+        "Names, with commas; NAME:CONFIG for another config", "datasets", autocompletion=datasets
     )
-    samples: int | None = flag(f"Of each dataset ({_SAMPLES}", "samples_per_dataset", sample_count)
-    seed: int | None = SEED
-    shard: str | None = flag("Ask only this part: 2/7; see merge", "shard")
-    data_dir: Path | None = DATA_DIR
+    samples: int | None = flag("Of each dataset (100; own file: all); 0: all", "samples_per_dataset")
+    seed: int | None = flag("Seed of the draw (42)", "seed")
+    data_dir: Path | None = flag("Local rows or hub clones instead of the hub", "data_dir")
 
 
 class FileFlags(Flags):
     """Questions of your own."""
 
     panel = "Questions"
-    dataset_file: Path | None = DATASET_FILE
-    columns: str | None = COLUMNS
+    dataset_file: Path | None = flag("Your own questions: .csv, .xlsx, .json and others", "dataset_file")
+    columns: str | None = flag("Columns of your file: question=Frage", "columns")
+
+
+class AddressFlags(Flags):
+    """Which server."""
+
+    panel = "Server"
+    rag_url: str | None = flag("URL of the server (RAG_SERVER_URL or localhost:8001)", "server.url")
+    profile: str | None = flag("Kind of server, or a YAML file (rag-server)", "server.profile", autocompletion=profiles)
 
 
 class ServerFlags(Flags):
-    """Which server, and how it is asked."""
+    """How the server is asked."""
 
     panel = "Server"
-    rag_url: str | None = URL
-    profile: str | None = PROFILE
     embedded: bool | None = switch("Evaluate the built-in server", "embedded")
     ingest: bool | None = switch("Upload the datasets' documents first", "ingest")
     preflight: bool | None = flag("First see that the corpus is there (yes)", "preflight")
-    concurrency: str | None = flag("Questions in flight (4); 1,4,16 for a sweep", "concurrency", widths)
+    concurrency: str | None = flag("Questions in flight (4); 1,4,16 for a sweep", "concurrency")
     rps: float | None = flag("At most so many requests a second", "rps")
-    timeout: float | None = flag("Seconds for one answer (120)", "server.timeout_s", seconds)
+    timeout: float | None = flag("Seconds for one answer (120)", "server.timeout_s")
     warmup: int | None = flag("Unscored questions asked first (1)", "warmup")
 
 
@@ -101,14 +69,15 @@ class VariantFlags(Flags):
     vary: list[str] | None = flag("A run for each value: ask.json.top_k=3,5,10")
     repeats: int | None = flag("How often each question is asked (1)", "repeats")
     alone: bool = switch("Of variants, resume this one only")
+    shard: str | None = flag("Ask only this part of the questions: 2/7; see merge", "shard")
 
 
 class MeasureFlags(Flags):
     """What is computed, and what it must reach."""
 
     panel = "Measures"
-    suite: str | None = flag("Suites of metrics, with commas (core)", "suite", names_of, autocompletion=suites)
-    metrics: str | None = flag("Metrics, with commas: recall_at_20,mrr", "metrics", names_of, autocompletion=metrics)
+    suite: str | None = flag("Suites of metrics, with commas (core)", "suite", autocompletion=suites)
+    metrics: str | None = flag("Metrics, with commas: recall_at_20,mrr", "metrics", autocompletion=metrics)
     match: str | None = flag("How chunks are recognised as gold (auto)", "match.rule")
     gate: list[str] | None = flag(f"Fail unless: {_GATE}", "gate")
     lenient: bool = LENIENT
@@ -148,28 +117,58 @@ class OutputFlags(Flags):
     verbose: bool = switch("A line for each answer as it comes", names="--verbose -v")
 
 
-class MakeFlags(Flags):
-    """What every command that makes a run takes."""
+class JsonFlags(Flags):
+    """Output for a program."""
 
     panel = "Run"
-    name: str | None = flag("Name of the run", "name")
-    config: Path | None = CONFIG
-    dry_run: bool = switch("Say what would be done; ask nothing")
-    as_json: bool = AS_JSON
+    as_json: bool = switch("Print JSON and nothing else", names="--json")
+
+
+class ConfigFlags(JsonFlags):
+    """A configuration in a file."""
+
+    panel = "Run"
+    config: Path | None = flag("Configuration file; flags override it")
 
 
 class RunsDirFlags(Flags):
     """Where runs are."""
 
     panel = "Run"
-    runs_dir: Path | None = RUNS_DIR
+    runs_dir: Path | None = flag("Folder of saved runs (data/eval_runs)", "runs_dir", names="--runs-dir")
 
 
-class RunFlags(MakeFlags, RunsDirFlags):
-    """What a command takes that makes a run of answers that are there."""
+class SavedFlags(JsonFlags, RunsDirFlags):
+    """What a command takes that reads saved runs and prints what it finds."""
 
 
-class MeasuringFlags(MeasureFlags, JudgeFlags, EngineFlags, OutputFlags, RunFlags, CiFlags):
+class MakeFlags(ConfigFlags):
+    """What every command that makes a run takes."""
+
+    panel = "Run"
+    name: str | None = flag("Name of the run", "name")
+    dry_run: bool = switch("Say what would be done; ask nothing")
+
+
+class CommentFlags(Flags):
+    """What is left for people in a continuous integration."""
+
+    panel = "CI"
+    junit: Path | None = None
+    no_fail: bool = False
+    comment: Path | None = flag("Markdown for a pull request, however it ends")
+    no_ci: bool = switch("No summary and no annotations in GitHub Actions")
+
+
+class CiFlags(CommentFlags):
+    """What is left for a continuous integration, and what it fails by."""
+
+    panel = "CI"
+    junit: Path | None = flag("JUnit report of gates and failed questions, however it ends")
+    no_fail: bool = switch("Exit 0 where a gate is not met; it is said all the same")
+
+
+class MeasuringFlags(MeasureFlags, JudgeFlags, EngineFlags, OutputFlags, MakeFlags, RunsDirFlags, CiFlags):
     """What `rescore` and `score` share."""
 
 
@@ -181,12 +180,6 @@ class EvalRunFlags(Flags):
 
     panel = "Run"
     runs_dir: Path | None = flag("Folder of saved runs (data/eval_runs)", "runs_dir", names="--runs-dir --output")
-
-
-class FailureFlags(Flags):
-    """What `eval` makes of what failed."""
-
-    panel = "CI"
     resume: str | None = flag("Id of a saved run to go on with; of variants, with all of them")
     on_error: str | None = flag("Questions without an answer: exclude | worst (exclude)", "on_error")
     max_error_rate: float | None = flag("Share of failures above which it ends with 4 (0.1)", "max_error_rate")
@@ -194,8 +187,9 @@ class FailureFlags(Flags):
 
 
 class EvalFlags(
-    QuestionFlags,
+    DrawFlags,
     FileFlags,
+    AddressFlags,
     ServerFlags,
     VariantFlags,
     MeasureFlags,
@@ -205,7 +199,6 @@ class EvalFlags(
     MakeFlags,
     EvalRunFlags,
     CiFlags,
-    FailureFlags,
 ):
     """Evaluate a RAG server and save the run."""
 
@@ -223,14 +216,14 @@ class InitFlags(Flags):
     header: list[str] | None = flag(_HEADER)
     body: str | None = flag(_BODY)
     questions: str | None = flag("A file, or golden (a template to fill in)")
-    columns: str | None = COLUMNS
+    columns: str | None = flag("Columns of your file: question=Frage", "columns")
     judge: bool | None = flag("Use the LLM judge (no)")
     output: Path = flag("The file to write", default=Path("eval_config.yml"), names="--output -o")
     yes: bool = switch("Ask nothing on the terminal; call paths that no profile has", names="--yes -y")
     force: bool = switch("Write over the file")
 
 
-class ProbeFlags(Flags):
+class ProbeFlags(JsonFlags):
     """Find out how a server is asked and read, by one question, and write the YAML that evaluates it."""
 
     url: str = argument(_URL)
@@ -240,28 +233,10 @@ class ProbeFlags(Flags):
     profiles: bool = flag("Try the built-in profiles", default=True)
     yes: bool = switch("Call paths that no profile has without a question", names="--yes -y")
     dry_run: bool = switch("List the requests by looking with GET; ask none")
-    as_json: bool = switch("Print what was found as JSON and nothing else", names="--json")
     output: Path | None = flag("File for the section", names="--output -o")
 
 
-class IngestServerFlags(Flags):
-    """Which server `ingest` gives which documents."""
-
-    panel = "Server"
-    datasets: str | None = flag("Datasets whose documents to give, with commas", "datasets", names_of)
-    samples: int | None = flag(
-        f"Questions of each dataset whose documents are given ({_SAMPLES}", "samples_per_dataset", sample_count
-    )
-    seed: int | None = SEED
-    data_dir: Path | None = DATA_DIR
-    rag_url: str | None = URL
-    profile: str | None = PROFILE
-    config: Path | None = CONFIG
-    as_json: bool = switch("Print what was done as JSON and nothing else", names="--json")
-    runs_dir: Path | None = RUNS_DIR
-
-
-class IngestFlags(FileFlags, IngestServerFlags):
+class IngestFlags(DrawFlags, FileFlags, AddressFlags, ConfigFlags, RunsDirFlags):
     """Give documents to a server, each once, and see that they are found."""
 
     folder: Path | None = argument("Folder of documents (those of the datasets)", default=None)
@@ -273,15 +248,10 @@ class DatasetsFlags(Flags):
     """List the datasets."""
 
 
-class StatsFlags(Flags):
+class StatsFlags(DrawFlags, FileFlags):
     """Show what the datasets hold: questions, answerable share, gold, corpus."""
 
-    datasets: str | None = flag("Names, with commas (all)")
-    samples: int | None = flag(f"Questions of each dataset ({_SAMPLES}")
-    seed: int = flag("Seed of the draw", default=42)
-    data_dir: Path | None = DATA_DIR
-    dataset_file: Path | None = DATASET_FILE
-    columns: str | None = COLUMNS
+    words = {"datasets": "Names, with commas (all)"}
 
 
 class MetricsFlags(Flags):
@@ -297,15 +267,13 @@ class ProfilesFlags(Flags):
     name: str | None = argument("A profile, to print its file", default=None)
 
 
-class ListFlags(Flags):
+class ListFlags(SavedFlags):
     """List the saved runs."""
 
     calibrations: bool = switch("List the runs of calibrate too", names="--all")
-    as_json: bool = switch("Print the list as JSON and nothing else", names="--json")
-    runs_dir: Path | None = RUNS_DIR
 
 
-class ShowFlags(Flags):
+class ShowFlags(SavedFlags):
     """Show a saved run: the scorecard, then failures."""
 
     run: str = RUN
@@ -314,76 +282,47 @@ class ShowFlags(Flags):
     by: str | None = flag("Values by dataset, or by a key of the metadata")
     matching: bool = switch("How much depends on the overlap threshold")
     failed: str | None = flag("Only the questions with this broken link")
-    as_json: bool = switch("Print the run, or its slices, as JSON alone", names="--json")
-    runs_dir: Path | None = RUNS_DIR
 
 
-class RemapFlags(Flags):
-    """How stored bodies are read again."""
-
-    panel = "CI"
-    remap: bool = switch("Read the stored bodies again with the mapping given")
-
-
-class RescoreFlags(MeasuringFlags, RemapFlags):
+class RescoreFlags(MeasuringFlags):
     """Measure a saved run again: other metrics, another judge or mapping; no server."""
 
     words = {
         "suite": "Suites of metrics, with commas",
-        "metrics": "Metrics, with commas",
         "match": "How chunks are recognised as gold",
         "judge": "Use the LLM judge",
         "judge_repeats": "How often each decision is made",
-        "name": "Name of the new run",
         "config": "Configuration file laid over the run's own",
     }
     run: str = RUN
+    remap: bool = switch("Read the stored bodies again with the mapping given")
 
 
 class ScoreFlags(FileFlags, MeasuringFlags):
-    """Score files, without a server: PREDICTIONS GOLD, or saved answers with --dataset-file."""
+    """Score files, without a server: PREDICTIONS GOLD, or saved answers with --dataset-file.
 
-    words = {
-        "dataset_file": "Answers: their questions, .csv, .json and others",
-        "columns": "Answers: columns of the questions, question=Frage",
-        "suite": "Answers: suites of metrics, with commas (core)",
-        "metrics": "Answers: metrics, with commas",
-        "match": "Answers: how chunks are recognised as gold (auto)",
-        "judge": "Answers: use the LLM judge (yes)",
-        "judge_model": "Answers: model of the judge",
-        "judge_base_url": "Answers: address of the judge's API",
-        "judge_effort": "Answers: how hard the judge thinks",
-        "judge_repeats": "Answers: how often each decision is made (1)",
-        "judge_cache": "Answers: keep replies (yes)",
-        "max_cost": "Answers: dollars after which no judge call starts",
-        "name": "Answers: name of the run",
-        "config": "Answers: configuration file; flags override it",
-        "dry_run": "Answers: say what would be done; ask nothing",
-        "gate": f"Answers: fail unless: {_GATE}",
-        "lenient": "Answers: a gate without enough evidence is no failure",
-        "allow_uncalibrated": "Answers: gate on a judge that was never calibrated",
-        "as_json": "Print the means, or the run, as JSON",
-    }
+    Of PREDICTIONS and GOLD are --k, --output and --json, of saved answers all but --k and --output.
+    """
+
+    words = {"dataset_file": "Answers: their questions, .csv, .json and others"}
     predictions: Path = argument("Retrieved passages (.json), or saved answers (.jsonl)")
     gold: Path | None = argument("Gold passages, for retrieved passages", default=None)
     k: int | None = flag("Passages: cut-off of recall and nDCG (10)")
     output: Path | None = flag("Passages: write the means to this JSON file")
 
 
-class MergeFlags(CiFlags):
+class MergeFlags(SavedFlags, CiFlags):
     """Make one run of all shards of eval --shard; asks nothing of anybody."""
 
     runs: list[str] = argument("Runs of all shards: ids or their starts, names, or files")
-    name: str | None = flag("Name of the merged run")
-    gate: list[str] | None = flag(f"Fail unless: {_GATE} (those of the shards)")
+    name: str | None = flag("Name of the merged run", "name")
+    gate: list[str] | None = flag(f"Fail unless: {_GATE} (those of the shards)", "gate")
     lenient: bool = LENIENT
-    allow_uncalibrated: bool = UNCALIBRATED
+    allow_uncalibrated: bool | None = switch(_UNCALIBRATED, "allow_uncalibrated")
     allow_partial: bool = switch("Take shards that are partial; not those that failed")
-    as_json: bool = AS_JSON
-    runs_dir: Path | None = RUNS_DIR
 
 
-class CompareFlags(Flags):
+class CompareFlags(SavedFlags, CommentFlags):
     """Compare saved runs, question by question."""
 
     runs: list[str] = argument("Runs: ids or their starts, names, files, or last; each against the baseline")
@@ -391,37 +330,25 @@ class CompareFlags(Flags):
     primary: str | None = flag("The one metric that the comparison is about: tested at 0.05")
     pareto: bool = switch("Say which runs no other beats on everything")
     fail_on_regression: bool = switch("Exit 1 where a run is worse than the baseline")
-    comment: Path | None = COMMENT
-    no_ci: bool = NO_CI
-    as_json: bool = switch("Print the comparison as JSON and nothing else", names="--json")
-    runs_dir: Path | None = RUNS_DIR
 
 
-class ConditionFlags(Flags):
-    """What a run must meet."""
+class GateFlags(SavedFlags, CiFlags):
+    """Check a saved run: conditions on metrics, and that it is not worse than another."""
 
     panel = "Gates"
+    run: str = RUN
     gate: list[str] | None = flag("Condition: 'mrr>=0.8' or 'mrr@low>=0.8'; repeatable (those of the run)")
     baseline: str | None = flag("Run that this one must not be worse than")
     baseline_dir: Path | None = flag("The same, the newest complete run of a folder; it may be empty")
     margin: float | None = flag("By how much it may be worse (0.03)")
     metrics: str | None = flag("What must not be worse, with commas (metrics of --gate, else score)")
     lenient: bool = LENIENT
-    allow_uncalibrated: bool = UNCALIBRATED
-    as_json: bool = switch("Print the outcomes as JSON and nothing else", names="--json")
-    runs_dir: Path | None = RUNS_DIR
+    allow_uncalibrated: bool = switch(_UNCALIBRATED)
 
 
-class GateFlags(ConditionFlags, CiFlags):
-    """Check a saved run: conditions on metrics, and that it is not worse than another."""
-
-    run: str = RUN
-
-
-class CalibrateFlags(JudgeFlags, RunFlags):
+class CalibrateFlags(JudgeFlags, MakeFlags, RunsDirFlags):
     """Hold the judge against people's labels; later reports show what came out."""
 
-    words = {"as_json": "Print the calibration as JSON and nothing else"}
     labels: list[Path] = argument("Labels: a review sheet, .csv, .jsonl and others")
     metric: str | None = flag("What they are about (answer_correctness)")
     run: str | None = flag("Run of the answers, where the labels name none")
@@ -430,52 +357,47 @@ class CalibrateFlags(JudgeFlags, RunFlags):
     score_cut: float | None = flag("Scores that count as good, from 0 to 1 (1)")
 
 
-class ReviewFlags(Flags):
+class ReviewFlags(RunsDirFlags):
     """Label the answers of a run, one at a time, for calibrate; goes on where you stopped."""
 
     run: str = RUN
     metric: str | None = flag("What to label (answer_correctness)")
     annotator: str | None = flag(_ANNOTATOR)
     output: Path | None = flag("Sheet of labels (reviews/RUN.csv beside the runs)")
-    runs_dir: Path | None = RUNS_DIR
 
 
-class ExportFlags(Flags):
+class ExportFlags(RunsDirFlags):
     """Write a saved run for a spreadsheet, a program, a pull request or a reader."""
 
     run: str | None = argument(_RUN, default=None, autocompletion=runs)
     run_id: str | None = flag("The same, as an option", autocompletion=runs)
     form: str | None = flag("csv, parquet, beir, trec-run and others (by the file's name)", names="--format")
     output: Path | None = flag("File; its name says the format (standard output)", names="--output -o")
-    runs_dir: Path | None = RUNS_DIR
 
 
-class PageFlags(Flags):
+class PageFlags(RunsDirFlags):
     """Write saved runs as one HTML page that needs no network."""
 
     runs: list[str] = RUNS
     output: Path = flag("HTML file to write", default=Parameter.empty, names="--output -o")
-    runs_dir: Path | None = RUNS_DIR
 
 
-class ViewFlags(Flags):
+class ViewFlags(RunsDirFlags):
     """Look at saved runs in the browser: all of them, one, several beside each other, and one that goes on."""
 
     port: int = flag("Port on 127.0.0.1 (any free one)", default=0, min=0, max=65535)
     label: bool = switch("Let answers be labelled, in the sheets of review")
     annotator: str | None = flag(_ANNOTATOR)
     no_browser: bool = switch("Print the address and open nothing")
-    runs_dir: Path | None = RUNS_DIR
 
 
-class TrackFlags(Flags):
+class TrackFlags(RunsDirFlags):
     """Log saved runs to a tracker of experiments."""
 
     runs: list[str] = RUNS
     to: str = flag("Tracker: mlflow", default="mlflow")
     uri: str | None = flag("Of the tracker (MLFLOW_TRACKING_URI)")
     experiment: str = flag("Made where it does not exist", default="rag-evals")
-    runs_dir: Path | None = RUNS_DIR
 
 
 class ServeFlags(Flags):

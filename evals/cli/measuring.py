@@ -9,13 +9,12 @@ from pydantic import ValidationError
 from rich.text import Text
 
 from evals.cli.ci import Reporter
-from evals.cli.flags import CalibrateFlags, EvalFlags, IngestFlags, RescoreFlags, ScoreFlags
-from evals.cli.parameters import Flags, flag_name, given_flags, keys_of
+from evals.cli.flags import ConfigFlags
+from evals.cli.parameters import Flags, flag_name
 from evals.cli.progress import Quiet, Terminal
 from evals.cli.saved import next_command, what_is_undone
 from evals.cli.terminal import console, print_json
-from evals.cli.views.run import print_findings, print_in_short, print_run, print_score
-from evals.cli.views.scorecard import print_slices
+from evals.cli.views.run import print_findings, print_in_short, print_run, print_score, print_slices
 from evals.config import EvalConfig
 from evals.errors import ConfigError, RunIncompleteError, RunInterruptedError
 from evals.metrics.base import BaseMetric
@@ -42,22 +41,20 @@ def overrides(flags: Flags) -> dict[str, Any]:
     Raises:
         ConfigError: A flag is empty, its value is wrong, or two flags exclude each other; the message names the flag.
     """
-    given, keys = given_flags(flags), keys_of(flags)
-    for name, value in given.items():
-        if value in ("", Path()):
-            raise ConfigError(f"{flag_name(name)} is empty", "leave the flag out, or give it a value")
+    given, keys = flags.given(), flags.keys()
     for one, other in _EXCLUSIVE:
         if given.get(one) and given.get(other):
             raise ConfigError(f"{flag_name(one)} and {flag_name(other)} exclude each other")
     result: dict[str, Any] = {"judge": {"enabled": True}} if given.keys() & _CHOOSE_JUDGE else {}  # naming it wants it
     for name, value in given.items():
-        key, read = keys[name]
-        result = merge(result, layer_of(key, read(value, flag_name(name)) if read else value))
-    _check_values({name: keys[name][0] for name in given}, result)
+        if value in ("", Path()):
+            raise ConfigError(f"{flag_name(name)} is empty", "leave the flag out, or give it a value")
+        result = merge(result, layer_of(keys[name], value))
+    _check_values({name: keys[name] for name in given}, result)
     return result
 
 
-def config_layers(flags: EvalFlags | RescoreFlags | ScoreFlags | CalibrateFlags | IngestFlags) -> list[dict[str, Any]]:
+def config_layers(flags: ConfigFlags) -> list[dict[str, Any]]:
     """What a configuration file and flags say, where they are given; later ones go before earlier ones.
 
     Raises:
@@ -86,8 +83,7 @@ def _check_values(keys: dict[str, str], result: dict[str, Any]) -> None:
             return
         wrong = {problem.key: problem.what for problem in problems_of(error.__cause__, EvalConfig)}
         for name, key in keys.items():
-            what = wrong.get(key)
-            if what:
+            if what := wrong.get(key):
                 raise ConfigError(f"{flag_name(name)}{' ' if what.startswith('must ') else ': '}{what}") from error
 
 
@@ -98,17 +94,17 @@ _T = TypeVar("_T")
 _FAILURES_SHOWN = 3
 
 
-def observer_for(*, as_json: bool, quiet: bool = False, verbose: bool = False) -> Observer:
+def observer_for(flags: Flags) -> Observer:
     """Who hears of the progress: nobody where the output is for a program.
 
     Raises:
         ConfigError: Both little and much is asked for.
     """
-    if quiet and verbose:
+    if flags.quiet and flags.verbose:
         raise ConfigError("--quiet and --verbose exclude each other")
-    if as_json:
+    if flags.as_json:
         return Observer()
-    return Quiet() if quiet else Terminal(each=verbose)
+    return Quiet() if flags.quiet else Terminal(each=flags.verbose)
 
 
 def until_ctrl_c(work: Coroutine[Any, Any, _T], interrupted: Callable[[], RunInterruptedError]) -> _T:
@@ -137,24 +133,14 @@ def measure_now(work: RunPlan, metrics: Sequence[BaseMetric], config: EvalConfig
     )
 
 
-def finish(
-    done: Measured,
-    config: EvalConfig,
-    reporter: Reporter,
-    *,
-    as_json: bool,
-    remapped: bool = False,
-    quiet: bool = False,
-) -> None:
+def finish(done: Measured, config: EvalConfig, reporter: Reporter, flags: Flags) -> None:
     """Print a run that was just saved, and end the command with its exit code.
 
     Args:
         done: As it was saved, with its records.
         config: Of the run.
         reporter: Who tells CI of it.
-        as_json: Print the run as JSON and nothing else.
-        remapped: Whether stored bodies were read again with another mapping.
-        quiet: Print score, gates and where the run is, and nothing else.
+        flags: How much is printed, and whether for a program.
 
     Raises:
         RunIncompleteError: The run is partial or failed; its metrics are not looked at then.
@@ -163,13 +149,13 @@ def finish(
     run = done.run
     done.keep(RunStore(config.runs_dir).open_records(run))
     reporter.found(done, run.gates)
-    if as_json:
+    if flags.as_json:
         print_json(run.model_dump_json(indent=2))
     else:
-        _print(done, config, quiet=quiet)
+        _print(done, config, quiet=flags.quiet)
     if run.status != "complete":
-        hint = next_command(run, done.source, config.runs_dir, remapped=remapped)
-        raise RunIncompleteError(f"the run is {run.status}: {what_is_undone(run, done.source)}", hint)
+        undone = what_is_undone(run, done.source)
+        raise RunIncompleteError(f"the run is {run.status}: {undone}", next_command(run, done.source, config.runs_dir))
     reporter.judge(run.gates)
 
 

@@ -1,8 +1,8 @@
-"""How a flag is declared, read and completed. Nothing heavy is imported here, as `--help` needs it."""
+"""How a flag is declared and completed. Nothing heavy is imported here, as `--help` needs it."""
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from inspect import Parameter, get_annotations
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -24,96 +24,26 @@ def runs(ctx: Context, incomplete: str) -> list[str]:
     return _beginning(incomplete, ["last", *(path.name.rpartition("_")[0] for path in files)])
 
 
-def profiles(incomplete: str) -> list[str]:
-    """Names of profiles."""
-    from evals.client.profile import list_profiles
-
-    return _beginning(incomplete, list_profiles())
-
-
-def datasets(incomplete: str) -> list[str]:
-    """Names of datasets; several with commas."""
-    from evals.datasets.registry import list_available
-
-    return _last_of_many(incomplete, list_available())
-
-
-def suites(incomplete: str) -> list[str]:
-    """Names of suites; several with commas."""
-    from evals.metrics.registry import suites as names_of_suites
-
-    return _last_of_many(incomplete, names_of_suites())
-
-
-def metrics(incomplete: str) -> list[str]:
-    """Names of metrics; several with commas."""
-    from evals.metrics.registry import default_names
-
-    return _last_of_many(incomplete, default_names())
-
-
 def _beginning(incomplete: str, names: Iterable[str]) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
 
 
-def _last_of_many(incomplete: str, names: Iterable[str]) -> list[str]:
-    before, comma, last = incomplete.rpartition(",")
-    return [f"{before}{comma}{name}" for name in _beginning(last, names)]
+def _completer(place: str) -> Callable[[str], list[str]]:
+    """A completer of the names that a function of the library lists; several with commas."""
+
+    def complete(incomplete: str) -> list[str]:
+        module, _, function = place.rpartition(".")
+        before, comma, last = incomplete.rpartition(",")
+        names = _beginning(last, getattr(import_module(module), function)())
+        return [f"{before}{comma}{name}" for name in names]
+
+    return complete
 
 
-# What reads a flag's value.
-
-
-Reader = Callable[[Any, str], Any]
-"""Makes a key's value of a flag's value; it is given the flag as it is typed too, for its messages."""
-
-
-def flag_name(name: str, value: object = None) -> str:
-    """The flag as it was typed: `dry_run` is --dry-run, and a judge that is switched off (False) is --no-judge."""
-    return f"--{'no-' if value is False else ''}{name.replace('_', '-')}"
-
-
-def names_of(text: str, flag: str) -> list[str]:
-    """The names in a list with commas, without blanks around them; one comma too many does no harm.
-
-    Args:
-        text: The list.
-        flag: What it was given with, such as "--suite".
-
-    Raises:
-        ConfigError: It holds no name.
-    """
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if not names:
-        raise ConfigError(f"{flag} {text!r} names nothing", f"leave {flag} out, or name one or more, with commas")
-    return names
-
-
-def sample_count(samples: int, flag: str = "--samples") -> int | None:
-    """How many questions of each dataset the flag asks for; None for all.
-
-    Raises:
-        ConfigError: The number is below 0.
-    """
-    if samples < 0:
-        raise ConfigError(f"{flag} must be 0 (all) or more, not {samples}")
-    return samples or None
-
-
-def seconds(value: float, flag: str) -> float:
-    """A number of seconds above 0."""
-    if not math.isfinite(value) or value <= 0:
-        raise ConfigError(f"{flag} must be a number of seconds above 0, not {value:g}")
-    return value
-
-
-def widths(value: object, flag: str) -> int | list[int]:
-    """One number of questions in flight, or several with commas."""
-    parts = [part.strip() for part in str(value).split(",")]
-    if not all(part.lstrip("-").isdecimal() for part in parts):
-        raise ConfigError(f"{flag} must be a number, or several with commas, not {value!r}")
-    widths = [int(part) for part in parts]
-    return widths if len(widths) > 1 else widths[0]
+profiles = _completer("evals.client.profile.list_profiles")
+datasets = _completer("evals.datasets.registry.list_available")
+suites = _completer("evals.metrics.registry.suites")
+metrics = _completer("evals.metrics.registry.default_names")
 
 
 # How a flag is declared.
@@ -126,7 +56,6 @@ class Flag:
     Attributes:
         help: What it does.
         key: Of the configuration, which it sets; empty where it sets none.
-        read: Makes the key's value of the flag's.
         default: Of the flag.
         names: As they are typed; "" for that of the attribute, with a negation where it is true or false.
         kind: Option or argument of typer.
@@ -135,24 +64,23 @@ class Flag:
 
     help: str
     key: str = ""
-    read: Reader | None = None
     default: Any = None
     names: str = ""
     kind: Callable[..., Any] = Option
     how: Mapping[str, Any] = field(default_factory=dict)
 
 
-def flag(help: str, key: str = "", read: Reader | None = None, **how: Any) -> Any:  # noqa: A002 - as typer says
+def flag(help: str, key: str = "", *, default: Any = None, names: str = "", **how: Any) -> Any:  # noqa: A002
     """A flag with a value, or with a negation; None where it is not given."""
-    return Flag(help, key, read, how.pop("default", None), how.pop("names", ""), how=how)
+    return Flag(help, key, default, names, how=how)
 
 
-def switch(help: str, key: str = "", names: str = "--{}") -> Any:  # noqa: A002 - as typer says
+def switch(help: str, key: str = "", names: str = "--{}") -> Any:  # noqa: A002
     """A flag that is there or not; one that sets a key is None where it is not given."""
-    return Flag(help, key, default=None if key else False, names=names)
+    return Flag(help, key, None if key else False, names)
 
 
-def argument(help: str, *, default: Any = Parameter.empty, **how: Any) -> Any:  # noqa: A002 - as typer says
+def argument(help: str, *, default: Any = Parameter.empty, **how: Any) -> Any:  # noqa: A002
     """What is given without a name; it must be, unless it has a default."""
     return Flag(help, default=default, kind=Argument, how=how)
 
@@ -163,16 +91,33 @@ class Flags:
     Attributes:
         panel: Title of the group in which the help shows those of this class.
         words: By flag, the help of this command where it differs.
+        as_json: Whether standard output is for a program; this and the next are off where a command has no such flag.
+        quiet: Whether only score, gates and place of the run are printed.
+        verbose: Whether each answer has a line of its own.
+        lenient: Whether a gate for which there is not enough evidence is no fault.
     """
 
     panel: ClassVar[str | None] = None
     words: ClassVar[Mapping[str, str]] = {}
+    as_json: bool = False
+    quiet: bool = False
+    verbose: bool = False
+    lenient: bool = False
 
     def __init__(self, **given: Any) -> None:
         for name, (_, each) in flags_of(type(self)).items():
             setattr(self, name, given.pop(name, each.default))
         if given:
             raise TypeError(f"{type(self).__name__} has no {', '.join(given)}")
+
+    def keys(self) -> dict[str, str]:
+        """By flag, the key of the configuration that it sets, where it sets one."""
+        return {name: each.key for name, (_, each) in flags_of(type(self)).items() if each.key}
+
+    def given(self) -> dict[str, Any]:
+        """The values of the flags given that set a key; one that is left out is None, or an empty list."""
+        values = {name: getattr(self, name) for name in self.keys()}
+        return {name: value for name, value in values.items() if value not in (None, [])}
 
 
 def flags_of(kind: type[Flags]) -> dict[str, tuple[type[Flags], Flag]]:
@@ -195,12 +140,18 @@ def parameters(kind: type[Flags]) -> Iterator[Parameter]:
         yield Parameter(name, Parameter.KEYWORD_ONLY, default=each.default, annotation=Annotated[value, told])
 
 
-def keys_of(flags: Flags) -> dict[str, tuple[str, Reader | None]]:
-    """By flag that sets a key of the configuration: the key, and what reads the flag's value."""
-    return {name: (each.key, each.read) for name, (_, each) in flags_of(type(flags)).items() if each.key}
+def flag_name(name: str, value: object = None) -> str:
+    """The flag as it was typed: `dry_run` is --dry-run, and a judge that is switched off (False) is --no-judge."""
+    return f"--{'no-' if value is False else ''}{name.replace('_', '-')}"
 
 
-def given_flags(flags: Flags) -> dict[str, Any]:
-    """The values of the flags given that set a key; one that is left out is None, or an empty list."""
-    values = {name: getattr(flags, name) for name in keys_of(flags)}
-    return {name: value for name, value in values.items() if value not in (None, [])}
+def names_of(text: str, flag: str) -> list[str]:
+    """The names in a list with commas, without blanks around them; one comma too many does no harm.
+
+    Raises:
+        ConfigError: It holds no name; the message names the flag that it was given with.
+    """
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise ConfigError(f"{flag} {text!r} names nothing", f"leave {flag} out, or name one or more, with commas")
+    return names

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from typing import Any
+from statistics import fmean
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -16,50 +16,11 @@ from evals.schemas.response import EvalResponse
 from evals.scoring.settings import ScoringContext
 from evals.text.numbers import counted
 
-# What the answers are worth so far, as progress shows it.
+# The progress of a run on stderr: a bar with the numbers so far on a terminal, a line now and then elsewhere.
 
 
 _SHOWN = "recall_at_5"
-
-
-class SoFar:
-    """The mean of a metric over the answers that came, and what the judge has cost.
-
-    It is a glance, no result: what the whole run says of matching is not known yet.
-    """
-
-    def __init__(self) -> None:
-        self._metric = parse_metric(_SHOWN)
-        self._cases: ScoringContext | None = None
-        self._sum, self._count = 0.0, 0
-        self._judged, self._spent_usd = 0, 0.0
-
-    def measure_with(self, cases: ScoringContext) -> None:
-        """From here on, answers are measured like this."""
-        self._cases = ScoringContext(cases.settings)
-
-    def add(self, question: EvalQuestion, response: EvalResponse) -> None:
-        """An exchange ended; one without an answer, or to a question without gold, has no value."""
-        if self._cases is None or response.error is not None:
-            return
-        score = self._metric.score(self._cases.about(question, response))
-        if score.value is not None:
-            self._sum += score.value
-            self._count += 1
-
-    def judge(self, done: int, spent_usd: float) -> None:
-        """The judge is so far."""
-        self._judged, self._spent_usd = done, spent_usd
-
-    def __str__(self) -> str:
-        facts = [f"{_SHOWN} {self._sum / self._count:.2f} ({self._count})"] if self._count else []
-        facts += [f"{self._judged} judged"] if self._judged else []
-        facts += [f"${self._spent_usd:.2f}"] if self._spent_usd else []
-        return ", ".join(facts)
-
-
-# The progress of a run on stderr: a bar with the numbers so far on a terminal, a line now and then elsewhere.
-
+"""The metric whose mean over the answers that came is shown; a glance, as nothing is known yet of the whole run."""
 
 _LINE_EVERY_S = 10.0
 
@@ -87,11 +48,14 @@ class Terminal(Quiet):
         super().__init__()
         self._live = sys.stderr.isatty()
         self._each = each
-        self._so_far = SoFar()
         self._bar: Progress | None = None
         self._tally: Tally | None = None
         self._last_line = 0.0
         self._has_waited = False
+        self._metric = parse_metric(_SHOWN)
+        self._cases: ScoringContext | None = None
+        self._values: list[float] = []
+        self._judged = ""
 
     def phase(self, message: str) -> None:
         self._console.print(clean(f"· {message}"), style="dim")
@@ -129,10 +93,10 @@ class Terminal(Quiet):
         self._bar.start()
 
     def measured_with(self, cases: ScoringContext) -> None:
-        self._so_far.measure_with(cases)
+        self._cases = ScoringContext(cases.settings)
 
     def judged(self, done: int, spent_usd: float) -> None:
-        self._so_far.judge(done, spent_usd)
+        self._judged = f"{done} judged" + (f", ${spent_usd:.2f}" if spent_usd else "")
         self._update()
 
     def answered(self, question: EvalQuestion, response: EvalResponse) -> None:
@@ -143,7 +107,9 @@ class Terminal(Quiet):
         if self._each:
             self._console.print(clean(line_of(question, response)), style=BAD if response.error else None)
         if self._bar is not None:
-            self._so_far.add(question, response)
+            if self._cases is not None and response.error is None:
+                value = self._metric.score(self._cases.about(question, response)).value
+                self._values += [] if value is None else [value]
             self._update()
         elif not self._live and self._time_for_a_line():
             self._console.print(f"  {tally}", style="dim")
@@ -156,8 +122,9 @@ class Terminal(Quiet):
     def _update(self) -> None:
         bar, tally = self._bar, self._tally
         if bar is not None and tally is not None:
-            facts: dict[str, Any] = {"rate": tally.rate, "errors": tally.failures, "so_far": str(self._so_far)}
-            bar.update(bar.task_ids[0], completed=tally.done, **facts)
+            mean = f"{_SHOWN} {fmean(self._values):.2f} ({len(self._values)})" if self._values else ""
+            told = ", ".join(filter(None, [mean, self._judged]))
+            bar.update(bar.task_ids[0], completed=tally.done, rate=tally.rate, errors=tally.failures, so_far=told)
 
     def _time_for_a_line(self) -> bool:
         if time.monotonic() - self._last_line < _LINE_EVERY_S:

@@ -5,25 +5,25 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from shlex import quote
 
-from evals.errors import RunNotFoundError, StoreError
-from evals.report.wording import in_its_log, one_line
+from evals.report.parts import in_its_log
+from evals.report.wording import one_line
 from evals.schemas.response import ResponseError
 from evals.schemas.results import SAVED_ANSWERS, EvalRecord, EvalRun
 from evals.scoring.calibration import with_cards
-from evals.store.naming import DEFAULT_RUNS_DIR, command
+from evals.store.naming import DEFAULT_RUNS_DIR, command, way_on_of
 from evals.store.records import RecordFile, as_found
 from evals.store.runs import RunStore, saved_calibrations
 from evals.text.numbers import agree, counted, share
-
-_SHARDS_NAMED = 5
 
 _CAUSE = 120
 """Characters of what a server said."""
 
 _REFUSED = frozenset({401, 403})
 
-_PASSING = frozenset({408, 425, 429})
-"""Statuses below 500 that may be gone when asked later."""
+_PASSING = frozenset({408, 425, 429, *range(500, 600)})
+"""Statuses that may be gone when asked later."""
+
+_PASSING_KINDS = frozenset({"timeout", "connect", "not_ok", "broken_off"})
 
 
 def load_calibrated(run_id: str, runs_dir: Path | None) -> tuple[EvalRun, RecordFile]:
@@ -51,14 +51,8 @@ def what_is_undone(run: EvalRun, records: Sequence[EvalRecord]) -> str:
     """What a run that is not complete lacks, and why, as far as it is known."""
     if run.completed_at is None:
         return in_its_log(records)
-    if _lacks_only_judging(run):
-        return "; ".join(_undone_judging(run)) or "the judge did not finish"
-    if run.server.profile == SAVED_ANSWERS and run.rescored_from is None:
-        lacks = ((run.outcomes.not_asked, "no saved answer"), (run.error_count, "an error"))
-        missing = [f"{count} {agree(count, 'has', 'have')} {what}" for count, what in lacks if count]
-        return f"of {counted(run.question_count, 'question')} {' and '.join(missing)}"
-    undone = ", ".join(_undone_asking(run, records))
-    return "; ".join(filter(None, [undone, run.outcomes.stopped])) or "it was ended early"
+    undone = _undone_judging(run) if _lacks_only_judging(run) else _undone_asking(run, records)
+    return "; ".join(undone) or "it was ended early"
 
 
 def _lacks_only_judging(run: EvalRun) -> bool:
@@ -80,8 +74,12 @@ def _undone_asking(run: EvalRun, records: Sequence[EvalRecord]) -> Iterator[str]
         said = f"; such as {one_line(cause.message, _CAUSE)}" if cause else ""
         asked = outcomes.answered + run.error_count
         yield f"{share(run.error_count, asked, 'question')} brought no answer ({kinds}{said})"
-    if outcomes.not_asked:
+    if outcomes.not_asked and run.server.profile == SAVED_ANSWERS:
+        yield f"{share(outcomes.not_asked, run.question_count, 'question', 'has')} no saved answer"
+    elif outcomes.not_asked:
         yield f"{share(outcomes.not_asked, run.question_count, 'question', 'was')} not asked"
+    if outcomes.stopped:
+        yield outcomes.stopped
 
 
 def _undone_judging(run: EvalRun) -> Iterator[str]:
@@ -95,82 +93,48 @@ def _undone_judging(run: EvalRun) -> Iterator[str]:
         yield f"{counted(sum(failures.values()), 'decision')} of the judge failed ({kinds})"
 
 
-def next_command(run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path | None, *, remapped: bool = False) -> str:
+def next_command(run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path | None) -> str:
     """What to do about a run that is not complete; which command made it is told by the run.
 
     Args:
         run: As it was saved; one that was never finished, because evals was killed, counts too.
         records: Of the run.
         runs_dir: Where the run is; None for the default.
-        remapped: Whether stored bodies were read again with another mapping.
     """
     if run.merged_from:
         return _after_merging(run)
-    killed_or_judging = run.completed_at is None or _lacks_only_judging(run)
-    if run.rescored_from is not None:
-        if killed_or_judging:
-            again = command(f"rescore {run.rescored_from}", runs_dir)
-            return f"what was judged is kept in run {run.id}, and is not paid for again: begin again with {again}"
-        return _after_rescoring(run, run.rescored_from, records, runs_dir, remapped=remapped)
-    if run.server.profile != SAVED_ANSWERS:
-        return _after_asking(run, records, runs_dir)
-    if killed_or_judging:
-        return "what was judged is kept: score the same answers again to go on, without paying for it again"
-    return "leave questions that were not asked out of the dataset file"
+    lacks_judging = run.completed_at is not None and _lacks_only_judging(run)
+    if lacks_judging and run.rescored_from is None and run.server.profile != SAVED_ANSWERS:
+        return _after_judging(run, runs_dir)
+    if lacks_judging or run.completed_at is None:
+        return way_on_of(run, runs_dir)
+    if run.server.profile == SAVED_ANSWERS:
+        return "complete the file of answers, or leave out the questions without one, and `evals score` it again"
+    return _after_asking(run, records, runs_dir)
 
 
 def _after_merging(run: EvalRun) -> str:
-    """Of a merged run: nobody knows here where its shards are."""
-    partial = [f"evals eval --resume {one.id}" for one in run.merged_from if one.status != "complete"]
-    more = ", …" if len(partial) > _SHARDS_NAMED else ""
-    named = f" ({', '.join(partial[:_SHARDS_NAMED])}{more})" if partial else ""
-    return f"go on with the shards that are partial{named}, and merge again"
+    partial = ", ".join(f"evals eval --resume {one.id}" for one in run.merged_from if one.status != "complete")
+    return f"go on with the shards that are partial ({partial or 'none is'}), and merge again"
 
 
 def _after_asking(run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path | None) -> str:
-    again = command(f"eval --resume {run.id}", runs_dir)
-    if run.completed_at is None:
-        return f"go on with: {again}"
-    if _lacks_only_judging(run):
-        return _after_judging(run, again, runs_dir)
+    """How to come to the answers that a run lacks, by what most of its questions ended with."""
     cause = _main_cause(records)
+    if cause is not None and cause.kind == "malformed":
+        return _mend_the_mapping(run, records, runs_dir)
+    again = command(f"eval --resume {run.rescored_from or run.id}", runs_dir)
+    if run.rescored_from is not None:
+        return f"the saved run lacks these answers too: {again} asks anew"
     if cause is None:
         return f"go on with: {again}"
-    if _may_pass(cause):
+    status = cause.status or 0
+    if cause.kind in _PASSING_KINDS or status in _PASSING:
         return f"when the server is well again: {again}"
-    if cause.status in _REFUSED and run.outcomes.answered:
-        return f"renew the token of server.headers (docs/profiles.md), then go on with: {again}"
-    if cause.status in _REFUSED:
-        way = "set server.headers, for example a bearer token (docs/profiles.md)"
-    elif cause.kind == "malformed":
-        way = _mend_the_mapping(run, records, runs_dir)
-    else:
-        way = "waiting does not help: mend server.ask (docs/profiles.md has its keys)"
-    mended = f"; where the server itself is mended, go on with: {again}" if run.outcomes.answered else ""
-    return f"{way}, and begin a new run{mended}"
-
-
-def _after_rescoring(
-    run: EvalRun, source: str, records: Sequence[EvalRecord], runs_dir: Path | None, *, remapped: bool
-) -> str:
-    if remapped and run.outcomes.transport.get("malformed"):
-        return _mend_the_mapping(run, records, runs_dir)
-    if run.server.profile == SAVED_ANSWERS:
-        return "the saved answers lack these too: complete their file and score it again with `evals score`"
-    asking = command(f"eval --resume {_origin(source, runs_dir)}", runs_dir)
-    return f"the saved run lacks these answers too: {asking} asks for them"
-
-
-def _origin(run_id: str, runs_dir: Path | None) -> str:
-    """The run that asked: this one, or the one that it measured again, as far back as runs are there."""
-    store, seen = RunStore(runs_dir or DEFAULT_RUNS_DIR), set[str]()
-    while run_id not in seen:
-        seen.add(run_id)
-        try:
-            run_id = store.load(run_id).rescored_from or run_id
-        except (RunNotFoundError, StoreError):  # it was deleted or damaged; its id says that
-            break
-    return run_id
+    if status in _REFUSED:
+        return f"set or renew the token of server.headers (docs/profiles.md), then go on with: {again}"
+    way = "waiting does not help: mend server.ask (docs/profiles.md), and begin a new run"
+    return f"{way}; where the server itself is mended, go on with: {again}"
 
 
 def _mend_the_mapping(run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path | None) -> str:
@@ -178,17 +142,17 @@ def _mend_the_mapping(run: EvalRun, records: Sequence[EvalRecord], runs_dir: Pat
     errors = ((record.question.id, record.response.error) for record in records if record.response is not None)
     example = next((key for key, error in errors if error is not None and error.kind == "malformed"), "ID")
     shown = command(f"show {run.id} --question {quote(example)}", runs_dir)
-    return f"see what the server sent with {shown}; mend server.map (docs/profiles.md has its keys)"
+    again = command(f"rescore {run.rescored_from or run.id} --remap --config FILE", runs_dir)
+    mend = f"mend server.map in the configuration (docs/profiles.md), and read what came again: {again}"
+    return f"see what the server sent with {shown}; {mend}"
 
 
-def _after_judging(run: EvalRun, again: str, runs_dir: Path | None) -> str:
+def _after_judging(run: EvalRun, runs_dir: Path | None) -> str:
+    again = command(f"eval --resume {run.id}", runs_dir)
     if run.judge is not None and run.judge.prevented:
         return f"go on with: {again} (--max-cost for more money)"
     if run.judge is not None and run.judge.left:
         return f"when the batch has ended, or to wait for it: {again}"
-    kind, _ = max(run.outcomes.judge.items(), key=lambda pair: pair[1], default=("transport", 0))
-    if kind == "transport":
-        return f"when the judge can be reached again: {again}"
     return f"try again: {again}; or another judge: {command(f'rescore {run.id} --judge-model NAME', runs_dir)}"
 
 
@@ -197,9 +161,3 @@ def _main_cause(records: Sequence[EvalRecord]) -> ResponseError | None:
     errors = [record.response.error for record in records if record.response is not None and record.response.error]
     kinds = Counter((error.kind, error.status) for error in errors)
     return max(errors, key=lambda error: kinds[error.kind, error.status], default=None)
-
-
-def _may_pass(error: ResponseError) -> bool:
-    if error.kind == "status" and error.status is not None:
-        return error.status >= 500 or error.status in _PASSING
-    return error.kind in {"timeout", "connect", "not_ok", "broken_off"}

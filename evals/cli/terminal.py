@@ -7,15 +7,17 @@ import re
 import signal
 import sys
 import traceback
-from collections.abc import Container
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from textwrap import wrap
 from types import FrameType
 from typing import IO, TYPE_CHECKING, TextIO
 
 import typer
-from rich.console import Console, RenderableType
-from rich.measure import Measurement
-from rich.table import Table
+from rich.cells import cell_len
+from rich.console import Console, Group
+from rich.padding import Padding
+from rich.table import Table as Grid
 from rich.text import Text
 
 from evals.errors import (
@@ -27,6 +29,7 @@ from evals.errors import (
     StoreError,
     UnwritableError,
 )
+from evals.report.parts import ShownPart, TextTable
 from evals.report.wording import one_line, plain
 from evals.secrets import masked
 
@@ -41,8 +44,6 @@ GOOD, DOUBTFUL, BAD = "cyan", "yellow", "red"
 """Colours that are told apart without telling red from green; no colour says what no word says."""
 
 _PIPED_WIDTH = 110
-
-_UNBOUNDED = 10_000
 
 
 def console(stream: IO[str] | None = None) -> Console:
@@ -62,23 +63,87 @@ def clean(text: str, limit: int | None = None) -> Text:
     return Text(plain(text) if limit is None else one_line(text, limit))
 
 
-def plain_table(*titles: str, right: Container[str] = (), no_wrap: bool = False) -> Table:
-    """A table without lines.
+_STYLES = {"good": GOOD, "doubtful": DOUBTFUL, "bad": BAD, "faint": "dim", "strong": "bold", "": ""}
 
-    Args:
-        titles: Of the columns.
-        right: Titles of those with numbers.
-        no_wrap: Whether no cell is folded.
-    """
-    table = Table(box=None, pad_edge=False, show_edge=False)
-    for title in titles:
-        table.add_column(Text(title), justify="right" if title in right else "left", no_wrap=no_wrap)
-    return table
+_INDENT = "  "
 
 
-def fits(out: Console, table: RenderableType) -> bool:
-    """Whether the table has room without a cell being cut or folded."""
-    return Measurement.get(out, out.options.update_width(_UNBOUNDED), table).maximum <= out.width
+def show(out: Console, parts: Iterable[ShownPart]) -> None:
+    """Print lines and tables, foreign text made harmless; no cell of a table is cut."""
+    for part in parts:
+        if isinstance(part, TextTable):
+            _show_table(out, part)
+        else:
+            out.print(clean(part.text, part.limit), style=_STYLES[part.tone], soft_wrap=part.whole)
+
+
+def _show_table(out: Console, table: TextTable) -> None:
+    """As a table where it fits, else a few lines a row."""
+    if table.title:
+        out.print(f"\n{table.title}", style="bold")
+    widths = _widths(table, out.width)
+    if widths is not None:
+        out.print(_drawn(table, widths))
+        return
+    for row in table.rows:
+        name, *cells = map(plain, row.cells)
+        out.print(Text(name, _STYLES[row.tone]))
+        # A cell stays on one line with its title: what is folded is the row.
+        pairs = [f"{title} {cell}".replace(" ", "\xa0") for title, cell in zip(table.columns[1:], cells, strict=False)]
+        lines = wrap("; ".join(pairs), out.width - len(_INDENT), break_long_words=False, break_on_hyphens=False)
+        for line in (*lines, *wrap(plain(row.remark), out.width - len(_INDENT))):
+            out.print(Padding(Text(line.replace("\xa0", " ")), (0, 0, 0, len(_INDENT)), expand=False))
+
+
+def fits(out: Console, table: TextTable) -> bool:
+    """Whether the table has room; words may be folded, numbers not."""
+    return _widths(table, out.width) is not None
+
+
+def _widths(table: TextTable, room: int) -> list[int] | None:
+    """How wide each column is; None where there is no room even with words folded."""
+    rows = [row.cells for row in table.rows if len(row.cells) > 1]
+    texts = list(zip(table.columns, *rows, strict=True))
+    widths = [max(map(cell_len, column)) for column in texts]
+    least = [
+        max(map(cell_len, " ".join(column).split())) if title in table.words else width
+        for title, column, width in zip(table.columns, texts, widths, strict=True)
+    ]
+    widths[0] += len(_indent(table))
+    least[0] = widths[0]
+    widths[0] = max(widths[0], *(min(len(row.remark) + 2 * len(_INDENT), _REMARK) for row in table.rows), 0)
+    excess = sum(widths) + len(_INDENT) * (len(widths) - 1) - room
+    for place in sorted(range(len(widths)), key=lambda place: least[place] - widths[place]):
+        taken = min(max(excess, 0), widths[place] - least[place])
+        widths[place], excess = widths[place] - taken, excess - taken
+    return widths if excess <= 0 else None
+
+
+def _indent(table: TextTable) -> str:
+    """What stands before names below headings."""
+    return _INDENT if any(len(row.cells) == 1 for row in table.rows) else ""
+
+
+_REMARK = 48
+"""Columns that a remark takes below a name, where there is room."""
+
+
+def plain_table() -> Grid:
+    """A table without lines."""
+    return Grid(box=None, pad_edge=False, show_edge=False)
+
+
+def _drawn(table: TextTable, widths: Sequence[int]) -> Grid:
+    drawn = Grid(box=None, pad_edge=False, show_edge=False, padding=(0, len(_INDENT), 0, 0))
+    for place, (title, width) in enumerate(zip(table.columns, widths, strict=True)):
+        is_number = place > 0 and title not in table.words
+        drawn.add_column(Text(title), justify="right" if is_number else "left", width=width)
+    for row in table.rows:
+        name, *cells = map(plain, row.cells)
+        first = Text(f"{_indent(table) if cells else ''}{name}")
+        remark = Padding(Text(plain(row.remark), "dim"), (0, 0, 0, 2 * len(_INDENT)))
+        drawn.add_row(Group(first, remark) if row.remark else first, *map(Text, cells), style=_STYLES[row.tone])
+    return drawn
 
 
 # Questions to whoever sits at a terminal, asked on stderr: stdout is for what comes out.
@@ -150,26 +215,29 @@ _UsageError: type[typer.BadParameter] = typer.BadParameter.__mro__[1]
 def run(app: typer.Typer) -> int:
     """Run the command line and return its exit code."""
     try:
-        result = _end(app)
+        result = app(standalone_mode=False)
+        if sys.stdout is not None:
+            sys.stdout.flush()  # while an error in it can still be told
     except EvalsError as error:
-        _say(error.message, error.hint)
+        _say(f"error: {error.message}", *([f"  {error.hint}"] if error.hint else []))
         return error.exit_code
     except (typer.Abort, KeyboardInterrupt):
-        _say("interrupted", None)
-        return EXIT_INTERRUPTED
+        result = EXIT_INTERRUPTED  # as newer typers return where older ones raise Abort
+    except _UsageError as error:
+        error.show()
+        return error.exit_code
     except Exception as error:  # noqa: BLE001 - the one place where what nobody foresaw becomes an exit code
-        return _usage_or_bug(error)
-    return result
-
-
-def _end(app: typer.Typer) -> int:
-    """Run a command to its end, all that it printed written."""
-    result = app(standalone_mode=False)
-    if sys.stdout is not None:
-        sys.stdout.flush()  # while an error in it can still be told
-    if result == EXIT_INTERRUPTED:  # newer typers end so on Ctrl-C, where older ones raise Abort
-        raise typer.Abort
+        _say(masked("".join(traceback.format_exception(error))).removesuffix("\n"))
+        _say("error: this is a bug in evals; please report it with the lines above")
+        return EXIT_INTERNAL
+    if result == EXIT_INTERRUPTED:
+        _say("error: interrupted")
     return result if isinstance(result, int) else EXIT_OK
+
+
+def _say(*lines: str) -> None:
+    for line in lines:
+        print(no_workflow_command(plain(line)), file=sys.stderr)
 
 
 def end_like_ctrl_c() -> None:
@@ -189,22 +257,6 @@ def _interrupt(_: int, frame: FrameType | None) -> None:
     if not callable(on_ctrl_c):  # started in the background, where Ctrl-C is ignored
         raise KeyboardInterrupt
     on_ctrl_c(signal.SIGINT, frame)
-
-
-def _usage_or_bug(error: Exception) -> int:
-    if isinstance(error, _UsageError):
-        error.show()
-        return error.exit_code
-    told = plain(masked("".join(traceback.format_exception(error))))
-    print(no_workflow_command(told), end="", file=sys.stderr)
-    _say("this is a bug in evals; please report it with the lines above", None)
-    return EXIT_INTERNAL
-
-
-def _say(message: str, hint: str | None) -> None:
-    print(no_workflow_command(plain(f"error: {message}")), file=sys.stderr)
-    if hint:
-        print(no_workflow_command(plain(f"  {hint}")), file=sys.stderr)
 
 
 # The file that a flag such as --output names.
@@ -236,12 +288,9 @@ def check_place(path: Path, flag: str = "--output") -> None:
         UnwritableError: The folder that it lies in is missing, or one of them may not be written.
     """
     target = Path(os.path.realpath(path))
-    folder = target.parent
-    if not folder.is_dir():
-        raise UnwritableError(
-            f"cannot write {path}: there is no folder {folder}", f"make the folder, or name another file with {flag}"
-        )
-    written = target if target.exists() and not target.is_file() else folder  # a file is replaced, a device is not
+    if not target.parent.is_dir():
+        raise UnwritableError(f"cannot write {path}: there is no folder {target.parent}", f"make it, or change {flag}")
+    written = target if target.exists() and not target.is_file() else target.parent  # a file is replaced, no device
     if not os.access(written, os.W_OK):
         raise UnwritableError(f"cannot write {path}: no permission", f"name a file in another folder with {flag}")
 

@@ -1,7 +1,7 @@
 """Connections by aiohttp: a fifth of the time that httpx takes for a request, with one pool for all."""
 
 import ssl
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from functools import lru_cache
 from typing import Any
 from weakref import WeakSet
@@ -9,8 +9,7 @@ from weakref import WeakSet
 import aiohttp
 from yarl import URL
 
-from evals.client.connections import BrokenExchangeError, Incoming, Outgoing, Proxy, Surplus, decoded, unread
-from evals.schemas.response import ErrorKind
+from evals.client.connections import ErrorKinds, ErrorWords, Incoming, Outgoing, Proxy, Surplus, broken, decoded, unread
 
 _IDLE_S = 4.0
 """How long a connection waits for its next request: less than the five seconds after which common servers close."""
@@ -18,8 +17,7 @@ _IDLE_S = 4.0
 _LONGEST_HEADER = 65_536
 
 
-# The first that fits; what a library of its own makes of the same fault is in `httpx_connections`.
-_KINDS: tuple[tuple[type[Exception], ErrorKind, bool], ...] = (
+_KINDS: ErrorKinds = (
     (aiohttp.InvalidURL, "connect", False),
     (aiohttp.ClientError, "connect", True),
     (OSError, "connect", True),
@@ -119,7 +117,7 @@ class AiohttpConnections:
                 **self._through,
             )
         except _EXPECTED as error:
-            raise _broken(error) from error
+            raise broken(error, _KINDS, _WORDS) from error
         return _Answer(response)
 
     async def close(self) -> None:
@@ -141,7 +139,7 @@ class _Answer:
             async for piece in decoded(self._response.content.iter_any(), encodings, limit):
                 yield piece
         except _EXPECTED as error:
-            raise _broken(error) from error
+            raise broken(error, _KINDS, _WORDS) from error
 
     async def close(self) -> None:
         if self._response.content.at_eof():
@@ -159,15 +157,7 @@ def _parsed(url: str) -> URL:
     return URL(url, encoded=True)
 
 
-def _broken(error: Exception) -> BrokenExchangeError:
-    """The failure in words that do not name the library."""
-    kind, retryable = next((kind, retryable) for cls, kind, retryable in _KINDS if isinstance(error, cls))
-    plain = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    said = next((say(error) for cls, say in _WORDS if isinstance(error, cls)), plain)
-    return BrokenExchangeError(kind, said, retryable=retryable)
-
-
-_WORDS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], Callable[[Any], str]], ...] = (
+_WORDS: ErrorWords = (
     (aiohttp.ClientConnectorDNSError, lambda error: f"no address is known for {error.host}"),
     (
         (aiohttp.ClientConnectorCertificateError, aiohttp.ClientSSLError),
@@ -182,4 +172,3 @@ _WORDS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], Callable[[Any
     (TimeoutError, lambda _: "no connection within the time for it"),
     (aiohttp.ClientResponseError, lambda error: f"no valid HTTP: {error.message}"),
 )
-"""Most specific first."""

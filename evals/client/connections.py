@@ -6,7 +6,7 @@ import socket
 import ssl
 import zlib
 from base64 import b64encode
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -15,9 +15,12 @@ from typing import Any, Protocol
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 from urllib.request import getproxies, proxy_bypass
 
+import httpx
+
 from evals.client.spec import TlsSpec
 from evals.errors import ConfigError
 from evals.schemas.response import ErrorKind
+from evals.secrets import MASK, masked
 
 # What a kind of connections is to the transport: a request goes in, pieces of a body come out.
 
@@ -51,6 +54,21 @@ class BrokenExchangeError(Exception):
         super().__init__(message)
         self.kind: ErrorKind = kind
         self.retryable = retryable
+
+
+ErrorKinds = tuple[tuple[type[Exception], ErrorKind, bool], ...]
+"""Errors of a library, most specific first, each with its kind and whether asking again may help."""
+
+ErrorWords = tuple[tuple[type[Exception] | tuple[type[Exception], ...], Callable[[Any], str]], ...]
+"""Errors of a library, most specific first, each with what is said of it."""
+
+
+def broken(error: Exception, kinds: ErrorKinds, words: ErrorWords = ()) -> BrokenExchangeError:
+    """The failure that an error of a library is; one that is not listed is not tried again."""
+    kind, retryable = next((each[1:] for each in kinds if isinstance(error, each[0])), ("connect", False))
+    plain = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    said = next((say(error) for cls, say in words if isinstance(error, cls)), plain)
+    return BrokenExchangeError(kind, said, retryable=retryable)
 
 
 class Incoming(Protocol):
@@ -213,6 +231,79 @@ class _Layer:
         return _ZLIB if is_zlib else _RAW
 
 
+# The address of a server and the headers sent there, checked before anything is sent.
+
+
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+
+
+_LONGEST_LABEL = 63
+"""Characters of a part of a host's name (RFC 1035)."""
+
+
+def without_login(url: str) -> tuple[str, dict[str, str]]:
+    """The URL without user and password, and the header that says the same."""
+    parts = urlsplit(url)
+    login, at, host = parts.netloc.rpartition("@")
+    if not at:
+        return url, {}
+    user, _, password = login.partition(":")
+    token = b64encode(f"{unquote(user)}:{unquote(password)}".encode()).decode()
+    return urlunsplit(parts._replace(netloc=host)), {"Authorization": f"Basic {token}"}
+
+
+def checked_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers without the white space around their values, which a secret read from a file often ends with.
+
+    Raises:
+        ConfigError: A header cannot be sent; the message does not hold its value.
+    """
+    checked = {name: value.strip() for name, value in headers.items()}
+    for name, value in checked.items():
+        if not _HEADER_NAME.fullmatch(name) or not (value.isascii() and value.isprintable()):
+            raise ConfigError(f"server.headers.{name} cannot be sent", "check its name and value: printable ASCII only")
+    return checked
+
+
+def check_url(url: str) -> str:
+    """The base URL without trailing slash.
+
+    Raises:
+        ConfigError: It is no http(s) URL with a host and, if any, a port that can be asked.
+    """
+    if not _can_be_asked(url):
+        _, at, rest = url.rpartition("@")
+        shown = masked(f"***@{rest}" if at else url)
+        shown = re.sub(r"([?#]).*", rf"\1{MASK}", shown, flags=re.DOTALL)
+        raise ConfigError(f"not a URL of a server: {shown!r}", "give one such as http://localhost:8001")
+    return url.rstrip("/")
+
+
+def is_place_of(url: str, text: str) -> bool:
+    """Whether a text says only where the server of a URL is, which is no secret: its host, with the port, or all."""
+    if not _can_be_asked(url) or "@" in url:
+        return False
+    parts = urlsplit(url)
+    return text.rstrip("/") in {url.rstrip("/"), f"{parts.scheme}://{parts.netloc}", parts.netloc, parts.hostname}
+
+
+def _can_be_asked(url: str) -> bool:
+    """Whether a URL is of http(s), with a host that a name server takes, and nothing after the path."""
+    try:
+        parts = urlsplit(url)
+        host = httpx.URL(url).host.rstrip(".")
+        usable = (
+            parts.scheme in {"http", "https"}
+            and parts.port != 0
+            and not parts.netloc.endswith(":")
+            and not re.search(r"\s", url)
+        )
+    except (ValueError, httpx.InvalidURL):  # a UnicodeError of a name is a ValueError too
+        return False
+    labels = [host] if ":" in host else host.split(".")
+    return usable and all(0 < len(label) <= _LONGEST_LABEL for label in labels) and not (parts.query or parts.fragment)
+
+
 # Which proxy of the environment stands between us and a server.
 
 
@@ -222,6 +313,8 @@ _SOCKS = {"aiohttp": ("socks4", "socks4a", "socks5", "socks5h"), "httpx": ("sock
 _PACKAGES = {"aiohttp": ("aiohttp_socks", "python_socks"), "httpx": ("socksio",)}
 
 _SENDABLE = re.compile(r"[^\s\x00-\x1f\x7f]+")
+
+_LEAVE_OUT = "leave it out for this server: NO_PROXY="
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,27 +374,25 @@ def is_this_machine(host: str) -> bool:
 
 
 def _proxy(address: str, variable: str, host: str, library: str | None) -> Proxy:
-    leave_out = f"leave it out for this server: NO_PROXY={host}"
     parts = _parts(address if "://" in address else f"http://{address}")
     if parts is None:
-        raise ConfigError(
-            f"{variable} names a proxy by what is no address", f"name one as http://HOST:PORT, or {leave_out}"
-        )
+        said, way = f"{variable} names a proxy by what is no address", "name one as http://HOST:PORT"
+        raise ConfigError(said, f"{way}, or {_LEAVE_OUT}{host}")
     login, _, place = parts.netloc.rpartition("@")
     user, _, password = map(unquote, login.partition(":"))
     shown = urlunsplit((parts.scheme, place, "", "", ""))
     if library is not None and parts.scheme in _SOCKS[library]:
-        if any(find_spec(name) is None for name in _PACKAGES[library]):
-            raise ConfigError(
-                f"{variable} names {shown}, a proxy over SOCKS, which is not installed",
-                f"pip install 'rag-evals[socks]', or {leave_out}",
-            )
-        return Proxy(shown, None, variable, (user, password) if login else None)
-    if parts.scheme not in {"http", "https"}:
-        raise ConfigError(
-            f"{variable} names {shown}, a proxy of a kind that is not supported", f"name one over http, or {leave_out}"
+        if all(find_spec(name) is not None for name in _PACKAGES[library]):
+            return Proxy(shown, None, variable, (user, password) if login else None)
+        said, way = (
+            f"{variable} names {shown}, a proxy over SOCKS, which is not installed",
+            "pip install 'rag-evals[socks]'",
         )
-    return Proxy(shown, f"Basic {b64encode(f'{user}:{password}'.encode()).decode()}" if login else None, variable)
+    elif parts.scheme in {"http", "https"}:
+        return Proxy(shown, f"Basic {b64encode(f'{user}:{password}'.encode()).decode()}" if login else None, variable)
+    else:
+        said, way = f"{variable} names {shown}, a proxy of a kind that is not supported", "name one over http"
+    raise ConfigError(said, f"{way}, or {_LEAVE_OUT}{host}")
 
 
 def _parts(address: str) -> SplitResult | None:

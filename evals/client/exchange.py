@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from evals.client.connections import ASKED
@@ -11,7 +12,7 @@ from evals.client.retry import Attempts
 from evals.client.spec import RequestSpec, RetrieveSpec, ServerSpec, StreamSpec, render, render_path, render_texts
 from evals.client.spec_check import text_or_none
 from evals.client.streams import Collector, UnusableError
-from evals.client.transport import Reply, Tracing, Transport, TransportFailure
+from evals.client.transport import Reply, Tracing, TransportFailure
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse, ResponseError
 from evals.text.decoding import TooManyValuesError, parse_json
@@ -20,8 +21,9 @@ from evals.text.yaml_files import is_left_out
 RequestName = Literal["ask", "retrieve"]
 
 
+@dataclass(slots=True)
 class QuestionRequest:
-    """One of the requests, and what became of it.
+    """One of the requests of a question, and what became of it.
 
     Attributes:
         name: Its key of a profile.
@@ -31,12 +33,11 @@ class QuestionRequest:
         stream: Takes the answer of the last attempt, where it comes in pieces.
     """
 
-    def __init__(self, name: RequestName, spec: RequestSpec, began: float | None) -> None:
-        self.name: RequestName = name
-        self.spec = spec
-        self.attempts = Attempts(began=began)
-        self.reply: Reply | None = None
-        self.stream: Collector | None = None
+    name: RequestName
+    spec: RequestSpec
+    attempts: Attempts
+    reply: Reply | None = None
+    stream: Collector | None = None
 
     def told(self, message: str) -> str:
         """A message about this request, which is named where it is not the one that asks."""
@@ -60,11 +61,13 @@ class Exchange:
     """
 
     def __init__(self, spec: ServerSpec, began: float | None) -> None:
-        self.asking = QuestionRequest("ask", spec.ask, began)
-        self.retrieving = None if spec.retrieve is None else QuestionRequest("retrieve", spec.retrieve, began)
-        self.feeds = self.retrieving is not None and bool(self.retrieving.gives)
-        both = [self.asking] if self.retrieving is None else [self.asking, self.retrieving]
-        self.order = both[::-1] if self.feeds else both
+        self.asking = QuestionRequest("ask", spec.ask, Attempts(began=began))
+        self.retrieving: QuestionRequest | None = None
+        self.order = [self.asking]
+        if spec.retrieve is not None:
+            self.retrieving = QuestionRequest("retrieve", spec.retrieve, Attempts(began=began))
+            self.order.insert(0 if spec.retrieve.give else 1, self.retrieving)
+        self.feeds = self.order[0] is self.retrieving
         self.current = self.order[0]
         """The one that is being made."""
 
@@ -218,46 +221,6 @@ def stored_stream(spec: StreamSpec, raw: str) -> tuple[Any, Streamed | None]:
     except UnusableError as error:
         raise MappingError(str(error)) from error
     return stream.body(), stream.streamed()
-
-
-# One attempt at an answer that comes in pieces.
-
-
-async def send_streamed(transport: Transport, stream: Collector, request: Mapping[str, Any]) -> Reply:
-    """Make one exchange whose answer comes in pieces.
-
-    Args:
-        transport: Makes it.
-        stream: Takes the answer; a new one for each attempt.
-        request: As `Transport.send` takes it.
-
-    Raises:
-        TransportFailure: There is no complete answer. It holds what was received. Once a text arrived, it is not
-            retryable: the server began to answer, and a user would have seen half of it.
-    """
-    try:
-        return await transport.send(**request, stream=stream)
-    except TransportFailure as failure:
-        if failure.error.kind == "status":
-            raise
-        raise with_received(failure, stream) from failure
-
-
-def with_received(failure: TransportFailure, stream: Collector) -> TransportFailure:
-    """The failure of a stream, with how far it had come and what it brought."""
-    error = failure.error
-    if error.kind == "timeout" and stream.received:
-        error = error.model_copy(update={"message": f"{error.message}: the stream brought {stream.so_far}"})
-    elif error.kind == "connect" and stream.received:
-        message = f"the stream broke off; it brought {stream.so_far} ({error.message})"
-        error = error.model_copy(update={"kind": "broken_off", "message": message})
-    return TransportFailure(
-        error,
-        retryable=failure.retryable and stream.first_ms is None,
-        elapsed_ms=failure.elapsed_ms,
-        started=failure.started,
-        body=failure.body or bytes(stream.received),
-    )
 
 
 # Conversations: what one turn gives to the next, and what becomes of a conversation of which a turn failed.

@@ -11,11 +11,10 @@ from typing import Any
 
 import httpx
 
-from evals.client.connections import BrokenExchangeError, Incoming, Outgoing, Proxy, Surplus, decoded, unread
-from evals.schemas.response import ErrorKind
+from evals.client.connections import ErrorKinds, Incoming, Outgoing, Proxy, Surplus, broken, decoded, unread
 
 # Most specific first; a test holds that every error class of the library is covered.
-_KINDS: tuple[tuple[type[Exception], ErrorKind, bool], ...] = (
+KINDS: ErrorKinds = (
     (httpx.ConnectTimeout, "connect", True),
     (httpx.TimeoutException, "timeout", True),
     (httpx.UnsupportedProtocol, "connect", False),
@@ -25,14 +24,6 @@ _KINDS: tuple[tuple[type[Exception], ErrorKind, bool], ...] = (
     (httpx.RequestError, "connect", False),
     (httpx.InvalidURL, "connect", False),
 )
-
-
-def classify(error: Exception) -> tuple[ErrorKind, bool]:
-    """The kind of a library error, and whether asking again may help."""
-    for cls, kind, retryable in _KINDS:
-        if isinstance(error, cls):
-            return kind, retryable
-    return "connect", False
 
 
 class HttpxConnections:
@@ -80,7 +71,7 @@ class HttpxConnections:
         except BaseException as error:
             self._free.put_nowait(transport)
             if isinstance(error, httpx.HTTPError | httpx.InvalidURL | UnicodeError | ssl.SSLError):
-                raise _broken(error) from error
+                raise broken(error, KINDS) from error
             raise
         return _Answer(response, partial(self._let_go, transport))
 
@@ -136,7 +127,7 @@ class _Answer:
             async for piece in decoded(self._response.aiter_raw(), encodings, limit):
                 yield piece
         except (httpx.HTTPError, UnicodeError, ssl.SSLError) as error:  # httpx lets those of TLS 1.3 through
-            raise _broken(error) from error
+            raise broken(error, KINDS) from error
 
     async def close(self) -> None:
         try:
@@ -150,12 +141,6 @@ def _inside(transport: httpx.AsyncHTTPTransport, name: str) -> list[Any]:
     connections = getattr(getattr(transport, "_pool", None), "connections", ())
     found = [getattr(getattr(connection, "_connection", None), name, None) for connection in connections]
     return [each for each in found if each is not None]
-
-
-def _broken(error: Exception) -> BrokenExchangeError:
-    kind, retryable = classify(error)
-    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return BrokenExchangeError(kind, said, retryable=retryable)
 
 
 def _through(proxy: Proxy | None) -> httpx.Proxy | None:

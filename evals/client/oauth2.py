@@ -6,19 +6,18 @@ import os
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+from evals.client.connections import check_url
 from evals.client.profile import Redactor
-from evals.client.spec import OAuth2Spec, ServerSpec, check_url
-from evals.client.transport import Answer, SendWith, Transport, TransportFailure
+from evals.client.spec import OAuth2Spec, ServerSpec
+from evals.client.transport import Reply, SendWith, Transport, TransportFailure
 from evals.errors import ConfigError, ServerRefusedError, ServerUnreachableError
 from evals.schemas.response import ResponseError
 from evals.secrets import remember
 from evals.text.decoding import parse_json
-from evals.text.numbers import agree
 from evals.text.yaml_files import VARIABLE, is_left_out
 
 # What a server that refuses us may lack: the headers of a profile whose values come from the environment.
@@ -40,19 +39,14 @@ def login_hint(spec: ServerSpec, environ: Mapping[str, str] | None = None) -> st
     headers = {name: value for each in parts for name, value in each.items() if VARIABLE.search(value)}
     unsent = {name: value for name, value in headers.items() if is_left_out(value, env)}
     if unsent:
-        unset, many = [name for name in _variables(unsent) if not env.get(name)], len(unsent)
-        sent = f"the {agree(many, 'header', 'headers')} {' and '.join(unsent)} {agree(many, 'is', 'are')} sent"
-        only = f"only if {' and '.join(unset)} {agree(len(unset), 'is', 'are')} set in the environment"
-        return f"{sent} {only}: export {agree(len(unset), 'it', 'them')}, or set server.headers"
+        unset = " and ".join(name for name in _variables(unsent) if not env.get(name))
+        return f"nothing was sent as {' and '.join(unsent)}: export {unset}, or set server.headers"
     if headers:
-        sources = _variables(headers)
-        holds = f"{' and '.join(sources)} {agree(len(sources), 'holds', 'hold')}"
-        return f"see whether {holds} the right key for {' and '.join(headers)}, or set server.headers"
+        return f"look at the key in {' and '.join(_variables(headers))} ({', '.join(headers)}), or set server.headers"
     return None
 
 
 def _variables(headers: Mapping[str, str]) -> list[str]:
-    """The variables that these headers are made of, each once."""
     return list(dict.fromkeys(name for value in headers.values() for name, _ in VARIABLE.findall(value)))
 
 
@@ -68,7 +62,7 @@ _MARGIN = 0.1
 
 @dataclass(slots=True, eq=False)
 class Token:
-    """What a token server gave.
+    """A token as its server gave it.
 
     Attributes:
         value: The secret.
@@ -98,55 +92,28 @@ class Tokens:
     """
 
     def __init__(self, fetch: Callable[[], Awaitable[Token]], clock: Callable[[], float] = time.perf_counter) -> None:
-        self._fetch = fetch
-        self._clock = clock
+        self._fetch, self._clock = fetch, clock
         self._token: Token | None = None
         self._until = 0.0
-        self._fetching: asyncio.Task[Token] | None = None
+        self._fetching = asyncio.Lock()
 
-    async def current(self) -> Token:
-        """The token to send; everything that `fetch` raises, to all who wait for it."""
-        if self._token is None or self._clock() >= self._until:
-            return await self._renewed()
-        return self._token
+    async def current(self, refused: Token | None = None) -> Token:
+        """The token to send, of one request however many wait for it; everything that `fetch` raises.
 
-    async def instead_of(self, refused: Token) -> Token | None:
-        """Another token than one that the server refused; None where a new one would be refused as well.
-
-        That is so where the refused one was itself fetched for a refused one, and was never taken.
+        Args:
+            refused: One that the server refused, which is not sent again. Where it was itself fetched for a refused
+                one, and was never taken, a new one would be refused as well, so that it is given back.
         """
-        if self._token is refused:
-            if refused.replaces_refused and not refused.is_taken:
-                return None
-            token = await self._renewed()
-            token.replaces_refused = True
+        async with self._fetching:
+            token = self._token
+            if token is None or token is refused or self._clock() >= self._until:
+                if token is not None and token is refused and token.replaces_refused and not token.is_taken:
+                    return token
+                asked = self._clock()
+                token = self._token = await self._fetch()
+                token.replaces_refused = refused is not None
+                self._until = asked + token.fresh_s
             return token
-        return await self.current()
-
-    async def _renewed(self) -> Token:
-        """A new token, of one request however many wait for it; who stops waiting does not end it for the others."""
-        if self._fetching is None:
-            self._fetching = asyncio.create_task(self._new())
-            self._fetching.add_done_callback(self._fetched)
-        return await asyncio.shield(self._fetching)
-
-    async def _new(self) -> Token:
-        asked = self._clock()
-        token = await self._fetch()
-        self._token, self._until = token, asked + token.fresh_s
-        return token
-
-    def _fetched(self, task: asyncio.Task[Token]) -> None:
-        self._fetching = None
-        if not task.cancelled():
-            task.exception()  # seen, though nobody may wait for it any more
-
-    async def close(self) -> None:
-        """Give up what is being fetched."""
-        if self._fetching is not None:
-            self._fetching.cancel()
-            with suppress(asyncio.CancelledError, Exception):
-                await self._fetching
 
 
 _UNAUTHORIZED = 401
@@ -165,8 +132,12 @@ class OAuth2Login:
 
     Args:
         spec: The server, with the environment's values filled in.
+        oauth2: Its token server.
         redact: Learns every token, so that it is masked.
         clock: Monotonic seconds.
+
+    Attributes:
+        transport: Reaches the token server; it is to be open while requests are sent.
 
     Raises:
         ConfigError: The token server's address is none, or holds a login.
@@ -179,7 +150,7 @@ class OAuth2Login:
         self._oauth2 = oauth2
         self._redact = redact
         self._shown = redact.text(origin + self._path)
-        self._transport = Transport(
+        self.transport = Transport(
             origin,
             timeout_s=min(_LONGEST_FETCH_S, spec.timeout_s),
             concurrency=1,
@@ -190,15 +161,6 @@ class OAuth2Login:
             clock=clock,
         )
         self._tokens = Tokens(self._fetch, clock)
-
-    async def open(self) -> None:
-        """Open connections to the token server."""
-        await self._transport.__aenter__()
-
-    async def close(self) -> None:
-        """Close them."""
-        await self._tokens.close()
-        await self._transport.__aexit__()
 
     async def check(self) -> None:
         """Fetch the first token.
@@ -213,7 +175,7 @@ class OAuth2Login:
             error = ServerUnreachableError if failure.error.kind == "connect" else ServerRefusedError
             raise error(failure.error.message, _HINT) from failure
 
-    async def send(self, send: SendWith[Answer]) -> Answer:
+    async def send(self, send: SendWith) -> Reply:
         """Send a request with the token; once more with another one, where the answer is 401.
 
         Raises:
@@ -225,8 +187,8 @@ class OAuth2Login:
         except TransportFailure as failure:
             if failure.error.status != _UNAUTHORIZED:
                 raise
-            other = await self._tokens.instead_of(token)
-            if other is None:
+            other = await self._tokens.current(refused=token)
+            if other is token:
                 raise
         return await _sent(send, other)
 
@@ -241,7 +203,7 @@ class OAuth2Login:
         else:
             form |= {"client_id": oauth2.client_id, "client_secret": oauth2.client_secret}
         try:
-            reply = await self._transport.send("POST", self._path, headers=headers, form=form)
+            reply = await self.transport.send("POST", self._path, headers=headers, form=form)
         except TransportFailure as failure:
             raise self._refused(failure) from failure
         try:
@@ -279,7 +241,7 @@ def login_of(spec: ServerSpec, redact: Redactor, clock: Callable[[], float] = ti
     return OAuth2Login(spec, spec.login.oauth2, redact, clock)
 
 
-async def _sent(send: SendWith[Answer], token: Token) -> Answer:
+async def _sent(send: SendWith, token: Token) -> Reply:
     answer = await send({"Authorization": f"Bearer {token.value}"})
     token.is_taken = True
     return answer

@@ -4,10 +4,12 @@ import asyncio
 import json
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from functools import partial
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+from evals.client.connections import check_url, is_place_of
 from evals.client.exchange import (
     Conversation,
     Exchange,
@@ -15,21 +17,19 @@ from evals.client.exchange import (
     body_of,
     converse,
     rendered,
-    send_streamed,
     stored_body,
     stored_stream,
     streamed_answer,
     why_unusable,
-    with_received,
     without_unset_headers,
 )
 from evals.client.mapping import MappingError, ResponseReader, RetrievalMappingError, find_needed, find_or_none
 from evals.client.oauth2 import REFUSED, login_hint, login_of
 from evals.client.profile import MAX_RAW_CHARS, Redactor, resolve_spec
 from evals.client.retry import Attempts, Pacer, RetryPolicy
-from evals.client.spec import GIVEN_NAMES, ServerSpec, check_url, is_place_of
+from evals.client.spec import GIVEN_NAMES, ServerSpec
 from evals.client.streams import Collector, UnusableError
-from evals.client.transport import Reply, Tracing, Transport, TransportFailure
+from evals.client.transport import Reply, Tracing, Transport, TransportFailure, with_received
 from evals.errors import ServerRefusedError, ServerUnreachableError
 from evals.schemas.response import EvalResponse, ResponseError
 from evals.secrets import public_url, remember, without_secrets
@@ -78,6 +78,7 @@ class RAGClient:
         self.login_hint = login_hint(template)
         check_url(self.spec.url)
         self.redact = Redactor(secrets, self.spec)
+        self._opened = AsyncExitStack()
         self._reader = ResponseReader(self.spec)
         self.document_names: Mapping[str, str] = {}
         """How documents are called whose ids the server gives; empty where nobody said."""
@@ -96,18 +97,23 @@ class RAGClient:
             redact=self.redact.text,
             clock=clock,
         )
-        self.transport.login = login_of(self.spec, self.redact, clock)
+        self._login = login_of(self.spec, self.redact, clock)
+        self.transport.authorize = None if self._login is None else self._login.send
         path = self.spec.health.path if self.spec.health else None
         reach = partial(self.transport.reaches, path, START_TIMEOUT_S)
         self._policy = RetryPolicy(self.spec.patience_s, reach=reach, sleep=sleep, clock=clock)
         self._plain_policy = partial(RetryPolicy, 0.0, reach=reach, sleep=sleep, clock=clock)
 
     async def __aenter__(self) -> "RAGClient":
-        await self.transport.__aenter__()
+        async with AsyncExitStack() as opened:
+            await opened.enter_async_context(self.transport)
+            if self._login is not None:
+                await opened.enter_async_context(self._login.transport)
+            self._opened = opened.pop_all()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self.transport.__aexit__()
+        await self._opened.aclose()
 
     @property
     def tracing(self) -> Tracing:
@@ -135,8 +141,8 @@ class RAGClient:
             ServerUnreachableError: Nothing answers, or no server that gives a token for it.
             ServerRefusedError: It answers with an error, or no token is given.
         """
-        if self.transport.login is not None:
-            await self.transport.login.check()
+        if self._login is not None:
+            await self._login.check()
         if self.spec.health is None:
             return
         try:
@@ -240,10 +246,9 @@ class RAGClient:
     async def _send(self, part: QuestionRequest, request: Mapping[str, Any], paced: bool) -> Reply:
         if paced:
             await self._pacer.wait()
-        if self.spec.stream is None or part.name != "ask":
-            return await self.transport.send(**request)
-        part.stream = Collector(self.spec.stream)
-        return await send_streamed(self.transport, part.stream, request)
+        if self.spec.stream is not None and part.name == "ask":
+            part.stream = Collector(self.spec.stream)
+        return await self.transport.send(**request, stream=part.stream)
 
     def _given(self, part: QuestionRequest) -> dict[str, Any]:
         """What the body of a request gives to the templates of the other.
@@ -315,15 +320,13 @@ class RAGClient:
 
     def _raw(self, exchange: Exchange, failure: TransportFailure | None = None) -> dict[str, Any]:
         """The bodies that were received, as they are recorded; of one that is too large, its beginning."""
-        raw: dict[str, Any] = {"raw_cut": False}
+        raw: dict[str, Any] = {"raw_cut": failure is not None and failure.error.kind == "too_large"}
         for part in exchange.order:
-            fails = failure is not None and part is exchange.current and part.reply is None
-            body = part.reply.body if part.reply is not None else failure.body if failure and fails else b""
-            if part.reply is not None or body:
-                text = self.redact.body(body)
+            received = part.reply or (failure if part is exchange.current else None)
+            if received is not None and (part.reply or received.body):
+                text = self.redact.body(received.body)
                 raw["raw" if part is exchange.asking else "raw_retrieval"] = text[:MAX_RAW_CHARS]
-                is_cut = failure is not None and fails and failure.error.kind == "too_large"
-                raw["raw_cut"] |= is_cut or len(text) > MAX_RAW_CHARS
+                raw["raw_cut"] |= len(text) > MAX_RAW_CHARS
         return raw
 
     def reread(self, raw: str, raw_retrieval: str | None = None) -> Mapping[str, Any]:

@@ -1,8 +1,9 @@
 """The expressions, patterns and templates of a specification, checked before anything is sent."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from itertools import chain, islice
 from typing import Any, TypeVar
 
 import jmespath
@@ -52,7 +53,7 @@ def kind_of(value: Any) -> str:
 # The items of a list in the body: chunks and citations, given as objects or as plain values.
 
 
-Item = TypeVar("Item", RetrievedChunk, Citation)
+Item = TypeVar("Item")
 
 
 CITATION_KEYS = tuple(Citation.model_fields)
@@ -112,16 +113,9 @@ def references_of(value: Any, _: list[str]) -> list[tuple[str, Citation]]:
     Raises:
         UnreadableListError: It is no list, or an item of it is no object.
     """
-    if not isinstance(value, list):
-        raise UnreadableListError(f"gives {kind_of(value)}, not a list")
-    references = []
-    for item in value:
-        if not isinstance(item, Mapping):
-            raise UnreadableListError(f"gives a list that holds {kind_of(item)}, where each item is to be an object")
-        label, citation = text_or_none(item.get("index")), _citation({**item, "index": None})
-        if label is not None and citation is not None:
-            references.append((label, citation))
-    return references
+    items = _items(value, lambda item: item if isinstance(item, Mapping) else None, "an object")
+    both = ((text_or_none(item.get("index")), _citation({**item, "index": None})) for item in items)
+    return [(label, citation) for label, citation in both if label is not None and citation is not None]
 
 
 def _items(value: Any, read: Callable[[Any], Item | None], wanted: str) -> list[Item]:
@@ -190,11 +184,13 @@ _KNOWN: Mapping[str, Sequence[str]] = {
 _IN_TURN = frozenset({"pipe", "subexpression", "projection", "value_projection", "filter_projection"})
 """Nodes whose second child works on what the first gives."""
 
-_OF_ALL = frozenset({"or_expression", "and_expression", "multi_select_list"})
-
-
-_FUNCTIONS = frozenset({"not_null", "reverse", "sort_by", "max_by", "min_by", "merge", "to_array", "zip"})
-"""Those that give objects with the keys that they got."""
+_HANDING_ON = frozenset(
+    {
+        *("flatten", "index_expression", "expref", "or_expression", "and_expression", "multi_select_list"),
+        *("not_null", "reverse", "sort_by", "max_by", "min_by", "merge", "to_array", "zip"),
+    }
+)
+"""Nodes and functions that give objects with the keys that they got."""
 
 
 def unknown_keys(key: str, expression: str) -> Iterator[tuple[str, str]]:
@@ -210,11 +206,10 @@ def unknown_keys(key: str, expression: str) -> Iterator[tuple[str, str]]:
     within, _, part = key.rpartition(".")
     known = _KNOWN.get(part, ()) if within in {"map", "retrieve.map"} else ()
     objects = _objects(jmespath.compile(expression).parsed, []) if known else []
-    for name in (child["value"] for node in objects for child in node["children"]):
-        if name not in known:
-            # What is called so in part, as chunk_id is for id, is nearer than what is spelt alike.
-            near = [each for each in known if name.casefold() in each.split("_")] or get_close_matches(name, known, n=1)
-            yield name, (f"did you mean {near[0]!r}? " if near else "") + f"known: {', '.join(known)}"
+    for name in (child["value"] for node in objects for child in node["children"] if child["value"] not in known):
+        # What is called so in part, as chunk_id is for id, is nearer than what is spelt alike.
+        near = [each for each in known if name.casefold() in each.split("_")] + get_close_matches(name, known, n=1)
+        yield name, (f"did you mean {near[0]!r}? " if near else "") + f"known: {', '.join(known)}"
 
 
 def _objects(node: Node, given: Sequence[Node]) -> Sequence[Node]:
@@ -222,58 +217,49 @@ def _objects(node: Node, given: Sequence[Node]) -> Sequence[Node]:
 
     What an expression builds only to look into it again has keys of its own, and is not among them.
     """
-    kind, children = node["type"], node["children"]
+    children, is_call = node["children"], node["type"] == "function_expression"
+    kind = node["value"] if is_call else node["type"]
     if kind in {"multi_select_dict", "identity", "current"}:
         return [node] if kind == "multi_select_dict" else given
     if kind in _IN_TURN:
         return _objects(children[1], _objects(children[0], given))
-    if kind in {"flatten", "index_expression", "expref"}:
-        return _objects(children[0], given)
-    if kind == "function_expression" and node["value"] == "map":
+    if kind == "map":
         return _objects(children[0], _objects(children[1], given))
-    if kind in _OF_ALL or (kind == "function_expression" and node["value"] in _FUNCTIONS):
-        return [found for child in children if child["type"] != "expref" for found in _objects(child, given)]
-    return []
+    if is_call:  # an expression among its arguments says by what it sorts
+        children = [child for child in children if child["type"] != "expref"]
+    return list(chain.from_iterable(_objects(child, given) for child in children)) if kind in _HANDING_ON else []
 
 
 # What a body holds, in words for somebody who maps it: its keys, and those right below them.
 
 
-_KEYS, _KEYS_BELOW = 12, 5
-"""So many keys are named; a body may have thousands."""
-
-_KEY_CHARS = 40
-
-_CHARS = 300
+_MOST_KEYS, _LONGEST_KEY, _LONGEST_SHAPE = 12, 40, 300
+"""A body may have thousands of keys."""
 
 
 def shape_of(body: Any) -> str:
     """What the body is: `it has the keys id, choices[] (index, message), usage (total_tokens)`."""
     is_list = isinstance(body, list) and body
     shape = f"it is a list whose first item {_is(body[0])}" if is_list else f"it {_is(body)}"
-    return shape if len(shape) <= _CHARS else f"{shape[:_CHARS]}…"
+    return shape if len(shape) <= _LONGEST_SHAPE else f"{shape[:_LONGEST_SHAPE]}…"
 
 
 def _is(value: Any) -> str:
     if isinstance(value, dict) and value:
-        return f"has the keys {_listed([f'{_short(key)}{_below(item)}' for key, item in value.items()], _KEYS)}"
+        return f"has the keys {_listed(f'{key[:_LONGEST_KEY]}{_below(item)}' for key, item in value.items())}"
     return f"is {kind_of(value)}" if value or not isinstance(value, dict | list) else f"is {kind_of(value)}, and empty"
 
 
 def _below(item: Any) -> str:
     """What a key says of its value: [] that it is a list, and the keys of an object or of the first in the list."""
-    brackets = "[]" if isinstance(item, list) else ""
-    inner = item[0] if isinstance(item, list) and item else item
-    keys = _listed(list(map(_short, inner)), _KEYS_BELOW) if isinstance(inner, dict) else ""
-    return f"{brackets} ({keys})" if keys else brackets
+    inner = next(iter(item), None) if isinstance(item, list) else item
+    keys = f" ({_listed(key[:_LONGEST_KEY] for key in inner)})" if isinstance(inner, dict) and inner else ""
+    return f"{'[]' if isinstance(item, list) else ''}{keys}"
 
 
-def _listed(names: list[str], most: int) -> str:
-    return ", ".join([*names[:most], *(["…"] if len(names) > most else [])])
-
-
-def _short(key: str) -> str:
-    return key if len(key) <= _KEY_CHARS else f"{key[:_KEY_CHARS]}…"
+def _listed(names: Iterable[str]) -> str:
+    first = list(islice(names, _MOST_KEYS + 1))
+    return ", ".join([*first[:_MOST_KEYS], *["…"] * (len(first) > _MOST_KEYS)])
 
 
 _EXPRESSIONS = re.compile(

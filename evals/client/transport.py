@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import aclosing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal
 from urllib.parse import urljoin
 
 import httpx
@@ -23,40 +23,21 @@ from evals.client.connections import (
     Incoming,
     Outgoing,
     Surplus,
+    check_url,
+    checked_headers,
     proxy_for,
     tls_context,
+    without_login,
 )
-from evals.client.spec import TlsSpec, check_url, checked_headers, without_login
+from evals.client.spec import TlsSpec
 from evals.client.streams import Collector, UnusableError
 from evals.errors import ConfigError
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse, ResponseError
 from evals.secrets import MASK, public_url
 
-# What a login is to the transport: it takes a request, and sends it with what shows who we are.
-
-
-Answer = TypeVar("Answer")
-
-
-SendWith = Callable[[Mapping[str, str]], Awaitable[Answer]]
+SendWith = Callable[[Mapping[str, str]], Awaitable["Reply"]]
 """Sends a request with some headers beside its own."""
-
-
-class Login(Protocol):
-    """Shows a server who we are."""
-
-    async def open(self) -> None:
-        """Be ready to send."""
-
-    async def close(self) -> None:
-        """Let go of connections."""
-
-    async def check(self) -> None:
-        """See that there is a login; raises a `ServerError` where there is none to be had."""
-
-    async def send(self, send: SendWith[Answer]) -> Answer:
-        """Send a request with this login; again, where the server took it for none and another one can be had."""
 
 
 # How an exchange joins the traces of the server that is asked.
@@ -160,7 +141,8 @@ class Transport:
         clock: Monotonic seconds.
 
     Attributes:
-        login: Sends each request with what shows who we are; None where headers do. It is set before requests are sent.
+        authorize: Sends each request with what shows who we are; None where headers do. It is set before requests are
+            sent.
         tracing: How requests are traced; it is set before questions are asked.
         surplus: Bytes that the server sent and that belong to no answer.
     """
@@ -192,14 +174,12 @@ class Transport:
         self._proxy = proxy_for(self.base, library)
         self._free = asyncio.Semaphore(concurrency)
         self._connections: Connections | None = None
-        self.login: Login | None = None
+        self.authorize: Callable[[SendWith], Awaitable[Reply]] | None = None
         self.tracing = Tracing()
         self.surplus = Surplus()
 
     async def __aenter__(self) -> "Transport":
         context = tls_context(self._tls) if self.base.startswith("https") else None
-        if self.login is not None:
-            await self.login.open()
         connect_timeout_s = min(CONNECT_TIMEOUT_S, self._timeout_s)
         if self._library == "httpx":
             from evals.client.httpx_transport import HttpxConnections  # noqa: PLC0415 - one of the two
@@ -217,8 +197,6 @@ class Transport:
         if self._connections is not None:
             connections, self._connections = self._connections, None
             await connections.close()
-            if self.login is not None:
-                await self.login.close()
 
     async def send(
         self,
@@ -253,10 +231,9 @@ class Transport:
         if traced := self.tracing.headers():
             headers = {**(headers or {}), **traced}
         request = self._request(method, path, headers or {}, params, json, form=form, files=files)
-        if self.login is None:
+        if self.authorize is None:
             return await self._send(request, limit, stream)
-
-        return await self.login.send(
+        return await self.authorize(
             lambda shown: self._send(replace(request, headers=_laid_over(request.headers, shown)), limit, stream)
         )
 
@@ -288,7 +265,8 @@ class Transport:
                 async with asyncio.timeout(limit):
                     status, received, body, end = await self._exchange(self._connections, request, stream, start)
             except (TimeoutError, BrokenExchangeError, UnusableError) as error:
-                raise self._failed(error, limit, start) from error
+                failure = self._failed(error, limit, start)
+                raise (failure if stream is None else with_received(failure, stream)) from error
             elapsed = (end - start) * 1000
         if not 200 <= status < 300:
             raise self._refused(request, status, received, body, elapsed, start)
@@ -349,19 +327,16 @@ class Transport:
 
     def _failed(self, error: Exception, limit: float, start: float) -> TransportFailure:
         """The failure of an exchange that brought no complete answer that can be read."""
-        elapsed, retryable = (self._clock() - start) * 1000, True
+        elapsed, kind, retryable = (self._clock() - start) * 1000, getattr(error, "kind", "timeout"), True
+        said = self._redact(str(error))
         if isinstance(error, UnusableError):
-            failed, retryable = ResponseError(kind=error.kind, message=self._redact(str(error))), False
-        elif isinstance(error, BrokenExchangeError) and error.kind != "timeout":
+            retryable = False
+        elif isinstance(error, BrokenExchangeError) and kind != "timeout":
             through = f" (through {self._proxy})" if self._proxy else ""
-            said = " ".join(self._redact(str(error)).split())[:_LONGEST_SAID]
-            failed, retryable = (
-                ResponseError(kind=error.kind, message=self._redact(f"{said}{through}")),
-                error.retryable,
-            )
+            said, retryable = f"{' '.join(said.split())[:_LONGEST_SAID]}{self._redact(through)}", error.retryable
         else:
-            failed = ResponseError(kind="timeout", message=f"no complete answer within {limit:g} s")
-            elapsed = max(elapsed, limit * 1000)
+            said, elapsed = f"no complete answer within {limit:g} s", max(elapsed, limit * 1000)
+        failed = ResponseError(kind=kind, message=said)
         return TransportFailure(failed, retryable=retryable, elapsed_ms=elapsed, started=start)
 
     def _refused(
@@ -392,6 +367,26 @@ class Transport:
             place = MASK
         place, asked = self._redact(place), public_url(request.url).removeprefix(self.base)
         return f" (it sends us to {place}: set server.url to {place.removesuffix(asked)}, if that is right)"
+
+
+def with_received(failure: TransportFailure, stream: Collector) -> TransportFailure:
+    """The failure of a stream, with how far it had come and what it brought.
+
+    Once a text arrived, it is not retryable: the server began to answer, and a user would have seen half of it.
+    """
+    error = failure.error
+    if error.kind == "timeout" and stream.received:
+        error = error.model_copy(update={"message": f"{error.message}: the stream brought {stream.so_far}"})
+    elif error.kind == "connect" and stream.received:
+        message = f"the stream broke off; it brought {stream.so_far} ({error.message})"
+        error = error.model_copy(update={"kind": "broken_off", "message": message})
+    return TransportFailure(
+        error,
+        retryable=failure.retryable and stream.first_ms is None,
+        elapsed_ms=failure.elapsed_ms,
+        started=failure.started,
+        body=failure.body or bytes(stream.received),
+    )
 
 
 def _laid_over(below: Mapping[str, str], above: Mapping[str, str]) -> dict[str, str]:

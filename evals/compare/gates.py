@@ -1,23 +1,29 @@
 """Gates on a saved run, by itself and against a baseline: not worse by more than a margin."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from math import inf
+from statistics import fmean
+from typing import NamedTuple
 
-from evals.compare.conditions import find_obstacles, find_warnings, same_load, why_withheld
+from evals.compare.conditions import Obstacle, find_obstacles, find_warnings, same_load, why_withheld
 from evals.compare.models import ANSWERING
 from evals.compare.paired import compare_metrics
 from evals.compare.pairing import Pairing, SavedRun, pair_up
 from evals.compare.statistics import PairedMetric
-from evals.compare.values import Aligned, Change, Sides, align_all, score_change
+from evals.compare.values import Aligned, align_all
 from evals.errors import ConfigError
 from evals.metrics.base import UNITS_OF_TIME, BaseMetric
 from evals.metrics.registry import parse_metric
 from evals.schemas.base import Finite, Record
-from evals.schemas.results import EvalRun
+from evals.schemas.results import EvalRun, Scorecard, WeightedScore
 from evals.schemas.run_parts import GateOutcome, GateResult
-from evals.scoring.config import SCORE, differing_objectives, see
+from evals.scoring.config import SCORE, differing_objectives, headline, scoring_config, see, why_failed
 from evals.scoring.gates import Gate, heed_flagged, judge_end, parse_gate
-from evals.scoring.weighted import with_intervals
+from evals.scoring.settings import score_settings
+from evals.scoring.stats.differences import paired_difference
+from evals.scoring.stats.intervals import Interval
+from evals.scoring.weighted import Influence, influence, make_weighted_score, with_intervals
 from evals.text.numbers import counted
 
 # Whether a run is not worse than a baseline by more than a margin: non-inferiority, over the questions of both.
@@ -45,14 +51,56 @@ def hold_against(
     for metric in metrics.values():
         if metric.higher_is_better is None:
             raise ConfigError(f"neither way of {metric.name} is the better one, so nothing is worse", "leave it out")
-    sides = Sides(pairing, {each.metric.name: each for each in aligned}, margin, find_obstacles(pairing))
+    sides = _Sides(pairing, {each.metric.name: each for each in aligned}, margin, find_obstacles(pairing))
     return [_outcome(sides, name, metrics.get(name)) for name in names]
 
 
-def _outcome(sides: Sides, name: str, metric: BaseMetric | None) -> GateOutcome:
+class _Change(NamedTuple):
+    """A metric in the baseline and in the run, over the questions for which both have a value."""
+
+    before: float
+    after: float
+    interval: Interval | None
+    """Of the difference, after minus before."""
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """The baseline and the run, side by side, with what they did differently."""
+
+    pairing: Pairing
+    aligned: dict[str, Aligned]
+    margin: float
+    obstacles: Sequence[Obstacle]
+
+    @property
+    def baseline(self) -> EvalRun:
+        return self.pairing.runs[0]
+
+    @property
+    def run(self) -> EvalRun:
+        return self.pairing.runs[1]
+
+    @property
+    def confidence(self) -> float:
+        return score_settings(self.run).confidence
+
+    def why_withheld(self, metric: BaseMetric) -> str | None:
+        """Why the metric of the two runs does not compare; None where it does."""
+        late = metric.unit in UNITS_OF_TIME and not same_load(self.pairing.runs)
+        return why_withheld(metric, self.obstacles) or ("the runs had different concurrency" if late else None)
+
+    def clusters(self, ids: Iterable[str]) -> list[str]:
+        """What each of these questions belongs to, by the configuration of the run."""
+        labels = dict(zip(self.pairing.ids, self.pairing.sides[1].clusters(), strict=True))
+        return [labels[each] for each in ids]
+
+
+def _outcome(sides: _Sides, name: str, metric: BaseMetric | None) -> GateOutcome:
     higher = metric is None or metric.higher_is_better is not False
     gate = f"{name} at most {sides.margin:g} {'below' if higher else 'above'} {sides.baseline.id}"
-    seen = score_change(sides) if metric is None else _metric(sides, metric)
+    seen = _score_change(sides) if metric is None else _metric_change(sides, metric)
     if isinstance(seen, str):
         return GateOutcome(gate=gate, outcome="not met", message=seen)
     difference, ends = seen.after - seen.before, seen.interval
@@ -72,7 +120,7 @@ def _outcome(sides: Sides, name: str, metric: BaseMetric | None) -> GateOutcome:
     return _with_flagged(sides, name, outcome, higher=higher)
 
 
-def _with_flagged(sides: Sides, name: str, outcome: GateOutcome, *, higher: bool) -> GateOutcome:
+def _with_flagged(sides: _Sides, name: str, outcome: GateOutcome, *, higher: bool) -> GateOutcome:
     """The outcome if the questions that the judge flags, in either run, tell against the later run."""
     before, after = see(sides.baseline, name), see(sides.run, name)
     first, last = before.bound(upper=higher), after.bound(upper=not higher)
@@ -81,23 +129,67 @@ def _with_flagged(sides: Sides, name: str, outcome: GateOutcome, *, higher: bool
     return heed_flagged(outcome, worst, before.flagged + after.flagged, holds=holds)
 
 
-def _metric(sides: Sides, metric: BaseMetric) -> Change | str:
+def _metric_change(sides: _Sides, metric: BaseMetric) -> _Change | str:
     """The metric in both runs, or why it cannot be compared."""
-    aligned, failed = sides.aligned.get(metric.name), sides.failed
-    if failed is not None:
-        return failed
+    failed = [f"run {run.id} failed: {why}" for run in sides.pairing.runs if (why := why_failed(run))]
+    if failed:
+        return failed[0]
+    aligned = sides.aligned.get(metric.name)
     if aligned is None or not aligned.complete:
         return f"{metric.name} is not compared: {(aligned and aligned.reason) or 'neither run has a value'}"
-    withheld = why_withheld(metric, sides.obstacles)
-    if withheld is not None:
-        return f"{metric.name} is not compared: {withheld}"
-    if metric.unit in UNITS_OF_TIME and not same_load(sides.pairing.runs):
-        return f"{metric.name} is not compared: the runs had different concurrency"
-    first, last = aligned.values(0), aligned.values(1)
-    pairs = PairedMetric(aligned.metric, first, last, sides.clusters(aligned.ids), lost=aligned.lost)
-    interval = pairs.bounds(1 - sides.confidence)
-    before, after = (aligned.value(values) for values in (first, last))
-    return Change(before, after, interval, len(first))
+    why = sides.why_withheld(metric)
+    if why is not None:
+        return f"{metric.name} is not compared: {why}"
+    first, last, ids = aligned.values(0), aligned.values(1), aligned.ids
+    pairs = PairedMetric(aligned.metric, ids, first, last, sides.clusters(ids), lost=aligned.lost)
+    return _Change(pairs.value(first), pairs.value(last), pairs.bounds(1 - sides.confidence), len(ids))
+
+
+def _score_change(sides: _Sides) -> _Change | str:
+    """The weighted score of both runs over their common questions, or why the two do not compare."""
+    reason = _why_no_score(sides)
+    if reason is not None:
+        return reason
+    (score, first), (other, last) = (_scored(sides, place) for place in (0, 1))
+    if first is None or last is None:
+        return f"no score over the common questions: {score.reason or other.reason or 'nothing in it varies'}"
+    # Both have values of the same questions, those that are common to the runs.
+    before, after = list(first.values.values()), [last.values[key] for key in first.values]
+    low, high = min(first.low, last.low), max(first.high, last.high)
+    clusters, confidence = sides.clusters(first.values), sides.confidence
+    difference = paired_difference(before, after, clusters, low=low, high=high, confidence=confidence)
+    ends = difference.bounds if difference else None
+    within = ends and (max(-1.0, ends[0]), min(1.0, ends[1]))
+    return _Change(fmean(before), fmean(last.values.values()), within, len(before))
+
+
+def _scored(sides: _Sides, place: int) -> tuple[WeightedScore, Influence | None]:
+    """The weighted score of one of the runs over their common questions, and what each question contributes to it."""
+    settings, scoring = score_settings(sides.run), scoring_config(sides.run)
+    usable = [each for each in sides.aligned.values() if each.complete]
+    summaries = (each.summaries(settings)[place] for each in usable)
+    card = Scorecard(metrics=[summary for summary in summaries if summary is not None])
+    score = make_weighted_score(card, scoring)
+    columns = {each.metric.name: each.column(place, settings) for each in usable}
+    metrics = [each.metric for each in usable]
+    return score, influence(score, metrics, columns.get, scoring.thresholds, sides.confidence)
+
+
+def _why_no_score(sides: _Sides) -> str | None:
+    """Why the scores of the two runs do not compare: one has none, or they are not of the same."""
+    for run in sides.pairing.runs:
+        head = headline(run)
+        if head.score is None:
+            return f"run {run.id} has no score: {head.reason}"
+    changed = differing_objectives(sides.baseline, sides.run)
+    if changed:
+        return f"the scores measure different objectives: {'; '.join(changed)}"
+    fed = (name for run in sides.pairing.runs for names in run.weighted_score.fed_by.values() for name in names)
+    for name in dict.fromkeys(fed):
+        why = why_withheld(sides.aligned[name].metric, sides.obstacles) if name in sides.aligned else None
+        if why is not None:
+            return f"{name} is not compared: {why}"
+    return None
 
 
 DEFAULT_MARGIN = 0.03

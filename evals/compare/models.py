@@ -1,52 +1,13 @@
 """What a comparison says."""
 
-from collections.abc import Sequence
-from math import inf
 from typing import Literal
 
 from pydantic import AwareDatetime, computed_field
 
-from evals.metrics.base import BaseMetric
 from evals.schemas.base import Finite, Record
-from evals.schemas.results import MetricCounts, MetricSummary, ParetoPoint
+from evals.schemas.results import ParetoPoint
 from evals.schemas.run_parts import RunStatus
 from evals.scoring.diagnosis.stages import Link
-from evals.scoring.run_columns import ScoreColumn
-from evals.scoring.scorecard import StratifiedSample, metric_interval, summarise, too_small, value_of
-from evals.scoring.settings import ScoreSettings
-
-# One metric over questions that all have a value of it.
-
-
-def summarise_values(
-    metric: BaseMetric, results: ScoreColumn, settings: ScoreSettings, clusters: Sequence[str]
-) -> MetricSummary:
-    """What `summarise` says of results that all have a value, without the rules and labels behind them.
-
-    Args:
-        metric: The metric.
-        results: One a question, each with a value.
-        settings: Confidence, and by what questions are clustered.
-        clusters: The label of each question's cluster, in the same order.
-    """
-    if type(metric).one_sided is not BaseMetric.one_sided:
-        return summarise(metric, results, settings, clusters)
-    sample = StratifiedSample(list(results.values), list(clusters))
-    value, late = value_of(metric, sample), too_small(metric, results)
-    ci, interval = metric_interval(metric, sample, settings, late)
-    return MetricSummary(
-        name=metric.name,
-        value=value,
-        group=metric.group,
-        sample_size=len(results),
-        counts=MetricCounts(scored=len(results)),
-        ci=ci,
-        interval=interval,
-        at_least=value is not None and min(late, default=inf) <= value,
-        unit=metric.unit,
-        higher_is_better=metric.higher_is_better,
-    )
-
 
 Verdict = Literal["better", "worse", "changed", "equivalent", "identical", "not established", "not compared"]
 """Identical: no question differs. Equivalent: the interval lies within the margin. Not established: the questions

@@ -1,90 +1,21 @@
 """The difference between two runs in one objective, which one metric or several feed."""
 
-from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from math import fsum, isnan, nan
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from math import fsum
+from typing import NamedTuple
 
-from evals.compare.models import ABSTENTION_RATE, ANSWER_RATE, ANSWERABLE_ABSTENTION_RATE, CHUNKS_RATE, CITATIONS_RATE
-from evals.compare.statistics import LostPairs, least_p, measure, span_of
+from evals.compare.statistics import PairedMetric, least_p
 from evals.metrics.base import Aggregation, BaseMetric
-from evals.metrics.sample import Sample
-from evals.schemas.results import MetricGroup, MetricResult
 from evals.scoring.stats.differences import bounded_difference, sign_flip_p
 from evals.scoring.stats.intervals import group, questions_among
-from evals.scoring.stats.missing import Weighted
-
-# How many questions bring an answer at all, which the metrics of quality do not say.
-
-
-class AnswerRate(BaseMetric):
-    """Share of the questions that the server answers, well or badly.
-
-    Formula: 1 - |failures of transport| / |questions asked|. A server that fails on hard questions has no bad answers
-    to them: without this, it would look no worse than one that answers. Like the rates below, it is made of the columns
-    of saved runs (`values`), and asks no sample.
-    """
-
-    name = ANSWER_RATE
-    group = MetricGroup.PERFORMANCE
-    suites = frozenset()
-    aggregation = Aggregation.RATE
-
-    def measure(self, case: Sample) -> MetricResult:
-        """None: it is made of columns."""
-        return self.undefined("it is of saved runs")
-
-
-class ChunksRate(AnswerRate):
-    """Share of the answers that come with a list of chunks, which may be empty.
-
-    Formula: |answers whose chunks are not null| / |answers|. Where there is no list, retrieval has no value: a server
-    that sends none with its bad answers would look no worse.
-    """
-
-    name = CHUNKS_RATE
-
-
-class CitationsRate(AnswerRate):
-    """Share of the answers that come with a list of citations, which may be empty.
-
-    Formula: |answers whose citations are not null| / |answers|, those left out that decline: they have nothing to cite,
-    and a server that cites by markers has none in them. Without a list, citations have no value.
-    """
-
-    name = CITATIONS_RATE
-
-
-class AbstentionRate(AnswerRate):
-    """Share of the answers that decline to answer, whether they should or not.
-
-    Formula: |abstentions| / |answers|, by the detector of this version in all runs. Neither direction is better: where
-    questions cannot be answered, abstaining is right.
-    """
-
-    name = ABSTENTION_RATE
-    group = MetricGroup.ABSTENTION
-    higher_is_better: ClassVar[bool | None] = None
-
-
-class AnswerableAbstentionRate(AbstentionRate):
-    """Share of the answers that decline, of those to questions that are known to be answerable.
-
-    Formula: |abstentions| / |answers| over `known_answerable`. Lower is better. A server that falls silent keeps its
-    retrieval, and without a judge nothing else says that its answers are gone.
-    """
-
-    name = ANSWERABLE_ABSTENTION_RATE
-    higher_is_better = False
-
 
 _PAIR = 2
 """Of fewer questions nothing is said."""
 
+_NOTHING = "no question for which both runs have a value"
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+
+class Standing(NamedTuple):
     """How the second of two runs stands to the first in an objective.
 
     Attributes:
@@ -102,110 +33,54 @@ class Standing:
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Fed:
-    """A metric that feeds an objective, with its values in the two runs.
-
-    Attributes:
-        metric: The metric.
-        first: A value for each question that both runs asked, in their order; NaN where there is none.
-        last: As many, of the second run.
-        lost: Where verdicts are lost, all questions that may have a value in both runs.
-    """
-
-    metric: BaseMetric
-    first: Sequence[float]
-    last: Sequence[float]
-    lost: LostPairs | None = None
-
-    def both(self) -> "array[int]":
-        """The places of the questions with a value in both."""
-        if self.lost is not None and self.lost.unknown:
-            return array("I")
-        pairs = enumerate(zip(self.first, self.last, strict=True))
-        return array("I", (place for place, (before, after) in pairs if not isnan(before) and not isnan(after)))
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """One of the metrics that feed an objective, over the questions with a value in both runs.
-
-    Attributes:
-        steps: By how much each question became better, as a share of the metric's range or of its threshold; NaN for
-            one without a value in both.
-        count: How many have one.
-        lost: As of what feeds it.
-    """
-
-    steps: "array[float]"
-    count: int
-    lost: LostPairs | None = None
-
-    @property
-    def there(self) -> list[float]:
-        """The steps of the questions with a value in both."""
-        return [step for step in self.steps if not isnan(step)]
-
-    @property
-    def weighted(self) -> Weighted | None:
-        """The steps as they stand for lost ones; None where each stands for itself."""
-        return self.lost.weigh(self.there) if self.lost is not None else None
-
-    @property
-    def mean(self) -> float:
-        weighted = self.weighted
-        return fsum(self.there) / self.count if weighted is None else weighted.mean
-
-    def influences(self, ids: Iterable[str]) -> dict[str, float]:
-        """By how much each question moves the mean, lost ones too: their sum is 0."""
-        weighted, mean = self.weighted, self.mean
-        if weighted is None or self.lost is None:
-            steps = zip(ids, self.steps, strict=True)
-            return {key: (step - mean) / self.count for key, step in steps if not isnan(step)}
-        residuals = zip(self.lost.ids, weighted.residuals(), strict=True)
-        return {key: residual / weighted.size for key, residual in residuals}
-
-
-def stand(fed: Sequence[Fed], clusters: Mapping[str, str], thresholds: Mapping[str, float]) -> Standing:
+def stand(fed: Sequence[PairedMetric], clusters: Mapping[str, str], thresholds: Mapping[str, float]) -> Standing:
     """Compare two runs in an objective.
 
     Args:
         fed: What feeds the objective: it is the mean of these, each on a scale from 0 to 1.
-        clusters: What each question that both runs asked belongs to, by id, in the order of the values.
+        clusters: What each question that both runs asked belongs to, by id.
         thresholds: By unit, the value that stands for 1 where a metric has no range.
     """
-    if len(fed) == 1:
-        return _stand_in_one(fed[0], clusters)
-    if any(one.metric.aggregation is Aggregation.PERCENTILE for one in fed):
+    if len(fed) > 1 and any(one.metric.aggregation is Aggregation.PERCENTILE for one in fed):
         return Standing(reason="it is fed by a percentile among others, for which there is no test")
-    parts = [_part(one, thresholds) for one in fed]
-    if not all(part.count for part in parts):
-        return Standing(reason="no question for which both runs have a value")
-    return _stand_in_mean(parts, clusters)
-
-
-def _stand_in_one(fed: Fed, clusters: Mapping[str, str]) -> Standing:
-    places, labels = fed.both(), list(clusters.values())
-    if not places:
-        return Standing(reason="no question for which both runs have a value")
-    first, last = (array("d", (own[place] for place in places)) for own in (fed.first, fed.last))
-    found = measure(fed.metric, first, last, [labels[place] for place in places], fed.lost)
+    if not all(one.ids for one in fed):
+        return Standing(reason=_NOTHING)
+    if len(fed) > 1:
+        return _stand_in_mean([_Part(one, thresholds) for one in fed], clusters)
+    (found,) = fed
     if found.p is None:
         return Standing(reason="too few pairs")
-    return Standing(_sign(fed.metric) * found.difference, found.p, found.differing, len(places))
-
-
-def _part(fed: Fed, thresholds: Mapping[str, float]) -> _Part:
-    metric, places = fed.metric, fed.both()
-    scale = _sign(metric) / (thresholds.get(metric.unit) or span_of(metric) or 1.0)
-    steps = array("d", [nan]) * len(fed.first)
-    for place in places:
-        steps[place] = scale * (fed.last[place] - fed.first[place])
-    return _Part(steps, len(places), fed.lost)
+    return Standing(_sign(found.metric) * found.difference, found.p, found.differing, len(found.ids))
 
 
 def _sign(metric: BaseMetric) -> int:
     return -1 if metric.higher_is_better is False else 1
+
+
+class _Part:
+    """One of the metrics that feed an objective.
+
+    Attributes:
+        steps: By question with a value in both runs, how much better it became, as a share of the metric's range or of
+            its threshold.
+        lost: Where verdicts are lost, all questions that may have a value.
+        mean: Of the steps; lost ones have those that stand for them.
+    """
+
+    def __init__(self, fed: PairedMetric, thresholds: Mapping[str, float]) -> None:
+        scale = _sign(fed.metric) / (thresholds.get(fed.metric.unit) or fed.span or 1.0)
+        self.steps = {key: scale * step for key, step in zip(fed.ids, fed.differences, strict=True)}
+        self.lost = fed.lost
+        steps = list(self.steps.values())
+        self._weighted = fed.lost.weigh(steps) if fed.lost is not None else None
+        self.mean = fsum(steps) / len(steps) if self._weighted is None else self._weighted.mean
+
+    def influences(self) -> dict[str, float]:
+        """By how much each question moves the mean, lost ones too: their sum is 0."""
+        if self._weighted is None or self.lost is None:
+            return {key: (step - self.mean) / len(self.steps) for key, step in self.steps.items()}
+        residuals = zip(self.lost.ids, self._weighted.residuals(), strict=True)
+        return {key: residual / self._weighted.size for key, residual in residuals}
 
 
 def _stand_in_mean(parts: Sequence[_Part], clusters: Mapping[str, str]) -> Standing:
@@ -215,32 +90,22 @@ def _stand_in_mean(parts: Sequence[_Part], clusters: Mapping[str, str]) -> Stand
     c_i = sum over its metrics of d_mi/(n_m·M); the gain is their sum, and a question that is asked of the two runs the
     other way round changes the sign of its c_i: the sign-flip test is over them, or over their sums by cluster.
     """
-    table = [part.steps for part in parts]
-    places = array("I", (place for place, row in enumerate(zip(*table, strict=True)) if not all(map(isnan, row))))
-    if len(places) < _PAIR:
+    there = set[str]().union(*(part.steps for part in parts))
+    own = {key: label for key, label in clusters.items() if key in there}
+    if len(own) < _PAIR:
         return Standing(reason="too few pairs")
-    differing = questions_among(_moved(table), list(clusters.values()))
+    moved = (place for place, key in enumerate(own) if any(part.steps.get(key) for part in parts))
+    differing = questions_among(moved, list(own.values()))
     lossy = any(part.lost is not None for part in parts)
-    gain, p = _weighted_gain(parts, clusters) if lossy else _gain(parts, places, list(clusters.values()))
-    return Standing(gain, max(p, least_p(differing)), differing, len(places))
+    gain, p = _weighted_gain(parts, clusters) if lossy else _gain(parts, own)
+    return Standing(gain, max(p, least_p(differing)), differing, len(own))
 
 
-def _moved(table: Sequence[Sequence[float]]) -> Iterator[int]:
-    """The places of the questions that differ in any metric."""
-    rows = enumerate(zip(*table, strict=True))
-    return (place for place, row in rows if any(step and not isnan(step) for step in row))
-
-
-def _gain(parts: Sequence[_Part], places: Sequence[int], clusters: Sequence[str]) -> tuple[float, float]:
+def _gain(parts: Sequence[_Part], clusters: Mapping[str, str]) -> tuple[float, float]:
     """The gain where nothing is lost, and its p by the sign-flip test."""
-    added = array("d", (_added(parts, place) for place in places))
-    return fsum(added), sign_flip_p(group(added, [clusters[place] for place in places]).sums)
-
-
-def _added(parts: Sequence[_Part], place: int) -> float:
-    """What a question adds to the mean of the metrics' means."""
-    steps = ((part.steps[place], part.count) for part in parts)
-    return fsum(step / count for step, count in steps if not isnan(step)) / len(parts)
+    steps = ([part.steps[key] / len(part.steps) for part in parts if key in part.steps] for key in clusters)
+    added = [fsum(own) / len(parts) for own in steps]
+    return fsum(added), sign_flip_p(group(added, list(clusters.values())).sums)
 
 
 def _weighted_gain(parts: Sequence[_Part], clusters: Mapping[str, str]) -> tuple[float, float]:
@@ -251,17 +116,11 @@ def _weighted_gain(parts: Sequence[_Part], clusters: Mapping[str, str]) -> tuple
     of the objective (the delta method; Deng et al. 2018).
     """
     gain = fsum(part.mean for part in parts) / len(parts)
-    by_question = _influences(parts, clusters)
+    by_question: dict[str, list[float]] = {}
+    for part in parts:
+        for key, own in part.influences().items():
+            by_question.setdefault(key, []).append(own)
     ids = [key for key in clusters if key in by_question]
-    influences = [gain + len(ids) * by_question[key] for key in ids]
+    influences = [gain + len(ids) * (fsum(by_question[key]) / len(parts)) for key in ids]
     _, p = bounded_difference(gain, group(influences, [clusters[key] for key in ids]), 1.0, 0.95)
     return gain, p
-
-
-def _influences(parts: Sequence[_Part], ids: Iterable[str]) -> dict[str, float]:
-    """By how much each question moves the mean of the metrics' means."""
-    found: dict[str, list[float]] = {}
-    for part in parts:
-        for key, own in part.influences(ids).items():
-            found.setdefault(key, []).append(own)
-    return {key: fsum(own) / len(parts) for key, own in found.items()}

@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import exp, log
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import TYPE_CHECKING, NamedTuple
 
 from evals.compare.conditions import find_obstacles, why_no_latency, why_withheld
@@ -18,8 +18,6 @@ from evals.compare.statistics import (
     PairedMetric,
     Ruling,
     decide,
-    effect_size,
-    flipped_units,
     measure,
     reach,
 )
@@ -192,13 +190,11 @@ def compare_paired(metrics: Sequence[Aligned], rules: Rules) -> tuple[list[Metri
         rules: What is tested, and at which level.
     """
     complete = [each for each in metrics if each.complete]
-    found = [measure(each.metric, each.values(0), each.values(-1), each.clusters, each.lost) for each in complete]
+    found = [each.paired() for each in complete]
     reasons = [_no_verdict(each, rules) for each in found]
-    tested = list(_tested(found, reasons, complete))
+    undecided = [each for each, reason in zip(found, reasons, strict=True) if reason is None]
     latency = pair_latency(metrics) if rules.latency is None else None
-    if latency is not None and latency.p is not None:
-        tested.append(Tested(latency.metric, latency.p))
-    rulings = rule_on(tested, rules)
+    rulings = rule_on(list(_tested([*undecided, *filter(None, [latency])])), rules)
     pairs = [
         _pair(each, own, rulings.get(each.metric.name), reason, rules)
         for each, own, reason in zip(found, complete, reasons, strict=True)
@@ -206,13 +202,11 @@ def compare_paired(metrics: Sequence[Aligned], rules: Rules) -> tuple[list[Metri
     return pairs, rate(latency, rulings[latency.metric.name][2], rules.alpha) if latency is not None else None
 
 
-def _tested(
-    found: Iterable[PairedMetric], reasons: Iterable[str | None], complete: Iterable[Aligned]
-) -> Iterator[Tested]:
-    """The metrics that can get a verdict."""
-    for each, reason, own in zip(found, reasons, complete, strict=True):
-        if reason is None and each.differing >= FEWEST and each.p is not None:
-            yield Tested(each.metric, each.p, flipped_units(each, own.ids))
+def _tested(found: Iterable[PairedMetric]) -> Iterator[Tested]:
+    """The metrics on which enough questions differ for a verdict."""
+    for each in found:
+        if each.differing >= FEWEST and each.p is not None:
+            yield Tested(each.metric, each.p, each.flipped_units)
 
 
 def _no_verdict(each: PairedMetric, rules: Rules) -> str | None:
@@ -245,12 +239,16 @@ def rule_on(tested: Sequence[Tested], rules: Rules) -> dict[str, tuple[str, bool
 
 
 def _families(tested: Sequence[Tested], rules: Rules) -> dict[str, list[tuple[Tested, Hypothesis]]]:
-    primaries = _primaries(tested, rules)
+    """What shares 0.05: the primary metric alone, quality by its groups, latency and cost by Holm's procedure."""
+    names = {each.metric.name for each in tested} - {rules.primary}
+    first_of_each = (next(filter(names.__contains__, wanted), None) for wanted in rules.primary_of.values())
+    primaries = set(first_of_each) - {None}
     families: dict[str, list[tuple[Tested, Hypothesis]]] = {}
     for each in tested:
         name, group = each.metric.name, group_of(each.metric)
-        family = PRIMARY_FAMILY if name == rules.primary else _family_of(each.metric)
-        place = group if family == "quality" else name  # Holm's procedure where there are no groups
+        family = group if group == MetricGroup.PERFORMANCE.value else "quality"
+        family = PRIMARY_FAMILY if name == rules.primary else family
+        place = group if family == "quality" else name
         hypothesis = Hypothesis(place, each.p, name in primaries, each.same)
         families.setdefault(family, []).append((each, hypothesis))
     return families
@@ -275,24 +273,14 @@ def group_of(metric: BaseMetric) -> str:
     return ANSWERING_GROUP if metric.name in ANSWERING else metric.group.value
 
 
-def _family_of(metric: BaseMetric) -> str:
-    of_quality = metric.group is not MetricGroup.PERFORMANCE or metric.name in ANSWERING
-    return "quality" if of_quality else MetricGroup.PERFORMANCE.value
-
-
-def _primaries(tested: Sequence[Tested], rules: Rules) -> set[str]:
-    """The primary metric of each group: the first of those named for it that is tested."""
-    names = {each.metric.name for each in tested} - {rules.primary}
-    chosen = (next((name for name in wanted if name in names), None) for wanted in rules.primary_of.values())
-    return {name for name in chosen if name is not None}
-
-
 def _pair(
     each: PairedMetric, aligned: Aligned, decided: tuple[str, bool, Ruling] | None, reason: str | None, rules: Rules
 ) -> MetricPair:
     metric, before, after = each.metric, each.value(each.first), each.value(each.last)
     family, primary, ruling = decided or (group_of(metric), metric.name == rules.primary, Ruling(rules.alpha, 1.0))
-    risen, fallen = (_moved(aligned.ids, each.differences, way) for way in (1, -1))
+    risen, fallen = (
+        [key for key, step in zip(each.ids, each.differences, strict=True) if way * step > 0] for way in (1, -1)
+    )
     pair = MetricPair(
         name=metric.name,
         group=metric.group.value,
@@ -327,11 +315,6 @@ def _pair(
     return pair.model_copy(update={**tested, **_reach(each, ruling.level, seen=verdict == "not established")})
 
 
-def _moved(ids: Iterable[str], differences: Iterable[float], way: int) -> list[str]:
-    """The questions whose value rose (1) or fell (-1)."""
-    return [key for key, difference in zip(ids, differences, strict=True) if way * difference > 0]
-
-
 def _verdict(
     pair: MetricPair, each: PairedMetric, ruling: Ruling, interval: Interval | None, margin: float | None
 ) -> Verdict:
@@ -361,6 +344,14 @@ def _reach(each: PairedMetric, level: float, *, seen: bool) -> dict[str, float |
         "questions_needed": found.needed(SOUGHT * each.span) if found and each.span else None,
         "questions_for_seen": max(more_than, found.needed(size)) if found and seen and size > _NOTHING else None,
     }
+
+
+def effect_size(differences: Sequence[float]) -> float | None:
+    """The standardised mean difference of pairs, mean/s (Cohen's d_z); None where they do not vary."""
+    if len(differences) < 2:
+        return None
+    spread = stdev(differences)
+    return fmean(differences) / spread if spread > 1e-12 * max(map(abs, differences)) else None
 
 
 # One run against the baseline, over the questions that the two share.
@@ -438,4 +429,4 @@ def paired_change(baseline: SavedRun, other: SavedRun, metric: str) -> PairedMet
     found = next((each for each in align_all(pairing) if each.metric.name == metric and each.complete), None)
     if found is None or why_withheld(found.metric, find_obstacles(pairing)):
         return None
-    return measure(found.metric, found.values(0), found.values(1), found.clusters, found.lost)
+    return found.paired()

@@ -183,7 +183,7 @@ def pair_up(saved: Sequence[SavedRun], *, may_be_empty: bool = False) -> Pairing
         raise ConfigError("a comparison needs at least two runs", "`evals runs` lists what there is")
     common = _common([each.asked for each in saved])
     if not common.ids and not may_be_empty:
-        raise _nothing_in_common(saved, common.shared)
+        raise _nothing_in_common(saved, len(common.reworded))
     return Pairing(
         runs=[each.run for each in saved],
         ids=common.ids,
@@ -194,11 +194,10 @@ def pair_up(saved: Sequence[SavedRun], *, may_be_empty: bool = False) -> Pairing
 
 
 class _Common(NamedTuple):
-    """The questions of several runs that are the same, with their rows in each; how many ids all have, and others."""
+    """The questions of several runs that are the same, with their rows in each; and ids that are of several."""
 
     ids: list[str]
     rows: list[Sequence[int]]
-    shared: int
     reworded: list[str]
 
 
@@ -206,19 +205,16 @@ def _common(asked: Sequence[RunColumns]) -> _Common:
     places = [columns.rows() for columns in asked]
     ids, reworded = list[str](), list[str]()
     rows = [array("I") for _ in asked]
-    for key in places[0]:
-        found = [own[key] for own in places if key in own]
-        if len(found) < len(asked):
-            continue
-        first = asked[0].texts[found[0]]
-        if any(columns.texts[row] != first for columns, row in zip(asked, found, strict=True)):
+    shared = set(places[0]).intersection(*places[1:])
+    for key in filter(shared.__contains__, places[0]):
+        found = [own[key] for own in places]
+        if len({columns.texts[row] for columns, row in zip(asked, found, strict=True)}) > 1:
             reworded.append(key)
             continue
         ids.append(key)
         for own, row in zip(rows, found, strict=True):
             own.append(row)
-    return _Common(ids, [_short(own, len(columns.ids)) for own, columns in zip(rows, asked, strict=True)],
-                   len(ids) + len(reworded), reworded)  # fmt: skip
+    return _Common(ids, [_short(own, len(columns.ids)) for own, columns in zip(rows, asked, strict=True)], reworded)
 
 
 def _short(rows: "array[int]", count: int) -> Sequence[int]:
@@ -251,8 +247,6 @@ def _regraded(asked: Sequence[RunColumns], common: _Common) -> dict[str, list[st
 
 _SAME = 1e-9
 
-_SET = set(QuestionChange.model_fields)
-
 
 _NOTES = {(False, True): "declines to answer now", (True, False): "declined to answer, and does not now"}
 """By whether the answer to an answerable question declines in either run."""
@@ -270,17 +264,16 @@ def find_changes(pairing: Pairing, metrics: Sequence[BaseMetric]) -> list[Questi
     """
     metrics = [metric for metric in metrics if _tells_quality(metric)]
     first, last = (_walk(side, metrics) for side in (pairing.sides[0], pairing.sides[-1]))
-    places, found, known = array("I"), list[_Change](), _Known()
-    for place, (before, after) in enumerate(zip(first, last, strict=True)):
-        change = _change(metrics, before, after)
-        if change is not None:
-            found.append(known.one_of(change))
-            places.append(place)
-    texts = zip(places, pairing.sides[-1].texts(places), found, strict=True)
-    # Of parts that are valid already, and without a set of names a question: a comparison may hold very many.
+    found = {
+        place: change
+        for place, (before, after) in enumerate(zip(first, last, strict=True))
+        if (change := _change(metrics, before, after)) is not None
+    }
+    texts = zip(found.items(), pairing.sides[-1].texts(list(found)), strict=True)
+    # Of parts that are valid already: a comparison may hold very many.
     changes = [
-        QuestionChange.model_construct(_SET, question_id=pairing.ids[place], question=text, **change._asdict())
-        for place, text, change in texts
+        QuestionChange.model_construct(question_id=pairing.ids[place], question=text, **change._asdict())
+        for (place, change), text in texts
     ]
     changes.sort(key=lambda change: (change.change, change.question_id))
     return changes
@@ -291,8 +284,7 @@ def _tells_quality(metric: BaseMetric) -> bool:
     return bounded and metric.higher_is_better is not None and metric.group is not MetricGroup.PERFORMANCE
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
+class _Seen(NamedTuple):
     """One question in one run."""
 
     values: dict[str, float]
@@ -310,23 +302,6 @@ class _Change(NamedTuple):
     note: str | None
 
 
-class _Known:
-    """Holds once what is alike: many questions fare in the same way, and few pairs of values are different."""
-
-    def __init__(self) -> None:
-        self._pairs: dict[tuple[float, float], tuple[float, float]] = {}
-        self._changes: dict[tuple[object, ...], _Change] = {}
-
-    def one_of(self, change: _Change) -> _Change:
-        """The first change that is equal to this one."""
-        key = (change.change, change.note, *change.moved.items())
-        found = self._changes.get(key)
-        if found is None:
-            moved = {name: self._pairs.setdefault(both, both) for name, both in change.moved.items()}
-            found = self._changes[key] = change._replace(moved=moved)
-        return found
-
-
 def _walk(side: Side, metrics: Sequence[BaseMetric]) -> Iterator[_Seen]:
     """What each of the common questions has in one run."""
     columns = {metric.name: column.values for metric in metrics if (column := side.column(metric.name)) is not None}
@@ -339,8 +314,11 @@ def _walk(side: Side, metrics: Sequence[BaseMetric]) -> Iterator[_Seen]:
 
 
 def _change(metrics: Sequence[BaseMetric], first: _Seen, last: _Seen) -> _Change | None:
-    if first.error or last.error:
-        return _answered_or_not(first, last)
+    """How a question fared; None where nothing changed."""
+    if first.error:
+        return None if last.error else _Change(1.0, {}, "answered now")
+    if last.error:
+        return _Change(-1.0, {}, f"no answer any more: {last.error}")
     steps, change = _steps(metrics, first.values, last.values)
     if abs(change) < _SAME:
         return None
@@ -351,30 +329,19 @@ def _change(metrics: Sequence[BaseMetric], first: _Seen, last: _Seen) -> _Change
     return _Change(change, both, _NOTES.get((first.silent, last.silent)))
 
 
-def _answered_or_not(first: _Seen, last: _Seen) -> _Change | None:
-    """What became of a question that one of the runs has no answer to."""
-    if not last.error:
-        return _Change(1.0, {}, "answered now")
-    return None if first.error else _Change(-1.0, {}, f"no answer any more: {last.error}")
-
-
 def _steps(
     metrics: Sequence[BaseMetric], before: Mapping[str, float], after: Mapping[str, float]
 ) -> tuple[dict[str, float], float]:
-    """How far each metric moved, and the mean over the groups of the mean over their metrics."""
+    """How far each metric moved, as a share of its range, and the mean over the groups of the mean of their metrics."""
     steps: dict[str, float] = {}
     groups: dict[MetricGroup, list[float]] = {}
     for metric in metrics:
         if metric.name in before and metric.name in after:
-            steps[metric.name] = _step(metric, before[metric.name], after[metric.name])
-            groups.setdefault(metric.group, []).append(steps[metric.name])
+            span = (metric.high or 0.0) - (metric.low or 0.0)
+            gain = (after[metric.name] - before[metric.name]) / span * (1 if metric.higher_is_better else -1)
+            steps[metric.name] = gain
+            groups.setdefault(metric.group, []).append(gain)
     return steps, fmean(map(fmean, groups.values())) if groups else 0.0
-
-
-def _step(metric: BaseMetric, before: float, after: float) -> float:
-    """How far a metric moved, as a share of its range; more is better."""
-    span = (metric.high or 0.0) - (metric.low or 0.0)
-    return (after - before) / span * (1 if metric.higher_is_better else -1)
 
 
 # Which questions moved from which broken link to which.

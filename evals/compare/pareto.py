@@ -1,20 +1,21 @@
 """Runs in the space of objectives: which ones no other run beats on everything."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from statistics import fmean
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 from evals.compare.conditions import find_obstacles, same_load, why_no_latency, why_withheld
 from evals.compare.models import ANSWER_RATE, ANSWERABLE_ABSTENTION_RATE, Dominance, ObjectiveTest, ParetoReport
 from evals.compare.objectives import Standing, stand
 from evals.compare.pairing import Pairing, SavedRun, pair_up
-from evals.compare.statistics import ALPHA, FEWEST, Hypothesis, Ruling, decide
-from evals.compare.values import Aligned, fed_of
+from evals.compare.statistics import ALPHA, FEWEST, Hypothesis, decide
+from evals.compare.values import Aligned, align
 from evals.metrics.abstention import FalseNegativeRate
 from evals.metrics.base import UNITS_OF_TIME, BaseMetric
-from evals.schemas.results import EvalRun, MetricSummary, ParetoPoint, Scorecard, WeightedScore
+from evals.schemas.results import EvalRun, ParetoPoint, Scorecard, WeightedScore
 from evals.scoring.config import ScoringConfig, scoring_config
 from evals.scoring.settings import ScoreSettings, score_settings
 from evals.scoring.stats.intervals import Interval
@@ -23,8 +24,7 @@ from evals.scoring.weighted import influence, make_weighted_score, score_interva
 # Which run is established better than which: on some objective, and on none worse.
 
 
-@dataclass(frozen=True, slots=True)
-class Contest:
+class Contest(NamedTuple):
     """Two runs in one objective."""
 
     first: str
@@ -32,19 +32,11 @@ class Contest:
     objective: str
     standing: Standing
 
-    @property
-    def may_be_decided(self) -> bool:
-        """Whether a verdict is possible at all."""
-        return self.standing.p is not None and self.standing.differing >= FEWEST
-
 
 def compare_objectives(
     saved: Sequence[SavedRun], fed_by: Mapping[str, Sequence[BaseMetric]], thresholds: Mapping[str, float]
 ) -> list[ObjectiveTest]:
     """Test each objective between every two of the runs, over the questions that these two share.
-
-    All tests share 0.05 by Holm's procedure: among equal runs, a difference is found in at most one of twenty such
-    comparisons, however many runs and objectives there are.
 
     Args:
         saved: The runs; one that failed is compared with none.
@@ -60,11 +52,36 @@ def compare_objectives(
 
 
 def decide_contests(found: Sequence[Contest]) -> list[ObjectiveTest]:
-    """Say who is better where, all contests sharing 0.05 by Holm's procedure."""
-    tested = {place: each.standing.p or 0.0 for place, each in enumerate(found) if each.may_be_decided}
-    rulings = decide([Hypothesis(str(place), p) for place, p in tested.items()])
-    by_place = dict(zip(tested, rulings, strict=True))
-    return [_build(each, by_place.get(place)) for place, each in enumerate(found)]
+    """Say who is better where.
+
+    All contests share 0.05 by Holm's procedure: among equal runs, a difference is found in at most one of twenty such
+    comparisons, however many runs and objectives there are.
+    """
+    tested = {
+        place: Hypothesis(str(place), each.standing.p)
+        for place, each in enumerate(found)
+        if each.standing.p is not None and each.standing.differing >= FEWEST
+    }
+    adjusted = {place: one.adjusted for place, one in zip(tested, decide(list(tested.values())), strict=True)}
+    return [_test_of(each, adjusted.get(place)) for place, each in enumerate(found)]
+
+
+def _test_of(each: Contest, adjusted: float | None) -> ObjectiveTest:
+    standing, reason = each.standing, each.standing.reason
+    if reason is None and adjusted is None:
+        reason = f"fewer than {FEWEST} questions differ" if standing.differing else "no question differs"
+    winner = each.last if standing.gain > 0 else each.first
+    return ObjectiveTest(
+        first=each.first,
+        last=each.last,
+        objective=each.objective,
+        gain=None if standing.p is None else standing.gain,
+        p=standing.p,
+        q=adjusted if adjusted is not None else standing.p and 1.0,
+        n=standing.n,
+        better=winner if adjusted is not None and adjusted < ALPHA else None,
+        reason=reason,
+    )
 
 
 def _stand(pairing: Pairing, metrics: Sequence[BaseMetric], thresholds: Mapping[str, float]) -> Standing:
@@ -74,27 +91,8 @@ def _stand(pairing: Pairing, metrics: Sequence[BaseMetric], thresholds: Mapping[
         reason = late or why_withheld(metric, obstacles)
         if reason is not None:
             return Standing(reason=reason)
-    fed = [fed_of(metric, pairing) for metric in metrics]
+    fed = [align(metric, pairing).paired() for metric in metrics]
     return stand(fed, dict(zip(pairing.ids, pairing.clusters(), strict=True)), thresholds)
-
-
-def _build(each: Contest, ruling: Ruling | None) -> ObjectiveTest:
-    standing = each.standing
-    established = ruling is not None and ruling.adjusted < ALPHA
-    reason = standing.reason
-    if reason is None and ruling is None:
-        reason = f"fewer than {FEWEST} questions differ" if standing.differing else "no question differs"
-    return ObjectiveTest(
-        first=each.first,
-        last=each.last,
-        objective=each.objective,
-        gain=None if standing.p is None else standing.gain,
-        p=standing.p,
-        q=ruling.adjusted if ruling else standing.p and 1.0,
-        n=standing.n,
-        better=(each.last if standing.gain > 0 else each.first) if established else None,
-        reason=reason,
-    )
 
 
 def find_dominance(tests: Sequence[ObjectiveTest]) -> list[Dominance]:
@@ -113,63 +111,7 @@ def find_dominance(tests: Sequence[ObjectiveTest]) -> list[Dominance]:
     return found
 
 
-# How sure the value of a run is on each objective: an interval over the questions that all runs share.
-
-
-def _objective_intervals(
-    place: int, settings: ScoreSettings, usable: Mapping[str, Aligned], space: "_Space", thresholds: Mapping[str, float]
-) -> dict[str, Interval]:
-    """The intervals of the objectives of one run; one that has none is left out.
-
-    An objective on the scale from 0 to 1 is a weighted score of itself alone, and its interval is that of such a score:
-    with all that the metrics which feed it have in common. One that is milliseconds, dollars or a rate has the interval
-    of the metric that feeds it; where several do, there is none.
-
-    Args:
-        place: Of the run among the runs.
-        settings: How intervals are made.
-        usable: The metrics that all runs have, by name.
-        space: The objectives, with the weighted scores of the runs.
-        thresholds: Of the score, by unit.
-    """
-    # Not on the scale: amounts, of which less is better, and rates, which no score weighs.
-    plain = [name for name, unit in space.units.items() if unit in thresholds or name not in space.weights]
-    found: dict[str, Interval | None] = {}
-    for name, value in space.weighted[place].objectives.items():
-        if name not in plain:
-            fed = space.fed_by[name]
-            alone = WeightedScore(score=value, objectives={name: value}, weights={name: 1.0}, fed_by={name: fed})
-            found[name] = _interval_of_score(place, [usable[each] for each in fed], alone, thresholds, settings)
-    found |= {name: _interval_of_metric(place, space.fed_by[name], usable, settings) for name in plain}
-    return {name: ends for name, ends in found.items() if ends is not None}
-
-
-def _interval_of_metric(
-    place: int, names: Sequence[str], usable: Mapping[str, Aligned], settings: ScoreSettings
-) -> Interval | None:
-    """That of the metric, where it is one alone."""
-    summary = usable[names[0]].summaries(settings)[place] if len(names) == 1 else None
-    return summary.ci if summary is not None else None
-
-
-def _interval_of_score(
-    place: int,
-    feeding: Sequence[Aligned],
-    alone: WeightedScore,
-    thresholds: Mapping[str, float],
-    settings: ScoreSettings,
-) -> Interval | None:
-    metrics: list[BaseMetric] = [each.metric for each in feeding]
-    columns = {each.metric.name: each.column(place, settings) for each in feeding}
-    told = influence(alone, metrics, columns.get, thresholds, settings.confidence)
-    if told is None:
-        return None
-    clusters: dict[str, str] = {}
-    for each in feeding:
-        whole = each if each.lost is None else each.lost
-        clusters.update(zip(whole.ids, whole.clusters, strict=True))
-    estimate = score_interval(told, [clusters[key] for key in told.values], settings.confidence)
-    return estimate.interval if estimate is not None else None
+# The objectives that all runs have, with the value of each run and how sure it is.
 
 
 Direction = Literal["higher", "lower"]
@@ -183,24 +125,25 @@ def dominates(first: Mapping[str, float], second: Mapping[str, float], direction
 
 
 @dataclass(frozen=True, slots=True)
-class _Space:
-    """The objectives that all runs have, with the values of each run.
+class _Objective:
+    """An objective that all runs have.
 
     Attributes:
-        fed_by: The metrics of each objective.
-        units: The unit of each.
-        directions: Which way is better.
-        values: A mapping a run, from objective to value.
-        weights: Of the weighted score, which some objectives take no part in.
-        weighted: The runs' weighted scores over these objectives.
+        name: Of the objective.
+        fed_by: The metrics of it.
+        unit: Of its values; "ratio" where metrics are scaled to be averaged.
+        direction: Which way is better.
+        values: Of the runs.
+        scaled: The same on the scale from 0 to 1, on which the weighted score weighs it; None for an amount, of which
+            less is better, and for a rate, which no score weighs.
     """
 
-    fed_by: dict[str, list[str]]
-    units: dict[str, str]
-    directions: dict[str, Direction]
-    values: list[dict[str, float]]
-    weights: dict[str, float]
-    weighted: list[WeightedScore]
+    name: str
+    fed_by: list[str]
+    unit: str
+    direction: Direction
+    values: list[float]
+    scaled: list[float] | None = None
 
 
 def find_pareto(saved: Sequence[SavedRun], metrics: Sequence[Aligned]) -> ParetoReport:
@@ -219,31 +162,38 @@ def find_pareto(saved: Sequence[SavedRun], metrics: Sequence[Aligned]) -> Pareto
         metrics: Each over the questions that all runs asked.
     """
     runs = [each.run for each in saved]
-    scoring, settings = scoring_config(runs[0]), score_settings(runs[0])
-    usable = _usable(metrics, timed=same_load(runs))
-    space = _space(runs, list(usable.values()), scoring)
-    feeds = {name: [usable[metric].metric for metric in names] for name, names in space.fed_by.items()}
+    scoring, settings, timed = scoring_config(runs[0]), score_settings(runs[0]), same_load(runs)
+    usable = _usable(metrics, timed=timed)
+    cards = _cards(usable, settings, len(runs))
+    weighted = [make_weighted_score(card, scoring) for card in cards]
+    objectives = [*_weighed(cards, weighted, scoring.thresholds), *_rates(cards)]
+    by_name = partial(_by_name, objectives)
+    fed_by: dict[str, list[str]] = by_name(lambda one: one.fed_by)
+    feeds = by_name(lambda one: [usable[metric].metric for metric in one.fed_by])
     tests = compare_objectives(saved, feeds, scoring.thresholds)
     dominance = find_dominance(tests)
-    points = [_point(place, runs, space, dominance) for place in range(len(runs))]
+    points = [_point(place, runs, objectives, dominance) for place in range(len(runs))]
     front, front_by_values = _fronts(points, runs)
+    intervals = partial(_intervals, objectives, usable, scoring.thresholds, settings)
     return ParetoReport(
-        objectives=space.directions,
-        units=space.units,
-        fed_by=space.fed_by,
-        left_out=_left_out(scoring, space.fed_by, metrics, same_concurrency=same_load(runs)),
+        objectives=by_name(lambda one: one.direction),
+        units=by_name(lambda one: one.unit),
+        fed_by=fed_by,
+        left_out=_left_out(scoring, fed_by, metrics, timed=timed),
         points=points,
         front=front,
         front_by_values=front_by_values,
         dominance=dominance,
         tests=tests,
-        best={name: _best(points, name, direction) for name, direction in space.directions.items()},
-        weights=space.weights,
-        scores=[each.score for each in space.weighted],
-        intervals=[
-            _objective_intervals(place, settings, usable, space, scoring.thresholds) for place in range(len(runs))
-        ],
+        best=by_name(partial(_best, points)),
+        weights=weighted[0].weights,
+        scores=[each.score for each in weighted],
+        intervals=list(map(intervals, range(len(runs)), cards)),
     )
+
+
+def _by_name(objectives: Sequence[_Objective], get: Callable[[_Objective], Any]) -> dict[str, Any]:
+    return {one.name: get(one) for one in objectives}
 
 
 def _fronts(points: Sequence[ParetoPoint], runs: Sequence[EvalRun]) -> tuple[list[str], list[str]]:
@@ -259,95 +209,137 @@ def _usable(metrics: Sequence[Aligned], *, timed: bool) -> dict[str, Aligned]:
     return {each.metric.name: each for each in complete if timed or each.metric.unit not in UNITS_OF_TIME}
 
 
-def _space(runs: Sequence[EvalRun], usable: Sequence[Aligned], scoring: ScoringConfig) -> _Space:
-    cards = _cards(runs, usable)
-    weighted = [make_weighted_score(card, scoring) for card in cards]
-    fed_by = dict(weighted[0].fed_by)
-    units = {name: _unit([card for card in cards[0].metrics if card.name in fed_by[name]]) for name in fed_by}
-    directions: dict[str, Direction] = {
-        name: "lower" if unit in scoring.thresholds else "higher" for name, unit in units.items()
-    }
-    values = [
-        {name: _value(card, score.objectives[name], fed_by[name], directions[name]) for name in fed_by}
-        for card, score in zip(cards, weighted, strict=True)
-    ]
-    space = _Space(fed_by, units, directions, values, weighted[0].weights, weighted)
-    _add_rates(space, cards)
-    return space
-
-
-def _cards(runs: Sequence[EvalRun], usable: Sequence[Aligned]) -> list[Scorecard]:
+def _cards(usable: Mapping[str, Aligned], settings: ScoreSettings, runs: int) -> list[Scorecard]:
     """The metrics that all runs have, over their common questions, a scorecard a run."""
-    rows = [each.summaries(score_settings(runs[0])) for each in usable]
-    return [Scorecard(metrics=[row[place] for row in rows if row[place]]) for place in range(len(runs))]
+    rows = [each.summaries(settings) for each in usable.values()]
+    return [Scorecard(metrics=[row[place] for row in rows if row[place]]) for place in range(runs)]
 
 
-def _add_rates(space: _Space, cards: Sequence[Scorecard]) -> None:
+def _weighed(
+    cards: Sequence[Scorecard], weighted: Sequence[WeightedScore], thresholds: Mapping[str, float]
+) -> Iterator[_Objective]:
+    """The objectives of the weighted score."""
+    for name, fed in weighted[0].fed_by.items():
+        units = {summary.unit for summary in cards[0].metrics if summary.name in fed}
+        unit = units.pop() if len(units) == 1 else "ratio"
+        scaled = [score.objectives[name] for score in weighted]
+        if unit in thresholds:
+            amounts = [_without_rounding(_mean(card, fed)) for card in cards]
+            yield _Objective(name, fed, unit, "lower", amounts)
+        else:
+            yield _Objective(name, fed, unit, "higher", list(map(_without_rounding, scaled)), scaled)
+
+
+def _mean(card: Scorecard, names: Sequence[str]) -> float:
+    return fmean(found.value for found in card.metrics if found.name in names and found.value is not None)
+
+
+def _without_rounding(value: float) -> float:
+    """The value to twelve digits: what is left of rounding makes no run better than another."""
+    return float(f"{value:.12g}")
+
+
+def _rates(cards: Sequence[Scorecard]) -> Iterator[_Objective]:
     """Rates of answers and of abstentions are objectives too, where all runs have them; in no weighted score."""
-    rates = [{one.name: one.value for one in card.metrics if one.value is not None} for card in cards]
-    _add_rate(space, rates, ANSWER_RATE, "higher")
-    if any(rate.get(ANSWERABLE_ABSTENTION_RATE) for rate in rates):
-        for name in (ANSWERABLE_ABSTENTION_RATE, FalseNegativeRate.name):
-            _add_rate(space, rates, name, "lower")
+    told = [{one.name: one.value for one in card.metrics if one.value is not None} for card in cards]
+    declines = any(own.get(ANSWERABLE_ABSTENTION_RATE) for own in told)
+    for name, direction in _RATES.items():
+        if name in told[0] and (declines or name == ANSWER_RATE):
+            yield _Objective(name, [name], "ratio", direction, [own[name] for own in told])
 
 
-def _add_rate(space: _Space, rates: Sequence[Mapping[str, float]], name: str, direction: Direction) -> None:
-    for own, rate in zip(space.values, rates, strict=True):
-        if name in rate:
-            own[name] = rate[name]
-            space.fed_by[name], space.units[name], space.directions[name] = [name], "ratio", direction
+_RATES: Mapping[str, Direction] = {
+    ANSWER_RATE: "higher",
+    ANSWERABLE_ABSTENTION_RATE: "lower",
+    FalseNegativeRate.name: "lower",
+}
 
 
-def _unit(summaries: Sequence[MetricSummary]) -> str:
-    """The unit that all metrics of an objective share; "ratio" where they are scaled to be averaged."""
-    units = {summary.unit for summary in summaries}
-    return units.pop() if len(units) == 1 else "ratio"
+def _intervals(
+    objectives: Sequence[_Objective],
+    usable: Mapping[str, Aligned],
+    thresholds: Mapping[str, float],
+    settings: ScoreSettings,
+    place: int,
+    card: Scorecard,
+) -> dict[str, Interval]:
+    """The intervals of the objectives of one run, over the questions that all runs share; one may have none.
+
+    An objective on the scale from 0 to 1 is a weighted score of itself alone, and its interval is that of such a score:
+    with all that the metrics which feed it have in common. One that is milliseconds, dollars or a rate has the interval
+    of the metric that feeds it; where several do, there is none.
+    """
+    found: dict[str, Interval | None] = {}
+    for one in sorted(objectives, key=lambda one: one.scaled is None):
+        if one.scaled is not None:
+            feeding = [usable[name] for name in one.fed_by]
+            found[one.name] = _interval_of_score(one, one.scaled[place], place, feeding, thresholds, settings)
+        elif len(one.fed_by) == 1 and (summary := card.find(one.fed_by[0])) is not None:
+            found[one.name] = summary.ci
+    return {name: ends for name, ends in found.items() if ends is not None}
 
 
-def _value(card: Scorecard, scaled: float, names: Sequence[str], direction: Direction) -> float:
-    """The value of an objective, to twelve digits: what is left of rounding makes no run better than another."""
-    values = [summary.value for summary in card.metrics if summary.name in names and summary.value is not None]
-    return float(f"{fmean(values) if direction == 'lower' else scaled:.12g}")
+def _interval_of_score(
+    objective: _Objective,
+    value: float,
+    place: int,
+    feeding: Sequence[Aligned],
+    thresholds: Mapping[str, float],
+    settings: ScoreSettings,
+) -> Interval | None:
+    name, fed = objective.name, objective.fed_by
+    alone = WeightedScore(score=value, objectives={name: value}, weights={name: 1.0}, fed_by={name: fed})
+    columns = {each.metric.name: each.column(place, settings) for each in feeding}
+    told = influence(alone, [each.metric for each in feeding], columns.get, thresholds, settings.confidence)
+    if told is None:
+        return None
+    clusters: dict[str, str] = {}
+    for each in feeding:
+        whole = each if each.lost is None else each.lost
+        clusters.update(zip(whole.ids, whole.clusters, strict=True))
+    estimate = score_interval(told, [clusters[key] for key in told.values], settings.confidence)
+    return estimate.interval if estimate is not None else None
 
 
-def _point(place: int, runs: Sequence[EvalRun], space: _Space, dominance: Sequence[Dominance]) -> ParetoPoint:
-    run, own = runs[place], space.values[place]
-    others = [(other, theirs) for other, theirs in zip(runs, space.values, strict=True) if other.status != "failed"]
+def _point(
+    place: int, runs: Sequence[EvalRun], objectives: Sequence[_Objective], dominance: Sequence[Dominance]
+) -> ParetoPoint:
+    own, *others = ({each.name: each.values[number] for each in objectives} for number in (place, *range(len(runs))))
+    directions = {each.name: each.direction for each in objectives}
+    sound = [(run.id, theirs) for run, theirs in zip(runs, others, strict=True) if run.status != "failed"]
     return ParetoPoint(
-        run_id=run.id,
-        name=run.name,
+        run_id=runs[place].id,
+        name=runs[place].name,
         objectives=own,
-        dominated_by=[one.run for one in dominance if one.over == run.id],
-        dominated_by_values=[other.id for other, theirs in others if dominates(theirs, own, space.directions)],
+        dominated_by=[one.run for one in dominance if one.over == runs[place].id],
+        dominated_by_values=[key for key, theirs in sound if dominates(theirs, own, directions)],
     )
 
 
-def _best(points: Sequence[ParetoPoint], name: str, direction: Direction) -> list[str]:
-    values = [point.objectives[name] for point in points]
-    target = max(values) if direction == "higher" else min(values)
-    return list(dict.fromkeys(point.run_id for point in points if point.objectives[name] == target))
+def _best(points: Sequence[ParetoPoint], objective: _Objective) -> list[str]:
+    target = max(objective.values) if objective.direction == "higher" else min(objective.values)
+    both = zip(points, objective.values, strict=True)
+    return list(dict.fromkeys(point.run_id for point, value in both if value == target))
 
 
 def _left_out(
-    scoring: ScoringConfig, fed_by: Mapping[str, list[str]], metrics: Sequence[Aligned], *, same_concurrency: bool
+    scoring: ScoringConfig, fed_by: Mapping[str, list[str]], metrics: Sequence[Aligned], *, timed: bool
 ) -> dict[str, str]:
     """Why objectives, or some of the metrics that feed them, are not compared."""
     by_name = {each.metric.name: each for each in metrics}
+
+    def why(name: str) -> str:
+        found = by_name.get(name)
+        if found is None:
+            return f"{name}: no run has a value"
+        late = found.metric.unit in UNITS_OF_TIME and not timed
+        return f"{name}: {'the runs had different concurrency' if late else found.reason}"
+
     reasons: dict[str, str] = {}
     for objective, weight in scoring.weights.items():
+        missing = [why(name) for name in scoring.feeds[objective] if name not in fed_by.get(objective, [])]
         if not weight:
             reasons[objective] = "its weight is 0"
-            continue
-        lacking = [name for name in scoring.feeds[objective] if name not in fed_by.get(objective, [])]
-        missing = [_why_missing(name, by_name.get(name), same_concurrency=same_concurrency) for name in lacking]
-        if missing:
+        elif missing:
             reasons[f"a part of {objective}" if objective in fed_by else objective] = "; ".join(missing)
     return reasons
-
-
-def _why_missing(name: str, found: Aligned | None, *, same_concurrency: bool) -> str:
-    if found is None:
-        return f"{name}: no run has a value"
-    if found.metric.unit in UNITS_OF_TIME and not same_concurrency:
-        return f"{name}: the runs had different concurrency"
-    return f"{name}: {found.reason}"

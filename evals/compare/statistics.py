@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil, fsum, sqrt
-from statistics import NormalDist, fmean, stdev
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Self
 
 from evals.compare.models import Test
@@ -143,21 +143,16 @@ def _step_down(family: Sequence[Hypothesis], alpha: float, drawn: "Drawn | None"
     reached = 0.0
     while left:
         tests = _tests(family, left, drawn)
-        place, ratio = _first(family, tests)
+        ratio, place = min(min((test.adjusted(family[i].p), i) for i in test.places) for test in tests)
         if reached < alpha:
-            levels = {i: test.level(alpha) for test in tests for i in test.places}
-            rulings = [replace(one, level=levels.get(i, one.level)) for i, one in enumerate(rulings)]
+            for test in tests:
+                for i in test.places:
+                    rulings[i] = replace(rulings[i], level=test.level(alpha))
         reached = max(reached, ratio)
         for i in [i for i in left if _key(family, i) == _key(family, place)]:
             rulings[i] = Ruling(rulings[place].level, reached)
             left.remove(i)
     return rulings
-
-
-def _first(family: Sequence[Hypothesis], tests: Sequence[_Test]) -> tuple[int, float]:
-    """The hypothesis that is decided next, and its adjusted p."""
-    ratio, place = min((test.adjusted(family[i].p), i) for test in tests for i in test.places)
-    return place, ratio
 
 
 def _may_gain(family: Sequence[Hypothesis], rulings: Sequence[Ruling], alpha: float) -> bool:
@@ -292,6 +287,7 @@ class PairedMetric:
 
     Attributes:
         metric: The metric.
+        ids: The questions.
         first: A value a question, in the baseline.
         last: As many, in the other run.
         clusters: What each question belongs to.
@@ -301,6 +297,7 @@ class PairedMetric:
     """
 
     metric: BaseMetric
+    ids: Sequence[str]
     first: Sequence[float]
     last: Sequence[float]
     clusters: Sequence[str]
@@ -336,18 +333,30 @@ class PairedMetric:
     @property
     def span(self) -> float | None:
         """From the metric's least to its greatest value; None where there is none."""
-        return span_of(self.metric)
+        low, high = self.metric.low, self.metric.high
+        return None if low is None or high is None else high - low
 
     @property
-    def _is_percentile(self) -> bool:
-        return self.metric.aggregation is Aggregation.PERCENTILE
+    def flipped_units(self) -> dict[str, float]:
+        """The difference of each unit that differs, by its name: what the sign-flip test flips; empty of another test.
+
+        Questions are the units where there are no clusters, or too few.
+        """
+        if self.test not in {"sign-flip", "mcnemar"}:
+            return {}
+        labels, _, few = units(self.clusters, len(self.ids))
+        found: dict[str, float] = {}
+        for place, (label, difference) in enumerate(zip(labels, self.differences, strict=True)):
+            name = self.ids[place] if few and label == str(place) else label
+            found[name] = found.get(name, 0.0) + difference
+        return {name: total for name, total in found.items() if total}
 
     def tested(self) -> tuple[float | None, Test | None]:
         """The p of no difference, as the values give it, with its test; None for too few pairs."""
         if self.lost is not None:
             found = self._weighted(0.95)
             return (found.p, "t") if found is not None else (None, None)
-        if self._is_percentile:
+        if self.metric.aggregation is Aggregation.PERCENTILE:
             resampled = self._resampled(0.95)
             return (resampled[1], "bootstrap") if resampled else (None, None)
         if len(self.first) < 2:
@@ -363,14 +372,15 @@ class PairedMetric:
         """
         if self.p is None:
             return None
-        if self.lost is not None or self._is_percentile:
+        if self.lost is not None or self.metric.aggregation is Aggregation.PERCENTILE:
             # The interval that p comes with, which reaches to 0 where p is not below the level.
             ends = self.bounds(level)
             return ends if ends is None or self.p < level else (min(0.0, ends[0]), max(0.0, ends[1]))
         found = self._plain(1 - level)
         if found is None or found.bounds is None:
             return None
-        return self._scaled(agree(found.bounds, found.difference, self.p, level))
+        low, high = agree(found.bounds, found.difference, self.p, level)
+        return self.times * low, self.times * high
 
     def bounds(self, level: float) -> Interval | None:
         """The same, but not cut at 0 where p is below the level: for whoever asks how great a loss can be.
@@ -380,11 +390,12 @@ class PairedMetric:
         if self.lost is not None:
             weighted = self._weighted(1 - level)
             return weighted.estimate.interval if weighted is not None else None
-        if self._is_percentile:
+        if self.metric.aggregation is Aggregation.PERCENTILE:
             resampled = self._resampled(1 - level)
             return resampled[0] if resampled else None
         found = self._plain(1 - level)
-        return None if found is None or found.bounds is None else self._scaled(found.bounds)
+        ends = found.bounds if found is not None else None
+        return ends and (self.times * ends[0], self.times * ends[1])
 
     def _plain(self, confidence: float) -> Difference | None:
         low, high = self.metric.low, self.metric.high
@@ -396,40 +407,15 @@ class PairedMetric:
 
     def _weighted(self, confidence: float) -> Difference | None:
         """The difference of two means; None for percentiles, of which values that stand for others have no test."""
-        if self.lost is None or self._is_percentile or len(self.first) < 2:
+        if self.lost is None or self.metric.aggregation is Aggregation.PERCENTILE or len(self.first) < 2:
             return None
         steps = self.lost.weigh(self.differences)
         return weighted_difference(steps, self.lost.clusters, span=self.span, confidence=confidence)
-
-    def _scaled(self, ends: Interval) -> Interval:
-        return self.times * ends[0], self.times * ends[1]
 
 
 def value_of_pairs(metric: BaseMetric, values: Sequence[float], lost: LostPairs | None) -> float:
     """The values of a run over pairs as its value, where verdicts are lost by what they stand for."""
     return value_over(metric, values) if lost is None else weighted_value(metric, lost.weigh(values))
-
-
-def flipped_units(each: PairedMetric, ids: Sequence[str]) -> dict[str, float]:
-    """The difference of each unit that differs, by its name: what the sign-flip test flips; empty for another test.
-
-    Args:
-        each: The metric.
-        ids: Of its questions, which are the units where there are no clusters, or too few.
-    """
-    if each.test not in {"sign-flip", "mcnemar"}:
-        return {}
-    labels, _, few = units(each.clusters, len(ids))
-    found: dict[str, float] = {}
-    for place, (label, difference) in enumerate(zip(labels, each.differences, strict=True)):
-        name = ids[place] if few and label == str(place) else label
-        found[name] = found.get(name, 0.0) + difference
-    return {name: total for name, total in found.items() if total}
-
-
-def span_of(metric: BaseMetric) -> float | None:
-    """From the metric's least to its greatest value; None where there is none."""
-    return None if metric.low is None or metric.high is None else metric.high - metric.low
 
 
 def measure(
@@ -438,9 +424,11 @@ def measure(
     last: Sequence[float],
     clusters: Sequence[str],
     lost: LostPairs | None = None,
+    ids: Sequence[str] | None = None,
 ) -> PairedMetric:
     """Compare the values of one metric, pair by pair; where verdicts are lost, pairs stand for those that are."""
-    pairs = PairedMetric(metric, first, last, clusters, lost=lost)
+    named = ids if ids is not None else [str(place) for place in range(len(first))]
+    pairs = PairedMetric(metric, named, first, last, clusters, lost=lost)
     p, test = pairs.tested()
     return replace(pairs, p=None if p is None else max(p, least_p(pairs.differing)), test=test)
 
@@ -450,7 +438,6 @@ def measure(
 
 POWER = 0.8
 """The chance with which a difference shall be found."""
-
 
 SOUGHT = 0.05
 """The difference that users ask about, as a share of a metric's range."""
@@ -511,11 +498,3 @@ def reach(
     half = square * size / 2
     smallest = (half + sqrt(half * half + square * noise)) / n
     return Reach(smallest if span is None else min(span, smallest), square, noise / n, size)
-
-
-def effect_size(differences: Sequence[float]) -> float | None:
-    """The standardised mean difference of pairs, mean/s (Cohen's d_z); None where they do not vary."""
-    if len(differences) < 2:
-        return None
-    spread = stdev(differences)
-    return fmean(differences) / spread if spread > 1e-12 * max(map(abs, differences)) else None

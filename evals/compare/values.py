@@ -3,32 +3,154 @@
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import inf, isnan, nan
-from statistics import fmean
-from typing import NamedTuple
+from math import inf, nan
+from typing import ClassVar, NamedTuple
 
-from evals.compare.conditions import Obstacle, why_withheld
-from evals.compare.models import MetricRow, VanishedMetric, summarise_values
-from evals.compare.objectives import (
-    AbstentionRate,
-    AnswerableAbstentionRate,
-    AnswerRate,
-    ChunksRate,
-    CitationsRate,
-    Fed,
+from evals.compare.models import (
+    ABSTENTION_RATE,
+    ANSWER_RATE,
+    ANSWERABLE_ABSTENTION_RATE,
+    CHUNKS_RATE,
+    CITATIONS_RATE,
+    MetricRow,
+    VanishedMetric,
 )
 from evals.compare.pairing import Pairing, Side
-from evals.compare.statistics import LostPairs, RunResults, value_of_pairs
+from evals.compare.statistics import LostPairs, PairedMetric, RunResults, measure
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.metrics.registry import known_metric
-from evals.schemas.results import WITHOUT_VERDICT, EvalRun, MetricResult, MetricSummary, Scorecard, WeightedScore
-from evals.scoring.config import differing_objectives, headline, scoring_config, why_failed
+from evals.metrics.sample import Sample
+from evals.schemas.results import WITHOUT_VERDICT, EvalRun, MetricGroup, MetricResult, MetricSummary
 from evals.scoring.run_columns import CHUNKS, CITATIONS, ResultKind, ScoreColumn
 from evals.scoring.scorecard import summarise, too_small
 from evals.scoring.settings import ScoreSettings, score_settings
-from evals.scoring.stats.differences import paired_difference
-from evals.scoring.stats.intervals import Interval
-from evals.scoring.weighted import Column, Influence, column_of, influence, make_weighted_score
+from evals.scoring.weighted import Column, column_of
+
+# How many questions bring an answer at all, which the metrics of quality do not say.
+
+
+class AnswerRate(BaseMetric):
+    """Share of the questions that the server answers, well or badly.
+
+    Formula: 1 - |failures of transport| / |questions asked|. A server that fails on hard questions has no bad answers
+    to them: without this, it would look no worse than one that answers. Like the rates below, it is made of the columns
+    of saved runs (`rate_column`), and asks no sample.
+    """
+
+    name = ANSWER_RATE
+    group = MetricGroup.PERFORMANCE
+    suites = frozenset()
+    aggregation = Aggregation.RATE
+
+    def measure(self, case: Sample) -> MetricResult:
+        """None: it is made of columns."""
+        return self.undefined("it is of saved runs")
+
+
+class ChunksRate(AnswerRate):
+    """Share of the answers that come with a list of chunks, which may be empty.
+
+    Formula: |answers whose chunks are not null| / |answers|. Where there is no list, retrieval has no value: a server
+    that sends none with its bad answers would look no worse.
+    """
+
+    name = CHUNKS_RATE
+
+
+class CitationsRate(AnswerRate):
+    """Share of the answers that come with a list of citations, which may be empty.
+
+    Formula: |answers whose citations are not null| / |answers|, those left out that decline: they have nothing to cite,
+    and a server that cites by markers has none in them. Without a list, citations have no value.
+    """
+
+    name = CITATIONS_RATE
+
+
+class AbstentionRate(AnswerRate):
+    """Share of the answers that decline to answer, whether they should or not.
+
+    Formula: |abstentions| / |answers|, by the detector of this version in all runs. Neither direction is better: where
+    questions cannot be answered, abstaining is right.
+    """
+
+    name = ABSTENTION_RATE
+    group = MetricGroup.ABSTENTION
+    higher_is_better: ClassVar[bool | None] = None
+
+
+class AnswerableAbstentionRate(AbstentionRate):
+    """Share of the answers that decline, of those to questions that are known to be answerable.
+
+    Formula: |abstentions| / |answers| over `known_answerable`. Lower is better. A server that falls silent keeps its
+    retrieval, and without a judge nothing else says that its answers are gone.
+    """
+
+    name = ANSWERABLE_ABSTENTION_RATE
+    higher_is_better = False
+
+
+# Yes or no of each question, or None where it is not asked of it.
+
+
+YesOrNo = Callable[[Side], Iterable[bool | None]]
+
+
+def _of_answerable(side: Side) -> Iterator[bool | None]:
+    both = zip(side.declined(), side.answerable(), strict=True)
+    return (declined if answerable else None for declined, answerable in both)
+
+
+def _has_chunks(side: Side) -> Iterator[bool | None]:
+    return (None if error else sent for error, sent in zip(side.errors(), side.flagged(CHUNKS), strict=True))
+
+
+def _has_citations(side: Side) -> Iterator[bool | None]:
+    """One that declines has nothing to cite."""
+    answers = zip(side.errors(), side.declined(), side.flagged(CITATIONS), strict=True)
+    return (None if error or declines else sent for error, declines, sent in answers)
+
+
+class _Rate(NamedTuple):
+    """A rate with what it is of, and what some run must have of `seen` for it to be told."""
+
+    metric: BaseMetric
+    said: YesOrNo
+    seen: YesOrNo
+    has: frozenset[bool]
+
+
+_BOTH = frozenset({False, True})
+
+_RATES = {
+    rate.metric.name: rate
+    for rate in (
+        _Rate(AnswerRate(), Side.answered, Side.answered, frozenset({False})),
+        _Rate(AbstentionRate(), Side.declined, Side.declined, frozenset({True})),
+        _Rate(AnswerableAbstentionRate(), _of_answerable, Side.declined, frozenset({True})),
+        _Rate(ChunksRate(), _has_chunks, _has_chunks, _BOTH),
+        _Rate(CitationsRate(), _has_citations, _has_citations, _BOTH),
+    )
+}
+
+
+def telling_rates(sides: Iterable[Side]) -> list[BaseMetric]:
+    """The rates that say something of these runs: where some answers fail, decline or lack a list."""
+    sides = list(sides)
+    return [rate.metric for rate in _RATES.values() if any(rate.has <= set(rate.seen(side)) for side in sides)]
+
+
+def rate_column(name: str, side: Side) -> ScoreColumn | None:
+    """The rate of this name as a column of yes and no; None where it is none of these."""
+    rate = _RATES.get(name)
+    if rate is None:
+        return None
+    said = list(rate.said(side))
+    values = array("d", (nan if one is None else float(one) for one in said))
+    return ScoreColumn(name, values, array("B", (one is not None for one in said)), [ResultKind(), ResultKind()])
+
+
+# Each metric, over the questions that count.
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +185,12 @@ class Aligned:
         found = self.results[run]
         return found.values if found is not None else ()
 
+    def paired(self) -> PairedMetric:
+        """The last of the runs against the first, with its test; without questions where one lacks the metric."""
+        if not self.complete:
+            return PairedMetric(self.metric, (), (), (), ())
+        return measure(self.metric, self.values(0), self.values(-1), self.clusters, self.lost, self.ids)
+
     def column(self, run: int, settings: ScoreSettings) -> Column | None:
         """The values of a run that has the metric, by question; where verdicts are lost, with what stands for those."""
         if self.lost is None:
@@ -70,22 +198,14 @@ class Aligned:
         results = self.lost.results(self.metric, self.columns[run])
         return column_of(self.metric, ScoreColumn.of(self.metric, results), settings, self.lost.ids)
 
-    def value(self, values: Sequence[float]) -> float:
-        """The values of a run, in the order of the ids, as its value over these questions."""
-        return value_of_pairs(self.metric, values, self.lost)
-
     def summaries(self, settings: ScoreSettings) -> list[MetricSummary | None]:
         """The metric over these questions, a summary a run, with intervals as the settings say."""
-        lost = self.lost
-        if lost is not None:
-            return [
-                summarise(self.metric, lost.results(self.metric, column), settings, lost.clusters) if column else None
-                for column in self.columns
-            ]
-        return [
-            summarise_values(self.metric, results, settings, self.clusters) if results else None
-            for results in self.results
-        ]
+        results: Sequence[ScoreColumn | Sequence[MetricResult] | None] = self.results
+        labels = self.clusters
+        if self.lost is not None:
+            lost, labels = self.lost, self.lost.clusters
+            results = [lost.results(self.metric, column) if column else None for column in self.columns]
+        return [summarise(self.metric, each, settings, labels) if each else None for each in results]
 
     def row(self, settings: ScoreSettings) -> MetricRow:
         """The same for people."""
@@ -109,97 +229,43 @@ class Aligned:
 
 
 def align_all(pairing: Pairing) -> list[Aligned]:
-    """Every metric that some run has a value of, in the order of the first run's scorecard.
+    """Every metric that some run has a value of, in the order of the first run's scorecard, then the rates.
 
     A question without an answer counts as the worst value where all runs were told so (`on_error: worst`).
     """
-    worst = _worst_on_error(pairing)
-    found = []
-    for name in _names(pairing):
-        metric = known_metric(name)
-        if metric is not None:
-            columns = [
-                _results(metric, side, worst=worst) if _has_value(side.saved.run, name) else None
-                for side in pairing.sides
-            ]
-            found.append(_align(metric, columns, pairing))
-    found += _rates(pairing)
+    known = (metric for name in _names(pairing) if (metric := known_metric(name)) is not None)
+    found = [align(metric, pairing, over_runs=True) for metric in known]
+    found += [align(metric, pairing) for metric in telling_rates(pairing.sides)]
     return [aligned for aligned in found if any(results is not None for results in aligned.results)]
 
 
-def _worst_on_error(pairing: Pairing) -> bool:
-    return all(score_settings(run).worst_on_error for run in pairing.runs)
+def align(metric: BaseMetric, pairing: Pairing, *, over_runs: bool = False) -> Aligned:
+    """One metric of several runs.
+
+    Args:
+        metric: Of the runs, or a rate of answers.
+        pairing: The runs.
+        over_runs: Whether a run has it only where it has a value over the run: values of single questions may not
+            stand for it.
+    """
+    worst = all(score_settings(run).worst_on_error for run in pairing.runs)
+    there = [_column(metric, side, worst=worst, over_runs=over_runs) for side in pairing.sides]
+    having = list(filter(None, there))
+    lost = _lost(metric, having, pairing)
+    subset = pairing.subset(_mask(having, lost, len(pairing.ids)))
+    results = [column and column.taken(subset.places) for column in there]
+    aligned = Aligned(metric, subset.ids, results, subset.clusters, _why_not_all(there, subset.ids, pairing))
+    if lost is None or not subset.ids or metric.aggregation is Aggregation.SUM:
+        return aligned  # what was counted stands for nothing that is lost
+    full = (_by_question(metric, column, pairing) if column else {} for column in there)
+    return replace(aligned, lost=lost, columns=tuple(full))
 
 
-# How many questions bring an answer, and how many answers decline or come with their lists: yes or no of each question,
-# or None where it is not asked of it.
-
-
-def _of_answerable(side: Side) -> Iterator[bool | None]:
-    both = zip(side.declined(), side.answerable(), strict=True)
-    return (declined if answerable else None for declined, answerable in both)
-
-
-def _has_chunks(side: Side) -> Iterator[bool | None]:
-    return (None if error else sent for error, sent in zip(side.errors(), side.flagged(CHUNKS), strict=True))
-
-
-def _has_citations(side: Side) -> Iterator[bool | None]:
-    """One that declines has nothing to cite."""
-    answers = zip(side.errors(), side.declined(), side.flagged(CITATIONS), strict=True)
-    return (None if error or declines else sent for error, declines, sent in answers)
-
-
-class _Rate(NamedTuple):
-    """A rate with what it is of, and what some run must have of `seen` for it to be told."""
-
-    metric: BaseMetric
-    said: Callable[[Side], Iterable[bool | None]]
-    seen: Callable[[Side], Iterable[bool | None]]
-    has: frozenset[bool]
-
-
-_BOTH = frozenset({False, True})
-
-_RATES = {
-    rate.metric.name: rate
-    for rate in (
-        _Rate(AnswerRate(), Side.answered, Side.answered, frozenset({False})),
-        _Rate(AbstentionRate(), Side.declined, Side.declined, frozenset({True})),
-        _Rate(AnswerableAbstentionRate(), _of_answerable, Side.declined, frozenset({True})),
-        _Rate(ChunksRate(), _has_chunks, _has_chunks, _BOTH),
-        _Rate(CitationsRate(), _has_citations, _has_citations, _BOTH),
-    )
-}
-
-
-def _rates(pairing: Pairing) -> Iterator[Aligned]:
-    """The rates that say something of these runs: where some answers fail, decline or lack a list."""
-    for rate in _RATES.values():
-        if any(rate.has <= set(rate.seen(side)) for side in pairing.sides):
-            yield _align(rate.metric, [_yes_or_no(rate, side) for side in pairing.sides], pairing)
-
-
-def _yes_or_no(rate: _Rate, side: Side) -> ScoreColumn:
-    """A column of yes and no; None is no result."""
-    values = array("d", (nan if one is None else float(one) for one in rate.said(side)))
-    found = array("B", (not isnan(value) for value in values))
-    return ScoreColumn(rate.metric.name, values, found, [ResultKind(), ResultKind()])
-
-
-def fed_of(metric: BaseMetric, pairing: Pairing) -> Fed:
-    """The values of one metric in two runs, a value a question of the pairing."""
-    rate, worst = _RATES.get(metric.name), _worst_on_error(pairing)
-    columns = [_yes_or_no(rate, side) if rate else _results(metric, side, worst=worst) for side in pairing.sides]
-    nothing = array("d", [nan]) * len(pairing.ids)
-    first, last = (nothing if found is None else found.values for found in columns)
-    return Fed(metric, first, last, _lost(metric, columns, pairing))
-
-
-def _has_value(run: EvalRun, name: str) -> bool:
-    """Whether the metric has a value over the run; values of single questions may not stand for it."""
-    summary = run.scorecard.find(name)
-    return summary is not None and summary.value is not None
+def _mask(having: Sequence[ScoreColumn], lost: LostPairs | None, count: int) -> bytes:
+    """1 for each question of which all these have a value; of none where nothing is known."""
+    if not having or (lost is not None and lost.unknown):
+        return bytes(count)
+    return bytes(map(min, zip(*(column.found for column in having), strict=True)))
 
 
 def find_unknown(pairing: Pairing) -> list[str]:
@@ -211,38 +277,19 @@ def _names(pairing: Pairing) -> list[str]:
     return list(dict.fromkeys(summary.name for run in pairing.runs for summary in run.scorecard.metrics))
 
 
-def _results(metric: BaseMetric, side: Side, *, worst: bool) -> ScoreColumn | None:
-    """All results of one run, those without a value included."""
-    column = side.column(metric.name)
+def _has_value(run: EvalRun, name: str) -> bool:
+    summary = run.scorecard.find(name)
+    return summary is not None and summary.value is not None
+
+
+def _column(metric: BaseMetric, side: Side, *, worst: bool, over_runs: bool) -> ScoreColumn | None:
+    """All results of one run, those without a value included; None where there is no value at all."""
+    if over_runs and not _has_value(side.saved.run, metric.name):
+        return None
+    column = rate_column(metric.name, side) or side.column(metric.name)
     if column is not None and worst and metric.worst is not None:
-        return column.instead("transport", metric.worst)
-    return column
-
-
-def _align(metric: BaseMetric, columns: Sequence[ScoreColumn | None], pairing: Pairing) -> Aligned:
-    there = [None if column is None or column.is_empty else column for column in columns]
-    lost = _lost(metric, there, pairing)
-    subset = pairing.subset(_mask(there, len(pairing.ids), nothing=_is_unknown(lost)))
-    reason = _why_not_all(there, subset.ids, pairing)
-    results = [None if column is None else column.taken(subset.places) for column in there]
-    aligned = Aligned(metric, subset.ids, results, subset.clusters, reason)
-    if lost is None or not subset.ids or metric.aggregation is Aggregation.SUM:
-        return aligned  # what was counted stands for nothing that is lost
-    full = tuple({} if column is None else _by_question(metric, column, pairing) for column in there)
-    return replace(aligned, lost=lost, columns=full)
-
-
-def _is_unknown(lost: LostPairs | None) -> bool:
-    return lost is not None and lost.unknown
-
-
-def _mask(there: Sequence[ScoreColumn | None], count: int, *, nothing: bool) -> bytes:
-    """1 for each question of which all runs that have a value have one."""
-    having = [] if nothing else [column for column in there if column is not None]
-    both = int.from_bytes(b"\x01" * count) if having else 0
-    for column in having:
-        both &= int.from_bytes(column.found)
-    return both.to_bytes(count)
+        column = column.instead("transport", metric.worst)
+    return None if column is None or column.is_empty else column
 
 
 def _why_not_all(there: Sequence[ScoreColumn | None], ids: Sequence[str], pairing: Pairing) -> str | None:
@@ -252,9 +299,8 @@ def _why_not_all(there: Sequence[ScoreColumn | None], ids: Sequence[str], pairin
     return None if ids else "no question for which all runs have a value"
 
 
-def _lost(metric: BaseMetric, there: Sequence[ScoreColumn | None], pairing: Pairing) -> LostPairs | None:
+def _lost(metric: BaseMetric, having: Sequence[ScoreColumn], pairing: Pairing) -> LostPairs | None:
     """What is lost of the runs that have a value."""
-    having = [column for column in there if column is not None and not column.is_empty]
     if not any(column.lacks(kind) for column in having for kind in WITHOUT_VERDICT):
         return None
     results = [_by_question(metric, column, pairing) for column in having]
@@ -277,119 +323,6 @@ def _by_question(metric: BaseMetric, column: ScoreColumn, pairing: Pairing) -> d
         for key, one in slim
         if one is not None
     }
-
-
-# Two runs side by side, and what is seen of a metric in both.
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A metric in the baseline and in the run, over the questions for which both have a value."""
-
-    before: float
-    after: float
-    interval: Interval | None
-    """Of the difference, after minus before."""
-    n: int
-
-
-@dataclass(frozen=True, slots=True)
-class Sides:
-    """The baseline and the run, side by side, with what they did differently."""
-
-    pairing: Pairing
-    aligned: dict[str, Aligned]
-    margin: float
-    obstacles: Sequence[Obstacle] = ()
-
-    @property
-    def baseline(self) -> EvalRun:
-        return self.pairing.runs[0]
-
-    @property
-    def run(self) -> EvalRun:
-        return self.pairing.runs[1]
-
-    @property
-    def confidence(self) -> float:
-        return score_settings(self.run).confidence
-
-    def clusters(self, ids: Sequence[str]) -> list[str]:
-        """What each of these questions belongs to."""
-        labels = dict(zip(self.pairing.ids, self.pairing.sides[1].clusters(), strict=True))
-        return [labels[each] for each in ids]
-
-    @property
-    def failed(self) -> str | None:
-        """Which of the two failed, and why; None where both did not."""
-        for run in self.pairing.runs:
-            reason = why_failed(run)
-            if reason is not None:
-                return f"run {run.id} failed: {reason}"
-        return None
-
-
-# The weighted score of two runs over their common questions, with an interval of the difference.
-
-
-def score_change(sides: Sides) -> Change | str:
-    """The weighted score of both runs over their common questions, or why the two do not compare."""
-    reason = _why_not(sides)
-    if reason is not None:
-        return reason
-    usable = [each for each in sides.aligned.values() if each.complete]
-    (score, first), (other, last) = (_scored(sides, usable, place) for place in (0, 1))
-    if first is None or last is None:
-        return f"no score over the common questions: {score.reason or other.reason or 'nothing in it varies'}"
-    # Both have values of the same questions, those that are common to the runs.
-    before, after = fmean(first.values.values()), fmean(last.values.values())
-    return Change(before, after, _interval(sides, list(first.values), first, last), len(first.values))
-
-
-def _scored(sides: Sides, usable: Sequence[Aligned], place: int) -> tuple[WeightedScore, Influence | None]:
-    """The weighted score of one of the runs, and what each question contributes to it."""
-    settings, scoring = score_settings(sides.run), scoring_config(sides.run)
-    summaries = (each.summaries(settings)[place] for each in usable)
-    card = Scorecard(metrics=[summary for summary in summaries if summary is not None])
-    score = make_weighted_score(card, scoring)
-    columns = {each.metric.name: each.column(place, settings) for each in usable}
-    metrics = [each.metric for each in usable]
-    return score, influence(score, metrics, columns.get, scoring.thresholds, sides.confidence)
-
-
-def _why_not(sides: Sides) -> str | None:
-    for run in sides.pairing.runs:
-        head = headline(run)
-        if head.score is None:
-            return f"run {run.id} has no score: {head.reason}"
-    changed = differing_objectives(sides.baseline, sides.run)
-    if changed:
-        return f"the scores measure different objectives: {'; '.join(changed)}"
-    for metric in _feeding(sides):
-        why = why_withheld(metric, sides.obstacles)
-        if why is not None:
-            return f"{metric.name} is not compared: {why}"
-    return None
-
-
-def _feeding(sides: Sides) -> list[BaseMetric]:
-    """The metrics that feed either score."""
-    fed = (name for run in sides.pairing.runs for names in run.weighted_score.fed_by.values() for name in names)
-    return [sides.aligned[name].metric for name in dict.fromkeys(fed) if name in sides.aligned]
-
-
-def _interval(sides: Sides, ids: Sequence[str], first: Influence, last: Influence) -> Interval | None:
-    """Of the difference, from what each question contributes to either score; it lies from -1 to 1."""
-    difference = paired_difference(
-        [first.values[key] for key in ids],
-        [last.values[key] for key in ids],
-        sides.clusters(ids),
-        low=min(first.low, last.low),
-        high=max(first.high, last.high),
-        confidence=sides.confidence,
-    )
-    ends = difference.bounds if difference else None
-    return ends and (max(-1.0, ends[0]), min(1.0, ends[1]))
 
 
 # Metrics that had values and have none any more.

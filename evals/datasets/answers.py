@@ -195,15 +195,12 @@ def _response(row: Mapping[str, Any], columns: Mapping[str, str], where: str) ->
 
 def _check_numbers(response: EvalResponse, where: str) -> None:
     """Refuse durations and counts that none can be: sums of them would be no numbers."""
-    for name in _DURATIONS:
-        milliseconds = getattr(response, name) or 0
-        if milliseconds < 0:
-            raise DatasetError(f"{where}, {name}: must not be negative, as {milliseconds:g} is")
-        if milliseconds > _LONGEST_MS:
-            raise DatasetError(f"{where}, {name}: {milliseconds:g} milliseconds are more than a year")
-    counts = (response.usage.prompt_tokens, response.usage.completion_tokens) if response.usage else (0,)
-    if max(counts) > _MOST_TOKENS:
-        raise DatasetError(f"{where}, usage: {float(max(counts)):g} tokens are more than any answer takes")
+    limits = {name: (getattr(response, name), _LONGEST_MS) for name in _DURATIONS}
+    for name in ("prompt_tokens", "completion_tokens") if response.usage else ():
+        limits[name] = (getattr(response.usage, name), _MOST_TOKENS)
+    for name, (number, most) in limits.items():
+        if not 0 <= (number or 0) <= most:
+            raise DatasetError(f"{where}, {name}: must be from 0 to {most:g}, not {number:g}")
 
 
 def _fields(row: Mapping[str, Any], columns: Mapping[str, str], where: str) -> dict[str, Any]:

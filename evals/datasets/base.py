@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from evals.datasets.hub import DatasetRows, HubSource, clone_of, hub_rows, local_rows
 from evals.errors import DatasetError
-from evals.schemas.dataset import DatasetFingerprint, Document, EvalDataset, EvalQuestion
+from evals.schemas.dataset import DatasetFingerprint, Document, EvalDataset, EvalQuestion, GoldPassage
 from evals.store.disk_buffer import DiskList
 
 # Which rows are drawn: the same on every machine, in every order of the rows, with every library version.
@@ -126,6 +126,12 @@ class Draft:
                 dropped=dict(self.dropped),
             ),
         )
+
+
+def gold_in(document: Document, text: str) -> GoldPassage:
+    """A gold passage that stands at the end of its document, below its head."""
+    start = len(document.text) - len(text)
+    return GoldPassage(text=text, document_id=document.id, span=(start, len(document.text)))
 
 
 class BaseDatasetLoader(ABC):

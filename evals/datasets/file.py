@@ -175,13 +175,10 @@ def _questions(
 
 
 def _twice(question: EvalQuestion, where: str, earlier: str, *, named: bool) -> DatasetError:
-    if named:
-        return DatasetError(f"{where}: id {question.id!r} stands at {earlier} already", "ids must be unique in a file")
-    place, _, number = where.rpartition(" ")
-    return DatasetError(
-        f"{place}s {earlier.rpartition(' ')[2]} and {number} hold the same question",
-        "leave one of them out, or give each an id",
-    )
+    what, hint = f"id {question.id!r}", "ids must be unique in a file"
+    if not named:
+        what, hint = "the same question", "leave one of them out, or give each an id"
+    return DatasetError(f"{where}: {what} stands at {earlier} already", hint)
 
 
 def _of_row(

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from evals.datasets import columns, trec
-from evals.datasets.base import Draft
+from evals.datasets.base import Draft, gold_in
 from evals.datasets.columns import is_known
 from evals.datasets.tables import TREES, Rows, as_list, is_nothing, jsonl_rows, listed, numbered, read_table, read_tree
 from evals.errors import DatasetError
@@ -267,8 +267,7 @@ def _article_rows(article: Mapping[str, Any], draft: Draft) -> Iterator[dict[str
     for paragraph in article["paragraphs"]:
         context = paragraph["context"]
         document = draft.add_document(title, context, head=title)
-        start = len(document.text) - len(context)
-        gold = {"text": context, "document_id": document.id, "span": (start, len(document.text))}
+        gold = gold_in(document, context).model_dump(exclude_defaults=True)
         for asked in paragraph["qas"]:
             answers = [answer["text"] for answer in asked.get("answers") or []]
             yield {

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from evals.datasets.base import Draft, HubDatasetLoader
+from evals.datasets.base import Draft, HubDatasetLoader, gold_in
 from evals.datasets.hub import HubSource
-from evals.schemas.dataset import EvalQuestion, GoldPassage, KeySentence
+from evals.schemas.dataset import EvalQuestion, KeySentence
 
 
 class HotpotQALoader(HubDatasetLoader):
@@ -36,9 +36,7 @@ class HotpotQALoader(HubDatasetLoader):
             if title not in documents:
                 draft.dropped["supporting fact of a paragraph that is not there"] += 1
                 continue
-            text = "".join(paragraphs[title]).strip()
-            start = len(documents[title].text) - len(text)
-            golds.append(GoldPassage(text=text, document_id=documents[title].id, span=(start, start + len(text))))
+            golds.append(gold_in(documents[title], "".join(paragraphs[title]).strip()))
         for title, number in zip(facts["title"], facts["sent_id"], strict=True):
             sentences = paragraphs.get(title, [])
             if not 0 <= number < len(sentences) or not sentences[number].strip():

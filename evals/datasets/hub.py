@@ -146,19 +146,14 @@ def hub_rows(source: HubSource, config: str | None = None, *, clone: Path | None
                 f"cannot load {source.repo} ({chosen}, {source.split}): {first_line(error)}",
                 "check the config after the colon of --datasets; --data-dir reads local files instead",
             ) from error
-        raise unreachable(source) from error
+        raise HubUnreachableError(
+            f"the dataset hub cannot be reached and {source.repo} is not in the local cache",
+            "read local files with --data-dir DIR, name a mirror with HF_ENDPOINT, "
+            "or use questions that need no hub: --datasets golden or --dataset-file FILE",
+        ) from error
     where = "local clone" if clone else source.revision or "newest"
     table = dataset.with_format("arrow")[:]  # which stays on disk
     return DatasetRows(table, f"{source.repo}/{chosen}/{source.split} ({where})", chosen)
-
-
-def unreachable(source: HubSource) -> HubUnreachableError:
-    """The error for a hub that does not answer, with the three ways out."""
-    return HubUnreachableError(
-        f"the dataset hub cannot be reached and {source.repo} is not in the local cache",
-        "read local files with --data-dir DIR, name a mirror with HF_ENDPOINT, "
-        "or use questions that need no hub: --datasets golden or --dataset-file FILE",
-    )
 
 
 @dataclass

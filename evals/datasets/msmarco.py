@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from evals.datasets.base import Draft, HubDatasetLoader
+from evals.datasets.base import Draft, HubDatasetLoader, gold_in
 from evals.datasets.hub import HubSource
 from evals.schemas.dataset import EvalQuestion, GoldPassage
 
@@ -35,8 +35,7 @@ class MSMarcoLoader(HubDatasetLoader):
                 continue
             document = draft.add_document("MS MARCO passage", text.strip())
             if selected:
-                span = (0, len(document.text))
-                golds[document.id] = GoldPassage(text=document.text, document_id=document.id, span=span)
+                golds[document.id] = gold_in(document, document.text)
         answers = _answers(row)
         if answers and not golds:
             draft.dropped["gold: no passage was selected"] += 1

@@ -1,15 +1,16 @@
 """RAGBench: questions of five domains with annotated documents, and a generated answer to each."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import IntEnum
 from hashlib import sha256
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
-from evals.datasets.base import Draft, HubRowsLoader, LoadOptions, columns_of, sample
+from evals.datasets.base import Draft, HubRowsLoader, LoadOptions, columns_of, gold_in, sample
 from evals.datasets.hub import DatasetRows, HubSource, clone_of
 from evals.datasets.trec import DECLINED, declines
 from evals.errors import DatasetError
@@ -85,15 +86,7 @@ class RAGBenchLoader(HubRowsLoader):
             draft.questions.append(self._question(subset, row, draft))
 
     def _question(self, subset: str, row: Mapping[str, Any], draft: Draft) -> EvalQuestion:
-        sentences = _sentences(row)
-        relevant: dict[str, tuple[int, str]] = {}
-        for key in row["all_relevant_sentence_keys"] or []:
-            if key in relevant:
-                draft.dropped["relevant key named twice"] += 1
-            elif key in sentences:
-                relevant[key] = sentences[key]
-            else:
-                draft.dropped["relevant key of no sentence"] += 1
+        relevant = _relevant(row, draft)
         documents = [
             draft.add_document(f"ragbench {subset}", text.strip()) if text.strip() else None
             for text in row["documents"]
@@ -101,8 +94,7 @@ class RAGBenchLoader(HubRowsLoader):
         golds: dict[str, GoldPassage] = {}
         for index, _ in relevant.values():
             if (document := documents[index]) is not None:
-                span = (0, len(document.text))
-                golds.setdefault(document.id, GoldPassage(text=document.text, document_id=document.id, span=span))
+                golds.setdefault(document.id, gold_in(document, document.text))
         keys = [
             KeySentence(
                 text=text.strip(),
@@ -113,7 +105,7 @@ class RAGBenchLoader(HubRowsLoader):
             if text.strip()
         ]
         worth = _worth(row["adherence_score"], row["response"], row["question"])
-        draft.dropped.update([DECLINED] if worth is _Worth.DECLINES else [])
+        draft.dropped += Counter({DECLINED: int(worth is _Worth.DECLINES)})  # where it is one
         adherent = worth is _Worth.REFERENCE
         return EvalQuestion(
             id=f"{self.name}:{subset}:{row['id']}",
@@ -141,14 +133,10 @@ def _share(
     drawn: Sequence[tuple[str, DatasetRows, list[int]]], count: int | None
 ) -> list[tuple[str, DatasetRows, list[int]]]:
     """Cut each subset's draw so that `count` questions are taken in turn, as evenly as the subsets allow."""
-    if count is None:
-        return list(drawn)
-    taken = [0] * len(drawn)
-    while sum(taken) < count and any(taken[i] < len(drawn[i][2]) for i in range(len(drawn))):
-        for i, (_, _, places) in enumerate(drawn):
-            if sum(taken) < count and taken[i] < len(places):
-                taken[i] += 1
-    return [(subset, rows, places[:take]) for (subset, rows, places), take in zip(drawn, taken, strict=True)]
+    turns = zip_longest(*(places for _, _, places in drawn))
+    asked = (number for turn in turns for number, place in enumerate(turn) if place is not None)
+    taken = Counter(islice(asked, count))
+    return [(subset, rows, places[: taken[number]]) for number, (subset, rows, places) in enumerate(drawn)]
 
 
 def _by_turns(questions: Sequence[EvalQuestion]) -> list[EvalQuestion]:
@@ -188,6 +176,19 @@ def _worth(adherent: bool | None, response: str | None, question: str) -> _Worth
 
 def _is_answerable(row: Mapping[str, Any], has_gold: bool) -> bool:
     return has_gold and not declines(row["response"] or "", row["question"])
+
+
+def _relevant(row: Mapping[str, Any], draft: Draft) -> dict[str, tuple[int, str]]:
+    """Document and text of each relevant sentence, by its key."""
+    sentences, relevant = _sentences(row), {}
+    for key in row["all_relevant_sentence_keys"] or []:
+        if key in relevant:
+            draft.dropped["relevant key named twice"] += 1
+        elif key in sentences:
+            relevant[key] = sentences[key]
+        else:
+            draft.dropped["relevant key of no sentence"] += 1
+    return relevant
 
 
 def _sentences(row: Mapping[str, Any]) -> dict[str, tuple[int, str]]:

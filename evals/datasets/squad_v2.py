@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evals.datasets.base import Draft, HubDatasetLoader
+from evals.datasets.base import Draft, HubDatasetLoader, gold_in
 from evals.datasets.hub import DatasetRows, HubSource
-from evals.schemas.dataset import EvalQuestion, GoldPassage
+from evals.schemas.dataset import EvalQuestion
 
 
 class SquadV2Loader(HubDatasetLoader):
@@ -35,7 +35,8 @@ class SquadV2Loader(HubDatasetLoader):
 
     def question(self, row: Mapping[str, Any], draft: Draft) -> EvalQuestion:
         """Make the question of a row, and a document of its paragraph."""
-        gold = self._gold(row["title"], row["context"], draft)
+        name = row["title"].replace("_", " ")
+        gold = gold_in(draft.add_document(name, row["context"], head=name), row["context"])
         variants = list(dict.fromkeys(text for text in row["answers"]["text"] if text.strip()))
         return EvalQuestion(
             id=f"{self.name}:{row['id']}",
@@ -45,10 +46,5 @@ class SquadV2Loader(HubDatasetLoader):
             gold_passages=[gold] if variants else [],
             is_unanswerable=not variants,
             dataset=self.name,
-            metadata={"article": row["title"].replace("_", " ")},
+            metadata={"article": name},
         )
-
-    def _gold(self, title: str, context: str, draft: Draft) -> GoldPassage:
-        document = draft.add_document(title.replace("_", " "), context, head=title.replace("_", " "))
-        start = len(document.text) - len(context)
-        return GoldPassage(text=context, document_id=document.id, span=(start, len(document.text)))

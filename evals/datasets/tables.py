@@ -61,7 +61,7 @@ def as_text(value: Any) -> Any:
     if value is None or isinstance(value, str | dict | list | tuple):
         return value
     if isinstance(value, bool):
-        return "Yes" if value else "No"
+        return ("No", "Yes")[value]
     if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
         return str(int(value))
     if isinstance(value, datetime) and value.time() == time():

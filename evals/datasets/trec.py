@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -80,12 +80,9 @@ def judgements_beside(queries: Path) -> Path | None:
     Raises:
         DatasetError: There are several, and nothing says which.
     """
-    for word in _WORDS:
-        if word in queries.stem:
-            twin = queries.with_name(queries.stem.replace(word, "qrels"))
-            for ending in _ENDINGS:
-                if (found := twin.with_name(twin.name + ending)).is_file():
-                    return found
+    twin = next(filter(Path.is_file, _twins(queries)), None)
+    if twin is not None:
+        return twin
     splits = sorted((queries.parent / "qrels").glob("*.tsv"))
     chosen = [path for path in splits if path.name == _SPLIT] or splits
     if len(chosen) > 1:
@@ -96,6 +93,12 @@ def judgements_beside(queries: Path) -> Path | None:
     return chosen[0] if chosen else None
 
 
+def _twins(queries: Path) -> Iterator[Path]:
+    for word in _WORDS:
+        if word in queries.stem:
+            yield from (queries.with_name(queries.stem.replace(word, "qrels") + ending) for ending in _ENDINGS)
+
+
 def read_judgements(path: Path) -> Judgements:
     """Read judgements: query, document and grade, or the four columns of TREC. What is not relevant is left out.
 
@@ -104,8 +107,9 @@ def read_judgements(path: Path) -> Judgements:
     """
     found: dict[str, dict[str, float]] = {}
     for number, line in enumerate(read_text(path)[0].split("\n"), start=1):
-        cells = line.rstrip("\r").split("\t") if "\t" in line else line.split()
-        if not line.strip() or (number == 1 and not any(map(_is_number, cells))):
+        cells = line.rstrip("\r").split("\t" if "\t" in line else None)
+        is_header = number == 1 and not any(map(_is_number, cells))
+        if is_header or not line.strip():
             continue
         if len(cells) not in {3, 4} or not _is_number(cells[-1]):
             raise DatasetError(f"{path.name}, line {number}: expected query, document and grade")

@@ -1,34 +1,54 @@
 """Judging by batches of requests, which cost half and take up to a day."""
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
+from contextlib import aclosing
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from evals.judges.backends.base import BackendError, Call, JudgeReply
 from evals.judges.batch_api import (
     MOST_BYTES,
-    MOST_FAILURES,
     MOST_REQUESTS,
     AnthropicBatches,
     BatchLog,
-    BatchResult,
     Item,
     LeftError,
     LoggedBatch,
     Pace,
-    Post,
-    affordable,
     cut,
-    item_of,
-    last_failure,
 )
 from evals.judges.cache import StoredReply
 from evals.judges.llm_judge import LLMJudge, NotAskedError
-from evals.judges.money import BudgetSpentError, Cost, most_tokens
+from evals.judges.money import ROUNDING, BudgetSpentError, Cost, most_tokens
 from evals.judges.replies import Decision, Outcome
 from evals.schemas.verdicts import JudgeSpending, JudgeVerdict, VerdictRequest
 from evals.text.numbers import agree, counted
+
+
+def affordable(items: Sequence[Item], left_usd: float | None, *, busy: bool) -> list[Item]:
+    """Those that a budget holds together, in their order.
+
+    Args:
+        items: What could be sent.
+        left_usd: What is not spent and not held back; None where there is no budget.
+        busy: Whether other requests are at the vendor. Where none are, a single one may be sent for which the budget
+            holds what is expected, as with calls one by one.
+    """
+    if left_usd is None:
+        return list(items)
+    found: list[Item] = []
+    held = 0.0
+    for item in items:
+        ahead = item.ahead()
+        alone = not busy and not found and ahead.expected <= left_usd + ROUNDING
+        if left_usd > 0 and (alone or held + ahead.most <= left_usd + ROUNDING):
+            found.append(item)
+            held += ahead.most
+    return found
+
 
 # Rounds of batches: all that can be asked by now is sent together; what builds on the replies is the next round.
 
@@ -45,30 +65,21 @@ _READINGS = 4
 """So often are whole results of a batch read that lack some of them."""
 
 
+_SKEW_S = 86_400.0
+"""How far this machine's clock may be from the vendor's."""
+
+
 class Rounds:
-    """Has requests answered by batches.
+    """Has requests answered by batches, none of which is paid for twice: each is written down before it is sent.
 
     Args:
         vendor: Answers them.
         log: Keeps what was sent.
         pace: How long is waited.
-        left_usd: What the budget holds by now; None where there is none.
-        on_begin: Called when a round was sent, with its number, its requests and its batches.
-        on_progress: Called with how many of its replies are there, and of how many.
-        on_late: Called when it takes longer than is waited.
+        judge: Says what its budget holds by now, and hears how rounds begin, go on and come too late.
     """
 
-    def __init__(
-        self,
-        vendor: AnthropicBatches,
-        log: BatchLog,
-        pace: Pace,
-        *,
-        left_usd: Callable[[], float | None],
-        on_begin: Callable[[int, int, int], None],
-        on_progress: Callable[[int, int], None],
-        on_late: Callable[[], None],
-    ) -> None:
+    def __init__(self, vendor: AnthropicBatches, log: BatchLog, pace: Pace, judge: "BatchJudge") -> None:
         self.run = ""
         """The log of the run that asks."""
         self.leaving = False
@@ -76,11 +87,7 @@ class Rounds:
         self._vendor = vendor
         self._log = log
         self._pace = pace
-        self._post = Post(vendor, log, pace)
-        self._left_usd = left_usd
-        self._on_begin = on_begin
-        self._on_progress = on_progress
-        self._on_late = on_late
+        self._judge = judge
         self._limits = (MOST_REQUESTS, MOST_BYTES)
         self._number = 0
         self._taken: set[str] = set()
@@ -129,7 +136,7 @@ class Rounds:
         self.leaving = True
         if self._task is not None:
             self._task.cancel()
-        self._fail_all(LeftError())
+        self._fail_all()
         return {logged.batch_id or "a batch": len(items) for logged, items in self._at_vendor.items() if items}
 
     async def aclose(self) -> None:
@@ -153,11 +160,15 @@ class Rounds:
                 if not self._waiting:
                     self._arrived.clear()
         except LeftError:
-            self._on_late()
+            self._judge.drain()
         except Exception as error:  # noqa: BLE001 - raised where a decision waits
             if isinstance(error, BackendError):
                 error.fatal = True
-            self._end(error)
+            # One decision hears why, and the others that nothing comes.
+            for first in list(self._waiting.values())[:1]:
+                self._fail(first, error)
+            self.leaving = True
+            self._fail_all()
 
     async def _settled(self) -> None:
         """Wait until decisions can do no more without a reply: they work in this loop and wait for nothing else."""
@@ -174,16 +185,16 @@ class Rounds:
         there = {custom_id for claimed in self._at_vendor.values() for custom_id in claimed}
         chosen = self._chosen([item for item in items if item.custom_id not in there])
         for batch in cut(chosen, *self._limits):
-            logged = await self._post.send(batch, self.run)
+            logged = await self._send(batch)
             self._at_vendor[logged] = {item.custom_id: item for item in batch}
         if self._at_vendor:
             self._number += 1
-            self._on_begin(self._number, len(there) + len(chosen), len(self._at_vendor))
+            self._judge.tell_round(self._number, len(there) + len(chosen), len(self._at_vendor))
             await self._collect()
 
     def _chosen(self, rest: Sequence[Item]) -> list[Item]:
         """What of the requests that were never sent the budget holds; the others wait, or end where nothing comes."""
-        left = self._left_usd()
+        left = self._judge.left_usd
         if left is not None:
             left -= sum(item.ahead().expected for items in self._at_vendor.values() for item in items.values())
         chosen = affordable(rest, left, busy=bool(self._at_vendor))
@@ -192,7 +203,7 @@ class Rounds:
             if item.custom_id not in taken:
                 item.passed_over += 1
                 if not chosen and not self._at_vendor:
-                    self._end_one(item, BudgetSpentError())
+                    self._fail(item, BudgetSpentError())
         return chosen
 
     async def _claim(self, items: Sequence[Item]) -> None:
@@ -203,9 +214,82 @@ class Rounds:
                     self._at_vendor.setdefault(logged, {})[item.custom_id] = item
                     break
         for logged in [logged for logged in self._at_vendor if logged.batch_id is None]:
-            if not await self._post.find(logged, logged.at.timestamp()):
+            batch_id = await self._find(logged, logged.at.timestamp())
+            if batch_id is None:
                 self._log.remove(logged)
                 del self._at_vendor[logged]
+            else:
+                self._log.sent(logged, batch_id)
+
+    async def _send(self, batch: Sequence[Item]) -> LoggedBatch:
+        """Send a batch, which is written down before.
+
+        Raises:
+            BackendError: The vendor takes none.
+            LeftError: The time is over.
+            StoreError: It cannot be written down: nothing was sent.
+        """
+        logged = self._log.intend([item.custom_id for item in batch], run=self.run)
+
+        async def attempt() -> str:
+            sent_at = time.time()
+            try:
+                return (await self._vendor.send_batch([(item.custom_id, item.params) for item in batch])).id
+            except BackendError as error:  # it may have arrived all the same
+                found = await self._find(logged, sent_at if error.unanswered else 0.0) if error.retryable else None
+                if found is None:
+                    raise
+                return found
+
+        try:
+            batch_id = await self._pace.persistently(attempt)
+        except BackendError as error:
+            if not error.unanswered:
+                self._log.remove(logged)
+            raise
+        self._log.sent(logged, batch_id)
+        return logged
+
+    async def _find(self, logged: LoggedBatch, sent_at: float) -> str | None:
+        """The vendor's name for a batch that was sent, or was about to be; None where it is not there.
+
+        Args:
+            logged: The batch.
+            sent_at: When, in seconds since 1970: it may not be listed at once.
+
+        Raises:
+            BackendError: The vendor does not say.
+            LeftError: The time is over.
+        """
+        others, earliest = self._log.names, logged.at.timestamp() - _SKEW_S
+        for interval in self._pace.intervals():
+            for state in await self._pace.persistently(lambda: self._vendor.batches_since(earliest)):
+                if state.id not in others and state.size == len(logged.requests):
+                    others.add(state.id)
+                    if await self._holds_one_of(state.id, logged.requests):
+                        return state.id
+            if time.time() - sent_at >= self._pace.grace_s:
+                break
+            await self._pace.sleep(interval)
+        return None
+
+    async def _holds_one_of(self, batch_id: str, requests: frozenset[str]) -> bool:
+        """Whether a batch at the vendor begins with one of these requests, which is known once it has ended."""
+
+        async def first() -> str | None:
+            async with aclosing(self._vendor.results(batch_id)) as results:
+                async for custom_id, _ in results:
+                    return custom_id
+            return None
+
+        for interval in self._pace.intervals():
+            state = await self._pace.persistently(lambda: self._vendor.state(batch_id))
+            if state is None:
+                break
+            if state.ended:
+                return await self._pace.persistently(first) in requests
+            await self._pace.sleep(interval)
+        return False
 
     async def _collect(self) -> None:
         """Wait for the batches of a round, and hand out their replies.
@@ -218,10 +302,10 @@ class Rounds:
             for logged, items in list(self._at_vendor.items()):
                 if await self._is_over(logged, items):
                     del self._at_vendor[logged]
-            self._on_progress(total - sum(map(len, self._at_vendor.values())), total)
+            self._judge.on_progress(total - sum(map(len, self._at_vendor.values())), total)
             if not self._at_vendor:
                 return
-            await self._pace.wait(interval)
+            await self._pace.sleep(interval)
 
     async def _is_over(self, logged: LoggedBatch, items: dict[str, Item]) -> bool:
         """Whether a batch has ended; its results are handed out then."""
@@ -236,57 +320,43 @@ class Rounds:
 
     async def _read(self, logged: LoggedBatch, batch_id: str, items: dict[str, Item]) -> None:
         """Hand out the results of a batch as they come in."""
-        readings = failures = 0
-        for interval in self._pace.intervals():
-            try:
-                async for result in self._vendor.results(batch_id):
-                    self._take(logged, items.pop(result.custom_id, None), result)
-                    await asyncio.sleep(0)  # decisions go on meanwhile, so that not all replies are held
-                readings += 1
-            except BackendError as error:
-                failures += 1
-                if not error.retryable or failures == MOST_FAILURES:
-                    raise
+
+        async def read() -> None:
+            async for custom_id, reply in self._vendor.results(batch_id):
+                if custom_id in items:
+                    self._take(logged, items.pop(custom_id), reply)
+                await asyncio.sleep(0)  # decisions go on meanwhile, so that not all replies are held
+
+        for interval in islice(self._pace.intervals(), _READINGS):
+            await self._pace.persistently(read)
             if not items:
                 return
-            if readings == _READINGS:
-                break
-            await self._pace.wait(interval)
-        for item in list(items.values()):
-            lost = BackendError("its batch has no result of it", retryable=True)
-            self._take(logged, items.pop(item.custom_id), BatchResult(item.custom_id, lost))
+            await self._pace.sleep(interval)
+        for custom_id in list(items):
+            self._take(logged, items.pop(custom_id), BackendError("its batch has no result of it", retryable=True))
 
-    def _take(self, logged: LoggedBatch, item: Item | None, result: BatchResult) -> None:
+    def _take(self, logged: LoggedBatch, item: Item, reply: JudgeReply | BackendError) -> None:
         """Hand out a result; a request that is worth another batch waits on."""
-        if item is None:
-            return
         item.looked_into.add(logged.path)
-        if not isinstance(result.reply, BackendError):
+        if not isinstance(reply, BackendError):
             self._taken.add(item.custom_id)
             del self._waiting[item.custom_id]
-            item.reply.set_result(result.reply)
+            item.reply.set_result(reply)
             return
         item.tries += 1
-        if not result.reply.retryable or item.tries >= MOST_TRIES:
+        if not reply.retryable or item.tries >= MOST_TRIES:
             self._taken.add(item.custom_id)
-            self._end_one(item, last_failure(result.reply, item.tries))
+            several = BackendError(f"{reply} ({item.tries} batches)", fatal=reply.fatal)
+            self._fail(item, reply if item.tries == 1 else several)
 
-    def _end_one(self, item: Item, error: Exception) -> None:
+    def _fail(self, item: Item, error: Exception) -> None:
         self._waiting.pop(item.custom_id, None)
         if not item.reply.done():
             item.reply.set_exception(error)
 
-    def _end(self, error: Exception) -> None:
-        """End the waiting: one decision hears why, and the others that nothing comes."""
-        first = next(iter(self._waiting.values()), None)
-        if first is not None:
-            self._end_one(first, error)
-        self.leaving = True
-        self._fail_all(LeftError())
-
-    def _fail_all(self, error: Exception) -> None:
+    def _fail_all(self) -> None:
         for item in list(self._waiting.values()):
-            self._end_one(item, error)
+            self._fail(item, LeftError())
 
 
 # A judge that is asked in batches: the same decisions for half the price, in rounds that take up to a day.
@@ -316,24 +386,20 @@ class BatchJudge(LLMJudge):
     def __init__(self, vendor: AnthropicBatches, log: BatchLog, pace: Pace, **options: Any) -> None:
         super().__init__(vendor, provider="anthropic", concurrency=_TOGETHER, **options)
         self._vendor = vendor
-        self._claims.refuse()  # what another process sent in a batch is known by the log of batches
-        self.rounds = Rounds(
-            vendor,
-            log,
-            replace(pace, tell=self._notify_of_trouble),
-            left_usd=self._left_usd,
-            on_begin=self._notify_of_round,
-            on_progress=self._notify_of_progress,
-            on_late=self.drain,
-        )
+        self._may_claim = False  # what another process sent in a batch is known by the log of batches
+        self.rounds = Rounds(vendor, log, replace(pace, tell=self._tell_trouble), self)
 
-    def _notify_of_trouble(self, trouble: str) -> None:
+    @property
+    def left_usd(self) -> float | None:
+        """What the budget holds by now; None where there is none."""
+        limit = self._budget.limit_usd
+        return None if limit is None else limit - self.spent_usd
+
+    def _tell_trouble(self, trouble: str) -> None:
         self.on_phase(f"the judge's API takes nothing for now ({trouble}): asking again, for up to half an hour")
 
-    def _notify_of_progress(self, done: int, total: int) -> None:
-        self.on_progress(done, total)
-
-    def _notify_of_round(self, number: int, requests: int, batches: int) -> None:
+    def tell_round(self, number: int, requests: int, batches: int) -> None:
+        """Say that a round was sent."""
         of = f" of about {max(number, self.rounds_expected)}" if self.rounds_expected else ""
         several = f"in {batches} batches" if batches > 1 else "in a batch"
         self.on_phase(f"judging, round {number}{of}: {counted(requests, 'request')} {several}")
@@ -346,16 +412,12 @@ class BatchJudge(LLMJudge):
         self.rounds.all_decided()
 
     def drain(self) -> None:
+        """Leave what is in work to the vendor, and say so."""
         first = not self._draining
         super().drain()
-        if first:
-            self._leave()
-
-    def _leave(self) -> None:
-        """Leave what is in work to the vendor, and say so."""
-        left = self.rounds.leave()
-        self.left = sum(left.values())
-        if self.left:
+        left = self.rounds.leave() if first else {}
+        self.left += sum(left.values())
+        if left:
             names = ", ".join(sorted(left)[:_NAMED]) + (", …" if len(left) > _NAMED else "")
             self._remark(
                 f"API goes on with {counted(self.left, 'request')} in {agree(len(left), 'batch', 'batches')} {names}: "
@@ -381,16 +443,17 @@ class BatchJudge(LLMJudge):
             return None
         return None if self.rounds.leaving else decision
 
-    def _keep_part(self, whole: Outcome, key: str, stored: StoredReply | None, log: Callable[[], None]) -> None:
+    def _keep_part(self, whole: Outcome, part: Outcome) -> None:
         """Keep a part with the whole: what is in the cache is not asked for again, and what it cost not counted."""
+        stored = part.stored()
         if stored is not None:
-            whole.unkept.append((key, stored))
+            whole.unkept.append((part.key, stored))
 
-    async def _complete(self, call: Call, request: VerdictRequest, outcome: Outcome) -> JudgeReply:
+    async def _complete(self, call: Call, outcome: Outcome) -> JudgeReply:
         if self.over:
             raise NotAskedError
-        params = self._vendor.params(call)
-        item = item_of(self.identity.origin, params, outcome.repeat, lambda: self._ahead(request, call))
+        request, params = outcome.request, self._vendor.params(call)
+        item = Item.of(self.identity.origin, params, outcome.repeat, lambda: self._ahead(request, call))
         try:
             mine = await self.rounds.ask(item)
         except BudgetSpentError:
@@ -404,12 +467,8 @@ class BatchJudge(LLMJudge):
         reply = self._vendor.masked(item.reply.result(), call)
         if mine:
             outcome.spent += JudgeSpending(calls=item.tries) + self._bill(reply.usage, self._cost_ahead(request, call))
-            self._learn(request, call, reply, outcome)
+            self._learn(call, reply, outcome)
         return reply
-
-    def _left_usd(self) -> float | None:
-        limit = self._budget.limit_usd
-        return None if limit is None else limit - self.spent_usd
 
     def _saved_usd(self, stored: StoredReply) -> float | None:
         """What is not written down is not known: calls cost the double of what a batch does."""

@@ -6,7 +6,6 @@ keep them in a database, and has had no release since 2023.
 
 import json
 import tempfile
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -25,6 +24,10 @@ from evals.text.decoding import parse_json
 
 LOST_KEPT = timedelta(days=1)
 """A decision that stayed unusable is not asked again for so long."""
+
+
+MOST_CLAIMS = 300
+"""A claim takes a file descriptor, of which a process may have few."""
 
 
 class StoredReply(Record):
@@ -55,6 +58,7 @@ class JudgeCache:
     def __init__(self, folder: Path, *, retry_lost: bool = False) -> None:
         self._folder = folder
         self._retry_lost = retry_lost
+        self._claims: dict[str, FileLock] = {}
 
     @classmethod
     def of(cls, judge: JudgeConfig, runs_dir: Path) -> "JudgeCache | None":
@@ -95,25 +99,40 @@ class JudgeCache:
         at, asks_again = stored.asked_at, self._retry_lost or stored.failure is None
         return None if asks_again or at is None or at < datetime.now(UTC) - LOST_KEPT else stored
 
-    def claim(self, key: str) -> FileLock | None:
-        """Claim a key, so that no other process asks for its reply until the lock is released or this process ends.
+    def claim(self, key: str) -> bool:
+        """Claim a key, so that no other process asks for its reply until it is released or this process ends.
 
         Returns:
-            The lock; None where another process holds it.
+            False where another process holds it, or this one holds too many.
 
         Raises:
             StoreError: The folder cannot hold locks.
         """
         path = self._path(key).with_suffix(".lock")
         lock = FileLock(path, thread_local=False)
+        if len(self._claims) >= MOST_CLAIMS:
+            return False
         try:
             make_folder(path.parent)
             lock.acquire(timeout=0)
         except Timeout:
-            return None
+            return False
         except (OSError, NotImplementedError) as error:
             raise StoreError(f"cannot lock {path}: {error}", self._hint) from error
-        return lock
+        self._claims[key] = lock
+        return True
+
+    def release(self, key: str) -> None:
+        """Release a key, where it is claimed, and remove its file: who locks the removed one finds the reply."""
+        claim = self._claims.pop(key, None)
+        if claim is not None:
+            Path(claim.lock_file).unlink(missing_ok=True)
+            claim.release()
+
+    def release_all(self) -> None:
+        """Release every key."""
+        for key in list(self._claims):
+            self.release(key)
 
     def put(self, key: str, reply: StoredReply) -> None:
         """Store a reply.
@@ -131,12 +150,6 @@ class JudgeCache:
     def _unwritable(self, path: Path, error: OSError) -> StoreError:
         return StoreError(f"cannot keep replies of the judge in {path}: {error.strerror or error}", self._hint)
 
-    @staticmethod
-    def release(claim: FileLock) -> None:
-        """Release a claim and remove its file: who locks the removed file finds the reply in the cache."""
-        Path(claim.lock_file).unlink(missing_ok=True)
-        claim.release()
-
     @property
     def _hint(self) -> str:
         return f"make {self._folder} writable, or keep no replies with --no-judge-cache"
@@ -149,76 +162,3 @@ def _hash(judge: Identity, call: Call, repeat: int, *before: str) -> str:
     effort = [] if judge.effort is None else [judge.effort]  # keys of before there was one stay what they were
     parts = [judge.origin, judge.model, call.system, call.schema, call.content, call.max_tokens, repeat]
     return sha256(json.dumps([*before, *parts, *effort], sort_keys=True).encode()).hexdigest()
-
-
-# Claims of cache keys: of processes that want the same reply at once, one asks for it.
-
-
-LEASE_S = 600.0
-"""So long a decision waits for another process that asks for the same reply; then it is asked here too."""
-
-_POLL_S = 0.25
-
-
-_BESIDE_CALLS = 100
-"""A claim takes a file descriptor, of which a process may have few."""
-
-
-class ReplyClaims:
-    """Holds the claims of one judge.
-
-    Args:
-        cache: Where other processes look for replies; None where there is no cache, and nothing to claim.
-        concurrency: Calls in flight.
-        sleep: How to wait.
-        remark: Hears why there are no claims, where they cannot be made.
-    """
-
-    def __init__(
-        self,
-        cache: JudgeCache | None,
-        concurrency: int,
-        sleep: Callable[[float], Awaitable[None]],
-        remark: Callable[[str], None],
-    ) -> None:
-        self._cache = cache
-        self._most = concurrency + _BESIDE_CALLS
-        self._sleep = sleep
-        self._remark = remark
-        self._held: dict[str, FileLock] = {}
-
-    async def take(self, key: str, is_over: Callable[[], bool]) -> None:
-        """Claim a key; while another process holds it, wait until that ends or the lease is over."""
-        waited = 0.0
-        while self._cache is not None and waited < LEASE_S and not is_over():
-            claim = self._try(key, self._cache)
-            if claim is not None:
-                self._held[key] = claim
-                return
-            await self._sleep(_POLL_S)
-            waited += _POLL_S
-
-    def _try(self, key: str, cache: JudgeCache) -> FileLock | None:
-        if len(self._held) >= self._most:
-            return None
-        try:
-            return cache.claim(key)
-        except StoreError as error:
-            self.refuse()
-            self._remark(f"replies are not shared with other processes at work: {error.message}")
-            return None
-
-    def refuse(self) -> None:
-        """Claim nothing from here on."""
-        self._cache = None
-
-    def release(self, key: str | None) -> None:
-        """Release a claim, where there is one."""
-        claim = self._held.pop(key or "", None)
-        if claim is not None:
-            JudgeCache.release(claim)
-
-    def release_all(self) -> None:
-        """Release every claim."""
-        for key in list(self._held):
-            self.release(key)

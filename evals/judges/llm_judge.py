@@ -7,28 +7,21 @@ from functools import partial
 from typing import Any, TypeVar
 
 from evals.errors import JudgeError, StoreError
-from evals.judges.backends.base import Backend, BackendError, Call, Identity, JudgeReply, kept_prefixes
-from evals.judges.backends.sdk import RejectedError
-from evals.judges.cache import JudgeCache, ReplyClaims, StoredReply
+from evals.judges.backends.base import (
+    Backend,
+    BackendError,
+    Call,
+    Identity,
+    JudgeReply,
+    kept_prefixes,
+)
+from evals.judges.cache import JudgeCache, StoredReply
 from evals.judges.config import DEFAULT_MAX_INPUT_TOKENS, DEFAULT_PROVIDER, default_backend
 from evals.judges.money import Budget, BudgetSpentError, Cost, Forecast, PriceOf, most_tokens
 from evals.judges.prompt import load_prompt, parts_of, room_for, why_too_long
-from evals.judges.replies import (
-    Decision,
-    Outcome,
-    VerdictBuilder,
-    cacheable,
-    call_of,
-    decision_of,
-    kept_decision,
-    problem_of_saved,
-    read_mended,
-    read_reply,
-    repeats_of,
-)
-from evals.judges.throttle import PrefixGate, Throttle
+from evals.judges.replies import Decision, Outcome, call_of, is_usable, repeats_of
+from evals.judges.throttle import PrefixGate, Rejections, Throttle
 from evals.schemas.verdicts import CallSizes, JudgeSpending, JudgeUsage, JudgeVerdict, VerdictRequest
-from evals.text.numbers import counted
 
 # Work that a judge can end from elsewhere, without ending who waits for it.
 
@@ -48,47 +41,13 @@ async def cancellable(work: Awaitable[T], group: set[asyncio.Task[Any]]) -> T | 
         task.cancel()
 
 
-# A judge that refuses call after call for one and the same reason: nothing that is asked will ever pass.
+# A judge, and the decisions it makes.
 
 
-_REJECTIONS_HINT = (
-    "name another model, or a server that takes such requests; or measure everything else with --no-judge"
-)
+LEASE_S = 600.0
+"""So long a decision waits for another process that asks for the same reply; then it is asked here too."""
 
-
-MOST = 8
-"""So many calls in a row may be refused alike."""
-
-
-class Rejections:
-    """Counts the calls that were refused alike, with no other end of a call between them."""
-
-    def __init__(self) -> None:
-        self._message = ""
-        self._count = 0
-
-    def forget(self) -> None:
-        """A call was answered: what is refused are single requests."""
-        self._message, self._count = "", 0
-
-    def count(self, error: BackendError) -> None:
-        """Count a failed call.
-
-        Raises:
-            BackendError: A fatal one, where this was the last of too many that are alike.
-        """
-        if not isinstance(error, RejectedError):
-            return
-        message = str(error)
-        self._count = self._count + 1 if message == self._message else 1
-        self._message = message
-        if self._count >= MOST:
-            named = f", the field {error.field!r}" if error.field else ""
-            raise BackendError(
-                f"it refused {counted(MOST, 'call')} in a row for one reason{named}: {message}",
-                fatal=True,
-                hint=_REJECTIONS_HINT,
-            )
+_POLL_S = 0.25
 
 
 ASKED = 2
@@ -174,7 +133,9 @@ class LLMJudge:
         self._gate = PrefixGate()
         self._rejections = Rejections()
         self._pending: dict[str, asyncio.Future[Outcome]] = {}
-        self._claims = ReplyClaims(cache, concurrency, self._sleep_unless_over, self._remark)
+        self._claims = cache
+        self._may_claim = cache is not None
+        """Whether replies are claimed, lest another process asks for them too."""
         self._in_flight: set[asyncio.Task[Any]] = set()
         self._sleeping: set[asyncio.Task[Any]] = set()
         self._draining = False
@@ -222,7 +183,8 @@ class LLMJudge:
 
     async def aclose(self) -> None:
         """Close the connections to the model."""
-        self._claims.release_all()
+        if self._claims is not None:
+            self._claims.release_all()
         await self.backend.aclose()
 
     async def decide(self, request: VerdictRequest) -> list[JudgeVerdict]:
@@ -265,34 +227,62 @@ class LLMJudge:
         """
         call = self._call_of(request)
         key = JudgeCache.key(self.identity, call, repeat)
-        builder = VerdictBuilder(request, repeat, key, earlier)
-        if kept := self._kept(builder, key, JudgeCache.legacy_key(self.identity, call, repeat)):
+        outcome, decision = Outcome(request, repeat, key, earlier, on_unusable), None
+        if kept := self._kept(outcome, key, JudgeCache.legacy_key(self.identity, call, repeat)):
             return kept
         while (other := self._pending.get(key)) is not None:  # the same request, about another question
             shared = await asyncio.shield(other)
             if shared.reply is not None and shared.last is not None:
-                return Decision(builder.cached(shared.reply, shared.last.model, self._cost(shared.last.usage)))
-        outcome, decision = Outcome(repeat=repeat), None
+                same = StoredReply(reply=shared.reply, model=shared.last.model)
+                return Decision(outcome.cached(same, self._cost(shared.last.usage)))
         self._pending[key] = asyncio.get_running_loop().create_future()
         try:
-            await self._claims.take(key, lambda: self.over)
-            if not (decision := self._kept(builder, key)):  # another process may have asked meanwhile
-                await self._ask(request, repeat, outcome, lambda: on_unusable(builder.paid(outcome)))
-                decision = decision_of(builder, outcome, complete=not self.over)
+            await self._claim(key)
+            if not (decision := self._kept(outcome, key)):  # another process may have asked meanwhile
+                await self._ask(outcome)
+                decision = self._decision(outcome)
         finally:
             self._pending.pop(key).set_result(outcome)
             if decision is None or decision.verdict.cached:
-                self._claims.release(key)
+                self._release(key)
         return decision
+
+    def _decision(self, outcome: Outcome) -> Decision | None:
+        """What asking came to; None where no call was allowed. A failure is kept where nothing more could be tried."""
+        if outcome.spent.calls or outcome.failure is not None:
+            stored = outcome.stored(failed=not self.over and not outcome.prevented)
+            return Decision(outcome.verdict(), stored, tuple(outcome.unkept))
+        if outcome.reply is None:
+            return None
+        return Decision(outcome.cached(StoredReply(reply=outcome.reply), None))  # all parts of it were there already
 
     def keep(self, decision: Decision) -> None:
         """Put a new reply into the cache. Where that fails, it is remarked on and the cache is not used any more."""
-        for key, stored in (*decision.parts, (decision.verdict.key, decision.stored)):
-            self._put(key, stored)
-        self._claims.release(decision.verdict.key)
+        key = decision.verdict.key or ""
+        for place, stored in (*decision.parts, (key, decision.stored)):
+            self._put(place, stored)
+        self._release(key)
 
-    def _put(self, key: str | None, stored: StoredReply | None) -> None:
-        if self._cache is None or stored is None or key is None:
+    async def _claim(self, key: str) -> None:
+        """Claim a key; while another process holds it, wait until that ends or the lease is over."""
+        waited = 0.0
+        while self._claims is not None and self._may_claim and waited < LEASE_S and not self.over:
+            try:
+                if self._claims.claim(key):
+                    return
+            except StoreError as error:
+                self._may_claim = False
+                self._remark(f"replies are not shared with other processes at work: {error.message}")
+                return
+            await self._sleep_unless_over(_POLL_S)
+            waited += _POLL_S
+
+    def _release(self, key: str) -> None:
+        if self._claims is not None:
+            self._claims.release(key)
+
+    def _put(self, key: str, stored: StoredReply | None) -> None:
+        if self._cache is None or stored is None:
             return
         try:
             self._cache.put(key, stored)
@@ -300,9 +290,12 @@ class LLMJudge:
             self._cache = None
             self._remark(f"replies are no longer kept in the cache: {error.message}")
 
-    def _kept(self, builder: VerdictBuilder, *keys: str) -> Decision | None:
+    def _kept(self, outcome: Outcome, *keys: str) -> Decision | None:
+        """The decision by what the cache holds; None where that is not of use."""
         stored = self._stored(*keys)
-        return None if stored is None else kept_decision(builder, stored, self._saved_usd(stored))
+        if stored is None or (stored.reply is not None and not is_usable(stored, outcome.request)):
+            return None
+        return Decision(outcome.cached(stored, self._saved_usd(stored)))
 
     def _stored(self, *keys: str) -> StoredReply | None:
         if self._cache is None:
@@ -312,74 +305,69 @@ class LLMJudge:
     def _call_of(self, request: VerdictRequest) -> Call:
         return call_of(request, repeats=self.repeats, shared=self.shared_prompts)
 
-    async def _ask(
-        self, request: VerdictRequest, repeat: int, outcome: Outcome, on_unusable: Callable[[], None]
-    ) -> None:
-        problem = why_too_long(request, self.max_input_tokens)
-        parts = parts_of(request)
+    async def _ask(self, outcome: Outcome) -> None:
+        problem = why_too_long(outcome.request, self.max_input_tokens)
+        parts = parts_of(outcome.request)
         if problem is not None:
             outcome.fail("too_long", problem)
         elif len(parts) == 1:
-            await self._ask_once(request, outcome, on_unusable)
+            await self._ask_once(outcome)
         else:
-            await self._ask_in_parts(parts, repeat, outcome, on_unusable)
+            await self._ask_in_parts(parts, outcome)
         self.prevented += outcome.prevented
 
-    async def _ask_in_parts(
-        self, parts: Sequence[VerdictRequest], repeat: int, outcome: Outcome, on_unusable: Callable[[], None]
-    ) -> None:
+    async def _ask_in_parts(self, parts: Sequence[VerdictRequest], outcome: Outcome) -> None:
         """Ask for parts and join their replies. Each is logged as paid for, then kept, before the others are there."""
-        halves = [Outcome(repeat=repeat) for _ in parts]
 
-        def log() -> None:
+        def log(_part: JudgeVerdict) -> None:
             outcome.take_parts(halves)
-            on_unusable()
+            outcome.log()
 
-        async def ask(part: VerdictRequest, half: Outcome) -> None:
-            key = JudgeCache.key(self.identity, self._call_of(part), repeat)
-            stored = self._stored(key)
-            if stored and stored.reply is not None and problem_of_saved(stored.reply, part) is None:
+        keys = [JudgeCache.key(self.identity, self._call_of(part), outcome.repeat) for part in parts]
+        halves = [Outcome(part, outcome.repeat, key, on_unusable=log) for part, key in zip(parts, keys, strict=True)]
+
+        async def ask(half: Outcome) -> None:
+            stored = self._stored(half.key)
+            if stored is not None and is_usable(stored, half.request):
                 half.reply = stored.reply
-                return
-            if self.over:
-                return
-            await self._ask_once(part, half, log)
-            self._keep_part(outcome, key, cacheable(half), log)
+            elif not self.over:
+                await self._ask_once(half)
+                self._keep_part(outcome, half)
 
-        await asyncio.gather(*map(ask, parts, halves))
+        await asyncio.gather(*map(ask, halves))
         outcome.take_parts(halves)
         outcome.prevented = outcome.reply is None and any(half.prevented for half in halves)
 
-    def _keep_part(self, whole: Outcome, key: str, stored: StoredReply | None, log: Callable[[], None]) -> None:
+    def _keep_part(self, _whole: Outcome, part: Outcome) -> None:
         """Have a part of a decision paid for and kept before the others are there."""
-        log()
-        self._put(key, stored)
+        part.log()
+        self._put(part.key, part.stored())
 
-    async def _ask_once(self, request: VerdictRequest, outcome: Outcome, on_unusable: Callable[[], None]) -> None:
-        call = replace(self._call_of(request), max_tokens=room_for(request))
+    async def _ask_once(self, outcome: Outcome) -> None:
+        call = replace(self._call_of(outcome.request), max_tokens=room_for(outcome.request))
         for attempt in range(1, ASKED + 1):
             try:
-                said = outcome.last = await self._complete(call, request, outcome)
+                said = outcome.last = await self._complete(call, outcome)
             except NotAskedError:
                 return
             except BackendError as error:
                 outcome.fail(error.kind, str(error))
                 self._end_if_fatal(error)
                 return
-            if read_reply(said, request, outcome) or attempt == ASKED:
+            if outcome.read(said) or attempt == ASKED:
                 return
-            on_unusable()
+            outcome.log()
             if outcome.mending is not None:
-                await self._mend(outcome.mending.call(call), request, outcome)
+                await self._mend(outcome.mending.call(call), outcome)
                 return
             call = replace(call, remark=outcome.remark)
             if outcome.failure == "truncated":
                 call = replace(call, max_tokens=call.max_tokens * 2)
 
-    async def _mend(self, call: Call, request: VerdictRequest, outcome: Outcome) -> None:
+    async def _mend(self, call: Call, outcome: Outcome) -> None:
         """Ask for the items whose evidence is not there; without a reply, those stay marked, and the rest counts."""
         try:
-            read_mended(await self._complete(call, request, outcome), request, outcome)
+            outcome.read_mended(await self._complete(call, outcome))
         except NotAskedError:
             outcome.prevented = False  # there is a reply all the same
         except BackendError as error:
@@ -391,7 +379,7 @@ class LLMJudge:
                 f"the judge {self.backend.model} cannot be used: {error}", error.hint or self._hint
             )
 
-    async def _complete(self, call: Call, request: VerdictRequest, outcome: Outcome) -> JudgeReply:
+    async def _complete(self, call: Call, outcome: Outcome) -> JudgeReply:
         """One reply, by as many calls as it takes; they are counted in the outcome.
 
         Raises:
@@ -401,7 +389,7 @@ class LLMJudge:
         attempt = 0
         last: BackendError | None = None
         prefixes = kept_prefixes(self.identity.provider, self.identity.model, call)
-        ahead = partial(self._cost_ahead, request, call)
+        ahead = partial(self._cost_ahead, outcome.request, call)
         while True:
             attempt += 1
             try:
@@ -413,7 +401,7 @@ class LLMJudge:
                     self._throttle.slot(),
                 ):
                     reply = await self._call(call, outcome, cost)
-                    self._learn(request, call, reply, outcome)
+                    self._learn(call, reply, outcome)
                     return reply
             except BudgetSpentError:
                 outcome.prevented = not self.over
@@ -441,14 +429,14 @@ class LLMJudge:
         middle = self._cost(expected.usage(sum(expected.thinking) / 2)) or 0.0
         return Cost(middle, max(middle, self._cost(most_tokens(call)) or 0.0))
 
-    def _learn(self, request: VerdictRequest, call: Call, reply: JudgeReply, outcome: Outcome) -> None:
+    def _learn(self, call: Call, reply: JudgeReply, outcome: Outcome) -> None:
         """Note what a call took, for the verdict and for the calls that follow."""
         if reply.usage is None:
             return
-        prompt, sent = load_prompt(request.prompt).hash, len(call.system) + len(call.message)
+        prompt, sent = load_prompt(outcome.request.prompt).hash, len(call.system) + len(call.message)
         sizes = CallSizes(prompt_hash=prompt, calls=1, characters=sent, usage=reply.usage)
         outcome.sizes += sizes
-        self.forecast.learn(request, sizes)
+        self.forecast.learn(outcome.request, sizes)
 
     async def _call(self, call: Call, outcome: Outcome, ahead: Cost) -> JudgeReply:
         """One call, paid for as soon as it is answered.

@@ -184,16 +184,22 @@ def _is_long(text: str) -> bool:
 
 def _stands_in(quote: str, texts: Sequence[str]) -> bool:
     """Whether one of the texts holds the quotation as one piece, or in the order of its parts."""
-    whole, parts = tuple(_plain(words_of(quote))), _parts_of(quote)
-    ways = [way for way in ([whole], parts) if way and all(map(_says_something, way))]
-    if _lose_negation(list(pairwise([part] for part in parts)), texts):
-        ways = [way for way in ways if way is not parts]
+    whole = _plain(words_of(quote))
+    ways = _ways(quote, whole, texts)
     but_articles = _is_long(quote) and len(quote) <= _LONGEST
     held = [words for text in texts for words in _readings(text)]
-    return bool(whole) and any(
-        _plain(words) == list(whole) or any(_in_order(way, words, but_articles=but_articles) for way in ways)
-        for words in held
+    if whole and any(_plain(words) == whole for words in held):
+        return True
+    return any(_in_order(way, words, but_articles=but_articles) for words in held for way in ways)
+
+
+def _ways(quote: str, whole: Sequence[str], texts: Sequence[str]) -> list[_Parts]:
+    """How a quotation may stand in a text: as a whole, and in its parts where nothing is lost between these."""
+    parts = _parts_of(quote)
+    ways = (
+        [[tuple(whole)]] if _lose_negation(list(pairwise([part] for part in parts)), texts) else [[tuple(whole)], parts]
     )
+    return [way for way in ways if way and all(map(_says_something, way))]
 
 
 def _says_something(words: Iterable[str]) -> bool:
@@ -323,13 +329,12 @@ def _problem_of(check: _Object, item: _Object, path: str, data: _Object) -> str 
 
 def _misquoted(check: _Object, item: _Object, data: _Object) -> str | None:
     """What is wrong with an item's quotation; None where nothing is, or none is needed."""
-    quote = item["quote"]
-    required = item["verdict"] in check["only"] if "only" in check else bool(check.get("always"))
+    quote, required = item["quote"], _must_quote(check, item)
     # Where some verdicts must quote, others are free; else a quotation that was not asked for is looked at too.
     if not required and ("only" in check or not quote):
         return None
     within = {number: text for number, text in _texts(data.get(check["within"])) if _may_hold(check, item, number)}
-    if not is_quoted(quote, within.values()) and not any(_is_labelled(quote, *each) for each in within.items()):
+    if not _holds(within, quote):
         place = f"{check['within']} {item['id']}" if check.get("same_id") else check["within"]
         return f"a quotation that is not in {place}: {quote[:_SHOWN]!r}"
     if required and not is_evidence(quote, within.values()):
@@ -337,11 +342,20 @@ def _misquoted(check: _Object, item: _Object, data: _Object) -> str | None:
     return None
 
 
-def _is_labelled(quote: str, number: Any, text: str) -> bool:
-    """Whether the text holds the quotation without the id of the text before it or behind it: "[3] Members may"."""
-    label = rf"[\[(]\s?(?:\w{{1,12}}\s)?{re.escape(str(number))}\s?[\])]"
-    bare = re.sub(rf"\A\W{{0,3}}{label}|{label}\W{{0,3}}\Z", "", quote)
-    return bare != quote and is_quoted(bare, [text])
+def _must_quote(check: _Object, item: _Object) -> bool:
+    return item["verdict"] in check["only"] if "only" in check else bool(check.get("always"))
+
+
+def _holds(within: Mapping[Any, str], quote: str) -> bool:
+    """Whether texts hold the quotation, with the id of its text at either end or without: "[3] Members may"."""
+    if is_quoted(quote, within.values()):
+        return True
+    for number, text in within.items():
+        label = rf"[\[(]\s?(?:\w{{1,12}}\s)?{re.escape(str(number))}\s?[\])]"
+        bare = re.sub(rf"\A\W{{0,3}}{label}|{label}\W{{0,3}}\Z", "", quote)
+        if bare != quote and is_quoted(bare, [text]):
+            return True
+    return False
 
 
 def _may_hold(check: _Object, item: _Object, number: Any) -> bool:

@@ -3,7 +3,7 @@
 import re
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from statistics import fmean
 from typing import Any
@@ -75,29 +75,20 @@ def disagreements(verdicts: Sequence[JudgeVerdict]) -> dict[str, list[float]]:
     finds anew, the shares of their labels are compared: half the sum of the differences. Replies without labels, and
     decisions made once, are left out.
     """
-    found = {request: list(_disagreements(replies)) for request, replies in _by_request(verdicts).items()}
-    return {request: each for request, each in found.items() if each}
-
-
-def pairwise_disagreement(values: Sequence[float]) -> float | None:
-    """The share of pairs of values that differ; None where there are fewer than two."""
-    pairs = list(combinations(values, 2))
-    return sum(one != other for one, other in pairs) / len(pairs) if pairs else None
-
-
-def _by_request(verdicts: Sequence[JudgeVerdict]) -> dict[str, list[Mapping[str, Counter[str]]]]:
-    found: defaultdict[str, list[Mapping[str, Counter[str]]]] = defaultdict(list)
+    said: defaultdict[str, defaultdict[str, list[Counter[str]]]] = defaultdict(lambda: defaultdict(list))
     for verdict in verdicts:
-        labels = _labels(verdict.reply or {})
-        if labels:
-            found[verdict.request].append(labels)
-    return found
+        labels: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        for place, label in _decisions(verdict.reply or {}):
+            labels[place][label] += 1
+        for place, own in labels.items():
+            said[verdict.request][place].append(own)
+    found = {request: list(_distances(places.values())) for request, places in said.items()}
+    return {request: own for request, own in found.items() if own}
 
 
-def _disagreements(replies: Sequence[Mapping[str, Counter[str]]]) -> Iterator[float]:
-    """Of each thing that is labelled, the mean disagreement over the pairs of replies."""
-    for place in dict.fromkeys(place for reply in replies for place in reply):
-        said = [reply[place] for reply in replies if place in reply]
+def _distances(places: Iterable[Sequence[Counter[str]]]) -> Iterator[float]:
+    """Of each thing that was labelled several times, the mean disagreement over the pairs."""
+    for said in places:
         if len(said) > 1:
             yield fmean(_distance(one, other) for one, other in combinations(said, 2))
 
@@ -107,12 +98,10 @@ def _distance(one: Counter[str], other: Counter[str]) -> float:
     return sum(abs(one[label] / one.total() - other[label] / other.total()) for label in one | other) / 2
 
 
-def _labels(reply: Mapping[str, Any]) -> dict[str, Counter[str]]:
-    """The labels of a reply by what they are of."""
-    found: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for place, label in _decisions(reply):
-        found[place][label] += 1
-    return found
+def pairwise_disagreement(values: Sequence[float]) -> float | None:
+    """The share of pairs of values that differ; None where there are fewer than two."""
+    pairs = list(combinations(values, 2))
+    return sum(one != other for one, other in pairs) / len(pairs) if pairs else None
 
 
 def _decisions(part: Any, item: str = "") -> Iterator[tuple[str, str]]:

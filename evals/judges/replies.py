@@ -23,9 +23,6 @@ from evals.schemas.verdicts import CallSizes, JudgeFailure, JudgeSpending, Judge
 _Object = Mapping[str, Any]
 """A JSON object: a reply, the data, or an item of one of them."""
 
-_Check = Mapping[str, Any]
-
-
 _LONGEST_PROBLEM = 200
 """A judge may put megabytes where a label was asked for, and every verdict says what was wrong."""
 
@@ -49,7 +46,7 @@ def problem_with(prompt: Prompt, reply: Any, data: Mapping[str, Any]) -> str | N
     return f"{problem[: _LONGEST_PROBLEM - 1]}…"
 
 
-def _ids_problem(check: _Check, reply: _Object, data: _Object) -> str | None:
+def _ids_problem(check: _Object, reply: _Object, data: _Object) -> str | None:
     """What is lacking of the items asked about, or of the parts of each, or is too much."""
     items = reply[check["items"]]
     if check["kind"] == "inner_ids":
@@ -150,9 +147,10 @@ class Mending:
 
     def call(self, call: Call) -> Call:
         """What is asked: for these items alone, each with what is wrong with it."""
-        name = " and ".join(sorted({_key(self.reply[fault.list][fault.place]) for fault in self.faults}))
-        items = json.dumps([self._shown(fault) for fault in self.faults], ensure_ascii=False)
-        return replace(call, schema=self._schema(), remark=_MEND.format(items=items, name=name))
+        items = [{"list": each.list, "wrong": each.problem, "your_item": self._numbered(each)} for each in self.faults]
+        names = {_key(self._numbered(fault)) for fault in self.faults}
+        said = json.dumps(items, ensure_ascii=False)
+        return replace(call, schema=self._schema(), remark=_MEND.format(items=said, name=" and ".join(sorted(names))))
 
     def apply(self, answer: Any, data: Mapping[str, Any]) -> dict[str, Any] | None:
         """The reply with what the judge mended, and with marks on what is still wrong; None for an answer of no use.
@@ -173,10 +171,10 @@ class Mending:
             mended[fault.list][fault.place] = self.reply[fault.list][fault.place]
         return withdraw(mended, left)
 
-    def _shown(self, fault: Fault) -> dict[str, Any]:
-        item = self.reply[fault.list][fault.place]
-        numbered = item if "id" in item else {_NUMBER: fault.place + 1, **item}
-        return {"list": fault.list, "wrong": fault.problem, "your_item": numbered}
+    def _numbered(self, fault: Fault) -> Mapping[str, Any]:
+        """The item with its id, or with its number in the list where it has none."""
+        item: Mapping[str, Any] = self.reply[fault.list][fault.place]
+        return item if "id" in item else {_NUMBER: fault.place + 1, **item}
 
     def _schema(self) -> dict[str, Any]:
         """The form of the reply, with a number in items that have no id."""
@@ -190,22 +188,20 @@ class Mending:
 
     def _mended(self, fault: Fault, answer: Mapping[str, Any]) -> Any:
         """The item as it was mended; as it was where the answer has none for it, or several."""
-        old = self.reply[fault.list][fault.place]
-        key = _key(old)
-        wanted = old["id"] if key == "id" else fault.place + 1
-        there = Counter(item[key] for item in answer[fault.list])
-        if there[wanted] != 1:
+        old, numbered = self.reply[fault.list][fault.place], self._numbered(fault)
+        key = _key(numbered)
+        same = [item for item in answer[fault.list] if item[key] == numbered[key]]
+        if len(same) != 1:
             return old
-        new = next(item for item in answer[fault.list] if item[key] == wanted)
         kept = {name: old[name] for name in _SUBJECT if name in old}
-        return {name: part for name, part in {**new, **kept}.items() if name in old}
+        return {name: part for name, part in {**same[0], **kept}.items() if name in old}
 
 
 def _key(item: Mapping[str, Any]) -> str:
     return "id" if "id" in item else _NUMBER
 
 
-# What the calls for one decision came to, and the verdict that is built of it.
+# What the calls for one decision came to, and the verdict on it.
 
 
 _LOST = frozenset({"refused", "truncated", "unparsable"})
@@ -217,6 +213,11 @@ class Outcome:
     """What the attempts at one decision came to.
 
     Attributes:
+        request: What is decided.
+        repeat: Which one of the repeats.
+        key: Of the reply in the cache.
+        earlier: What was spent on the decision before.
+        on_unusable: Called before the decision is asked for once more, with the failed verdict as it stands by then.
         reply: The usable reply, parsed.
         failure: Why there is none.
         message: The same in words.
@@ -227,10 +228,14 @@ class Outcome:
         mending: How items without evidence can be mended.
         in_parts: Whether several calls were made for parts of the request; each is kept by itself.
         prevented: Whether the budget did not hold a call.
-        repeat: Which one of the repeats it is.
         unkept: Replies to parts of the request, by their keys, that shall be kept with the verdict.
     """
 
+    request: VerdictRequest
+    repeat: int
+    key: str
+    earlier: JudgeSpending | None = None
+    on_unusable: Callable[[JudgeVerdict], None] = lambda _verdict: None
     reply: dict[str, Any] | None = None
     failure: JudgeFailure | None = None
     message: str | None = None
@@ -241,110 +246,131 @@ class Outcome:
     mending: Mending | None = None
     in_parts: bool = False
     prevented: bool = False
-    repeat: int = 0
     unkept: list[tuple[str, StoredReply]] = field(default_factory=list)
 
     def take_parts(self, parts: Sequence["Outcome"]) -> None:
         """Be what the parts of the request came to so far: their joined reply, or why there is none."""
-        self._add_up(parts)
-        replies = [part.reply for part in parts if part.reply is not None]
-        if len(replies) == len(parts):
-            self.reply, self.failure, self.message = joined(replies), None, None
-        elif failed := [part for part in parts if part.failure is not None]:
-            self.failure, self.message = failed[0].failure, failed[0].message or ""
-        elif self.spent.calls:
-            self.fail("transport", f"{len(replies)} of {len(parts)} parts of this were answered when the run ended")
-
-    def _add_up(self, parts: Sequence["Outcome"]) -> None:
         self.spent = sum((part.spent for part in parts), JudgeSpending())
         self.sizes = sum((part.sizes for part in parts), CallSizes())
         self.last = next((part.last for part in parts if part.last is not None), None)
         self.in_parts = True
+        self._join(parts)
+
+    def _join(self, parts: Sequence["Outcome"]) -> None:
+        replies = [part.reply for part in parts if part.reply is not None]
+        failed = [part for part in parts if part.failure is not None]
+        if len(replies) == len(parts):
+            self.reply, self.failure, self.message = joined(replies), None, None
+        elif failed:
+            self.failure, self.message = failed[0].failure, failed[0].message or ""
+        elif self.spent.calls:
+            self.fail("transport", f"{len(replies)} of {len(parts)} parts of this were answered when the run ended")
 
     def fail(self, kind: JudgeFailure, message: str) -> None:
         """Note why there is no usable reply."""
         self.failure, self.message = kind, message
 
+    def log(self) -> None:
+        """Have what was paid for recorded, before more is."""
+        self.on_unusable(self.verdict())
 
-@dataclass(frozen=True, slots=True)
-class VerdictBuilder:
-    """Builds the verdicts on one repeat of a request.
-
-    Attributes:
-        request: What is decided.
-        repeat: Which one of the repeats.
-        key: Of the reply in the cache.
-        earlier: What was spent on the decision before.
-    """
-
-    request: VerdictRequest
-    repeat: int
-    key: str
-    earlier: JudgeSpending | None
-
-    def cached(
-        self, reply: dict[str, Any] | None, model: str | None, saved_usd: float | None, **failure: Any
-    ) -> JudgeVerdict:
-        """The verdict by a reply or a failure that is there already, so that no call is made."""
-        return self._build(reply, model=model, attempts=0, cost_usd=0.0, cached=True, saved_usd=saved_usd, **failure)
-
-    def paid(self, outcome: Outcome) -> JudgeVerdict:
+    def verdict(self) -> JudgeVerdict:
         """The verdict that calls came to, or their failure."""
-        spent, said = outcome.spent, outcome.last
-        return self._build(
-            outcome.reply,
-            failure=outcome.failure,
-            message=outcome.message,
-            model=said.model if said is not None else None,
+        spent = self.spent
+        return self._verdict(
+            self.reply,
+            failure=self.failure,
+            message=self.message,
+            model=self.last.model if self.last is not None else None,
             attempts=spent.calls,
             usage=spent.usage if spent.usage != JudgeUsage() else None,
-            counted=outcome.sizes.calls,
-            characters=outcome.sizes.characters,
+            counted=self.sizes.calls,
+            characters=self.sizes.characters,
             cost_usd=spent.known_cost_usd,
             unpriced=spent.unpriced,
         )
 
-    def _build(self, reply: dict[str, Any] | None, **fields: Any) -> JudgeVerdict:
-        suspected = looks_injected(self.request.data) or bool(reply and reply.get("injection_suspected"))
-        return JudgeVerdict(
-            request=self.request.name,
-            repeat=self.repeat,
-            reply=reply,
-            prompt_hash=load_prompt(self.request.prompt).hash,
-            key=self.key,
-            earlier=self.earlier,
-            passages=self.request.passages,
-            injection_suspected=suspected,
-            **fields,
+    def cached(self, stored: StoredReply, saved_usd: float | None) -> JudgeVerdict:
+        """The verdict by a reply or a failure that is there already, so that no call is made."""
+        return self._verdict(
+            stored.reply,
+            failure=stored.failure,
+            message=stored.message,
+            model=stored.model,
+            attempts=0,
+            cost_usd=0.0,
+            cached=True,
+            saved_usd=saved_usd,
         )
 
+    def _verdict(self, reply: dict[str, Any] | None, **facts: Any) -> JudgeVerdict:
+        request = self.request
+        suspected = looks_injected(request.data) or bool(reply and reply.get("injection_suspected"))
+        return JudgeVerdict(
+            request=request.name,
+            repeat=self.repeat,
+            reply=reply,
+            prompt_hash=load_prompt(request.prompt).hash,
+            key=self.key,
+            earlier=self.earlier,
+            passages=request.passages,
+            injection_suspected=suspected,
+            **facts,
+        )
 
-def read_reply(said: JudgeReply, request: VerdictRequest, outcome: Outcome) -> bool:
-    """Parse and check a reply, and put what it comes to into the outcome.
+    def stored(self, *, failed: bool = False) -> StoredReply | None:
+        """What the cache shall keep; None where there is nothing to keep, as of parts, each of which is kept.
 
-    Returns:
-        Whether that is final: False where asking once more may bring a usable reply, or a better one.
-    """
-    outcome.remark, outcome.mending = "", None
-    if said.stop == "refused":
-        outcome.fail("refused", "the model refused to judge")
-        return True
-    if said.stop == "truncated":
-        outcome.fail("truncated", "the reply was cut off")
-        return False
-    prompt = load_prompt(request.prompt)
-    reply, problem = _fitting(objects_in(said.text), lambda value: problem_with(prompt, value, request.data))
-    if reply is None:
-        problem = problem or f"not JSON: {said.text[:120]!r}"
-        outcome.fail("unparsable", problem)
-        shown = f"Your reply was:\n{said.text}\n" if said.text.strip() and len(said.text) <= _LONGEST_REPLY else ""
-        outcome.remark = _AGAIN.format(problem=problem, reply=shown)
-        return False
-    faults = faults_of(prompt, reply, request.data)
-    outcome.reply, outcome.failure, outcome.message = withdraw(reply, faults), None, None
-    if faults:
-        outcome.mending = Mending(prompt, reply, faults)
-    return not faults
+        Args:
+            failed: Whether to keep an unusable decision too.
+        """
+        said, is_lost = self.last, failed and self.failure in _LOST
+        if said is None or (self.in_parts if self.reply is not None else not is_lost):
+            return None
+        return StoredReply(
+            reply=self.reply,
+            failure=self.failure,
+            message=self.message,
+            model=said.model,
+            usage=said.usage,
+            cost_usd=self.spent.known_cost_usd,
+            stop=said.stop,
+            request_id=said.request_id,
+            asked_at=datetime.now(UTC).replace(microsecond=0),
+        )
+
+    def read(self, said: JudgeReply) -> bool:
+        """Parse and check a reply.
+
+        Returns:
+            Whether that is final: False where asking once more may bring a usable reply, or a better one.
+        """
+        self.remark, self.mending = "", None
+        if said.stop == "refused":
+            self.fail("refused", "the model refused to judge")
+            return True
+        if said.stop == "truncated":
+            self.fail("truncated", "the reply was cut off")
+            return False
+        prompt, data = load_prompt(self.request.prompt), self.request.data
+        reply, problem = _fitting(objects_in(said.text), lambda value: problem_with(prompt, value, data))
+        if reply is None:
+            problem = problem or f"not JSON: {said.text[:120]!r}"
+            self.fail("unparsable", problem)
+            shown = f"Your reply was:\n{said.text}\n" if said.text.strip() and len(said.text) <= _LONGEST_REPLY else ""
+            self.remark = _AGAIN.format(problem=problem, reply=shown)
+            return False
+        faults = faults_of(prompt, reply, data)
+        self.reply, self.failure, self.message = withdraw(reply, faults), None, None
+        if faults:
+            self.mending = Mending(prompt, reply, faults)
+        return not faults
+
+    def read_mended(self, said: JudgeReply) -> None:
+        """Take what the judge mended; what is not mended stays as it is."""
+        if self.mending is not None and said.stop == "end":
+            answers = (self.mending.apply(answer, self.request.data) for answer in reversed(objects_in(said.text)))
+            self.reply = next((mended for mended in answers if mended is not None), self.reply)
 
 
 def _fitting(found: Sequence[Any], problem_of: Callable[[Any], str | None]) -> tuple[dict[str, Any] | None, str | None]:
@@ -356,39 +382,6 @@ def _fitting(found: Sequence[Any], problem_of: Callable[[Any], str | None]) -> t
     if any(value != fitting[-1] for value in fitting):
         return None, f"{len(fitting)} replies in one, which differ"
     return fitting[-1], None
-
-
-def read_mended(said: JudgeReply, request: VerdictRequest, outcome: Outcome) -> None:
-    """Put what the judge mended into the outcome; what is not mended stays as it is."""
-    if outcome.mending is not None and said.stop == "end":
-        for answer in reversed(objects_in(said.text)):
-            mended = outcome.mending.apply(answer, request.data)
-            if mended is not None:
-                outcome.reply = mended
-                return
-
-
-def cacheable(outcome: Outcome, *, failed: bool = False) -> StoredReply | None:
-    """What the cache shall keep; None where there is nothing to keep.
-
-    Args:
-        outcome: Of all attempts.
-        failed: Whether to keep an unusable decision too.
-    """
-    said = outcome.last
-    if said is None or (outcome.in_parts if outcome.reply is not None else not failed or outcome.failure not in _LOST):
-        return None
-    return StoredReply(
-        reply=outcome.reply,
-        failure=outcome.failure,
-        message=outcome.message,
-        model=said.model,
-        usage=said.usage,
-        cost_usd=outcome.spent.known_cost_usd,
-        stop=said.stop,
-        request_id=said.request_id,
-        asked_at=datetime.now(UTC).replace(microsecond=0),
-    )
 
 
 # When a saved reply can be used again: where the request is exactly the same.
@@ -425,14 +418,13 @@ def repeats_of(request: VerdictRequest, repeats: int) -> Sequence[int]:
     return [decision * request.samples + sample for decision in decisions for sample in range(request.samples)]
 
 
-def is_usable(verdict: JudgeVerdict, request: VerdictRequest) -> bool:
-    """Whether a saved verdict holds a reply that can be read as one to the request, whoever gave it."""
-    return verdict.reply is not None and problem_of_saved(verdict.reply, request) is None
+def is_usable(saved: JudgeVerdict | StoredReply, request: VerdictRequest) -> bool:
+    """Whether what was saved holds a reply that can be read as one to the request, whoever gave it.
 
-
-def problem_of_saved(reply: dict[str, Any], request: VerdictRequest) -> str | None:
-    """Why a saved reply cannot be read as one to the request; None where it can. Items may be marked."""
-    return problem_with(load_prompt(request.prompt), without_marks(reply), request.data)
+    Items may be marked.
+    """
+    prompt = load_prompt(request.prompt)
+    return saved.reply is not None and problem_with(prompt, without_marks(saved.reply), request.data) is None
 
 
 def fits(verdict: JudgeVerdict, request: VerdictRequest, judge: Identity) -> bool:
@@ -445,9 +437,6 @@ def fits(verdict: JudgeVerdict, request: VerdictRequest, judge: Identity) -> boo
     if verdict.key is not None and verdict.key != JudgeCache.key(judge, call_of(request), verdict.repeat):
         return False
     return is_usable(verdict, request)
-
-
-# A decision of the judge: what is recorded of it, and what the cache shall keep.
 
 
 @dataclass(frozen=True, slots=True)
@@ -463,25 +452,3 @@ class Decision:
     verdict: JudgeVerdict
     stored: StoredReply | None = None
     parts: tuple[tuple[str, StoredReply], ...] = ()
-
-
-def decision_of(builder: VerdictBuilder, outcome: Outcome, *, complete: bool) -> Decision | None:
-    """What asking came to; None where no call was allowed.
-
-    Args:
-        builder: Of the verdict.
-        outcome: Of all attempts.
-        complete: Whether nothing kept the judge from being asked once more; only then a failure is kept.
-    """
-    if outcome.spent.calls or outcome.failure is not None:
-        stored = cacheable(outcome, failed=complete and not outcome.prevented)
-        return Decision(builder.paid(outcome), stored, tuple(outcome.unkept))
-    # No call was allowed, or none was needed: all parts of the reply were there already.
-    return None if outcome.reply is None else Decision(builder.cached(outcome.reply, None, None))
-
-
-def kept_decision(builder: VerdictBuilder, stored: StoredReply, saved_usd: float | None) -> Decision | None:
-    """The decision by what the cache holds; None where that is not of use."""
-    failure = {"failure": stored.failure, "message": stored.message}
-    verdict = builder.cached(stored.reply, stored.model, saved_usd, **failure)
-    return Decision(verdict) if stored.reply is None or is_usable(verdict, builder.request) else None

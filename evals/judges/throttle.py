@@ -9,8 +9,15 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from evals.judges.backends.base import LIFETIME_S, BackendError, Prefix
-from evals.judges.backends.sdk import OverloadedError, UnreachableError
+from evals.judges.backends.base import (
+    LIFETIME_S,
+    BackendError,
+    OverloadedError,
+    Prefix,
+    RejectedError,
+    UnreachableError,
+)
+from evals.text.numbers import counted
 
 # Who goes first: a vendor has a prefix in its cache only once a call that wrote it is answered.
 
@@ -236,3 +243,45 @@ def _backoff(attempt: int) -> float:
     """Seconds before an attempt: twice as many each time, up to a bound, with jitter."""
     longest: float = min(_LONGEST_BACKOFF_S, 2.0 ** min(attempt - 1, 10))
     return longest * random.uniform(0.75, 1)  # noqa: S311 - jitter
+
+
+# A judge that refuses call after call for one and the same reason: nothing that is asked will ever pass.
+
+
+_REJECTIONS_HINT = (
+    "name another model, or a server that takes such requests; or measure everything else with --no-judge"
+)
+
+
+MOST_REJECTIONS = 8
+"""So many calls in a row may be refused alike."""
+
+
+class Rejections:
+    """Counts the calls that were refused alike, with no other end of a call between them."""
+
+    def __init__(self) -> None:
+        self._message = ""
+        self._count = 0
+
+    def forget(self) -> None:
+        """A call was answered: what is refused are single requests."""
+        self._message, self._count = "", 0
+
+    def count(self, error: BackendError) -> None:
+        """Count a failed call.
+
+        Raises:
+            BackendError: A fatal one, where this was the last of too many that are alike.
+        """
+        if not isinstance(error, RejectedError):
+            return
+        message = str(error)
+        self._count = self._count + 1 if message == self._message else 1
+        self._message = message
+        if self._count >= MOST_REJECTIONS:
+            raise BackendError(
+                f"it refused {counted(MOST_REJECTIONS, 'call')} in a row for one reason: {message}",
+                fatal=True,
+                hint=_REJECTIONS_HINT,
+            )

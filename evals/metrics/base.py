@@ -1,17 +1,17 @@
 """What a metric is: a pure function of a record, with the facts that a reader needs to understand its number."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from math import isfinite
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from evals.metrics.embedders import Embedder, Semantics
 from evals.metrics.judge_tasks import answer_beside_reference, question_and_answer
 from evals.metrics.sample import CORRECTNESS, Lack, Sample, why_open
 from evals.schemas.base import unchecked
-from evals.schemas.dataset import EvalQuestion
+from evals.schemas.dataset import EvalQuestion, GoldPassage
 from evals.schemas.response import EvalResponse, RetrievedChunk
 from evals.schemas.results import MetricGroup, MetricResult
 from evals.schemas.verdicts import JudgeVerdict, VerdictRequest
@@ -46,27 +46,11 @@ class Need(StrEnum):
     @property
     def short(self) -> str:
         """The need in a word or two, for a column of a table."""
-        return _IN_SHORT.get(self, self.value)
-
-
-_IN_SHORT = {
-    Need.GOLD: "gold",
-    Need.EXPECTED_ANSWER: "expected answer",
-    Need.ANSWERABILITY: "answerability",
-    Need.CHUNKS: "chunks",
-    Need.USAGE: "token usage, prices",
-    Need.JUDGE: "judge",
-    Need.EMBEDDER: "embedder",
-    Need.TEXT_SCORER: "BERTScore",
-}
+        return self.name.lower().replace("_", " ")
 
 
 UNITS_OF_TIME = frozenset({"ms", "tokens/s"})
 """Of what a server's speed is measured in, which another hour or another load changes."""
-
-
-_KINDS: dict[tuple[frozenset[Need], bool, bool], int] = {}
-"""The preconditions that metrics have, each with its number."""
 
 
 class BaseMetric(ABC):
@@ -98,9 +82,7 @@ class BaseMetric(ABC):
     """Whether it measures how an answer arrives in pieces: the suite core has it where the profile has `stream`."""
     answerable_only: ClassVar[bool] = False
     """Whether a question that cannot be answered has no value, whatever the answer."""
-    _of_question: ClassVar[tuple["_Precondition", ...]]
-    _of_response: ClassVar[tuple["_Precondition", ...]]
-    _kind: ClassVar[int | None]
+    _kind: ClassVar[object]
     """The same for all metrics of the same preconditions; None for one that has preconditions of its own."""
 
     @abstractmethod
@@ -121,10 +103,15 @@ class BaseMetric(ABC):
         if not case.judged and not case.verdicts:
             return self.measure(case)
         if case.abstention_open and self.hangs_on_abstention(case):
-            lost = self.undefined(why_open(case.verdicts, case.decided_by), missing="judge")
-            return self._unless_injected(case, self.judged(lost, [case.decided_by]))
-        result, disputed = self._measured(case), self.dispute_flag(case)
-        return result.model_copy(update={"details": {**result.details, **disputed}}) if disputed else result
+            result = self.undefined(why_open(case.verdicts, case.decided_by), missing="judge")
+            result = self.judged(result, [case.decided_by])
+        else:
+            result = self.measure(case)
+            result = result if result.judged_by else self.judged(result, self.settling_verdicts(case))
+        if case.is_injected(result.judged_by):
+            needed = result.judged_by
+            result = self.judged(self.undefined(_INJECTED, missing="injection", injection_suspected=True), needed)
+        return self.detailed(result, **self.dispute_flag(case))
 
     def missing_for(self, case: Sample) -> str | None:
         """Why there is no value for the case whatever a judge may say; None where there may be one."""
@@ -141,34 +128,21 @@ class BaseMetric(ABC):
 
     def _lack_of_its_own(self, case: Sample) -> Lack | None:
         reason = self.unavailable(case) or self.not_applicable_to(case.question)
-        if reason:
-            return Lack(reason)
-        if case.response.error is not None:
+        if not reason and case.response.error is not None:
             return Lack(f"no answer: {case.response.error.kind}", "transport")
-        reason = self._lacking(case.response) or self._unrecognisable(case)
+        reason = reason or self._lacking(case.response) or self._unrecognisable(case)
         return Lack(reason) if reason else None
 
-    def _measured(self, case: Sample) -> MetricResult:
-        result = self.measure(case)
-        if case.judged and not result.judged_by:
-            result = self.judged(result, self.verdicts_needed(case))
-        return self._unless_injected(case, result)
-
-    def _unless_injected(self, case: Sample, result: MetricResult) -> MetricResult:
-        """The result; without a value where it hangs on a verdict that the judge flags."""
-        if not case.is_injected(result.judged_by):
-            return result
-        return self.judged(self.undefined(_INJECTED, missing="injection", injection_suspected=True), result.judged_by)
+    def detailed(self, result: MetricResult, **details: Any) -> MetricResult:
+        """The same result with more details."""
+        return result.model_copy(update={"details": {**result.details, **details}}) if details else result
 
     def judged(self, result: MetricResult, verdicts: Sequence[str]) -> MetricResult:
         """The same result, which says what verdicts it hangs on."""
         return result.model_copy(update={"judged_by": list(verdicts)}) if verdicts else result
 
-    def verdicts_needed(self, case: Sample) -> list[str]:
-        """The verdicts that the value hangs on, in the order in which they are needed, up to the first that is lost.
-
-        For most metrics none, or whether the answer declines, where their value hangs on that.
-        """
+    def settling_verdicts(self, case: Sample) -> list[str]:
+        """The verdict on whether the answer declines, where a judge gives it and the value hangs on it; else none."""
         return [case.decided_by] if case.abstention_judged and self.hangs_on_abstention(case) else []
 
     def requests(self, case: Sample) -> list[VerdictRequest]:
@@ -176,9 +150,7 @@ class BaseMetric(ABC):
 
         For most metrics nothing, or whether the answer declines, where their value hangs on that.
         """
-        if not case.abstention_judged or self.unavailable(case) or not self._applies(case):
-            return []
-        return self._whether_it_abstains(case)
+        return [] if self.unavailable(case) or not self._applies(case) else self._whether_it_abstains(case)
 
     def hangs_on_abstention(self, case: Sample) -> bool:
         """Whether the metric has another value for this case where the answer declines than where it answers."""
@@ -197,11 +169,9 @@ class BaseMetric(ABC):
 
     def _whether_it_abstains(self, case: Sample) -> list[VerdictRequest]:
         """The request that must be decided before all others; nothing where nothing hangs on it."""
-        if not case.abstention_judged or not self.hangs_on_abstention(case):
-            return []
-        name = case.decided_by
-        data = answer_beside_reference(case) if name == CORRECTNESS else question_and_answer(case)
-        return [VerdictRequest(name=name, prompt=name, data=data)]
+        names = self.settling_verdicts(case)
+        data = answer_beside_reference(case) if CORRECTNESS in names else question_and_answer(case)
+        return [VerdictRequest(name=name, prompt=name, data=data) for name in names]
 
     def texts(self, case: Sample) -> Sequence[str]:
         """What the metric will want embedded, so that a run embeds all of it at once; nothing for most metrics."""
@@ -223,38 +193,45 @@ class BaseMetric(ABC):
         """Why the metric has no value for the question whatever the answer; None where it may have one."""
         if self.answerable_only and question.is_unanswerable:
             return "the question is unanswerable"
-        return next((each.reason for each in self._of_question if not each.holds(question)), None)
+        if Need.GOLD in self.needs and not question.gold_passages:
+            return "the question has no gold passages"
+        if Need.EXPECTED_ANSWER in self.needs and question.expected_answer is None and not question.is_unanswerable:
+            return "the question has no expected answer"
+        if Need.ANSWERABILITY in self.needs and question.is_unanswerable is None:
+            return "the dataset does not say whether the question is answerable"
+        return None
 
     def _lacking(self, response: EvalResponse) -> str | None:
         if self.of_answer and response.answer is None:
             return "the server sent no answer" if response.chunks is None else "this server only retrieves"
-        return next((each.reason for each in self._of_response if not each.holds(response)), None)
+        if Need.CHUNKS in self.needs:
+            if response.chunks is None:
+                return "the server sent no chunks"
+            if response.chunks and not _said(response.chunks):
+                return _SAYS_NOTHING
+        if Need.CITATIONS in self.needs and response.citations is None:
+            return "the server sent no citations"
+        return None
 
     def _unrecognisable(self, case: Sample) -> str | None:
         """Why no chunk can be told to be gold or not: what golds say of themselves, no chunk says as well."""
-        chunks, golds = case.response.chunks, case.question.gold_passages
+        chunks = case.response.chunks
         if not chunks or not self.needs >= {Need.GOLD, Need.CHUNKS}:
             return None
-        worded = any(gold.text for gold in golds)
-        if not worded and case.settings.rule in _RULES_OF_TEXT:
+        of_gold, of_chunks = _said(case.question.gold_passages), _said(chunks)
+        if "text" not in of_gold and case.settings.rule in _RULES_OF_TEXT:
             return f"the gold passages carry no text, which match.rule {case.settings.rule} compares"
-        if worded and any(chunk.text for chunk in chunks):
+        if of_gold & of_chunks:
             return None
-        if any(gold.chunk_id for gold in golds) and any(chunk.chunk_id for chunk in chunks):
-            return None
-        named = any(chunk.document_id or chunk.document_name for chunk in chunks)
-        by_document = named and any(gold.document_id for gold in golds)
-        return None if by_document else _SAYS_NOTHING if worded else _NOT_NAMED
+        return _SAYS_NOTHING if "text" in of_gold else _NOT_NAMED
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         # As `compute(question, response)` is what a metric is to its user, it is enough to implement it.
         if cls.compute is not BaseMetric.compute and getattr(cls.measure, "__isabstractmethod__", False):
             cls.measure = lambda metric, case: metric.compute(case.question, case.response)  # type: ignore[assignment, method-assign]
-        cls._of_question = tuple(each for each in _OF_QUESTION if each.need in cls.needs)
-        cls._of_response = tuple(each for each in _OF_RESPONSE if each.need in cls.needs)
         own = (cls.not_applicable_to, cls.unavailable) != (BaseMetric.not_applicable_to, BaseMetric.unavailable)
-        cls._kind = None if own else _KINDS.setdefault((cls.needs, cls.of_answer, cls.answerable_only), len(_KINDS))
+        cls._kind = None if own else (cls.needs, cls.of_answer, cls.answerable_only)
 
     def compute(
         self,
@@ -278,24 +255,23 @@ class BaseMetric(ABC):
         self, pairs: Iterable[tuple[EvalQuestion, EvalResponse]], *, settings: MatchSettings | None = None
     ) -> list[MetricResult]:
         """Measure many questions, in their order."""
-        if settings is None:  # which a `compute(question, response)` of a subclass need not know
-            return [self.compute(question, response) for question, response in pairs]
-        return [self.compute(question, response, settings=settings) for question, response in pairs]
+        more = {"settings": settings} if settings else {}  # a `compute(question, response)` need not know them
+        return [self.compute(question, response, **more) for question, response in pairs]  # type: ignore[arg-type]
 
     @property
     def worst(self) -> float | None:
         """The worst possible value; None where a bound is missing, or no direction is the better one."""
-        return self._bounds_by_worth()[0]
+        return self._bound(best=False)
 
     @property
     def best(self) -> float | None:
         """The best possible value; None where a bound is missing, or no direction is the better one."""
-        return self._bounds_by_worth()[1]
+        return self._bound(best=True)
 
-    def _bounds_by_worth(self) -> tuple[float | None, float | None]:
+    def _bound(self, *, best: bool) -> float | None:
         if self.low is None or self.high is None or self.higher_is_better is None:
-            return None, None
-        return (self.low, self.high) if self.higher_is_better else (self.high, self.low)
+            return None
+        return self.high if self.higher_is_better is best else self.low
 
     @classmethod
     def defaults(cls) -> list["BaseMetric"]:
@@ -314,31 +290,15 @@ class BaseMetric(ABC):
 
     def result(self, value: float, **details: Any) -> MetricResult:
         """Build a result with a value."""
-        return self.result_with(value, details)
-
-    def result_with(self, value: float, details: dict[str, Any]) -> MetricResult:
-        """The same with details that several results may share; nobody changes them."""
-        name, group, number = self.name, self.group, float(value)
-        if not (isfinite(number) and type(name) is str and type(group) is MetricGroup):
-            return MetricResult(name=name, group=group, value=number, details=details)
-        return unchecked(
-            MetricResult,
-            {
-                "name": name,
-                "group": group,
-                "value": number,
-                "reason": None,
-                "missing": None,
-                "judged_by": [],
-                "details": details,
-            },
-        )
+        number, kind = float(value), self.group
+        fields = {"name": self.name, "group": kind, "value": number, "reason": None, "missing": None, "judged_by": []}
+        fields["details"] = details
+        known = isfinite(number) and type(kind) is MetricGroup
+        return unchecked(MetricResult, fields) if known else MetricResult.model_validate(fields)
 
     def undefined(self, reason: str, *, missing: str = "not_applicable", **details: Any) -> MetricResult:
         """Build a result without a value, and say why."""
-        if not details:
-            return _without_value(self.name, self.group, reason, missing)
-        return _without_value(self.name, self.group, reason, missing).model_copy(update={"details": details})
+        return self.detailed(_without_value(self.name, self.group, reason, missing), **details)
 
 
 _INJECTED = "the judge flags the data: it holds text that tells it what to decide"
@@ -350,41 +310,11 @@ _RULES_OF_TEXT = frozenset({"text", "inside", "overlap"})
 _NOT_NAMED = "gold is known by an id alone, and the chunks carry no such id (is the mapping right?)"
 
 
-def _says_something(chunk: RetrievedChunk) -> bool:
-    return bool(chunk.text or chunk.chunk_id or chunk.document_id or chunk.document_name)
-
-
-class _Precondition(NamedTuple):
-    """What a question or a response must have for a metric with this need, and the reason where it has not."""
-
-    need: Need
-    holds: Callable[[Any], object]
-    reason: str
-
-
-_OF_QUESTION = (
-    _Precondition(Need.GOLD, lambda question: question.gold_passages, "the question has no gold passages"),
-    _Precondition(
-        Need.EXPECTED_ANSWER,
-        lambda question: question.expected_answer is not None or question.is_unanswerable,
-        "the question has no expected answer",
-    ),
-    _Precondition(
-        Need.ANSWERABILITY,
-        lambda question: question.is_unanswerable is not None,
-        "the dataset does not say whether the question is answerable",
-    ),
-)
-
-_OF_RESPONSE = (
-    _Precondition(Need.CHUNKS, lambda response: response.chunks is not None, "the server sent no chunks"),
-    _Precondition(
-        Need.CHUNKS,
-        lambda response: not response.chunks or any(map(_says_something, response.chunks)),
-        _SAYS_NOTHING,
-    ),
-    _Precondition(Need.CITATIONS, lambda response: response.citations is not None, "the server sent no citations"),
-)
+def _said(passages: Sequence[GoldPassage] | Sequence[RetrievedChunk]) -> set[str]:
+    """What the passages are known by: text, chunk_id, document_id."""
+    known = {name for name in ("text", "chunk_id", "document_id") if any(getattr(each, name) for each in passages)}
+    named = any(getattr(each, "document_name", None) for each in passages)
+    return known | {"document_id"} if named else known
 
 
 @lru_cache(maxsize=1024)

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from evals.metrics.base import Need
 from evals.metrics.judge_tasks import JudgeTask, ReplyData, numbered_contexts, passage_ids
 from evals.metrics.judged import JudgedMetric
-from evals.metrics.sample import Sample, citation_marks, numbers_of, place_of, without_citation_marks
+from evals.metrics.sample import Sample, citation_marks, numbers_of, without_citation_marks
 from evals.schemas.response import Citation
 from evals.schemas.results import MetricGroup, MetricResult
 from evals.text.sentences import sentence_spans
@@ -90,11 +90,10 @@ def _read(answer: str, possible: frozenset[int], glued: frozenset[int]) -> _Text
 
 def _placed(case: Sample, text: _Text) -> tuple[Placed, ...] | None:
     """The citations that say where they stand, else those of the marks; None where neither say it of any."""
-    chunks, citations = case.response.chunks or [], case.response.citations or []
-    readable = {rank for rank, _ in case.passages}
+    citations, readable = case.response.citations or [], {rank for rank, _ in case.passages}
 
     def number_of(citation: Citation) -> int | None:
-        place = place_of(citation, chunks, case.citation_base)
+        place = case.place_of(citation)
         return place + 1 if place is not None and place + 1 in readable else None
 
     found: list[Placed] = [

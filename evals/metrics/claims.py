@@ -167,7 +167,7 @@ class ClaimRecall(ClaimMetric):
         return "the expected answer states no facts"
 
 
-class ClaimF1(JudgedMetric):
+class ClaimF1(ClaimMetric):
     """How far answer and expected answer say the same: the harmonic mean of claim precision and claim recall.
 
     Formula: 2PR / (P + R), where P is `claim_precision` and R the share of the expected answer's claims that the answer
@@ -178,34 +178,25 @@ class ClaimF1(JudgedMetric):
     """
 
     name = "claim_f1"
-    group = MetricGroup.GENERATION
-    suites: ClassVar = frozenset({"claims"})
-    needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER})
-    answerable_only = True
     inquiries = (COMPARED,)
 
-    def settled_by(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult | None:
-        return (
-            self.undefined("the expected answer states no facts")
-            if Claims(replies).has_none(REFERENCE_CLAIMS)
-            else None
-        )
+    def none_counts(self, claims: Claims) -> bool:
+        return claims.has_none(REFERENCE_CLAIMS)
+
+    def nothing(self, case: Sample) -> str:
+        return "the expected answer states no facts"
+
+    def counted(self, claims: Claims) -> list[float | None]:
+        return [None if said == "cannot_tell" else float(said == "conveyed") for said in claims.conveyed]
 
     def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
-        claims = Claims(replies)
-        conveyed = [said == "conveyed" for said in claims.conveyed if said != "cannot_tell"]
+        recalled, claims = super().grade(case, replies), Claims(replies)
         correct = [right for right in claims.correct if right is not None]
-        if not claims.conveyed:
-            return self.undefined("the expected answer states no facts")
-        if not conveyed or (claims.correct and not correct):
-            return self.undecided()
-        recall = sum(conveyed) / len(conveyed)
-        precision = sum(correct) / len(correct) if correct else 0.0
-        return self.result(_harmonic_mean(precision, recall), precision=precision, recall=recall)
-
-
-def _harmonic_mean(one: float, other: float) -> float:
-    return 2 * one * other / (one + other) if one + other else 0.0
+        if recalled.value is None or (claims.correct and not correct):
+            return self.undecided() if claims.conveyed else recalled
+        recall, precision = recalled.value, sum(correct) / len(correct) if correct else 0.0
+        value = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+        return self.result(value, precision=precision, recall=recall)
 
 
 class ContextUtilization(ClaimMetric):
@@ -312,7 +303,7 @@ class Hallucination(_Wrong):
         if result.value is None:
             return result
         denied = sum(denied and correct is False for denied, correct in zip(claims.denied, claims.correct, strict=True))
-        return result.model_copy(update={"details": {**result.details, "contradicted": denied}})
+        return self.detailed(result, contradicted=denied)
 
     def counts(self, correct: bool, chunks: frozenset[int], claims: Claims) -> bool:
         return not correct and not chunks

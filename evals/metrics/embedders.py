@@ -7,13 +7,13 @@ from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from hashlib import sha256
 from importlib.util import find_spec
 from math import isnan, sqrt
 from operator import mul
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from pydantic import Field
 
@@ -30,8 +30,6 @@ __all__ = ["Embedder", "Semantics", "TextScorer", "Vector", "cosine"]
 
 # What compares texts, as metrics see it: an embedder, and a scorer of pairs.
 
-
-T = TypeVar("T")
 
 Vector = Sequence[float]
 
@@ -179,7 +177,7 @@ class BertScorer:
         self, model: str, *, layers: int | None = None, rescale: bool = False, device: str | None = None
     ) -> None:
         with quietly():
-            self._scorer = _load(model, layers, rescale, device)
+            self._scorer = _load_bert_scorer(model, layers, rescale, device)
         self.name: str = self._scorer.hash.replace(model, shown_name(model))
 
     def f1(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
@@ -208,7 +206,7 @@ def knows_layers(model: str) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _load(model: str, layers: int | None, rescale: bool, device: str | None) -> Any:
+def _load_bert_scorer(model: str, layers: int | None, rescale: bool, device: str | None) -> Any:
     import bert_score  # noqa: PLC0415 - with torch, many seconds
 
     hush_transformers()
@@ -217,13 +215,8 @@ def _load(model: str, layers: int | None, rescale: bool, device: str | None) -> 
             f"semantic.bert_score_rescale: bert-score has no English baseline for {model}",
             "leave scores as they are, or choose one of its models, such as distilbert-base-uncased or roberta-large",
         )
-    scorer = bert_score.BERTScorer(
-        model_type=model,
-        num_layers=layers,
-        rescale_with_baseline=rescale,
-        lang="en" if rescale else None,
-        device=device,
-    )
+    english = {"rescale_with_baseline": True, "lang": "en"} if rescale else {}
+    scorer = bert_score.BERTScorer(model_type=model, num_layers=layers, device=device, **english)
     tokenizer = scorer._tokenizer
     if tokenizer.model_max_length > 1_000_000:
         # Several models, DeBERTa among them, name no limit; the tokenizer cannot take the number that stands for that.
@@ -339,9 +332,6 @@ def key_of_pair(pair: tuple[str, str]) -> int:
 # Embeddings by the package sentence-transformers.
 
 
-_EMBED_BATCH = 32
-
-
 class SentenceTransformersEmbedder:
     """A model of sentence-transformers, from the hub or a folder; loaded once in a process.
 
@@ -361,9 +351,7 @@ class SentenceTransformersEmbedder:
     def embed(self, texts: Sequence[str]) -> list[Vector]:
         """One vector for each text, in their order. Texts are cut where the model's window ends."""
         with quietly():
-            rows = self._model.encode(
-                list(texts), batch_size=_EMBED_BATCH, show_progress_bar=False, convert_to_numpy=True
-            )
+            rows = self._model.encode(list(texts), batch_size=_BATCH, show_progress_bar=False, convert_to_numpy=True)
         return [array("d", row.tolist()) for row in rows]
 
 
@@ -384,17 +372,24 @@ def check_choice(choice: ModelChoice) -> None:
     Raises:
         ConfigError: A folder does not exist, or its layer is not said.
     """
-    config = choice.config
+    config, model = choice.config, choice.config.bert_score_model
     if choice.embedder:
         _check_folder("embedder", config.embedder)
     if choice.scorer:
-        model = config.bert_score_model
         _check_folder("bert_score_model", model)
         if Path(model).is_dir() and config.bert_score_layers is None:
             raise ConfigError(
                 f"semantic.bert_score_model is a folder ({model}), so nobody knows which layer to compare",
                 "set semantic.bert_score_layers, for example to 9 for a BERT of 12 layers",
             )
+
+
+def _check_folder(key: str, model: str) -> None:
+    looks_like_a_path = model.startswith((".", "/", "~")) or "\\" in model or model.count("/") > 1
+    if looks_like_a_path and not Path(model).is_dir():
+        raise ConfigError(
+            f"semantic.{key}: there is no folder {model}", "name the folder of a model, or a model of the hub"
+        )
 
 
 def load_semantics(choice: ModelChoice, settle_hub: Callable[[], bool]) -> Semantics:
@@ -414,53 +409,43 @@ def load_semantics(choice: ModelChoice, settle_hub: Callable[[], bool]) -> Seman
     missing = [name for name, wanted in needed.items() if wanted and find_spec(name.replace("-", "_")) is None]
     embedder = scorer = None
     if choice.embedder and "sentence-transformers" not in missing:
-        model = config.embedder
-        make_embedder = partial(SentenceTransformersEmbedder, model, device=config.device)
-        embedder = RememberingEmbedder(_loaded("semantic.embedder", model, make_embedder, settle_hub))
+        with _loading("embedder", config.embedder, settle_hub):
+            embedder = RememberingEmbedder(SentenceTransformersEmbedder(config.embedder, device=config.device))
     if choice.scorer and "bert-score" not in missing:
-        scorer = RememberingScorer(_load_scorer(config, settle_hub))
+        _check_layers(config)
+        model, layers, rescale = config.bert_score_model, config.bert_score_layers, config.bert_score_rescale
+        with _loading("bert_score_model", model, settle_hub):
+            scorer = RememberingScorer(BertScorer(model, layers=layers, rescale=rescale, device=config.device))
     are = "are" if missing[1:] else "is"
     reason = f"{' and '.join(missing)} {are} not installed: {INSTALL}" if missing else None
     return Semantics(embedder, scorer, reason, config.sentence_coverage_threshold)
 
 
-def _load_scorer(config: SemanticConfig, settle_hub: Callable[[], bool]) -> TextScorer:
-    model, layers = config.bert_score_model, config.bert_score_layers
-    if layers is None and not knows_layers(model):
+def _check_layers(config: SemanticConfig) -> None:
+    if config.bert_score_layers is None and not knows_layers(config.bert_score_model):
         raise ConfigError(
-            f"semantic.bert_score_model: bert-score does not know which layer of {model} to compare",
+            f"semantic.bert_score_model: bert-score does not know which layer of {config.bert_score_model} to compare",
             "set semantic.bert_score_layers",
         )
-    make = partial(BertScorer, model, layers=layers, rescale=config.bert_score_rescale, device=config.device)
-    return _loaded("semantic.bert_score_model", model, make, settle_hub)
 
 
-def _loaded(key: str, model: str, make: Callable[[], T], settle_hub: Callable[[], bool]) -> T:
+@contextmanager
+def _loading(key: str, model: str, settle_hub: Callable[[], bool]) -> Iterator[None]:
+    """Turn what a library raises for a model that it cannot load into an error that names the key."""
     reached = Path(model).is_dir() or settle_hub()
     try:
-        return make()
+        yield
     except ConfigError:
         raise
     except Exception as error:  # libraries raise what they like for a model they cannot load; it stays the cause
-        raise _cannot_load(key, model, error, reached=reached) from error
-
-
-def _cannot_load(key: str, model: str, error: Exception, *, reached: bool) -> ConfigError:
-    if not reached and isinstance(error, OSError):
-        return ConfigError(
-            f"{key}: the model hub cannot be reached and {model} is not in the local cache",
-            f"put a model's folder into {key}, name a mirror with HF_ENDPOINT, or leave out the metrics that need it",
-        )
-    lines = str(error).strip().splitlines()
-    return ConfigError(
-        f"{key}: cannot load {model}: {lines[0] if lines else type(error).__name__}",
-        f"put the name or the folder of another model into {key}, or leave out the metrics that need it",
-    )
-
-
-def _check_folder(key: str, model: str) -> None:
-    looks_like_a_path = model.startswith((".", "/", "~")) or "\\" in model or model.count("/") > 1
-    if looks_like_a_path and not Path(model).is_dir():
+        if not reached and isinstance(error, OSError):
+            raise ConfigError(
+                f"semantic.{key}: the model hub cannot be reached and {model} is not in the local cache",
+                f"put a model's folder into semantic.{key}, name a mirror with HF_ENDPOINT, "
+                "or leave out the metrics that need it",
+            ) from error
+        lines = str(error).strip().splitlines() or [type(error).__name__]
         raise ConfigError(
-            f"semantic.{key}: there is no folder {model}", "name the folder of a model, or a model of the hub"
-        )
+            f"semantic.{key}: cannot load {model}: {lines[0]}",
+            f"put the name or the folder of another model into semantic.{key}, or leave out the metrics that need it",
+        ) from error

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from evals.metrics.sample import CORRECTNESS, Sample, numbers_of, place_of, with_other_marks
+from evals.metrics.sample import CORRECTNESS, Sample, numbers_of, without_citation_marks
 from evals.schemas.response import Citation
 from evals.schemas.verdicts import BLOCK, JudgeVerdict, VerdictRequest
 
@@ -111,9 +111,7 @@ class JudgeTask:
 
     def _begun(self, case: Sample) -> list[int]:
         """The repeats of which all that must be known before is known; -1 alone where it is the same for all."""
-        before = [set(inquiry.replies(case)) for inquiry in self.after]
-        numbered = [repeats for repeats in before if _EVERY not in repeats]
-        return sorted(set.intersection(*numbered)) if numbered else [_EVERY]
+        return common_repeats(inquiry.replies(case) for inquiry in self.after)
 
     def _within(self, case: Sample, repeat: int) -> Sample:
         """The case as one repeat sees it: of what must be known before, its own replies alone."""
@@ -128,6 +126,12 @@ class JudgeTask:
         replies = {v.repeat: v.ranked_reply or {} for v in verdicts if v.request == name and v.reply is not None}
         decided = replies if self.samples == 1 else _sampled(replies, self.samples)
         return {_EVERY if self.once else repeat: reply for repeat, reply in decided.items()}
+
+
+def common_repeats(found: Iterable[Mapping[int, ReplyData]]) -> list[int]:
+    """The repeats of which all have a reply; -1 alone where each of them is the same for all."""
+    numbered = [set(replies) for replies in found if _EVERY not in replies]
+    return sorted(set.intersection(*numbered)) if numbered else [_EVERY]
 
 
 def _sampled(replies: Mapping[int, ReplyData], samples: int) -> dict[int, ReplyData]:
@@ -186,17 +190,17 @@ def answer_in_contexts(case: Sample) -> dict[str, Any]:
 
 def _citing_passages(case: Sample) -> str | None:
     """The answer, which cites passages by their ids; a mark that names none is left out, as its number is another's."""
-    chunks, ids = case.response.chunks or [], passage_ids(case)
+    ids = passage_ids(case)
     listed = {one.index: one for one in reversed(case.response.citations or [])}
 
     def cited(numbers: str) -> str:
         sources = (listed.get(number) or Citation(index=number) for number in numbers_of(numbers))
-        places = (place_of(source, chunks, case.citation_base) for source in sources)
+        places = map(case.place_of, sources)
         found = dict.fromkeys(ids[place + 1] for place in places if place is not None and place + 1 in ids)
         return f"[{', '.join(map(str, found))}]" if found else ""
 
     answer = case.response.answer
-    return None if answer is None else with_other_marks(answer, *case.citation_numbers, cited)
+    return None if answer is None else without_citation_marks(answer, *case.citation_numbers, cited)
 
 
 def answer_beside_reference(case: Sample) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from statistics import median, median_low
 from typing import Any, ClassVar, Protocol
 
 from evals.metrics.base import Aggregation, BaseMetric, Need
-from evals.metrics.judge_tasks import JudgeTask, ReplyData, chain
+from evals.metrics.judge_tasks import JudgeTask, ReplyData, chain, common_repeats
 from evals.metrics.sample import CORRECTNESS, JudgedAbstention, Sample
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
@@ -149,25 +149,14 @@ class JudgedMetric(BaseMetric):
             return True
         return any(one.heeds_abstention for one in chain(self.wanted(case))) and self.settled(case) is None
 
-    def verdicts_needed(self, case: Sample) -> list[str]:
-        found = super().verdicts_needed(case)
-        if (found and case.abstention_open) or self.settled(case) is not None:
-            return found
-        replies: dict[str, dict[int, ReplyData]] = {}
-        for inquiry in chain(self.wanted(case)):
-            if inquiry.given(case) is None and inquiry.name not in found:  # correctness tells whether it declines too
-                found.append(inquiry.name)
-            replies[inquiry.name] = inquiry.replies(case)
-            if not replies[inquiry.name] or self._settled_early(case, replies) is not None:
-                break
-        return found
-
     def unavailable(self, case: Sample) -> str | None:
         return None if case.judged or case.verdicts else "no judge was used"
 
     def measure(self, case: Sample) -> MetricResult:
-        settled = self.settled(case)
-        return settled if settled is not None else self._from_verdicts(case)
+        result, needed = self.settled(case), self.settling_verdicts(case)
+        if result is None:
+            result = self.detailed(self._from_verdicts(case, needed), **self.injection_flag(case))
+        return self.judged(result, needed) if case.judged else result
 
     def injection_flag(self, case: Sample) -> dict[str, Any]:
         """The detail that says that the data holds text which speaks to the judge; nothing where it does not."""
@@ -176,42 +165,32 @@ class JudgedMetric(BaseMetric):
         suspected = any(verdict.injection_suspected for verdict in case.verdicts if verdict.request in names)
         return {"injection_suspected": True} if suspected else {}
 
-    def _from_verdicts(self, case: Sample) -> MetricResult:
-        flag = self.injection_flag(case)
+    def _from_verdicts(self, case: Sample, needed: list[str]) -> MetricResult:
+        """The result by the replies, up to the one that settles it or is lost; adds the names of those needed."""
         by_name: dict[str, dict[int, ReplyData]] = {}
         for inquiry in chain(self.wanted(case)):
+            if inquiry.given(case) is None and inquiry.name not in needed:  # correctness tells whether it declines too
+                needed.append(inquiry.name)
             by_name[inquiry.name] = inquiry.replies(case)
             if not by_name[inquiry.name]:
-                return self.undefined(_failure(case, inquiry.names(case)), missing="judge", **flag)
-            settled = self._settled_early(case, by_name)
-            if settled is not None:
-                return settled.model_copy(update={"details": {**settled.details, **flag}})
-        return self._graded(case, by_name, flag)
+                return self.undefined(_failure(case, inquiry.names(case)), missing="judge")
+            settled = [self.settled_by(case, replies) for replies in _by_repeat(by_name)]
+            if settled and settled[0] is not None and None not in settled:
+                return settled[0]
+        return self._graded([self.grade(case, replies) for replies in _by_repeat(by_name)])
 
-    def _settled_early(self, case: Sample, by_name: Mapping[str, Mapping[int, ReplyData]]) -> MetricResult | None:
-        """The result where the replies so far settle it in every repeat."""
-        found = [self.settled_by(case, replies) for replies in _by_repeat(by_name)]
-        return found[0] if found and all(each is not None for each in found) else None
-
-    def _graded(
-        self, case: Sample, by_name: Mapping[str, Mapping[int, ReplyData]], flag: Mapping[str, Any]
-    ) -> MetricResult:
-        graded = [self.grade(case, replies) for replies in _by_repeat(by_name)]
+    def _graded(self, graded: Sequence[MetricResult]) -> MetricResult:
+        """The median of the repeats that have a value, with the details of the one that is nearest."""
         if not graded:
-            return self.undefined("no repeat of the judge's verdicts is whole", missing="judge", **flag)
-        decided = [result for result in graded if result.value is not None]
+            return self.undefined("no repeat of the judge's verdicts is whole", missing="judge")
+        decided = {place: result.value for place, result in enumerate(graded) if result.value is not None}
         if not decided:
-            return graded[0].model_copy(update={"details": {**graded[0].details, **flag}})
+            return graded[0]
         whole = self.aggregation in {Aggregation.RATE, Aggregation.SUM}  # half a yes is no, half an answer none
-        middle = median_low if whole else median
-        value = middle(result.value for result in decided if result.value is not None)
-        nearest = min(decided, key=lambda result: abs((result.value or 0.0) - value))
-        return self.result(value, **{**nearest.details, **_repeated(decided), **flag})
-
-
-def _repeated(decided: Sequence[MetricResult]) -> dict[str, Any]:
-    """The detail that holds the value of each repeat; nothing where there is one."""
-    return {REPEATS: [result.value for result in decided]} if len(decided) > 1 else {}
+        value = (median_low if whole else median)(decided.values())
+        nearest = min(decided, key=lambda place: abs(decided[place] - value))
+        repeats = {REPEATS: list(decided.values())} if len(decided) > 1 else {}
+        return self.result(value, **{**graded[nearest].details, **repeats})
 
 
 def _failure(case: Sample, names: Container[str]) -> str:
@@ -221,11 +200,9 @@ def _failure(case: Sample, names: Container[str]) -> str:
 
 def _by_repeat(by_name: Mapping[str, Mapping[int, ReplyData]]) -> list[dict[str, ReplyData]]:
     """The replies that belong together: one set for each repeat that every inquiry has, in order."""
-    repeated = [set(replies) for replies in by_name.values() if -1 not in replies]
-    repeats = sorted(set.intersection(*repeated)) if repeated else [-1]
     return [
         {name: replies[repeat] if repeat in replies else replies[-1] for name, replies in by_name.items()}
-        for repeat in repeats
+        for repeat in common_repeats(by_name.values())
     ]
 
 
@@ -241,12 +218,8 @@ def new_requests(
         case: With the verdicts that are there.
         asked: The places of the requests that were asked.
     """
-    found: dict[tuple[str, int | None], VerdictRequest] = {}
-    for metric in metrics:
-        for request in metric.requests(case):
-            if request.place not in asked:
-                found.setdefault(request.place, request)
-    return list(found.values())
+    requests = [request for metric in metrics for request in metric.requests(case) if request.place not in asked]
+    return list({request.place: request for request in requests}.values())
 
 
 async def _decide_all(metric: BaseMetric, case: Sample, judge: Decider) -> None:

@@ -25,21 +25,20 @@ class _Latency(BaseMetric):
     high = None
     higher_is_better = False
     aggregation = Aggregation.PERCENTILE
-
+    timed: ClassVar[str] = "latency_ms"
+    """The field of the response that holds the milliseconds that count."""
     unrecorded: ClassVar[str] = "no latency was recorded"
+    counts_timeouts: ClassVar[bool] = True
 
     def score(self, case: Sample) -> MetricResult:
         error = case.response.error
-        if error is not None and (error.kind != "timeout" or self.time(case.response) is None):
+        counts = self.counts_timeouts and error is not None and error.kind == "timeout"
+        if error is not None and (not counts or getattr(case.response, self.timed) is None):
             return self.undefined(f"no answer: {error.kind}", missing="transport")
         return self.measure(case)
 
-    def time(self, response: EvalResponse) -> float | None:
-        """The milliseconds that count; None where nobody measured them."""
-        return response.latency_ms
-
     def measure(self, case: Sample) -> MetricResult:
-        milliseconds = self.time(case.response)
+        milliseconds = getattr(case.response, self.timed)
         if milliseconds is None:
             return self.undefined(self.unrecorded)
         # The request would have taken longer: a percentile at or above such a time is a lower bound.
@@ -81,10 +80,8 @@ class _LatencyTotal(_Latency):
     """What the percentiles of the whole time share: it counts retries and all waiting."""
 
     suites = frozenset({"load"})
+    timed = "total_ms"
     unrecorded = "the time with retries and waiting was not recorded"
-
-    def time(self, response: EvalResponse) -> float | None:
-        return response.total_ms
 
 
 class LatencyTotalP50(_LatencyTotal):
@@ -143,10 +140,8 @@ class _TimeToFirstToken(_Latency):
 
     suites = frozenset({"load"})
     of_stream = True
+    timed = "time_to_first_token_ms"
     unrecorded = "no first token was timed: the answer did not come in pieces (server.stream), or has no text"
-
-    def time(self, response: EvalResponse) -> float | None:
-        return response.time_to_first_token_ms
 
     def is_bound(self, response: EvalResponse) -> bool:
         """Whether the time was up before a token came; of a stream that came too late, the first token has its time."""
@@ -216,16 +211,9 @@ class _RetrievalLatency(_Latency):
     """What the percentiles of retrieval share: the time of a request of its own that retrieves."""
 
     suites = frozenset({"load"})
+    timed = "retrieval_latency_ms"
     unrecorded = "the chunks came with the answer, in one request"
-
-    def score(self, case: Sample) -> MetricResult:
-        error = case.response.error
-        if error is not None:
-            return self.undefined(f"no answer: {error.kind}", missing="transport")
-        return self.measure(case)
-
-    def time(self, response: EvalResponse) -> float | None:
-        return response.retrieval_latency_ms
+    counts_timeouts = False
 
 
 class RetrievalLatencyP50(_RetrievalLatency):
@@ -263,10 +251,6 @@ class Price:
     source: str
 
 
-def _unlisted(_model: str | None, _usage: TokenUsage) -> None:
-    """The list of prices of somebody who has none."""
-
-
 class CostPerQuery(BaseMetric):
     """US dollars for one answer, from the server's token usage.
 
@@ -289,7 +273,7 @@ class CostPerQuery(BaseMetric):
         self,
         prices: Mapping[str, Price] | None = None,
         default: Price | None = None,
-        listed: Callable[[str | None, TokenUsage], float | None] = _unlisted,
+        listed: Callable[[str | None, TokenUsage], float | None] = lambda _model, _usage: None,
         model: str | None = None,
     ) -> None:
         self.prices = dict(prices or {})
@@ -306,16 +290,15 @@ class CostPerQuery(BaseMetric):
             return self.undefined("the server reported no token usage")
         model = case.response.model
         price = self.prices.get(model or "") or (self.default if self._is_default(model) else None)
-        if price is None:
-            listed = self.listed(model, usage)
-            named = model or self.model
-            if listed is not None:
-                return self.result(listed, price=LIST_PRICE)
-            if named is None:
-                return self.undefined("no price is known: neither the answer nor the server names a model")
-            return self.undefined(f"no price is known for model {named} (give one under `prices:`)")
-        value = (usage.prompt_tokens * price.input + usage.completion_tokens * price.output) / 1e6
-        return self.result(value, price=price.source)
+        if price is not None:
+            value = (usage.prompt_tokens * price.input + usage.completion_tokens * price.output) / 1e6
+            return self.result(value, price=price.source)
+        listed, named = self.listed(model, usage), model or self.model
+        if listed is not None:
+            return self.result(listed, price=LIST_PRICE)
+        if named is None:
+            return self.undefined("no price is known: neither the answer nor the server names a model")
+        return self.undefined(f"no price is known for model {named} (give one under `prices:`)")
 
     def _is_default(self, model: str | None) -> bool:
         """Whether the answer is of the model whose price is the default, as far as anybody says."""

@@ -115,15 +115,11 @@ def _find(wanted: str, given: str) -> tuple[float, range]:
     score = (fuzz.ratio if whole else fuzz.partial_ratio)(wanted, given, processor=default_process)
     if score < THRESHOLD:
         return score, range(0)
-    if whole:
-        return score, range(given.count(" ") + 1)
     # Framed by blanks, "art" is found as a word and not in "Stuttgart".
-    spot = fuzz.partial_ratio_alignment(f" {wanted} ", f" {given} ")
+    spot = None if whole else fuzz.partial_ratio_alignment(f" {wanted} ", f" {given} ")
     if spot is None:
         return score, range(given.count(" ") + 1)
-    margin = len(wanted) // 5  # what is inserted in the middle pushes the end out of the window
-    start, end = max(0, spot.dest_start - margin), spot.dest_end + margin
-    return score, range(given.count(" ", 0, start), given.count(" ", 0, end) + 1)
+    return score, _window(wanted, given, spot.dest_start, spot.dest_end)
 
 
 def _find_long(wanted: str, given: str) -> tuple[float, range]:
@@ -142,8 +138,13 @@ def _find_long(wanted: str, given: str) -> tuple[float, range]:
     score, start, end = max((fuzz.ratio(wanted, given[first:last]), first, last) for first, last in places)
     if score < THRESHOLD:
         return score, range(0)
-    margin = length // 5
-    return score, range(given.count(" ", 0, max(0, start - margin)), given.count(" ", 0, end + margin) + 1)
+    return score, _window(wanted, given, start, end)
+
+
+def _window(wanted: str, given: str, start: int, end: int) -> range:
+    """The places of the words around a match: what is inserted in its middle pushes an end out of it."""
+    margin = len(wanted) // 5
+    return range(given.count(" ", 0, max(0, start - margin)), given.count(" ", 0, end + margin) + 1)
 
 
 def _in_order(wanted: Sequence[str], given: Sequence[str], window: range) -> tuple[int, int] | None:

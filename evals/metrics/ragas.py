@@ -38,27 +38,40 @@ from evals.schemas.run_parts import RAGAS_WEIGHTS
 from evals.schemas.verdicts import VerdictRequest
 
 
-class _InPercent(JudgedMetric):
+class _Percent:
     """What the metrics of the suite share that are a percentage."""
 
-    group: ClassVar[MetricGroup] = MetricGroup.GENERATION
-    suites: ClassVar = frozenset({"graphrag"})
-    unit = "percent"
-    high = 100.0
+    suites: ClassVar[frozenset[str]] = frozenset({"graphrag"})
+    unit: ClassVar[str] = "percent"
+    high: ClassVar[float | None] = 100.0
+
+
+class _InPercent(_Percent, JudgedMetric):
+    """A metric of the answer as the suite has it."""
+
+    group = MetricGroup.GENERATION
 
 
 class _ContextMetric(JudgedMetric):
     """What the metrics of retrieved chunks share: no chunk can help to answer an unanswerable question."""
 
-    group: ClassVar[MetricGroup] = MetricGroup.RETRIEVAL
+    group = MetricGroup.RETRIEVAL
+    suites: ClassVar[frozenset[str]] = frozenset({"answer"})
     needs = frozenset({Need.JUDGE, Need.CHUNKS})
     of_answer = False
     answerable_only = True
 
 
-class _ContextPrecision(_ContextMetric):
-    """Share of the chunks that help to answer the question."""
+class ContextPrecision(_ContextMetric):
+    """Share of the retrieved chunks that help to answer the question.
 
+    Formula: relevant chunks / chunks on which the judge could tell. Range 0 to 1, higher is better. 0 where the
+    server retrieved nothing; None where it does not say what it retrieved, and for an unanswerable question, to which
+    no chunk can help. The same verdicts give `ragas_context_precision`.
+    Reference: Es et al. 2023 (RAGAS), without weighing by rank.
+    """
+
+    name = "context_precision"
     inquiries = (CONTEXT_RELEVANCE,)
 
     def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
@@ -75,30 +88,7 @@ class _ContextPrecision(_ContextMetric):
         return sum(relevant) / len(relevant)
 
 
-class ContextPrecision(_ContextPrecision):
-    """Share of the retrieved chunks that help to answer the question.
-
-    Formula: relevant chunks / chunks on which the judge could tell. Range 0 to 1, higher is better. 0 where the
-    server retrieved nothing; None where it does not say what it retrieved, and for an unanswerable question, to which
-    no chunk can help. The same verdicts give `ragas_context_precision`.
-    Reference: Es et al. 2023 (RAGAS), without weighing by rank.
-    """
-
-    name = "context_precision"
-    suites: ClassVar = frozenset({"answer"})
-
-
-class _ContextRecall(_ContextMetric):
-    """Share of the expected answer's claims that the retrieved chunks support."""
-
-    needs = frozenset({Need.JUDGE, Need.CHUNKS, Need.EXPECTED_ANSWER})
-    inquiries = (REFERENCE_IN_CONTEXTS,)
-
-    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
-        return share_supported(self, replies[REFERENCE_IN_CONTEXTS.name]["claims"], retrieved=bool(case.passages))
-
-
-class ContextRecall(_ContextRecall):
+class ContextRecall(_ContextMetric):
     """Share of the expected answer's claims that the retrieved chunks support.
 
     Formula: supported claims / claims of the expected answer on which the judge could tell. Range 0 to 1, higher is
@@ -108,10 +98,14 @@ class ContextRecall(_ContextRecall):
     """
 
     name = "context_recall"
-    suites: ClassVar = frozenset({"answer"})
+    needs = frozenset({Need.JUDGE, Need.CHUNKS, Need.EXPECTED_ANSWER})
+    inquiries = (REFERENCE_IN_CONTEXTS,)
+
+    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
+        return share_supported(self, replies[REFERENCE_IN_CONTEXTS.name]["claims"], retrieved=bool(case.passages))
 
 
-class RagasContextPrecision(_ContextPrecision, _InPercent):
+class RagasContextPrecision(_Percent, ContextPrecision):
     """Share of the retrieved chunks that help to answer the question, in percent.
 
     Formula: relevant chunks / chunks on which the judge could tell × 100. Range 0 to 100, higher is better. 0 where
@@ -141,7 +135,7 @@ class RagasContextPrecisionOrdered(RagasContextPrecision):
         return sum(hits / rank for hits, rank in enumerate(found, start=1)) / len(found) if found else 0.0
 
 
-class RagasContextRecall(_ContextRecall, _InPercent):
+class RagasContextRecall(_Percent, ContextRecall):
     """Share of the expected answer's claims that the retrieved chunks support, in percent.
 
     Formula: supported claims / claims of the expected answer on which the judge could tell × 100. Range 0 to 100,
@@ -327,7 +321,7 @@ class RagasScore(_InPercent):
         partly = {"left_out": left_out} if left_out else {}
         return self.judged(self.result(score, parts=values, **partly, **self.injection_flag(case)), needed)
 
-    def verdicts_needed(self, case: Sample) -> list[str]:
+    def settling_verdicts(self, case: Sample) -> list[str]:
         return []  # as its parts say
 
     def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:

@@ -6,27 +6,11 @@ Other packages add theirs with an entry point of the group `evals.metrics` that 
 import logging
 from collections.abc import Iterable
 from functools import cache
+from importlib import import_module
 from importlib.metadata import entry_points
 from inspect import isabstract
-from types import ModuleType
 
 from evals.errors import ConfigError, EvalsError, UnknownNameError, broken_plugin, load_plugin
-from evals.metrics import (
-    abstention,
-    answer,
-    checks,
-    citation,
-    citation_support,
-    claims,
-    generation,
-    passage,
-    performance,
-    qa,
-    ragas,
-    retrieval,
-    semantic,
-    squad,
-)
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.schemas.results import MetricGroup
 
@@ -81,30 +65,32 @@ def needs(cls: type[BaseMetric]) -> str:
 _log = logging.getLogger(__name__)
 
 
-_FAMILIES = (
-    retrieval,
-    passage,
-    generation,
-    answer,
-    checks,
-    squad,
-    qa,
-    ragas,
-    claims,
-    semantic,
-    citation,
-    citation_support,
-    abstention,
-    performance,
-)
+_FAMILIES = [
+    "retrieval",
+    "passage",
+    "generation",
+    "answer",
+    "checks",
+    "squad",
+    "qa",
+    "ragas",
+    "claims",
+    "semantic",
+    "citation",
+    "citation_support",
+    "abstention",
+    "performance",
+]
 """The modules of the metrics, in the order of tables."""
 
 
-def _defined_in(module: ModuleType) -> list[type[BaseMetric]]:
+def _defined_in(module: str) -> list[type[BaseMetric]]:
     """The metric classes of a module, in the order in which they stand there."""
-    classes = [each for each in vars(module).values() if isinstance(each, type) and issubclass(each, BaseMetric)]
-    own = [cls for cls in classes if cls.__module__ == module.__name__ and not cls.__name__.startswith("_")]
-    return [cls for cls in own if not isabstract(cls)]
+    found = vars(import_module(f"evals.metrics.{module}")).items()
+    classes = [
+        each for name, each in found if isinstance(each, type) and issubclass(each, BaseMetric) and name[0] != "_"
+    ]
+    return [cls for cls in classes if cls.__module__.endswith(f".{module}") and not isabstract(cls)]
 
 
 METRICS = tuple(

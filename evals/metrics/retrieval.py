@@ -16,7 +16,7 @@ class _Retrieval(BaseMetric):
     needs = frozenset({Need.GOLD, Need.CHUNKS})
 
     def measure(self, case: Sample) -> MetricResult:
-        return self.result_with(self.value(case), case.matches.evidence)
+        return self.result(self.value(case), **case.matches.evidence)
 
     @abstractmethod
     def value(self, case: Sample) -> float:

@@ -37,72 +37,8 @@ class CitedSource:
     sections: tuple[str, ...] = ()
 
 
-def cited_sources(
-    citations: Sequence[Citation],
-    chunks: Sequence[RetrievedChunk],
-    originals: Sequence[int],
-    base: int,
-    hits: Callable[[], Sequence[bool]],
-) -> list[CitedSource]:
-    """Resolve citations to distinct sources, in order of first citation.
-
-    Resolved by chunk id, else by index, else by document and section. A document, or a section of one, stands for all
-    its retrieved chunks, in whatever order they were retrieved. Sources cited twice count once.
-
-    Args:
-        citations: As the server gave them.
-        chunks: What was retrieved, in rank order.
-        originals: For each chunk the place of the first one that it repeats.
-        base: The number of the first chunk in the server's indices.
-        hits: Says for each chunk whether it holds gold; asked only where a citation stands for several.
-    """
-    sources: dict[object, CitedSource] = {}
-    for citation in citations:
-        places = tuple(dict.fromkeys(originals[place] for place in _places_of(citation, chunks, base)))
-        if not places:
-            key: object = (citation.chunk_id, citation.index, citation.document_id, citation.section)
-            sources.setdefault(key, CitedSource(None, sections=_named([citation.section])))
-        elif places not in sources:
-            held = [place for place in places if hits()[place]] if len(places) > 1 else []
-            sections = _named([citation.section]) or _named([chunks[place].section for place in places])
-            sources[places] = CitedSource(held[0] if held else places[0], places, sections)
-    return list(sources.values())
-
-
-def place_of(citation: Citation, chunks: Sequence[RetrievedChunk], base: int) -> int | None:
-    """The place of the first chunk that a citation points to: by chunk id, else by index, else by document and section.
-
-    Returns:
-        None where it points to no retrieved chunk.
-    """
-    return next(iter(_places_of(citation, chunks, base)), None)
-
-
-def _places_of(citation: Citation, chunks: Sequence[RetrievedChunk], base: int) -> list[int]:
-    """The places of the chunks that a citation points to: one, or all those of the document that it names."""
-    if citation.chunk_id is not None:
-        named = [place for place, chunk in enumerate(chunks) if chunk.chunk_id == citation.chunk_id]
-        return named if len(named) < 2 else [_the_one(citation, chunks, base, named)]
-    if citation.index is not None:
-        place = citation.index - base
-        return [place] if 0 <= place < len(chunks) else []
-    return [place for place, chunk in enumerate(chunks) if _names(citation, chunk)]
-
-
-def _the_one(citation: Citation, chunks: Sequence[RetrievedChunk], base: int, named: Sequence[int]) -> int:
-    """Of several chunks with the id of a citation, that of its index, else the first of its document, else the first.
-
-    Many servers count from 0 in each document.
-    """
-    if citation.index is not None and citation.index - base in named:
-        return citation.index - base
-    return next((place for place in named if same_document(chunks[place], citation.document_id)), named[0])
-
-
 def _names(citation: Citation, chunk: RetrievedChunk) -> bool:
-    if not same_document(chunk, citation.document_id):
-        return False
-    return citation.section is None or citation.section == chunk.section
+    return bool(same_document(chunk, citation.document_id)) and citation.section in {None, chunk.section}
 
 
 def _named(sections: Sequence[str | None]) -> tuple[str, ...]:
@@ -263,7 +199,12 @@ def numbers_of(mark: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(chain.from_iterable(ranges)))
 
 
-def without_citation_marks(text: str, possible: AbstractSet[int], cited: AbstractSet[int]) -> str:
+def without_citation_marks(
+    text: str,
+    possible: AbstractSet[int],
+    cited: AbstractSet[int],
+    other: Callable[[str], str] = lambda _numbers: "",
+) -> str:
     """The text without its citation marks, and without the blank before each.
 
     A mark counts where all its numbers are possible: "[1998]" stays. One that is glued to a word ("array[1]", but
@@ -273,19 +214,6 @@ def without_citation_marks(text: str, possible: AbstractSet[int], cited: Abstrac
         text: The answer.
         possible: The numbers that a chunk or a citation of the response can have; nothing is taken off without any.
         cited: Those that the response's list of citations holds.
-    """
-    return with_other_marks(text, possible, cited, lambda _numbers: "")
-
-
-def with_other_marks(
-    text: str, possible: AbstractSet[int], cited: AbstractSet[int], other: Callable[[str], str]
-) -> str:
-    """The text with something else for each of its citation marks.
-
-    Args:
-        text: The answer.
-        possible: As of `without_citation_marks`.
-        cited: As there.
         other: What stands for a mark with these numbers; where it is empty, the blank before the mark goes too.
     """
     if not possible:
@@ -339,7 +267,7 @@ class Sample:
     evidence: RunEvidence | None = None
     declining: JudgedAbstention = field(default_factory=JudgedAbstention)
     keeps_flagged: bool = False
-    lacks: dict[int, Lack | None] = field(default_factory=dict, init=False, repr=False, compare=False)
+    lacks: dict[object, Lack | None] = field(default_factory=dict, init=False, repr=False, compare=False)
     """By kind of metric, what is lacking where it has nothing to measure; kept by the metrics."""
 
     def __post_init__(self) -> None:
@@ -377,15 +305,8 @@ class Sample:
         By the server's own flag; else by the judge's word where it is there, else by the text rules. Where that is open
         (`abstention_open`), no value may follow from it.
         """
-        if not self.verdicts:
-            return self._declines_by_itself
         said = self.judges_word
-        return self._declines_by_itself if self.is_flagged or said is None else said
-
-    @derived
-    def _declines_by_itself(self) -> bool:
-        """Whether it declines by the server's own flag, or by the text rules."""
-        return self.is_flagged or self.reads_as_refusal
+        return self.is_flagged or self.reads_as_refusal if said is None else said
 
     @property
     def is_flagged(self) -> bool:
@@ -490,9 +411,50 @@ class Sample:
 
     @derived
     def cited(self) -> list[CitedSource]:
-        """The distinct cited sources, each with the chunks that it resolves to."""
-        listed, citations = self.listed, self.response.citations or []
-        return cited_sources(citations, listed.chunks, listed.original, self.citation_base, lambda: self.matches.hits)
+        """The distinct cited sources, each with the chunks that it resolves to, in order of first citation.
+
+        A document, or a section of one, stands for all its retrieved chunks, in whatever order they were retrieved.
+        """
+        sources: dict[object, CitedSource] = {}
+        for citation in self.response.citations or []:
+            places = tuple(dict.fromkeys(self.listed.original[place] for place in self._places_of(citation)))
+            key = places or (citation.chunk_id, citation.index, citation.document_id, citation.section)
+            if key not in sources:
+                sections = _named([citation.section]) or _named([self.listed.chunks[place].section for place in places])
+                sources[key] = CitedSource(self._first_with_gold(places), places, sections)
+        return list(sources.values())
+
+    def _first_with_gold(self, places: Sequence[int]) -> int | None:
+        if len(places) < 2:
+            return next(iter(places), None)
+        return next((place for place in places if self.matches.hits[place]), places[0])
+
+    def place_of(self, citation: Citation) -> int | None:
+        """The place of the first retrieved chunk that a citation points to; None where it points to none.
+
+        By chunk id, else by index, else by document and section.
+        """
+        return next(iter(self._places_of(citation)), None)
+
+    def _places_of(self, citation: Citation) -> list[int]:
+        """The places of the chunks that a citation points to: one, or all those of the document that it names."""
+        chunks, at = self.listed.chunks, (citation.index or 0) - self.citation_base
+        if citation.chunk_id is not None:
+            named = [place for place, chunk in enumerate(chunks) if chunk.chunk_id == citation.chunk_id]
+            return named if len(named) < 2 else [self._the_one(citation, at, named)]
+        if citation.index is not None:
+            return [at] if 0 <= at < len(chunks) else []
+        return [place for place, chunk in enumerate(chunks) if _names(citation, chunk)]
+
+    def _the_one(self, citation: Citation, at: int, named: Sequence[int]) -> int:
+        """Of several chunks with one id that of the index, else the first of the document, else the first.
+
+        Many servers count from 0 in each document.
+        """
+        if citation.index is not None and at in named:
+            return at
+        chunks = self.listed.chunks
+        return next((place for place in named if same_document(chunks[place], citation.document_id)), named[0])
 
     @derived
     def cited_golds(self) -> Mapping[int, Mapping[int, str]]:

@@ -16,8 +16,6 @@ from evals.schemas.dataset import EvalQuestion
 from evals.schemas.results import MetricGroup, MetricResult
 from evals.text.sentences import sentences
 
-_NOTHING_LOADED = "no model that compares texts is loaded"
-
 
 class _Semantic(Comparing, BaseMetric):
     """What the semantic metrics share: when they have a value without a model, and when none at all."""
@@ -44,25 +42,18 @@ class _Semantic(Comparing, BaseMetric):
         return semantics.scorer if semantics else None
 
     def measure(self, case: Sample) -> MetricResult:
-        tool = self.tool(case)
-        if tool is None:
-            return self.undefined(self.why_lacking(case))
         settled = self.settled(case)
-        return self.compare(case, tool) if settled is None else settled
+        return self.compare(case, self.tool(case)) if settled is None else settled
 
     def unavailable(self, case: Sample) -> str | None:
-        return self.why_lacking(case) if self.tool(case) is None else None
-
-    def why_lacking(self, case: Sample) -> str:
-        """Why the model is not there."""
+        if self.tool(case) is not None:
+            return None
         semantics = self.semantics_for(case)
-        return (semantics.reason if semantics else None) or _NOTHING_LOADED
+        return (semantics.reason if semantics else None) or "no model that compares texts is loaded"
 
     def is_open(self, case: Sample) -> bool:
         """Whether something needs to be compared."""
-        if case.response.error is not None or self.not_applicable_to(case.question) or self._lacking(case.response):
-            return False
-        return self.settled(case) is None
+        return self._applies(case) and self.settled(case) is None
 
 
 class _AgainstExpected(_Semantic):
@@ -167,15 +158,15 @@ class SentenceCoverage(_Semantic):
         if not all(map(isfinite, scores)):
             return self.undefined(_NOT_FINITE)
         best: dict[str, tuple[float, str]] = {}
-        for (sentence, key), score in zip(pairs, scores, strict=True):
-            if key not in best or _within_one(score) > best[key][0]:
-                best[key] = (_within_one(score), sentence)
+        for (sentence, key), score in zip(pairs, map(_within_one, scores), strict=True):
+            if key not in best or score > best[key][0]:
+                best[key] = (score, sentence)
         threshold = (self.semantics_for(case) or Semantics()).coverage_threshold
-        value = min(score for score, _ in best.values())
+        failed = [key for key, (score, _) in best.items() if score < threshold]
         return self.result(
-            value,
-            **_adequacy(adequate=value >= threshold),
-            failed=[key for key, (score, _) in best.items() if score < threshold],
+            min(score for score, _ in best.values()),
+            **_adequacy(adequate=not failed),
+            failed=failed,
             key_sentences=[{"text": key, "score": score, "best": said} for key, (score, said) in best.items()],
             threshold=threshold,
             scorer=tool.name,

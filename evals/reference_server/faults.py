@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -155,7 +156,7 @@ class FaultMiddleware:
             await self._app(scope, receive, send)
 
     async def _query(self, scope: Scope, receive: Receive, send: Send) -> None:
-        body = await _read_body(receive)
+        body = await Request(scope, receive).body()
         question = _question(body)
         active = [switch for switch in self._switches if not _is_of_route(switch) and switch.takes(question)]
         for switch in active:
@@ -214,15 +215,6 @@ async def _close(scope: Scope, receive: Receive) -> None:
 async def _disconnect(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
-
-
-async def _read_body(receive: Receive) -> bytes:
-    chunks: list[bytes] = []
-    while True:
-        message = await receive()
-        chunks.append(message.get("body", b""))
-        if not message.get("more_body", False):
-            return b"".join(chunks)
 
 
 def _question(body: bytes) -> str:

@@ -6,7 +6,7 @@ import math
 import re
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import import_module
@@ -48,7 +48,6 @@ class Document:
 
     id: str
     file_name: str
-    content_hash: str
     file_size_bytes: int
     uploaded_at: str
     chunks: tuple[Chunk, ...]
@@ -101,7 +100,6 @@ def read_document(content: bytes, file_name: str, max_words: int) -> Document:
     return Document(
         id=document_id(file_name),
         file_name=file_name,
-        content_hash=hashlib.sha256(content).hexdigest(),
         file_size_bytes=len(content),
         uploaded_at=datetime.now(UTC).isoformat(),
         chunks=chunks,
@@ -228,40 +226,26 @@ class DocumentStore:
     def __init__(self) -> None:
         """Start with no documents."""
         self._documents: dict[str, Document] = {}
-        self._indexed: tuple[dict[str, Document], ChunkIndex] | None = None
-        self._changing = threading.Lock()
-        self._building = threading.Lock()
+        self._index: ChunkIndex | None = None
+        self._lock = threading.RLock()
 
     def put(self, documents: Iterable[Document]) -> None:
         """Add documents; each replaces an earlier one of the same file name."""
-        with self._changing:
-            self._documents = {**self._documents, **{document.id: document for document in documents}}
-
-    def delete(self, document_id: str) -> Document | None:
-        """Remove a document and return it, or None when there is none of that id."""
-        with self._changing:
-            others = dict(self._documents)
-            document = others.pop(document_id, None)
-            if document is not None:
-                self._documents = others
-            return document
+        with self._lock:
+            self._documents.update({document.id: document for document in documents})
+            self._index = None
 
     def documents(self) -> list[Document]:
         """All documents, by file name."""
-        return _by_name(self._documents)
+        with self._lock:
+            return sorted(self._documents.values(), key=lambda document: document.file_name)
 
     def index(self) -> ChunkIndex:
         """The index over the current documents, built anew only if they changed."""
-        with self._building:
-            current = self._documents  # never changed, only replaced
-            if self._indexed is None or self._indexed[0] is not current:
-                chunks = [chunk for document in _by_name(current) for chunk in document.chunks]
-                self._indexed = (current, ChunkIndex(chunks))
-            return self._indexed[1]
-
-
-def _by_name(documents: Mapping[str, Document]) -> list[Document]:
-    return sorted(documents.values(), key=lambda document: document.file_name)
+        with self._lock:
+            if self._index is None:
+                self._index = ChunkIndex([chunk for document in self.documents() for chunk in document.chunks])
+            return self._index
 
 
 # Answers: sentences from the best chunks, or an abstention.

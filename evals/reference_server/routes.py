@@ -4,9 +4,9 @@ import asyncio
 import logging
 import time
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, UploadFile
 from pydantic import AfterValidator, BaseModel, Field
@@ -29,16 +29,9 @@ _log = logging.getLogger(__name__)
 
 Json = dict[str, Any]
 
-T = TypeVar("T")
-
 MEGABYTE = 1024 * 1024
 
-KEPT_BATCHES = 1000
-"""Of so many batches the status can be asked; of the others that are done it is forgotten."""
-
 _EXCERPT_LENGTH = 200
-
-SortBy = Literal["name", "file_name", "file_type", "chunks", "uploaded_at", "file_size_bytes"]
 
 
 def _sendable(text: str) -> str:
@@ -56,24 +49,9 @@ class QueryRequest(BaseModel):
 
     query: Text = Field(min_length=1)
     session_id: Text | None = None
-    is_temporary: bool = False
     include_chunks: bool = False
     top_k: int | None = Field(default=None, ge=1, le=100)
     """How many chunks to retrieve; the server's own number where None. An addition of this server."""
-
-
-class FileToCheck(BaseModel):
-    """A file that a client may upload; ``hash`` is the SHA-256 of its bytes in hex."""
-
-    filename: Text
-    size: int | None = None
-    hash: Text | None = None
-
-
-class DuplicateCheck(BaseModel):
-    """Body of POST /documents/check-duplicates."""
-
-    files: list[FileToCheck]
 
 
 class UploadQueue:
@@ -93,7 +71,6 @@ class UploadQueue:
         fresh = {"status": "pending", "total_chunks": 0, "completed_chunks": 0, "error": None}
         tasks = {key: {"filename": name, **fresh} for key, (name, _) in zip(ids, files, strict=True)}
         self._batches[batch_id] = tasks
-        self._forget_old()
         running = asyncio.create_task(self._process(list(tasks.values()), files))
         self._running.add(running)
         running.add_done_callback(self._running.discard)
@@ -107,14 +84,6 @@ class UploadQueue:
             return None
         completed = sum(task["status"] == "completed" for task in tasks.values())
         return {"batch_id": batch_id, "total": len(tasks), "completed": completed, "tasks": tasks}
-
-    def _forget_old(self) -> None:
-        """Drop the oldest batches where there are too many, but none that is not done."""
-        while len(self._batches) > KEPT_BATCHES:
-            oldest = next(iter(self._batches))
-            if any(task["status"] in {"pending", "processing"} for task in self._batches[oldest].values()):
-                return
-            del self._batches[oldest]
 
     async def _process(self, tasks: Sequence[Json], files: Sequence[tuple[str, bytes]]) -> None:
         async with self._turn:
@@ -135,7 +104,7 @@ class UploadQueue:
 
 
 def document_router(settings: Settings, store: DocumentStore) -> APIRouter:
-    """The routes that change and list documents."""
+    """The routes that take and list documents."""
     router = APIRouter()
     queue = UploadQueue(store, settings.chunk_words)
 
@@ -158,34 +127,17 @@ def document_router(settings: Settings, store: DocumentStore) -> APIRouter:
     @router.get("/tasks/{batch_id}/status")
     async def batch_status(batch_id: str) -> Json:
         """How far an upload has come."""
-        return _found(queue.status(batch_id), f"batch {batch_id}")
+        found = queue.status(batch_id)
+        if found is None:
+            raise HTTPException(404, f"There is no batch {batch_id}.")
+        return found
 
     @router.get("/documents")
-    def documents(sort_by: SortBy = "uploaded_at", sort_order: Literal["asc", "desc"] = "desc") -> Json:
+    def documents() -> Json:
         """All stored documents."""
-        listed = [_info(document) for document in store.documents()]
-        field = "file_name" if sort_by == "name" else sort_by
-        return {"documents": sorted(listed, key=lambda one: one[field], reverse=sort_order == "desc")}
-
-    @router.delete("/documents/{document_id}")
-    def delete(document_id: str) -> Json:
-        """Remove one document."""
-        document = _found(store.delete(document_id), f"document {document_id}")
-        return {"status": "success", "deleted_chunks": len(document.chunks)}
-
-    @router.post("/documents/check-duplicates")
-    def check_duplicates(request: DuplicateCheck) -> Json:
-        """Which of the files are already here."""
-        stored = store.documents()
-        return {"results": {file.filename: _look_up(file, stored) for file in request.files}}
+        return {"documents": [_info(document) for document in store.documents()]}
 
     return router
-
-
-def _found(found: T | None, what: str) -> T:
-    if found is None:
-        raise HTTPException(404, f"There is no {what}.")
-    return found
 
 
 def _problem(name: str, size: int, settings: Settings) -> str | None:
@@ -199,24 +151,6 @@ def _problem(name: str, size: int, settings: Settings) -> str | None:
 def _info(document: Document) -> Json:
     fields = ("id", "file_name", "file_type", "chunks", "uploaded_at", "file_size_bytes")
     return {name: getattr(document, name) for name in fields} | {"chunks": len(document.chunks)}
-
-
-def _look_up(file: FileToCheck, stored: Iterable[Document]) -> Json:
-    """The first stored document with the same content, or, where no hash is given, with the same name and size."""
-    if file.hash is not None:
-        known, same = file.hash.lower(), "content"
-        found = (document for document in stored if document.content_hash == known)
-    else:
-        named, same = (file.filename, file.size), "name and size"
-        found = (document for document in stored if (document.file_name, document.file_size_bytes) == named)
-    document = next(found, None)
-    return {
-        "filename": file.filename,
-        "exists": document is not None,
-        "document_id": document and document.id,
-        "existing_filename": document and document.file_name,
-        "reason": document and f"A document with the same {same} exists.",
-    }
 
 
 def info_router(settings: Settings) -> APIRouter:

@@ -5,10 +5,9 @@ import socket
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from secrets import compare_digest
-from threading import Lock
 from types import TracebackType
 from typing import Any
 
@@ -22,12 +21,10 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evals.errors import ConfigError, EvalsError, RunNotFoundError, UnknownNameError
-from evals.report import page as assets
-from evals.report.document import RunsPage
+from evals.report import document as assets
+from evals.report.document import RunsPage, packed
 from evals.report.folder import HeldRun, LiveRuns, RunsFolder
-from evals.report.labelling import GivenLabel, LabelDesk, verdict_and_comment
-from evals.report.page import packed
-from evals.report.review import LabelTakenError
+from evals.report.review import GivenLabel, LabelDesk, LabelTakenError, verdict_and_comment
 from evals.report.templates import render
 from evals.text.yaml_files import first_problem
 
@@ -46,7 +43,7 @@ class HeldPage:
         runs: The first is the one that the others are set against.
     """
 
-    def __init__(self, runs: Sequence[HeldRun]) -> None:
+    def __init__(self, runs: tuple[HeldRun, ...]) -> None:
         self.runs = runs
         self.page = RunsPage([run.measured for run in runs])
         self._shared: dict[str, bytes] = {}
@@ -93,8 +90,7 @@ class HeldPages:
 
     def __init__(self, folder: RunsFolder) -> None:
         self._folder = folder
-        self._held: dict[str, HeldPage] = {}
-        self._lock = Lock()
+        self._page = lru_cache(_HELD)(HeldPage)
 
     def page(self, text: str) -> HeldPage:
         """The page of some runs.
@@ -110,14 +106,7 @@ class HeldPages:
         ids = text.split(",")
         if len(ids) > _MOST_RUNS or len(set(ids)) < len(ids):
             raise ConfigError(f"a page shows up to {_MOST_RUNS} runs, each once")
-        runs = [self._folder.measured(one) for one in ids]
-        with self._lock:
-            known = self._held.pop(text, None)
-            is_same = known is not None and all(one is other for one, other in zip(known.runs, runs, strict=True))
-            self._held[text] = page = known if known is not None and is_same else HeldPage(runs)
-            for stale in list(self._held)[:-_HELD]:
-                del self._held[stale]
-            return page
+        return self._page(tuple(map(self._folder.measured, ids)))
 
 
 def _view(root: str, script: str, labelling: str, *, title: str, head: str = "", runs: str = "") -> str:

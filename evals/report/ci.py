@@ -8,9 +8,19 @@ from itertools import islice
 from evals.compare.models import Comparison, RunComparison
 from evals.compare.pairing import SavedRun
 from evals.metrics.registry import known_metric
-from evals.report.compared import counts_of, pair_difference, pair_values, signed
-from evals.report.markdown import PARTS, run_head, scorecard_table, to_markdown
-from evals.report.templates import escape, macros, within
+from evals.report.compared import (
+    TONES,
+    change_facts,
+    pair_cells,
+    pair_difference,
+    pair_values,
+    signed,
+    sum_of,
+    worst_first,
+)
+from evals.report.markdown import run_head, table_lines, to_markdown
+from evals.report.parts import GATE_TONES, TableRow, TextTable, scorecard_table
+from evals.report.templates import code, escape, macros, within
 from evals.report.wording import one_line
 from evals.schemas.results import EvalRun
 from evals.schemas.run_parts import GateOutcome
@@ -190,10 +200,6 @@ _HEAD_SHARE, _GATE_SHARE, _MOVED_SHARE, _CARD_SHARE = 8_000, 16_000, 16_000, 10_
 
 _MOST_CHANGES = 20
 
-_MOST_VALUES = 3
-
-_ORDER = ("worse", "changed", "better")
-
 
 def to_comment(ended: CommandEnd) -> str:
     """The marker, how the command ended, gates, what moved, folded details; at most 65,536 characters."""
@@ -207,7 +213,8 @@ def to_summary(ended: CommandEnd) -> str:
     """
     if not ended.made or len(ended.runs) != 1:
         return _cut(_comment(ended, LIMIT - len(_MORE)))
-    return f"{_ending(ended)}{''.join(_gates(ended))}{''.join(to_markdown(ended.runs[0].measured))}"
+    ending = macros().ending(ended.problem, ended.remarks)
+    return f"{ending}{''.join(_gates(ended))}{''.join(to_markdown(ended.runs[0].measured))}"
 
 
 def _cut(text: str) -> str:
@@ -218,49 +225,59 @@ def _comment(ended: CommandEnd, room: int) -> str:
     """Sections in the order of their weight, each within its share; the last ones take the room that is left."""
     text = "" if ended.runs or ended.beside is not None else "### Evaluation\n\n"
     text += within(_HEAD_SHARE, (run_head(each.run) for each in ended.runs), "\n… and more runs\n\n")
-    text += _ending(ended)
-    text += within(_GATE_SHARE, _gates(ended), "| … | | | |\n\n")
+    text += str(macros().ending(ended.problem, ended.remarks))
+    text += within(_GATE_SHARE, _gates(ended), "| … |\n\n")
     if ended.beside is not None:
         text += "" if ended.runs else "### Comparison\n\n"
-        text += within(_MOVED_SHARE, _moved(ended.beside.comparison), "| … | | | | | | | |\n\n")
+        text += within(_MOVED_SHARE, _moved(ended.beside.comparison), "| … |\n\n")
     for title, lines, part in _folded(ended):
-        text += _fold(title, lines, min(part, room - len(text)))
+        head, end, more = f"<details>\n<summary>{title}</summary>\n\n", "\n</details>\n\n", "… and more\n"
+        left = min(part, room - len(text)) - len(head) - len(end)
+        text += f"{head}{within(left, lines, more)}{end}" if left > len(more) else ""
     return text
-
-
-def _ending(ended: CommandEnd) -> str:
-    """What the command ended by, and what to know beside."""
-    return str(macros(PARTS).ending(ended.problem, ended.remarks))
 
 
 def _gates(ended: CommandEnd) -> Iterator[str]:
     """The lines of a table of gates for each run that has some."""
     for each in ended.runs:
-        name = each.run.name if len(ended.runs) > 1 else ""
-        yield from macros(PARTS).gates(each.gates, name, MOST_GATES).splitlines(keepends=True)
+        if each.gates:
+            lines = sorted(each.gates, key=lambda gate: gate.outcome == "met")
+            rows = [TableRow((one.gate, one.outcome, one.message), GATE_TONES[one.outcome]) for one in lines]
+            met = sum(gate.outcome == "met" for gate in each.gates)
+            name = f"{escape(each.run.name, 100)}:\n\n" if len(ended.runs) > 1 else ""
+            yield f"{name}**Gates: {met} of {len(rows)} met**\n\n"
+            columns = ("gate", "outcome", "why")
+            yield from table_lines(TextTable(columns, rows[:MOST_GATES], words=columns))
+            yield f"| … and {len(rows) - MOST_GATES} more |\n\n" if len(rows) > MOST_GATES else "\n"
 
 
-def _moved(comparison: Comparison) -> list[str]:
-    """The lines of a table of the metrics that moved, regressions first, for each run beside the baseline."""
-    runs = []
-    for one in comparison.against:
-        moved = [pair for pair in one.pairs if pair.verdict in _ORDER]
-        moved.sort(key=lambda pair: (_ORDER.index(pair.verdict), not pair.is_of_quality))
-        runs.append((one, _sum(one), moved))
+def _moved(comparison: Comparison) -> Iterator[str]:
+    """For each run beside the baseline the metrics that moved or have no value any more, regressions first."""
     names = {head.id: head.name for head in comparison.runs}
-    text: str = macros(PARTS).moved(runs, names, [*comparison.warnings, *comparison.differences])
-    return text.splitlines(keepends=True)
+    for one in comparison.against:
+        baseline = f"the baseline {code(one.baseline)} ({escape(names[one.baseline], 60)})"
+        common = counted(one.common, "common question")
+        yield f"**{sum_of(one, code(one.run), baseline)}**, over {common}\n\n"
+        rows = _moved_rows(one)
+        if rows:
+            columns = ["metric", "baseline", "now", "difference", "interval", "p", "n", "it is"]
+            yield from table_lines(TextTable(columns, rows, words=columns[-1:]))
+            yield "\n"
+    remarks = [*comparison.warnings, *comparison.differences][:_MOST_WARNINGS]
+    yield from (f"- {escape(remark)}\n" for remark in remarks)
+    yield "\n" if remarks else ""
 
 
-def _sum(one: RunComparison) -> str:
-    found = counts_of(one)
-    if not found:
-        return f"nothing could be tested over {counted(one.common, 'common question')}"
-    kinds = sorted(found, key=lambda kind: _ORDER.index(kind) if kind in _ORDER else len(_ORDER))
-    told = [f"{found[kind]} {kind}" for kind in kinds]
-    told += [f"{counted(len(one.vanished), 'metric')} without a value now"] if one.vanished else []
-    of_all = f"{counted(sum(found.values()), 'metric')} over {counted(one.common, 'common question')}"
-    return f"{', '.join(told)} ({of_all})"
+def _moved_rows(one: RunComparison) -> list[TableRow]:
+    gone = ([each.name, "", f"none: {each.reason}", "", "", "", str(each.n), "gone"] for each in one.vanished)
+    moved = sorted((pair for pair in one.pairs if pair.verdict in TONES), key=worst_first)
+    return [
+        *(TableRow(cells, "bad") for cells in gone),
+        *(TableRow([pair_cells(pair)[0].rstrip("*"), *pair_cells(pair)[1:]], TONES[pair.verdict]) for pair in moved),
+    ]
+
+
+_MOST_WARNINGS = 10
 
 
 def _folded(ended: CommandEnd) -> Iterator[tuple[str, Iterable[str], int]]:
@@ -274,14 +291,7 @@ def _folded(ended: CommandEnd) -> Iterator[tuple[str, Iterable[str], int]]:
     for each in ended.runs:
         if not each.run.is_unscored:
             name = f" of {escape(each.run.name, 60)}" if len(ended.runs) > 1 else ""
-            yield f"scorecard{name}", scorecard_table(each.run), _CARD_SHARE
-
-
-def _fold(title: str, lines: Iterable[str], room: int) -> str:
-    """A title that opens to lines, as many as there is room for; nothing where there is room for none."""
-    head, end, more = f"<details>\n<summary>{title}</summary>\n\n", "\n</details>\n\n", "… and more\n"
-    left = room - len(head) - len(end)
-    return f"{head}{within(left, lines, more)}{end}" if left > len(more) else ""
+            yield f"scorecard{name}", table_lines(scorecard_table(each.run)), _CARD_SHARE
 
 
 def _changes(one: RunComparison, baseline: SavedRun, saved: SavedRun) -> Iterator[str]:
@@ -292,10 +302,7 @@ def _changes(one: RunComparison, baseline: SavedRun, saved: SavedRun) -> Iterato
         {record.question.id: record for record in run.records if record.question.id in ids} for run in (baseline, saved)
     )
     for change in shown:
-        moved = [f"{name} {first:.2f} → {last:.2f}" for name, (first, last) in change.moved.items()][:_MOST_VALUES]
-        facts = ", ".join([*([change.note] if change.note else []), *moved])
         key, shift = change.question_id, signed(change.change, "ratio")
-        yield macros(PARTS).change(change, shift, facts, before.get(key), after.get(key))
-    rest = len(one.lost) - len(shown)
-    if rest > 0:
-        yield f"… and {rest} more: `evals compare` lists them all, as JSON.\n"
+        yield macros().change(change, shift, change_facts(change), before.get(key), after.get(key))
+    if len(one.lost) > len(shown):
+        yield f"… and {len(one.lost) - len(shown)} more: `evals compare` lists them all, as JSON.\n"

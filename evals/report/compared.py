@@ -1,9 +1,8 @@
-"""A comparison in words, the same wherever it is shown."""
+"""A comparison in words and tables, the same wherever it is shown."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
-from string import ascii_uppercase
 
 from evals.compare.models import (
     Comparison,
@@ -12,52 +11,56 @@ from evals.compare.models import (
     MetricPair,
     MetricRow,
     ParetoReport,
+    QuestionChange,
     RunComparison,
     RunHead,
     Verdict,
 )
-from evals.report.wording import arrow, bounded, difference_end, level, size_of_difference
+from evals.report.parts import TableRow, TextTable, Tone, labels_of
+from evals.report.wording import DIFFERENCE_DIGITS, bounded, interval_end, level, named, number
 from evals.text.numbers import counted
 
-# Differences between runs as people read them, the same wherever they are shown.
+# Values and differences.
 
 
 def signed(difference: float, unit: str) -> str:
     """A difference with its sign; equal values have none."""
-    return _sign(difference) + size_of_difference(abs(difference), unit)
+    return _sign(difference) + number(abs(difference), unit, DIFFERENCE_DIGITS)
 
 
-def pair_values(pair: "MetricPair") -> list[str]:
+def _sign(difference: float) -> str:
+    return "+" if difference > 0 else "−" if difference < 0 else ""
+
+
+def pair_values(pair: MetricPair) -> list[str]:
     """The values of either run; with ≥ where one is a lower bound."""
     values = zip((pair.first, pair.last), pair.at_least, strict=True)
     return [bounded(value, pair.unit, at_least=at_least) for value, at_least in values]
 
 
-def row_values(row: "MetricRow") -> list[str]:
+def row_values(row: MetricRow) -> list[str]:
     """The values of all runs; with ≥ where one is a lower bound."""
-    return [
-        bounded(value, row.unit, at_least=at_least)
-        for value, at_least in zip_longest(row.values, row.at_least, fillvalue=False)
-    ]
+    values = zip_longest(row.values, row.at_least, fillvalue=False)
+    return [bounded(value, row.unit, at_least=at_least) for value, at_least in values]
 
 
-def pair_difference(pair: "MetricPair") -> str:
+def pair_difference(pair: MetricPair) -> str:
     """The difference with its sign: a bound where one of the values is one, a dash where both are."""
     sign = {(False, True): "≥ ", (True, False): "≤ "}.get(pair.at_least, "")
     return "–" if all(pair.at_least) else f"{sign}{signed(pair.difference, pair.unit)}"
 
 
-def difference_interval(pair: "MetricPair") -> str:
+def difference_interval(pair: MetricPair) -> str:
     """The interval of a difference, from end to end; a dash for none.
 
     An end that is so near to 0 that its digits would say 0 is <0 or >0.
     """
     if pair.interval is None:
         return "–"
-    nothing = difference_end(0.0, pair.unit)
+    nothing = interval_end(0.0, pair.unit, DIFFERENCE_DIGITS)
     ends = []
     for end in pair.interval:
-        shown = difference_end(abs(end), pair.unit)
+        shown = interval_end(abs(end), pair.unit, DIFFERENCE_DIGITS)
         ends.append(f"{'<' if end < 0 else '>'}0" if shown == nothing and end else _sign(end) + shown)
     return " … ".join(ends)
 
@@ -69,50 +72,109 @@ def probability(value: float | None) -> str:
     return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def _sign(difference: float) -> str:
-    return "+" if difference > 0 else "−" if difference < 0 else ""
+# Tables: two runs with all that is known of each difference, many with the verdict on each against the first.
 
-
-# Which runs are better than which on what, in words.
-
-
-def dominance_lines(report: ParetoReport, label_of: Mapping[str, str]) -> Iterator[str]:
-    """A line a run and another that it is better than; one line where no run is."""
-    for one in report.dominance:
-        ties = f"; undecided on {', '.join(one.undecided)}" if one.undecided else ""
-        better = [_gain(one, name, report) for name in one.better_on]
-        yield f"{label_of[one.run]} is better than {label_of[one.over]} on {', '.join(better)}{ties}"
-    if not report.dominance:
-        yield "no run dominates another beyond chance; objectives without a verdict are ties"
-
-
-def _gain(one: Dominance, objective: str, report: ParetoReport) -> str:
-    """An objective, by how much a run is better on it, and over how many questions of the two."""
-    pairs = (test for test in report.tests if {test.first, test.last} == {one.run, one.over})
-    test = next(test for test in pairs if test.objective == objective)
-    unit = report.units[objective] if len(report.fed_by[objective]) == 1 else "ratio"
-    return f"{objective} (by {size_of_difference(abs(test.gain or 0.0), unit)}, n {test.n})"
-
-
-def front_by_values(report: ParetoReport, label_of: Mapping[str, str]) -> str:
-    """The front without regard to error."""
-    named = ", ".join(label_of[run_id] for run_id in report.front_by_values)
-    return f"front by values alone, as if they were without error: {named or 'empty'}"
-
+TONES: dict[Verdict, Tone] = {"worse": "bad", "changed": "doubtful", "better": "good"}
+"""The verdicts that say that a metric moved, the worst first."""
 
 _KINDS: tuple[Verdict, ...] = ("better", "worse", "changed", "equivalent", "identical", "not established")
 
-STAR = "*: the primary metric of its group, which is tested first"
+
+def comparison_table(comparison: Comparison, labels: Sequence[str]) -> TextTable:
+    """The metrics of two runs or more; of two, those that moved first."""
+    first, *others = labels
+    if len(others) == 1:
+        columns = ["metric", first, others[0], f"{others[0]} − {first}", "interval", "p", "n", f"{others[0]} is"]
+        pairs = sorted(comparison.against[0].pairs, key=worst_first)
+        rows = [TableRow(pair_cells(pair), TONES.get(pair.verdict, "")) for pair in pairs]
+        return TextTable(columns, rows, "What moved", columns[-1:])
+    against = [f"{label} against {first}" for label in others]
+    rows = [_row_of(row, comparison.against) for row in comparison.metrics]
+    return TextTable(["metric", *labels, "n", *against], rows, "Metrics", against)
 
 
-def legend(label: str, baseline: str) -> list[str]:
-    """What the columns of a table of two runs are."""
+def _row_of(row: MetricRow, against: Sequence[RunComparison]) -> TableRow:
+    verdicts = {pair.verdict for one in against for pair in one.pairs if pair.name == row.name}
+    tone: Tone = next((tone for verdict, tone in TONES.items() if verdict in verdicts), "")
+    said = [_said_of(row, one) for one in against]
+    return TableRow([named(row.name, row.higher_is_better), *row_values(row), str(row.n), *said], tone)
+
+
+def worst_first(pair: MetricPair) -> int:
+    """Where a metric stands: what got worse, then what got better or changed, then the rest as it was."""
+    return {"worse": 0 if pair.is_of_quality else 1, "better": 2, "changed": 3}.get(pair.verdict, 4)
+
+
+def pair_cells(pair: MetricPair) -> list[str]:
+    """Name, value in either run, difference, its interval, p, n and verdict."""
     return [
-        f"interval: of {label} − {baseline}; it leaves out 0 exactly where a difference is established",
+        named(pair.name, pair.higher_is_better) + ("*" if pair.primary else ""),
+        *pair_values(pair),
+        pair_difference(pair),
+        difference_interval(pair),
+        probability(pair.q),
+        str(pair.n),
+        pair.verdict if pair.questions_for_seen is None else f"{pair.verdict} (n ≈ {pair.questions_for_seen:,})",
+    ]
+
+
+def _said_of(row: MetricRow, one: RunComparison) -> str:
+    """The verdict on a run, with its own values and n where it is over other questions than those of the row."""
+    pair = next((pair for pair in one.pairs if pair.name == row.name), None)
+    if pair is None:
+        return "no value any more" if row.name in {metric.name for metric in one.vanished} else "–"
+    if pair.n == row.n:  # the questions of the row are among those of the pair: as many are the same ones
+        return pair.verdict
+    return f"{pair.verdict}: {' → '.join(pair_values(pair))}, n {pair.n}"
+
+
+def legend(comparison: Comparison, labels: Sequence[str]) -> list[str]:
+    """What the columns of the table are; of two runs, how metrics were tested and what could have been shown too."""
+    first, one = labels[0], comparison.against[0]
+    if len(labels) > 2:
+        shared = ", ".join(f"{label} {one.common}" for label, one in zip(labels[1:], comparison.against, strict=True))
+        return [
+            f"{', '.join(labels)} and n: over the questions with a value in every run that has the metric",
+            f"verdicts: over the questions that a run shares with {first} ({shared}); where these are more, the two "
+            "values that the verdict is on, and their n, stand behind it",
+        ]
+    own = labels[1]
+    starred = any(pair.primary for pair in one.pairs)
+    return [
+        f"{first}, {own}: the metric in each run, over the n questions with a value in both",
+        f"interval: of {own} − {first}; it leaves out 0 exactly where a difference is established",
         "p: how easily chance makes such a difference, adjusted for the other metrics; it is established by p < 0.05",
         "identical: no question differs; equivalent: the interval lies within 0.03 of the metric's range; not "
         "established: they differ, the evidence is too weak, and about n questions would do",
+        *(["*: the primary metric of its group, which is tested first"] if starred else []),
+        *_levels_of(one),
+        *_reach_of(one),
     ]
+
+
+def _levels_of(one: RunComparison) -> Iterator[str]:
+    """At which level each metric was tested that may have a verdict: its interval has that confidence."""
+    levels: dict[str, list[str]] = {}
+    for pair in one.pairs:
+        if pair.level is not None and pair.reason is None and pair.verdict != "identical":
+            levels.setdefault(f"{pair.level:.2g}", []).append(pair.name)
+    if levels:
+        yield "tested at: below this p, not adjusted, a metric has its verdict; all share 0.05"
+    yield from (f"tested at {level}: {', '.join(names)}" for level, names in levels.items())
+
+
+def _reach_of(one: RunComparison) -> Iterator[str]:
+    """What the comparison could have shown on the primary metrics."""
+    for pair in one.pairs:
+        if pair.primary and pair.smallest_difference is not None:
+            needed = pair.questions_needed
+            more = f"; one of 5 % of its range takes {counted(needed, 'question')}" if needed else ""
+            smallest = number(pair.smallest_difference, pair.unit, DIFFERENCE_DIGITS)
+            had = counted(pair.n, "question")
+            yield f"{pair.name}: with {had} a difference of {smallest} is found 4 times in 5{more}"
+
+
+# What to know of a comparison: which runs, what to beware of, and what it comes to.
 
 
 def label_runs(comparison: Comparison) -> list[str]:
@@ -120,12 +182,7 @@ def label_runs(comparison: Comparison) -> list[str]:
     return labels_of(len(comparison.runs))
 
 
-def labels_of(count: int) -> list[str]:
-    """So many letters; numbers where these are not enough."""
-    return list(ascii_uppercase[:count]) if count <= len(ascii_uppercase) else [str(n + 1) for n in range(count)]
-
-
-def facts_of(run: RunHead) -> list[str]:
+def run_facts(run: RunHead) -> list[str]:
     """When a run was made, how it ended, and under which conditions."""
     status = run.status if run.scored else "unfinished"
     facts = [f"{run.created_at:%Y-%m-%d %H:%M}", status, counted(run.question_count, "question")]
@@ -137,7 +194,7 @@ def warnings_of(comparison: Comparison) -> list[str]:
     """What to beware of: of the runs, of metrics that are gone, and of what the comparison is about."""
     gone, about = [], []
     for one in comparison.against:
-        for reason, names in by_reason((metric.name, metric.reason) for metric in one.vanished).items():
+        for reason, names in _by_reason((metric.name, metric.reason) for metric in one.vanished).items():
             gone.append(f"no value any more in {one.run} ({reason}): {', '.join(names)}")
         if comparison.primary in {metric.name for metric in one.vanished}:
             about.append(
@@ -147,7 +204,7 @@ def warnings_of(comparison: Comparison) -> list[str]:
     return [*comparison.warnings, *gone, *about]
 
 
-def by_reason(facts: Iterable[tuple[str, str | None]]) -> dict[str, list[str]]:
+def _by_reason(facts: Iterable[tuple[str, str | None]]) -> dict[str, list[str]]:
     """Names of metrics by the reason that they share, without those that have none."""
     reasons: dict[str, list[str]] = {}
     for name, reason in facts:
@@ -158,83 +215,31 @@ def by_reason(facts: Iterable[tuple[str, str | None]]) -> dict[str, list[str]]:
 
 def without_verdict(comparison: Comparison, labels: Sequence[str]) -> Iterator[str]:
     """Why metrics have no verdict or cannot have one, those of the same reason together; of many runs, run by run."""
-    untold = [(row.name, row.reason) for row in comparison.metrics if not _is_told(row, comparison)]
-    found = [("no verdict", untold)]
+    told = {(one.run, metric.name) for one in comparison.against for metric in one.vanished}  # by a warning already
+
+    def is_told(row: MetricRow) -> bool:
+        lacking = [run for run, value in zip(comparison.runs, row.values, strict=True) if value is None]
+        return bool(lacking) and all(not run.scored or (run.id, row.name) in told for run in lacking)
+
+    found = [("no verdict", [(row.name, row.reason) for row in comparison.metrics if not is_told(row)])]
     for label, one in zip(labels[1:], comparison.against, strict=True):
         title = "no verdict" if len(labels) == 2 else f"{label} against {labels[0]}, no verdict"
         found.append((title, [(pair.name, pair.reason) for pair in one.pairs]))
     for title, facts in found:
-        yield from (f"{title}, {reason}: {', '.join(names)}" for reason, names in by_reason(facts).items())
+        yield from (f"{title}, {reason}: {', '.join(names)}" for reason, names in _by_reason(facts).items())
 
 
-def _is_told(row: MetricRow, comparison: Comparison) -> bool:
-    """Whether a warning says already why the runs that lack a metric do."""
-    told = {(one.run, metric.name) for one in comparison.against for metric in one.vanished}
-    lacking = [run for run, value in zip(comparison.runs, row.values, strict=True) if value is None]
-    return bool(lacking) and all(not run.scored or (run.id, row.name) in told for run in lacking)
-
-
-def title_of(metric: MetricPair | MetricRow) -> str:
-    """The name of a metric, with which way is better."""
-    return f"{metric.name} {arrow(metric.higher_is_better)}".rstrip()
-
-
-def pair_cells(pair: MetricPair) -> list[str]:
-    """Name, value in either run, difference, its interval, p, n and verdict."""
-    return [
-        title_of(pair) + ("*" if pair.primary else ""),
-        *pair_values(pair),
-        pair_difference(pair),
-        difference_interval(pair),
-        probability(pair.q),
-        str(pair.n),
-        pair.verdict if pair.questions_for_seen is None else f"{pair.verdict} (n ≈ {pair.questions_for_seen:,})",
-    ]
-
-
-def counts_of(one: RunComparison) -> dict[str, int]:
+def verdict_counts(one: RunComparison) -> dict[str, int]:
     """How many metrics have each verdict; those that were not compared are left out."""
     counts = Counter(pair.verdict for pair in one.pairs)
     return {kind: counts[kind] for kind in _KINDS if counts[kind]}
-
-
-def said_of(row: MetricRow, one: RunComparison) -> str:
-    """The verdict on a run, with its own values and n where it is over other questions than those of the row."""
-    pair = next((pair for pair in one.pairs if pair.name == row.name), None)
-    if pair is None:
-        return "no value any more" if row.name in {metric.name for metric in one.vanished} else "–"
-    if pair.n == row.n:  # the questions of the row are among those of the pair: as many are the same ones
-        return pair.verdict
-    return f"{pair.verdict}: {' → '.join(pair_values(pair))}, n {pair.n}"
-
-
-def levels_of(one: RunComparison) -> Iterator[str]:
-    """At which level each metric was tested that may have a verdict: its interval has that confidence."""
-    levels: dict[str, list[str]] = {}
-    for pair in one.pairs:
-        if pair.level is not None and pair.reason is None and pair.verdict != "identical":
-            levels.setdefault(f"{pair.level:.2g}", []).append(pair.name)
-    if levels:
-        yield "tested at: below this p, not adjusted, a metric has its verdict; all share 0.05"
-    yield from (f"tested at {level}: {', '.join(names)}" for level, names in levels.items())
-
-
-def reach_of(one: RunComparison) -> Iterator[str]:
-    """What the comparison could have shown on the primary metrics."""
-    for pair in one.pairs:
-        if pair.primary and pair.smallest_difference is not None:
-            needed = counted(pair.questions_needed, "question") if pair.questions_needed else ""
-            more = f"; one of 5 % of its range takes {needed}" if needed else ""
-            smallest = size_of_difference(pair.smallest_difference, pair.unit)
-            had = counted(pair.n, "question")
-            yield f"{pair.name}: with {had} a difference of {smallest} is found 4 times in 5{more}"
 
 
 def sum_of(one: RunComparison, label: str, baseline: str) -> str:
     """All verdicts on a run in one line."""
     if not one.pairs:
         return f"nothing could be compared: {label} and {baseline} have no metric with values in common"
-    counts = counts_of(one)
+    counts = verdict_counts(one)
     if not counts:
         few = "one common question is" if one.common == 1 else "values in both runs are"
         return f"nothing could be tested: {few} not enough to tell a difference from chance"
@@ -252,3 +257,36 @@ def latency_line(found: LatencyRatio, label: str, baseline: str) -> str:
     said = {"equal": f"equal {tested}", "undecided": f"undecided, and not known to be equal {tested}"}
     times = f"{found.ratio:.3f} times that of {baseline}{took}, p {probability(found.q)}, n {found.n}"
     return f"latency of {label}: {times}: {said.get(found.verdict, found.verdict)}"
+
+
+_MOVED_SHOWN = 3
+
+
+def change_facts(change: QuestionChange) -> str:
+    """What explains the change of a question: a note, then the metrics that moved most."""
+    moved = [f"{name} {before:.2f} → {after:.2f}" for name, (before, after) in change.moved.items()]
+    rest = [f"{len(moved) - _MOVED_SHOWN} more"] if len(moved) > _MOVED_SHOWN else []
+    return ", ".join([*filter(None, [change.note]), *moved[:_MOVED_SHOWN], *rest])
+
+
+# Which runs are better than which on what.
+
+
+def pareto_lines(report: ParetoReport, label_of: Mapping[str, str]) -> Iterator[str]:
+    """A line a run and another that it is better than, or that no run is; then the front without regard to error."""
+    for one in report.dominance:
+        ties = f"; undecided on {', '.join(one.undecided)}" if one.undecided else ""
+        better = [_gain(one, name, report) for name in one.better_on]
+        yield f"{label_of[one.run]} is better than {label_of[one.over]} on {', '.join(better)}{ties}"
+    if not report.dominance:
+        yield "no run dominates another beyond chance; objectives without a verdict are ties"
+    front = ", ".join(label_of[run_id] for run_id in report.front_by_values)
+    yield f"front by values alone, as if they were without error: {front or 'empty'}"
+
+
+def _gain(one: Dominance, objective: str, report: ParetoReport) -> str:
+    """An objective, by how much a run is better on it, and over how many questions of the two."""
+    pairs = (test for test in report.tests if {test.first, test.last} == {one.run, one.over})
+    test = next(test for test in pairs if test.objective == objective)
+    unit = report.units[objective] if len(report.fed_by[objective]) == 1 else "ratio"
+    return f"{objective} (by {number(abs(test.gain or 0.0), unit, DIFFERENCE_DIGITS)}, n {test.n})"

@@ -2,16 +2,18 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from pathlib import Path
 from statistics import fmean
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 from evals.errors import RunNotFoundError, StoreError
 from evals.metrics.registry import parse_metric
-from evals.report.wording import TITLES, arrow, mark_of, number, objective_lines, one_line, run_cells
+from evals.report.parts import objective_lines, runs_table
+from evals.report.wording import arrow, number, one_line
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
 from evals.schemas.results import EvalRun
@@ -37,16 +39,17 @@ _LATENCY = "latency_p95"
 def listing(saved: SavedRuns) -> dict[str, Any]:
     """What the page of all runs shows, oldest first."""
     groups = by_objectives(saved.runs)
+    table = runs_table(saved.runs, groups)
     return {
-        "titles": TITLES,
+        "titles": table.columns,
         "runs": [
             {
                 "id": run.id,
-                "cells": run_cells(run, mark_of(run, groups)),
+                "cells": row.cells,
                 "status": run.status if run.completed_at else "unfinished",
                 "finished": run.completed_at is not None,
             }
-            for run in saved.runs
+            for run, row in zip(saved.runs, table.rows, strict=True)
         ],
         "objectives": [one_line(line, 600) for line in objective_lines(groups)],
         "trends": trends(saved.runs, groups),
@@ -71,24 +74,22 @@ def trends(runs: Sequence[EvalRun], groups: Sequence[Sequence[EvalRun]]) -> list
     several = [found for found in by_datasets.values() if len(found) > 1]
     several.sort(key=lambda found: found[-1].created_at, reverse=True)
     return [
-        {"datasets": one_line(",".join(found[-1].datasets), 60), "metrics": _courses(found, groups)}
+        {
+            "datasets": one_line(",".join(found[-1].datasets), 60),
+            "metrics": [course for course in _courses(found, groups) if len(course["points"]) > 1],
+        }
         for found in several
     ]
 
 
-def _courses(runs: Sequence[EvalRun], groups: Sequence[Sequence[EvalRun]]) -> list[dict[str, Any]]:
-    """The score and the main metrics, those of which several runs have a value."""
-    courses = [_score(runs, groups)]
-    fed = [name for names in runs[-1].weighted_score.fed_by.values() for name in names if name != _LATENCY]
-    names = [*[*dict.fromkeys(fed)][: _MOST - 1], _LATENCY]
-    courses += [_course(runs, name) for name in names]
-    return [course for course in courses if len(course["points"]) > 1]
-
-
-def _score(runs: Sequence[EvalRun], groups: Sequence[Sequence[EvalRun]]) -> dict[str, Any]:
-    alike = {run.id for run in next((group for group in groups if runs[-1] in group), ())}
-    points = [_point(run, headline(run).score, "ratio") for run in runs if run.id in alike]
-    return {"name": "score", "arrow": arrow(True), "points": points}
+def _courses(runs: Sequence[EvalRun], groups: Sequence[Sequence[EvalRun]]) -> Iterator[dict[str, Any]]:
+    """The score, and the main metrics."""
+    newest = runs[-1]
+    alike = {run.id for run in next((group for group in groups if newest in group), ())}
+    scores = [_point(run, headline(run).score, "ratio") for run in runs if run.id in alike]
+    yield {"name": "score", "arrow": arrow(True), "points": scores}
+    fed = dict.fromkeys(name for names in newest.weighted_score.fed_by.values() for name in names if name != _LATENCY)
+    yield from (_course(runs, name) for name in [*[*fed][: _MOST - 1], _LATENCY])
 
 
 def _course(runs: Sequence[EvalRun], name: str) -> dict[str, Any]:
@@ -111,11 +112,12 @@ _RUNS = "*_*Z.json"
 _Stamp = tuple[int, int]
 
 
-class HeldRun(NamedTuple):
+@dataclass(frozen=True, eq=False, slots=True)
+class HeldRun:
     """A run with its records, and a lock: what is derived of records is derived by one request at a time."""
 
     measured: Measured
-    lock: Lock
+    lock: Lock = field(default_factory=Lock)
 
 
 class RunsFolder:
@@ -130,8 +132,8 @@ class RunsFolder:
 
     def __init__(self, folder: Path) -> None:
         self.store = RunStore(folder)
-        self._runs: dict[Path, tuple[_Stamp, EvalRun]] = {}
-        self._held: dict[tuple[Path | _Stamp | None, ...], HeldRun] = {}
+        self._parsed = lru_cache(None)(lambda path, _stamp: read_run(path))
+        self._held = lru_cache(_HELD)(self._measure)
         self._lock = Lock()
 
     def survey(self) -> SavedRuns:
@@ -174,25 +176,19 @@ class RunsFolder:
         """
         path, records = self._path(run_id), self.records_path(run_id)
         beside = self.store.folder / FOLDER  # its time changes with each calibration that comes or goes
-        key = (path, _stamp(path), *(_stamp(each) if each.exists() else None for each in (records, beside)))
+        stamps = (_stamp(path), *(_stamp(each) if each.exists() else None for each in (records, beside)))
         with self._lock:
-            if key not in self._held:
-                self._held[key] = HeldRun(self._measure(path), Lock())
-                for stale in list(self._held)[:-_HELD]:
-                    del self._held[stale]
-            return self._held[key]
+            return self._held(path, stamps)
 
-    def _measure(self, path: Path) -> Measured:
+    def _measure(self, path: Path, _: tuple[_Stamp | None, ...]) -> HeldRun:
         run = read_run(path)
         records = self.store.open_records(run)
-        return measured(with_cards(as_found(run, records), records, saved_calibrations(self.store.folder)), records)
+        found = with_cards(as_found(run, records), records, saved_calibrations(self.store.folder))
+        return HeldRun(measured(found, records))
 
     def _read(self, path: Path) -> EvalRun:
         """The run in a file; read once for each state of the file."""
-        stamp = _stamp(path)
-        if path not in self._runs or self._runs[path][0] != stamp:
-            self._runs[path] = (stamp, read_run(path))
-        return self._runs[path][1]
+        return self._parsed(path, _stamp(path))
 
     def _path(self, run_id: str) -> Path:
         found = [path for path in self._files() if path.name.partition("_")[0] == run_id]

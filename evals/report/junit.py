@@ -71,25 +71,22 @@ def junit_of(ended: CommandEnd) -> Iterator[str]:
     Suites are `run`, then by group of metrics `gates.GROUP`, `questions.GROUP` (those that ended wrong, by where the
     first link broke) and `metrics.GROUP` (those without a value); of several runs each begins with the run's name.
     """
-    parts = [[_of_command(ended.problem, ended.runs)]]
+    cases = [_of_command(ended.problem, ended.runs)]
     for each in ended.runs:
-        prefix = f"{each.run.name}." if len(ended.runs) > 1 else ""
-        parts.append(list(_of_run(each, prefix, lenient=ended.lenient)))
-    root = Element("testsuites", {"name": "evals", **_counts([case for cases in parts for case in cases])})
-    for cases in parts:
-        for name in dict.fromkeys(case.suite for case in cases):
-            _add_suite(root, name, [case for case in cases if case.suite == name])
+        cases += _of_run(each, f"{each.run.name}." if len(ended.runs) > 1 else "", lenient=ended.lenient)
+    suites: dict[str, list[JUnitCase]] = {}
+    for case in cases:
+        suites.setdefault(case.suite, []).append(case)
+    root = Element("testsuites", {"name": "evals", **_counts(cases)})
+    for name, its in suites.items():
+        skipped = str(sum(case.result == "skipped" for case in its))
+        suite = SubElement(root, "testsuite", {"name": xml_text(name, _NAME), **_counts(its), "skipped": skipped})
+        for case in its:
+            _add_case(suite, case)
     indent(root, space="")
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
     yield tostring(root, encoding="unicode")
     yield "\n"
-
-
-def _add_suite(root: Element, name: str, cases: Sequence[JUnitCase]) -> None:
-    skipped = str(sum(case.result == "skipped" for case in cases))
-    suite = SubElement(root, "testsuite", {"name": xml_text(name, _NAME), **_counts(cases), "skipped": skipped})
-    for case in cases:
-        _add_case(suite, case)
 
 
 def _counts(cases: Sequence[JUnitCase]) -> dict[str, str]:

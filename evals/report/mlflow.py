@@ -4,7 +4,7 @@ import json
 import logging
 import os
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,7 +12,8 @@ from typing import Any
 
 from evals.errors import ConfigError, TrackerError
 from evals.report.document import write_report
-from evals.report.tables import metric_names, row_of, values_of
+from evals.report.tables import metric_names, row_of
+from evals.report.trec import unlike
 from evals.schemas.results import EvalRun
 from evals.scoring.conclusion import Measured
 from evals.scoring.config import headline
@@ -74,7 +75,12 @@ def _told_as_ours(uri: str | None) -> Iterator[None]:
     from mlflow.exceptions import MlflowException  # noqa: PLC0415 - an extra
     from requests.exceptions import RequestException  # noqa: PLC0415 - what MLflow speaks
 
-    mask = Masker(_secrets(os.environ.get("MLFLOW_TRACKING_URI", "") if uri is None else uri)).text
+    try:  # the login in a URI: MLflow's errors name it whole
+        mask = Masker(list(secrets_in_url(os.environ.get("MLFLOW_TRACKING_URI", "") if uri is None else uri))).text
+    except ValueError as error:
+        raise ConfigError(
+            "the URI of MLflow is no URI", "write it as in http://mlflow:5000 or sqlite:///mlflow.db"
+        ) from error
     loggers = [logging.getLogger(name) for name in ("mlflow", "alembic")]
     before = [logger.level for logger in loggers]
     for logger in loggers:
@@ -90,16 +96,6 @@ def _told_as_ours(uri: str | None) -> Iterator[None]:
     finally:
         for logger, level in zip(loggers, before, strict=True):
             logger.setLevel(level)
-
-
-def _secrets(uri: str) -> Sequence[str]:
-    """The login in a URI: MLflow's errors name it whole."""
-    try:
-        return list(secrets_in_url(uri))
-    except ValueError as error:
-        raise ConfigError(
-            "the URI of MLflow is no URI", "write it as in http://mlflow:5000 or sqlite:///mlflow.db"
-        ) from error
 
 
 def _run_in(client: Any, experiment: str, run: EvalRun) -> str:
@@ -141,14 +137,15 @@ def metrics_of(run: EvalRun) -> dict[str, float]:
     found: dict[str, float | None] = {}
     for one in run.scorecard.metrics:
         if one.value is not None:
-            low, high = one.ci or (None, None)
-            found |= {one.name: one.value, f"{one.name}.n": one.sample_size}
-            found |= {f"{one.name}.low": low, f"{one.name}.high": high}
+            found |= _with_ends(one.name, one.value, one.ci) | {f"{one.name}.n": one.sample_size}
     score = headline(run).score
-    if score is not None:
-        low, high = run.weighted_score.ci or (None, None)
-        found |= {"weighted_score": score, "weighted_score.low": low, "weighted_score.high": high}
+    found |= {} if score is None else _with_ends("weighted_score", score, run.weighted_score.ci)
     return {name: value for name, value in found.items() if value is not None}
+
+
+def _with_ends(name: str, value: float, ends: tuple[float, float] | None) -> dict[str, float | None]:
+    low, high = ends or (None, None)
+    return {name: value, f"{name}.low": low, f"{name}.high": high}
 
 
 def params_of(run: EvalRun) -> dict[str, str]:
@@ -166,25 +163,13 @@ def params_of(run: EvalRun) -> dict[str, str]:
         "judge": run.judge.model if run.judge else None,
         **{f"server.{name}": value for name, value in run.config.items()},
     }
-    found: dict[str, str] = {}
-    for name, value in facts.items():
-        if value is not None:
-            found[_param_name(name, found)] = str(value)[:_LONGEST]
-    return found
-
-
-def _param_name(name: str, taken: Container[str]) -> str:
-    """A name that MLflow takes; where another became the same, with a number."""
-    fit = own = _UNFIT.sub("_", name)[:_LONGEST_NAME]
-    number = 1
-    while own in taken:
-        number += 1
-        own = f"{fit}_{number}"
-    return own
+    known = {name: str(value)[:_LONGEST] for name, value in facts.items() if value is not None}
+    fit = unlike((_UNFIT.sub("_", name)[:_LONGEST_NAME] for name in known), mark="_")
+    return dict(zip(fit, known.values(), strict=True))
 
 
 def _table(measured: Measured) -> dict[str, list[Any]]:
     """A row a question, as MLflow keeps tables."""
     columns = ["id", "dataset", "question", "expected_answer", "answer", "error", *metric_names(measured)]
-    rows = (row_of(record) | values_of(record) for record in measured.records())
+    rows = map(row_of, measured.records())
     return {"columns": columns, "data": [[row.get(name) for name in columns] for row in rows]}

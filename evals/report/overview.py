@@ -1,14 +1,15 @@
 """What is said of a run as a whole: the block that its overview is drawn from."""
 
+from dataclasses import asdict
 from typing import Any
 
 import yaml
 
-from evals.report import wording
+from evals.report import hints, parts, wording
 from evals.report.questions import wrong_by_key
 from evals.schemas.results import EvalRun, MetricSummary
 from evals.scoring.conclusion import Measured
-from evals.scoring.config import headline, percent
+from evals.scoring.config import headline
 from evals.scoring.diagnosis.counts import Diagnosis
 from evals.scoring.diagnosis.stages import Link
 from evals.scoring.settings import confidence
@@ -48,13 +49,7 @@ def funnel(diagnosis: Diagnosis) -> list[dict[str, Any]]:
         broken = [one for one in diagnosis.links if PLACES[one.link][0] == stage]
         left -= sum(one.count for one in broken)
         links = [
-            {
-                "link": one.link.value,
-                "label": one.link.label,
-                "count": one.count,
-                "share": one.share,
-                "ci": one.interval,
-            }
+            {"link": one.link.value, "label": one.link.label, **one.model_dump(include={"count", "share", "interval"})}
             for one in broken
         ]
         stages.append({"stage": stage, "says": says, "count": left, "links": links})
@@ -77,78 +72,57 @@ def metric_row(summary: MetricSummary) -> dict[str, Any]:
     return {
         "name": summary.name,
         "arrow": wording.arrow(summary.higher_is_better),
-        "better": summary.higher_is_better,
         "unit": summary.unit,
         "value": summary.value,
         "shown": wording.value(summary),
         "ci": summary.ci,
         "interval": wording.interval(summary),
         "n": summary.sample_size,
-        "remarks": _remarks(summary),
+        "remarks": wording.remarks_of(summary),
     }
-
-
-def _remarks(summary: MetricSummary) -> list[str]:
-    found = [
-        wording.lost(summary),
-        summary.reason,
-        " ".join(f"{label} {count}" for label, count in summary.labels.items()),
-    ]
-    if summary.bounds is not None and summary.value is not None:
-        found.append(f"with lost questions {wording.bounds(summary)}")
-    return [wording.printable(remark) for remark in (*found, *wording.sampling(summary)) if remark]
-
-
-def not_measured(run: EvalRun) -> list[dict[str, str]]:
-    """What has no value, and why: metrics of the scorecard, then objectives of the weighted score and their metrics."""
-    found = {one.name: one.reason or "no question has a value" for one in run.scorecard.metrics if one.value is None}
-    weighted = run.weighted_score
-    found |= {f"objective {name}": reason for name, reason in weighted.left_out.items()}
-    for name, metrics in weighted.left_out_metrics.items():
-        found |= {f"{metric} in objective {name}": reason for metric, reason in metrics.items()}
-    return [{"name": name, "reason": wording.printable(reason)} for name, reason in found.items()]
 
 
 def head_of(measured: Measured) -> dict[str, Any]:
     """What of a run is read without JavaScript: its headline, the scorecard, and what to know of both."""
     run = measured.run
-    weighted, model, certainty = run.weighted_score, run.config.get("llm_model"), wording.level(confidence(run))
-    score = [f"of {percent(headline(run).coverage)} of the weight"]
-    score += [f"{certainty} interval {wording.score_range(weighted.ci)}"] if weighted.ci is not None else []
-    score += [f"{wording.score_range(weighted.bounds)} with lost questions"] if weighted.bounds is not None else []
-    stopped = f"; asking ended early: {run.outcomes.stopped}" if run.outcomes.stopped else ""
-    asked = wording.questions_of(run.fingerprints, run.question_count)
     return {
         "run": run,
         "head": headline(run),
-        "facts": [
-            f"{run.server.url}{f' ({model})' if model else ''}",
-            ", ".join(run.datasets),
-            f"judge {run.judge.model}" if run.judge else "no judge",
-            f"{run.created_at:%Y-%m-%d %H:%M} UTC{'' if run.is_unscored else f', {run.duration_s:.0f} s'}",
-        ],
-        "log": wording.in_its_log(measured.source) if run.is_unscored else "",
-        "score": score,
-        "remarks": list(wording.weighted_remarks(run, headline(run))),
-        "outcomes": f"{asked}: {', '.join(wording.outcome_parts(run.outcomes))}{stopped}",
-        "notes": [*wording.reading_notes(run.fingerprints), *run.notes, *wording.interval_notes(run)],
+        "facts": parts.facts_of(run),
+        "log": parts.in_its_log(measured.source) if run.is_unscored else "",
+        "score": parts.score_texts(run),
+        "remarks": list(parts.score_remarks(run)),
+        "outcomes": parts.outcome_line(run),
+        "notes": parts.notes_of(run),
         "groups": scorecard_groups(run),
-        "level": certainty,
+        "level": wording.level(confidence(run)),
     }
+
+
+def _not_measured(run: EvalRun) -> parts.TextTable:
+    """What has no value, and why: metrics of the scorecard, then objectives of the weighted score and their metrics."""
+    found = {one.name: one.reason or "no question has a value" for one in run.scorecard.metrics if one.value is None}
+    found |= {f"objective {name}": reason for name, reason in run.weighted_score.left_out.items()}
+    for name, metrics in run.weighted_score.left_out_metrics.items():
+        found |= {f"{metric} in objective {name}": reason for metric, reason in metrics.items()}
+    rows = [(name, wording.printable(reason)) for name, reason in found.items()]
+    return parts.grid("What has no value", ["what", "why"], rows)
 
 
 def overview_of(measured: Measured) -> dict[str, Any]:
     """What a page says of a run, but for what stands in its head; of one that did not finish, what is known of it."""
     run = measured.run
-    hints = wording.applying(run.scorecard, run.outcomes)
     return {
         "id": run.id,
         "scored": not run.is_unscored,
         "scorecard": scorecard_groups(run),
-        "cost": [wording.printable(line) for line in wording.cost_lines(run)],
-        "judge": [wording.printable(line) for line in (wording.judge_line(run), *wording.card_lines(run)) if line],
-        "notMeasured": not_measured(run),
-        "hints": [{"text": one.text, "evidence": one.evidence(run.scorecard)} for one in hints],
+        "notMeasured": asdict(_not_measured(run)),
+        "cost": list(map(wording.printable, parts.cost_lines(run))),
+        "judge": list(map(wording.printable, parts.judge_lines(run))),
+        "hints": [
+            {"text": one.text, "evidence": one.evidence(run.scorecard)}
+            for one in hints.applying(run.scorecard, run.outcomes)
+        ],
         "gates": [
             {"gate": one.gate, "outcome": one.outcome, "message": wording.printable(one.message)} for one in run.gates
         ],
@@ -160,23 +134,20 @@ def overview_of(measured: Measured) -> dict[str, Any]:
 def _derived(measured: Measured) -> dict[str, Any]:
     """What follows from the records of a finished run."""
     digest = measured.digest
-    table, curve = measured.abstention, digest.risk
-    stages = wording.stage_lines(digest.stages)
-    points = [{"coverage": one.coverage, "risk": one.risk} for one in curve.points] if curve else []
+    curve = digest.risk
     return {
         "funnel": funnel(digest.diagnosis),
-        "links": list(wording.link_lines(digest.diagnosis)),
-        "toVerify": [measured.source[number].question.id for number in digest.to_verify],
+        "links": list(parts.link_lines(digest.diagnosis)),
         "slices": wrong_by_key(measured),
-        "abstention": table and {"cells": wording.abstention_cells(table), "rates": wording.abstention_rates(table)},
-        "risk": curve and {"line": wording.risk_line(curve), "points": points},
-        "stages": [{"name": wording.printable(name), "said": said} for name, said in stages],
+        "abstention": list(map(asdict, parts.abstention_tables(measured.abstention))),
+        "risk": curve and {"line": parts.risk_line(curve), "points": [one.model_dump() for one in curve.points]},
+        "stages": list(map(asdict, parts.stage_tables(digest.stages))),
     }
 
 
 def _configuration(run: EvalRun) -> list[dict[str, str]]:
     """What was set, and what the server said of itself; credentials are not in a saved run."""
-    parts = {
+    known = {
         "evals": run.eval_config,
         "server, as it said at the start": run.config,
         "datasets": [one.model_dump(mode="json", exclude_defaults=True) for one in run.fingerprints],
@@ -189,9 +160,8 @@ def _configuration(run: EvalRun) -> list[dict[str, str]]:
             "rescored from": run.rescored_from,
         },
     }
-    written = {
-        title: str(yaml.safe_dump(part, allow_unicode=True, sort_keys=False, width=100))
-        for title, part in parts.items()
+    return [
+        {"title": title, "text": wording.plain(yaml.safe_dump(part, allow_unicode=True, sort_keys=False, width=100))}
+        for title, part in known.items()
         if part
-    }
-    return [{"title": title, "text": wording.plain(text)} for title, text in written.items()]
+    ]

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from math import isnan
 from typing import Any
 
@@ -10,13 +11,14 @@ from rapidfuzz.distance import LCSseq
 from evals.metrics.citation_support import CITATION_SUPPORT, placed_statements
 from evals.metrics.judge_tasks import ANSWER_CLAIMS, ANSWER_IN_CONTEXTS, REFERENCE_CLAIMS, REFERENCE_IN_CONTEXTS
 from evals.metrics.sample import Sample
-from evals.report.wording import detail_line, number, one_line, place_of, plain, six_digits, wrong_line
+from evals.report.parts import wrong_line
+from evals.report.wording import number, one_line, place_of, plain, printable, six_digits
 from evals.schemas.dataset import EvalQuestion, GoldPassage
 from evals.schemas.response import EvalResponse
-from evals.schemas.results import EvalRecord
+from evals.schemas.results import EvalRecord, MetricResult
 from evals.schemas.verdicts import JudgeVerdict
 from evals.scoring.conclusion import Measured
-from evals.scoring.diagnosis.counts import wrong_slices
+from evals.scoring.diagnosis.counts import WrongSlice, wrong_slices
 from evals.scoring.diagnosis.stages import Link
 from evals.scoring.digest import BrokenLink
 from evals.scoring.run_columns import spelled
@@ -37,10 +39,12 @@ def verdict_of(verdict: JudgeVerdict, beside: Sequence[JudgeVerdict]) -> dict[st
         verdict: The verdict.
         beside: All on the same question: a reply names claims by numbers that another one gave them.
     """
+    wanted = (_CLAIMS_OF.get(verdict.inquiry), verdict.repeat)
+    replies = [one.reply for one in beside if (one.inquiry, one.repeat) == wanted and one.reply is not None]
+    claims = replies[0].get("claims") if replies else None
     told: dict[str, Any] = {
         "request": plain(verdict.request),
         "repeat": verdict.repeat,
-        "model": plain(verdict.model or ""),
         "failure": verdict.failure,
         "message": plain(verdict.message or ""),
         "suspected": verdict.injection_suspected,
@@ -48,16 +52,8 @@ def verdict_of(verdict: JudgeVerdict, beside: Sequence[JudgeVerdict]) -> dict[st
     }
     if verdict.reply is not None:
         told["reply"] = printed(verdict.ranked_reply)
-        told["claims"] = _claims(verdict, beside)
+        told["claims"] = [plain(str(one.get("claim", ""))) for one in claims] if isinstance(claims, list) else []
     return told
-
-
-def _claims(verdict: JudgeVerdict, beside: Sequence[JudgeVerdict]) -> list[str]:
-    """The texts of the claims that the reply names by numbers; empty where it names none."""
-    wanted = _CLAIMS_OF.get(verdict.inquiry)
-    replies = (other.reply for other in beside if other.inquiry == wanted and other.repeat == verdict.repeat)
-    claims = next((reply.get("claims") for reply in replies if reply is not None), None)
-    return [plain(str(claim.get("claim", ""))) for claim in claims] if isinstance(claims, list) else []
 
 
 def printed(value: Any) -> Any:
@@ -84,8 +80,6 @@ _LEAST = 4
 _MOST_WORDS = 20_000
 """In one text; of longer ones nothing is marked."""
 
-Span = tuple[int, int]
-
 
 def marked(text: str, golds: Iterable[str]) -> list[list[Any]]:
     """A text in pieces [text, whether a gold says the same].
@@ -93,42 +87,24 @@ def marked(text: str, golds: Iterable[str]) -> list[list[Any]]:
     What is marked is what both have in common, word by word and in order, in runs of at least four words, or of all the
     words of a shorter gold. It shows what the rule of matching has seen; it decides nothing.
     """
-    golds = list(golds)
-    words = [(match.group().casefold(), match.span()) for match in _WORD.finditer(text)] if golds else []
-    if not golds or len(words) > _MOST_WORDS:
+    words = list(_WORD.finditer(text))
+    if len(words) > _MOST_WORDS:
         return [[plain(text), False]]
-    merged = _merged(sorted(span for gold in golds for span in _common(gold, words)))
-    return [[plain(text[start:end]), is_gold] for start, end, is_gold in _cut_at(merged, len(text))]
+    is_gold = bytearray(len(text))
+    for gold in golds:
+        for start, end in _common(gold, words):
+            is_gold[start:end] = b"\1" * (end - start)
+    pieces = ((list(places), mark) for mark, places in groupby(range(len(text)), is_gold.__getitem__))
+    return [[plain(text[places[0] : places[-1] + 1]), bool(mark)] for places, mark in pieces] or [["", False]]
 
 
-def _merged(spans: Iterable[Span]) -> list[Span]:
-    """Spans in their order, those that overlap put together."""
-    found: list[Span] = []
-    for start, end in spans:
-        if found and start <= found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
-        else:
-            found.append((start, end))
-    return found
-
-
-def _common(gold: str, words: Sequence[tuple[str, Span]]) -> Iterator[Span]:
-    wanted = [match.group().casefold() for match in _WORD.finditer(gold)][:_MOST_WORDS]
-    least = min(_LEAST, len(wanted))
-    for step in LCSseq.opcodes(wanted, [word for word, _ in words]):
-        if step.tag == "equal" and step.src_end - step.src_start >= max(least, 1):
-            yield words[step.dest_start][1][0], words[step.dest_end - 1][1][1]
-
-
-def _cut_at(spans: Iterable[Span], length: int) -> Iterator[tuple[int, int, bool]]:
-    """The spans, and what stands between them in a text of this length."""
-    place = 0
-    for start, end in [*spans, (length, length)]:
-        if place < start:
-            yield place, start, False
-        if start < end:
-            yield start, end, True
-        place = end
+def _common(gold: str, words: Sequence[re.Match[str]]) -> Iterator[tuple[int, int]]:
+    """Where in a text of these words stand those of a gold."""
+    said = [word.group().casefold() for word in words]
+    wanted = [word.group().casefold() for word in _WORD.finditer(gold)][:_MOST_WORDS]
+    for step in LCSseq.opcodes(wanted, said):
+        if step.tag == "equal" and step.src_end - step.src_start >= min(_LEAST, len(wanted)):
+            yield words[step.dest_start].start(), words[step.dest_end - 1].end()
 
 
 def answer_pieces(case: Sample) -> list[dict[str, Any]]:
@@ -136,22 +112,16 @@ def answer_pieces(case: Sample) -> list[dict[str, Any]]:
 
     Where nothing says which sentence a citation stands in, it is one piece.
     """
-    answer = case.response.answer or ""
-    found = placed_statements(case)
-    if found is None:
-        return [{"text": plain(answer)}] if answer else []
+    answer, place = case.response.answer or "", 0
     reply = next(iter(CITATION_SUPPORT.replies(case).values()), None)
     verdicts = {item["id"]: str(item["verdict"]) for item in reply["statements"]} if reply is not None else {}
-    statements = {span: (number, statement) for number, (span, statement) in enumerate(found, start=1)}
     pieces: list[dict[str, Any]] = []
-    for start, end, is_sentence in _cut_at(statements, len(answer)):
-        piece: dict[str, Any] = {"text": plain(answer[start:end])}
-        if is_sentence:
-            number, statement = statements[start, end]
-            piece |= {"cited": list(statement.cited), "invalid": statement.invalid}
-            piece |= {"verdict": verdicts[number]} if number in verdicts else {}
-        pieces.append(piece)
-    return pieces
+    for place_in_order, ((start, end), statement) in enumerate(placed_statements(case) or (), start=1):
+        pieces.append({"text": plain(answer[place:start])})
+        piece = {"text": plain(answer[start:end]), "cited": list(statement.cited), "invalid": statement.invalid}
+        pieces.append(piece | ({"verdict": verdicts[place_in_order]} if place_in_order in verdicts else {}))
+        place = end
+    return [piece for piece in (*pieces, {"text": plain(answer[place:])}) if piece["text"]]
 
 
 # One question whole: what was asked, expected, answered, retrieved, measured and judged.
@@ -165,8 +135,8 @@ _DETAILS = 1000
 _NAME = 200
 
 
-def detail_of(record: EvalRecord, measured: Measured, broken: BrokenLink | None) -> dict[str, Any]:
-    """All that a page shows of a question.
+def detail_of(record: EvalRecord, measured: Measured, broken: BrokenLink | None = None) -> dict[str, Any]:
+    """All that is shown of a question.
 
     Args:
         record: The question with what happened to it.
@@ -175,40 +145,33 @@ def detail_of(record: EvalRecord, measured: Measured, broken: BrokenLink | None)
     """
     question, response = record.question, record.response
     case = measured.cases.of(record)
+    turns = zip(question.turns[:-1], response.turns if response else [], strict=False)
     return {
         "id": one_line(question.id, _NAME),
         "question": plain(question.question),
         "expected": None if question.expected_answer is None else plain(question.expected_answer),
         "unanswerable": question.is_unanswerable,
         "about": _about(question),
-        "before": _before(question, response),
-        "golds": [_gold(place, case) for place in range(len(question.gold_passages))],
+        "before": [[plain(message), plain(turn.answer or "–")] for message, turn in turns],
+        "golds": [_gold(gold, case.matches.found.get(place)) for place, gold in enumerate(question.gold_passages)],
         "broken": broken and _broken(broken),
-        "notes": list(_notes(case, response)),
+        "notes": list(map(plain, _notes(case, response))),
         "answer": answer_pieces(case),
         "chunks": _chunks(case),
         "citations": _citations(case),
         "scores": _scores(record, measured),
         "judge": [verdict_of(verdict, record.verdicts) for verdict in record.verdicts],
-        "exchange": list(_exchange(response)),
+        "exchange": list(_exchange(response)) if response else [],
     }
 
 
 def _about(question: EvalQuestion) -> list[list[str]]:
-    pairs = {"dataset": question.dataset, **question.metadata}
-    told = ((key, spelled(value)) for key, value in pairs.items())
-    return [[one_line(key, _NAME), one_line(value, _NAME)] for key, value in told if value]
-
-
-def _before(question: EvalQuestion, response: EvalResponse | None) -> list[list[str]]:
-    """What was said before, as far as it was answered."""
-    turns = zip(question.turns[:-1], response.turns if response else [], strict=False)
-    return [[plain(message), plain(turn.answer or "–")] for message, turn in turns]
+    pairs = ((key, spelled(value)) for key, value in {"dataset": question.dataset, **question.metadata}.items())
+    return [[one_line(key, _NAME), one_line(value, _NAME)] for key, value in pairs if value]
 
 
 def _broken(broken: BrokenLink) -> dict[str, Any]:
     return {
-        "link": broken.link.value,
         "label": broken.link.label,
         "failure": broken.link.is_failure,
         "explanation": plain(broken.explanation),
@@ -216,33 +179,29 @@ def _broken(broken: BrokenLink) -> dict[str, Any]:
     }
 
 
-def _gold(place: int, case: Sample) -> dict[str, Any]:
-    where, text = gold_parts(case.question.gold_passages[place])
-    found = case.matches.found.get(place)
+def _gold(gold: GoldPassage, found: tuple[int, str] | None) -> dict[str, Any]:
+    """Where a gold passage stands and what it says, or which chunk it is; and at which rank it was recognised."""
+    where = " § ".join(part for part in (gold.document_id, gold.section) if part)
+    text = gold.text or ("" if where else f"chunk {gold.chunk_id}")
     rank, rule = (None, None) if found is None else (found[0] + 1, found[1])
     return {"where": plain(where), "text": plain(text), "rank": rank, "rule": rule}
-
-
-def gold_parts(gold: GoldPassage) -> tuple[str, str]:
-    """Where a gold passage stands, and what it says, or which chunk it is where nothing else is known."""
-    where = " § ".join(part for part in (gold.document_id, gold.section) if part)
-    return where, gold.text or ("" if where else f"chunk {gold.chunk_id}")
 
 
 def _notes(case: Sample, response: EvalResponse | None) -> Iterator[str]:
     """What to know of the answer: why there is none, and who says whether it declines."""
     if response is None:
         yield "not asked"
-    elif response.error is not None:
-        yield f"no answer after {counted(response.attempts, 'attempt')}: {plain(response.error.message)}"
+        return
+    if response.error is not None:
+        yield f"no answer after {counted(response.attempts, 'attempt')}: {response.error.message}"
         if response.error.kind == "malformed" and response.raw:
-            yield f"the body: {plain(response.raw[:_BODY])}"
-    else:
-        yield from declining_notes(case)
-        yield from map(plain, response.notes)
+            yield f"the body: {response.raw[:_BODY]}"
+        return
+    yield from _declining(case)
+    yield from response.notes
 
 
-def declining_notes(case: Sample) -> Iterator[str]:
+def _declining(case: Sample) -> Iterator[str]:
     """Who says whether an answer declines."""
     if case.response.refused is not None:
         yield f"the server says that it {'declined' if case.is_flagged else 'did not decline'}"
@@ -259,6 +218,7 @@ def _chunks(case: Sample) -> list[dict[str, Any]] | None:
     if chunks is None:
         return None
     cited = {place for source in case.cited for place in source.places}
+    places = zip(chunks, case.matches.by_chunk, case.listed.original, strict=True)
     return [
         {
             "place": plain(place_of(chunk)),
@@ -268,9 +228,7 @@ def _chunks(case: Sample) -> list[dict[str, Any]] | None:
             "golds": [[gold + 1, rule] for gold, rule in sorted(held.items())],
             "text": marked(chunk.text or "", (golds[gold].text for gold in held)),
         }
-        for place, (chunk, held, original) in enumerate(
-            zip(chunks, case.matches.by_chunk, case.listed.original, strict=True)
-        )
+        for place, (chunk, held, original) in enumerate(places)
     ]
 
 
@@ -295,16 +253,33 @@ def _scores(record: EvalRecord, measured: Measured) -> list[dict[str, Any]]:
             "name": score.name,
             "shown": number(score.value, units.get(score.name, "ratio")),
             "reason": None if score.reason is None else plain(score.reason),
-            "details": one_line(detail_line(score), _DETAILS),
+            "details": one_line(_detail_line(score), _DETAILS),
         }
         for score in record.scores
     ]
 
 
-def _exchange(response: EvalResponse | None) -> Iterator[list[str]]:
+def _detail_line(score: MetricResult) -> str:
+    """The details that can be read on a line, with their names: `label B, found ✓`; empty where there are none."""
+    facts = score.details.get("facts")  # of a check, by the names that the dataset gave them
+    pairs = [*score.details.items(), *(facts.items() if isinstance(facts, dict) else ())]
+    told = ((key, _readable(value)) for key, value in pairs)
+    return ", ".join(f"{key} {text}" for key, text in told if text is not None)
+
+
+def _readable(detail: object) -> str | None:
+    """A word, a number, yes or no, or a list of words; None for what cannot be read on a line."""
+    if isinstance(detail, bool):
+        return "✓" if detail else "✗"
+    if isinstance(detail, list) and detail and all(isinstance(item, str) for item in detail):
+        return f"[{'; '.join(detail)}]"
+    if isinstance(detail, float):
+        return f"{detail:.3g}"
+    return str(detail) if isinstance(detail, str | int) else None
+
+
+def _exchange(response: EvalResponse) -> Iterator[list[str]]:
     """How long it took, and what it used."""
-    if response is None:
-        return
     times = {
         "latency": response.latency_ms,
         "in all": response.total_ms,
@@ -337,28 +312,31 @@ def slice_keys(measured: Measured) -> list[str]:
     return [key for key in keys if 1 < len(set(measured.values(key)) - {None}) <= MOST_VALUES]
 
 
+def wrong_by(measured: Measured, key: str) -> list[WrongSlice]:
+    """How many questions ended wrong for each value of a key, the worst first."""
+    values = measured.values(key)
+    asked = ((number, values[number]) for number in measured.columns.numbers)
+    return wrong_slices(measured.digest.links, asked, confidence(measured.run), measured.questions())
+
+
 def wrong_by_key(measured: Measured) -> list[dict[str, Any]]:
     """A table for each key: its values, the worst first."""
-    links = measured.digest.links
-    tables = []
-    for key in slice_keys(measured):
-        values = measured.values(key)
-        asked = ((number, values[number]) for number in measured.columns.numbers)
-        found = wrong_slices(links, asked, confidence(measured.run), measured.questions())
-        rows = [
-            {
-                "value": one_line(one.value, _WRONG_BY_NAME),
-                "asked": one.asked,
-                "wrong": one.wrong,
-                "share": one.share,
-                "ci": one.interval,
-                "worse": one.is_worse,
-                "said": wrong_line(one),
-            }
-            for one in found
-        ]
-        tables.append({"key": one_line(key, _WRONG_BY_NAME), "values": rows})
-    return tables
+    return [
+        {
+            "key": one_line(key, _WRONG_BY_NAME),
+            "values": [
+                {
+                    "name": one_line(one.value, _WRONG_BY_NAME),
+                    "value": one.share,
+                    "ci": one.interval,
+                    "worse": one.is_worse,
+                    "shown": printable(wrong_line(one)),
+                }
+                for one in wrong_by(measured, key)
+            ],
+        }
+        for key in slice_keys(measured)
+    ]
 
 
 _TEXT = 240
@@ -375,13 +353,12 @@ def questions_of_run(measured: Measured, per_block: int) -> dict[str, Any]:
         per_block: How many questions a block of details has.
     """
     rows = [_row(record) for record in measured.records()]
-    columns = {name: [row[name] for row in rows] for name in ("ids", "questions", "answers", "errors")}
     count, scored = len(rows), not measured.run.is_unscored
     links = measured.digest.links if scored else {}
     return {
         "perBlock": per_block,
         "count": count,
-        **columns,
+        **{name: [row[name] for row in rows] for name in ("ids", "questions", "answers", "errors")},
         "links": [links[number].value if number in links else None for number in range(count)],
         "labels": {link.value: link.label for link in Link},
         "metrics": list(_metrics(measured, count)) if scored else [],

@@ -1,4 +1,4 @@
-"""Sheets of labels that people give to answers, and the keys that give them."""
+"""Labels that people give to answers: the sheets, the keys that give them, and a desk at which a browser does."""
 
 import csv
 import io
@@ -7,14 +7,21 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from evals.datasets.tables import long_cells
-from evals.errors import ConfigError, StoreError
+from evals.errors import ConfigError, StoreError, UnknownNameError
 from evals.metrics.judged import LabelledMetric
 from evals.metrics.registry import parse_metric
+from evals.report.folder import HeldRun, RunsFolder
 from evals.report.tables import cell, sheet
+from evals.report.wording import place_of, plain
 from evals.schemas.results import EvalRecord
 from evals.store.atomic import write_output
 from evals.text.decoding import read_whole
@@ -114,7 +121,10 @@ def put_label(
         ConfigError: The file is no such sheet.
         StoreError: It cannot be read or written.
     """
-    _make_folder(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"cannot make {path.parent}: {error.strerror or error}", "name another file") from error
     with _locked(path.parent):
         rows = read_sheet(path)
         key = _as_read(question_id)
@@ -123,7 +133,7 @@ def put_label(
         if _said(found) != _said(before):
             raise LabelTakenError(question_id, found)
         rows[place : place + 1] = [] if row is None else [row]
-        write_sheet(path, rows)
+        write_output(path, "".join(sheet(COLUMNS, rows)).encode("utf-8-sig"))
 
 
 def labels_in(path: Path, labelling: Labelling, ids: Iterable[str]) -> dict[str, dict[str, str]]:
@@ -158,16 +168,6 @@ def read_sheet(path: Path) -> list[dict[str, str]]:
         return [{name: cell or "" for name, cell in row.items()} for row in reader]
 
 
-def write_sheet(path: Path, rows: Sequence[dict[str, str]]) -> None:
-    """Write a sheet, whole or not at all.
-
-    Raises:
-        StoreError: It cannot be written; the old one is as it was.
-    """
-    _make_folder(path)
-    write_output(path, sheet(COLUMNS, ([row[name] for name in COLUMNS] for row in rows)).encode("utf-8-sig"))
-
-
 def in_drawn_order(run: str, records: Sequence[EvalRecord]) -> list[EvalRecord]:
     """The answered records in an order drawn by their ids: wherever a person stops, the labels are a random sample."""
     answered = [record for record in records if record.response is not None and record.response.answer]
@@ -182,13 +182,6 @@ def _said(row: dict[str, str] | None) -> tuple[str, str] | None:
 def _as_read(text: str) -> str:
     """A text as it comes out of a sheet into which it was written."""
     return cell(text).replace(*_LINE_ENDS)
-
-
-def _make_folder(path: Path) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"cannot make {path.parent}: {error.strerror or error}", "name another file") from error
 
 
 @contextmanager
@@ -209,3 +202,140 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+# Labels that a person gives in the browser: the sheet, the keys and the order of `evals review`.
+
+LABELLED = {
+    DEFAULT_METRIC: ("Is the answer right?", "?"),
+    "faithfulness": ("Do the passages support all that it says?", "x"),
+}
+"""By metric, what is asked about each answer, and the key for those who cannot tell."""
+
+_HELD = 3
+
+
+class GivenLabel(BaseModel):
+    """A label as the browser sends it.
+
+    Attributes:
+        question: Id of the question.
+        metric: What it is about.
+        verdict: The label; None takes it back.
+        comment: A note, on one line.
+        before: Verdict and comment that the page showed; None for none.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    question: str = Field(max_length=10_000)
+    metric: str = Field(max_length=100)
+    verdict: str | None = Field(default=None, max_length=100)
+    comment: str = Field(default="", max_length=10_000)
+    before: dict[str, str] | None = None
+
+
+class LabelDesk:
+    """The labels that one person gives.
+
+    Args:
+        folder: The runs.
+        annotator: Who it is; may be empty.
+    """
+
+    def __init__(self, folder: RunsFolder, annotator: str = "") -> None:
+        self._folder, self._annotator = folder, annotator
+        self._drawn = lru_cache(_HELD)(_places)  # once for each state of the records
+        self._lock = Lock()
+
+    def overview(self, run_id: str) -> dict[str, Any]:
+        """What there is to label in a run, and what is labelled already.
+
+        Raises:
+            RunNotFoundError: There is no such run.
+            ConfigError: The file of labels is none.
+            StoreError: Records or labels cannot be read.
+        """
+        ids = list(self._drawn(self._folder.measured(run_id)))
+        sheet = self._sheet(run_id)
+        questions, labels = [], {}
+        for metric, (asks, key) in LABELLED.items():
+            questions.append({"metric": metric, "asks": asks, "keys": {**keys_of(metric), key: CANNOT_TELL}})
+            found = labels_in(sheet, Labelling(run_id, metric, self._annotator), ids)
+            labels[metric] = {question_id: verdict_and_comment(row) for question_id, row in found.items()}
+        about = {"run": run_id, "annotator": self._annotator, "sheet": str(sheet)}
+        return {**about, "ids": ids, "questions": questions, "labels": labels}
+
+    def answer(self, run_id: str, number: int) -> dict[str, Any]:
+        """An answer with its evidence, and nothing of what a metric or the judge says of it.
+
+        Args:
+            run_id: The run.
+            number: Of the answer in the order of labelling, from 0.
+
+        Raises:
+            RunNotFoundError: There is no such run.
+            UnknownNameError: It has no answer of this number.
+        """
+        held = self._folder.measured(run_id)
+        places = list(self._drawn(held).values())
+        if not 0 <= number < len(places):
+            raise UnknownNameError("answer", str(number), ["0", str(len(places) - 1)])
+        record = held.measured.source[places[number]]
+        question, response = record.question, record.response
+        chunks = (response.chunks if response else None) or []
+        return {
+            "id": question.id,
+            "question": plain(question.question),
+            "expected": plain(question.expected_answer or ""),
+            "answer": plain((response.answer if response else None) or ""),
+            "passages": [{"place": plain(place_of(chunk)), "text": plain(chunk.text or "")} for chunk in chunks],
+        }
+
+    def give(self, run_id: str, label: GivenLabel) -> dict[str, str] | None:
+        """Save a label at once, or take it back.
+
+        Returns:
+            What the sheet now says of the answer: verdict and comment; None for none.
+
+        Raises:
+            LabelTakenError: The sheet holds another label than the page showed.
+            ConfigError: It is no label of the metric, or the file is no sheet of labels.
+            RunNotFoundError: There is no such run.
+            UnknownNameError: There is no such question or metric.
+            StoreError: The sheet cannot be written.
+        """
+        if label.metric not in LABELLED:
+            raise UnknownNameError("metric to label", label.metric, LABELLED)
+        known = {*keys_of(label.metric).values(), CANNOT_TELL}
+        if label.verdict is not None and label.verdict not in known:
+            raise UnknownNameError("label", label.verdict, known)
+        if label.before is not None and label.before.keys() != {"verdict", "comment"}:
+            raise ConfigError("`before` must hold verdict and comment, or be null")
+        held = self._folder.measured(run_id)
+        places = self._drawn(held)
+        if label.question not in places:
+            raise UnknownNameError("answer", label.question, places)
+        labelling = Labelling(run_id, label.metric, self._annotator)
+        row = None
+        if label.verdict:
+            record = held.measured.source[places[label.question]]
+            row = labelling.row(record, label.verdict, " ".join(label.comment.split()))
+        with self._lock:
+            put_label(self._sheet(run_id), labelling, label.question, row, before=label.before)
+        return verdict_and_comment(row)
+
+    def _sheet(self, run_id: str) -> Path:
+        return sheet_path(self._folder.store.folder, Labelling(run_id, "", self._annotator))
+
+
+def _places(held: HeldRun) -> dict[str, int]:
+    """The answers in the order of `evals review`: the place of each among the records, by its id."""
+    records = held.measured.source
+    numbers = {record.question.id: number for number, record in enumerate(records)}
+    return {one.question.id: numbers[one.question.id] for one in in_drawn_order(held.measured.run.id, records)}
+
+
+def verdict_and_comment(row: dict[str, str] | None) -> dict[str, str] | None:
+    """What a page shows of a row of the sheet; None for none."""
+    return row and {"verdict": row["verdict"], "comment": row["comment"]}

@@ -14,7 +14,6 @@ from evals.metrics.base import Aggregation
 from evals.metrics.registry import known_metric
 from evals.report.wording import place_of, printable, shortened
 from evals.schemas.dataset import EvalQuestion, GoldPassage
-from evals.schemas.response import RetrievedChunk
 from evals.schemas.results import EvalRecord
 from evals.scoring.conclusion import Measured
 from evals.scoring.diagnosis.outcome import needs_verification
@@ -48,20 +47,12 @@ def cell(value: Any) -> str:
     return f"'{text}" if may_run and not _NUMBER.fullmatch(text) else text
 
 
-def sheet(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A CSV document (RFC 4180) of a header and rows; line breaks inside cells are kept."""
-    return "".join(_sheet_lines(header, rows))
-
-
-def _sheet_lines(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
-    for row in chain([header], rows):
+def sheet(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
+    """The lines of a CSV document (RFC 4180); line breaks inside cells are kept."""
+    for row in chain([columns], ([row.get(name) for name in columns] for row in rows)):
         out = io.StringIO()
         csv.writer(out).writerow(map(cell, row))
         yield out.getvalue()
-
-
-def _sheet_of(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
-    return _sheet_lines(columns, ([row.get(name) for name in columns] for row in rows))
 
 
 # A format of export.
@@ -104,16 +95,11 @@ def to_json(measured: Measured) -> Iterator[str]:
     each stage of the retrieval; empty where the server lists none) and all its `records`.
     """
     digest = measured.digest
-    derived = {
-        "diagnosis": digest.diagnosis.model_dump(mode="json"),
-        "abstention": measured.abstention and measured.abstention.model_dump(mode="json"),
-        "risk_coverage": digest.risk and digest.risk.model_dump(mode="json"),
-        "stages": [stage.model_dump(mode="json") for stage in digest.stages],
-    }
+    derived = {"diagnosis": digest.diagnosis, "abstention": measured.abstention, "risk_coverage": digest.risk}
     yield f"{measured.run.model_dump_json()[:-1]},\n"
     for name, value in derived.items():
-        yield f'"{name}":{json.dumps(value)},\n'
-    yield '"records":['
+        yield f'"{name}":{"null" if value is None else value.model_dump_json()},\n'
+    yield f'"stages":{json.dumps([stage.model_dump(mode="json") for stage in digest.stages])},\n"records":['
     for number, record in enumerate(measured.records()):
         yield ",\n" * (number > 0) + record.model_dump_json()
     yield "]}\n"
@@ -123,13 +109,10 @@ def to_json(measured: Measured) -> Iterator[str]:
 
 _TIME = "time_to_first_token_ms"
 
+_TEXTS = ("id", "dataset", "question", "expected_answer", "answer", "error")
+
 _TYPES = {
-    "id": "string",
-    "dataset": "string",
-    "question": "string",
-    "expected_answer": "string",
-    "answer": "string",
-    "error": "string",
+    **dict.fromkeys(_TEXTS, "string"),
     "abstained": "bool",
     "latency_ms": "double",
     "attempts": "int32",
@@ -141,7 +124,7 @@ _ABSTAINED = {"y": True, "n": False, "?": None}
 
 
 def row_of(record: EvalRecord, declines: str = "?") -> Row:
-    """What a table says of a record beside its metrics and metadata.
+    """What a table says of a record: what was asked and answered, the values of metrics by name, and the metadata.
 
     Args:
         record: The question with what happened to it.
@@ -164,7 +147,8 @@ def row_of(record: EvalRecord, declines: str = "?") -> Row:
             "chunks": None if response.chunks is None else len(response.chunks),
             _TIME: response.time_to_first_token_ms,
         }
-    return row
+    values = {score.name: score.value for score in record.scores}
+    return {**row, **values, **{f"meta.{key}": value for key, value in question.metadata.items()}}
 
 
 def error_of(record: EvalRecord) -> str | None:
@@ -181,13 +165,9 @@ def metric_names(measured: Measured) -> list[str]:
     return list(dict.fromkeys([*carded, *measured.digest.metrics]))
 
 
-def values_of(record: EvalRecord) -> dict[str, float | None]:
-    """The values of a record by metric."""
-    return {score.name: score.value for score in record.scores}
-
-
-def _with_declines(measured: Measured) -> Iterator[tuple[EvalRecord, str]]:
-    return zip(measured.records(), measured.digest.declines, strict=True)
+def _rows(measured: Measured) -> Iterator[tuple[EvalRecord, Row]]:
+    for record, declines in zip(measured.records(), measured.digest.declines, strict=True):
+        yield record, row_of(record, declines)
 
 
 # `csv` and `review`: sheets for people.
@@ -199,28 +179,17 @@ def to_csv(measured: Measured) -> Iterator[str]:
     A percentile of latency has no column: of one question it is the latency, which has one, as the time to the first
     token has in runs that measure it.
     """
-    names = metric_names(measured)
-    times = [_TIME] if any(map(_is_of_stream, names)) else []
-    metrics = [name for name in names if not _is_latency(name)]
-    rows = (
-        row_of(record, declines)
-        | values_of(record)
-        | {"reasons": "; ".join(f"{score.name}: {score.reason}" for score in record.scores if score.value is None)}
-        | {f"meta.{key}": value for key, value in record.question.metadata.items()}
-        for record, declines in _with_declines(measured)
-    )
+    known = {name: known_metric(name) for name in metric_names(measured)}
+    times = [_TIME] if any(metric is not None and metric.of_stream for metric in known.values()) else []
+    percentile = (Aggregation.PERCENTILE, "ms")
+    metrics = [name for name, one in known.items() if one is None or (one.aggregation, one.unit) != percentile]
+    rows = (row | {"reasons": _reasons(record)} for record, row in _rows(measured))
     meta = [f"meta.{key}" for key in measured.digest.keys]
-    return _sheet_of([*_TYPES, *times, *metrics, "reasons", *meta], rows)
+    return sheet([*_TYPES, *times, *metrics, "reasons", *meta], rows)
 
 
-def _is_latency(name: str) -> bool:
-    metric = known_metric(name)
-    return metric is not None and metric.unit == "ms" and metric.aggregation is Aggregation.PERCENTILE
-
-
-def _is_of_stream(name: str) -> bool:
-    metric = known_metric(name)
-    return metric is not None and metric.of_stream
+def _reasons(record: EvalRecord) -> str:
+    return "; ".join(f"{score.name}: {score.reason}" for score in record.scores if score.value is None)
 
 
 _PASSAGES = 3
@@ -238,7 +207,6 @@ def to_review(measured: Measured) -> Iterator[str]:
     failures = {one.number: one for one in digest.failures}
     ordered = dict.fromkeys([*failures, *digest.to_verify, *range(len(records))])
     passages = [f"passage_{rank}" for rank in range(1, _PASSAGES + 1)]
-    asked = ["id", "failure", "needs_verification", "question", "expected_answer", "answer"]
 
     def row(number: int) -> Row:
         record, broken = records[number], failures.get(number)
@@ -246,15 +214,14 @@ def to_review(measured: Measured) -> Iterator[str]:
         texts = (f"[{place_of(chunk)}]\n{shortened(chunk.text or '', _PASSAGE_LENGTH)}" for chunk in chunks)
         return {
             **row_of(record),
-            **values_of(record),
             **dict(zip(passages, texts, strict=False)),
             "failure": broken.explanation if broken else error_of(record),
             "needs_verification": "yes" if needs_verification(record) else None,
             "run": measured.run.id,
         }
 
-    columns = [*asked, *passages, *metric_names(measured), "run", "verdict", "comment"]
-    return _sheet_of(columns, map(row, ordered))
+    asked = ["id", "failure", "needs_verification", "question", "expected_answer", "answer"]
+    return sheet([*asked, *passages, *metric_names(measured), "run", "verdict", "comment"], map(row, ordered))
 
 
 # `parquet` and `parquet-metrics`: tables with types, in row groups, for pandas, polars and DuckDB.
@@ -265,57 +232,46 @@ _GROUP = 1000
 _EXACT = 2**53
 """Up to it a double holds every whole number."""
 
-_METRIC_COLUMNS = ("run", "id", "dataset", "metric", "group", "value", "reason", "missing")
-
 
 def to_parquet(measured: Measured) -> Iterator[bytes]:
     """A row a question: what was asked and answered, a column a metric, and beside it why it has no value.
 
     What cannot be told is null. A key of the metadata has the type of its values, or is JSON where they are of several.
     """
-    names, kinds = metric_names(measured), _kinds(measured)
+    kinds = _kinds(measured)
     columns = {"run": "string", **_TYPES, _TIME: "double"}
-    for name in names:
+    for name in metric_names(measured):
         columns |= {name: "double", f"{name}_reason": "string"}
-    columns |= {f"meta.{key}": kind for key, kind in kinds.items()}
     rows = (
-        row_of(record, declines)
-        | values_of(record)
+        row
         | {f"{score.name}_reason": score.reason for score in record.scores if score.value is None}
-        | {f"meta.{key}": _typed(value, kinds[key]) for key, value in record.question.metadata.items() if key in kinds}
+        | {name: _typed(row.get(name), kind) for name, kind in kinds.items()}
         | {"run": measured.run.id}
-        for record, declines in _with_declines(measured)
+        for record, row in _rows(measured)
     )
-    return _parquet(columns, rows)
+    return _parquet(columns | kinds, rows)
 
 
 def to_parquet_metrics(measured: Measured) -> Iterator[bytes]:
     """A row for each metric of each question: its value, or why there is none and of which kind that is."""
-    rows = (
-        {
-            "run": measured.run.id,
-            "id": record.question.id,
-            "dataset": record.question.dataset,
-            "metric": score.name,
-            "group": score.group.value,
-            "value": score.value,
-            "reason": score.reason,
-            "missing": score.missing,
-        }
+    columns = ("run", "id", "dataset", "metric", "group", "value", "reason", "missing")
+    values = (
+        (record.question.id, record.question.dataset, one.name, one.group.value, one.value, one.reason, one.missing)
         for record in measured.records()
-        for score in record.scores
+        for one in record.scores
     )
-    return _parquet({name: "double" if name == "value" else "string" for name in _METRIC_COLUMNS}, rows)
+    rows = (dict(zip(columns, (measured.run.id, *row), strict=True)) for row in values)
+    return _parquet({name: "double" if name == "value" else "string" for name in columns}, rows)
 
 
 def _kinds(measured: Measured) -> dict[str, str]:
-    """By key of the metadata, the type that holds all its values."""
+    """By column of the metadata, the type that holds all its values."""
     seen: dict[str, set[str]] = {key: set() for key in measured.digest.keys}
     for record in measured.records():
         for key, value in record.question.metadata.items():
             if value is not None:
                 seen.setdefault(key, set()).add(_kind(value))
-    return {key: next(iter(kinds), "string") if len(kinds) < 2 else "json" for key, kinds in seen.items()}
+    return {f"meta.{key}": next(iter(kinds), "string") if len(kinds) < 2 else "json" for key, kinds in seen.items()}
 
 
 def _kind(value: Any) -> str:
@@ -351,17 +307,9 @@ def _parquet(columns: Mapping[str, str], rows: Iterator[Row]) -> Iterator[bytes]
 _BAR = "\N{BROKEN BAR}"
 """Stands for the bar by which deepeval's tables join passages, and which they cannot escape."""
 
-_DEEPEVAL_COLUMNS = (
-    "input",
-    "actual_output",
-    "expected_output",
-    "retrieval_context",
-    "context",
-    "additional_metadata",
-    "id",
-    "dataset",
-    "is_unanswerable",
-)
+_DEEPEVAL = ("input", "actual_output", "expected_output", "retrieval_context", "context", "additional_metadata", "id")
+
+_BESIDE_DEEPEVAL = ("dataset", "is_unanswerable", "answers", "turns")
 
 
 def to_ragas(measured: Measured) -> Iterator[str]:
@@ -389,7 +337,7 @@ def to_deepeval_csv(measured: Measured) -> Iterator[str]:
         }
         for record in measured.records()
     )
-    return _sheet_of(_DEEPEVAL_COLUMNS, rows)
+    return sheet([*_DEEPEVAL, *_BESIDE_DEEPEVAL[:2]], rows)
 
 
 def json_line(row: Row) -> str:
@@ -410,66 +358,59 @@ def known_of(question: EvalQuestion) -> Row:
     return {name: value for name, value in known.items() if value is not None and value not in ("", [], {})}
 
 
+def _texts_of(record: EvalRecord) -> tuple[list[str] | None, list[str | None]]:
+    """The texts of the chunks, None where none were sent, and their ids; chunks without a text are left out."""
+    sent = record.response.chunks if record.response else None
+    chunks = [chunk for chunk in sent or () if chunk.text]
+    return None if sent is None else [chunk.text or "" for chunk in chunks], [chunk.chunk_id for chunk in chunks]
+
+
 def _ragas(record: EvalRecord) -> Row:
     question = record.question
+    texts, ids = _texts_of(record)
+    golds = {
+        "reference_context_ids": _names(question, lambda gold: gold.chunk_id),
+        "gold_document_ids": _names(question, lambda gold: None if gold.chunk_id else gold.document_id, also=1),
+    }
     known = known_of(question)
     known.pop("expected_answer", None)
-    named = {
-        "reference_context_ids": _names(question, "chunk_id"),
-        "gold_document_ids": _names(question, "document_id"),
-    }
     return {
         "user_input": question.question,
         "response": record.response.answer if record.response else None,
         "reference": question.expected_answer,
         "reference_contexts": [gold.text for gold in question.gold_passages if gold.text],
-        **_retrieved(_chunks(record)),
+        "retrieved_contexts": texts,
+        "retrieved_context_ids": ids if ids and all(ids) else None,
         "id": question.id,
         **known,
-        **{column: names for column, names in named.items() if names},
+        **{column: names for column, names in golds.items() if names},
     }
 
 
-def _retrieved(chunks: Sequence[RetrievedChunk] | None) -> Row:
-    """The texts, and their ids where each has one."""
-    ids = [chunk.chunk_id for chunk in chunks or ()]
-    texts = None if chunks is None else [chunk.text for chunk in chunks]
-    return {"retrieved_contexts": texts, "retrieved_context_ids": ids if ids and all(ids) else None}
+def _names(question: EvalQuestion, id_of: Callable[[GoldPassage], str | None], also: int = 0) -> list[str]:
+    """The golds that are known by an id alone; none where they would be read as the ids of the passages beside them.
+
+    Args:
+        question: The question.
+        id_of: The id of a gold.
+        also: A number of ids that would be read so too.
+    """
+    names = [name for gold in question.gold_passages if not gold.text and (name := id_of(gold))]
+    texts = sum(bool(gold.text) for gold in question.gold_passages)
+    return [] if texts and len(names) in {texts, also} else names
 
 
 def _deepeval(record: EvalRecord) -> Row:
     """A test case; what stands beside the fields of deepeval it passes over."""
-    question, chunks = record.question, _chunks(record)
-    beside = {"dataset", "answers", "turns", "is_unanswerable"}
-    return {
-        "input": question.question,
-        "actual_output": record.response.answer if record.response else None,
-        "expected_output": question.expected_answer,
-        "retrieval_context": None if chunks is None else [chunk.text for chunk in chunks],
-        "context": [gold.text for gold in question.gold_passages if gold.text] or None,
-        "additional_metadata": question.metadata or None,
-        "id": question.id,
-        **{name: value for name, value in known_of(question).items() if name in beside},
-    }
-
-
-def _chunks(record: EvalRecord) -> Sequence[RetrievedChunk] | None:
-    """The chunks with a text; None where none were sent."""
-    chunks = record.response.chunks if record.response else None
-    return None if chunks is None else [chunk for chunk in chunks if chunk.text]
-
-
-def _names(question: EvalQuestion, key: str) -> list[str]:
-    """The golds that are known by an id alone; none where they would be read as the ids of the passages beside them."""
-    names = [name for gold in question.gold_passages if (name := _id_alone(gold, key))]
-    texts = sum(bool(gold.text) for gold in question.gold_passages)
-    read_so = {texts, 1} if key == "document_id" else {texts}
-    return [] if texts and len(names) in read_so else names
-
-
-def _id_alone(gold: GoldPassage, key: str) -> str | None:
-    if gold.text:
-        return None
-    if key == "chunk_id":
-        return gold.chunk_id
-    return gold.document_id if gold.chunk_id is None else None
+    question = record.question
+    fields = (
+        question.question,
+        record.response.answer if record.response else None,
+        question.expected_answer,
+        _texts_of(record)[0],
+        [gold.text for gold in question.gold_passages if gold.text] or None,
+        question.metadata or None,
+        question.id,
+    )
+    beside = {name: value for name, value in known_of(question).items() if name in _BESIDE_DEEPEVAL}
+    return {**dict(zip(_DEEPEVAL, fields, strict=True)), **beside}

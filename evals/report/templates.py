@@ -6,9 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evals.report import compared, wording
-from evals.report.wording import one_line, plain
-from evals.scoring.config import percent
+from evals.report import parts
+from evals.report.wording import one_line, place_of, plain
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -47,11 +46,6 @@ def code(text: str, limit: int = 300) -> str:
     return f"`{one_line(text, limit).replace('`', _QUOTE)}`"
 
 
-def amount(text: str) -> str:
-    """An amount whose signs begin neither a formula nor an element."""
-    return text.replace("$", "&#36;").replace("<", "&lt;")
-
-
 def within(room: int, lines: Iterable[str], more: str) -> str:
     """Lines joined as long as there is room for them, whole ones only; then what says that there are more."""
     text = ""
@@ -64,7 +58,7 @@ def within(room: int, lines: Iterable[str], more: str) -> str:
 
 def render(name: str, **context: Any) -> str:
     """The text that a template makes."""
-    return _environment().get_template(name).render(context)
+    return "".join(pieces(name, **context))
 
 
 def pieces(name: str, **context: Any) -> Iterator[str]:
@@ -72,9 +66,9 @@ def pieces(name: str, **context: Any) -> Iterator[str]:
     return _environment().get_template(name).generate(context)
 
 
-def macros(name: str) -> Any:
-    """The macros of a template, each of which is called as a function and makes a text."""
-    return _environment().get_template(name).module
+def macros() -> Any:
+    """The parts of a comment in Markdown, each of which is called as a function and makes a text."""
+    return _environment().get_template("comment.md.j2").module
 
 
 @cache
@@ -89,13 +83,7 @@ def _environment() -> "Environment":
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    for module in (wording, compared):
-        made.globals |= {name: one for name, one in vars(module).items() if callable(one)}
-    made.globals["percent"] = percent
-    made.filters |= {
-        "line": lambda text, limit: one_line(plain(text), limit),
-        "md": escape,
-        "code": code,
-        "amount": amount,
-    }
+    shown = (parts.facts_of, parts.questions_of, parts.score_texts, parts.score_remarks, place_of)
+    made.globals |= {one.__name__: one for one in shown}
+    made.filters |= {"line": lambda text, limit: one_line(plain(text), limit), "md": escape, "code": code}
     return made

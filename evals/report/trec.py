@@ -39,7 +39,7 @@ def passage_id(passage: GoldPassage | RetrievedChunk) -> str:
     return ".".join(part for part in (document, inner) if part)
 
 
-def unlike(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
+def unlike(names: Iterable[str], taken: Iterable[str] = (), mark: str = "~") -> list[str]:
     """The names, of which each stands once: one that is taken gets a number, `name~2`."""
     seen = set(taken)
     found = []
@@ -47,7 +47,7 @@ def unlike(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
         own, number = name, 1
         while not own or own in seen:
             number += 1
-            own = f"{name}~{number}"
+            own = f"{name}{mark}{number}"
         seen.add(own)
         found.append(own)
     return found

@@ -20,7 +20,7 @@ from evals.judges.backends.providers import PROVIDERS
 from evals.judges.cache import JudgeCache, StoredReply
 from evals.judges.money import Forecast, PriceOf
 from evals.judges.prompt import load_prompt, parts_of, stand_in_reply, why_too_long
-from evals.judges.replies import call_of, problem_of_saved, repeats_of
+from evals.judges.replies import call_of, is_usable, repeats_of
 from evals.metrics.base import BaseMetric
 from evals.metrics.judged import new_requests, prompts_asked_twice
 from evals.metrics.sample import ABSTENTION, DECIDING, Sample
@@ -322,7 +322,7 @@ class _Bill:
         call, judge = self._call_of(request), self.judge.identity
         keys = (JudgeCache.key(judge, call, repeat), JudgeCache.legacy_key(judge, call, repeat))
         stored = next((found for key in keys if (found := self._cache.get(key)) is not None), None)
-        if stored is None or (stored.reply is not None and problem_of_saved(stored.reply, request) is not None):
+        if stored is None or (stored.reply is not None and not is_usable(stored, request)):
             return None
         return stored
 

@@ -4,16 +4,9 @@ from collections.abc import Mapping, Sequence
 from sys import intern
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    Field,
-    SerializerFunctionWrapHandler,
-    SkipValidation,
-    model_serializer,
-    model_validator,
-)
+from pydantic import AfterValidator, Field, SkipValidation, model_validator
 
-from evals.schemas.base import Finite, Record, Text
+from evals.schemas.base import Finite, Record, SparseRecord, Text
 
 
 class GoldPassage(Record):
@@ -118,7 +111,7 @@ CONVERSATION = "conversation"
 """The key of metadata by which turns that are scored are of one conversation."""
 
 
-class EvalQuestion(Record):
+class EvalQuestion(SparseRecord):
     """One question with what is known about its answer. Only `question` is required of a user's file."""
 
     id: Annotated[Text, AfterValidator(intern)] = ""
@@ -145,20 +138,13 @@ class EvalQuestion(Record):
     turns: list[str] = Field(default_factory=list)
     """Of a conversation, all that the user says, the question last; a file holds it only of conversations."""
 
+    left_out = ("turns", "answerable_by_gold")
+
     @model_validator(mode="after")
     def _the_question_comes_last(self) -> "EvalQuestion":
         if self.turns and self.turns[-1] != self.question:
             raise ValueError("the last of the turns must be the question")
         return self
-
-    @model_serializer(mode="wrap")
-    def _without_what_is_not_there(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        fields: dict[str, Any] = serialize(self)
-        if not self.turns:
-            fields.pop("turns", None)
-        if not self.answerable_by_gold:
-            fields.pop("answerable_by_gold", None)
-        return fields
 
     @model_validator(mode="before")
     @classmethod

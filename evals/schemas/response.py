@@ -2,9 +2,9 @@
 
 from typing import Any, Literal
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import Field
 
-from evals.schemas.base import Finite, Record
+from evals.schemas.base import Finite, Record, SparseRecord
 from evals.schemas.verdicts import VerdictLosses
 
 # How the questions of a run ended.
@@ -106,7 +106,7 @@ class TokenUsage(Record):
     completion_tokens: int = Field(ge=0)
 
 
-class ResponseError(Record):
+class ResponseError(SparseRecord):
     """Why there is no answer: a failure of transport, never a score."""
 
     kind: ErrorKind
@@ -115,15 +115,10 @@ class ResponseError(Record):
     request: Literal["ask", "retrieve"] = "ask"
     """Which request of the question failed; a file holds it only where it was not the one that asks."""
 
-    @model_serializer(mode="wrap")
-    def _without_the_usual_request(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        fields: dict[str, Any] = serialize(self)
-        if self.request == "ask":
-            fields.pop("request", None)
-        return fields
+    left_out = ("request",)
 
 
-class EvalResponse(Record):
+class EvalResponse(SparseRecord):
     """One exchange with the server."""
 
     answer: str | None = None
@@ -168,19 +163,8 @@ class EvalResponse(Record):
     notes: list[str] = Field(default_factory=list)
     """What of the body could not be read, and why; a file holds it only where there is something to say."""
 
+    left_out = (*("notes", "turns", "extractive", "total_ms", "time_to_last_token_ms", "refused", "raw_retrieval"),)
+
     def could_not_read(self, part: str) -> bool:
         """Whether a note says that this part of `server.map` was there, and could not be read."""
         return any(note.startswith(f"{PART}{part} ") for note in self.notes)
-
-    @model_serializer(mode="wrap")
-    def _without_what_is_not_said(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        fields: dict[str, Any] = serialize(self)
-        for name in ("notes", "turns"):
-            if not getattr(self, name):
-                fields.pop(name, None)
-        if not self.extractive:
-            fields.pop("extractive", None)
-        for name in ("total_ms", "time_to_last_token_ms", "refused", "raw_retrieval"):
-            if fields.get(name) is None:
-                fields.pop(name, None)
-        return fields

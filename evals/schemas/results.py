@@ -5,10 +5,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
-from pydantic import AwareDatetime, Field, PrivateAttr, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import AwareDatetime, Field, PrivateAttr, model_validator
 
 from evals.errors import StoreError, UnknownNameError
-from evals.schemas.base import Finite, Record, frame, html_table
+from evals.schemas.base import Finite, Record, SparseRecord, frame, html_table
 from evals.schemas.calibration import CorrectedMean
 from evals.schemas.dataset import DatasetFingerprint, EvalQuestion
 from evals.schemas.response import EvalResponse, Outcomes, ServerRecord
@@ -105,7 +105,7 @@ class EvalRecord(Record):
     verdicts: list[JudgeVerdict] = []
 
 
-class MetricCounts(Record):
+class MetricCounts(SparseRecord):
     """Over how many questions a metric was computed, and why not over the others."""
 
     scored: int = 0
@@ -117,10 +117,7 @@ class MetricCounts(Record):
     fault: int = 0
     """The metric raised; a file holds it only where that happened."""
 
-    @model_serializer(mode="wrap")
-    def _without_what_did_not_happen(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        fields: dict[str, Any] = serialize(self)
-        return {name: count for name, count in fields.items() if count or name not in {"injection", "fault"}}
+    left_out = ("injection", "fault")
 
     @property
     def lost(self) -> int:

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from evals.schemas.base import Finite, Record
+from evals.schemas.base import Finite, Record, Sum
 from evals.schemas.calibration import Figure, JudgeCard
 
 JudgeFailure = Literal["refused", "truncated", "unparsable", "transport", "rejected", "spend_limit", "too_long"]
@@ -21,7 +21,7 @@ BLOCK = "#"
 """What stands between the name of an inquiry and the number of a further block of passages that it examines."""
 
 
-class JudgeUsage(Record):
+class JudgeUsage(Sum):
     """Tokens of the judge's calls; input counts everything, cached or not."""
 
     input_tokens: int = Field(default=0, ge=0)
@@ -33,11 +33,8 @@ class JudgeUsage(Record):
     cache_write_1h_tokens: int = Field(default=0, ge=0)
     """Of `cache_write_tokens`, those that the vendor keeps for an hour, which cost more."""
 
-    def __add__(self, other: "JudgeUsage") -> "JudgeUsage":
-        return JudgeUsage(**{name: getattr(self, name) + getattr(other, name) for name in JudgeUsage.model_fields})
 
-
-class JudgeSpending(Record):
+class JudgeSpending(Sum):
     """What calls to the judge took."""
 
     calls: int = Field(default=0, ge=0)
@@ -48,21 +45,13 @@ class JudgeSpending(Record):
     """Calls that were answered or cut off without a word of their cost; where there are some, `cost_usd` is a lower
     bound."""
 
-    def __add__(self, other: "JudgeSpending") -> "JudgeSpending":
-        return JudgeSpending(
-            calls=self.calls + other.calls,
-            usage=self.usage + other.usage,
-            cost_usd=self.cost_usd + other.cost_usd,
-            unpriced=self.unpriced + other.unpriced,
-        )
-
     @property
     def known_cost_usd(self) -> float | None:
         """The cost; None where no call's is known."""
         return None if self.unpriced and not self.cost_usd else self.cost_usd
 
 
-class CallSizes(Record):
+class CallSizes(Sum):
     """What calls took that told their tokens: by them it is known what the next will take."""
 
     prompt_hash: str | None = None
@@ -70,14 +59,6 @@ class CallSizes(Record):
     characters: int = Field(default=0, ge=0)
     """Sent by them all, as instructions and data."""
     usage: JudgeUsage = JudgeUsage()
-
-    def __add__(self, other: "CallSizes") -> "CallSizes":
-        return CallSizes(
-            prompt_hash=self.prompt_hash,
-            calls=self.calls + other.calls,
-            characters=self.characters + other.characters,
-            usage=self.usage + other.usage,
-        )
 
 
 class VerdictRequest(Record):

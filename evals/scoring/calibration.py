@@ -1,7 +1,7 @@
 """How a judge fares against people's labels, and what its means are without its bias."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import combinations
@@ -43,7 +43,7 @@ from evals.scoring.stats.agreement import (
 )
 from evals.scoring.stats.differences import jackknife_interval
 from evals.scoring.stats.means import mean_interval
-from evals.scoring.stats.missing import Part, prediction_powered_mean, rogan_gladen
+from evals.scoring.stats.missing import Corrected, Part, prediction_powered_mean, rogan_gladen
 from evals.text.numbers import agree
 
 # How far scores agree with labels, each figure with an interval over clusters of questions.
@@ -311,40 +311,44 @@ def corrected_means(calibration: Calibration, run: EvalRun, records: Sequence[Ev
     metric = known_metric(calibration.metric)
     if metric is None or metric.aggregation not in _MEANS or not calibration.judge.auroc.n:
         return []
-    told = [(each, each.score) for each in calibration.answers if each.score is not None]
-    settings, labels = score_settings(run), [each.label for each, _ in told]
-    judged = Part([score for _, score in told], [each.cluster for each, _ in told])
-    low, high = metric.low or 0.0, metric.high or 1.0
-    others = _others(metric.name, records, {each.answer for each, _ in told}, settings.cluster)
-    others = replace(others, values=[(value - low) / (high - low) for value in others.values])
-    found = {"prediction-powered": prediction_powered_mean(labels, judged, others, confidence=settings.confidence)}
-    if {*labels, *judged.values, *others.values} <= {0.0, 1.0}:  # all are yes or no
+    told = [each for each in calibration.answers if each.score is not None]
+    settings, labels, judged = score_settings(run), [each.label for each in told], _judged_part(told)
+    others = _others(metric, records, frozenset(each.answer for each in told), settings.cluster)
+    found = _corrected(labels, judged, others, settings.confidence)
+    counts = {"labels": len(labels), "others": len(others.values)}
+    return [_on_scale(method, mean, metric, counts) for method, mean in found.items() if mean is not None]
+
+
+def _judged_part(labelled: Sequence[LabelledAnswer]) -> Part:
+    return Part([each.score or 0.0 for each in labelled], [each.cluster for each in labelled])
+
+
+def _corrected(labels: Sequence[float], judged: Part, others: Part, confidence: float) -> dict[str, Corrected | None]:
+    """By method; Rogan and Gladen's where all are yes or no."""
+    found = {"prediction-powered": prediction_powered_mean(labels, judged, others, confidence=confidence)}
+    if {*labels, *judged.values, *others.values} <= {0.0, 1.0}:
         said, called = [label == 1 for label in labels], [score == 1 for score in judged.values]
-        found["rogan-gladen"] = rogan_gladen(said, called, others, judged.clusters, settings.confidence)
-    return [
-        CorrectedMean.model_validate(
-            {
-                "method": method,
-                "value": low + (high - low) * mean.value,
-                "ci": tuple(low + (high - low) * end for end in mean.interval),
-                "power": mean.power,
-                "labels": len(labels),
-                "others": len(others.values),
-            }
-        )
-        for method, mean in found.items()
-        if mean is not None
-    ]
+        found["rogan-gladen"] = rogan_gladen(said, called, others, judged.clusters, confidence)
+    return found
 
 
-def _others(name: str, records: Sequence[EvalRecord], labelled: set[str], cluster: str) -> Part:
-    """The judge's scores of the answers without a label."""
-    found = []
+def _on_scale(method: str, mean: Corrected, metric: BaseMetric, counts: Mapping[str, int]) -> CorrectedMean:
+    """A mean from 0 to 1 on the scale of the metric."""
+    low, high = metric.low or 0.0, metric.high or 1.0
+    value, *ends = (low + (high - low) * number for number in (mean.value, *mean.interval))
+    return CorrectedMean.model_validate({"method": method, "value": value, "ci": ends, "power": mean.power, **counts})
+
+
+def _others(metric: BaseMetric, records: Sequence[EvalRecord], labelled: Set[str], cluster: str) -> Part:
+    """The judge's scores, from 0 to 1, of the answers without a label."""
+    low, high = metric.low or 0.0, metric.high or 1.0
+    values, clusters = list[float](), list[str]()
     for record in records:
-        value = next((score.value for score in record.scores if score.name == name), None)
+        value = next((score.value for score in record.scores if score.name == metric.name), None)
         if value is not None and record.response and answer_hash(record.question, record.response) not in labelled:
-            found.append((value, cluster_of(record.question, cluster)))
-    return Part([value for value, _ in found], [label for _, label in found])
+            values.append((value - low) / (high - low))
+            clusters.append(cluster_of(record.question, cluster))
+    return Part(values, clusters)
 
 
 # People's labels as numbers from 0 to 1.
@@ -436,10 +440,7 @@ def scale_of(labels: Sequence[Label], metric: BaseMetric) -> Scale:
     """
     numbers = {label for label in labels if isinstance(label, float)}
     if not numbers:
-        own = metric.scale if isinstance(metric, LabelledMetric) else {}
-        if own and {label for label in labels if isinstance(label, str)} - _NOBODY_KNOWS <= own.keys():
-            return Scale(", ".join(own), values=own, levels=frozenset(own.values()))
-        return Scale("yes and no", values={**_YES_AND_NO, **own})
+        return _scale_of_words({label for label in labels if isinstance(label, str)}, metric)
     if numbers <= {0.0, 1.0}:
         return Scale("0 and 1")
     if all(0 <= number <= 1 for number in numbers):
@@ -450,6 +451,13 @@ def scale_of(labels: Sequence[Label], metric: BaseMetric) -> Scale:
         f"labels from {min(numbers):g} to {max(numbers):g}: nobody says which of them is good",
         "give the label of the worst answer and that of the best: --scale 1,5",
     )
+
+
+def _scale_of_words(labels: Set[str], metric: BaseMetric) -> Scale:
+    own = metric.scale if isinstance(metric, LabelledMetric) else {}
+    if own and labels - _NOBODY_KNOWS <= own.keys():
+        return Scale(", ".join(own), values=own, levels=frozenset(own.values()))
+    return Scale("yes and no", values={**_YES_AND_NO, **own})
 
 
 # A judge's calibration, computed from labelled answers with their scores.
@@ -519,21 +527,28 @@ def _annotators(judged: Sequence[Judged], scale: Scale, confidence: float) -> Ag
 
 def _preference(judged: Sequence[Judged], confidence: float) -> Preference | None:
     """Over all pairs of answers to one question by two systems; None where there are none."""
+    pairs = list(_pairs(judged))
+    if not pairs:
+        return None
+    decided = [(one, other) for one, other in pairs if one.label != other.label]
+    agreed = rate([_agreed(*pair) for pair in decided], [one.cluster for one, _ in decided], confidence)
+    return Preference(
+        pairs=len(pairs),
+        tied=sum(one.score == other.score for one, other in pairs),
+        agreement=agreed if decided else Figure(reason="people prefer no answer"),
+    )
+
+
+def _pairs(judged: Sequence[Judged]) -> Iterator[tuple[LabelledAnswer, LabelledAnswer]]:
     by_question: defaultdict[str, list[LabelledAnswer]] = defaultdict(list)
     for each in judged:
         if each.answer.system is not None:
             by_question[each.answer.id].append(each.answer)
-    pairs = [pair for answers in by_question.values() for pair in combinations(answers, 2)]
-    if not pairs:
-        return None
-    agreed, clusters = list[float](), list[str]()
-    for one, other in pairs:
-        by_people, by_judge = one.label - other.label, (one.score or 0.0) - (other.score or 0.0)
-        if by_people:
-            agreed.append(0.5 if by_judge == 0 else float((by_people > 0) == (by_judge > 0)))
-            clusters.append(one.cluster)
-    return Preference(
-        pairs=len(pairs),
-        tied=sum(one.score == other.score for one, other in pairs),
-        agreement=rate(agreed, clusters, confidence) if agreed else Figure(reason="people prefer no answer"),
-    )
+    for answers in by_question.values():
+        yield from combinations(answers, 2)
+
+
+def _agreed(one: LabelledAnswer, other: LabelledAnswer) -> float:
+    """Whether the better score is that of the better label; half where the scores are equal."""
+    by_people, by_judge = one.label - other.label, (one.score or 0.0) - (other.score or 0.0)
+    return 0.5 if by_judge == 0 else float((by_people > 0) == (by_judge > 0))

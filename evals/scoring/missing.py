@@ -36,6 +36,10 @@ FEWEST = 3
 """With fewer lost, or fewer there, nothing is tested."""
 
 
+_Sizes = tuple[list[float], list[float]]
+"""The sizes of those requests that are lost, and of those that are there."""
+
+
 def find_losses(
     metrics: Sequence[BaseMetric], records: Iterable[EvalRecord], cases: ScoringContext
 ) -> list[VerdictLosses]:
@@ -49,36 +53,40 @@ def find_losses(
     Returns:
         A test for each request and measure.
     """
-    sizes: dict[tuple[str, LossBy], tuple[list[float], list[float]]] = {}  # of those lost, and of those there
+    sizes: dict[tuple[str, LossBy], _Sizes] = {}
     too_long: Counter[str] = Counter()
     for record in records:
         if any(score.judged_by for score in record.scores):
-            there = _obtained(record)
-            for request in new_requests(metrics, cases.of(record), ()):
-                for by, size in _measures(request):
-                    sizes.setdefault((request.name, by), ([], []))[request.name in there].append(size)
+            for name, by, size in _measures(new_requests(metrics, cases.of(record), ())):
+                sizes.setdefault((name, by), ([], []))[name in _obtained(record)].append(size)
             too_long.update({verdict.request for verdict in record.verdicts if verdict.failure == "too_long"})
-    tested = []
-    for (name, by), (lost, there_too) in sizes.items():
-        of_length = too_long[name] if by == "length" else 0
-        if min(len(lost), len(there_too)) >= (1 if of_length else FEWEST):  # one too long shows that length decides
-            tested.append((name, by, lost, there_too, of_length))
+    found = (_test(name, by, *both, too_long[name]) for (name, by), both in sizes.items())
+    tested = list(filter(None, found))
     level = LEVEL / max(1, len(tested))
     return [
-        VerdictLosses(
-            request=name,
-            by=by,
-            lost=len(lost),
-            obtained=len(obtained),
-            median_lost=median(lost),
-            median_obtained=median(obtained),
-            p=(p := mann_whitney_p(lost, obtained)),
-            level=level,
-            too_long=of_length,
-            at_random=p >= level and not of_length,
-        )
-        for name, by, lost, obtained, of_length in tested
+        test.model_copy(update={"level": level, "at_random": test.p >= level and not test.too_long}) for test in tested
     ]
+
+
+def _test(
+    name: str, by: LossBy, lost: Sequence[float], obtained: Sequence[float], too_long: int
+) -> VerdictLosses | None:
+    """One test, whose level is not known yet; None where too few are lost, or there."""
+    of_length = too_long if by == "length" else 0
+    if min(len(lost), len(obtained)) < (1 if of_length else FEWEST):  # one that is too long shows that length decides
+        return None
+    return VerdictLosses(
+        request=name,
+        by=by,
+        lost=len(lost),
+        obtained=len(obtained),
+        median_lost=median(lost),
+        median_obtained=median(obtained),
+        p=mann_whitney_p(lost, obtained),
+        level=LEVEL,
+        too_long=of_length,
+        at_random=not of_length,
+    )
 
 
 def _obtained(record: EvalRecord) -> set[str]:
@@ -86,13 +94,14 @@ def _obtained(record: EvalRecord) -> set[str]:
     return {verdict.request for verdict in record.verdicts if verdict.reply is not None}
 
 
-def _measures(request: VerdictRequest) -> Iterator[tuple[LossBy, float]]:
-    """How long a request is, in characters, and of how many items, where it has some."""
-    yield "length", float(len(json.dumps(request.data, ensure_ascii=False)))
-    parts = (part for part in request.data.values() if isinstance(part, list))
-    items = [len(part) for part in parts if part and isinstance(part[0], dict)]
-    if items:
-        yield "items", float(max(items))
+def _measures(requests: Iterable[VerdictRequest]) -> Iterator[tuple[str, LossBy, float]]:
+    """How long each request is, in characters, and of how many items, where it has some."""
+    for request in requests:
+        yield request.name, "length", float(len(json.dumps(request.data, ensure_ascii=False)))
+        parts = (part for part in request.data.values() if isinstance(part, list))
+        items = [len(part) for part in parts if part and isinstance(part[0], dict)]
+        if items:
+            yield request.name, "items", float(max(items))
 
 
 def notes_on_losses(losses: Iterable[VerdictLosses]) -> list[str]:
@@ -124,6 +133,19 @@ def notes_on_datasets(records: Iterable[EvalRecord]) -> list[str]:
     Returns:
         A note for each request and dataset of which that holds at 0.05, shared by all these tests.
     """
+    needed, lost = _by_request(records)
+    tests = [
+        (name, dataset, (count, needed[name][dataset], own.total(), needed[name].total()))
+        for name, own in lost.items()
+        for dataset, count in own.items()
+        if count >= FEWEST and len(own) > 1
+    ]
+    level = LEVEL / max(1, len(tests))
+    return [_on_dataset(*test) for test in tests if too_many_p(*test[2]) < level]
+
+
+def _by_request(records: Iterable[EvalRecord]) -> tuple[dict[str, Counter[str]], dict[str, Counter[str]]]:
+    """How many verdicts each dataset needed, and how many of them are lost."""
     needed: defaultdict[str, Counter[str]] = defaultdict(Counter)
     lost: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for record in records:
@@ -131,19 +153,16 @@ def notes_on_datasets(records: Iterable[EvalRecord]) -> list[str]:
         for name in sorted({name for score in record.scores for name in score.judged_by}):
             needed[name][dataset] += 1
             lost[name][dataset] += name not in there
-    tests = [  # a dataset beside others, of which at least three are lost
-        (name, dataset, (count, needed[name][dataset], own.total(), needed[name].total()))
-        for name, own in lost.items()
-        for dataset, count in own.items()
-        if count >= FEWEST and len(own) > 1
-    ]
-    return [
+    return needed, lost
+
+
+def _on_dataset(name: str, dataset: str, counts: tuple[int, int, int, int]) -> str:
+    count, own, every, whole = counts
+    return (
         f"{LOSSES}{name}: not at random: of {dataset or 'questions without a dataset'} {count} of {own} "
         f"{agree(count, 'is', 'are')} lost, of the others {every - count} of {whole - own}; values lean towards the "
         "others, bounds do not"
-        for name, dataset, (count, own, every, whole) in tests
-        if too_many_p(count, own, every, whole) < LEVEL / len(tests)
-    ]
+    )
 
 
 # What the scores of a judged run say of its judge: whether length pays, and how often repeats change a score.
@@ -158,18 +177,24 @@ def with_facts(run: EvalRun, records: Sequence[EvalRecord]) -> EvalRun:
         return run
     judged = [summary.name for summary in run.scorecard.metrics if asks_judge(summary.name)]
     of_answers = [name for name in judged if (metric := known_metric(name)) is not None and metric.of_answer]
-    flips: defaultdict[str, list[float]] = defaultdict(list)
+    flips = _flips(records)
+    facts = {
+        "length_correlations": {name: _correlation_with_length(run, records, name) for name in of_answers},
+        "score_flip_rates": {name: flips[name] for name in judged if name in flips},
+    }
+    return run.model_copy(update={"judge": run.judge.model_copy(update=facts)})
+
+
+def _flips(records: Iterable[EvalRecord]) -> dict[str, float]:
+    """By metric, the chance that two repeats give one answer different scores."""
+    found: defaultdict[str, list[float]] = defaultdict(list)
     for record in records:
         for score in record.scores:
             repeated = score.details.get(REPEATS)
             share = pairwise_disagreement(repeated) if isinstance(repeated, list) else None
             if share is not None:
-                flips[score.name].append(share)
-    facts = {
-        "length_correlations": {name: _correlation_with_length(run, records, name) for name in of_answers},
-        "score_flip_rates": {name: fmean(flips[name]) for name in judged if name in flips},
-    }
-    return run.model_copy(update={"judge": run.judge.model_copy(update=facts)})
+                found[score.name].append(share)
+    return {name: fmean(shares) for name, shares in found.items()}
 
 
 def _correlation_with_length(run: EvalRun, records: Sequence[EvalRecord], name: str) -> Figure:

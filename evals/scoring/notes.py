@@ -150,11 +150,14 @@ class AnswerTally:
         found["citations"] += len(case.cited)
         if chunks is not None:
             found["invalid"] += sum(source.place is None for source in case.cited)
-        if not chunks or not citations:
-            return
+        if chunks and citations:
+            self._add_indices(citations, len(chunks), case)
+
+    def _add_indices(self, citations: Sequence[Citation], chunks: int, case: Sample) -> None:
+        found = self.counts
         self.by["base"][case.citation_base] += 1
         indices = tuple(dict.fromkeys(index for one in citations if (index := _index_of(one)) is not None))
-        self.indices.update((index, len(chunks)) for index in indices)
+        self.indices.update((index, chunks) for index in indices)
         if indices and len(self.cited) < _LOOKED_AT:
             hits = frozenset(place for place, hit in enumerate(case.matches.hits) if hit)
             self.cited.append(_Cited(indices, hits))

@@ -3,19 +3,18 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
+from math import comb, fsum
 from statistics import fmean
 
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.metrics.registry import known_metric
 from evals.schemas.dataset import EvalQuestion
-from evals.schemas.response import EvalResponse
 from evals.schemas.results import EvalRecord, EvalRun, MetricGroup
 from evals.schemas.run_parts import LevelValue, LoadLevel, Percentiles, RepeatedMetric, RepeatSummary
 from evals.scoring.run_columns import REPEAT_OF, ScoreTable, cluster_of
 from evals.scoring.scorecard import summarise
 from evals.scoring.settings import ScoreSettings, score_settings
-from evals.scoring.stats.differences import Components, components, pass_all
 from evals.scoring.stats.intervals import percentile
 from evals.scoring.stats.means import mean_interval
 from evals.text.folding import tokens
@@ -67,8 +66,8 @@ def with_load(run: EvalRun, records: Iterable[EvalRecord], windows: Mapping[int,
     found = {level: _Level(ScoreTable(settings.cluster)) for level in levels or [run.concurrency]}
     for record in records:
         level = record.question.metadata.get(CONCURRENCY) if levels else run.concurrency
-        if level in found and record.response is not None:
-            found[level].add(record, record.response)
+        if level in found:
+            found[level].add(record)
     told = [one.told(level, rps, windows.get(level), settings) for level, one in found.items()]
     return run.model_copy(update={"load": told})
 
@@ -82,8 +81,11 @@ class _Level:
     """How often each kind of error came; None counts the answers."""
     times: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in _TIMES})
 
-    def add(self, record: EvalRecord, response: EvalResponse) -> None:
+    def add(self, record: EvalRecord) -> None:
         """Count one question that was asked, with its times; one that ran out of it would have taken longer."""
+        response = record.response
+        if response is None:
+            return
         error = response.error.kind if response.error else None
         self.errors[error] += 1
         self.scores.add(record)
@@ -122,6 +124,86 @@ class _Level:
 
 def _percentiles(times: Sequence[float]) -> Percentiles:
     return {f"p{rank}": percentile(times, rank) for rank in _RANKS} if times else {}
+
+
+# Several values of each question: how much of their variance lies within questions, and how often all of them pass.
+
+
+_ROUNDING = 1e-24
+"""Relative to the values squared, and to all variance: one that is smaller comes from rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Components:
+    """The variance of values by where it comes from.
+
+    Attributes:
+        within: Between the values of one question.
+        between: Between the means that questions would have after endless repeats; an estimate below 0 counts as 0.
+            None of one question alone.
+    """
+
+    within: float
+    between: float | None
+
+    @property
+    def reliability(self) -> float | None:
+        """The intraclass correlation of a single value, ICC(1); None where nothing varies, or of one question."""
+        if self.between is None:
+            return None
+        total = self.within + self.between
+        return self.between / total if total > 0 else None
+
+
+def components(groups: Sequence[Sequence[float]]) -> Components | None:
+    """The components of variance of a one-way layout with random effects.
+
+    Formula, with Q questions of m_q values, N in all: within is MSW = sum of (x - mean_q)² / (N - Q); between is
+    (MSB - MSW) / m0, where MSB = sum of m_q·(mean_q - mean)² / (Q - 1) and m0 = (N - sum of m_q² / N) / (Q - 1)
+    (Searle, Casella & McCulloch 1992; Shrout & Fleiss 1979).
+
+    Args:
+        groups: The values of each question.
+
+    Returns:
+        None where no question has two values.
+    """
+    count, n = len(groups), sum(map(len, groups))
+    if n == count:
+        return None
+    means = [fmean(values) for values in groups]
+    grand = fsum(map(fsum, groups)) / n
+    within = fsum((x - mean) ** 2 for values, mean in zip(groups, means, strict=True) for x in values) / (n - count)
+    spread = fsum(len(values) * (mean - grand) ** 2 for values, mean in zip(groups, means, strict=True))
+    size = fsum(fsum(x * x for x in values) for values in groups)
+    spread = _unless_rounding(spread, size)
+    within = _unless_rounding(within, max(size, within + spread))
+    if count == 1:
+        return Components(within, None)
+    typical = (n - sum(len(values) ** 2 for values in groups) / n) / (count - 1)
+    return Components(within, max(0.0, (spread / (count - 1) - within) / typical))
+
+
+def _unless_rounding(variance: float, size: float) -> float:
+    return variance if variance > _ROUNDING * size else 0.0
+
+
+def pass_all(passed: int, tried: int, k: int) -> float:
+    """The chance that k answers of a question all pass, pass^k; unbiased.
+
+    Formula: C(c, k) / C(n, k), for c that pass of n: the share of all draws of k among them (Yao et al. 2024).
+
+    Args:
+        passed: How many answers passed, c.
+        tried: How many there are, n.
+        k: At most as many.
+
+    Raises:
+        ValueError: k is not from 1 to `tried`, or more passed than were tried.
+    """
+    if not 1 <= k <= tried or not 0 <= passed <= tried:
+        raise ValueError(f"nothing can be drawn: n = {tried}, c = {passed}, k = {k}")
+    return comb(passed, k) / comb(tried, k)
 
 
 REPEAT = "repeat"
@@ -201,20 +283,18 @@ class _Asked:
 
 
 def _summary(seen: Sequence[_Asked], repeats: int, confidence: float) -> RepeatSummary:
-    names = dict.fromkeys(name for one in seen for name in one.values)
-    metrics = ((metric, name) for name in names if (metric := known_metric(name)) is not None)
-    told = (_repeated_metric(metric, name, seen, repeats, confidence) for metric, name in metrics)
+    names = dict.fromkeys(chain.from_iterable(one.values for one in seen))
+    metrics = (_repeated_metric(name, seen, repeats, confidence) for name in names)
     compared = [one for one in seen if len(one.answers) > 1]
-    agreements = [_agreement(one.answers) for one in compared]
-    ci = _interval(agreements, [one.cluster for one in compared], confidence)
+    same = [_agreement(one.answers) for one in compared]
     return RepeatSummary(
         repeats=repeats,
         questions=len(seen),
         compared=len(compared),
-        metrics=[metric for metric in told if metric is not None],
-        same_answers=fmean(len(set(one.answers)) == 1 for one in compared) if compared else None,
-        agreement=fmean(agreements) if compared else None,
-        agreement_ci=ci,
+        metrics=list(filter(None, metrics)),
+        same_answers=fmean(share == 1 for share in same) if same else None,
+        agreement=fmean(same) if same else None,
+        agreement_ci=_interval(same, [one.cluster for one in compared], confidence),
     )
 
 
@@ -229,28 +309,44 @@ def _agreement(answers: Sequence[str]) -> float:
     return same / (len(answers) * (len(answers) - 1))
 
 
-def _repeated_metric(
-    metric: BaseMetric, name: str, seen: Sequence[_Asked], repeats: int, confidence: float
-) -> RepeatedMetric | None:
+def _repeated_metric(name: str, seen: Sequence[_Asked], repeats: int, confidence: float) -> RepeatedMetric | None:
+    metric = known_metric(name)
+    if metric is None:
+        return None
     groups = [one.values[name] for one in seen if len(one.values.get(name, ())) > 1]
-    found = components(groups)
-    passes: list[tuple[str, int, int]] = []
-    if metric.best is not None and metric.aggregation is not Aggregation.PERCENTILE:
-        told = ((one.cluster, one.values.get(name, []).count(metric.best), one.tries(name)) for one in seen)
-        passes = [one for one in told if one[2] >= repeats]
+    found, passes = components(groups), _passes(metric, seen, repeats)
     if found is None and not passes:
         return None
-    curve = [[pass_all(passed, tried, k) for _, passed, tried in passes] for k in range(1, repeats + 1)]
+    curve = [_pass_all(passes, k) for k in range(1, repeats + 1)] if passes else []
     return RepeatedMetric(
         name=name,
         questions=len(groups),
         reason=_why_unknown(found),
-        within_variance=None if found is None else found.within,
-        between_variance=None if found is None else found.between,
-        reliability=None if found is None else found.reliability,
-        pass_hat=[fmean(shares) for shares in curve if shares],
-        pass_all_ci=_interval(curve[-1], [cluster for cluster, _, _ in passes], confidence),
+        **_variances(found),
+        pass_hat=list(map(fmean, curve)),
+        pass_all_ci=_interval(_pass_all(passes, repeats), [cluster for cluster, _, _ in passes], confidence),
     )
+
+
+def _pass_all(passes: Sequence[tuple[str, int, int]], k: int) -> list[float]:
+    return [pass_all(passed, tried, k) for _, passed, tried in passes]
+
+
+def _variances(found: Components | None) -> dict[str, float | None]:
+    if found is None:
+        return {}
+    return {"within_variance": found.within, "between_variance": found.between, "reliability": found.reliability}
+
+
+def _passes(metric: BaseMetric, seen: Sequence[_Asked], repeats: int) -> list[tuple[str, int, int]]:
+    """How often answers have the best value, by question that was asked often enough: (cluster, how many of how many).
+
+    A time without an answer is one that did not pass. Empty where the metric has no best value.
+    """
+    if metric.best is None or metric.aggregation is Aggregation.PERCENTILE:
+        return []
+    told = [(one.cluster, one.values.get(metric.name, []).count(metric.best), one.tries(metric.name)) for one in seen]
+    return [one for one in told if one[2] >= repeats]
 
 
 def _why_unknown(found: Components | None) -> str | None:

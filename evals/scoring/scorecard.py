@@ -7,7 +7,7 @@ was selected and never asked, because the run ended before, has no results: it i
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import fsum, inf
 from statistics import fmean
@@ -27,7 +27,7 @@ from evals.schemas.results import (
     Scorecard,
 )
 from evals.scoring.config import BY_DOCUMENT
-from evals.scoring.run_columns import RunColumns, ScoreColumn, ScoreTable, reads_details, spelled
+from evals.scoring.run_columns import ResultKind, RunColumns, ScoreColumn, ScoreTable, reads_details, spelled
 from evals.scoring.settings import ScoreSettings, ScoringContext, score_of
 from evals.scoring.stats.intervals import Interval, IntervalEstimate, Mark, percentile, units
 from evals.scoring.stats.means import mean_interval, percentile_estimate
@@ -75,28 +75,43 @@ def sample_of(
     """
     column = results if isinstance(results, ScoreColumn) else ScoreColumn.of(metric, results)
     labels = list(map(str, range(len(column)))) if clusters is None else clusters
-    worst = metric.worst if worst_on_error else None
-    told = [label for label, code in zip(labels, column.codes, strict=True) if code]
-    rows = [
-        (worst if kind.missing == "transport" else value, kind, label)
-        for (value, kind), label in zip(column, told, strict=True)
-        if kind.missing != "transport" or worst is not None
-    ]
-    values = [value for value, _, _ in rows if value is not None]
-    plain = StratifiedSample(values, [label for value, _, label in rows if value is not None])
+    rows = list(_rows(column, labels, metric.worst if worst_on_error else None))
+    valued = [(value, label) for value, _, label in rows if value is not None]
+    plain = StratifiedSample([value for value, _ in valued], [label for _, label in valued])
+    return _weighted(plain, rows, column) if _says_what_is_lost(column) else plain
+
+
+def _says_what_is_lost(column: ScoreColumn) -> bool:
+    """Whether verdicts are lost, and the results say which they needed: those of runs of before do not."""
     lost = [kind for kind, _ in column.kinds() if kind.missing in WITHOUT_VERDICT]
-    if not lost or not all(kind.judged_by for kind in lost):  # those of runs of before do not say which they needed
-        return plain
+    return bool(lost) and all(kind.judged_by for kind in lost)
+
+
+_Row = tuple[float | None, ResultKind, str]
+"""The value of a result, what is said of it, and its label."""
+
+
+def _rows(column: ScoreColumn, labels: Sequence[str], worst: float | None) -> Iterator[_Row]:
+    """The results that count: where no answer came, the worst value, if there is one."""
+    told = (label for label, code in zip(labels, column.codes, strict=True) if code)
+    for (value, kind), label in zip(column, told, strict=True):
+        if kind.missing != "transport":
+            yield value, kind, label
+        elif worst is not None:
+            yield worst, kind, label
+
+
+def _weighted(plain: StratifiedSample, rows: Sequence[_Row], column: ScoreColumn) -> StratifiedSample:
     observed = [Observation(kind.judged_by, value, kind.missing in WITHOUT_VERDICT) for value, kind, _ in rows]
     weighted = weigh(observed)
     if weighted is None:
-        return StratifiedSample([], [], reason=_why_none(observed, column) if values else None)
-    if not values:
+        return StratifiedSample([], [], reason=_why_none(observed, column) if plain.values else None)
+    if not plain.values:
         return plain
     strata = _strata(observed, weighted)
     if weighted.uniform:
         return replace(plain, strata=strata)
-    return replace(plain, weighted=weighted, all_clusters=tuple(label for _, _, label in rows), strata=strata)
+    return replace(plain, weighted=weighted, all_clusters=tuple(label for *_, label in rows), strata=strata)
 
 
 def _strata(observed: Sequence[Observation], weighted: Weighted) -> JudgedStrata:
@@ -263,7 +278,7 @@ def summarise(
     column = results if isinstance(results, ScoreColumn) else ScoreColumn.of(metric, results)
     sample = sample_of(metric, column, clusters, worst_on_error=settings.worst_on_error)
     missing = column.missing()
-    counts = MetricCounts(scored=missing[None], **{why: count for why, count in missing.items() if why})
+    counts = MetricCounts(scored=missing.pop(None, 0), **{str(why): count for why, count in missing.items()})
     one_sided = metric.one_sided(column.results()) if sample.values and reads_details(metric) else None
     if one_sided:
         sample = StratifiedSample([], [], reason=one_sided)

@@ -316,9 +316,11 @@ def with_intervals(run: EvalRun, records: Sequence[EvalRecord], gates: Sequence[
         score = with_interval(run.weighted_score, metrics, table, settings, scoring_config(run))
         run = run.model_copy(update={"weighted_score": score})
     earlier = {summary.name for summary in run.scorecard.metrics if summary.name in wanted and is_earlier(summary)}
-    if not earlier:
-        return run
-    metrics = [metric for metric in known_metrics(run) if metric.name in earlier]
+    return _with_those(run, records, earlier) if earlier else run
+
+
+def _with_those(run: EvalRun, records: Sequence[EvalRecord], names: set[str]) -> EvalRun:
+    metrics = [metric for metric in known_metrics(run) if metric.name in names]
     made = make_scorecard(metrics, records, score_settings(run))
     intervals = {summary.name: {"ci": summary.ci, "interval": summary.interval} for summary in made.metrics}
     summaries = [summary.model_copy(update=intervals.get(summary.name)) for summary in run.scorecard.metrics]
@@ -341,17 +343,7 @@ def make_weighted_score(scorecard: Scorecard, config: ScoringConfig, *, answered
     """
     if not answered:
         return no_score(config, NOT_ANSWERED)
-    left_out: dict[str, str] = {}
-    few: dict[str, dict[str, str]] = {}
-    fed: dict[str, list[MetricSummary]] = {}
-    for name, weight in config.weights.items():
-        summaries, too_few = feeding(scorecard, config.feeds[name]) if weight else ([], {})
-        if summaries:
-            fed[name] = summaries
-        else:
-            left_out[name] = "no value of " + ", ".join(config.feeds[name]) if weight else "its weight is 0"
-        if too_few:
-            few[name] = too_few
+    fed, few = _fed(scorecard, config)
     weights = {name: config.weights[name] for name in fed}
     coverage = fsum(weights.values()) / fsum(config.weights.values())
     reason = too_little(coverage, weights) if fed else "nothing feeds it"
@@ -364,9 +356,22 @@ def make_weighted_score(scorecard: Scorecard, config: ScoringConfig, *, answered
         objectives=objectives,
         weights=weights,
         fed_by={name: [summary.name for summary in summaries] for name, summaries in fed.items()},
-        left_out=left_out,
+        left_out={name: _why_left_out(name, config) for name in config.weights if name not in fed},
         left_out_metrics=few,
     )
+
+
+def _fed(
+    scorecard: Scorecard, config: ScoringConfig
+) -> tuple[dict[str, list[MetricSummary]], dict[str, dict[str, str]]]:
+    """The metrics that feed each objective, and why others that have a value do not."""
+    found = {name: feeding(scorecard, config.feeds[name]) for name, weight in config.weights.items() if weight}
+    fed = {name: summaries for name, (summaries, _) in found.items() if summaries}
+    return fed, {name: few for name, (_, few) in found.items() if few}
+
+
+def _why_left_out(name: str, config: ScoringConfig) -> str:
+    return "no value of " + ", ".join(config.feeds[name]) if config.weights[name] else "its weight is 0"
 
 
 def no_score(config: ScoringConfig, reason: str) -> WeightedScore:

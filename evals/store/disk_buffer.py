@@ -12,12 +12,12 @@ from abc import abstractmethod
 from array import array
 from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from contextlib import suppress
-from math import isfinite
 from pathlib import Path
 from threading import Lock
-from typing import IO, Any, Generic, TypeVar, overload
+from typing import IO, Any, TypeVar, overload
 
 from pydantic import TypeAdapter
+from pydantic_core import from_json, to_json
 
 from evals.errors import StoreError
 from evals.schemas.response import EvalResponse
@@ -51,39 +51,12 @@ class AnswerJson:
 ANSWER_JSON = AnswerJson()
 
 
-# Which values are the same once they were written as JSON and read again.
-
-
-_DEEPEST = 50
-"""So far within each other may lists and objects stand: readers of JSON have a limit."""
-
-_BITS = 64
-
-
-def is_json_safe(value: Any, deepest: int = _DEEPEST) -> bool:
-    """Whether JSON gives back the value as it is, types included.
-
-    It does not for tuples, dates, numbers that are none, keys that are no texts, and texts that are not Unicode.
-    """
-    kind = type(value)
-    if kind is dict:
-        return all(map(_is_plain_text, value)) and _are_plain(value.values(), deepest)
-    if kind is list:
-        return _are_plain(value, deepest)
-    return value is None or kind is bool or _is_plain_text(value) or _is_plain_number(value)
-
-
-def _are_plain(values: Iterable[Any], deepest: int) -> bool:
-    return deepest > 0 and all(is_json_safe(each, deepest - 1) for each in values)
-
-
-def _is_plain_text(value: Any) -> bool:
-    """Whether it is a text in which no half of a surrogate pair stands alone."""
-    return type(value) is str and (value.isascii() or not any("\ud800" <= sign <= "\udfff" for sign in value))
-
-
-def _is_plain_number(value: Any) -> bool:
-    return (type(value) is int and value.bit_length() < _BITS) or (type(value) is float and isfinite(value))
+def is_json_safe(value: Any) -> bool:
+    """Whether JSON gives back a value as it is: no tuples, dates, numbers that are none, keys that are no texts."""
+    try:
+        return not value or bool(from_json(to_json(value)) == value)
+    except ValueError:  # of what cannot be written
+        return False
 
 
 T = TypeVar("T")
@@ -102,7 +75,25 @@ _AHEAD = 1 << 16
 """Bytes that are read at once where values are read in their order."""
 
 
-class DiskBuffer(Generic[T]):
+class Sliced(Sequence[T]):
+    """A sequence whose slices are read when they are looked at, like its values."""
+
+    @overload
+    def __getitem__(self, place: int) -> T: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[T]: ...
+
+    def __getitem__(self, place: int | slice) -> T | Sequence[T]:
+        places = range(len(self))[place]
+        return self._at(places) if isinstance(places, int) else Chosen(self, places)
+
+    @abstractmethod
+    def _at(self, place: int) -> T:
+        """The value at a place, counted from 0."""
+
+
+class DiskBuffer(Sliced[T]):
     """Values on disk, by the number of their coming; each comes back equal, and of the same types.
 
     Records are written as JSON, which is the quickest for them. What JSON would change is pickled: a tuple or a date in
@@ -166,6 +157,9 @@ class DiskBuffer(Generic[T]):
             self._next = end
         return self._read(data)
 
+    def _at(self, place: int) -> T:
+        return self.read(place)
+
     def _read_ahead(self, start: int, end: int) -> None:
         """Read a value, and some of those behind it where it follows the one that was read last."""
         self._is_at_end = False
@@ -200,62 +194,30 @@ class DiskBuffer(Generic[T]):
         return value
 
 
-class Sliced(Sequence[T]):
-    """A sequence whose slices are read when they are looked at, like its values."""
-
-    @overload
-    def __getitem__(self, place: int) -> T: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[T]: ...
-
-    def __getitem__(self, place: int | slice) -> T | Sequence[T]:
-        places = range(len(self))[place]
-        return self._at(places) if isinstance(places, int) else Chosen(self, places)
-
-    @abstractmethod
-    def _at(self, place: int) -> T:
-        """The value at a place, counted from 0."""
-
-
-class DiskList(Sliced[T]):
-    """A sequence of values on disk.
+class DiskList(DiskBuffer[T]):
+    """A sequence of values on disk, of which the first are given.
 
     Args:
-        kind: As of `Spill`.
+        kind: As of `DiskBuffer`.
         values: The first of them.
-        folder: As of `Spill`.
-        most_held: As of `Spill`; some megabytes where None.
+        folder: As of `DiskBuffer`.
+        most_held: As of `DiskBuffer`.
     """
 
     def __init__(
-        self, kind: Any, values: Iterable[T] = (), folder: Path | None = None, *, most_held: int | None = None
+        self, kind: Any, values: Iterable[T] = (), folder: Path | None = None, *, most_held: int = _HELD
     ) -> None:
-        self._spill: DiskBuffer[T] = DiskBuffer(kind, folder, most_held=_HELD if most_held is None else most_held)
+        super().__init__(kind, folder, most_held=most_held)
         for value in values:
-            self._spill.append(value)
-
-    def append(self, value: T) -> None:
-        """Add a value."""
-        self._spill.append(value)
-
-    def close(self) -> None:
-        """Give back the room on the disk; the values are gone."""
-        self._spill.close()
-
-    def __len__(self) -> int:
-        return len(self._spill)
-
-    def _at(self, place: int) -> T:
-        return self._spill.read(place)
+            self.append(value)
 
 
 class SpilledMapping(MutableMapping[str, T]):
     """Values on disk by id, in the order in which the ids came first.
 
     Args:
-        kind: As of `Spill`.
-        folder: As of `Spill`.
+        kind: As of `DiskBuffer`.
+        folder: As of `DiskBuffer`.
     """
 
     def __init__(self, kind: Any, folder: Path | None = None) -> None:

@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
@@ -58,15 +58,7 @@ class Journal:
         self._file: BinaryIO | None = None
 
     def __enter__(self) -> "Journal":
-        try:
-            with ExitStack() as opened:
-                file = opened.enter_context(open_own(self.path, "a+b"))
-                lock_log(file, self.path)
-                mend_last_line(self.path)
-                opened.pop_all()  # from here on `__exit__` closes it
-        except OSError as error:
-            raise write_error(self.path, error, with_room(self._way_on)) from error
-        self._file = file
+        self._file = open_log(self.path, with_room(self._way_on))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -166,6 +158,24 @@ def apply_event(event: dict[str, Any], records: dict[str, dict[str, Any]]) -> No
         record_of["verdicts"] = [v for v in record_of["verdicts"] if (v.request, v.repeat) != same] + [verdict]
 
 
+def open_log(path: Path, way_on: str) -> BinaryIO:
+    """Open a log for appending, locked and with its last line whole, in a folder that is made where it is missing.
+
+    Raises:
+        StoreError: It cannot be opened, or another process has it.
+    """
+    try:
+        make_folder(path.parent)
+        with ExitStack() as opened:
+            file = opened.enter_context(open_own(path, "a+b"))
+            lock_log(file, path)
+            mend_last_line(path)
+            opened.pop_all()
+            return file
+    except OSError as error:
+        raise write_error(path, error, way_on) from error
+
+
 def lock_log(file: BinaryIO, path: Path) -> None:
     """Keep a second process from writing the same run.
 
@@ -242,6 +252,8 @@ def _quoted(text: str) -> bytes:
 
 UploadStage = Literal["sent", "taken", "ready"]
 
+UploadEvent = Literal["sent", "taken", "refused", "ready", "finished"]
+
 _WAY_ON = "make it writable and give the disk room, then upload again: what was taken is not sent twice"
 
 
@@ -301,20 +313,10 @@ class UploadLog:
         Raises:
             StoreError: It cannot be opened, or another process has it.
         """
-        if not self._is_kept:
-            return self
-        try:
-            make_folder(self.path.parent)
-            with ExitStack() as opened:
-                file = opened.enter_context(open_own(self.path, "a+b"))
-                lock_log(file, self.path)
-                mend_last_line(self.path)
-                file.seek(0)
-                self.read(file)
-                opened.pop_all()
-        except OSError as error:
-            raise write_error(self.path, error, _WAY_ON) from error
-        self._file = file
+        if self._is_kept:
+            self._file = open_log(self.path, _WAY_ON)
+            self._file.seek(0)
+            self.read(self._file)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -327,27 +329,15 @@ class UploadLog:
         for line in lines:
             self._see(_parsed(line))
 
-    def sent(self, documents: Mapping[str, str]) -> None:
-        """Say what is sent now: hashes by name. Synced to disk, since a second upload may not be undone."""
-        self._write({"type": "sent", "documents": dict(documents)}, sync=True)
+    def note(self, kind: UploadEvent, **what: Any) -> None:
+        """Log what happened; synced to disk where a second upload could not be undone.
 
-    def taken(self, names: Sequence[str], job: str, ids: Mapping[str, str]) -> None:
-        """Say what the server took."""
-        self._write({"type": "taken", "names": list(names), "job": job, "ids": dict(ids)}, sync=True)
-
-    def refused(self, names: Sequence[str]) -> None:
-        """Say what the server answered that it did not take."""
-        self._write({"type": "refused", "names": list(names)})
-
-    def ready(self, names: Sequence[str]) -> None:
-        """Say of what all is done that follows its batch."""
-        self._write({"type": "ready", "names": list(names)})
-
-    def finished(self) -> None:
-        """Say that what follows all batches was done."""
-        self._write({"type": "finished"})
-
-    def _write(self, event: dict[str, Any], *, sync: bool = False) -> None:
+        Args:
+            kind: `sent` before documents go, `taken` or `refused` as the server answered, `ready` when all is done
+                that follows a batch, `finished` when that is done which follows all.
+            what: Of `sent`: documents, as hashes by name. Of the others: names; of `taken` also job and ids.
+        """
+        event = {"type": kind, **what}
         self._see(event)
         if not self._is_kept:
             return
@@ -356,7 +346,7 @@ class UploadLog:
         try:
             self._file.write(json.dumps(event).encode() + b"\n")
             self._file.flush()
-            if sync:
+            if kind in {"sent", "taken"}:
                 os.fsync(self._file.fileno())
         except OSError as error:
             raise write_error(self.path, error, _WAY_ON) from error
@@ -372,12 +362,9 @@ class UploadLog:
             if kind == "refused":
                 self.documents.pop(name, None)
             elif found := self.documents.get(name):
-                self._advance(found, name, event)
-
-    def _advance(self, found: LoggedUpload, name: str, event: Mapping[str, Any]) -> None:
-        found.stage = event["type"]
-        if found.stage == "taken":
-            found.job, found.id, self.unfinished = event["job"], event["ids"].get(name), True
+                found.stage = kind
+                if kind == "taken":
+                    found.job, found.id, self.unfinished = event["job"], event["ids"].get(name), True
 
 
 def _parsed(line: bytes) -> dict[str, Any]:

@@ -10,12 +10,12 @@ parts follow, and their places are counted from the end of that line.
 """
 
 import json
-import re
 import sys
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -29,8 +29,6 @@ from evals.text.decoding import parse_stored
 SUFFIX = ".records.index"
 
 VERSION = 1
-
-_HEAD = re.compile(rb'\{"type": ?"(\w+)", ?"question_id": ?("(?:[^"\\]|\\.)*")')
 
 _BLOCK = 1 << 20
 
@@ -200,68 +198,53 @@ def make_index(records: Path) -> RecordIndex:
     """
     try:
         with records.open("rb") as file:
-            return _Survey(records.name).over(file)
+            return _of_lines(records.name, file)
     except OSError as error:
         raise StoreError(f"cannot read {records}: {error.strerror}", PUT_BACK) from error
 
 
-def id_in(line: bytes) -> str | None:
-    """The id of the question that an event is about; None where it does not begin as one."""
-    found = _HEAD.match(line)
-    return json.loads(found[2]) if found else None
-
-
-class _Survey:
-    """Collects where events begin.
-
-    Args:
-        name: Of the file, for messages.
-    """
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._events: dict[str, array[int]] = {}
-        self._only_records = True
-        self._legs: dict[int, float] = {}
-        self._checksum = self._size = 0
-
-    def over(self, lines: Iterable[bytes]) -> RecordIndex:
-        """Go over all lines."""
-        torn = 0
-        for number, line in enumerate(lines, start=1):
-            if torn:
-                raise StoreError(f"{self._name}, line {torn}: damaged")
-            try:
-                event = parse_stored(line)
-            except ValueError:
-                torn = number
-                self._only_records = False  # what is torn goes at the next writing: nothing is kept beside it
-                continue
-            self._add(event, number)
-            self._checksum = crc32(line, self._checksum)
-            self._size += len(line)
-        return self._index()
-
-    def _add(self, event: Any, number: int) -> None:
+def _of_lines(name: str, lines: Iterable[bytes]) -> RecordIndex:
+    """The index of a file of events, of which a torn last line is dropped."""
+    events: dict[str, array[int]] = {}
+    kinds, legs = Counter[str](), dict[int, float]()
+    index, torn = RecordIndex(), 0
+    for number, line in enumerate(lines, start=1):
+        if torn:
+            raise StoreError(f"{name}, line {torn}: damaged")
         try:
-            key, kind = event["question_id"], event["type"]
-        except (KeyError, TypeError) as error:
-            raise StoreError(f"{self._name}, line {number}: not an event of a run ({error})") from error
-        if not isinstance(key, str):
-            raise StoreError(f"{self._name}, line {number}: not an event of a run (question_id is no text)")
-        self._only_records = self._only_records and kind == "record" and key not in self._events
-        self._events.setdefault(key, array("Q")).append(self._size)
-        leg, elapsed = event.get("leg"), event.get("elapsed_s")
-        if isinstance(leg, int) and isinstance(elapsed, float) and isfinite(elapsed):
-            self._legs[leg] = max(elapsed, self._legs.get(leg, 0.0))
+            event = parse_stored(line)
+        except ValueError:
+            torn = number
+            continue
+        events.setdefault(_question_of(event, f"{name}, line {number}"), array("Q")).append(index.size)
+        kinds[event["type"]] += 1
+        _note_time(event, legs)
+        index.checksum, index.size = crc32(line, index.checksum), index.size + len(line)
+    index.ids, index.elapsed_s = list(events), sum(legs.values())
+    firsts = array("Q")
+    for places in events.values():
+        firsts.append(len(index.places))
+        index.places.extend(places)
+    # What is torn goes at the next writing: nothing is kept beside it.
+    has_only_records = not torn and kinds["record"] == kinds.total() == len(events)
+    index.firsts = None if has_only_records else firsts
+    return index
 
-    def _index(self) -> RecordIndex:
-        index = RecordIndex(list(self._events), array("Q"), None, self._checksum, self._size, sum(self._legs.values()))
-        firsts = array("Q")
-        for places in self._events.values():
-            firsts.append(len(index.places))
-            index.places.extend(places)
-        return index if self._only_records else replace(index, firsts=firsts)
+
+def _note_time(event: Mapping[str, Any], legs: dict[int, float]) -> None:
+    leg, elapsed = event.get("leg"), event.get("elapsed_s")
+    if isinstance(leg, int) and isinstance(elapsed, float) and isfinite(elapsed):
+        legs[leg] = max(elapsed, legs.get(leg, 0.0))
+
+
+def _question_of(event: Any, where: str) -> str:
+    try:
+        key, _ = event["question_id"], event["type"]
+    except (KeyError, TypeError) as error:
+        raise StoreError(f"{where}: not an event of a run ({error})") from error
+    if not isinstance(key, str):
+        raise StoreError(f"{where}: not an event of a run (question_id is no text)")
+    return key
 
 
 def _read_head(path: Path) -> tuple[dict[str, Any], Parts] | None:
@@ -284,31 +267,30 @@ def _fits(records: Path, head: Mapping[str, Any]) -> bool:
         return False
     if state.st_size != head["size"]:
         return False
-    return bool(state.st_mtime_ns == head["mtime_ns"] or _checksum(records) == head["crc32"])
+    return bool(state.st_mtime_ns == head["mtime_ns"] or checksum_of(records, head["size"]) == head["crc32"])
 
 
-def _checksum(path: Path) -> int | None:
+def checksum_of(path: Path, size: int) -> int | None:
+    """CRC-32 of the first bytes of a file; None where it has not so many, or cannot be read."""
     found = 0
     try:
         with path.open("rb") as file:
-            while block := file.read(_BLOCK):
-                found = crc32(block, found)
+            while size and (block := file.read(min(_BLOCK, size))):
+                found, size = crc32(block, found), size - len(block)
     except OSError:
         return None
-    return found
+    return None if size else found
 
 
 def _stands_there(records: Path, index: RecordIndex) -> bool:
     """Whether the first, the middle and the last record are where the index has them."""
     count = len(index.ids)
-    if count != len(index.places):
-        return False
-    with suppress(OSError), records.open("rb") as file:
+    with suppress(OSError, ValueError, LookupError, TypeError), records.open("rb") as file:
         for number in {0, count // 2, count - 1} if count else ():
             file.seek(index.places[number])
-            if id_in(file.readline()) != index.ids[number]:
+            if parse_stored(file.readline())["question_id"] != index.ids[number]:
                 return False
-        return True
+        return count == len(index.places)
     return False
 
 

@@ -12,7 +12,7 @@ from evals.schemas.results import SAVED_ANSWERS, EvalRecord, EvalRun
 from evals.schemas.run_parts import RecordSum
 from evals.store.journal import apply_event
 from evals.store.naming import command, folder_of
-from evals.store.record_index import PUT_BACK, Parts, RecordIndex, load_index, make_index, save_index
+from evals.store.record_index import PUT_BACK, Parts, RecordIndex, checksum_of, load_index, make_index, save_index
 from evals.text.decoding import parse_stored
 from evals.text.numbers import share
 from evals.text.yaml_files import first_problem
@@ -201,9 +201,6 @@ def _event(file: BinaryIO | _Summed, wanted: str) -> dict[str, Any]:
 # Whether the records file of a finished run is what it was when the run was saved.
 
 
-_BLOCK = 1 << 20
-
-
 class Damage(NamedTuple):
     """What is wrong with a records file."""
 
@@ -277,26 +274,13 @@ def _of_count(records: RecordFile, wanted: int, *, changed: bool = False) -> Dam
 def _is_as_saved(records: RecordFile, saved: RecordSum) -> bool:
     if records.is_compact:
         return (len(records), records.size, records.checksum) == (saved.count, saved.size, saved.crc32)
-    return _checksum_of_first(records.path, saved.size) == saved.crc32
-
-
-def _checksum_of_first(path: Path, size: int) -> int | None:
-    """CRC-32 of the first bytes of a file; None where it has not so many."""
-    found = 0
-    try:
-        with path.open("rb") as file:
-            while size and (block := file.read(min(_BLOCK, size))):
-                found, size = crc32(block, found), size - len(block)
-    except OSError as error:
-        raise StoreError(f"cannot read {path}: {error.strerror}", PUT_BACK) from error
-    return None if size else found
+    return checksum_of(records.path, saved.size) == saved.crc32
 
 
 def _way_on(run: EvalRun, damage: Damage) -> str:
-    back = PUT_BACK
-    where = folder_of(run)
+    again = None
     if run.rescored_from is not None:
-        return f"{back}; or measure again: {command(f'rescore {run.rescored_from}', where)}"
-    if damage.lost and run.server.profile != SAVED_ANSWERS:
-        return f"{back}; or ask again what is missing: {command(f'eval --resume {run.id}', where)}"
-    return back
+        again = f"measure again: {command(f'rescore {run.rescored_from}', folder_of(run))}"
+    elif damage.lost and run.server.profile != SAVED_ANSWERS:
+        again = f"ask again what is missing: {command(f'eval --resume {run.id}', folder_of(run))}"
+    return f"{PUT_BACK}; or {again}" if again else PUT_BACK

@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from fractions import Fraction
+from typing import NamedTuple
 
 from evals.text.folding import STOP_WORDS, lists_of
 
@@ -180,11 +181,180 @@ def _written_out(found: re.Match[str]) -> str:
     return f"{found[1]} {fraction}" if found[1] else fraction
 
 
-def is_english(run: str) -> bool:
-    """Whether a run of digits is one number in English notation."""
-    return bool(_ENGLISH.fullmatch(run))
-
-
 def has_decimal_commas(text: str) -> bool:
     """Whether numbers show that commas are decimal (1.234,56; 12,5 %; 1.500 €), and none that points are."""
     return bool(_SHOWS_CONTINENTAL.search(text)) and not _SHOWS_ENGLISH.search(text)
+
+
+# What stands behind a number and belongs to it: a percent sign, a word that multiplies, a unit.
+
+
+_AFTER = re.compile(
+    r"(?P<percent>[*_ \t\u00a0\u2002-\u200a\u202f\\]{0,3}[%％﹪٪]|[\s-]?(?i:per[\s-]?cent|pct)\b)"
+    rf"|(?:(?<=[^\W\d_])\.)?[*_\\]{{0,3}}(?P<gap>[ \t{NARROW}]?[-‐‑]?|\) ?)[*_]{{0,2}}"
+    r"(?P<word>(?:[^\W\d_]++(?:[./][^\W\d_]++)*+|°[CF]?|‰)(?!\d)"
+    rf"|[{''.join(CURRENCY_SIGNS)}](?![ \u00a0]?\d))"
+)
+
+
+_IN_FORMULA = re.compile(r" ?[+*=^×·] ?[\w(]")
+"""Behind a letter that is a variable: 4k + 3."""
+
+_ONE_LETTER = frozenset("shglxLWV")
+
+_FIRST_WORDS = frozenset(words.split()[0] for words in TWO_WORDS)
+
+
+class Suffix(NamedTuple):
+    """What belongs to a number: the power of ten that multiplies it, its unit, and whether it is in percent."""
+
+    places: int = 0
+    unit: str = ""
+    percent: bool = False
+    glued: bool = False
+    """Whether a letter glued to the number multiplies it, so that it may be part of a name: Form 10K."""
+
+
+NOTHING = Suffix()
+
+_PERCENT = Suffix(percent=True)
+
+
+def suffix(text: str, end: int, *, in_money: bool = False) -> Suffix:
+    """Read what stands behind a number that ends at `end`; `in_money` where a currency stands before it."""
+    found = _AFTER.match(text, end)
+    if found is None:
+        return NOTHING
+    if found["percent"]:
+        return _PERCENT
+    places, glued = _first_scale(text, found, in_money=in_money)
+    scale = places
+    while scale and found is not None:
+        found = _AFTER.match(text, found.end())
+        scale = WHOLE_SCALES.get(_word(found), 0)
+        places += scale
+    unit = _unit(text, found) if found is not None else ""
+    return Suffix(places, unit, glued=glued) if places or unit else NOTHING
+
+
+def _first_scale(text: str, found: re.Match[str], *, in_money: bool) -> tuple[int, bool]:
+    """The power of ten that a word or a letter behind a number stands for, and whether it is a glued letter."""
+    word, lower = found["word"], found["word"].lower()
+    places = WHOLE_SCALES.get(lower) or SHORT_SCALES.get(lower)
+    if places or word not in SCALES_OF_MONEY:
+        return places or 0, False
+    if not found["gap"] and word in GLUED_SCALES and not _IN_FORMULA.match(text, found.end()):
+        return GLUED_SCALES[word], not in_money
+    following = _AFTER.match(text, found.end())
+    if in_money or (following is not None and following["word"] and _unit(text, following) in CURRENCY_UNITS):
+        return SCALES_OF_MONEY[word], False
+    return 0, False
+
+
+def _word(found: re.Match[str] | None) -> str:
+    return (found["word"] or "").lower() if found is not None else ""
+
+
+def _unit(text: str, found: re.Match[str]) -> str:
+    """The unit that a word names, alone or with the word behind it."""
+    word = found["word"] or ""
+    lower = word.lower()
+    if lower in BETWEEN or lower in MEASURES or lower in _FIRST_WORDS:
+        following = _AFTER.match(text, found.end())
+        together = _of_two(lower, _word(following))
+        if together:
+            return together
+    return _of_one(text, found, word, lower)
+
+
+def _of_two(word: str, following: str) -> str:
+    if word in BETWEEN:
+        return UNITS.get(following, "")
+    if word in MEASURES:
+        return f"{MEASURES[word]} {UNITS[following]}" if following in UNITS else ""
+    return TWO_WORDS.get(f"{word} {following}", "")
+
+
+def _of_one(text: str, found: re.Match[str], word: str, lower: str) -> str:
+    if not found["gap"] and word in GLUED_UNITS:
+        return GLUED_UNITS[word]
+    if len(word) == 1 and word.isalpha() and not _is_one_letter_unit(text, found):
+        return ""
+    unit = UNITS.get(lower) or CURRENCY_SIGNS.get(word) or CURRENCY_CODES.get(word)
+    return unit or UNITS.get(lower.partition("/")[0], "")
+
+
+def _is_one_letter_unit(text: str, found: re.Match[str]) -> bool:
+    """Whether a letter is a unit: not the s of 1990s, and the x of 3x only where it is glued."""
+    word, start = found["word"], found.start()
+    if word == "x":
+        return not found["gap"]
+    is_decade = found[0] == "s" and start >= 4 and text[start - 4 : start].isdecimal()
+    return word in _ONE_LETTER and not is_decade
+
+
+# What stands before a number and belongs to it: a minus, a currency, the point of a fraction; or a letter.
+
+
+_DASHES = "\\-\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d"
+
+_MINUS = rf"(?<![\w%)\]{_DASHES}])[{_DASHES}]"
+
+_CODE = rf"(?i:{'|'.join(CURRENCY_CODES)})"
+
+
+_CURRENCY = (
+    rf"(?:(?:(?<![^\W_])(?P<dollar>{'|'.join(DOLLARS)})(?=\$))?(?P<sign>[{''.join(CURRENCY_SIGNS)}])"
+    rf"|(?<![^\W_])(?P<code>{_CODE}))[ \u00a0]?"
+)
+
+
+_HEAD = re.compile(
+    rf"(?:(?P<minus>{_MINUS})|(?<![\d%)] )\b(?P<word>(?i:minus|negative)) )?(?:{_CURRENCY})?(?P<late>{_MINUS})?"
+    r"(?P<point>(?<![\w.)])\.)?\Z"
+)
+
+
+_LONGEST = 16
+"""Characters of the longest head: "negative US$ "."""
+
+# Letters of alphabets: in scripts without spaces a number stands directly behind a word.
+_LETTER = re.compile(r"[A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0370-\u052f]")
+
+_GLUED_CODE = re.compile(rf"(?<![^\W_]){_CODE}\Z")
+
+
+class Head(NamedTuple):
+    """What belongs to a number: where it begins, whether it is negative, the unit of its currency, a leading point."""
+
+    start: int
+    minus: bool = False
+    currency: str = ""
+    point: bool = False
+
+
+def head(text: str, start: int) -> Head:
+    """Read what stands before the first digit of a number."""
+    found = _HEAD.search(text, max(0, start - _LONGEST), start)
+    if found is None:
+        return Head(start)
+    minus = bool(found["minus"] or found["word"] or found["late"])
+    return Head(found.start(), minus, _currency(found), bool(found["point"]))
+
+
+def _currency(found: re.Match[str]) -> str:
+    if found["dollar"]:
+        return DOLLARS[found["dollar"]]
+    if found["sign"]:
+        return CURRENCY_SIGNS[found["sign"]]
+    return CURRENCY_CODES[found["code"].upper()] if found["code"] else ""
+
+
+def is_in_word(text: str, start: int) -> bool:
+    """Whether digits follow a letter, such as B2B: not the x of a product (293x2.061), nor a currency (USD604)."""
+    before = text[start - 1 : start]
+    if not before.isalpha() or not _LETTER.match(before):
+        return False
+    if before in "xX" and text[start - 2 : start - 1].isdecimal():
+        return False
+    return not _GLUED_CODE.search(text, max(0, start - 4), start)

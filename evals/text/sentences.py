@@ -302,9 +302,9 @@ _STOP = re.compile(
 )
 
 # What a word cannot hold: before it, quotes and brackets open.
-_LAST_WORD = re.compile(r"[^\s)\";}\]*:@({\[“”«»?!]+\Z")
+_LAST_WORD = re.compile(r"[^\s)\";}\]*:@({\[“”«»?!]*\Z")
 
-_NEXT_WORD = re.compile(r"\s*([^\W_]+|[;:,.!?])")
+_NEXT_WORD = re.compile(r"\s*([^\W_]+|[;:,.!?]|)")
 
 _NUMBER = re.compile(r"-?[.,]?\d[\d,.-]*")
 
@@ -322,20 +322,26 @@ def _sentences_of(text: str) -> Iterator[tuple[int, int]]:
 def _ends_sentence(text: str, stop: re.Match[str], start: int) -> bool:
     """Whether a sentence ends with a mark, by the words before and behind it, as Punkt does (Kiss & Strunk 2006)."""
     before = _LAST_WORD.search(text, max(start, stop.start() - _LONGEST), stop.start())
-    word = before[0].lower().lstrip("'‘’") if before else ""
-    found = _NEXT_WORD.match(text, stop.end()) if not stop["closing"] else None
-    following = found[1] if found else ""
+    word = before[0].lower().lstrip("'‘’")  # type: ignore[index]
+    following = "" if stop["closing"] else _NEXT_WORD.match(text, stop.end())[1]  # type: ignore[index]
     starts = following[:1].isupper() and following.lower() in STARTERS
     if stop["marks"] != ".":
         return starts or not stop["marks"].endswith("..")
-    if word in BEFORE_NAMES or (word in BEFORE_NUMBERS and following[:1].isdecimal()):
+    if _is_bound(word, following):
         return False
-    if len(word) == 1 and word.isalpha():
+    if word.isalpha() and len(word) == 1:
         return starts or not following[:1].isalpha()
-    if word in _ABBREVIATIONS or word.rpartition("-")[2] in _ABBREVIATIONS:
-        return starts
-    goes_on = following[:1].islower() or following in set(";:,.!?")
-    return not (goes_on and _NUMBER.fullmatch(word))
+    return starts or not {word, word.rpartition("-")[2]} & _ABBREVIATIONS
+
+
+def _is_bound(word: str, following: str) -> bool:
+    """Whether a word with a full stop belongs to the next one: a title to a name, "No." to a number."""
+    if word in BEFORE_NAMES:
+        return True
+    if word in BEFORE_NUMBERS:
+        return following[:1].isdecimal()
+    goes_on = following[:1].islower() or following in tuple(";:,.!?")
+    return goes_on and bool(_NUMBER.fullmatch(word))
 
 
 def sentences(text: str) -> list[str]:

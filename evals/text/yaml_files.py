@@ -445,9 +445,15 @@ def keys_at(model: type[BaseModel], loc: Iterable[int | str]) -> list[str]:
     """The keys that a place within data of this model may have; numbers, keys of tables and tags are passed over."""
     models = [model]
     for part in loc:
-        fields = [field for each in models for key, field in each.model_fields.items() if part in (key, field.alias)]
-        models = [inner for field in fields for inner in _models(field.annotation)] or models
+        models = [inner for each in models for inner in _inside(each, part)] or models
     return list(dict.fromkeys(field.alias or name for each in models for name, field in each.model_fields.items()))
+
+
+def _inside(model: type[BaseModel], key: int | str) -> Iterator[type[BaseModel]]:
+    """The models that a key of a model holds."""
+    for name, field in model.model_fields.items():
+        if key in (name, field.alias):
+            yield from _models(field.annotation)
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:

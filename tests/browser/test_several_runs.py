@@ -167,7 +167,7 @@ def test_the_known_regressions_are_listed_before_the_known_improvements(two: Pat
     listed = shown(opened)
     assert sorted(listed[:8]) == sorted(f"policy-{number}" for number in WORSE)
     assert sorted(listed[8:]) == sorted(f"policy-{number}" for number in BETTER)
-    worse = opened.page.locator(".moved tr.worse").all_inner_texts()
+    worse = opened.page.locator(".moved tr.bad").all_inner_texts()
     assert worse[0].startswith(("recall_at_3", "recall_at_5"))  # they lose the same questions, and share a test
     assert all("worse" in row for row in worse)
     opened.check()
@@ -211,5 +211,5 @@ def test_without_javascript_what_moved_is_read(two: Path, open_page: OpenPage) -
     """As a table in the file."""
     opened = open_page(two, javascript=False, ready=None)
     assert "2 runs beside each other" in opened.text()
-    assert opened.page.locator("table.moved tr.worse").count() >= 3
+    assert opened.page.locator("table.moved tr.bad").count() >= 3
     opened.check()

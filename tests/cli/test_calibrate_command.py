@@ -112,18 +112,6 @@ def test_its_run_is_never_the_last_one(
     assert "calibration-" not in gated.out + gated.err
 
 
-def test_the_table_fits_80_columns(calibrate: Cli, labels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The judge stands beside annotators, a constant guess and the length of the answers."""
-    monkeypatch.setenv("COLUMNS", "80")
-    lines = calibrate(labels).out.splitlines()
-    table = [line for line in lines if line.startswith(("  ", "agreement", "Gwet", "sensitivity", "AUROC"))]
-    assert max(map(len, table)) <= 80
-    assert lines[1] == "claude-sonnet-5-5 against people: answer_correctness"
-    assert lines[2] == "20 labelled answers (correct, partly_correct, incorrect, declines)"
-    assert next(line for line in lines if "judge " in line).split() == ["judge", "annotators", "constant", "length"]
-    assert next(line for line in lines if line.startswith("sensitivity")).startswith("sensitivity    0.93 [0.")
-
-
 def test_a_dry_run_asks_and_saves_nothing(calibrate: Cli, labels: Path, messages_api: Any, tmp_path: Path) -> None:
     """It says what judging would take."""
     done = calibrate(labels, "--dry-run")
@@ -131,14 +119,6 @@ def test_a_dry_run_asks_and_saves_nothing(calibrate: Cli, labels: Path, messages
     assert "would judge with claude-sonnet-5-5: about 20 calls" in done.out
     assert messages_api.log() == []
     assert not (tmp_path / "runs").exists()
-
-
-def test_a_spent_budget_calibrates_nothing(calibrate: Cli, labels: Path, tmp_path: Path) -> None:
-    """Exit 4; what was judged is kept."""
-    done = calibrate(labels, "--max-cost", 0.000001)
-    assert done.code == 4
-    assert "nothing is calibrated, as judging is partial" in done.err
-    assert saved_calibrations(tmp_path / "runs") == []
 
 
 def test_several_annotators_are_held_against_each_other(calibrate: Cli, tmp_path: Path) -> None:
@@ -153,22 +133,6 @@ def test_several_annotators_are_held_against_each_other(calibrate: Cli, tmp_path
     assert found["annotators"]["sensitivity"]["reason"] == "no annotator is the truth"
     assert found["judge"]["sensitivity"]["value"] == 13 / 14
     assert len(found["answers"]) == 20
-
-
-def test_annotators_may_stand_side_by_side_or_in_files_of_their_own(calibrate: Cli, tmp_path: Path) -> None:
-    """Both are read as rows of one annotator each."""
-    plain = [row(n, right, None) for n, (right, _) in enumerate(TRUTH)]
-    for each in plain:
-        del each["label"]
-    said = [label for _, label in TRUTH]
-    wide = [{**each, "verdict.anna": label, "verdict.ben": "correct"} for each, label in zip(plain, said, strict=True)]
-    beside = calibrate(sheet(tmp_path / "wide.csv", wide), "--json").json
-    anna = jsonl(tmp_path / "a.jsonl", [{**each, "verdict": label} for each, label in zip(plain, said, strict=True)])
-    ben = jsonl(tmp_path / "b.jsonl", [{**each, "verdict": "correct"} for each in plain])
-    apart = calibrate(anna, ben, "--json").json
-    assert beside["annotators"] == apart["annotators"]
-    assert beside["judge"] == apart["judge"]
-    assert beside["annotators"]["agreement"]["value"] == 15 / 20
 
 
 @pytest.mark.parametrize(
@@ -189,18 +153,6 @@ def test_labels_are_read_by_what_they_are(calibrate: Cli, tmp_path: Path, good: 
     assert found["judge"]["sensitivity"]["value"] == 14 / 15
 
 
-def test_other_numbers_want_a_scale(calibrate: Cli, tmp_path: Path) -> None:
-    """Nobody knows whether 1 of 5 is good or bad."""
-    rows = [row(n, right, 5 if label == "correct" else 1) for n, (right, label) in enumerate(TRUTH)]
-    path = jsonl(tmp_path / "l.jsonl", rows)
-    refused = calibrate(path)
-    assert refused.code == 2
-    assert "labels from 1 to 5: nobody says which of them is good" in refused.err
-    assert "--scale 1,5" in refused.err
-    assert calibrate(path, "--scale", "1,5", "--json").json["judge"]["sensitivity"]["value"] == 14 / 15
-    assert calibrate(path, "--scale", "5,1", "--json").json["label_mean"]["value"] == 0.25
-
-
 def test_a_review_sheet_that_was_filled_in_is_read(
     calibrate: Cli, evals_cli: Cli, golden_server: str, tmp_path: Path
 ) -> None:
@@ -219,25 +171,6 @@ def test_a_review_sheet_that_was_filled_in_is_read(
     assert found["labels_from"] == ["filled.csv"]
     log = evals_cli("show", found["run"], "--json", *runs).json
     assert log["judge"]["calls"] == 0
-
-
-def test_adherence_is_about_faithfulness(calibrate: Cli, tmp_path: Path) -> None:
-    """Rows of RAGBench hold documents, response and adherence_score."""
-    passage = "The ferry to the island sails at noon from the old harbour."
-    rows = [
-        {
-            "id": f"r{n}",
-            "question": "When does the ferry sail?",
-            "documents": [passage],
-            "response": passage if n < 8 else f"Bicycles number {n} travel free on every regional train.",
-            "adherence_score": n < 7,
-        }
-        for n in range(12)
-    ]
-    found = calibrate(jsonl(tmp_path / "ragbench.jsonl", rows), "--json").json
-    assert found["metric"] == "faithfulness"
-    assert found["judge"]["sensitivity"]["value"] == 1
-    assert found["judge"]["specificity"]["value"] == 4 / 5
 
 
 def test_preferences_between_two_systems(calibrate: Cli, tmp_path: Path) -> None:

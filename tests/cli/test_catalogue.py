@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from evals.cli import app
 from evals.metrics import BaseMetric
 from evals.metrics.registry import facts, metric_classes, suites, value_range
-from evals.schemas import MetricGroup
 
 Cli = Callable[..., Any]
 
@@ -31,40 +29,12 @@ def test_a_metric_is_printed_with_all_that_it_declares(evals_cli: Cli, cls: type
         assert f"{label}: {text}" in " ".join(printed)
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        (
-            "latency_p95",
-            {"unit": "ms", "range": "0 to –", "direction": "lower is better", "over a run": "percentile 95"},
-        ),
-        ("mrr", {"needs": "gold passages, retrieved chunks", "suites": "core", "judge calls a question": "0"}),
-        ("fuzzy_match", {"over a run": "rate", "range": "0 to 1", "group": "generation", "suites": "qa"}),
-        ("correct_answers_count", {"range": "0 to the number of questions", "over a run": "sum"}),
-        ("dont_know_answers_count", {"range": "0 to the number of questions"}),
-        ("latency_p50", {"needs": "nothing but an answer", "group": "performance"}),
-        ("answer_correctness", {"judge calls a question": "1", "direction": "higher is better"}),
-    ],
-)
-def test_what_is_printed_is_what_the_metric_is(evals_cli: Cli, name: str, expected: dict[str, str]) -> None:
-    """Known metrics, in the words that a reader sees."""
-    lines = evals_cli("metrics", name).out.splitlines()
-    assert all(f"{label}: {text}" in lines for label, text in expected.items())
-
-
 @pytest.mark.parametrize("suite", suites())
 def test_a_suite_lists_its_metrics_and_no_other(evals_cli: Cli, suite: str) -> None:
     """--suite shows what `eval --suite` computes."""
     listed = set(_first_words(evals_cli("metrics", "--suite", suite).out))
     for cls in metric_classes():
         assert (cls.pattern() in listed) == (suite == "all" or suite in cls.suites), cls.pattern()
-
-
-def test_two_suites_are_listed_together_each_metric_once(evals_cli: Cli) -> None:
-    """Suites are named with commas, as for `eval`."""
-    listed = _first_words(evals_cli("metrics", "--suite", "core, qa").out)
-    assert {"mrr", "adapted_ndcg", "modified_precision", "fuzzy_match"} <= set(listed)
-    assert len(listed) == len(set(listed))
 
 
 def test_the_list_shows_suites_range_direction_aggregation_and_judge_calls(
@@ -89,14 +59,6 @@ def test_a_narrow_terminal_cuts_no_name_and_folds_no_word(evals_cli: Cli, monkey
     assert all(len(line) <= 80 for line in lines)
 
 
-def test_the_list_stands_under_the_names_of_the_groups(evals_cli: Cli) -> None:
-    """Each of the five groups is a heading, in the order of every scorecard."""
-    lines = [line.rstrip() for line in evals_cli("metrics").out.splitlines()]
-    places = [lines.index(group.value) for group in MetricGroup]
-    assert places == sorted(places)
-    assert places[-1] < next(number for number, line in enumerate(lines) if line.startswith("latency_p50 "))
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -112,30 +74,3 @@ def test_what_does_not_exist_is_refused(evals_cli: Cli, arguments: tuple[str, ..
     result = evals_cli("metrics", *arguments)
     assert result.code == 2
     assert message in result.err
-
-
-@pytest.mark.parametrize("width", [60, 80])
-def test_the_list_of_metrics_is_never_cut(evals_cli: Cli, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
-    """A narrow terminal leaves out whole columns, which `evals metrics NAME` tells."""
-    monkeypatch.setenv("COLUMNS", str(width))
-    out = evals_cli("metrics").out
-    assert "…" not in out
-    assert all(len(line) <= width for line in out.splitlines())
-
-
-def test_a_family_of_metrics_is_explained_in_either_case(evals_cli: Cli) -> None:
-    """recall_at_k is how many people write it."""
-    assert evals_cli("metrics", "recall_at_k").out == evals_cli("metrics", "recall_at_K").out != ""
-
-
-COMMANDS = [[], *([command.name] for command in app.registered_commands)]
-
-
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: " ".join(command) or "evals")
-def test_no_help_is_cut_at_eighty_columns(evals_cli: Cli, monkeypatch: pytest.MonkeyPatch, command: list[str]) -> None:
-    """What one needs to type stands there whole."""
-    monkeypatch.setenv("COLUMNS", "80")
-    result = evals_cli(*command, "--help")
-    assert result.code == 0
-    assert "--help" in result.out
-    assert "…" not in result.out

@@ -1,6 +1,5 @@
 """What commands leave for CI: a JUnit report and a comment however they end, and what GitHub Actions shows."""
 
-import os
 import re
 import shlex
 import signal
@@ -16,12 +15,7 @@ import pytest
 from junit_reader import read_junit
 
 from evals.cli import ci
-from evals.cli.ci import Reporter
-from evals.cli.flags import CiFlags
-from evals.errors import StoreError
 from evals.report.ci import LIMIT, MARKER
-from evals.schemas import RetrievedChunk
-from evals.store.runs import RunStore
 
 Cli = Callable[..., Any]
 HOSTILE = (
@@ -42,24 +36,6 @@ def job(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     return summary
-
-
-@pytest.fixture
-def save(build_run: Cli, tmp_path: Path) -> Cli:
-    """Save a finished run of these values in a folder; its answers may be given too."""
-
-    def make(run_id: str, found: Any, folder: str = "runs", answer: str | None = None, **changes: Any) -> None:
-        run, records = build_run(run_id, found, **changes)
-        completed = changes.get("completed_at", run.created_at)
-        store, finished = RunStore(tmp_path / folder), run.model_copy(update={"completed_at": completed})
-        store.prepare()
-        if answer is not None:
-            parts = {"answer": answer, "chunks": [RetrievedChunk(text=answer)]}
-            records = [each.model_copy(update={"response": each.response.model_copy(update=parts)}) for each in records]
-        store.save(finished)
-        store.compact(finished, records)
-
-    return make
 
 
 def recall(n: int, rate: float) -> dict[str, dict[str, float | None]]:
@@ -122,19 +98,6 @@ def test_where_nothing_was_asked_the_report_and_the_comment_say_why(
     assert comment.read_text(encoding="utf-8").startswith(f"{MARKER}\n### Evaluation\n\n**⚠️ ")
 
 
-def test_a_partial_run_is_an_error_in_the_report(serve_files: Cli, evals_cli: Cli, tmp_path: Path) -> None:
-    """With the questions that brought no answer as errors of their kind."""
-    questions, answers, junit = (tmp_path / name for name in ("q.jsonl", "a.jsonl", "junit.xml"))
-    questions.write_text('{"id": "q1", "question": "Why?", "expected_answer": "x"}\n{"id": "q2", "question": "How?"}\n')
-    answers.write_text('{"question_id": "q1", "answer": "y"}\n')
-    flags = ("--no-judge", "--metrics", "exact_match", "--runs-dir", tmp_path / "runs", "--junit", junit)
-    result = evals_cli("score", answers, "--dataset-file", questions, *flags, "--gate", "exact_match>=0.5")
-    assert result.code == 4
-    found = read_junit(junit.read_bytes())
-    assert found["run", "complete"][:2] == ("error", "RunIncompleteError")
-    assert found["gates.generation", "exact_match>=0.5"][0] == "failure"
-
-
 def test_a_command_that_is_killed_leaves_a_report_too(serve_files: Cli, tmp_path: Path) -> None:
     """From the start there is one that says that the command did not come to its end."""
     junit = tmp_path / "junit.xml"
@@ -152,8 +115,7 @@ def test_a_command_that_is_killed_leaves_a_report_too(serve_files: Cli, tmp_path
     assert read_junit(junit.read_bytes())["run", "complete"][1] == "Unfinished"
 
 
-@pytest.mark.parametrize("flag", ["--junit", "--comment"])
-@pytest.mark.parametrize("command", ["eval", "rescore", "score", "gate", "merge"])
+@pytest.mark.parametrize(("command", "flag"), [("eval", "--junit"), ("score", "--comment"), ("gate", "--junit")])
 def test_a_report_that_cannot_be_written_is_wrong_usage(
     evals_cli: Cli, tmp_path: Path, flag: str, command: str
 ) -> None:
@@ -164,7 +126,7 @@ def test_a_report_that_cannot_be_written_is_wrong_usage(
     result = evals_cli(command, *words, "--runs-dir", tmp_path, flag, tmp_path / "none" / "file")
     assert result.code == 2
     assert "there is no folder" in result.err
-    assert f"another file with {flag}" in result.err
+    assert f"change {flag}" in result.err
 
 
 def test_no_fail_says_what_is_not_met_and_ends_well(save: Cli, evals_cli: Cli, tmp_path: Path) -> None:
@@ -199,26 +161,6 @@ def test_a_folder_without_a_baseline_yet_is_no_fault(save: Cli, evals_cli: Cli, 
     assert evals_cli(*base, "--baseline", "aaaa").code == 2
 
 
-def test_the_comment_has_one_interval_and_one_p_a_metric_those_of_compare(
-    save: Cli, evals_cli: Cli, tmp_path: Path
-) -> None:
-    """Also where a gate holds the metric against the baseline; an interval that is cut at 0 does not end at −0.000."""
-    save("bbbb", {f"q{n}": {"recall_at_5": 0.9} for n in range(40)})
-    save("aaaa", {f"q{n}": {"recall_at_5": 0.9 if n > 10 else 0.89} for n in range(40)})
-    comment, folder = tmp_path / "comment.md", ("--runs-dir", tmp_path / "runs")
-    evals_cli("gate", "aaaa", "--baseline", "bbbb", "--metrics", "recall_at_5", *folder, "--comment", comment)
-    text = comment.read_text(encoding="utf-8").replace("&lt;", "<")
-    (pair,) = evals_cli("compare", "bbbb", "aaaa", *folder, "--json").json["pairs"]
-    shown = evals_cli("compare", "bbbb", "aaaa", *folder).out
-    (ends,) = re.findall(r"\S+ … \S+", text.partition("<details>")[0])
-    assert ends in " ".join(shown.split())
-    assert ends.endswith(" … <0")
-    assert "000 …" not in ends
-    assert text.count("| <0.001 |") == 1
-    assert pair["q"] < 0.001
-    assert re.search(r"difference -0\.00275 \(at worst -0\.0\d+, n = 40\)", text)
-
-
 def test_the_comment_says_what_moved_regressions_first_and_folds_the_questions(
     save: Cli, evals_cli: Cli, tmp_path: Path
 ) -> None:
@@ -232,14 +174,14 @@ def test_the_comment_says_what_moved_regressions_first_and_folds_the_questions(
     assert evals_cli("compare", "bbbb", "aaaa", *flags).code == 0
     text = comment.read_text(encoding="utf-8")
     assert text.startswith(
-        f"{MARKER}\n### Comparison\n\n**`aaaa` against the baseline `bbbb` (run bbbb): 1 worse, 1 bet"
+        f"{MARKER}\n### Comparison\n\n**`aaaa` against the baseline `bbbb` (run bbbb): better on 1, worse on 1 of"
     )
     rows = re.findall(
-        r"^\| (🔴 worse|🟢 better) \| `(\w+)` ↑ \| ([\d.]+) \| ([\d.]+) \| (\S+) \| (.+? … .+?) \|", text, re.M
+        r"^\| (🔴|🟢) `(\w+) ↑` \| ([\d.]+) \| ([\d.]+) \| (\S+) \| .+? … .+? \|.*\| (worse|better) \|$", text, re.M
     )
-    assert [row[:5] for row in rows] == [
-        ("🔴 worse", "recall_at_5", "1.000", "0.500", "−0.500"),
-        ("🟢 better", "mrr", "0.200", "0.900", "+0.700"),
+    assert rows == [
+        ("🔴", "recall_at_5", "1.000", "0.500", "−0.500", "worse"),
+        ("🟢", "mrr", "0.200", "0.900", "+0.700", "better"),
     ]
     (details,) = re.findall(r"<details>\n<summary>(.*?)</summary>(.*?)</details>", text, re.DOTALL)
     assert details[0] == "30 of 60 questions fared worse in aaaa"
@@ -248,7 +190,7 @@ def test_the_comment_says_what_moved_regressions_first_and_folds_the_questions(
     result = evals_cli("gate", "aaaa", "--baseline", "bbbb", "--metrics", "recall_at_5", *flags)
     assert result.code == 1
     gated = comment.read_text(encoding="utf-8")
-    assert gated.index("**Gates: 0 of 1 met**") < gated.index("🔴 worse") < gated.index("fared worse")
+    assert gated.index("**Gates: 0 of 1 met**") < gated.index("| 🔴 `recall_at_5 ↑`") < gated.index("fared worse")
 
 
 def test_a_comment_of_hostile_answers_is_text_and_short_enough(save: Cli, evals_cli: Cli, tmp_path: Path) -> None:
@@ -281,7 +223,7 @@ def test_a_job_is_told_by_annotations_and_a_summary(asked: Cli, job: Path) -> No
     assert len(obeyed) == 2 + len(warnings)
     summary = job.read_text(encoding="utf-8")
     assert summary.startswith("of another command\n")
-    assert summary.index("Gates: 1 of 3 met") < summary.index("`recall_at_5` ↑") < summary.index("<details>")
+    assert summary.index("Gates: 1 of 3 met") < summary.index("`recall_at_5 ↑`") < summary.index("<details>")
 
 
 def test_a_server_cannot_speak_to_the_job(save: Cli, evals_cli: Cli, job: Path, tmp_path: Path) -> None:
@@ -297,15 +239,6 @@ def test_a_server_cannot_speak_to_the_job(save: Cli, evals_cli: Cli, job: Path, 
     assert commands_of(result.err) == []
 
 
-def test_at_most_ten_annotations_of_a_kind(save: Cli, evals_cli: Cli, job: Path, tmp_path: Path) -> None:
-    """The last says that there are more."""
-    save("aaaa", recall(50, 0.5))
-    gates = [word for n in range(12) for word in ("--gate", f"recall_at_5>=0.{60 + n}")]
-    obeyed = commands_of(evals_cli("gate", "aaaa", *gates, "--runs-dir", tmp_path / "runs").out)
-    assert len(obeyed) == 10
-    assert obeyed[-1].startswith("::error title=and more::")
-
-
 def test_a_summary_stays_within_what_github_shows(
     save: Cli, evals_cli: Cli, job: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -315,8 +248,7 @@ def test_a_summary_stays_within_what_github_shows(
     monkeypatch.setattr(ci, "MOST_BYTES", 1_000)
     job.write_bytes(b"x" * 900)
     assert evals_cli(*gate).code == 0
-    assert job.read_bytes().endswith(b"The summary is full: the rest is in the log and in the reports.\n")
-    assert evals_cli(*gate).code == 0
+    assert "the summary of the job is full" in evals_cli(*gate).err
     assert job.stat().st_size <= 1_000
     job.unlink()
     job.mkdir()
@@ -325,47 +257,20 @@ def test_a_summary_stays_within_what_github_shows(
     assert "! no summary of the job" in result.err
 
 
-@pytest.mark.parametrize("variable", ["", "false"])
-def test_nothing_is_printed_elsewhere(
-    save: Cli, evals_cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+def test_json_no_ci_and_other_machines_keep_the_output_clean(
+    save: Cli, evals_cli: Cli, job: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nor is there a summary."""
-    save("aaaa", recall(50, 0.5))
-    monkeypatch.setenv("GITHUB_ACTIONS", variable)
-    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
-    assert "::" not in evals_cli("gate", "aaaa", "--gate", "recall_at_5>=1", "--runs-dir", tmp_path / "runs").out
-    assert not (tmp_path / "summary.md").exists()
-
-
-def test_json_and_no_ci_keep_the_output_clean(save: Cli, evals_cli: Cli, job: Path, tmp_path: Path) -> None:
-    """With --json there is a summary alone, with --no-ci nothing."""
+    """With --json there is a summary alone; with --no-ci, and where no job is, nothing."""
     save("aaaa", recall(50, 0.5))
     gate = ("gate", "aaaa", "--gate", "recall_at_5>=1", "--runs-dir", tmp_path / "runs")
     assert "::" not in evals_cli(*gate, "--no-ci").out
     assert not job.exists()
     assert evals_cli(*gate, "--json").json["outcome"] == "not met"
     assert "Gates: 0 of 1 met" in job.read_text(encoding="utf-8")
-
-
-def test_a_dead_server_is_an_annotation(ask: Cli, job: Path) -> None:
-    """And stands in the summary, with the way out."""
-    result = ask("--rag-url", "http://127.0.0.1:1")
-    assert result.code == 3
-    (line,) = commands_of(result.out)
-    assert line.startswith("::error title=evals::no RAG server answers at http://127.0.0.1:1")
-    assert "no RAG server answers at" in job.read_text(encoding="utf-8")
-
-
-def test_what_the_reports_cannot_be_written_by_does_not_hide_how_the_command_ended(
-    save: Cli, evals_cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A disk that fills up under the report of a gate that failed: exit 1, and a warning."""
-    save("aaaa", recall(50, 0.5))
-    gate = ("gate", "aaaa", "--runs-dir", tmp_path / "runs", "--junit", os.devnull, "--comment", "/dev/full")
-    result = evals_cli(*gate, "--gate", "recall_at_5>=1")
-    assert result.code == 1
-    assert "! cannot write /dev/full: No space left on device" in result.err
-    assert evals_cli(*gate, "--gate", "recall_at_5>=0").code == 4
+    job.unlink()
+    monkeypatch.setenv("GITHUB_ACTIONS", "false")
+    assert "::" not in evals_cli(*gate).out
+    assert not job.exists()
 
 
 def test_the_commands_of_the_page_run(
@@ -400,16 +305,3 @@ def test_every_variant_is_in_the_reports(asked: Cli, tmp_path: Path) -> None:
     text = comment.read_text(encoding="utf-8")
     assert text.count("### Evaluation: ") == 2
     assert "against the baseline" in text
-
-
-def test_a_report_that_cannot_be_written_takes_no_other_with_it(tmp_path: Path) -> None:
-    """The comment is there although the folder of the JUnit report went while the command ran."""
-    junit, comment = tmp_path / "gone" / "report.xml", tmp_path / "comment.md"
-    junit.parent.mkdir()
-    reporter = Reporter(CiFlags(junit=junit, comment=comment), as_json=False).__enter__()
-    junit.unlink()
-    junit.parent.rmdir()
-    junit.parent.write_text("a file now", encoding="utf-8")
-    with pytest.raises(StoreError, match=r"report\.xml"):
-        reporter.__exit__(None, None, None)
-    assert MARKER in comment.read_text(encoding="utf-8")

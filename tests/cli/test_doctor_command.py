@@ -86,16 +86,6 @@ def test_a_corpus_that_is_not_there_is_seen(examined: Doctor, golden_server: str
     assert (code, found["corpus"]["health"]) == (0, "doubtful")
 
 
-def test_questions_without_gold_cost_metrics(examined: Doctor, golden_server: str, tmp_path: Path) -> None:
-    """Known before anything is asked."""
-    questions = tmp_path / "questions.jsonl"
-    questions.write_text('{"question": "Why?", "answer": "So."}\n', encoding="utf-8")
-    _, found = examined("--dataset-file", questions, "--rag-url", golden_server, "--no-judge")
-    assert found["datasets"]["health"] == "doubtful"
-    assert "the question has no gold passages: " in found["datasets"]["hint"]
-    assert found["corpus"]["health"] == "unseen"
-
-
 @pytest.mark.parametrize(
     ("status", "health"), [(200, "well"), (401, "broken"), (404, "well")], ids=["known", "refused", "does not say"]
 )
@@ -116,28 +106,3 @@ def test_the_judges_model_is_looked_for_without_a_call(
     assert found["judge"]["health"] == health
     assert (code == 0) == (health == "well")
     assert asked.startswith(b"GET /v1/models/claude-sonnet-5-5 ")
-
-
-def test_a_page_where_the_judges_api_should_be_is_broken(
-    examined: Doctor, golden_server: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A proxy's login page comes with status 200 too."""
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-doctor")
-    page = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 11\r\n\r\n<html>hello"
-    with answering(lambda _: [page]) as server:
-        code, found = examined("--datasets", "golden", "--rag-url", golden_server, "--judge-base-url", server.url)
-    assert (code, found["judge"]["health"]) == (2, "broken")
-    assert "answers with a page" in found["judge"]["said"]
-
-
-def test_a_conversation_that_the_profile_cannot_carry_is_not_well(
-    examined: Doctor, golden_server: str, tmp_path: Path
-) -> None:
-    """As a run would refuse it; asked by its last turn alone, it would seem to be answered."""
-    questions = tmp_path / "questions.jsonl"
-    questions.write_text('{"turns": ["What is covered?", "And what else?"], "answer": "So."}\n', encoding="utf-8")
-    config = tmp_path / "config.yml"
-    config.write_text("server: {ask: {json: {query: '{{question}}', session_id: null}}}\n", encoding="utf-8")
-    code, found = examined("--dataset-file", questions, "--rag-url", golden_server, "--no-judge", "--config", config)
-    assert (code, found["answer"]["health"]) == (2, "broken")
-    assert "carries no conversation" in found["answer"]["said"]

@@ -6,31 +6,21 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from evals.cli.terminal import prepare_streams, print_json
-from evals.schemas import EvalRecord, EvalRun
+from evals.cli.terminal import prepare_streams
 from evals.store.runs import RunStore
 
 NAME = "größer ✓ 😀"
 
 
 @pytest.fixture
-def saved(build_run: Callable[..., tuple[EvalRun, list[EvalRecord]]], tmp_path: Path) -> Path:
+def saved(save: Callable[..., RunStore]) -> Path:
     """A folder with the run abcd1234, whose name and texts no small encoding holds."""
     texts = {"q1": {"question": "Wie groß… ist ✓?"}}
-    values = {"q1": {"mrr": 0.5}, "q2": "timeout"}
-    ended = datetime(2026, 1, 15, 11, 0, tzinfo=UTC)
-    run, records = build_run("abcd1234", values, name=NAME, questions=texts, completed_at=ended)
-    store = RunStore(tmp_path / "runs")
-    store.prepare()
-    store.compact(run, records)
-    store.save(run)
-    return store.folder
+    return save("abcd1234", {"q1": {"mrr": 0.5}, "q2": "timeout"}, name=NAME, questions=texts).folder
 
 
 def evals(encoding: str, *arguments: object) -> subprocess.CompletedProcess[bytes]:
@@ -53,21 +43,6 @@ def test_json_loses_nothing_in_any_encoding(saved: Path, encoding: str) -> None:
     ended = evals(encoding, "show", "abcd1234", "--runs-dir", saved, "--json")
     assert ended.returncode == 0, ended.stderr
     assert json.loads(ended.stdout.decode(encoding))["name"] == NAME
-
-
-def test_what_an_encoding_does_not_hold_is_a_question_mark(saved: Path) -> None:
-    """One for each sign: the columns stay where they are."""
-    out = evals("ascii", "show", "abcd1234", "--runs-dir", saved).stdout.decode("ascii")
-    assert "mrr ?" in out
-    assert "gr??er ? ?" in out
-
-
-def test_an_evaluation_is_printed_in_a_small_encoding(golden_server: str, tmp_path: Path) -> None:
-    """The findings and arrows of a run, and its progress."""
-    flags = ("--no-judge", "--datasets", "golden", "--samples", 3, "--rag-url", golden_server)
-    ended = evals("cp1252", "eval", *flags, "--runs-dir", tmp_path / "runs")
-    assert ended.returncode == 0, ended.stderr
-    assert b"saved to" in ended.stdout
 
 
 @pytest.mark.parametrize(
@@ -99,17 +74,3 @@ def test_a_stream_that_holds_all_or_was_told_how_stays_as_it_is(
     monkeypatch.setattr("sys.stderr", io.StringIO())
     prepare_streams()
     assert (sys.stdout, stream.errors) == (stream, after)
-
-
-def test_a_closed_or_foreign_stream_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A service without a terminal has none."""
-    monkeypatch.setattr("sys.stdout", None)
-    monkeypatch.setattr("sys.stderr", text := io.StringIO())
-    prepare_streams()
-    assert (sys.stdout, sys.stderr) == (None, text)
-
-
-def test_json_is_printed_as_it_is_where_it_can_be(capsys: Any) -> None:
-    """Readable in a terminal that holds it."""
-    print_json(json.dumps({"name": NAME}, ensure_ascii=False))
-    assert NAME in capsys.readouterr().out

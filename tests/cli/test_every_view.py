@@ -80,13 +80,3 @@ def test_every_page_of_the_browser_view_shows_it(saved: EvalRun) -> None:
         run = f"runs/{saved.id}/"
         for path in ("", "api/runs", run, f"{run}block/{saved.id}/details/0"):
             assert shown.get(path).status_code == 200, path
-
-
-def test_two_runs_of_it_are_compared(saved: EvalRun, evals_cli: Callable[..., Any]) -> None:
-    """Beside one that measured the same."""
-    store = RunStore(Path(saved.eval_config["runs_dir"]))
-    other = saved.model_copy(update={"id": "c0ffee00"})
-    store.save(other)
-    store.compact(other, list(store.open_records(saved)))
-    result = evals_cli("compare", saved.id, other.id, "--runs-dir", store.folder)
-    assert result.code == 0, result.err

@@ -34,15 +34,10 @@ def unread(*arguments: object) -> tuple[int, str]:
 
 
 @pytest.fixture
-def runs(build_run: Callable[..., Any], tmp_path: Path) -> Path:
+def runs(save: Callable[..., RunStore]) -> Path:
     """A folder with the run good, and the run bad that is worse than it."""
-    store = RunStore(tmp_path / "runs")
-    store.prepare()
-    for name, value in (("good", 1.0), ("bad", 0.0)):
-        saved, records = build_run(name, {f"q{n}": {"mrr": value} for n in range(30)})
-        store.save(saved)
-        store.compact(saved, records)
-    return store.folder
+    save("good", {f"q{n}": {"mrr": 1.0} for n in range(30)})
+    return save("bad", {f"q{n}": {"mrr": 0.0} for n in range(30)}).folder
 
 
 @pytest.mark.parametrize("arguments", [["metrics"], ["--help"], ["eval", "--help"], ["--version"]])
@@ -57,32 +52,6 @@ def test_a_regression_is_one_however_much_of_it_is_read(runs: Path) -> None:
     assert code == 1
     assert "bad is worse than good" in err
     assert unread("compare", "good", "bad", "--runs-dir", runs) == (0, "")
-
-
-@pytest.mark.parametrize("flags", [[], ["--json"]])
-def test_an_incomplete_run_is_one_however_much_of_it_is_read(tmp_path: Path, flags: list[str]) -> None:
-    """The exit code is 4 and the error is told, whether a report or JSON was not read."""
-    questions, answers = tmp_path / "questions.jsonl", tmp_path / "answers.jsonl"
-    questions.write_text('{"id": "q1", "question": "Why?"}\n{"id": "q2", "question": "How?"}\n')
-    answers.write_text(json.dumps({"question_id": "q1", "answer": "So."}))
-    where = ("--dataset-file", questions, "--runs-dir", tmp_path / "runs", "--no-judge")
-    code, err = unread("score", answers, *where, *flags)
-    assert code == 4
-    assert "error: the run is partial" in err
-
-
-def test_progress_that_nobody_reads_ends_nothing(tmp_path: Path) -> None:
-    """`evals … 2>&1 | head -1` measures and saves all the same."""
-    questions, answers = tmp_path / "questions.jsonl", tmp_path / "answers.jsonl"
-    questions.write_text('{"id": "q1", "question": "Why?"}')
-    answers.write_text(json.dumps({"question_id": "q1", "answer": "So."}))
-    flags = ["--dataset-file", questions, "--runs-dir", tmp_path / "runs", "--no-judge"]
-    command = [*PROGRAM, "score", answers, *flags]
-    with subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as child:
-        assert child.stdout is not None
-        child.stdout.close()
-        assert child.wait(timeout=PATIENCE_S) == 0
-    assert len(RunStore(tmp_path / "runs").runs()) == 1
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
@@ -135,16 +104,6 @@ def test_neither_do_notes_and_phases(capsys: pytest.CaptureFixture[str]) -> None
     terminal.note("a \x1b[31mnote")
     terminal.phase("a \x07phase")
     assert capsys.readouterr().err == "! a \ufffd[31mnote\n· a \ufffdphase\n"
-
-
-def test_an_error_of_the_system_is_not_taken_for_unwritten_output(
-    ended: Callable[[Exception], tuple[int, str]],
-) -> None:
-    """Only the output can be unwritten; whatever else nobody foresaw is a bug to report."""
-    code, said = ended(PermissionError(13, "Permission denied", "somewhere"))
-    assert code == 70
-    assert "cannot write" not in said
-    assert "a bug in evals" in said
 
 
 @pytest.mark.parametrize("ctrl_c", [signal.default_int_handler, signal.SIG_IGN])

@@ -1,7 +1,7 @@
-"""Flags, each told once: what a command takes, and the key of the configuration that each sets."""
+"""Flags, each told once: what a command takes, the key of the configuration that each sets, and wrong values."""
 
+from collections.abc import Callable
 from importlib import import_module
-from inspect import Parameter
 from pathlib import Path
 from typing import Any, get_args
 
@@ -10,54 +10,39 @@ import pytest
 from evals.cli import COMMANDS
 from evals.cli.flags import EvalFlags, RescoreFlags, ScoreFlags
 from evals.cli.measuring import overrides
-from evals.cli.parameters import Flags, keys_of, parameters
+from evals.cli.parameters import Flags, parameters
 from evals.config import EvalConfig
+from evals.errors import ConfigError
+
+Cli = Callable[..., Any]
 
 
 @pytest.mark.parametrize("flags", [EvalFlags(), RescoreFlags(), ScoreFlags()], ids=lambda flags: type(flags).__name__)
 def test_every_key_that_a_flag_sets_is_one_of_the_configuration(flags: Flags) -> None:
     """A key that is misspelt beside its flag would be told to whoever gives the flag."""
     config = EvalConfig()
-    sections: dict[str, Any] = {
-        "": config,
-        "server": config.server_spec(),
-        "judge": config.judge,
-        "engine": config.engine,
-        "match": config.match,
-    }
-    for key, _ in keys_of(flags).values():
+    sections: dict[str, Any] = {"": config, "server": config.server_spec(), "judge": config.judge}
+    sections |= {"engine": config.engine, "match": config.match}
+    for key in flags.keys().values():
         section, _, last = key.rpartition(".")
         assert last in type(sections[section]).model_fields
 
 
 def test_a_flag_may_stand_for_a_key_of_another_name_and_depth() -> None:
     """Each is read as it is typed, and what is not given sets nothing."""
-    flags = EvalFlags(datasets="golden, msmarco", samples=0, rag_url="http://s:1", timeout=5, match="overlap")
-    assert overrides(flags) == {
-        "datasets": ["golden", "msmarco"],
-        "samples_per_dataset": None,
-        "server": {"url": "http://s:1", "timeout_s": 5},
-        "match": {"rule": "overlap"},
-    }
+    flags = EvalFlags(datasets="golden, msmarco", samples=0, rag_url="http://s:1", match="overlap", concurrency="1, 4")
+    config = EvalConfig.build(overrides(flags))
+    assert (config.datasets, config.samples_per_dataset) == (["golden", "msmarco"], None)
+    assert (config.server, config.match.rule) == ({"url": "http://s:1"}, "overlap")
+    assert (config.load, config.concurrency) == ([1, 4], 4)
     assert overrides(EvalFlags(config=Path("c.yml"), dry_run=True, resume="abcd")) == {}
 
 
-def test_a_command_may_say_of_a_flag_what_others_do_not() -> None:
-    """Words that it says otherwise are its own: the flags of others keep theirs."""
-    helps = {name: get_args(each.annotation)[1].help for name, each in by_name(RescoreFlags).items()}
-    assert helps["suite"] == "Suites of metrics, with commas"
-    helps = {name: get_args(each.annotation)[1].help for name, each in by_name(EvalFlags).items()}
-    assert helps["suite"] == "Suites of metrics, with commas (core)"
-
-
-def by_name(kind: type[Flags]) -> dict[str, Parameter]:
-    return {each.name: each for each in parameters(kind)}
-
-
 @pytest.mark.parametrize("kind", [kind for kind, _ in COMMANDS.values()], ids=lambda kind: kind.__name__)
-def test_words_are_of_flags_that_are_there(kind: type[Flags]) -> None:
-    """A misspelt name would be words that nobody reads."""
-    assert set(kind.words) <= set(by_name(kind))
+def test_a_command_may_say_of_its_flags_what_others_do_not(kind: type[Flags]) -> None:
+    """Words are of flags that are there, and those of others keep theirs."""
+    helps = {each.name: get_args(each.annotation)[1].help for each in parameters(kind)}
+    assert kind.words.items() <= helps.items()
 
 
 @pytest.mark.parametrize("place", [place for _, place in COMMANDS.values()])
@@ -71,3 +56,46 @@ def test_a_flag_that_is_not_there_is_refused() -> None:
     """As a parameter would be."""
     with pytest.raises(TypeError, match="RescoreFlags has no siute"):
         RescoreFlags(siute="core")
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        ({"match": "fuzzy"}, "--match must be 'auto', .* or 'document', not 'fuzzy'"),
+        ({"concurrency": 0}, "--concurrency must be at least 1, not 0"),
+        ({"suite": " ,"}, "--suite must be one name or more"),
+        ({"samples": -1}, "--samples must be at least 1"),
+        ({"rps": 1e-9}, "--rps must be at least 0.001"),
+        ({"warmup": 101}, "--warmup must be at most 100, not 101"),
+        ({"on_error": "ignore"}, "--on-error must be 'exclude' or 'worst', not 'ignore'"),
+        ({"max_cost": float("nan")}, "--max-cost must be a finite number, not nan"),
+        ({"judge_base_url": "nowhere"}, "--judge-base-url must begin with http"),
+        ({"seed": 1, "concurrency": 0, "judge": False}, "--concurrency must be"),
+        ({"data_dir": Path()}, "--data-dir is empty"),
+    ],
+    ids=str,
+)
+def test_a_wrong_value_is_told_by_its_flag(flags: dict[str, Any], message: str) -> None:
+    """Who wrote no configuration file is not told of a key of one."""
+    with pytest.raises(ConfigError, match=f"^{message}"):
+        overrides(EvalFlags(**flags))
+
+
+def test_flags_that_are_right_only_with_a_file_are_taken() -> None:
+    """A model's name may need the provider that the file names: that is seen when both are laid together."""
+    assert overrides(EvalFlags(judge_model="openai:"))["judge"]["model"] == "openai:"
+
+
+def test_a_key_of_a_file_is_still_told_by_its_key(evals_cli: Cli, tmp_path: Path) -> None:
+    """The file is wrong then, and not the flag beside it."""
+    (tmp_path / "o.yml").write_text("match: {rule: fuzzy}\n")
+    done = evals_cli("eval", "--no-judge", "--seed", 1, "--config", tmp_path / "o.yml", "--runs-dir", tmp_path)
+    assert done.code == 2
+    assert "configuration: match.rule: must be" in done.err
+
+
+def test_resume_tells_the_flag_as_it_was_written(evals_cli: Cli, tmp_path: Path) -> None:
+    """--no-judge is not --judge."""
+    done = evals_cli("eval", "--resume", "x", "--no-judge", "--no-judge-cache", "--samples", 3, "--runs-dir", tmp_path)
+    assert done.code == 2
+    assert "so not --no-judge, --samples\n" in done.err

@@ -120,17 +120,3 @@ def test_a_deleted_folder_is_noticed_and_no_answer_is_lost(
     assert answered(runs) == number
     assert evals_cli("eval", "--resume", only_run(runs).id, "--runs-dir", runs).code == 0
     assert (only_run(runs).status, answered(runs)) == ("complete", COUNT)
-
-
-def test_a_deleted_log_that_cannot_be_written_again_is_said(ask: Callable[[Event], Any], runs: Path) -> None:
-    """Where a file took the folder's place there is one message, and no traceback."""
-
-    def replace(number: int) -> None:
-        if number == 3:
-            shutil.rmtree(runs)
-            runs.write_text("mine")
-
-    result = ask(replace)
-    assert result.code == 4
-    assert "was deleted while the run was going on, and cannot be written again" in result.err
-    assert "Traceback" not in result.err

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evals.cli.progress import Quiet, SoFar, Terminal, line_of
+from evals.cli.progress import Terminal, line_of
 from evals.schemas import EvalQuestion, EvalResponse
 from evals.schemas.response import ResponseError, RetrievedChunk
 from evals.scoring.settings import ScoreSettings, ScoringContext
@@ -54,30 +54,8 @@ def test_little_and_much_exclude_each_other(ask: Cli, evals_cli: Cli, golden_ser
         assert "--quiet and --verbose exclude each other" in result.err
 
 
-def test_the_numbers_so_far_are_those_of_the_answers_with_a_value() -> None:
-    """A question without gold and one without an answer leave the mean alone."""
-    so_far = SoFar()
-    so_far.measure_with(ScoringContext(ScoreSettings()))
-    assert str(so_far) == ""
-    so_far.add(QUESTION, answer("The battery lasts 96 hours."))
-    so_far.add(QUESTION.model_copy(update={"id": "q2"}), answer("Nothing of the kind."))
-    so_far.add(EvalQuestion(id="q3", question="Why?"), answer("x"))
-    failed = EvalResponse(error=ResponseError(kind="timeout", message="too late"))
-    so_far.add(QUESTION.model_copy(update={"id": "q4"}), failed)
-    assert str(so_far) == "recall_at_5 0.50 (2)"
-
-
-def test_the_judge_is_told_of_with_its_cost() -> None:
-    """Nothing of the cost where nothing was spent."""
-    so_far = SoFar()
-    so_far.judge(3, 0.0)
-    assert str(so_far) == "3 judged"
-    so_far.judge(4, 0.126)
-    assert str(so_far) == "4 judged, $0.13"
-
-
 def test_a_terminal_shows_the_numbers_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beside the bar, as answers come."""
+    """Beside the bar, as answers come; a question without gold and one without an answer leave the mean alone."""
     screen = io.StringIO()
     monkeypatch.setattr(screen, "isatty", lambda: True)
     monkeypatch.setattr("sys.stderr", screen)
@@ -85,11 +63,15 @@ def test_a_terminal_shows_the_numbers_so_far(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("TERM", "xterm")
     terminal = Terminal()
     terminal.measured_with(ScoringContext(ScoreSettings()))
-    terminal.begin(2, 0)
+    terminal.begin(4, 0)
+    failed = EvalResponse(error=ResponseError(kind="timeout", message="too late"))
     terminal.answered(QUESTION, answer("The battery lasts 96 hours."))
+    terminal.answered(QUESTION.model_copy(update={"id": "q2"}), answer("Nothing of the kind."))
+    terminal.answered(EvalQuestion(id="q3", question="Why?"), answer("x"))
+    terminal.answered(QUESTION.model_copy(update={"id": "q4"}), failed)
     terminal.judged(1, 0.02)
     terminal.end()
-    assert "recall_at_5 1.00 (1), 1 judged, $0.02" in screen.getvalue()
+    assert "recall_at_5 0.50 (2), 1 judged, $0.02" in screen.getvalue()
 
 
 def test_a_line_of_a_failure_says_what_went_wrong() -> None:
@@ -98,11 +80,3 @@ def test_a_line_of_a_failure_says_what_went_wrong() -> None:
     line = line_of(QUESTION, failed)
     assert line.startswith("  q1  –, 3 attempts  too")
     assert "\x1b" not in line
-
-
-def test_the_quiet_one_still_says_what_a_reader_must_know(capsys: pytest.CaptureFixture[str]) -> None:
-    """On the error stream."""
-    quiet = Quiet()
-    quiet.phase("asking")
-    quiet.note("the server is not reproducible")
-    assert capsys.readouterr().err == "! the server is not reproducible\n"

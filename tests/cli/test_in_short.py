@@ -38,10 +38,3 @@ def test_each_is_one_line(rescored: Callable[[dict[str, Any]], str]) -> None:
     out = rescored({"stages": STAGES, "confidence": 0.7})
     assert "recall by stage of the retrieval: dense 1.000, rerank 0.000" in out
     assert "AURC 0.000 (chance 0.000, best possible 0.000) over 4 answers with a confidence" in out
-
-
-def test_a_server_that_says_neither_has_no_such_line(rescored: Callable[[dict[str, Any]], str]) -> None:
-    """Most say neither."""
-    out = rescored({})
-    assert "by stage" not in out
-    assert "AURC" not in out

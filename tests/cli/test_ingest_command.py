@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from other_servers import loopback
 from servers import reference_server
 
 import evals
@@ -105,27 +104,3 @@ def test_the_last_line_is_a_next_step_that_works(
     (evaluate,) = steps("--datasets", "golden", "--samples", 3, "--runs-dir", "elsewhere")
     assert evaluate[-2:] == ["--runs-dir", "elsewhere"]
     assert evals_cli(*evaluate).code == 0
-
-
-def test_waiting_for_a_server_that_indexes_is_shown(evals_cli: Cli, tmp_path: Path) -> None:
-    """Before it is through; --json shows nothing of it."""
-    folder = tmp_path / "docs"
-    folder.mkdir()
-    (folder / "one.md").write_text("# Whales\n\nA whale sings under water for hours.\n", encoding="utf-8")
-    polls: list[Any] = []
-
-    def status(_: Any) -> dict[str, Any]:
-        polls.append(None)
-        return {"total": 1, "tasks": {"t": {"status": "completed" if len(polls) > 9 else "processing"}}}
-
-    routes = {
-        ("GET", "/health"): lambda _: {}, ("GET", "/documents"): lambda _: {"documents": []},
-        ("POST", "/upload"): lambda _: {"batch_id": "j1"}, ("GET", "/tasks/j1/status"): status,
-    }  # fmt: skip
-    with loopback.serving(routes) as url:
-        for more in ((), ("--json",)):
-            words = ("ingest", folder, "--rag-url", url, "--runs-dir", tmp_path / f"runs{len(more)}", "--no-check")
-            done = evals_cli(*words, *more)
-            assert done.code == 0, done.err
-            assert ("waiting until 1 document is ready: /tasks/j1/status" in done.err) == (not more)
-            polls.clear()

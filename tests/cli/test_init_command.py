@@ -3,13 +3,12 @@
 import json
 import os
 import re
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from other_servers import corpus, loopback, unknown
+from other_servers import corpus, unknown
 
 from evals.config import EvalConfig
 from evals.text.yaml_files import load_yaml
@@ -19,13 +18,6 @@ NOWHERE = "http://127.0.0.1:9"
 TRANSCRIPT = '{"transcript": [{"speaker": "visitor", "said": "{{question}}"}]}'
 Cli = Callable[..., Any]
 Start = Callable[[Any], str]
-
-
-@pytest.fixture
-def start() -> Iterator[Start]:
-    """Serve routes; returns the URL."""
-    with ExitStack() as running:
-        yield lambda routes: running.enter_context(loopback.serving(routes))
 
 
 @pytest.fixture(autouse=True)
@@ -144,15 +136,6 @@ def test_questions_that_are_there_are_taken_and_kept(start: Start, evals_cli: Cl
     assert Path("questions.jsonl").read_text() == rows
 
 
-def test_a_server_that_finds_nothing_is_told_to_need_documents(start: Start, evals_cli: Cli) -> None:
-    """Else retrieval would silently not be measured; and a server that takes no uploads is given them by hand."""
-    url = start({("POST", "/own"): lambda _: {"answer": "I found nothing about this at all.", "contexts": []}})
-    made = evals_cli("init", "--rag-url", f"{url}/own", "--questions", "golden")
-    assert (made.code, "no chunks were seen" in made.err) == (0, True)
-    assert "golden_corpus" in made.out
-    assert "evals ingest" not in made.out
-
-
 def test_a_first_question_that_is_declined_is_followed_by_another(start: Start, evals_cli: Cli) -> None:
     """An answer that declines shows neither chunks nor citations; at most three questions are asked."""
     asked: list[str] = []
@@ -227,7 +210,7 @@ def test_what_is_missing_or_wrong_is_one_message(flags: tuple[str, ...], code: i
 def test_somebody_at_a_terminal_is_asked_and_what_they_type_becomes_rows(
     start: Start, evals_cli: Cli, type_lines: Callable[..., None], evaluated: Callable[[], dict[str, Any]]
 ) -> None:
-    """URL (again if it is none), questions with answer and passage, whether to send one, its path, the judge.
+    """URL, questions with answer and passage, whether to send one, its path, the judge.
 
     Nothing that was not typed is gold.
     """
@@ -236,7 +219,7 @@ def test_somebody_at_a_terminal_is_asked_and_what_they_type_becomes_rows(
         "Who painted the ceiling?", "-",
         "What else is there?", "", "",
     )  # fmt: skip
-    type_lines("localhost:1", start(unknown.inquiry()), "", *typed, "", "maybe", "y", "1", "")
+    type_lines(start(unknown.inquiry()), "", *typed, "", "maybe", "y", "1", "")
     made = evals_cli("init")
     assert made.code == 0, made.err
     assert [json.loads(line) for line in Path("questions.jsonl").read_text().splitlines()] == [
@@ -247,23 +230,6 @@ def test_somebody_at_a_terminal_is_asked_and_what_they_type_becomes_rows(
     assert load_yaml(Path("eval_config.yml").read_text())["judge"] == {"enabled": False}
     type_lines()
     assert evaluated()["unanswerable_accuracy"] is not None
-
-
-def test_no_question_is_sent_where_somebody_says_no(
-    start: Start, evals_cli: Cli, type_lines: Callable[..., None]
-) -> None:
-    """The way out is a profile; the questions that were typed are kept."""
-    asked: list[Any] = []
-    type_lines("", "How long are snapshots kept?", "", "", "", "n")
-    done = evals_cli("init", "--rag-url", start({("POST", "/ask"): asked.append}))
-    assert (done.code, "--profile" in done.err, asked) == (2, True, [])
-    assert os.listdir() == ["questions.jsonl"]
-
-
-def test_yes_asks_nothing_at_a_terminal(start: Start, evals_cli: Cli, type_lines: Callable[..., None]) -> None:
-    """Nothing is read of what could be typed."""
-    type_lines()
-    assert evals_cli("init", "--rag-url", start(unknown.inquiry()), "--yes").code == 0
 
 
 def test_an_input_that_ends_writes_no_configuration(evals_cli: Cli, type_lines: Callable[..., None]) -> None:

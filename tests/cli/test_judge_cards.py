@@ -1,6 +1,5 @@
 """The judge's card: on each report of a run judged in the same way, and asked for by gates."""
 
-import html
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any
 import pytest
 
 from evals.schemas import EvalRecord
-from evals.store.runs import RunStore, save_calibration, saved_calibrations
+from evals.store.runs import RunStore
 
 Cli = Callable[..., Any]
 
@@ -58,14 +57,6 @@ def label(cli: Cli, run: dict[str, Any], runs: Any, tmp_path: Path, count: int =
     return cli("calibrate", path, *runs)
 
 
-def test_a_judge_that_was_never_calibrated_is_said(cli: Cli, judged: dict[str, Any], runs: Any) -> None:
-    """In the run, on the terminal and in a comment for a pull request."""
-    assert judged["judge"]["cards"] == {"answer_correctness": None, "answer_relevancy": None}
-    never = "never calibrated: answer_correctness, answer_relevancy"
-    assert never in cli("show", judged["id"], *runs).out
-    assert never in html.unescape(cli("export", "--run-id", judged["id"], "--format", "markdown", *runs).out)
-
-
 def test_a_calibration_is_shown_with_runs_of_before_and_after(
     cli: Cli, judged: dict[str, Any], golden_server: str, runs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -89,21 +80,6 @@ def test_a_calibration_is_shown_with_runs_of_before_and_after(
     kept = cli("show", again["id"], "--json", *runs).json
     assert kept["judge"]["cards"] == again["judge"]["cards"]
     assert kept["scorecard"] == again["scorecard"]
-
-
-@pytest.mark.parametrize(
-    "change", [{"model": "another"}, {"effort": "low"}, {"prompt_hashes": {"answer_correctness": "0"}}]
-)
-def test_a_calibration_of_another_judge_does_not_count(
-    cli: Cli, judged: dict[str, Any], runs: Any, tmp_path: Path, change: dict[str, Any]
-) -> None:
-    """Another model, another effort or another wording is another judge."""
-    label(cli, judged, runs, tmp_path)
-    (found,) = saved_calibrations(runs[1])
-    for file in (runs[1] / "calibrations").iterdir():
-        file.unlink()
-    save_calibration(runs[1], found.model_copy(update=change))
-    assert "never calibrated: answer_correctness" in cli("show", judged["id"], *runs).out
 
 
 def test_a_gate_on_an_uncalibrated_judge_is_refused(
@@ -136,48 +112,6 @@ def test_a_gate_on_an_uncalibrated_judge_is_refused(
     assert cli("gate", judged["id"], *gate, *runs).code == 0
     assert cli(*ask, *gate, *runs).code == 0
     assert cli("gate", judged["id"], "--gate", "answer_relevancy>=0", *runs).code == 2
-
-
-def test_a_gate_on_a_score_that_an_uncalibrated_judge_feeds_is_refused(
-    cli: Cli, judged: dict[str, Any], golden_server: str, messages_api: Any, runs: Any, tmp_path: Path
-) -> None:
-    """What feeds it is named; a baseline without a gate is held against by the score too."""
-    messages_api.reset()
-    score = ("--gate", "score>=0", *runs)
-    metrics = ("--metrics", "answer_correctness,mrr,latency_p50")
-    ask = ("eval", "--rag-url", golden_server, "--datasets", "golden", "--samples", 2, *metrics)
-    for command in (ask, ("rescore", judged["id"], *metrics)):
-        refused = cli(*command, *score)
-        assert refused.code == 2
-        assert "score, which answer_correctness feeds" in refused.err
-        assert "--allow-uncalibrated" in refused.err
-    assert messages_api.log() == []
-    messages_api.script({"then": {"python": "judge"}})
-    first, last = (cli(*ask, "--json", *runs).json["id"] for _ in range(2))
-    assert cli("gate", last, *score).code == 2
-    assert cli("gate", last, "--baseline", first, *runs).code == 2
-    assert "--allow-uncalibrated" not in cli("gate", last, *score, "--allow-uncalibrated").err
-    assert label(cli, judged, runs, tmp_path).code == 0
-    assert cli("gate", last, *score).code == 0
-    assert cli(*ask, *score).code == 0
-
-
-def test_a_judged_metric_that_does_not_feed_the_score_needs_no_calibration(
-    cli: Cli, judged: dict[str, Any], runs: Any, tmp_path: Path
-) -> None:
-    """Its objective weighs nothing; the gate is met or not, but not refused."""
-    config = tmp_path / "config.yml"
-    config.write_text("scoring: {weights: {accuracy: 0}}\n", encoding="utf-8")
-    metrics = ("--metrics", "answer_correctness,mrr,latency_p50", "--config", config)
-    assert cli("rescore", judged["id"], *metrics, "--gate", "score>=1", *runs).code == 1
-
-
-def test_a_gate_on_what_no_judge_decides_needs_no_calibration(cli: Cli, judged: dict[str, Any], runs: Any) -> None:
-    """Nor does one where the judge takes no part."""
-    refused = cli("rescore", judged["id"], "--metrics", "mrr", "--gate", "mrr>=0", *runs)
-    assert refused.code == 0
-    lacking = cli("rescore", judged["id"], "--no-judge", "--gate", "answer_correctness>=0", *runs)
-    assert lacking.code == 1
 
 
 def test_a_regression_by_an_uncalibrated_judge_is_marked(

@@ -68,29 +68,6 @@ def test_a_gate_of_the_shards_is_checked_on_the_whole(shards: Callable[..., list
     assert "saved to" in result.out
 
 
-def test_a_gate_given_replaces_those_of_the_shards(shards: Callable[..., list[str]], merge: Cli) -> None:
-    """As a flag goes before the configuration."""
-    result = merge(*shards("--gate", "recall_at_10>1"), "--gate", "recall_at_10>=0", "--json")
-    assert (result.code, [gate["gate"] for gate in result.json["gates"]]) == (0, ["recall_at_10>=0"])
-
-
-def test_a_missing_shard_ends_with_2(shards: Callable[..., list[str]], merge: Cli, tmp_path: Path) -> None:
-    """Nothing is saved."""
-    result = merge(shards()[0])
-    assert result.code == 2
-    assert "1 of 2 shards is missing: 2/2" in result.err
-    assert not (tmp_path / "merged").exists()
-
-
-def test_a_wrong_gate_ends_with_2_before_anything_is_scored(
-    shards: Callable[..., list[str]], merge: Cli, tmp_path: Path
-) -> None:
-    """It is checked as the shards are put together."""
-    result = merge(*shards(), "--gate", "nonsense")
-    assert result.code == 2
-    assert not (tmp_path / "merged").exists()
-
-
 def test_a_partial_shard_ends_with_4_and_the_command_that_goes_on(
     ask: Cli, merge: Cli, start_server: Callable[..., str], tmp_path: Path
 ) -> None:
@@ -119,10 +96,3 @@ def test_show_says_what_a_run_was_merged_from(
     first, second = run["merged_from"]
     assert f"merged from 2 shards (1/2 {first['id']}, 2/2 {second['id']}): " in shown
     assert "s in all, the longest" in shown
-
-
-def test_a_run_that_is_not_there_ends_with_2(merge: Cli) -> None:
-    """As of every command."""
-    result = merge("nowhere")
-    assert result.code == 2
-    assert "Traceback" not in result.err

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -39,21 +38,6 @@ def test_every_output_says_that_rows_were_left_out(
     rows = csv.DictReader(io.StringIO(evals_cli("export", "--run-id", run["id"], *runs).out))
     ids = [int(row["id"].removeprefix("q")) for row in rows]
     assert (len(ids), ids) == (100, sorted(ids))
-
-
-@pytest.mark.parametrize(
-    ("flags", "count", "cut"),
-    [((), "150", False), (("--samples", 0), "150", False), (("--samples", 150), "150", False),
-     (("--samples", 100), "100 of 150", True)],
-    ids=str,
-)  # fmt: skip
-def test_stats_counts_all_rows_of_a_file(
-    evals_cli: Cli, questions: Path, flags: tuple[object, ...], count: str, cut: bool
-) -> None:
-    """The 100 of the datasets is not for a file of one's own."""
-    out = evals_cli("stats", "--dataset-file", questions, *flags).out
-    assert re.search(rf"^mine +{count} +not said", out, re.MULTILINE)
-    assert ("--samples 0 for all" in out) == cut
 
 
 @pytest.fixture
@@ -103,17 +87,6 @@ def test_a_run_says_how_its_file_was_read(evals_cli: Cli, sheet: Path, golden_se
     )
 
 
-def test_score_takes_columns_too(evals_cli: Cli, sheet: Path, tmp_path: Path) -> None:
-    """The same file of questions serves for answers that are there already."""
-    answers = tmp_path / "answers.jsonl"
-    header, first, second = sheet.read_text(encoding="cp1252").splitlines()
-    sheet.write_text(f"id;{header}\n1;{first}\n2;{second}", encoding="utf-8")
-    answers.write_text('{"question_id": "1", "answer": "96 Stunden"}\n{"question_id": "2", "answer": "Alle."}\n')
-    flags = ["--dataset-file", sheet, "--columns", COLUMNS, "--no-judge", "--runs-dir", tmp_path / "runs"]
-    result = evals_cli("score", answers, *flags, "--metrics", "exact_match", "--json")
-    assert [metric["value"] for metric in result.json["scorecard"]["metrics"]] == [1.0]
-
-
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
@@ -131,28 +104,3 @@ def test_columns_that_cannot_be_read_end_with_2(
     result = evals_cli("eval", "--dataset-file", sheet, "--columns", columns, "--no-judge", "--dry-run")
     assert (result.code, result.out) == (2, "")
     assert f"error: {message}" in result.err
-
-
-@pytest.mark.parametrize("command", ["eval", "stats"])
-def test_columns_without_a_file_are_refused(evals_cli: Cli, command: str) -> None:
-    """They would do nothing."""
-    result = evals_cli(command, "--datasets", "golden", "--columns", "question=Frage")
-    assert result.code == 2
-    assert "columns are those of a dataset file, and none is named" in result.err
-
-
-def test_judged_queries_are_asked_of_a_server_that_was_given_their_corpus(evals_cli: Cli, tmp_path: Path) -> None:
-    """Documents are found by their ids, which are the names of their files; metrics that compare texts say so."""
-    home = tmp_path / "beir"
-    (home / "qrels").mkdir(parents=True)
-    texts = {"d1": "The battery lasts 96 hours.", "d2": "The warranty is 24 months."}
-    corpus = [json.dumps({"_id": key, "title": key, "text": text}) for key, text in texts.items()]
-    (home / "corpus.jsonl").write_text("\n".join(corpus), encoding="utf-8")
-    (home / "queries.jsonl").write_text('{"_id": "q1", "text": "How long is the warranty?"}', encoding="utf-8")
-    (home / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td2\t1\n", encoding="utf-8")
-    flags = ["--embedded", "--no-judge", "--runs-dir", tmp_path / "runs", "--json"]
-    run = evals_cli("eval", "--dataset-file", home, "--metrics", "recall_at_1,span_f1", *flags).json
-    found = {metric["name"]: metric for metric in run["scorecard"]["metrics"]}
-    assert (found["recall_at_1"]["value"], found["recall_at_1"]["rules"]) == (1.0, {"document": 1})
-    assert (found["span_f1"]["value"], found["span_f1"]["reason"]) == (None, "a gold passage carries no text")
-    assert "gold is known by the document alone" in run["fingerprints"][0]["notes"][0]

@@ -39,14 +39,6 @@ def test_the_file_of_a_profile_is_printed_as_it_is(evals_cli: Cli, tmp_path: Pat
     assert load_yaml(evals_cli("profiles", str(mine)).out) == load_yaml(printed)
 
 
-def test_a_profile_that_there_is_not_is_told_with_the_nearest(evals_cli: Cli) -> None:
-    """As everywhere."""
-    result = evals_cli("profiles", "ligthrag")
-    assert result.code == 2
-    assert "unknown profile 'ligthrag'" in result.err
-    assert "did you mean 'lightrag'?" in result.err
-
-
 def test_a_profile_of_a_plug_in_may_be_in_no_file(evals_cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """Then there is nothing to print."""
     layer = profiles._Layer({"ask": {"path": "/x"}}, None)

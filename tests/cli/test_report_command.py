@@ -6,25 +6,15 @@ from typing import Any
 
 import pytest
 
-from evals.store.runs import RunStore
-
 Cli = Callable[..., Any]
 
 
 @pytest.fixture
-def report(build_run: Callable[..., Any], evals_cli: Cli, tmp_path: Path) -> Cli:
+def report(save: Cli, evals_cli: Cli, tmp_path: Path) -> Cli:
     """Save two runs, and run `evals report`."""
-    store = RunStore(tmp_path / "runs")
-    store.prepare()
     for run_id in ("abcd1234", "ffff0000"):
-        run, records = build_run(run_id, {"q1": {"mrr": 0.5}, "q2": "timeout"}, name=f"run of {run_id}")
-        store.save(run)
-        store.compact(run, records)
-
-    def call(*arguments: object) -> Any:
-        return evals_cli("report", *arguments, "--runs-dir", tmp_path / "runs")
-
-    return call
+        save(run_id, {"q1": {"mrr": 0.5}, "q2": "timeout"}, name=f"run of {run_id}")
+    return lambda *arguments: evals_cli("report", *arguments, "--runs-dir", tmp_path / "runs")
 
 
 def test_a_page_is_written_and_nothing_printed(report: Cli, tmp_path: Path) -> None:

@@ -90,14 +90,6 @@ def test_what_is_skipped_comes_again_at_the_end(review: Cli, sheet: Path) -> Non
     assert done.out.split("\n")[1].split()[0] == rows[-1]["id"]
 
 
-def test_m_shows_the_passages_whole(review: Cli) -> None:
-    """At first five of them are shown, and of each 600 characters."""
-    done = review("m|q")
-    shown = done.out.split("question  ")
-    assert shown[1].count("passage ") == 5
-    assert shown[2].count("passage ") > 5
-
-
 def test_other_people_and_other_metrics_have_labels_of_their_own(review: Cli, tmp_path: Path) -> None:
     """In one sheet; the labels of one person are no others."""
     path = tmp_path / "all.csv"
@@ -124,27 +116,6 @@ def test_calibrate_reads_the_sheet(
     found = evals_cli("calibrate", sheet, "--json", "--runs-dir", tmp_path / "runs").json
     assert (len(found["answers"]), found["unlabelled"]) == (5, 1)
     assert found["metric"] == "answer_correctness"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [(["--metric", "mrr"], "mrr has no labels"), (["--metric", "nonsense"], "unknown metric 'nonsense'")],
-)
-def test_a_metric_without_labels_is_refused(review: Cli, arguments: list[str], said: str) -> None:
-    """Only what a judge decides can be labelled."""
-    done = review("c", *arguments)
-    assert done.code == 2
-    assert said in done.err
-
-
-def test_a_file_that_is_no_sheet_of_labels_stays(review: Cli, tmp_path: Path) -> None:
-    """It would be lost."""
-    path = tmp_path / "notes.csv"
-    path.write_text("a,b\n1,2\n", encoding="utf-8")
-    done = review("c", "--output", path)
-    assert done.code == 2
-    assert "is no sheet of labels" in done.err
-    assert path.read_text(encoding="utf-8") == "a,b\n1,2\n"
 
 
 class Typing(io.StringIO):

@@ -40,9 +40,9 @@ def test_a_record_is_made_ready_for_checks_when_the_first_is_read() -> None:
 def test_the_words_of_languages_are_taken_in_when_the_first_answer_is_read() -> None:
     """Their patterns are what takes longest to compile."""
     code = (
-        "from evals.text.refusals import detector, roles\n"
-        "before = roles.every_lexicon.cache_info().currsize\n"
-        "print(before, detector.is_abstention('I do not know.'), roles.every_lexicon.cache_info().currsize)"
+        "from evals.text.refusals import detector, lexicon\n"
+        "before = lexicon.every_lexicon.cache_info().currsize\n"
+        "print(before, detector.is_abstention('I do not know.'), lexicon.every_lexicon.cache_info().currsize)"
     )
     assert printed(code) == "0 True 1"
 
@@ -51,7 +51,7 @@ def test_a_run_makes_all_of_it_ready_before_it_asks() -> None:
     """The first answer is not kept waiting, nor those in flight beside it."""
     code = (
         "import asyncio\n"
-        "from evals.text.refusals import roles\n"
+        "from evals.text.refusals import lexicon\n"
         "from evals.config import EvalConfig\n"
         "from evals.run.setup import load_toolkit\n"
         "from evals.run.notebook import Observer\n"
@@ -59,6 +59,6 @@ def test_a_run_makes_all_of_it_ready_before_it_asks() -> None:
         "config = EvalConfig(datasets=['golden'], embedded=True, judge=False)\n"
         "asyncio.run(load_toolkit(config, [], Observer()))\n"
         "kinds = EvalRecord, EvalResponse\n"
-        "print(roles.every_lexicon.cache_info().currsize, *(kind.__pydantic_complete__ for kind in kinds))"
+        "print(lexicon.every_lexicon.cache_info().currsize, *(kind.__pydantic_complete__ for kind in kinds))"
     )
     assert printed(code) == "1 True True"

@@ -10,7 +10,6 @@ from evals.cli.saved import next_command, what_is_undone
 from evals.schemas import EvalRecord, EvalRun, Outcomes, ResponseError, ServerRecord
 from evals.schemas.results import SAVED_ANSWERS
 from evals.schemas.verdicts import JudgeRecord
-from evals.store.runs import RunStore
 
 Undone = Callable[..., tuple[EvalRun, list[EvalRecord]]]
 FOLDER = Path("else where")
@@ -19,23 +18,10 @@ RESUME = "evals eval --resume abcd --runs-dir 'else where'"
 
 @pytest.fixture
 def undone(build_run: Callable[..., Any]) -> Undone:
-    """A partial run of 40 questions.
+    """A partial run of 40 questions: the errors of the first, how many were not asked, and what else is said of it."""
 
-    Given are the errors of the first, how many were not asked, failures of the judge, decisions without money, and
-    other parts of the run.
-    """
-
-    def build(
-        *errors: dict[str, Any],
-        not_asked: int = 0,
-        stopped: str | None = None,
-        judge: dict[str, int] | None = None,
-        prevented: int = 0,
-        **parts: Any,
-    ) -> Any:
-        values: dict[str, Any] = {
-            f"q{n}": "timeout" if n < len(errors) else {"mrr": 1.0} for n in range(40 - not_asked)
-        }
+    def build(*errors: dict[str, Any], not_asked: int = 0, judge: Any = None, prevented: int = 0, **parts: Any) -> Any:
+        values = {f"q{n}": "timeout" if n < len(errors) else {"mrr": 1.0} for n in range(40 - not_asked)}
         run, records = build_run("abcd", values)
         for place, error in enumerate(errors):
             response = records[place].response.model_copy(update={"error": ResponseError.model_validate(error)})
@@ -43,7 +29,7 @@ def undone(build_run: Callable[..., Any]) -> Undone:
         outcomes = Outcomes(
             answered=40 - not_asked - len(errors),
             not_asked=not_asked,
-            stopped=stopped,
+            stopped=parts.pop("stopped", None),
             transport={error["kind"]: len(errors) for error in errors},
             judge=judge or {},
         )
@@ -65,121 +51,51 @@ def status(code: int) -> dict[str, Any]:
 
 
 MALFORMED = {"kind": "malformed", "message": "the body has no text at `answr`"}
-
-
-def test_without_a_judge_none_is_blamed(undone: Undone) -> None:
-    """What is undone was ended early; nobody who was not there left it."""
-    run, records = undone(judge=None)
-    run = run.model_copy(update={"judge": None})
-    assert what_is_undone(run, records) == "it was ended early"
-    assert next_command(run, records, FOLDER) == f"go on with: {RESUME}"
-
-
-def test_a_run_that_was_never_finished_tells_what_is_in_its_log(undone: Undone) -> None:
-    """Its answers are there, and none is scored: nobody knows of a judge."""
-    run, records = undone(completed_at=None, outcomes=Outcomes())
-    assert what_is_undone(run, records) == "40 of 40 answers are in its log, none is scored yet"
-
-
-def test_no_server_is_blamed_where_none_failed(undone: Undone) -> None:
-    """Somebody pressed Ctrl-C: there is nothing to wait for."""
-    assert next_command(*undone(not_asked=5), FOLDER) == f"go on with: {RESUME}"
-
-
-def test_the_reason_is_what_stopped_the_asking_and_no_other_note(undone: Undone) -> None:
-    """A note on cost is no reason for questions that were not asked."""
-    notes = ["cost is approximate: tokens are counted together"]
-    assert what_is_undone(*undone(not_asked=29, stopped="the server is gone: refused", notes=notes)) == (
-        "29 of 40 questions were not asked; the server is gone: refused"
-    )
-    assert what_is_undone(*undone(not_asked=29, notes=notes)) == "29 of 40 questions were not asked"
-
-
-def test_the_first_cause_of_failures_is_named(undone: Undone) -> None:
-    """The kind with its number says little; what the server said of most of them says more."""
-    said = what_is_undone(*undone(status(503), status(404), status(404), *[status(404)] * 9))
-    assert said == "12 of 40 questions brought no answer (status: 12; such as HTTP 404)"
-
-
-@pytest.mark.parametrize(
-    ("error", "named"),
-    [
-        (status(404), "server.ask"),
-        (status(400), "server.ask"),
-        (MALFORMED, "server.map"),
-        (status(401), "server.headers"),
-    ],
-)
-def test_what_no_waiting_mends_points_to_the_configuration(undone: Undone, error: dict[str, Any], named: str) -> None:
-    """The key to mend, and where it is explained."""
-    way = next_command(*undone(*[error] * 12), FOLDER)
-    assert named in way
-    assert "docs/profiles.md" in way
-    assert "well again" not in way
-
-
-@pytest.mark.parametrize("error", [status(503), status(429), {"kind": "timeout", "message": "no answer in 5 s"}])
-def test_what_may_pass_is_asked_again(undone: Undone, error: dict[str, Any]) -> None:
-    """With the folder of the run, such that the command works as it stands."""
-    assert next_command(*undone(*[error] * 12), FOLDER) == f"when the server is well again: {RESUME}"
-
-
-def test_a_question_to_look_at_is_named(undone: Undone) -> None:
-    """One whose body held no answer, in a command that can be run."""
-    way = next_command(*undone(*[MALFORMED] * 12), FOLDER)
-    assert "evals show abcd --question q0 --runs-dir 'else where'" in way
-
-
-def test_more_money_is_advised_where_the_budget_ended_and_nowhere_else(undone: Undone) -> None:
-    """A judge that cannot be reached or read is not helped by money, and a few failures of the server hide neither."""
-    spent = undone(prevented=9, judge={"transport": 1})
-    assert "--max-cost" in next_command(*spent, FOLDER)
-    gone = undone(status(503), judge={"transport": 9})
-    assert what_is_undone(*gone) == "9 decisions of the judge failed (transport: 9)"
-    assert next_command(*gone, FOLDER) == f"when the judge can be reached again: {RESUME}"
-    unread = undone(judge={"unparsable": 9})
-    assert "rescore abcd --judge-model NAME" in next_command(*unread, FOLDER)
-    assert "--max-cost" not in next_command(*unread, FOLDER)
-
-
-def test_a_hint_about_the_data_is_no_reason(undone: Undone) -> None:
-    """A suspected injection is worth a note, and ended nothing."""
-    notes = ["the judge's data may speak to it: 3 questions"]
-    said = "the judge's budget is spent: 9 decisions were not made"
-    assert what_is_undone(*undone(prevented=9, notes=notes)) == said
-
-
+TIMEOUT = {"kind": "timeout", "message": "no answer in 5 s"}
 SCORED = ServerRecord(url="answers.jsonl", profile=SAVED_ANSWERS)
 
 
 @pytest.mark.parametrize(
-    ("parts", "way"),
+    ("errors", "parts", "said"),
     [
-        pytest.param({}, f"go on with: {RESUME}", id="eval"),
-        pytest.param(
-            {"rescored_from": "ef01"}, "begin again with evals rescore ef01 --runs-dir 'else where'", id="rescore"
-        ),
-        pytest.param({"server": SCORED}, "score the same answers again", id="score"),
-        pytest.param({"server": SCORED, "rescored_from": "ef01"}, "evals rescore ef01", id="rescore of a score"),
+        ([], {"judge": None}, "it was ended early"),
+        ([], {"completed_at": None}, "40 of 40 answers are in its log, none is scored yet"),
+        ([], {"not_asked": 29}, "29 of 40 questions were not asked"),
+        ([], {"not_asked": 29, "stopped": "gone"}, "29 of 40 questions were not asked; gone"),
+        ([status(503), *[status(404)] * 11], {}, "12 of 40 questions brought no answer (status: 12; such as HTTP 404)"),
+        ([], {"not_asked": 1, "server": SCORED}, "1 of 40 questions has no saved answer"),
+        ([], {"prevented": 9}, "the judge's budget is spent: 9 decisions were not made"),
+        ([status(503)], {"judge": {"transport": 9}}, "9 decisions of the judge failed (transport: 9)"),
     ],
 )
-def test_a_run_that_was_killed_goes_on_with_the_command_that_made_it(undone: Undone, parts: Any, way: str) -> None:
-    """Only a run that asked a server can be resumed."""
-    said = next_command(*undone(completed_at=None, **parts), FOLDER)
-    assert way in said
-    assert ("--resume" in said) is (not parts)
+def test_what_is_undone_is_its_own_cause(undone: Undone, errors: Any, parts: Any, said: str) -> None:
+    """What stopped the asking, what the server said of most, or what the judge could not do; no note is a reason."""
+    assert what_is_undone(*undone(*errors, **parts, notes=["cost is approximate"])) == said
 
 
-def test_answers_that_a_rescore_lacks_are_asked_for_in_the_run_that_asked(
-    undone: Undone, build_run: Callable[..., Any], tmp_path: Path
-) -> None:
-    """A run that was measured twice has its answers from the first one; an unreadable one is named as it is."""
-    store = RunStore(tmp_path)
-    lacking = undone(status(404), not_asked=29, rescored_from="second")
-    assert f"evals eval --resume second --runs-dir {tmp_path} asks" in next_command(*lacking, tmp_path)
-    store.save(build_run("first", {})[0])
-    store.save(build_run("second", {}, rescored_from="first")[0])
-    assert f"evals eval --resume first --runs-dir {tmp_path} asks" in next_command(*lacking, tmp_path)
+@pytest.mark.parametrize(
+    ("errors", "parts", "ways"),
+    [
+        ([], {"not_asked": 5}, [f"go on with: {RESUME}"]),
+        ([status(404)] * 12, {}, ["mend server.ask", "docs/profiles.md"]),
+        ([status(401)] * 12, {}, ["server.headers", f"then go on with: {RESUME}"]),
+        ([MALFORMED] * 12, {}, ["evals show abcd --question q0 --runs-dir 'else where'", "server.map", "--remap"]),
+        ([status(503)] * 12, {}, [f"when the server is well again: {RESUME}"]),
+        ([status(429)] * 12, {}, [f"when the server is well again: {RESUME}"]),
+        ([TIMEOUT] * 12, {}, [f"when the server is well again: {RESUME}"]),
+        ([], {"prevented": 9, "judge": {"transport": 1}}, [f"go on with: {RESUME} (--max-cost for more money)"]),
+        ([], {"judge": {"unparsable": 9}}, [f"try again: {RESUME}", "rescore abcd --judge-model NAME"]),
+        ([], {"not_asked": 1, "server": SCORED}, ["complete the file of answers"]),
+        ([status(404)], {"not_asked": 29, "rescored_from": "ef01"}, ["eval --resume ef01"]),
+        ([], {"completed_at": None}, [f"go on with: {RESUME}"]),
+        ([], {"completed_at": None, "rescored_from": "ef01"}, ["evals rescore ef01 --runs-dir 'else where'"]),
+        ([], {"completed_at": None, "server": SCORED}, ["score the same answers again"]),
+    ],
+)
+def test_the_way_out_leads_out(undone: Undone, errors: Any, parts: Any, ways: list[str]) -> None:
+    """A command that works as it stands, or the key to mend; only a run that asked a server is resumed."""
+    said = next_command(*undone(*errors, **parts), FOLDER)
+    assert [way for way in ways if way not in said] == []
 
 
 def test_a_server_that_answers_nothing_is_the_reason_in_the_run_and_in_the_message(

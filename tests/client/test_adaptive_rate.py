@@ -150,12 +150,6 @@ def test_other_limits_are_found_too(limiter: Callable[[float], Any], limit: floa
     assert refused <= 0.1 * (taken + refused)
 
 
-def test_who_was_never_refused_is_never_held_back() -> None:
-    """Sixteen at a time, each 52 ms on average, make some three hundred in a second."""
-    taken, refused = ask_for_a_while(Away(0, 0), concurrency=16).in_minute()
-    assert (taken > 280 * 60, refused) == (True, 0)
-
-
 def test_ten_seconds_away_lose_no_question() -> None:
     """They are waited out, with a request now and then, and afterwards the old rate comes back."""
     trial = ask_for_a_while(Away(10, 20), concurrency=16)
@@ -163,13 +157,6 @@ def test_ten_seconds_away_lose_no_question() -> None:
     assert len(trial.refused) < 80
     assert len([moment for moment in trial.taken if moment > 40]) > 0.8 * 300 * 26
     assert trial.waited_s > 100
-
-
-def test_who_stays_away_is_not_waited_for() -> None:
-    """After the patience, all that wait fail at once, and so does what comes later."""
-    trial = ask_for_a_while(Away(10, 1000), concurrency=16, patience_s=20, seconds=60)
-    assert 16 <= len(trial.failures) <= 32
-    assert max(trial.refused) < 40
 
 
 def test_the_patience_of_a_question_ends_too() -> None:

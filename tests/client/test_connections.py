@@ -80,21 +80,6 @@ def test_a_second_answer_on_a_connection_is_no_answer_to_the_next_question(libra
         assert [connection for connection, _ in server.asked] == [1, 2, 3]
 
 
-def test_a_body_of_unknown_length_ends_with_its_connection(library: str) -> None:
-    """As HTTP/1.0 has it."""
-    with answering(lambda _: [b"HTTP/1.1 200 OK\r\n\r\n", b"{}", None]) as server:
-        *found, _ = ask(server, library, 2)
-        assert replies(found) == [b"{}", b"{}"]
-
-
-def test_a_chunked_body_is_read(library: str) -> None:
-    """In the pieces that the server made."""
-    pieces = [b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\n{\r\n", b"1\r\n}\r\n0\r\n\r\n"]
-    with answering(lambda _: pieces) as server:
-        *found, _ = ask(server, library, 2)
-        assert replies(found) == [b"{}", b"{}"]
-
-
 @pytest.mark.parametrize(
     ("pieces", "kind", "retryable"),
     [
@@ -118,23 +103,6 @@ def test_every_way_to_break_has_the_same_kind(
         first, second, _ = ask(server, library, 2)
         assert failure(first) == (kind, retryable)
         assert replies([second]) == [b"{}"]
-
-
-def test_nobody_there(library: str) -> None:
-    """A port on which nothing listens, by its name and number."""
-    with answering(lambda _: []) as server:
-        pass
-    first, _ = ask(server, library)
-    assert failure(first) == ("connect", True)
-
-
-def test_a_server_that_says_nothing_runs_into_the_deadline(library: str) -> None:
-    """Which is that of the whole exchange."""
-    with answering(lambda _: server_waits(server)) as server:
-        first, _ = ask(server, library, timeout_s=0.1)
-        assert failure(first) == ("timeout", True)
-        assert first.elapsed_ms >= 100
-        assert first.error.message == "no complete answer within 0.1 s"
 
 
 def server_waits(server: RawServer) -> Iterable[bytes | None]:
@@ -212,14 +180,6 @@ def test_a_few_bytes_that_stand_for_gigabytes_are_refused_early(layers: int, lib
     assert peak < 30_000_000
 
 
-def test_an_encoding_inside_another_is_bounded_too(library: str) -> None:
-    """What comes out at the end is small; what lies between is not."""
-    swelling = gzip.compress(gzip.compress(bytes(60_000_000)))
-    with answering(lambda _: [http(swelling, "Content-Encoding: gzip, gzip, gzip, gzip, gzip, gzip")]) as server:
-        first, _ = ask(server, library)
-        assert failure(first) == ("malformed", False)
-
-
 def test_no_cookie_of_one_answer_is_sent_with_the_next_question(library: str) -> None:
     """A session would let the server know what was asked before."""
     with answering(lambda _: [http(b"{}", "Set-Cookie: session=1; Path=/")]) as server:
@@ -242,26 +202,6 @@ def test_the_request_is_the_same(library: str) -> None:
             "accept": "*/*", "accept-encoding": "gzip, deflate", "user-agent": "mine",
             "content-type": "application/json", "content-length": "2", "x-own": "a",
         }  # fmt: skip
-
-
-def test_no_more_requests_are_in_flight_than_allowed(library: str) -> None:
-    """Whatever is asked for at once."""
-    most, now = [0], [0]
-
-    def slow(_: int) -> Iterable[bytes]:
-        now[0] += 1
-        most[0] = max(most[0], now[0])
-        server.over.wait(0.02)
-        now[0] -= 1
-        yield http()
-
-    async def many() -> None:
-        async with Transport(server.url, library=library, concurrency=3) as transport:
-            await asyncio.gather(*(transport.send("POST", "/query", json={}) for _ in range(12)))
-
-    with answering(slow) as server:
-        asyncio.run(many())
-    assert most[0] == 3
 
 
 def test_an_answer_cut_off_by_the_caller_leaves_a_place(library: str) -> None:

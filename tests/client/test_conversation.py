@@ -64,40 +64,6 @@ def test_the_id_of_the_session_goes_into_the_next_turn() -> None:
     assert len({entry["user"] for entry in sent}) == 1
 
 
-@pytest.mark.parametrize("said", ["", None, False, {"id": 1}])
-def test_what_names_no_session_is_none(said: Any) -> None:
-    """With an empty id the server would begin anew, and with the one before it goes on."""
-    first, sent = converse(lambda _: [body("a", session={"id": said})], **SESSION)
-    assert first.error is not None
-    assert len(sent) == 1
-    _, sent = converse(lambda number: [body("a", session={"id": said if number else "s"})], **SESSION)
-    assert [entry["session_id"] for entry in sent] == [None, "s", "s"]
-
-
-@pytest.mark.parametrize("place", ["headers", "query"])
-def test_an_id_that_is_not_there_yet_is_no_header_or_parameter(place: str) -> None:
-    """An empty one would be an id to some servers."""
-    ask = {"json": {"query": "{{question}}"}, place: {"chat": "{{session_id}}"}}
-
-    async def run(url: str) -> None:
-        spec = resolve_spec({"url": url, "patience_s": 0, "session": {"id": "id"}, "ask": ask})
-        async with RAGClient(spec) as client:
-            await client.converse(["a", "b"])
-
-    with answering(lambda _: [body("a", id="s1")]) as server:
-        asyncio.run(run(server.url))
-        heads = [request.partition(b"\r\n\r\n")[0].lower() for _, request in server.asked]
-    assert [b"chat" in head for head in heads] == [False, True]
-    assert b"s1" in heads[1]
-
-
-def test_the_first_turn_may_have_an_id_of_the_profile() -> None:
-    """Some servers want an empty text for a new conversation."""
-    over = {**SESSION, "session": {"id": "session.id", "first": ""}}
-    _, sent = converse(lambda _: [body("a", session={"id": "s"})], **over)
-    assert [entry["session_id"] for entry in sent] == ["", "s", "s"]
-
-
 def test_a_failed_turn_fails_the_question_and_is_named() -> None:
     """What was answered before is kept; the times are of another turn than the question's, and are left out."""
     refusal = b"HTTP/1.1 422 No\r\nContent-Length: 2\r\n\r\nno"

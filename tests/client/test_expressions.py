@@ -50,7 +50,7 @@ def outcome(search: Any, body: Any) -> Any:
 
 
 @given(BODIES)
-@settings(derandomize=True, deadline=None, max_examples=400)
+@settings(derandomize=True, deadline=None, max_examples=100)
 def test_every_expression_gives_what_the_library_gives(body: Any) -> None:
     """Compiled to closures or not, the value is the library's, also for bodies of another shape."""
     for expression in EXPRESSIONS:

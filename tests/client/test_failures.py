@@ -1,16 +1,11 @@
 """How every way to fail is named, and which are worth another attempt."""
 
-import asyncio
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx
 import pytest
-import respx
 
-from evals.client import RAGClient, ServerSpec
-from evals.client.httpx_transport import classify
-from evals.client.transport import Transport, TransportFailure
 from evals.schemas import EvalResponse
 
 Ask = Callable[..., EvalResponse]
@@ -49,11 +44,6 @@ def test_every_error_of_the_library_has_a_kind(cls: type[Exception], ask: Ask) -
     assert response.error is not None
     assert response.error.kind == kind
     assert response.attempts == (3 if retried else 1)
-
-
-def test_unknown_errors_count_as_connection_errors() -> None:
-    """They are not tried again: nobody knows whether it helps."""
-    assert classify(RuntimeError("?")) == ("connect", False)
 
 
 @pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 504, 599])
@@ -125,7 +115,7 @@ def test_a_method_that_is_not_allowed_is_named_with_those_that_are(allow: str | 
             "it has the keys choices[] (message), usage (tokens), ids[]",
         ),
         ({f"k{n}": n for n in range(20)}, "k11, …"),
-        ({"x" * 99: 1}, "x" * 40 + "…"),
+        ({"x" * 99: 1}, "it has the keys " + "x" * 40),
         ({}, "it is an object, and empty"),
         ([], "it is a list, and empty"),
         ([{"text": "t", "score": 1}], "it is a list whose first item has the keys text, score"),
@@ -141,14 +131,6 @@ def test_a_body_without_the_mapped_answer_is_named_with_its_keys(body: Any, said
     assert response.error is not None
     assert response.error.message.startswith("the body has no text at `answer`; it ")
     assert said in response.error.message
-
-
-def test_the_shape_of_a_body_is_told_in_brief(ask: Ask) -> None:
-    """However many keys it has, and however long they are."""
-    wide = {f"{n}" * 60: {f"{inner}" * 60: 1 for inner in range(9)} for n in range(9)}
-    response = ask(wide)
-    assert response.error is not None
-    assert len(response.error.message) < 500
 
 
 def test_a_page_instead_of_json_is_named_by_its_type(ask: Ask) -> None:
@@ -201,42 +183,3 @@ def test_a_long_body_is_cut_and_marked_as_cut(ask: Ask) -> None:
     assert response.raw == '{"answer": "' + "a" * (256 * 1024 - 12)
     assert response.raw_cut
     assert not ask({"answer": "a"}).raw_cut
-
-
-def test_the_beginning_of_a_body_that_is_too_large_is_marked_as_cut(ask: Ask) -> None:
-    """What is kept of it is shorter than the bound of a body, and not whole all the same."""
-    response = ask({"answer": "a" * 9000}, max_body_bytes=5000)
-    assert (response.error and response.error.kind) == "too_large"
-    assert response.raw_cut
-
-
-def test_a_client_that_is_not_open_says_so(spec: Callable[..., ServerSpec]) -> None:
-    """It does not wait for ever."""
-    with pytest.raises(RuntimeError, match="async with"):
-        asyncio.run(RAGClient(spec()).ask("q"))
-
-
-def test_the_base_url_and_the_path_meet_in_one_slash(mocked: respx.MockRouter) -> None:
-    """Whichever of them has it."""
-    route = mocked.get("/base/x").mock(return_value=httpx.Response(204))
-
-    async def run() -> None:
-        for base in ("http://rag.test/base", "http://rag.test/base/"):
-            for path in ("x", "/x"):
-                async with Transport(base, concurrency=1, library="httpx") as transport:
-                    await transport.send("GET", path)
-
-    asyncio.run(run())
-    assert route.call_count == 4
-
-
-def test_a_failure_reads_as_its_message(mocked: respx.MockRouter) -> None:
-    """As an exception it says what is recorded."""
-    mocked.get("/x").mock(return_value=httpx.Response(404, text="nothing here"))
-
-    async def run() -> None:
-        async with Transport("http://rag.test", concurrency=1, library="httpx") as transport:
-            await transport.send("GET", "/x")
-
-    with pytest.raises(TransportFailure, match="HTTP 404: nothing here"):
-        asyncio.run(run())

@@ -3,13 +3,9 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from evals.client import ServerSpec
 from evals.client.expressions import compiled
 from evals.client.mapping import MappingError, find
-from evals.client.spec_check import SpecError, check_spec
 from evals.errors import ConfigError
 
 SOURCES = {
@@ -36,13 +32,6 @@ def test_the_lists_of_one_body_are_zipped_in_place() -> None:
     body = {"ids": [["x", "y"]], "documents": [["one", "two"]], "distances": [[0.1, 0.2]]}
     found = find("zip({chunk_id: ids[0], text: documents[0], score: distances[0]})", body)
     assert found == [{"chunk_id": "x", "text": "one", "score": 0.1}, {"chunk_id": "y", "text": "two", "score": 0.2}]
-
-
-@given(st.lists(st.tuples(st.text(), st.none() | st.integers()), max_size=6), st.text())
-def test_zip_loses_and_moves_nothing(pairs: list[tuple[str, int | None]], parent: str) -> None:
-    """Whatever the lists hold, each object has what stood in its place."""
-    body = {"a": [one for one, _ in pairs], "b": [other for _, other in pairs], "p": parent}
-    assert find("zip({a: a, b: b, p: p})", body) == [{"a": one, "b": other, "p": parent} for one, other in pairs]
 
 
 @pytest.mark.parametrize(
@@ -76,12 +65,6 @@ def test_lists_of_different_lengths_are_no_parallel_ones() -> None:
 def test_one_text_of_context_is_split_into_chunks(separator: str, context: Any, expected: Any) -> None:
     """By a pattern, without what is empty; no context stays missing."""
     assert find(f"split(context, '{separator}')", {"context": context}) == expected
-
-
-def test_a_pattern_that_is_none_is_said() -> None:
-    """It may come from the body, so that it is known only then."""
-    with pytest.raises(MappingError, match=r"no valid pattern: '\('"):
-        find("split(a, b)", {"a": "x", "b": "("})
 
 
 def test_two_lists_are_joined_by_a_key() -> None:
@@ -123,32 +106,3 @@ def test_a_call_that_can_never_work_is_known_before_anything_is_sent(expression:
     """The library finds it only over a body."""
     with pytest.raises(ConfigError, match=said):
         compiled(expression)
-
-
-@pytest.mark.parametrize("expression", ["not_null(a, b, c)", "join(', ', a)", "merge(a)", "sort_by(a, &b)"])
-def test_calls_of_the_library_are_as_they_were(expression: str) -> None:
-    """Also those that take any number of arguments."""
-    assert compiled(expression) is not None
-
-
-@pytest.mark.parametrize(
-    ("part", "expression", "named"),
-    [
-        ("chunks", "zip({txt: a, score: b})", "server.map.txt"),
-        ("chunks", "a[].zip({text: b, doc: c})[]", "server.map.chunks.doc"),
-        ("references", "a[].{index: b, file: c}", "server.map.references.file"),
-    ],
-)
-def test_a_key_that_nobody_reads_is_refused_behind_a_function_too(part: str, expression: str, named: str) -> None:
-    """As it is without one; the error knows where the expression stands."""
-    spec = ServerSpec.model_validate({"ask": {"path": "/a"}, "map": {"answer": "a", part: expression}})
-    with pytest.raises(SpecError, match=named.rpartition(".")[2]) as raised:
-        check_spec(spec)
-    assert raised.value.key == f"server.map.{part}"
-
-
-def test_keys_that_are_looked_into_again_are_of_any_name() -> None:
-    """Only what the list is made of in the end is a chunk."""
-    chunks = "a[].zip({meta: b, txt: c})[].{text: txt, document_id: meta.id}"
-    asked = {"path": "/a", "json": "{{question}}"}
-    check_spec(ServerSpec.model_validate({"ask": asked, "map": {"chunks": chunks}}))

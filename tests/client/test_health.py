@@ -61,12 +61,6 @@ def test_a_server_that_never_answers_is_known_within_the_start_timeout(monkeypat
         _health(f"http://127.0.0.1:{silent.getsockname()[1]}")
 
 
-def test_a_profile_without_a_health_check_makes_none(spec: Callable[..., ServerSpec], mocked: respx.MockRouter) -> None:
-    """Some servers have none."""
-    _health(spec(health=None))
-    assert mocked.calls.call_count == 0
-
-
 def test_the_reference_server_is_healthy_and_says_what_it_is(serve: Callable[..., str]) -> None:
     """Facts come from two endpoints, and those that it does not know are None."""
     url = serve(settings=Settings(top_k=7))
@@ -75,57 +69,6 @@ def test_the_reference_server_is_healthy_and_says_what_it_is(serve: Callable[...
     assert (facts["retrieval_top_k"], facts["hybrid_search_enabled"], facts["reranker_model"]) == (7, False, None)
     assert set(raw) == {"/models/info", "/metrics/retrieval"}
     assert raw["/metrics/retrieval"]["final_top_n"] == 7
-
-
-def test_an_unhealthy_reference_server_is_refused(serve: Callable[..., str]) -> None:
-    """The same over a real connection."""
-    with pytest.raises(ServerRefusedError, match="503"):
-        _health(serve("unhealthy"))
-
-
-@pytest.mark.parametrize("body", [b"", b"<html>", b"[1]", b"null", b'"x"', b'{"llm_model": null}'])
-def test_what_the_server_does_not_say_is_none(
-    body: bytes, spec: Callable[..., ServerSpec], mocked: respx.MockRouter
-) -> None:
-    """Missing endpoints and other shapes are no error: the facts are there, as None."""
-    mocked.get("/models/info").mock(return_value=httpx.Response(200, content=body))
-    mocked.get("/metrics/retrieval").mock(return_value=httpx.Response(404))
-    facts, raw = _info(spec())
-    assert len(facts) == 9
-    assert set(facts.values()) == {None}
-    assert raw["/metrics/retrieval"] is None
-
-
-FLAT = {"retrieval_top_k": 7, "hybrid_search_enabled": False, "contextual_retrieval_enabled": True}
-IN_PARTS = {"retrieval_top_k": 7, "hybrid_search": {"enabled": False}, "contextual_retrieval": {"enabled": True}}
-
-
-@pytest.mark.parametrize("facts", [FLAT, IN_PARTS])
-@pytest.mark.parametrize("silent", [None, {}, dict.fromkeys(FLAT), {"hybrid_search": None, "contextual_retrieval": {}}])
-@pytest.mark.parametrize("holder", ["/models/info", "/metrics/retrieval"])
-def test_either_endpoint_may_hold_the_facts_of_retrieval(
-    facts: dict[str, Any],
-    silent: dict[str, Any] | None,
-    holder: str,
-    spec: Callable[..., ServerSpec],
-    mocked: respx.MockRouter,
-) -> None:
-    """What is there is taken, false as well as true; an endpoint that does not say takes nothing away."""
-    for path in ("/models/info", "/metrics/retrieval"):
-        body = facts if path == holder else silent
-        mocked.get(path).mock(return_value=httpx.Response(404) if body is None else httpx.Response(200, json=body))
-    found, _ = _info(spec())
-    assert {name: found[name] for name in FLAT} == FLAT
-
-
-def test_the_endpoint_of_retrieval_is_believed_before_that_of_models(
-    spec: Callable[..., ServerSpec], mocked: respx.MockRouter
-) -> None:
-    """Where both say something, it is the one made for it."""
-    mocked.get("/models/info").mock(return_value=httpx.Response(200, json={**FLAT, "hybrid_search_enabled": True}))
-    mocked.get("/metrics/retrieval").mock(return_value=httpx.Response(200, json={"hybrid_search": {"enabled": False}}))
-    found, _ = _info(spec())
-    assert (found["retrieval_top_k"], found["hybrid_search_enabled"]) == (7, False)
 
 
 def test_a_fact_from_an_earlier_endpoint_is_not_lost(spec: Callable[..., ServerSpec], mocked: respx.MockRouter) -> None:

@@ -1,8 +1,6 @@
 """Giving documents to a server."""
 
 import asyncio
-import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
@@ -13,7 +11,7 @@ import pytest
 import respx
 
 from evals.client import RAGClient, ServerSpec
-from evals.client.ingest import IngestReport, document_names, ingest, uploads_of
+from evals.client.ingest import IngestReport, ingest, keys_of, listed_documents, uploads_of
 from evals.client.profile import resolve_spec
 from evals.errors import ConfigError, IngestError
 from evals.schemas import Document
@@ -48,6 +46,11 @@ def accepting(mocked: respx.MockRouter) -> respx.MockRouter:
     return mocked
 
 
+async def _keys(client: RAGClient) -> set[str] | None:
+    listed = await listed_documents(client)
+    return None if listed is None else keys_of(listed)
+
+
 def test_only_what_is_missing_is_uploaded(serve: Callable[..., str]) -> None:
     """In batches, waiting for each; a second time there is nothing to do."""
     spec = resolve_spec({"url": serve(files={"doc-0.txt": b"Text about subject 0."}), "upload": {"batch": 2}})
@@ -59,7 +62,7 @@ def test_only_what_is_missing_is_uploaded(serve: Callable[..., str]) -> None:
 
     async def run() -> tuple[set[str] | None, str | None]:
         async with RAGClient(spec) as client:
-            return await document_names(client), (await client.ask("What is the text about subject 3?")).answer
+            return await _keys(client), (await client.ask("What is the text about subject 3?")).answer
 
     names, answer = asyncio.run(run())
     assert {f"doc-{i}" for i in range(5)} <= (names or set())
@@ -81,13 +84,6 @@ def test_a_refused_upload_says_why(serve: Callable[..., str]) -> None:
         _ingest(resolve_spec({"url": serve(files={})}), [empty])
 
 
-def test_a_server_that_is_gone_is_an_ingest_error(accepting: respx.MockRouter, spec: Callable[..., ServerSpec]) -> None:
-    """A broken connection is not a traceback."""
-    accepting.post("/upload").mock(side_effect=httpx.ConnectError("gone"))
-    with pytest.raises(IngestError, match="gone"):
-        _ingest(spec())
-
-
 def test_a_profile_without_upload_cannot_ingest(spec: Callable[..., ServerSpec]) -> None:
     """The message names the profile, the hint another way."""
     with pytest.raises(ConfigError, match="'rag-server'") as raised:
@@ -107,23 +103,6 @@ def test_documents_that_are_never_ready_end_the_waiting(
     assert len(waits) == 20
     assert waits == sorted(waits)
     assert (waits[0], waits[-1]) == (0.05, 2.0)
-
-
-def test_waiting_for_documents_is_told(
-    accepting: respx.MockRouter, spec: Callable[..., ServerSpec], sleep: Callable[[float], Any]
-) -> None:
-    """How long, and for what; a server that is ready at once is not told of."""
-    replies = [PENDING] * 3 + [DONE]
-    accepting.get(url__regex=".*/tasks/.*").mock(side_effect=[httpx.Response(200, json=reply) for reply in replies])
-    told: list[str] = []
-    seconds = count(0.0, 0.4)
-    _ingest(spec(), sleep=sleep, clock=lambda: next(seconds), waiting=told.append)
-    assert told
-    assert all(re.fullmatch(r"waiting until 5 documents are ready: /tasks/j%2F1/status, \d s", each) for each in told)
-    told.clear()
-    accepting.get(url__regex=".*/tasks/.*").mock(return_value=httpx.Response(200, json=DONE))
-    _ingest(spec(), sleep=sleep, waiting=told.append)
-    assert told == []
 
 
 def test_a_status_that_is_not_there_yet_is_waited_for(
@@ -215,7 +194,7 @@ def test_the_list_of_documents_is_none_where_there_is_none(
 
     async def run(chosen: ServerSpec) -> set[str] | None:
         async with RAGClient(chosen) as client:
-            return await document_names(client)
+            return await _keys(client)
 
     assert asyncio.run(run(spec())) == expected
     assert asyncio.run(run(spec(documents=None))) is None
@@ -237,22 +216,6 @@ def test_nothing_is_uploaded_where_the_list_of_documents_fails(
     assert not any(call.request.method == "POST" for call in accepting.calls)
 
 
-def test_a_list_that_fails_once_is_read_again(
-    accepting: respx.MockRouter, spec: Callable[..., ServerSpec], sleep: Callable[[float], Any]
-) -> None:
-    """A busy moment of the server ends nothing."""
-    there = {"documents": [{"id": 1, "file_name": "doc-0.txt"}]}
-    accepting.get("/documents").mock(side_effect=[httpx.Response(503), httpx.Response(200, json=there)])
-    report = _ingest(spec(ready=None), client={"sleep": sleep})
-    assert report == IngestReport(uploaded=4, already_there=1)
-
-
-def test_a_report_says_whether_there_is_a_list(accepting: respx.MockRouter, spec: Callable[..., ServerSpec]) -> None:
-    """Without one all documents are uploaded, each time."""
-    accepting.get("/documents").mock(return_value=httpx.Response(404))
-    assert _ingest(spec(ready=None)) == IngestReport(uploaded=5, already_there=0, listed=False)
-
-
 @pytest.mark.parametrize("status", [400, 401, 403])
 def test_a_status_that_is_refused_ends_the_waiting_at_once(
     status: int, accepting: respx.MockRouter, spec: Callable[..., ServerSpec], sleep: Callable[[float], Any]
@@ -263,35 +226,3 @@ def test_a_status_that_is_refused_ends_the_waiting_at_once(
         _ingest(spec(), sleep=sleep)
     assert polled.call_count == 1
     assert "server.ready.path" in (raised.value.hint or "")
-
-
-def test_a_status_that_is_never_found_ends_the_waiting_soon(
-    accepting: respx.MockRouter, spec: Callable[..., ServerSpec], sleep: Callable[[float], Any]
-) -> None:
-    """A job may be registered a moment after its upload, but not minutes."""
-    polled = accepting.get(url__regex=".*/tasks/.*").mock(return_value=httpx.Response(404))
-    seconds = count(0.0, 1.0)
-    with pytest.raises(IngestError, match="HTTP 404"):
-        _ingest(spec(), sleep=sleep, clock=lambda: next(seconds))
-    assert 1 < polled.call_count < 10
-
-
-def test_waiting_that_runs_out_of_time_says_what_came_last(
-    accepting: respx.MockRouter, spec: Callable[..., ServerSpec], sleep: Callable[[float], Any]
-) -> None:
-    """A status that always fails is not told as documents that are slow."""
-    accepting.get(url__regex=".*/tasks/.*").mock(return_value=httpx.Response(500, text="no such table"))
-    seconds = count(0.0, 1.0)
-    with pytest.raises(IngestError, match=r"not ready after 20 s \(/tasks/.*: HTTP 500: no such table\)"):
-        _ingest(spec(ready={"timeout_s": 20}), sleep=sleep, clock=lambda: next(seconds))
-
-
-def test_a_list_expression_that_trips_is_no_list(spec: Callable[..., ServerSpec], mocked: respx.MockRouter) -> None:
-    """A server whose list has another form does not say what it holds."""
-    mocked.get("/documents").mock(return_value=httpx.Response(200, content=json.dumps({"documents": 3})))
-
-    async def run() -> set[str] | None:
-        async with RAGClient(spec(documents={"map": "sort(documents)"})) as client:
-            return await document_names(client)
-
-    assert asyncio.run(run()) is None

@@ -243,7 +243,7 @@ def test_a_line_taken_out_of_the_log_lets_its_documents_be_sent_again(library: L
     library.lists = False
     documents = _documents(3)
     with UploadLog(tmp_path, library.url) as log:
-        log.sent({documents[0].name: documents[0].sha256})
+        log.note("sent", documents={documents[0].name: documents[0].sha256})
     assert _ingest(library, documents, tmp_path).unconfirmed == (documents[0].name,)
     kept = [line for line in log.path.read_bytes().splitlines(keepends=True) if documents[0].name.encode() not in line]
     log.path.write_bytes(b"".join(kept))
@@ -336,13 +336,6 @@ def test_a_name_that_is_no_text_is_said_before_anything_is_sent(tmp_path: Path) 
     Path(os.fsdecode(bytes(tmp_path) + b"/bad\xff.txt")).write_text("text")
     with pytest.raises(IngestError, match=r"bad\\udcff\.txt' is no text in UTF-8"):
         uploads_in(tmp_path)
-
-
-def test_two_files_that_differ_by_their_ending_alone_are_two(library: Library, tmp_path: Path) -> None:
-    """A list of names without endings cannot tell them apart, so that both are given."""
-    one, two = Upload("guide.md", lambda: b"a"), Upload("guide.txt", lambda: b"b")
-    assert _ingest(library, [one, two], tmp_path).uploaded == 2
-    assert library.given == {"guide.md": 1, "guide.txt": 1}
 
 
 def test_what_is_no_text_cannot_go_into_json(library: Library, tmp_path: Path) -> None:

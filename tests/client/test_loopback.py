@@ -8,7 +8,6 @@ import pytest
 
 from evals.client import RAGClient
 from evals.client.profile import resolve_spec
-from evals.reference_server import Settings
 from evals.schemas import EvalResponse
 
 Serve = Callable[..., str]
@@ -78,17 +77,6 @@ def test_a_server_that_recovers_is_answered_from(
     assert response.waited_ms == pytest.approx(1000 * sum(waits))
 
 
-@pytest.mark.parametrize(
-    ("switch", "field"), [("no-chunks", "chunks"), ("no-citations", "citations"), ("no-usage", "usage")]
-)
-def test_a_part_left_out_is_none(switch: str, field: str, serve: Serve, ask_at: Callable[..., EvalResponse]) -> None:
-    """The rest of the answer is there."""
-    response = ask_at(serve(switch), citations={"given_as": "list"})
-    assert response.answer
-    parts = {name: getattr(response, name) for name in ("chunks", "citations", "usage")}
-    assert [name for name, part in parts.items() if part is None] == [field]
-
-
 @pytest.mark.parametrize("switch", ["hang", "slow:30"])
 def test_a_timeout_counts_as_at_least_the_timeout(
     switch: str, serve: Serve, ask_at: Callable[..., EvalResponse]
@@ -99,15 +87,3 @@ def test_a_timeout_counts_as_at_least_the_timeout(
     assert (response.error.kind, response.attempts) == ("timeout", 3)
     assert response.latency_ms is not None
     assert 50 <= response.latency_ms < 30_000
-
-
-def test_a_token_opens_a_guarded_server(
-    serve: Serve, ask_at: Callable[..., EvalResponse], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Without it the status is 401, once."""
-    url = serve(settings=Settings(auth_token="let-me-in"))
-    refused = ask_at(url)
-    assert refused.error is not None
-    assert (refused.error.status, refused.attempts) == (401, 1)
-    monkeypatch.setenv("RAG_TOKEN", "let-me-in")
-    assert ask_at(url, headers={"Authorization": "Bearer ${RAG_TOKEN}"}).error is None

@@ -8,9 +8,7 @@ import pytest
 
 from evals.client import RAGClient, ServerSpec
 from evals.client.mapping import MappingError, ResponseReader, TooLongError, find
-from evals.client.spec_check import text_or_none
 from evals.schemas import Citation, EvalResponse, RetrievedChunk, TokenUsage
-from evals.text.numbers import number_or_none
 
 Ask = Callable[..., EvalResponse]
 MISSING = object()
@@ -123,29 +121,6 @@ def test_a_score_is_a_finite_number_or_none(score: bytes, expected: float | None
     assert response.chunks == [RetrievedChunk(score=expected)]
 
 
-@pytest.mark.parametrize("answer", [MISSING, None, 3, ["a"], {"text": "a"}])
-def test_a_body_without_text_for_an_answer_is_malformed(answer: Any, ask: Ask) -> None:
-    """The error names the expression, and the body is kept."""
-    response = ask({} if answer is MISSING else {"answer": answer})
-    assert response.error is not None
-    assert (response.error.kind, response.answer) == ("malformed", None)
-    assert "`answer`" in response.error.message
-    assert response.raw is not None
-
-
-def test_an_empty_answer_is_an_answer(ask: Ask) -> None:
-    """The server answered, if with nothing."""
-    response = ask({"answer": ""})
-    assert (response.answer, response.error) == ("", None)
-
-
-def test_the_order_of_the_server_is_kept(ask: Ask) -> None:
-    """Scores may be distances, so nothing is sorted."""
-    scores = [0.2, 0.9, None, 0.5]
-    chunks = ask(_with("sources", [{"score": score} for score in scores])).chunks
-    assert [chunk.score for chunk in chunks or []] == scores
-
-
 def test_clean_patterns_are_removed_before_anything_looks_at_the_answer(ask: Ask) -> None:
     """Neither the prefix nor the marker in the removed part is seen."""
     response = ask({"answer": "<think>[9]</think>assistant: yes [1]"}, clean=["<think>.*?</think>", "^assistant: "])
@@ -166,19 +141,6 @@ def test_an_expression_that_trips_over_the_body_is_a_mapping_error(expression: s
     """Whichever error the library raises, the caller sees one kind."""
     with pytest.raises(MappingError):
         find(expression, body)
-
-
-def test_numbers_become_text_and_other_types_do_not() -> None:
-    """Ids may be numbers; true is no id."""
-    assert [text_or_none(value) for value in ("x", 7, True, [], None)] == ["x", "7", None, None, None]
-    assert [number_or_none(value) for value in ("1.5", 2, False, [], "")] == [1.5, 2.0, None, None, None]
-
-
-def test_a_saved_response_is_read_back_as_it_was(ask: Ask) -> None:
-    """Nothing is lost between the record and its file."""
-    response = ask({"answer": "a [1]", "sources": [{"chunk_id": "c"}], "metrics": {"stages": [{"name": "s"}]}})
-    assert response.stages == [{"name": "s"}]
-    assert EvalResponse.model_validate_json(response.model_dump_json()) == response
 
 
 def test_a_stored_body_can_be_read_again(spec: Callable[..., ServerSpec]) -> None:

@@ -65,13 +65,6 @@ def test_a_huge_range_is_bounded(ask: Ask) -> None:
     assert len(citations) == 101
 
 
-@pytest.mark.parametrize("inside", ["9" * 5000, "1-" + "9" * 5000, "9" * 5000 + "-1", "1-2-3"])
-def test_numbers_beyond_any_list_are_no_index(inside: str, ask: Ask) -> None:
-    """They stay as the id that was written, which resolves to nothing."""
-    citations = ask({"answer": f"a [{inside}]"}, citations=MARKERS).citations or []
-    assert [(citation.index, citation.chunk_id) for citation in citations] == [(None, inside)]
-
-
 @pytest.mark.parametrize(
     ("given_as", "listed", "expected"),
     [
@@ -138,34 +131,12 @@ def test_years_and_code_cite_nothing(answer: str, expected: list[int], ask: Ask)
     assert [citation.index for citation in citations] == expected
 
 
-def test_many_headings_cost_no_time(ask: Ask) -> None:
-    """Each line is looked at once, from the end; to look at each rest anew would outlast the limit of a test."""
-    citations = ask({"answer": "a [1]\n" + "Sources:\n" * 50_000 + "[2] b"}, citations=MARKERS).citations or []
-    assert [citation.index for citation in citations] == [1]
-
-
-def test_an_answer_of_years_alone_does_not_say_what_it_cites(ask: Ask) -> None:
-    """As any answer without a marker, of a server that need not cite."""
-    assert ask({"answer": "In [1998].", "sources": CHUNKS}).citations is None
-
-
 @pytest.mark.parametrize("pattern", [r"\[doc(\d+)\]", r"#(\d+)"])
 def test_markers_of_another_form_are_taken_at_their_word(pattern: str, ask: Ask) -> None:
     """Who writes a pattern that no year and no code looks like means each of its matches."""
     answer = "`[doc1998]` `#1998`"
     (citation,) = ask({"answer": answer, "sources": CHUNKS}, citations=MARKERS | {"markers": pattern}).citations or []
     assert citation.index == 1998
-
-
-def test_a_number_that_is_a_chunk_or_a_label_is_no_year(ask: Ask) -> None:
-    """Long lists have a chunk 1000, and labels may be any number."""
-    many = [{"full_text": str(n)} for n in range(1000)]
-    (citation,) = ask({"answer": "yes [1000]", "sources": many}, citations=MARKERS).citations or []
-    assert citation.index == 1000
-    mapped = {"references": "refs[].{index: id, document_id: file}"}
-    body = {"answer": "yes [1998]", "refs": [{"id": "1998", "file": "a.md"}]}
-    (named,) = ask(body, map=mapped, citations=MARKERS).citations or []
-    assert named.document_id == "a.md"
 
 
 REFERENCES = [{"id": "1", "file": "a.md"}, {"id": "e41", "file": "b.md"}, {"file": "c.md"}, {"id": "9"}]

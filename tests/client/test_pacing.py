@@ -26,33 +26,6 @@ class Clock:
         self.now = max(self.now, until)
 
 
-@pytest.mark.parametrize("concurrency", [1, 5])
-def test_no_more_requests_than_allowed_are_in_flight(
-    concurrency: int, spec: Callable[..., ServerSpec], mocked: respx.MockRouter
-) -> None:
-    """Sixty questions at once share the few clients there are, and use all of them."""
-    flying, most = 0, 0
-
-    async def handle(request: httpx.Request) -> httpx.Response:
-        nonlocal flying, most
-        flying += 1
-        most = max(most, flying)
-        for _ in range(5):
-            await asyncio.sleep(0)
-        flying -= 1
-        return httpx.Response(200, json={"answer": "a"})
-
-    mocked.post("/query").mock(side_effect=handle)
-
-    async def run() -> list[str | None]:
-        async with RAGClient(spec(), concurrency=concurrency) as client:
-            responses = await asyncio.gather(*(client.ask(f"q{i}") for i in range(60)))
-            return [response.answer for response in responses]
-
-    assert asyncio.run(run()) == ["a"] * 60
-    assert most == concurrency
-
-
 def test_requests_start_evenly_spaced() -> None:
     """At four in a second the tenth starts nine quarters after the first, however many are waiting."""
     clock = Clock()
@@ -69,32 +42,6 @@ def test_requests_start_evenly_spaced() -> None:
 
     asyncio.run(run())
     assert starts == pytest.approx([100 + i / 4 for i in range(10)])
-
-
-def test_an_idle_time_is_not_made_up_for() -> None:
-    """After a pause the next two requests are still a gap apart."""
-    clock = Clock()
-    pacer = Pacer(1, sleep=clock.sleep, clock=clock)
-
-    async def run() -> list[float]:
-        await pacer.wait()
-        clock.now += 50
-        starts = []
-        for _ in range(2):
-            await pacer.wait()
-            starts.append(clock())
-        return starts
-
-    assert asyncio.run(run()) == [150.0, 151.0]
-
-
-def test_without_a_limit_nothing_waits() -> None:
-    """No limit asks neither the clock nor for sleep."""
-
-    async def never(seconds: float) -> None:
-        raise AssertionError(seconds)
-
-    asyncio.run(Pacer(None, sleep=never).wait())
 
 
 def test_pacing_is_in_no_latency(spec: Callable[..., ServerSpec], mocked: respx.MockRouter) -> None:
@@ -136,20 +83,6 @@ def test_who_had_to_wait_for_a_stall_waited(spec: Callable[..., ServerSpec], moc
     found = waits(spec, clock, 6, rps=1.0)
     assert [latency for latency, _ in found] == pytest.approx([0, 10, 0, 0, 0, 0])
     assert [total for _, total in found] == pytest.approx([0, 10, 9, 9, 9, 9])
-
-
-def test_without_a_pace_a_question_is_meant_to_be_asked_when_there_is_room(
-    spec: Callable[..., ServerSpec], mocked: respx.MockRouter
-) -> None:
-    """Nobody waits for the question before."""
-    clock = Clock()
-
-    async def answer(request: httpx.Request) -> httpx.Response:
-        clock.now += 10
-        return httpx.Response(200, json={"answer": "a"})
-
-    mocked.post("/query").mock(side_effect=answer)
-    assert waits(spec, clock, 3, rps=None) == [(10, 10)] * 3
 
 
 def test_retries_are_no_latency_and_hidden_from_nobody(

@@ -1,14 +1,11 @@
 """Lists whose items are no objects: texts, numbers, and what is neither."""
 
-import asyncio
-import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from whole_runs import notes_on_answers
 
-from evals.client import RAGClient, ServerSpec
 from evals.schemas import Citation, EvalQuestion, EvalRecord, EvalResponse, RetrievedChunk
 from evals.scoring.settings import ScoreSettings, ScoringContext
 
@@ -21,12 +18,6 @@ def test_a_text_is_a_chunk_with_that_text(ask: Ask) -> None:
     response = ask({"answer": "a", "contexts": ["first", "", "third"]}, map=PLAIN)
     assert response.chunks == [RetrievedChunk(text=text) for text in ("first", "", "third")]
     assert response.notes == []
-
-
-def test_texts_and_objects_may_stand_in_one_list(ask: Ask) -> None:
-    """Each item is read for itself."""
-    response = ask({"answer": "a", "contexts": ["first", {"text": "second", "chunk_id": 2}]}, map=PLAIN)
-    assert response.chunks == [RetrievedChunk(text="first"), RetrievedChunk(text="second", chunk_id="2")]
 
 
 @pytest.mark.parametrize(
@@ -91,30 +82,11 @@ def test_citations_of_another_type_are_null_and_named(cited: Any, kind: str, giv
     assert note.startswith(f"server.map.citations gives {kind}")
 
 
-def test_numbers_that_the_default_mapping_looks_into_name_no_source(ask: Ask) -> None:
-    """A list of numbers where the profile expects objects is not a list of wrong citations."""
-    response = ask({"answer": "a", "citations": [1, 2]})
-    assert response.citations is None
-    assert len(response.notes) == 1
-
-
 @pytest.mark.parametrize("given", [None, []])
 def test_null_and_an_empty_list_are_no_reason_for_a_note(given: Any, ask: Ask) -> None:
     """They keep their meanings."""
     response = ask({"answer": "a", "contexts": given, "cited": given}, map=PLAIN)
     assert (response.chunks, response.citations, response.notes) == (given, given, [])
-
-
-def test_a_file_holds_notes_only_where_there_are_some(ask: Ask) -> None:
-    """What reads the files of before reads those of an answer without notes; a note survives its file."""
-    plain = ask({"answer": "a"}, map=PLAIN)
-    noted = ask({"answer": "a", "contexts": 3}, map=PLAIN)
-    assert "notes" not in json.loads(plain.model_dump_json())
-    assert "notes" not in plain.model_dump()
-    assert EvalResponse.model_validate_json(plain.model_dump_json()) == plain
-    assert EvalResponse.model_validate_json(noted.model_dump_json()) == noted
-    record = EvalRecord(question=EvalQuestion(question="Why?"), response=noted)
-    assert EvalRecord.model_validate_json(record.model_dump_json()).response == noted
 
 
 def test_a_note_is_told_once_in_a_run_with_its_count(ask: Ask) -> None:
@@ -125,17 +97,6 @@ def test_a_note_is_told_once_in_a_run_with_its_count(ask: Ask) -> None:
     records = [EvalRecord(question=EvalQuestion(question="Why?"), response=response) for response in responses]
     notes = notes_on_answers(records, ScoringContext(ScoreSettings()))
     assert notes == ["server.map.chunks gives a number, not a list: null in 2 of 3 answers"]
-
-
-def test_a_note_on_one_part_hides_nothing_of_another() -> None:
-    """What is amiss with a stream leaves no part null, and its answer may bring no list of chunks as well."""
-    cut = EvalResponse(answer="a", citations=[], notes=["the stream ends within an event, which is left out"])
-    responses = [cut, cut, EvalResponse(answer="a", chunks=[], citations=[])]
-    records = [EvalRecord(question=EvalQuestion(question="Why?"), response=response) for response in responses]
-    assert notes_on_answers(records, ScoringContext(ScoreSettings())) == [
-        "2 of 3 answers bring no list of chunks: what is measured by them is of the others",
-        "the stream ends within an event, which is left out: in 2 of 3 answers",
-    ]
 
 
 def test_a_note_on_answers_without_markers_names_the_way_to_count_them(ask: Ask) -> None:
@@ -150,23 +111,3 @@ def test_a_note_on_answers_without_markers_names_the_way_to_count_them(ask: Ask)
     markers = [ask(body, citations={"given_as": "markers"}) for body in answers]
     counted = [EvalRecord(question=EvalQuestion(question="Why?"), response=response) for response in markers]
     assert notes_on_answers(counted, ScoringContext(ScoreSettings())) == []
-
-
-def test_a_stored_body_is_read_again_with_its_notes(spec: Callable[..., ServerSpec]) -> None:
-    """Another mapping may note what the first one read, and the other way round."""
-    client = RAGClient(spec(map=PLAIN))
-    assert client.reread('{"answer": "a", "contexts": [3]}')["notes"]
-    assert client.reread('{"answer": "a", "contexts": ["c"]}')["notes"] == []
-
-
-def test_plain_values_come_over_a_real_connection(serve: Callable[..., str], spec: Callable[..., ServerSpec]) -> None:
-    """The texts of a server's sources, mapped to nothing but texts, are its chunks."""
-    url = serve()
-
-    async def run(chunks: str) -> EvalResponse:
-        async with RAGClient(spec(url=url, map={"chunks": chunks})) as client:
-            return await client.ask("How long are daily snapshots kept?")
-
-    texts, whole = asyncio.run(run("sources[].full_text")), asyncio.run(run("sources[].{text: full_text}"))
-    assert texts.chunks
-    assert texts.chunks == whole.chunks

@@ -9,18 +9,10 @@ import pytest
 
 from evals.client import RAGClient, ServerSpec
 from evals.client import profile as profiles
+from evals.client.connections import check_url
 from evals.client.profile import about_profile, list_profiles, load_profile, resolve_spec
-from evals.client.spec import check_url
 from evals.errors import ConfigError, UnknownNameError
-from evals.secrets import public_url
-from evals.text.yaml_files import merge, read_yaml
-
-
-def test_the_default_profile_is_the_rag_server() -> None:
-    """Without any key there is a whole specification."""
-    spec = resolve_spec({})
-    assert (spec.profile, spec.ask.path, spec.usage_needs_concurrency) == ("rag-server", "/query", 1)
-    assert "rag-server" in list_profiles()
+from evals.text.yaml_files import read_yaml
 
 
 def test_an_unknown_profile_is_named_with_the_nearest_one() -> None:
@@ -108,14 +100,6 @@ def test_a_key_that_no_item_has_is_refused_with_the_nearest(
     assert raised.value.exit_code == 2
 
 
-def test_a_key_that_is_like_none_is_refused_with_all_there_are(spec: Callable[..., ServerSpec]) -> None:
-    """A wrong guess would help nobody."""
-    with pytest.raises(ConfigError, match=r"server\.map\.chunks\.page_content") as raised:
-        RAGClient(spec(map={"chunks": "sources[].{page_content: text}"}))
-    known = "chunk_id, document_id, document_name, section, text, start, end, score"
-    assert raised.value.hint == f"known: {known}"
-
-
 @pytest.mark.parametrize(
     "chunks",
     [
@@ -140,12 +124,6 @@ def test_overrides_are_laid_over_part_by_part() -> None:
     assert (spec.map.model, spec.map.answer) == ("llm", "answer")
     assert (spec.ask.path, spec.ask.method) == ("/v2/query", "POST")
     assert spec.info == []
-
-
-def test_a_request_body_is_replaced_as_a_whole() -> None:
-    """Keys of the profile's body do not leak into another server's."""
-    assert resolve_spec({"ask": {"json": {"q": "{{question}}"}}}).ask.body == {"q": "{{question}}"}
-    assert resolve_spec({"ask": {"json": None, "query": {"q": "{{question}}"}}}).ask.body is None
 
 
 @pytest.mark.parametrize(
@@ -180,25 +158,11 @@ def test_the_question_may_stand_anywhere_in_a_request(request_keys: dict[str, An
     assert resolve_spec({"ask": request_keys}).ask.path
 
 
-def test_what_a_retrieval_gives_may_be_named() -> None:
-    """The answer is asked for with what the first request found."""
-    first = {"path": "/search", "json": {"q": "{{question}}"}, "map": {"chunks": "results"}, "give": {"found": "id"}}
-    spec = resolve_spec({"retrieve": first, "ask": {"json": {"q": "{{question}}", "of": "{{found}}"}}})
-    assert spec.retrieve is not None
-
-
 def test_one_key_of_a_request_body_is_changed_by_naming_it() -> None:
     """What does not say where the question goes is no body of its own: the profile's other keys stay."""
     body = resolve_spec({"ask": {"json": {"top_k": 3}}}).ask.body
     assert body == {**resolve_spec({}).ask.body, "top_k": 3}
     assert "{{question}}" in body.values()
-
-
-def test_merging_changes_neither_side() -> None:
-    """A profile can be merged again."""
-    base, over = {"a": {"b": 1, "c": [1]}}, {"a": {"b": 2}, "d": {"e": 3}}
-    assert merge(base, over) == {"a": {"b": 2, "c": [1]}, "d": {"e": 3}}
-    assert (base, over) == ({"a": {"b": 1, "c": [1]}}, {"a": {"b": 2}, "d": {"e": 3}})
 
 
 def test_a_profile_can_be_a_file(tmp_path: Path) -> None:
@@ -291,12 +255,6 @@ def test_every_address_that_can_be_asked_is_taken(url: str) -> None:
     assert check_url(url) == url
 
 
-def test_a_url_is_shown_without_login_query_and_fragment() -> None:
-    """Port and path stay."""
-    assert public_url("https://u:p@h:8443/a/?key=1#f") == "https://h:8443/a/"
-    assert check_url("http://h:1/a//") == "http://h:1/a"
-
-
 def _write(folder: Path, **files: str) -> None:
     for name, text in files.items():
         (folder / f"{name}.yml").write_text(text)
@@ -353,14 +311,3 @@ def test_what_is_wrong_in_a_profile_is_told_with_its_line_and_column(text: str, 
     with pytest.raises(ConfigError) as raised:
         resolve_spec({"profile": file})
     assert said.replace("FILE", file) in raised.value.message
-
-
-def test_the_line_is_that_of_the_file_that_holds_the_key(tmp_path: Path) -> None:
-    """Which may be one that is extended; what is laid over it stands in no profile."""
-    _write(tmp_path, base="ask: {path: /x}\nmap: {answer: 'b['}\n", top="extends: base.yml\nclean: []\n")
-    profile = str(tmp_path / "top.yml")
-    with pytest.raises(ConfigError, match=r"base\.yml, line 2, column 7\)"):
-        resolve_spec({"profile": profile})
-    with pytest.raises(ConfigError) as raised:
-        resolve_spec({"profile": profile, "map": {"answer": "c["}})
-    assert ".yml" not in raised.value.message

@@ -5,17 +5,15 @@ import json
 import threading
 from base64 import b64encode
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, get_args
 
 import pytest
-from servers import PATIENCE_S
 
 from evals.client import RAGClient
 from evals.client.connections import is_this_machine
 from evals.client.profile import resolve_spec
-from evals.client.transport import HttpLibrary, Transport, TransportFailure
+from evals.client.transport import HttpLibrary, Transport
 from evals.errors import ConfigError
 from evals.schemas import EvalResponse
 
@@ -29,36 +27,18 @@ class Proxy:
     Attributes:
         url: For `http_proxy`.
         asked: Method, target as it stands in the request line, headers and body of each request.
-        replies: Status and headers of the replies to come; 200 where there are none left.
-        silent: Set where it is to say nothing.
-        endless: Set where its replies are to have no end.
     """
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, str, dict[str, str], bytes]] = []
-        self.replies: list[tuple[int, dict[str, str]]] = []
-        self.silent, self.endless = threading.Event(), threading.Event()
-        self._over = threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"proxy": self}))
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
         self._thread.start()
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
 
-    def hold(self) -> None:
-        """Wait while the proxy is to say nothing."""
-        if self.silent.is_set():
-            self._over.wait(PATIENCE_S)
-
-    def pour(self, write: Callable[[bytes], Any]) -> None:
-        """Write until the client hangs up."""
-        with suppress(OSError):
-            while not self._over.wait(0.001):
-                write(b" " * 100)
-
     def close(self) -> None:
         """Stop listening."""
-        self._over.set()
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -72,17 +52,11 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("content-length", 0)))
         sent = {name.lower(): value for name, value in self.headers.items()}
         self.proxy.asked.append((self.command, self.path, sent, body))
-        self.proxy.hold()
-        status, headers = self.proxy.replies.pop(0) if self.proxy.replies else (200, {})
         answer = json.dumps({"answer": f"by proxy {len(self.proxy.asked)}"}).encode()
-        size = 10**9 if self.proxy.endless.is_set() else len(answer)
-        self.send_response(status)
-        for name, value in {**headers, "content-length": str(size)}.items():
-            self.send_header(name, value)
+        self.send_response(200)
+        self.send_header("content-length", str(len(answer)))
         self.end_headers()
         self.wfile.write(answer)
-        if self.proxy.endless.is_set():
-            self.proxy.pour(self.wfile.write)
 
     do_GET = do_POST  # noqa: N815 - the name that the library calls
 
@@ -136,55 +110,6 @@ def test_a_server_that_needs_no_proxy_is_asked_directly(
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     assert ask(serve()).error is None
     assert proxy.asked == []
-
-
-def test_a_proxy_of_another_scheme_is_not_used(
-    proxy: Proxy, serve: Callable[..., str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One for https is none for http."""
-    monkeypatch.setenv("https_proxy", proxy.url)
-    assert ask(serve()).error is None
-    assert proxy.asked == []
-
-
-def test_failures_behind_a_proxy_are_those_without_one(proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A refusal is tried again, a redirect is not followed, and no attempt carries the cookies of the one before."""
-    monkeypatch.setenv("http_proxy", proxy.url)
-    proxy.replies = [(503, {"set-cookie": "session=1"})]
-    response = ask(patience_s=0)
-    assert (response.answer, response.attempts) == ("by proxy 2", 2)
-    assert all("cookie" not in headers for _, _, headers, _ in proxy.asked)
-    proxy.replies = [(307, {"location": f"{FAR}/elsewhere"})]
-    moved = ask().error
-    assert moved is not None
-    assert (moved.kind, moved.status) == ("status", 307)
-    assert len(proxy.asked) == 3
-
-
-def test_a_body_behind_a_proxy_is_not_read_to_its_end_where_it_is_too_long(
-    proxy: Proxy, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The limit holds while the body arrives, not when it has."""
-    monkeypatch.setenv("http_proxy", proxy.url)
-    proxy.endless.set()
-    error = ask(max_body_bytes=1000, timeout_s=10).error
-    assert error is not None
-    assert error.kind == "too_large"
-
-
-def test_a_proxy_that_says_nothing_runs_into_the_timeout(proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The limit of a question holds behind a proxy too."""
-    monkeypatch.setenv("http_proxy", proxy.url)
-    proxy.silent.set()
-
-    async def send() -> None:
-        async with Transport(FAR, timeout_s=0.2) as transport:
-            await transport.send("POST", "/query", json={})
-
-    with pytest.raises(TransportFailure) as caught:
-        asyncio.run(send())
-    assert caught.value.error.kind == "timeout"
-    assert caught.value.error.message == "no complete answer within 0.2 s"
 
 
 @pytest.mark.parametrize("library", get_args(HttpLibrary))

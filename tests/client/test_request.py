@@ -11,7 +11,7 @@ import httpx
 import pytest
 import respx
 
-from evals.client.spec import render, render_path
+from evals.client.spec import render
 from evals.client.transport import Transport
 from evals.errors import ConfigError
 from evals.schemas import EvalResponse
@@ -63,39 +63,6 @@ def test_numbers_and_booleans_are_sent_as_they_are_written(ask: Ask, mocked: res
     assert [request.headers[name] for name in ("x-tenant", "x-debug", "x-top")] == ["7", "false", "3"]
 
 
-@pytest.mark.parametrize("body", [{}, [], 0, False, ""])
-def test_an_empty_body_is_sent_and_none_is_not(body: object, ask: Ask, mocked: respx.MockRouter) -> None:
-    """Only null means that no body is sent."""
-    ask(ANSWER, ask={"json": body, "query": {"q": "{{question}}"}})
-    assert json.loads(mocked.calls.last.request.content) == body
-
-
-def test_no_body_is_sent_where_there_is_none(ask: Ask, mocked: respx.MockRouter) -> None:
-    """A null template sends no content."""
-    ask(ANSWER, ask={"json": None, "query": {"q": "{{question}}"}})
-    assert mocked.calls.last.request.content == b""
-
-
-def test_unknown_names_stay_as_written() -> None:
-    """A template of another language is not touched."""
-    assert render({"a": "{{other}} {{question}}"}, {"question": "q"}) == {"a": "{{other}} q"}
-    assert render_path("/tasks/{{id}}/x", {"id": "../a?b"}) == "/tasks/..%2Fa%3Fb/x"
-
-
-def test_no_question_carries_the_cookies_of_the_one_before(ask: Ask, mocked: respx.MockRouter) -> None:
-    """A session that the server opens by cookie ends with the exchange."""
-    refused = httpx.Response(503, headers={"set-cookie": "session=1"})
-    assert ask(refused, ANSWER).attempts == 2
-    assert all("cookie" not in call.request.headers for call in mocked.calls)
-
-
-def test_a_question_that_no_header_can_hold_is_an_error_not_an_exception(ask: Ask) -> None:
-    """What cannot be sent becomes a failed response, once."""
-    response = ask(ANSWER, question="☃", ask={"headers": {"X-Question": "{{question}}"}})
-    assert response.error is not None
-    assert (response.error.kind, response.attempts) == ("connect", 1)
-
-
 @pytest.mark.parametrize(
     ("headers", "sent"),
     [({}, "Basic YUBubmE6cEBzcw=="), ({"authorization": "Bearer own"}, "Bearer own")],
@@ -107,26 +74,6 @@ def test_a_login_in_the_url_is_sent_unless_a_header_says_otherwise(
     seen = asyncio.run(_post_to("http://a%40nna:p%40ss@server:1", headers, mocked))
     assert seen.headers.get_list("authorization") == [sent]
     assert "nna" not in str(seen.url)
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        "http://h/?a=b",
-        "http://h/a#b",
-        "http://h:99999",
-        "http://h:port",
-        "http://",
-        "ftp://h",
-        "h:8001",
-        "http://[::1",
-        "",
-    ],
-)
-def test_a_url_below_which_nothing_can_be_asked_is_refused(url: str) -> None:
-    """Paths are put behind it, so it has a host and neither parameters nor a fragment."""
-    with pytest.raises(ConfigError, match="not a URL of a server"):
-        Transport(url)
 
 
 async def _post_to(url: str, headers: dict[str, str], mocked: respx.MockRouter) -> httpx.Request:
@@ -178,14 +125,6 @@ def test_an_answer_that_is_plain_text_is_read_as_one(ask: Ask) -> None:
     assert refused is not None
     assert "text/plain" in refused.message
     assert "server.ask.reply: text" in refused.message
-
-
-@pytest.mark.parametrize(("body", "answer"), [('"bare"', "bare"), ('["first", "second"]', "first")])
-def test_a_body_may_be_a_bare_text_or_a_list(body: str, answer: str, ask: Ask) -> None:
-    """The mapping begins at the top."""
-    chosen = "@" if answer == "bare" else "[0]"
-    response = ask(body.encode(), map={"answer": chosen, "chunks": None, "citations": None, "stages": None})
-    assert response.answer == answer
 
 
 def test_a_header_of_an_optional_variable_is_sent_only_where_it_is_set(

@@ -23,12 +23,6 @@ def test_what_was_retrieved_is_a_whole_response(ask: Ask) -> None:
     assert (response.answer, response.citations, response.error) == (None, None, None)
 
 
-def test_to_retrieve_nothing_is_no_failure(ask: Ask) -> None:
-    """An empty list says that there is nothing."""
-    response = ask([], map=RETRIEVER)
-    assert (response.chunks, response.error) == ([], None)
-
-
 @pytest.mark.parametrize(
     ("body", "said"),
     [
@@ -62,9 +56,3 @@ def test_no_question_counts_as_abstained_and_the_run_is_complete(ask: Ask) -> No
     outcomes = count_outcomes(records, ScoringContext(ScoreSettings()), ())
     assert (outcomes.answered, outcomes.abstained) == (3, 0)
     assert status_of(outcomes, 0.0, ended_early=False) == "complete"
-
-
-def test_the_fingerprint_of_a_server_that_answers_is_as_it_was(spec: Callable[..., ServerSpec]) -> None:
-    """Runs of before are resumed; a retriever is another kind of server."""
-    assert spec().fingerprint() == "31e38be3dcdedc6f0c52b9bf955ae08cf9918dbb3d93cbe4733d7e17ccb6626b"
-    assert spec(map=RETRIEVER).fingerprint() != spec().fingerprint()

@@ -84,12 +84,6 @@ def test_the_chunks_of_the_second_request_join_the_answer_of_the_first(both: Bot
     assert (response.raw, response.raw_retrieval) == (_ok(CHAT).text, _ok(HITS).text)
 
 
-def test_the_latency_of_an_answer_is_that_of_its_own_request(both: Both) -> None:
-    """A retrieval that follows it is timed by itself, and no user waits for it."""
-    response = both([_ok(CHAT)], [_ok(HITS)])
-    assert (response.latency_ms, response.retrieval_latency_ms, response.total_ms) == (1000.0, 1000.0, 1000.0)
-
-
 def test_what_was_retrieved_is_given_to_the_request_that_asks(both: Both, mocked: respx.MockRouter) -> None:
     """A name alone stands for its value, whatever that is; within a text, for its JSON."""
     response = both([_ok(CHAT)], [_ok(HITS)], FED)
@@ -118,15 +112,6 @@ def test_a_failed_retrieval_is_a_failure_that_says_so(server: Mapping[str, Any],
     assert response.error.message.startswith("retrieve: HTTP 404")
     assert (response.answer, response.chunks, response.latency_ms) == (None, None, None)
     assert response.raw_retrieval == '{"detail":"no such path"}'
-
-
-def test_a_failed_answer_is_a_failure_without_a_retrieval(both: Both, mocked: respx.MockRouter) -> None:
-    """Nothing is retrieved for an answer that is not there; the error is as of a server with one request."""
-    response = both([httpx.Response(403, text="who are you?")], [_ok(HITS)])
-    assert response.error is not None
-    assert (response.error.status, response.error.request) == (403, "ask")
-    assert "request" not in response.model_dump()["error"]
-    assert _paths(mocked) == ["/chat"]
 
 
 @pytest.mark.parametrize(
@@ -164,12 +149,6 @@ def test_what_is_not_there_cannot_be_given(both: Both, mocked: respx.MockRouter)
     assert _paths(mocked) == ["/search"]
 
 
-def test_no_chunks_retrieved_are_no_failure(both: Both) -> None:
-    """An empty list says that nothing was found."""
-    response = both([_ok(CHAT)], [_ok({"hits": []})])
-    assert (response.error, response.chunks) == (None, [])
-
-
 def test_each_request_has_its_own_attempts(both: Both, waits: list[float]) -> None:
     """One more of either is one more of the question; the answer is not asked for again."""
     busy = httpx.Response(500, text="busy")
@@ -200,13 +179,6 @@ def test_a_second_request_that_cannot_be_joined_is_refused(over: dict[str, Any],
     """Before anything is sent."""
     with pytest.raises(ConfigError, match=rf"^server: {named}"):
         resolve_spec(over)
-
-
-def test_a_profile_without_a_second_request_keeps_its_fingerprint() -> None:
-    """Saved runs are compared by it: this is what it was before there were such keys."""
-    spec = ServerSpec.model_validate({"ask": {"path": "/a"}, "map": {"answer": "a"}})
-    assert spec.fingerprint() == "b1de60590042980df36ca2e072e1ec0c19545944deacbec1733e5039a47716bd"
-    assert resolve_spec(SERVER).fingerprint() != resolve_spec({**SERVER, "retrieve": None}).fingerprint()
 
 
 def test_two_requests_of_a_question_share_the_rate(spec: Callable[..., ServerSpec], mocked: respx.MockRouter) -> None:

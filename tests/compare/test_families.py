@@ -92,6 +92,7 @@ def test_no_adjusted_p_is_above_that_of_the_plain_rule(family: list[Hypothesis])
             assert rulings[id(one)].adjusted <= min(1, plain) + 1e-12
 
 
+@pytest.mark.slow
 @deterministic
 @given(families())
 def test_weights_are_one_in_sum_and_grow_as_fewer_are_left(family: list[Hypothesis]) -> None:

@@ -147,6 +147,7 @@ def ratio_verdict(seed: int, factor: float) -> str:
     return rate(paired, Ruling(ALPHA, paired.p or 1.0), ALPHA).verdict
 
 
+@pytest.mark.slow
 def test_equal_variants_seldom_get_a_verdict_and_one_slower_by_a_fifth_mostly_does() -> None:
     """In 36 of 40 each, at least, though all latencies rise and fall by a third, and some take three times as long."""
     equal = Counter(ratio_verdict(seed, 1.0) for seed in range(40))
@@ -156,6 +157,7 @@ def test_equal_variants_seldom_get_a_verdict_and_one_slower_by_a_fifth_mostly_do
     assert not slower["faster"] + slower["equal"]
 
 
+@pytest.mark.slow
 @pytest.mark.slow
 def test_percentiles_beside_the_ratio_make_no_more_false_verdicts(saved: Saved) -> None:
     """They share one level: of forty equal variants at most four get a verdict on any of them."""

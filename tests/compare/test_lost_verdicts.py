@@ -138,6 +138,7 @@ def test_dominance_is_of_the_same_differences(judged_run: Build) -> None:
     assert gains["accuracy"] == pytest.approx(change(one, other).difference)
 
 
+@pytest.mark.slow
 def test_equal_runs_seldom_seem_to_differ(judged_run: Build) -> None:
     """With 40 % of the verdicts lost at random in either, in about one comparison of twenty at most."""
     rng, seen = np.random.default_rng(3), 0

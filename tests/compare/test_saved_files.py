@@ -65,15 +65,3 @@ def test_columns_are_made_once(both: Any, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(digest, "columns_of", refuse)
     monkeypatch.setattr(digest, "digest_of", refuse)
     compare_runs(both()[1])
-
-
-def test_what_matching_needs_is_gathered_while_columns_are_made(both: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A first comparison goes over the records twice, and comes to the same."""
-    whole, files = both()
-    expected = compare_runs(whole)
-
-    def refuse(*_: object) -> None:
-        raise AssertionError("walked once more")
-
-    monkeypatch.setattr(digest, "evidence_of", refuse)
-    assert compare_runs(files) == expected

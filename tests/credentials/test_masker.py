@@ -30,11 +30,6 @@ def test_a_secret_is_masked_wherever_it_stands() -> None:
     assert Masker(["sk-1234"]).value(value) == {"a *** b": ["******", 1234, None, True, {"deep": "x ***"}]}
 
 
-def test_white_space_around_a_secret_is_no_part_of_it() -> None:
-    """A key read from a file often ends with a line break."""
-    assert Masker([" sk-1234\n"]).text("(sk-1234)") == "(***)"
-
-
 @pytest.mark.parametrize(("secret", "text"), [("abcd", "***"), ("abc", "abc"), ("  abc ", "abc"), ("", "abc")])
 def test_what_is_shorter_than_four_characters_is_no_secret(secret: str, text: str) -> None:
     """Masking it would make words unreadable."""

@@ -32,12 +32,6 @@ def test_what_is_no_id_is_told_by_its_line(tmp_path: Path, question_id: object) 
         read_answers(write(tmp_path, {"question_id": question_id, "answer": "a"}))
 
 
-def test_the_same_id_as_number_and_as_text_is_answered_twice(tmp_path: Path) -> None:
-    """Both are the same question."""
-    with pytest.raises(DatasetError, match=r"line 2: question '7' is answered at answers\.jsonl, line 1 already"):
-        read_answers(write(tmp_path, {"question_id": 7, "answer": "a"}, {"question_id": "7", "answer": "b"}))
-
-
 @pytest.mark.parametrize("line", ['{"question_id": "q1"}', '{"question_id": "q1", "answer": null, "latency_ms": 5}'])
 def test_a_line_that_says_nothing_is_no_answer(tmp_path: Path, line: str) -> None:
     """It would count as answered; passages alone are something."""
@@ -54,13 +48,6 @@ def test_id_is_as_good_as_question_id(tmp_path: Path) -> None:
     rows = [{"id": "q1", "answer": "a"}, {"id": 7, "answer": "b"}, {"question_id": "q3", "id": "x", "answer": "c"}]
     path = write(tmp_path, *rows)
     assert list(read_answers(path)) == ["q1", "7", "q3"]
-
-
-@pytest.mark.parametrize("number", [float("nan"), float("inf"), 7.5])
-def test_a_number_that_is_no_id_is_told(tmp_path: Path, number: float) -> None:
-    """Python writes numbers into JSON that are none."""
-    with pytest.raises(DatasetError, match="line 1: `question_id` must be a text"):
-        read_answers(write(tmp_path, {"id": number, "answer": "a"}))
 
 
 TOOLS: list[tuple[str, dict[str, Any], str | None, list[str | None] | None]] = [
@@ -108,15 +95,6 @@ def test_what_a_system_answered_is_read_of_the_files_of_tools(
     assert question_id == question.id
     texts = None if response.chunks is None else [chunk.text for chunk in response.chunks]
     assert (response.answer, texts) == (answer, chunks)
-
-
-def test_ids_of_contexts_are_ids_of_chunks(tmp_path: Path) -> None:
-    """One to each context, or alone; another number of them is a fault."""
-    row = {"user_input": "Q?", "response": "r", "retrieved_contexts": ["x", "y"], "retrieved_context_ids": ["c1", 2]}
-    (response,) = read_answers(write(tmp_path, row)).values()
-    assert [(chunk.chunk_id, chunk.text) for chunk in response.chunks or []] == [("c1", "x"), ("2", "y")]
-    with pytest.raises(DatasetError, match="line 1: "):
-        read_answers(write(tmp_path, {**row, "retrieved_context_ids": ["c1"]}))
 
 
 @pytest.mark.parametrize("name", ["answers.csv", "answers.json"])
@@ -167,9 +145,9 @@ def test_columns_of_the_questions_tell_which_question_is_answered(tmp_path: Path
 @pytest.mark.parametrize(
     ("field", "value", "said"),
     [
-        ("latency_ms", 1e308, "1e+308 milliseconds are more than a year"),
-        ("waited_ms", 1e12, "1e+12 milliseconds are more than a year"),
-        ("usage", {"prompt_tokens": 10**30, "completion_tokens": 1}, "1e+30 tokens are more than any answer takes"),
+        ("latency_ms", 1e308, "latency_ms: must be from 0 to 3.16224e+10, not 1e+308"),
+        ("waited_ms", 1e12, "waited_ms: must be from 0 to 3.16224e+10, not 1e+12"),
+        ("usage", {"prompt_tokens": 10**30, "completion_tokens": 1}, "prompt_tokens: must be from 0 to 1e+09"),
     ],
 )
 def test_numbers_that_none_can_be_are_refused(field: str, value: object, said: str, tmp_path: Path) -> None:

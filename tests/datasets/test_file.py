@@ -104,12 +104,6 @@ def test_a_csv_says_true_and_false_in_words(write: Write, cell: str, value: bool
     assert question.is_unanswerable is value
 
 
-def test_a_short_row_of_a_csv_lacks_only_its_last_cells(write: Write) -> None:
-    """Cells that are not there are as good as empty."""
-    (question,) = read_file(write("q.csv", "question,expected_answer\nWho?\n")).questions
-    assert question.expected_answer is None
-
-
 def test_json_can_bring_documents(write: Write) -> None:
     """What is to be ingested stands beside the questions."""
     data = {"questions": [{"question": "Who?"}], "documents": [{"id": "d1", "name": "D", "text": "t"}]}
@@ -153,20 +147,3 @@ def test_what_cannot_be_answered_may_have_a_refusal_as_its_answer(write: Write, 
     row = {"question": "Price?", "is_unanswerable": True, "answers": answers, "expected_answer": (answers or [None])[0]}
     (question,) = read_file(write("q.json", json.dumps([row]))).questions
     assert question.is_unanswerable is True
-
-
-def test_an_object_may_say_what_it_is(write: Write) -> None:
-    """Name, version, licence and what is one's own stand beside the questions, as in the golden set."""
-    about = {"name": "mine", "version": "1", "description": "d", "licence": "MIT", "metadata": {"by": "me"}}
-    assert read(write("q.json", json.dumps({**about, "questions": [{"question": "Who?"}]}))) == ["Who?"]
-
-
-def test_a_json_file_is_parsed_once(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Questions and documents are taken from one reading of the text."""
-    parsed, loads = [], json.loads
-    monkeypatch.setattr(json, "loads", lambda text: parsed.append(text) or loads(text))
-    path = write(
-        "q.json", '{"questions": [{"question": "Who?"}], "documents": [{"id": "d", "name": "d", "text": "x"}]}'
-    )
-    assert [document.id for document in read_file(path).documents.values()] == ["d"]
-    assert len(parsed) == 1

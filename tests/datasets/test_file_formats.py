@@ -43,15 +43,6 @@ def test_a_spreadsheet_is_read_from_the_sheet_that_holds_questions(spreadsheet: 
     assert "read the sheet 'Fragen', not 'About'" in content.notes[0]
 
 
-def test_a_fault_of_a_spreadsheet_is_named_by_its_row(spreadsheet: Spreadsheet, tmp_path: Path) -> None:
-    """The number is the one that stands beside the row on the screen."""
-    path = spreadsheet(tmp_path / "q.xlsx", {"Q": [["question", "answer"], [], ["a?", "b"], [None, "c"]]})
-    with pytest.raises(DatasetError, match=r"q\.xlsx, row 4, column question"):
-        read_file(path)
-    with pytest.raises(DatasetError, match=r"q\.xlsx holds no questions"):
-        read_file(spreadsheet(path, {"Q": []}))
-
-
 def test_a_spreadsheet_without_its_reader_says_what_to_install(
     spreadsheet: Spreadsheet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from evals.datasets.base import LoadOptions
 from evals.datasets.registry import get_loader
-from evals.errors import DatasetError
 from evals.schemas import EvalDataset
 
 HotpotRow = Callable[..., dict[str, Any]]
@@ -95,34 +94,3 @@ def test_a_paragraph_of_several_questions_is_one_document(
     other = {"title": [MAGAZINE, WOMEN], "sentences": [["Another text."], ["It began in 1989. ", " It goes on."]]}
     dataset = load(hotpot_row("a", []), hotpot_row("b", []), hotpot_row("c", [(MAGAZINE, 0)], context=other))
     assert sorted(document.name for document in dataset.documents) == [MAGAZINE, MAGAZINE, WOMEN]
-
-
-@pytest.mark.parametrize(("answer", "variants"), [("yes", ["yes"]), (None, []), ("", [])])
-def test_an_answer_that_the_rows_hide_is_none(
-    load: Callable[..., EvalDataset], hotpot_row: HotpotRow, answer: str | None, variants: list[str]
-) -> None:
-    """The hidden answers of the test split give no variants; a question with an answer is answerable."""
-    (question,) = load(hotpot_row("a", [], answer=answer)).questions
-    assert question.answers == variants
-    assert question.is_unanswerable is (False if answer else None)
-    assert question.metadata == {"type": "comparison", "level": "hard"}
-
-
-def test_loading_twice_gives_the_same_fingerprint(load: Callable[..., EvalDataset], hotpot_row: HotpotRow) -> None:
-    """The same rows are the same questions; another supporting fact is not."""
-    first, again = (load(hotpot_row("a", [(MAGAZINE, 0)])) for _ in range(2))
-    other = load(hotpot_row("a", [(MAGAZINE, 1)]))
-    assert first.fingerprint == again.fingerprint
-    assert first.fingerprint.sha256 != other.fingerprint.sha256
-
-
-def test_a_missing_column_is_named(
-    put: Callable[..., Path], hotpot_row: HotpotRow, load: Callable[..., EvalDataset]
-) -> None:
-    """Rows without their supporting facts are told, not crashed on."""
-    load(hotpot_row("a", []))
-    row = hotpot_row("a", [])
-    del row["supporting_facts"]
-    folder = put("hotpotqa", [row], "validation.jsonl", config="mine")
-    with pytest.raises(DatasetError, match="no column 'supporting_facts'"):
-        get_loader("hotpotqa").load(LoadOptions(data_dir=folder, config="mine"))

@@ -15,7 +15,7 @@ import pytest
 from servers import PATIENCE_S
 
 from evals.datasets import hub
-from evals.datasets.hub import HubSource, clone_of, hub_reachable
+from evals.datasets.hub import hub_reachable
 
 ROOT = Path(__file__).resolve().parents[2]
 CARD = """---
@@ -120,13 +120,6 @@ def test_a_switch_that_is_off_asks_the_hub(server: str, value: str, monkeypatch:
     assert hub_reachable({"HF_HUB_OFFLINE": value, "HF_ENDPOINT": server}) is True
 
 
-def test_a_dead_hub_is_none(dead: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where nothing listens, nothing answers."""
-    for name, hosts in LOOPBACK_ONLY.items():
-        monkeypatch.setenv(name, hosts)
-    assert hub_reachable({"HF_ENDPOINT": dead}) is False
-
-
 def test_a_hub_that_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits longer than three seconds to hear that there is no hub, even while its name is being looked up."""
     assert hub.PROBE_TIMEOUT_S <= 3
@@ -147,14 +140,6 @@ def test_a_hub_that_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) ->
 def test_an_endpoint_that_is_no_url_is_not_reachable(endpoint: str) -> None:
     """A typing error in HF_ENDPOINT ends in the same message as a dead hub."""
     assert hub_reachable({"HF_ENDPOINT": endpoint}) is False
-
-
-def test_a_clone_is_found_by_owner_and_name(tmp_path: Path) -> None:
-    """A clone stands in `owner__name`; without it the data directory has files of our own layout."""
-    source = HubSource("rajpurkar/squad_v2", config="squad_v2", split="validation")
-    assert clone_of(tmp_path, source) is None
-    (tmp_path / "rajpurkar__squad_v2").mkdir()
-    assert clone_of(tmp_path, source) == tmp_path / "rajpurkar__squad_v2"
 
 
 def test_a_clone_is_read_by_the_way_of_the_hub(load: Callable[..., dict[str, Any]], clone: Path, dead: str) -> None:

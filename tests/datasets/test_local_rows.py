@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from evals.datasets.base import LoadOptions
-from evals.datasets.hub import HubSource, local_rows
 from evals.datasets.registry import get_loader
 from evals.errors import DatasetError
 
@@ -115,21 +114,3 @@ def test_a_file_that_cannot_be_read_is_our_error(
     (folder / "squad_v2" / "squad_v2" / file).write_bytes(content)
     with pytest.raises(DatasetError, match=problem):
         load(folder)
-
-
-def test_a_truncated_parquet_file_is_our_error(put: Put, squad_row: SquadRow) -> None:
-    """A download that broke off is told, not crashed on."""
-    folder = put("squad_v2", [squad_row(str(n), "Kings") for n in range(50)])
-    (path,) = (folder / "squad_v2" / "squad_v2").iterdir()
-    path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(DatasetError, match="cannot read"):
-        load(folder)
-
-
-def test_rows_are_taken_in_the_order_of_the_places(put: Put, squad_row: SquadRow) -> None:
-    """A table gives the rows asked for, in the order asked for."""
-    folder = put("squad_v2", [squad_row(name) for name in "abc"])
-    rows = local_rows(folder, "squad_v2", None, HubSource("rajpurkar/squad_v2", config="squad_v2", split="validation"))
-    assert rows.config == "squad_v2"
-    assert [row["id"] for row in rows.take([2, 0])] == ["c", "a"]
-    assert rows.column("id") == ["a", "b", "c"]

@@ -8,7 +8,6 @@ import pytest
 
 from evals.datasets.base import LoadOptions
 from evals.datasets.msmarco import MSMarcoLoader
-from evals.errors import DatasetError
 from evals.schemas import EvalDataset
 
 Row = dict[str, Any]
@@ -33,8 +32,6 @@ def row(passages: Sequence[tuple[str, int]], *answers: str, query_id: int = 7, *
     return {**columns, **changes}
 
 
-ALIKE = ("passage 41898", "passage 81372")
-"""The hashes from which their documents are named agree in the first eight digits."""
 HAIR, MANGE = ("Hair stops them.", 1), ("Mange is a disease.", 0)
 
 
@@ -58,14 +55,6 @@ def test_the_selected_passages_are_gold(load: Callable[..., EvalDataset]) -> Non
     for gold in question.gold_passages:
         assert gold.span is not None
         assert documents[gold.document_id or ""][slice(*gold.span)] == gold.text
-
-
-def test_a_question_has_the_text_of_its_query_and_the_kind_in_small_letters(load: Callable[..., EvalDataset]) -> None:
-    """The two versions spell the kind of query differently; slices do not."""
-    (question,) = load(row([HAIR], "Yes")).questions
-    assert question.id == "msmarco:7"
-    assert question.question == "does hair stop squirrels"
-    assert question.metadata == {"type": "description"}
 
 
 @pytest.mark.parametrize(
@@ -133,56 +122,8 @@ def test_well_formed_answers_come_first_and_the_string_of_none_is_none(
     assert question.expected_answer == (variants[0] if variants else None)
 
 
-def test_the_old_version_alone_in_a_folder_is_the_one(put: Callable[..., Path]) -> None:
-    """A data directory with only v1.1 is read without naming it."""
-    folder = put("msmarco", [row([HAIR], "Yes", query_type="description")], config="v1.1")
-    dataset = MSMarcoLoader().load(LoadOptions(data_dir=folder))
-    assert dataset.fingerprint.config == "v1.1"
-    assert dataset.questions[0].metadata == {"type": "description"}
-
-
 def test_an_equal_passage_of_two_queries_is_one_document(load: Callable[..., EvalDataset]) -> None:
     """The corpus holds a passage once, and a passage selected twice is one gold."""
     dataset = load(row([HAIR, HAIR], "Yes"), row([MANGE, HAIR], "Yes", query_id=8))
     assert len(dataset.documents) == 2
     assert [len(question.gold_passages) for question in dataset.questions] == [1, 1]
-
-
-def test_whole_number_ids_are_drawn_as_a_prefix(load: Callable[..., EvalDataset]) -> None:
-    """A smaller sample begins a larger one, though the ids are numbers."""
-    rows = [row([HAIR], "Yes", query_id=number) for number in (0, 1, 7, 10, 2**31 - 1)]
-    everything, some = ([question.id for question in load(*rows, samples=count).questions] for count in (None, 3))
-    assert some == everything[:3]
-    assert sorted(everything) == ["msmarco:0", "msmarco:1", "msmarco:10", "msmarco:2147483647", "msmarco:7"]
-
-
-def test_loading_twice_gives_the_same_fingerprint(load: Callable[..., EvalDataset]) -> None:
-    """The same rows are the same questions; another selection is not."""
-    first, again = (load(row([HAIR, MANGE], "Yes")) for _ in range(2))
-    other = load(row([HAIR, (MANGE[0], 1)], "Yes"))
-    assert first.fingerprint == again.fingerprint
-    assert first.fingerprint.sha256 != other.fingerprint.sha256
-
-
-@pytest.mark.parametrize("column", ["answers", "passages", "query", "query_id", "query_type", "wellFormedAnswers"])
-def test_a_missing_column_is_named(put: Callable[..., Path], column: str) -> None:
-    """Rows of another shape than the hub's are told by the column that they lack."""
-    line = row([HAIR], "Yes")
-    del line[column]
-    with pytest.raises(DatasetError, match=f"no column '{column}'"):
-        MSMarcoLoader().load(LoadOptions(data_dir=put("msmarco", [line], "validation.jsonl")))
-
-
-@pytest.mark.parametrize("part", ["is_selected", "passage_text"])
-def test_a_missing_part_of_the_passages_is_named(put: Callable[..., Path], part: str) -> None:
-    """The same holds for what a column is made of."""
-    line = row([HAIR], "Yes")
-    del line["passages"][part]
-    with pytest.raises(DatasetError, match=f"no column '{part}'"):
-        MSMarcoLoader().load(LoadOptions(data_dir=put("msmarco", [line], "validation.jsonl")))
-
-
-def test_passages_whose_hashes_begin_alike_stay_apart(load: Callable[..., EvalDataset]) -> None:
-    """Among a million passages, some agree in the first 32 bits of their hash: they are documents of their own."""
-    dataset = load(row([(text, 1) for text in ALIKE], "Yes"))
-    assert sorted(document.text for document in dataset.documents) == sorted(ALIKE)

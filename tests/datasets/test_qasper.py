@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from evals.datasets.base import LoadOptions
 from evals.datasets.hub import DatasetRows
 from evals.datasets.qasper import QasperLoader
-from evals.errors import DatasetError
 from evals.reference_server.chunking import split
 from evals.schemas import Document, EvalDataset, EvalQuestion
 
@@ -142,31 +141,6 @@ def test_a_chunk_stands_under_the_heading_that_is_its_golds_section(names: list[
         assert sections[gold.text] == gold.section
 
 
-@pytest.mark.parametrize("name", [None, "", " \n"])
-def test_a_section_without_a_name_is_called_untitled(load: Load, name: str | None) -> None:
-    """A null or blank name gives a heading that can be cited all the same."""
-    dataset = load(paper([answer()], full_text={"section_name": [name], "paragraphs": [[LONG]]}))
-    assert dataset.questions[0].gold_passages[0].section == "Untitled section"
-    assert "\n## Untitled section\n" in dataset.documents[0].text
-
-
-def test_repeated_section_names_stay_sections_of_their_own(load: Load) -> None:
-    """Two sections of one name keep their own places, and so do the golds in them."""
-    full = {"section_name": ["Setup", "Setup"], "paragraphs": [[SHORT], [LONG]]}
-    dataset = load(paper([answer(evidence=[LONG, SHORT])], full_text=full))
-    (document,) = dataset.documents
-    assert [section.title for section in document.sections] == ["Abstract", "Setup", "Setup"]
-    assert len({section.start for section in document.sections}) == 3
-    assert text_of(dataset.questions[0], [document]) == [LONG, SHORT]
-
-
-@pytest.mark.parametrize("abstract", ["", " ", None])
-def test_an_empty_abstract_is_an_empty_section(load: Load, abstract: str | None) -> None:
-    """A paper without an abstract is loaded, and its spans are still exact."""
-    dataset = load(paper([answer()], abstract=abstract))
-    assert text_of(dataset.questions[0], dataset.documents) == [LONG]
-
-
 @pytest.mark.parametrize(
     ("evidence", "golds", "dropped"),
     [
@@ -277,38 +251,6 @@ def test_questions_are_drawn_not_papers(load: Load) -> None:
         assert some.questions == everything.questions[:count]
         asked_of = {question.id.split(":")[1].split("-")[0] for question in some.questions}
         assert {document.id for document in some.documents} == {f"qasper-{name}" for name in asked_of}
-
-
-def test_the_order_of_the_papers_does_not_change_the_draw(load: Load) -> None:
-    """The same questions are drawn when the rows come in another order."""
-    papers = [paper([answer()], [UNANSWERABLE], paper_id=f"19.{number}") for number in range(5)]
-    assert load(*papers, samples=4).questions == load(*papers[::-1], samples=4).questions
-
-
-def test_only_what_is_drawn_is_counted_as_dropped(load: Load) -> None:
-    """Dirt in questions that are not asked is not reported."""
-    papers = [paper([answer(evidence=["It is slow."])], paper_id=f"19.{number}") for number in range(3)]
-    assert load(*papers, samples=1).fingerprint.dropped == {ABSENT: 1}
-
-
-def test_loading_twice_gives_the_same_fingerprint(load: Load) -> None:
-    """The same papers are the same questions; other evidence is not."""
-    first, again = (load(paper([answer()])) for _ in range(2))
-    other = load(paper([answer(evidence=[SHORT])]))
-    assert first.fingerprint == again.fingerprint
-    assert first.fingerprint.sha256 != other.fingerprint.sha256
-
-
-@pytest.mark.parametrize(
-    "column", ["id", "title", "abstract", "full_text", "qas", "qas.question_id", "qas.question", "qas.answers"]
-)
-def test_a_missing_column_is_named(put: Callable[..., Path], column: str) -> None:
-    """Papers of another shape than the hub's are told by the column, or the part of it, that they lack."""
-    row = paper([answer()])
-    outer, _, inner = column.partition(".")
-    del (row[outer] if inner else row)[inner or outer]
-    with pytest.raises(DatasetError, match=f"no column '{inner or outer}'"):
-        QasperLoader().load(LoadOptions(data_dir=put("qasper", [row], "validation.jsonl")))
 
 
 @pytest.mark.real_rows

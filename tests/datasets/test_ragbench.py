@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from evals.datasets.base import Draft, LoadOptions
 from evals.datasets.ragbench import DOMAINS, RAGBenchLoader
-from evals.datasets.registry import LOADERS
 from evals.errors import DatasetError
 from evals.schemas import EvalDataset
 
@@ -69,12 +68,6 @@ def test_rows_are_labelled_by_their_own_subset(load: Load, put: Callable[..., Pa
     assert draft.questions[0] in loaded.questions
 
 
-def test_only_loaders_of_one_question_a_row_convert_rows() -> None:
-    """A paper of Qasper has several questions, and a row of RAGBench does not say its subset: neither can be asked."""
-    converting = {loader.name for loader in LOADERS if hasattr(loader, "convert")}
-    assert converting == {"squad_v2", "hotpotqa", "msmarco"}
-
-
 def subsets_of(dataset: EvalDataset) -> list[str]:
     """The subset of each question, in order."""
     return [question.metadata["subset"] for question in dataset.questions]
@@ -127,12 +120,6 @@ def test_relevant_keys_of_no_use_are_dropped_and_counted(
     assert dataset.fingerprint.dropped == dropped
 
 
-def test_a_null_list_of_relevant_keys_is_no_gold(load: Load) -> None:
-    """A row that was not annotated is asked without gold."""
-    (question,) = load(row("a", all_relevant_sentence_keys=None)).questions
-    assert (question.gold_passages, question.key_sentences) == ([], [])
-
-
 def test_sentences_of_a_document_that_is_not_there_are_dropped_and_counted(load: Load) -> None:
     """A relevant sentence whose document is lacking has no gold to be in."""
     dataset = load(row("a", ["0a", "1a"], documents=["Cats purr. Dogs bark."]))
@@ -140,14 +127,6 @@ def test_sentences_of_a_document_that_is_not_there_are_dropped_and_counted(load:
     assert [gold.text for gold in question.gold_passages] == ["Cats purr. Dogs bark."]
     assert [key.text for key in question.key_sentences] == ["Cats purr."]
     assert dataset.fingerprint.dropped == {UNKNOWN: 1}
-
-
-def test_equal_documents_of_a_row_are_one_gold(load: Load) -> None:
-    """A document that was retrieved twice is in the corpus once and counts once."""
-    sentences = [[["0a", "Cats purr."]], [["1a", "Cats purr."]]]
-    dataset = load(row("a", ["0a", "1a"], documents=["Cats purr."] * 2, documents_sentences=sentences))
-    assert [gold.text for gold in dataset.questions[0].gold_passages] == ["Cats purr."]
-    assert [document.text for document in dataset.documents] == ["Cats purr."]
 
 
 @pytest.mark.parametrize(("documents", "corpus"), [([], 0), (["", " \n"], 0), (["", "Cows moo."], 1)])
@@ -201,12 +180,6 @@ def test_a_question_answered_by_several_generators_is_asked_once(
     assert len(questions) == 2
     assert question.metadata["reference_model"] == model
     assert question.expected_answer == ("Yes." if model else None)
-
-
-def test_the_same_id_in_two_subsets_is_two_questions(load: Load) -> None:
-    """Ids are unique within a subset only."""
-    dataset = load(cuad=[row("a")], finqa=[row("a")])
-    assert sorted(question.id for question in dataset.questions) == ["ragbench:cuad:a", "ragbench:finqa:a"]
 
 
 def test_subsets_are_drawn_in_turn_and_evenly(load: Load) -> None:
@@ -269,21 +242,6 @@ def test_an_unknown_subset_is_told_with_the_list(load: Load) -> None:
     assert all(subset in (caught.value.hint or "") for subset in DOMAINS)
 
 
-def test_a_subset_without_files_is_told_by_its_path(load: Load) -> None:
-    """A subset that exists but is not in the data directory is another error than one that does not exist."""
-    with pytest.raises(DatasetError, match="no rows of ragbench") as caught:
-        load(row("a"), config="cuad")
-    assert "cuad" in (caught.value.hint or "")
-
-
-def test_loading_twice_gives_the_same_fingerprint(load: Load) -> None:
-    """The same rows are the same questions; another relevant sentence is not."""
-    first, again = (load(row("a", ["0a"])) for _ in range(2))
-    other = load(row("a", ["0b"]))
-    assert first.fingerprint == again.fingerprint
-    assert first.fingerprint.sha256 != other.fingerprint.sha256
-
-
 @pytest.mark.parametrize(
     "column",
     [
@@ -321,12 +279,3 @@ def test_an_adherent_answer_that_declines_is_no_reference(load: Load) -> None:
     answerable = {question.id[-1]: question.is_unanswerable for question in dataset.questions}
     assert answerable == {"a": None, "b": None, "c": False}
     assert dataset.fingerprint.dropped == {"expected answer that declines to answer": 1}
-
-
-def test_an_answer_of_another_generator_goes_before_one_that_declines(load: Load) -> None:
-    """The question has a reference then, and nothing was left out."""
-    rows = [row("a", response=REFUSAL, generation_model_name="one"), row("a", generation_model_name="two")]
-    (question,) = load(*rows).questions
-    assert (question.expected_answer, question.metadata["reference_model"]) == ("They make noise.", "two")
-    (question,) = load(row("a", adherence_score=False), row("a", ["1a"], response=REFUSAL)).questions
-    assert [key.text for key in question.key_sentences] == ["Cows moo."]

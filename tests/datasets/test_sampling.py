@@ -42,9 +42,3 @@ def test_every_id_is_drawn_once_and_from_its_first_row(ids: list[str]) -> None:
     """Without a limit all distinct ids are drawn; of equal ids the first row counts."""
     drawn = sample(ids, None, 42)
     assert sorted(drawn) == sorted({ids.index(row_id) for row_id in ids})
-
-
-def test_another_seed_draws_others() -> None:
-    """The seed decides."""
-    assert sample(IDS, 20, 1) != sample(IDS, 20, 2)
-    assert sorted(sample(IDS, 20, 1)) == sorted(sample(IDS, 20, 2))

@@ -58,15 +58,6 @@ def test_answer_variants_are_kept_once_in_their_order(
     assert question.is_unanswerable is False
 
 
-def test_the_question_is_named_and_trimmed(
-    load: Callable[..., EvalDataset], squad_row: Callable[..., dict[str, Any]]
-) -> None:
-    """Its id carries the dataset, its text no blanks around it, its metadata the article."""
-    (question,) = load(squad_row("a", "Kings")).questions
-    assert (question.id, question.question, question.dataset) == ("squad_v2:a", "Who rules a?", "squad_v2")
-    assert question.metadata == {"article": "New York"}
-
-
 def test_the_corpus_holds_the_other_paragraphs_of_the_same_articles(
     load: Callable[..., EvalDataset], squad_row: Callable[..., dict[str, Any]]
 ) -> None:

@@ -92,9 +92,3 @@ def test_what_is_no_conversation_is_named(tmp_path: Path, row: dict[str, Any], s
     """With the row, and the turn."""
     with pytest.raises(DatasetError, match=said):
         read(tmp_path, [{"question": "First?"}, row])
-
-
-def test_a_column_called_turn_stays_metadata(tmp_path: Path) -> None:
-    """As it was before there were conversations: it is no slip for `turns`."""
-    (found,) = read(tmp_path, [{"question": "Why?", "turn": 2}])
-    assert found.metadata == {"turn": 2}

@@ -38,14 +38,6 @@ def test_a_flag_that_acts_at_once_is_there() -> None:
     assert known >= EAGER
 
 
-@pytest.mark.parametrize("line", ["evals evil", "evals eval --no-such-flag", "evals show", "evals eval --samples"])
-def test_what_is_no_command_is_noticed(line: str) -> None:
-    """Unknown commands and flags, and values that lack."""
-    (words,) = calls(line)
-    with pytest.raises(Exception, match=r"No such|Missing|requires an argument"):
-        parse(words)
-
-
 def test_commands_are_found_wherever_they_stand_in_a_line() -> None:
     """Behind another, by the path of the program, with a variable before it, and without what redirects."""
     line = "A=1 .venv/bin/evals runs --json > x.json && python -m evals.cli show last | less # evals nothing"

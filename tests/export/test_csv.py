@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from evals.export import export_run
 from evals.report.tables import cell, sheet
 from evals.report.wording import printable
-from evals.schemas import EvalResponse
+from evals.schemas import EvalResponse, MetricGroup, MetricResult
 
 Build = Callable[..., Any]
 deterministic = settings(derandomize=True, deadline=None, max_examples=300)
@@ -126,7 +126,7 @@ def test_formulas_are_harmless_in_every_column(build_run: Build) -> None:
 @given(st.lists(st.lists(text, min_size=3, max_size=3), max_size=8))
 def test_any_text_is_read_back(rows: list[list[str]]) -> None:
     """Quotes, commas, line breaks and foreign letters come back as they were; what no sheet shows has its sign."""
-    document = sheet(["a", "b", "c"], rows)
+    document = "".join(sheet(["a", "b", "c"], [dict(zip("abc", row, strict=True)) for row in rows]))
     found = list(csv.reader(io.StringIO(document, newline="")))
     assert found == [["a", "b", "c"], *([cell(value) for value in row] for row in rows)]
     for row, original in zip(found[1:], rows, strict=True):
@@ -135,19 +135,21 @@ def test_any_text_is_read_back(rows: list[list[str]]) -> None:
 
 
 def test_a_review_sheet_shows_failures_first(build_run: Build) -> None:
-    """What went wrong is read first; passages stand beside the answer, and two columns are empty."""
-    gold = {
-        "gold_passages": [{"text": "Nothing like what the server found, in any way at all."}],
-        "expected_answer": "Something else.",
-    }
-    run, records = build_run("a", {"q1": {"mrr": 1.0}, "q2": {"mrr": 0.0}, "q3": "timeout"}, questions={"q2": gold})
-    rows = rows_of(export_run(run, records, "review"))
-    assert [row["id"] for row in rows] == ["q3", "q2", "q1"]
-    assert rows[0]["failure"] == "no answer: timeout, no answer came"
-    assert rows[1]["failure"] == "none of 1 gold passage among 1 chunk"
-    assert rows[2]["failure"] == ""
-    assert rows[1]["passage_1"] == "[?]\nAbout q2."
-    assert rows[1]["mrr"] == "0.0"
+    """Then what is disputed, then what is sound; passages stand beside the answer, and two columns are empty."""
+    gold = {"gold_passages": [{"text": "Nothing like what the server found."}], "expected_answer": "Something else."}
+    values = {"sound": {"mrr": 1.0}, "disputed": {"mrr": 1.0}, "wrong": {"mrr": 0.0}, "lost": "timeout"}
+    run, records = build_run("a", values, questions={"wrong": gold})
+    details = {"fuzzy_match": 0.0, "gptscore": 1.0, "needs_verification": True}
+    match = MetricResult(name="factual_match", group=MetricGroup.GENERATION, value=1.0, details=details)
+    marked = [r.model_copy(update={"scores": [match]}) if r.question.id == "disputed" else r for r in records]
+    rows = rows_of(export_run(run, marked, "review"))
+    assert [(row["id"], row["failure"], row["needs_verification"]) for row in rows] == [
+        ("lost", "no answer: timeout, no answer came", ""),
+        ("wrong", "none of 1 gold passage among 1 chunk", ""),
+        ("disputed", "", "yes"),
+        ("sound", "", ""),
+    ]
+    assert (rows[1]["passage_1"], rows[1]["mrr"]) == ("[?]\nAbout wrong.", "0.0")
     assert all((row["verdict"], row["comment"]) == ("", "") for row in rows)
 
 

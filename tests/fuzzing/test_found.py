@@ -56,20 +56,6 @@ def test_an_objective_without_a_weight_is_damage(command: tuple[str, ...], looke
     assert "has no weight" in seen.err
 
 
-@pytest.mark.parametrize("odd", ["é" * 300, None, True, [0.9], float("nan"), 2**63])
-def test_a_confidence_that_cannot_be_is_named(odd: Any, looked_at: Callable[..., Outcome]) -> None:
-    """By the run that holds it."""
-
-    def change(run: Any) -> Any:
-        run["eval_config"]["confidence"] = odd
-        return run
-
-    seen = looked_at(".json", change, ("show",))
-    assert seen.problems == []
-    assert seen.code in {2, 4}
-    assert len(seen.err) < 500
-
-
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize(
     "names", [("justification",), ("verdict",), ("answer_claims",), ("reference_claims", "claims")]

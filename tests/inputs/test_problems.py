@@ -15,7 +15,6 @@ from evals.datasets.file import read_file
 from evals.errors import EvalsError
 from evals.schemas import EvalQuestion, EvalResponse
 from evals.store.records import read_records
-from evals.store.runs import RunStore
 from evals.text.matching.documents import MatchSettings
 from evals.text.yaml_files import first_problem, problems_of
 
@@ -109,10 +108,3 @@ def test_all_that_is_read_is_told_in_the_same_words(
     with pytest.raises(EvalsError) as caught:
         read(tmp_path / name)
     assert caught.value.message.partition(f" ({tmp_path}")[0] == said  # where a place follows, it is in the file
-
-
-def test_a_file_that_is_no_run_is_told_in_these_words(tmp_path: Path) -> None:
-    """The key that is missing is named."""
-    (tmp_path / "a1_20260101T000000Z.json").write_text("{}", encoding="utf-8")
-    with pytest.raises(EvalsError, match=r"a1_.*\.json is not a run: id: it is missing"):
-        RunStore(tmp_path).load("a1")

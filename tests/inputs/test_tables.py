@@ -62,12 +62,3 @@ def test_only_what_is_not_utf_8_is_windows_1252_and_that_is_said(path: Path) -> 
         read_text(path)
     path.write_bytes("question\n€49,90 – für".encode())
     assert read_text(path, windows=True)[1] is None
-
-
-def test_empty_cells_beyond_the_header_and_empty_rows_are_nothing() -> None:
-    """Spreadsheets leave separators behind where cells were deleted; rows count as they stand."""
-    rows = delimited_rows("q.csv", "question,answer,\na,b,,\n,,\n\nc,d\n", known)
-    assert rows == [
-        ("q.csv, row 1", {"question": "a", "answer": "b"}),
-        ("q.csv, row 3", {"question": "c", "answer": "d"}),
-    ]

@@ -1,14 +1,47 @@
-"""Imitations of the Chat Completions API, and of what is no API at all, for the tests of the judge."""
+"""Runs that a judge takes part in, and imitations of the Chat Completions API and of what is no API at all."""
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from chat_api.server import ChatApi
+
+from evals.config import EvalConfig
+from evals.scoring.prices import PriceConfig
+
+JUDGE = {"then": {"python": "judge"}}
+"""What makes the imitation of the Messages API judge by its rules."""
+
+
+@pytest.fixture
+def config(
+    golden_server: str, messages_api: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., EvalConfig]:
+    """An evaluation of four golden questions by a judge without a cache; a dollar for a million tokens.
+
+    Keywords replace keys of the configuration, those of `judge` one by one.
+    """
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-fine")
+    messages_api.script(JUDGE)
+
+    def make(**keys: Any) -> EvalConfig:
+        judge = {"base_url": messages_api.url, "cache": False, **keys.pop("judge", {})}
+        base = {
+            "datasets": ["golden"],
+            "samples_per_dataset": 4,
+            "warmup": 0,
+            "rag_server_url": golden_server,
+            "runs_dir": tmp_path / "runs",
+            "prices": {"claude-sonnet-5-5": PriceConfig(input=1, output=1)},
+        }
+        return EvalConfig(**{**base, **keys}, judge=judge)
+
+    return make
 
 
 @pytest.fixture

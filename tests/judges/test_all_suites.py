@@ -252,6 +252,7 @@ def test_an_injected_instruction_changes_no_score_of_any_suite_and_raises_the_fl
     assert {"faithfulness", "ragas_faithfulness", "context_precision", "claim_recall"} <= suspected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suite", suites())
 @pytest.mark.parametrize("with_models", [False, True])
 def test_an_answered_question_is_judged_in_as_many_calls_as_the_registry_says(

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,21 +21,13 @@ Configure = Callable[..., EvalConfig]
 
 
 @pytest.fixture
-def config(golden_server: str, messages_api: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Configure:
+def config(config: Configure) -> Configure:
     """A judged evaluation of eight golden questions, a dollar for a thousand tokens."""
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-fine")
-    messages_api.script(JUDGE)
+    prices = {"claude-sonnet-5-5": PriceConfig(input=1000, output=1000)}
 
     def make(**keys: Any) -> EvalConfig:
-        judge = {"base_url": messages_api.url, "cache": False, "concurrency": 1, **keys.pop("judge", {})}
-        base = {
-            "datasets": ["golden"],
-            "samples_per_dataset": 8,
-            "rag_server_url": golden_server,
-            "runs_dir": tmp_path / "runs",
-            "prices": {"claude-sonnet-5-5": PriceConfig(input=1000, output=1000)},
-        }
-        return EvalConfig(**{**base, **keys}, judge=judge)
+        keys["judge"] = {"concurrency": 1, **keys.get("judge", {})}
+        return config(**{"samples_per_dataset": 8, "prices": prices, **keys})
 
     return make
 

@@ -4,6 +4,7 @@ import asyncio
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -13,17 +14,17 @@ from judges.test_llm_judge import ASKED, RIGHT, Scripted, decide, decide_all, sa
 
 from evals.config import EvalConfig
 from evals.judges.backends.base import BackendError, JudgeReply
-from evals.judges.cache import LEASE_S, JudgeCache, StoredReply
-from evals.judges.llm_judge import LLMJudge
+from evals.judges.cache import JudgeCache, StoredReply
+from evals.judges.llm_judge import LEASE_S, LLMJudge
 from evals.runner import run_evaluation
 from evals.schemas import EvalRun
-from evals.scoring.prices import PriceConfig
 
 HOLDER = """
 import sys, time
 from pathlib import Path
 from evals.judges.cache import JudgeCache
-claim = JudgeCache(Path(sys.argv[1])).claim(sys.argv[2])
+cache = JudgeCache(Path(sys.argv[1]))
+cache.claim(sys.argv[2])
 print("claimed", flush=True)
 time.sleep(60)
 """
@@ -44,23 +45,12 @@ def test_two_judges_at_once_pay_for_each_decision_once(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("*.lock"))
 
 
-def test_two_runs_at_once_ask_the_judge_as_often_as_one(
-    golden_server: str, messages_api: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_runs_at_once_ask_the_judge_as_often_as_one(config: Callable[..., EvalConfig], messages_api: Any) -> None:
     """Over HTTP: one folder, the same answers, two runs that start together."""
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-fine")
     messages_api.script({"then": {"slow": 0.02, "then": {"python": "judge"}}})
-    config = EvalConfig(
-        datasets=["golden"],
-        samples_per_dataset=4,
-        warmup=0,
-        rag_server_url=golden_server,
-        runs_dir=tmp_path / "runs",
-        prices={"claude-sonnet-5-5": PriceConfig(input=1, output=1)},
-        judge={"base_url": messages_api.url},
-    )
+    shared = config(judge={"cache": True})
     runs: list[EvalRun] = []
-    threads = [threading.Thread(target=lambda: runs.append(run_evaluation(config))) for _ in range(2)]
+    threads = [threading.Thread(target=lambda: runs.append(run_evaluation(shared))) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -78,12 +68,11 @@ def test_a_killed_process_lets_go_of_its_claims(tmp_path: Path) -> None:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "claimed\n"
         cache = JudgeCache(tmp_path)
-        assert cache.claim("abcd") is None
+        assert not cache.claim("abcd")
         holder.kill()
         holder.wait(10)
-        claim = cache.claim("abcd")
-    assert claim is not None
-    cache.release(claim)
+        assert cache.claim("abcd")
+    cache.release("abcd")
 
 
 def test_a_process_that_hangs_is_waited_for_until_its_lease_ends(tmp_path: Path) -> None:
@@ -93,14 +82,13 @@ def test_a_process_that_hangs_is_waited_for_until_its_lease_ends(tmp_path: Path)
     async def wait(seconds: float) -> None:
         waits.append(seconds)
 
-    backend, cache = Scripted(says(RIGHT)), JudgeCache(tmp_path)
+    backend, cache, hanging = Scripted(says(RIGHT)), JudgeCache(tmp_path), JudgeCache(tmp_path)
     key = decide(Scripted(says(RIGHT))).key or ""
-    hanging = cache.claim(key)
-    assert hanging is not None
+    assert hanging.claim(key)
     assert decide(backend, cache=cache, sleep=wait).reply == RIGHT
     assert sum(waits) == LEASE_S
     assert cache.get(key) is not None
-    hanging.release()
+    hanging.release(key)
 
 
 UNUSABLE = [

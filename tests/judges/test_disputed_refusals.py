@@ -327,21 +327,6 @@ def test_of_repeats_most_decide_and_nothing_is_asked_before_all_are_there(
     assert values(run)[names[0]] == value
 
 
-@pytest.mark.parametrize(("names", "_answers"), DECIDED_BY)
-def test_measured_again_by_more_repeats_only_the_missing_ones_are_asked(
-    score: Score, messages_api: Any, names: list[str], _answers: str
-) -> None:
-    """Those of a decided refusal too."""
-    once = score(DISPUTED, names=names)
-    asked = len(messages_api.log())
-    config = EvalConfig.build(once.eval_config, {"judge": {"base_url": messages_api.url, "repeats": 3}})
-    again = asyncio.run(rescore(once, config))
-    assert asked == 2
-    assert len(messages_api.log()) - asked == 2 * asked
-    decided = "abstention" if "keyword_coverage" in names else "answer_correctness"
-    assert sorted(requests(again)) == [decided] * 3 + ["faithfulness"] * 3
-
-
 @pytest.fixture
 def golden(golden_server: str, messages_api: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A judged evaluation of golden questions, some of which the server refuses."""

@@ -28,17 +28,12 @@ def planned(config: EvalConfig, metrics: list[BaseMetric]) -> Estimate | None:
 
 
 @pytest.fixture
-def config(
-    golden_server: str, messages_api: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., EvalConfig]:
-    """A judged evaluation of golden questions."""
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-fine")
-    messages_api.script({"then": {"python": "judge"}})
+def config(config: Callable[..., EvalConfig]) -> Callable[..., EvalConfig]:
+    """A judged evaluation of golden questions with a cache, at the vendor's prices."""
 
     def make(**keys: Any) -> EvalConfig:
-        judge = {"base_url": messages_api.url, **keys.pop("judge", {})}
-        base = {"datasets": ["golden"], "samples_per_dataset": 100, "runs_dir": tmp_path / "runs"}
-        return EvalConfig(**{**base, "rag_server_url": golden_server, **keys}, judge=judge)
+        judge = {"cache": True, **keys.pop("judge", {})}
+        return config(**{"samples_per_dataset": 100, "prices": {}, **keys}, judge=judge)
 
     return make
 

@@ -28,6 +28,7 @@ def test_a_flip_is_a_pair_that_disagrees(given: Sequence[str], rate: float) -> N
     assert flip_rates({"q1": labels(*given)}) == {"correctness": pytest.approx(rate)}
 
 
+@pytest.mark.slow
 def test_the_rate_does_not_grow_with_the_number_of_repeats() -> None:
     """A judge that says b one time in five: two verdicts differ with a chance of 0.32, of two or of six repeats."""
     drawn = random.Random(3)  # noqa: S311

@@ -6,7 +6,6 @@ import threading
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -160,25 +159,3 @@ def test_a_socks_proxy_is_refused_by_name(vendor: str, environ: Callable[..., No
     assert "secret-word" not in caught.value.message
     assert caught.value.hint is not None
     assert "NO_PROXY=judge.invalid" in caught.value.hint
-
-
-@VENDORS
-@pytest.mark.parametrize("value", ["http://host:abc", "http://", "http://[::1", "http://ho st:1", "http://h:99999"])
-def test_what_is_no_address_of_a_proxy_is_refused(vendor: str, value: str, environ: Callable[..., None]) -> None:
-    """Before anything is asked, with the variable that holds it."""
-    environ(HTTP_PROXY=value)
-    with pytest.raises(ConfigError, match="HTTP_PROXY names a proxy by what is no address"):
-        MAKE[vendor](FAR)
-
-
-@pytest.mark.parametrize("model", ["claude-sonnet-5-5", "openai:gpt-5.4"])
-def test_a_run_behind_a_socks_proxy_ends_in_one_message(
-    model: str, golden_server: str, evals_cli: Any, tmp_path: Path, environ: Callable[..., None]
-) -> None:
-    """A configuration that cannot do, as for the RAG server; no bug of the program."""
-    environ(ALL_PROXY="socks5://127.0.0.1:9", ANTHROPIC_API_KEY="sk-test", OPENAI_API_KEY="sk-test")
-    flags = ("--rag-url", golden_server, "--datasets", "golden", "--samples", 2, "--runs-dir", tmp_path)
-    done = evals_cli("eval", *flags, "--judge-model", model)
-    assert done.code == 2
-    assert "ALL_PROXY names socks5://127.0.0.1:9, a proxy of a kind that is not supported" in done.err
-    assert "Traceback" not in done.err

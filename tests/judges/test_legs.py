@@ -17,7 +17,6 @@ from evals.config import EvalConfig
 from evals.run.saved import rescore
 from evals.runner import EvaluationRunner, run_evaluation
 from evals.schemas import EvalRun
-from evals.scoring.prices import PriceConfig
 from evals.store.runs import RunStore
 
 PROGRAM = Path(__file__).with_name("killed_leg.py")
@@ -25,24 +24,14 @@ Configure = Callable[..., EvalConfig]
 
 
 @pytest.fixture
-def config(golden_server: str, messages_api: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Configure:
-    """A judged evaluation of six golden questions, one at a time; a dollar for a million tokens."""
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-fine")
+def config(config: Configure, monkeypatch: pytest.MonkeyPatch) -> Configure:
+    """A judged evaluation of six golden questions, one at a time."""
     monkeypatch.setenv("PYTHONPATH", str(HOME))
-    messages_api.script({"then": {"python": "judge"}})
 
     def make(**keys: Any) -> EvalConfig:
-        judge = {"base_url": messages_api.url, "cache": False, "concurrency": 1, **keys.pop("judge", {})}
-        base = {
-            "datasets": ["golden"],
-            "samples_per_dataset": 6,
-            "metrics": ["mrr", "faithfulness"],
-            "concurrency": 1,
-            "rag_server_url": golden_server,
-            "runs_dir": tmp_path / "runs",
-            "prices": {"claude-sonnet-5-5": PriceConfig(input=1, output=1)},
-        }
-        return EvalConfig(**{**base, **keys}, judge=judge)
+        keys["judge"] = {"concurrency": 1, **keys.get("judge", {})}
+        base = {"samples_per_dataset": 6, "metrics": ["mrr", "faithfulness"], "concurrency": 1}
+        return config(**{**base, **keys})
 
     return make
 
@@ -129,6 +118,7 @@ def test_a_killed_rescore_keeps_what_it_paid_for(config: Configure, messages_api
     assert again.scorecard == whole.scorecard
 
 
+@pytest.mark.slow
 def test_a_log_without_times_reads_as_before(config: Configure, tmp_path: Path) -> None:
     """Of a run that an earlier version left unfinished, only the legs that ended are known."""
     settings = config(judge={"enabled": False})

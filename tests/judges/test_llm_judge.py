@@ -51,10 +51,9 @@ class Scripted:
         return None
 
 
-def says(reply: Any, stop: Any = "end") -> JudgeReply:
-    return JudgeReply(
-        text=reply if isinstance(reply, str) else json.dumps(reply), stop=stop, model="judge-1-x", usage=USAGE
-    )
+def says(reply: Any, stop: Any = "end", usage: JudgeUsage | None = USAGE, model: str = "judge-1-x") -> JudgeReply:
+    text = reply if isinstance(reply, str) else json.dumps(reply)
+    return JudgeReply(text, stop, model, usage, request_id="req_1")
 
 
 def decide(backend: Scripted, request: VerdictRequest = ASKED, **options: Any) -> JudgeVerdict:

@@ -169,12 +169,6 @@ def test_a_marked_reply_is_kept_and_used_again(tmp_path: Path) -> None:
     assert is_usable(first, FAITHFULNESS)
 
 
-def test_a_mark_that_the_judge_makes_is_no_part_of_the_form() -> None:
-    """It is ours."""
-    verdict = decide(Scripted(says(reply(lost(BAD)))), FAITHFULNESS)
-    assert (verdict.failure, verdict.reply) == ("unparsable", None)
-
-
 def test_a_note_says_on_how_many_items_that_is_so() -> None:
     """Of all that were judged."""
     verdict = decide(Scripted(FIRST, says(reply())), FAITHFULNESS)

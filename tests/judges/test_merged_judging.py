@@ -21,22 +21,12 @@ SUMMED = ("calls", "prevented", "left", "injections_suspected")
 
 
 @pytest.fixture
-def ask(golden_server: str, messages_api: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+def ask(config: Callable[..., EvalConfig]) -> Callable[..., Any]:
     """Ask golden questions with a judge that keeps no replies, so that all is paid for."""
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-fine")
-    messages_api.script(JUDGE)
 
     def run(shard: str | None, **judge: Any) -> EvalRun:
-        keys = {
-            "datasets": ["golden"],
-            "samples_per_dataset": 10,
-            "rag_server_url": golden_server,
-            "metrics": list(NAMES),
-            "shard": shard,
-            "runs_dir": tmp_path / "runs",
-            "judge": {"base_url": messages_api.url, "cache": False, **judge},
-        }
-        return run_evaluation(EvalConfig.build(keys))
+        keys = {"samples_per_dataset": 10, "metrics": list(NAMES), "shard": shard, "prices": {}}
+        return run_evaluation(config(**keys, judge=judge))
 
     return run
 

@@ -3,10 +3,13 @@
 import asyncio
 import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from judges import test_llm_judge
+from judges.test_llm_judge import ASKED, Scripted, decide_all
 
 from evals.cli.flags import EvalFlags
 from evals.cli.measuring import overrides
@@ -16,39 +19,12 @@ from evals.judges.llm_judge import LLMJudge
 from evals.judges.record import tally_of
 from evals.judges.replies import call_of
 from evals.schemas import JudgeVerdict
-from evals.schemas.verdicts import JudgeSpending, JudgeUsage, VerdictRequest
+from evals.schemas.verdicts import JudgeUsage, VerdictRequest
 
 RIGHT = {"justification": "same", "quote": "", "verdict": "correct", "injection_suspected": False}
-ASKED = VerdictRequest(
-    name="answer_correctness",
-    prompt="answer_correctness",
-    data={"question": "How long?", "expected_answer": "96 hours", "accepted_variants": [], "answer": "It is 96 hours."},
-)
 USAGE = JudgeUsage(input_tokens=60_000, output_tokens=10)
 JUDGE = Identity("judge-1", "http://judge", "anthropic")
-
-
-class Backend:
-    """Gives the replies of a script, then repeats the last one."""
-
-    model, origin = JUDGE.model, JUDGE.origin
-
-    def __init__(self, *script: JudgeReply) -> None:
-        self.script = list(script)
-        self.calls = 0
-
-    async def complete(self, _call: Call) -> JudgeReply:
-        self.calls += 1
-        await asyncio.sleep(0)
-        return self.script.pop(0) if len(self.script) > 1 else self.script[0]
-
-    async def aclose(self) -> None:
-        """Nothing to close."""
-
-
-def says(reply: Any, usage: JudgeUsage | None = USAGE) -> JudgeReply:
-    text = reply if isinstance(reply, str) else json.dumps(reply)
-    return JudgeReply(text, "end", "judge-1", usage, request_id="req_1")
+says = partial(test_llm_judge.says, usage=USAGE, model=JUDGE.model)
 
 
 def tiered(_model: str, usage: JudgeUsage) -> float:
@@ -56,17 +32,13 @@ def tiered(_model: str, usage: JudgeUsage) -> float:
     return usage.input_tokens * (5 if usage.input_tokens > 100_000 else 1) / 1e6
 
 
-def decide(backend: Backend, requests: Sequence[VerdictRequest] = (ASKED,), **options: Any) -> list[JudgeVerdict]:
-    async def run() -> list[JudgeVerdict]:
-        judge = LLMJudge(backend, provider=JUDGE.provider, **{"price": tiered, **options})
-        return [verdict for found in await asyncio.gather(*map(judge.decide, requests)) for verdict in found]
-
-    return asyncio.run(run())
+def decide(backend: Scripted, requests: Sequence[VerdictRequest] = (ASKED,), **options: Any) -> list[JudgeVerdict]:
+    return decide_all(backend, requests, **{"provider": JUDGE.provider, "price": tiered, **options})
 
 
 def test_each_call_has_a_price_of_its_own() -> None:
     """Two small requests do not cost what a big one costs."""
-    (verdict,) = decide(Backend(says("hm"), says(RIGHT)))
+    (verdict,) = decide(Scripted(says("hm"), says(RIGHT)))
     assert verdict.usage == USAGE + USAGE
     assert verdict.cost_usd == pytest.approx(0.12)
 
@@ -75,7 +47,7 @@ def test_each_call_has_a_price_of_its_own() -> None:
 def test_a_reply_that_tells_no_tokens_hides_none_of_the_others(counted: int) -> None:
     """What is known is summed up, and it is said of how many calls it is not."""
     usages = [USAGE if n == counted else None for n in range(2)]
-    (verdict,) = decide(Backend(says("hm", usages[0]), says(RIGHT, usages[1])))
+    (verdict,) = decide(Scripted(says("hm", usage=usages[0]), says(RIGHT, usage=usages[1])))
     assert (verdict.usage, verdict.cost_usd, verdict.unpriced) == (USAGE, 0.06, 1)
     record = tally_of({"q": [verdict]}).record(JUDGE, 1, prevented=0)
     assert (record.calls, record.cost_usd, record.unpriced) == (2, 0.06, 1)
@@ -87,23 +59,20 @@ def test_a_reply_that_tells_no_tokens_hides_none_of_the_others(counted: int) -> 
 def test_a_call_that_may_have_been_paid_for_is_not_free() -> None:
     """A torn reply counts among the calls of unknown cost, one that was refused does not."""
 
-    class Failing(Backend):
+    class Failing(Scripted):
         async def complete(self, call: Call) -> JudgeReply:
             said = await super().complete(call)
-            if self.calls < 3:
-                raise BackendError("torn", retryable=True, unanswered=self.calls == 1)
+            if len(self.calls) < 3:
+                raise BackendError("torn", retryable=True, unanswered=len(self.calls) == 1)
             return said
 
-    async def no_wait(_seconds: float) -> None:
-        """Attempts follow at once."""
-
-    (verdict,) = decide(Failing(says(RIGHT)), sleep=no_wait)
+    (verdict,) = decide(Failing(says(RIGHT)))
     assert (verdict.attempts, verdict.cost_usd, verdict.unpriced) == (3, 0.06, 1)
 
 
 def test_a_cost_of_which_nothing_is_known_is_none() -> None:
     """Not 0, and there is no bound to speak of."""
-    (verdict,) = decide(Backend(says(RIGHT, None)))
+    (verdict,) = decide(Scripted(says(RIGHT, usage=None)))
     record = tally_of({"q": [verdict]}).record(JUDGE, 1, prevented=0)
     assert (verdict.cost_usd, record.cost_usd, record.unpriced) == (None, None, 1)
     assert tally_of({"q": [verdict]}).notes(JUDGE, prevented=0) == []
@@ -122,11 +91,11 @@ def test_what_was_spent_before_counts_with_what_replaced_it() -> None:
 def test_a_budget_that_cannot_be_counted_is_told_at_once() -> None:
     """When the first reply without tokens is there, not at the end."""
     heard: list[int] = []
-    backend = Backend(says(RIGHT, None))
+    backend = Scripted(says(RIGHT, usage=None))
 
     async def run() -> list[str]:
         judge = LLMJudge(backend, max_cost_usd=1.0, price=tiered, concurrency=1, repeats=5)
-        judge.on_remark = lambda _remark: heard.append(backend.calls)
+        judge.on_remark = lambda _remark: heard.append(len(backend.calls))
         await judge.decide(ASKED)
         return judge.remarks
 
@@ -136,9 +105,9 @@ def test_a_budget_that_cannot_be_counted_is_told_at_once() -> None:
 
 def test_the_same_request_at_the_same_time_is_paid_for_once() -> None:
     """About two questions with the same answer; the second one has it for nothing."""
-    backend = Backend(says(RIGHT))
+    backend = Scripted(says(RIGHT))
     verdicts = decide(backend, [ASKED] * 3)
-    assert backend.calls == 1
+    assert len(backend.calls) == 1
     assert [(v.reply, v.attempts, v.cached, v.cost_usd) for v in verdicts] == [
         (RIGHT, 1, False, 0.06), (RIGHT, 0, True, 0.0), (RIGHT, 0, True, 0.0),
     ]  # fmt: skip
@@ -146,10 +115,10 @@ def test_the_same_request_at_the_same_time_is_paid_for_once() -> None:
 
 def test_a_failure_is_not_shared() -> None:
     """The next one asks for itself."""
-    backend = Backend(says("hm"), says("hm"), says(RIGHT))
+    backend = Scripted(says("hm"), says("hm"), says(RIGHT))
     verdicts = decide(backend, [ASKED] * 2)
     assert [verdict.failure for verdict in verdicts] == ["unparsable", None]
-    assert backend.calls == 3
+    assert len(backend.calls) == 3
 
 
 def test_only_decisions_with_two_verdicts_can_flip() -> None:
@@ -187,12 +156,12 @@ def test_another_model_than_the_one_asked_is_named(asked: str, named: str | None
 def test_what_a_reply_cost_is_known_when_it_comes_from_the_cache(tmp_path: Path) -> None:
     """It is kept with its tokens, its request's name and its time."""
     cache = JudgeCache(tmp_path)
-    decide(Backend(says(RIGHT)), cache=cache)
+    decide(Scripted(says(RIGHT)), cache=cache)
     (path,) = tmp_path.rglob("*.json")
     stored = StoredReply.model_validate_json(path.read_bytes())
     assert (stored.usage, stored.request_id, stored.stop) == (USAGE, "req_1", "end")
     assert stored.asked_at is not None
-    again = decide(Backend(says("must not be asked")), cache=cache)
+    again = decide(Scripted(says("must not be asked")), cache=cache)
     assert [(v.cost_usd, v.saved_usd, v.attempts) for v in again] == [(0.0, 0.06, 0)]
     assert tally_of({"q": again}).record(JUDGE, 1, prevented=0).saved_usd == 0.06
 
@@ -202,9 +171,9 @@ def test_a_reply_kept_by_a_former_version_is_used(tmp_path: Path) -> None:
     path = JudgeCache(tmp_path)._path(JudgeCache.legacy_key(JUDGE, call_of(ASKED), 0))
     path.parent.mkdir()
     path.write_text(json.dumps({"reply": RIGHT, "model": "judge-1"}))
-    backend = Backend(says("must not be asked"))
+    backend = Scripted(says("must not be asked"))
     assert [verdict.reply for verdict in decide(backend, cache=JudgeCache(tmp_path))] == [RIGHT]
-    assert backend.calls == 0
+    assert len(backend.calls) == 0
 
 
 @pytest.mark.parametrize(
@@ -221,20 +190,10 @@ def test_a_reply_kept_by_a_former_version_is_used(tmp_path: Path) -> None:
 def test_a_damaged_file_of_the_cache_costs_a_call_and_no_run(tmp_path: Path, content: str) -> None:
     """Whatever is wrong with it, the judge is asked."""
     cache = JudgeCache(tmp_path)
-    decide(Backend(says(RIGHT)), cache=cache)
+    decide(Scripted(says(RIGHT)), cache=cache)
     (path,) = tmp_path.rglob("*.json")
     path.write_text(content)
-    assert [verdict.cached for verdict in decide(Backend(says(RIGHT)), cache=cache)] == [False]
-
-
-def test_a_half_letter_in_the_cache_harms_nobody(tmp_path: Path) -> None:
-    """A lone surrogate cannot be written into a run, and becomes a question mark."""
-    cache = JudgeCache(tmp_path)
-    decide(Backend(says(RIGHT)), cache=cache)
-    (path,) = tmp_path.rglob("*.json")
-    path.write_text(path.read_text().replace('"same"', '"\\ud800"'))
-    (verdict,) = decide(Backend(says(RIGHT)), cache=cache)
-    assert '"justification":"?"' in verdict.model_dump_json()
+    assert [verdict.cached for verdict in decide(Scripted(says(RIGHT)), cache=cache)] == [False]
 
 
 def test_a_flag_that_names_a_judge_wants_one() -> None:
@@ -242,9 +201,3 @@ def test_a_flag_that_names_a_judge_wants_one() -> None:
     assert overrides(EvalFlags(judge_model="m"))["judge"] == {"model": "m", "enabled": True}
     assert overrides(EvalFlags(judge_model="m", judge=False))["judge"]["enabled"] is False
     assert overrides(EvalFlags(max_cost=1.0))["judge"] == {"max_cost_usd": 1.0}
-
-
-def test_spending_adds_up() -> None:
-    """Calls, tokens, money and what is unknown of it."""
-    one = JudgeSpending(calls=1, usage=USAGE, cost_usd=0.5)
-    assert one + JudgeSpending(calls=2, unpriced=1) == JudgeSpending(calls=3, usage=USAGE, cost_usd=0.5, unpriced=1)

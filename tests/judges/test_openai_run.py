@@ -10,7 +10,6 @@ import pytest
 from evals.cli import app
 from evals.cli.terminal import run as run_app
 from evals.config import EvalConfig
-from evals.errors import JudgeError
 from evals.runner import run_evaluation
 from evals.schemas import EvalRun
 
@@ -66,40 +65,6 @@ def test_a_server_without_schemas_judges_the_same(judged: Callable[..., EvalRun]
     second = judged(cache=False)
     assert values(second) == values(first)
     assert second.outcomes.judge == {}
-
-
-def test_another_address_is_asked_again(judged: Callable[..., EvalRun], chat_api: Any) -> None:
-    """The same model elsewhere may be another one: only the very same address is answered from the cache."""
-    assert judged().judge.calls > 0  # type: ignore[union-attr]
-    assert judged().judge.calls == 0  # type: ignore[union-attr]
-    assert judged(base_url=chat_api.url.replace("127.0.0.1", "localhost")).judge.calls > 0  # type: ignore[union-attr]
-
-
-@pytest.mark.parametrize(
-    ("failure", "then"),
-    [
-        ("refused", {"refuse": "No."}),
-        ("truncated", {"truncate": 5}),
-        ("unparsable", {"text": "I think it is fine."}),
-        ("transport", {"status": 413}),
-    ],
-)
-def test_what_the_judge_fails_on_is_counted_apart(
-    judged: Callable[..., EvalRun], chat_api: Any, failure: str, then: dict[str, Any]
-) -> None:
-    """The answers stay good, and the metrics say why they have no value."""
-    chat_api.script({"then": then})
-    run = judged(cache=False)
-    assert set(run.outcomes.judge) == {failure}
-    assert run.error_count == 0
-
-
-def test_a_model_that_is_not_there_ends_the_run(judged: Callable[..., EvalRun]) -> None:
-    """One clear error, with what the server said."""
-    with pytest.raises(
-        JudgeError, match="the judge llama4 cannot be used: HTTP 404: The model `llama4` does not exist"
-    ):
-        judged(model="openai:llama4")
 
 
 def test_the_command_line_chooses_provider_and_address(

@@ -19,32 +19,10 @@ from evals.run.saved import estimate_saved, rescore, saved_run, score_answers
 from evals.run.setup import check_config
 from evals.runner import EvaluationRunner, run_evaluation
 from evals.schemas import EvalRun
-from evals.scoring.prices import PriceConfig
 from evals.store.runs import RunStore
 
 JUDGE = {"then": {"python": "judge"}}
 Configure = Callable[..., EvalConfig]
-
-
-@pytest.fixture
-def config(golden_server: str, messages_api: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Configure:
-    """A judged evaluation of four golden questions without a cache; a dollar for a million tokens."""
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-fine")
-    messages_api.script(JUDGE)
-
-    def make(**keys: Any) -> EvalConfig:
-        judge = {"base_url": messages_api.url, "cache": False, **keys.pop("judge", {})}
-        base = {
-            "datasets": ["golden"],
-            "samples_per_dataset": 4,
-            "warmup": 0,
-            "rag_server_url": golden_server,
-            "runs_dir": tmp_path / "runs",
-            "prices": {"claude-sonnet-5-5": PriceConfig(input=1, output=1)},
-        }
-        return EvalConfig(**{**base, **keys}, judge=judge)
-
-    return make
 
 
 def resume(config: EvalConfig, run: EvalRun) -> EvalRun:

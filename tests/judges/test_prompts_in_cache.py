@@ -61,6 +61,7 @@ def kept_beginnings(body: dict[str, Any]) -> Iterator[tuple[str, ...]]:
             yield (body["model"], form, *(block["text"] for block in blocks[:end]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["claude-haiku-5-5", "claude-sonnet-5-5"])
 def test_every_prompt_that_reaches_the_least_prefix_is_read_from_its_second_call(
     judged: Callable[[str], Judged], model: str

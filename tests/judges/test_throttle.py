@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from evals.errors import JudgeError
-from evals.judges.backends.base import BackendError, Call, JudgeReply
-from evals.judges.backends.sdk import OverloadedError, UnreachableError
+from evals.judges.backends.base import BackendError, Call, JudgeReply, OverloadedError, UnreachableError
 from evals.judges.llm_judge import LLMJudge
 from evals.schemas import JudgeVerdict
 from evals.schemas.verdicts import VerdictRequest

@@ -2,11 +2,11 @@
 
 import asyncio
 import socket
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
+from raw_server import answering
 from servers import PATIENCE_S
 
 from evals.judges.backends.anthropic import AnthropicBackend
@@ -23,41 +23,6 @@ MAKE = {
     "anthropic": lambda url, wait: AnthropicBackend("m", base_url=url, api_key="sk-test", timeout_s=wait),
     "openai": lambda url, wait: OpenAIBackend("m", base_url=f"{url}/v1", api_key="sk-test", timeout_s=wait),
 }
-Serve = Callable[[bytes | None], str]
-
-
-@pytest.fixture
-def serve() -> Iterator[Serve]:
-    """A server that reads a request, sends some bytes and hangs up; None says nothing and holds on. Its URL."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    held: list[socket.socket] = []
-    threads: list[threading.Thread] = []
-
-    def answer(said: bytes | None) -> None:
-        with suppress(OSError):  # the listener is closed
-            while True:
-                connection, _ = listener.accept()
-                connection.recv(65536)
-                if said is None:
-                    held.append(connection)
-                    continue
-                connection.sendall(said)
-                connection.shutdown(socket.SHUT_WR)
-                connection.close()
-
-    def start(said: bytes | None) -> str:
-        threads.append(threading.Thread(target=answer, args=[said], daemon=True))
-        threads[-1].start()
-        return f"http://127.0.0.1:{listener.getsockname()[1]}"
-
-    yield start
-    with suppress(OSError):  # some systems wake `accept` so, others by closing
-        listener.shutdown(socket.SHUT_RDWR)
-    listener.close()
-    for connection in held:
-        connection.close()
-    for thread in threads:
-        thread.join(timeout=5)
 
 
 def failure_of(backend: Backend) -> BackendError:
@@ -79,11 +44,18 @@ def failure_of(backend: Backend) -> BackendError:
     ids=["torn", "hung up", "no JSON", "too late", "an error"],
 )
 def test_a_call_without_a_whole_response_may_have_been_paid_for(
-    serve: Serve, vendor: str, said: bytes | None, unanswered: bool
+    vendor: str, said: bytes | None, unanswered: bool
 ) -> None:
     """Torn, cut off before it began, no JSON, too late; an error that came back whole is no such call."""
-    patience_s = 0.3 if said is None else PATIENCE_S
-    assert failure_of(MAKE[vendor](serve(said), patience_s)).unanswered is unanswered
+
+    def say(_number: int) -> Iterator[bytes | None]:
+        if said is None:
+            server.over.wait()
+        yield from (said, None)
+
+    with answering(say) as server:
+        backend = MAKE[vendor](server.url, 0.3 if said is None else PATIENCE_S)
+        assert failure_of(backend).unanswered is unanswered
 
 
 @pytest.mark.parametrize("vendor", MAKE)

@@ -91,11 +91,6 @@ def count_tokens(characters: int) -> int:
     return -(-characters // 3)
 
 
-def count_input(body: dict[str, Any]) -> int:
-    """The tokens of all texts."""
-    return count_tokens(sum(len(block.text) for block in blocks_of(body)))
-
-
 @dataclass(frozen=True)
 class Charge:
     """The input tokens of one request: read from the cache, written to it, and the rest.

@@ -1,37 +1,16 @@
 """What the API refuses: the rules of version 2026-10-21 as far as a judge can break them."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any, Literal, Self
 
 from messages_api.rejection import Rejection
 from messages_api.schema_rules import SchemaError, check_schema
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 VERSION = "2026-10-21"
 MAX_BYTES = 32 * 1024 * 1024
-MAX_TOKENS = 128_000
 DENIED_KEY = "sk-test-denied"
 UNKNOWN_KEY = "sk-test-unknown"
-
-_COUNTED = frozenset(
-    [
-        "messages",
-        "model",
-        "cache_control",
-        "output_config",
-        "speed",
-        "system",
-        "thinking",
-        "tool_choice",
-        "tools",
-        "user_profile_id",
-        "workspace_id",
-    ]
-)
-_CREATED = _COUNTED | frozenset(
-    ["max_tokens", "container", "diagnostics", "inference_geo", "metadata", "service_tier", "stop_sequences", "stream"]
-)
-_SAMPLING = ("temperature", "top_p", "top_k")
-_EFFORTS = (None, "low", "medium", "high", "xhigh", "max")
 _MAX_BREAKPOINTS = 4
 
 
@@ -49,11 +28,85 @@ def check_head(headers: Mapping[str, str]) -> None:
         raise Rejection(401, "invalid bearer token")
     if key == DENIED_KEY:
         raise Rejection(403, "Your API key does not have permission to use the specified resource.")
-    version = headers.get("anthropic-version")
-    if version is None:
-        raise Rejection(400, "anthropic-version: header is required")
-    if version != VERSION:
-        raise Rejection(400, f'anthropic-version: "{version}" is not a version that this imitation knows')
+    if headers.get("anthropic-version") != VERSION:
+        raise Rejection(400, f"anthropic-version: this imitation knows {VERSION} only")
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class _Mark(_Part):
+    type: Literal["ephemeral"]
+    ttl: Literal["5m", "1h"] = "5m"
+
+
+_Words = Annotated[str, Field(pattern=r"\S")]
+
+
+class _Text(_Part):
+    type: Literal["text"]
+    text: _Words
+    cache_control: _Mark | None = None
+    citations: Any = None
+
+
+class _Thought(BaseModel):
+    type: Literal["thinking", "redacted_thinking"]
+
+
+class _Message(_Part):
+    role: Literal["user", "assistant"]
+    content: _Words | Annotated[list[_Text | _Thought], Field(min_length=1)]
+
+
+class _Format(_Part):
+    type: Literal["json_schema"]
+    form: dict[str, Any] = Field(alias="schema")
+
+
+class _OutputConfig(_Part):
+    effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
+    format: _Format | None = None
+
+
+class _Thinking(_Part):
+    type: Literal["adaptive", "between_tools"]
+
+
+class _ToolChoice(BaseModel):
+    type: Literal["auto", "none"]
+
+
+class _Request(_Part):
+    """A request for a message: no sampling parameters, no forced tools, no stream."""
+
+    model: str
+    messages: Annotated[list[_Message], Field(min_length=1)]
+    max_tokens: int = Field(ge=0, le=128_000)
+    system: str | list[_Text] = ""
+    cache_control: _Mark | None = None
+    output_config: _OutputConfig | None = None
+    thinking: _Thinking | None = None
+    tool_choice: _ToolChoice | None = None
+    stream: Literal[False] | None = None
+    tools: Any = None
+    metadata: Any = None
+    service_tier: Any = None
+    stop_sequences: Any = None
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if self.messages[0].role != "user":
+            raise ValueError('first message must use the "user" role')
+        if self.messages[-1].role == "assistant":
+            raise ValueError("This model does not support assistant message prefill.")
+        contents = [self.system, *(message.content for message in self.messages)]
+        texts = [block for content in contents if isinstance(content, list) for block in content]
+        marks = [block for block in (*texts, self) if getattr(block, "cache_control", None) is not None]
+        if len(marks) > _MAX_BREAKPOINTS:
+            raise ValueError(f"A maximum of 4 blocks with cache_control may be provided. Found {len(marks)}.")
+        return self
 
 
 def check_message(request: Any) -> dict[str, Any]:
@@ -62,139 +115,16 @@ def check_message(request: Any) -> dict[str, Any]:
     Raises:
         Rejection: 400, or 404 for an unknown model.
     """
-    body = _check_common(request, _CREATED)
-    limit = body.get("max_tokens")
-    if limit is None:
-        raise Rejection(400, "max_tokens: Field required")
-    if not isinstance(limit, int) or isinstance(limit, bool) or limit < 0:
-        raise Rejection(400, "max_tokens: Input should be a valid integer, greater than or equal to 0")
-    if limit > MAX_TOKENS:
-        raise Rejection(
-            400, f"max_tokens: {limit} > {MAX_TOKENS}, which is the maximum allowed number of output tokens"
-        )
-    if body.get("stream"):
-        raise Rejection(400, "stream: this imitation does not stream")
-    return body
-
-
-def check_count(body: Any) -> dict[str, Any]:
-    """The body of a request to count tokens.
-
-    Raises:
-        Rejection: 400, or 404 for an unknown model.
-    """
-    return _check_common(body, _COUNTED)
-
-
-def _check_common(request: Any, allowed: frozenset[str]) -> dict[str, Any]:
-    if not isinstance(request, dict):
-        raise Rejection(400, "The request body is not a JSON object")
-    body: dict[str, Any] = request
-    for name in _SAMPLING:
-        if name in body:
-            raise Rejection(400, f"{name}: sampling parameters are not supported in API version {VERSION}")
-    for name in sorted(body.keys() - allowed):
-        raise Rejection(400, f"{name}: Extra inputs are not permitted")
-    _check_model(body.get("model"))
-    _check_messages(body.get("messages"))
-    _check_system(body.get("system", ""))
-    _check_breakpoints(body)
-    _check_tool_choice(body.get("tool_choice"))
-    _check_thinking(body.get("thinking"))
-    _check_output_config(body.get("output_config"))
-    return body
-
-
-def _check_model(model: Any) -> None:
-    if model is None:
-        raise Rejection(400, "model: Field required")
-    if not isinstance(model, str):
-        raise Rejection(400, "model: Input should be a valid string")
-    if not model.startswith("claude-"):
-        raise Rejection(404, f"model: {model}")
-
-
-def _check_messages(messages: Any) -> None:
-    if messages is None:
-        raise Rejection(400, "messages: Field required")
-    if not isinstance(messages, list) or not messages:
-        raise Rejection(400, "messages: at least one message is required")
-    for number, message in enumerate(messages):
-        if not isinstance(message, dict) or message.keys() != {"role", "content"}:
-            raise Rejection(400, f"messages.{number}: Input should have role and content, and nothing else")
-        if message["role"] not in {"user", "assistant"}:
-            raise Rejection(400, f"messages.{number}.role: Input should be 'user' or 'assistant'")
-        _check_content(message["content"], f"messages.{number}.content")
-    if messages[0]["role"] != "user":
-        raise Rejection(400, 'messages: first message must use the "user" role')
-    if messages[-1]["role"] == "assistant":
-        raise Rejection(
-            400, "This model does not support assistant message prefill. The conversation must end with a user message."
-        )
-
-
-def _check_content(content: Any, where: str) -> None:
-    if isinstance(content, str):
-        content = [{"type": "text", "text": content}]
-    if not isinstance(content, list) or not content:
-        raise Rejection(400, f"{where}: Input should be a non-empty string or list of blocks")
-    for number, block in enumerate(content):
-        kind = block.get("type") if isinstance(block, dict) else None
-        if kind in {"thinking", "redacted_thinking"} and where != "system":
-            continue
-        if kind != "text" or not block.keys() <= {"type", "text", "cache_control", "citations"}:
-            raise Rejection(400, f"{where}.{number}: this imitation takes text blocks only")
-        if not isinstance(block.get("text"), str) or not block["text"].strip():
-            raise Rejection(400, f"{where}.{number}: text content blocks must contain non-whitespace text")
-
-
-def _check_system(system: Any) -> None:
-    if system != "":
-        _check_content(system, "system")
-
-
-def _check_breakpoints(body: dict[str, Any]) -> None:
-    contents = [body.get("system", ""), *(message["content"] for message in body["messages"])]
-    blocks = [block for content in contents if isinstance(content, list) for block in content]
-    marks = [mark for holder in (*blocks, body) if (mark := holder.get("cache_control")) is not None]
-    for mark in marks:
-        known = isinstance(mark, dict) and mark.keys() <= {"type", "ttl"} and mark.get("type") == "ephemeral"
-        if not known or mark.get("ttl", "5m") not in {"5m", "1h"}:
-            raise Rejection(400, "cache_control: Input should be type 'ephemeral' with ttl '5m' or '1h'")
-    if len(marks) > _MAX_BREAKPOINTS:
-        raise Rejection(400, f"A maximum of 4 blocks with cache_control may be provided. Found {len(marks)}.")
-
-
-def _check_tool_choice(choice: Any) -> None:
-    kind = choice.get("type") if isinstance(choice, dict) else choice
-    if kind in {"any", "tool"}:
-        raise Rejection(400, f"tool_choice: forced tool use ('{kind}') is not supported by this model")
-    if kind not in {None, "auto", "none"}:
-        raise Rejection(400, "tool_choice: Input should be 'auto' or 'none'")
-
-
-def _check_thinking(thinking: Any) -> None:
-    if thinking is None:
-        return
-    if not isinstance(thinking, dict) or "budget_tokens" in thinking or thinking.get("type") == "enabled":
-        raise Rejection(400, "thinking.budget_tokens: not supported by this model; use output_config.effort")
-    if thinking.get("type") not in {"adaptive", "between_tools"}:
-        raise Rejection(400, f"thinking.type: '{thinking.get('type')}' is not supported by this model")
-
-
-def _check_output_config(config: Any) -> None:
-    if config is None:
-        return
-    if not isinstance(config, dict) or not config.keys() <= {"effort", "format"}:
-        raise Rejection(400, "output_config: Input should have effort and format, and nothing else")
-    if config.get("effort") not in _EFFORTS:
-        raise Rejection(400, "output_config.effort: Input should be 'low', 'medium', 'high', 'xhigh' or 'max'")
-    form = config.get("format")
-    if form is None:
-        return
-    if not isinstance(form, dict) or form.keys() != {"type", "schema"} or form["type"] != "json_schema":
-        raise Rejection(400, "output_config.format: Input should be type 'json_schema' with a schema, and nothing else")
     try:
-        check_schema(form["schema"])
+        found = _Request.model_validate(request)
+        if found.output_config is not None and found.output_config.format is not None:
+            check_schema(found.output_config.format.form)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise Rejection(400, f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
     except SchemaError as error:
         raise Rejection(400, str(error)) from None
+    if not found.model.startswith("claude-"):
+        raise Rejection(404, f"model: {found.model}")
+    body: dict[str, Any] = request
+    return body

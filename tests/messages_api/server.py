@@ -37,11 +37,11 @@ if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 from messages_api.batches import MAX_BATCH_BYTES, Batches, BatchMode
-from messages_api.content import PromptCache, count_input
+from messages_api.content import PromptCache
 from messages_api.ledger import Entry, Ledger
 from messages_api.rejection import Rejection
 from messages_api.replies import Responder, compose, scripted_error
-from messages_api.request_rules import MAX_BYTES, check_count, check_head, check_message
+from messages_api.request_rules import MAX_BYTES, check_head, check_message
 from messages_api.responder import respond
 from messages_api.script import DEFAULT, Script, ScriptError
 
@@ -94,7 +94,6 @@ class Imitation:
         """The application."""
         routes = [
             Route("/v1/messages", self._exchange(self._message), methods=["POST"]),
-            Route("/v1/messages/count_tokens", self._exchange(self._count), methods=["POST"]),
             Route("/v1/messages/batches", self._exchange(self._create_batch), methods=["POST"]),
             Route("/v1/messages/batches", self._exchange(self._list_batches), methods=["GET"]),
             Route("/v1/messages/batches/{id}", self._exchange(self._get_batch), methods=["GET"]),
@@ -199,11 +198,6 @@ class Imitation:
         message = compose(then, body, charge, entry.number, RESPONDERS)
         cache.store(charge)
         return JSONResponse(message)
-
-    async def _count(self, request: Request, _: Entry, body: Any) -> Response:
-        body = check_count(body)
-        await _pause(request, self._delay_s)
-        return JSONResponse({"input_tokens": count_input(body)})
 
 
 async def _read(request: Request, largest: int) -> Any:

@@ -85,13 +85,3 @@ def test_a_batch_that_is_none_is_refused(with_sdk: Callable[[Work], Any], wrong:
             await sdk.messages.batches.create(requests=wrong)
 
     with_sdk(work)
-
-
-def test_the_list_begins_with_the_newest_and_has_pages(with_sdk: Callable[[Work], Any]) -> None:
-    """The SDK walks through all of them."""
-
-    async def work(sdk: anthropic.AsyncAnthropic) -> None:
-        made = [(await sdk.messages.batches.create(requests=requests("a"))).id for _ in range(5)]
-        assert [each.id async for each in sdk.messages.batches.list(limit=2)] == made[::-1]
-
-    with_sdk(work)

@@ -84,27 +84,9 @@ def test_verdicts_follow_shared_words(respond: Respond, name: str, items: str, v
     assert [item["verdict"] for item in reply[items]] == verdicts
 
 
-@pytest.mark.parametrize("name", ["answer_correctness", "answer_relevancy", "direct_relevance"])
-def test_a_label_is_the_first_for_all_words_and_the_last_for_none(respond: Respond, name: str) -> None:
-    """The labels stand in their order, best first; of those beside it, `declines` is said of denials alone."""
-    prompt, beside = load_prompt(name), {"cannot_tell", "declines", "evasive"}
-    labels = [label for label in prompt.schema["properties"]["verdict"]["enum"] if label not in beside]
-    wanted = DATA[name].get("expected_answer", ASKED["question"])
-    said = [respond(prompt.schema, {**DATA[name], "answer": answer})["verdict"] for answer in (wanted, "Purple.")]
-    assert said == [labels[0], labels[-1]]
-
-
 def test_a_passage_that_others_make_needless_is_called_that(respond: Respond) -> None:
     """Alone or without: both are told apart."""
     reply = respond(load_prompt("citation_support").schema, DATA["citation_support"])
     first, second = reply["statements"][0]["citations"]
     assert first == {"id": 1, "alone": True, "without": False}
     assert second == {"id": 3, "alone": False, "without": True}
-
-
-def test_claims_are_sentences_without_their_marks(respond: Respond) -> None:
-    """A mark alone is no claim, and the first claim of a reference is the vital one."""
-    said = respond(load_prompt("answer_claims").schema, ANSWERED)["claims"]
-    assert [claim["claim"] for claim in said] == ["The battery lasts 96 hours.", "Tape rots in attics ."]
-    wanted = respond(load_prompt("reference_claims").schema, DATA["reference_claims"])["claims"]
-    assert [claim["importance"] for claim in wanted] == ["vital", "okay"]

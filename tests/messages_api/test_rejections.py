@@ -3,7 +3,6 @@
 from typing import Any
 
 import anthropic
-import httpx2
 import pytest
 
 HELLO = [{"role": "user", "content": "Is it so?"}]
@@ -95,39 +94,3 @@ def test_keys_can_be_refused(key: str, error: type[Exception], kind: str, ask: A
     with pytest.raises(error) as caught:
         ask(client={"api_key": key})
     assert caught.value.type == kind  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize(
-    ("headers", "status"),
-    [
-        ({"anthropic-version": "2026-10-21"}, 401),
-        ({"anthropic-version": "2026-10-21", "authorization": "Basic sk-test"}, 401),
-        ({"anthropic-version": "2026-10-21", "x-api-key": "sk-test"}, 200),
-        ({"x-api-key": "sk-test"}, 400),
-        ({"anthropic-version": "2023-06-01", "authorization": "Bearer sk-test"}, 400),
-    ],
-)
-def test_key_and_version_stand_in_the_head(messages_api: Any, headers: dict[str, str], status: int) -> None:
-    """The key in either header, and only the present version."""
-    body = {"model": "claude-haiku-5-5", "max_tokens": 10, "messages": HELLO}
-    with httpx2.Client(trust_env=False) as http:
-        assert http.post(f"{messages_api.url}/v1/messages", json=body, headers=headers).status_code == status
-
-
-def test_an_older_version_is_refused(ask: Any) -> None:
-    """The way back to sampling parameters is closed."""
-    with pytest.raises(anthropic.BadRequestError, match="anthropic-version"):
-        ask(client={"default_headers": {"anthropic-version": "2023-06-01"}}, temperature=0)
-
-
-def test_an_unknown_model_is_not_found(ask: Any) -> None:
-    """404, as for any other thing that is not there."""
-    with pytest.raises(anthropic.NotFoundError) as caught:
-        ask(model="gpt-9")
-    assert caught.value.type == "not_found_error"
-
-
-def test_a_body_over_32_mb_is_too_large(ask: Any) -> None:
-    """413."""
-    with pytest.raises(anthropic.ContentTooLargeError):
-        ask(messages=[{"role": "user", "content": "x" * (32 * 1024 * 1024)}])

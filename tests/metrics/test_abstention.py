@@ -9,9 +9,6 @@ from evals.schemas import MetricResult
 
 Measure = Callable[..., MetricResult]
 DECLINED, ANSWERED = "I don't know.", "Burst pipes are covered."
-every_metric = pytest.mark.parametrize(
-    "metric", [UnanswerableAccuracy(), FalsePositiveRate(), FalseNegativeRate()], ids=lambda metric: metric.name
-)
 
 
 @pytest.mark.parametrize(
@@ -42,16 +39,6 @@ def test_each_rate_counts_its_own_questions(
     assert measure(FalseNegativeRate(), **record).value == false_negative
 
 
-@every_metric
-def test_a_dataset_that_does_not_say_gives_the_reason(measure: Measure, metric: BaseMetric) -> None:
-    """A question of unknown kind is neither answerable nor unanswerable."""
-    result = measure(metric, is_unanswerable=None)
-    assert (result.missing, result.reason) == (
-        "not_applicable",
-        "the dataset does not say whether the question is answerable",
-    )
-
-
 @pytest.mark.parametrize(
     ("metric", "is_unanswerable", "reason"),
     [
@@ -64,15 +51,6 @@ def test_a_question_of_the_other_kind_gives_the_reason(
 ) -> None:
     """A rate says why a question is not in it."""
     assert measure(metric, is_unanswerable=is_unanswerable).reason == reason
-
-
-@every_metric
-@pytest.mark.parametrize("is_unanswerable", [True, False])
-def test_an_answer_that_was_never_given_is_no_abstention(
-    measure: Measure, metric: BaseMetric, is_unanswerable: bool
-) -> None:
-    """An answer of None means that the server did not say, not that it declined."""
-    assert measure(metric, answer=None, is_unanswerable=is_unanswerable).value is None
 
 
 def test_the_details_say_whether_the_answer_abstains(measure: Measure) -> None:

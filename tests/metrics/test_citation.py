@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from evals.metrics import BaseMetric, CitationPrecision, CitationRecall, Sample, SectionAccuracy
+from evals.metrics import CitationPrecision, CitationRecall, Sample, SectionAccuracy
 from evals.schemas import Citation, GoldPassage, MetricResult, RetrievedChunk
 
 Measure = Callable[..., MetricResult]
@@ -20,9 +20,6 @@ CHUNKS = [
     RetrievedChunk(chunk_id="b", document_id="manual.md", section="Theft"),
     RetrievedChunk(chunk_id="a", document_id="guide.md", section="Water"),
 ]
-every_metric = pytest.mark.parametrize(
-    "metric", [CitationPrecision(), CitationRecall(), SectionAccuracy()], ids=lambda metric: metric.name
-)
 
 
 def _by_index(*indices: int) -> list[Citation]:
@@ -94,24 +91,6 @@ def test_citing_nothing_has_no_precision_and_a_recall_of_0(measure: Measure) -> 
     precision = measure(CitationPrecision(), GOLDS, chunks=CHUNKS, citations=[])
     assert (precision.value, precision.reason) == (None, "the answer cites nothing")
     assert measure(CitationRecall(), GOLDS, chunks=CHUNKS, citations=[]).value == 0
-
-
-@every_metric
-@pytest.mark.parametrize(
-    ("golds", "record", "reason"),
-    [
-        pytest.param(SECTIONED, {"citations": None}, "the server sent no citations", id="no citations"),
-        pytest.param(SECTIONED, {"chunks": None}, "the server sent no chunks", id="no chunks"),
-        pytest.param([], {}, "the question has no gold passages", id="no gold"),
-        pytest.param(SECTIONED, {"answer": "I don't know."}, "the answer abstains", id="an abstention"),
-    ],
-)
-def test_what_is_not_there_gives_no_value(
-    measure: Measure, metric: BaseMetric, golds: list[GoldPassage], record: dict[str, Any], reason: str
-) -> None:
-    """Without gold, chunks or citations, and for an abstention, there is a reason and no value."""
-    result = measure(metric, golds, **({"chunks": CHUNKS, "citations": _by_index(1)} | record))
-    assert (result.value, result.missing, result.reason) == (None, "not_applicable", reason)
 
 
 def test_a_gold_in_two_cited_chunks_counts_once(measure: Measure) -> None:

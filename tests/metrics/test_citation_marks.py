@@ -70,31 +70,6 @@ def test_numbers_count_from_the_servers_base_and_need_chunks_or_citations() -> N
 
 
 @pytest.mark.parametrize(
-    ("name", "expected", "answer", "value"),
-    [
-        ("exact_match", "Paris", "Paris [1]", 1),
-        ("squad_em", "Paris", "Paris [1].", 1),
-        ("squad_f1", "Paris", "Paris [1][2]", 1),
-        ("number_match", "3 days", "It takes twenty days. [3]", 0),
-        ("keyword_coverage", "1 dollar", "It is one dollar [1].", 0.5),
-        ("answer_completeness", "Paris or Rome", "Paris [1] [2] [3]", (1 / 3 + 1 / 2) / 2),
-        ("fuzzy_match", "Paris and Rome", "It is Paris [1] and Rome [2].", 1),
-        ("fuzzy_match", "3", "It takes twenty days. [3]", 0),
-    ],
-)
-def test_marks_are_neither_text_nor_numbers(name: str, expected: str, answer: str, value: float) -> None:
-    """The metrics that lay the answer beside the expected one look at it without its marks."""
-    assert parse_metric(name).score(_case(answer, expected_answer=expected)).value == pytest.approx(value)
-
-
-def test_without_chunks_and_citations_the_official_numbers_of_squad_hold() -> None:
-    """Its script knows no marks: the 1 is a token of the answer."""
-    case = _case("Paris [1]", chunks=None, expected_answer="Paris")
-    assert parse_metric("squad_em").score(case).value == 0
-    assert parse_metric("squad_f1").score(case).value == pytest.approx(2 / 3)
-
-
-@pytest.mark.parametrize(
     ("name", "check"),
     [
         ("fact_score", FactsCheck(kind="facts", facts=[Fact(name="three", numbers=["3"], any=["3"])])),

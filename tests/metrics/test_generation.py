@@ -35,10 +35,6 @@ def label(request: str, verdict: str, **fields: Any) -> JudgeVerdict:
     return JudgeVerdict(request=request, reply={"verdict": verdict, "justification": "", "quote": ""}, **fields)
 
 
-def failed(request: str, failure: Any) -> JudgeVerdict:
-    return JudgeVerdict(request=request, failure=failure, message="why")
-
-
 @pytest.mark.parametrize(
     ("verdicts", "value"),
     [
@@ -68,27 +64,6 @@ def test_correctness_is_read_off_its_label(verdict: str, value: float) -> None:
     assert measure(AnswerCorrectness(), [label("answer_correctness", verdict)]).value == value
     undecided = measure(AnswerCorrectness(), [label("answer_correctness", "cannot_tell")])
     assert (undecided.value, undecided.missing) == (None, "judge")
-
-
-def test_repeats_give_the_median() -> None:
-    """One stray verdict of three does not count."""
-    verdicts = [label("answer_relevancy", v, repeat=n) for n, v in enumerate(("relevant", "irrelevant", "relevant"))]
-    assert measure(AnswerRelevancy(), verdicts).value == 1.0
-
-
-@pytest.mark.parametrize("failure", ["refused", "truncated", "unparsable", "transport"])
-@pytest.mark.parametrize("metric", [Faithfulness, AnswerCorrectness, AnswerRelevancy])
-def test_a_failed_verdict_is_missing_and_never_a_value(metric: Any, failure: str) -> None:
-    """Each failure is named; a repeat that succeeded counts in its place."""
-    result = measure(metric(), [failed(metric.name, failure)])
-    assert (result.value, result.missing) == (None, "judge")
-    assert failure in (result.reason or "")
-
-
-def test_a_repeat_that_succeeded_counts() -> None:
-    """One verdict is enough."""
-    verdicts = [failed("answer_relevancy", "refused"), label("answer_relevancy", "relevant", repeat=1)]
-    assert measure(AnswerRelevancy(), verdicts).value == 1.0
 
 
 @pytest.mark.parametrize(
@@ -123,19 +98,6 @@ def test_what_is_needed_is_what_is_asked_for() -> None:
     assert set(AnswerRelevancy().requests(case)[0].data) == {"question", "answer"}
     assert AnswerCorrectness().requests(Sample(question(expected_answer=None), response(), judged=True)) == []
     assert Faithfulness().requests(Sample(question(), response(chunks=None), judged=True)) == []
-
-
-def test_a_suspected_injection_is_in_the_details() -> None:
-    """The value stays, the flag is shown."""
-    verdict = label("answer_relevancy", "relevant", injection_suspected=True)
-    result = measure(AnswerRelevancy(), [verdict])
-    assert (result.value, result.details["injection_suspected"]) == (1.0, True)
-
-
-def test_without_a_judge_the_reason_says_so() -> None:
-    """`--no-judge` is no failure of the judge."""
-    result = measure(AnswerRelevancy(), [], judged=False)
-    assert (result.missing, result.reason) == ("not_applicable", "no judge was used")
 
 
 def test_a_metric_with_a_judge_asks_it_by_itself() -> None:

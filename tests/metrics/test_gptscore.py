@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from evals.metrics import Sample
 from evals.metrics.qa import FactualMatch, FuzzyMatch, GPTScore
-from evals.schemas import ResponseError
 from evals.schemas.verdicts import JudgeFailure
 
 MakeCase = Callable[..., Sample]
@@ -138,9 +137,3 @@ def test_abstentions_are_settled_alike_by_letters_and_by_meaning(
         result = metric.score(case)
         assert (result.value, result.missing) == (value, None if value == 0 else "not_applicable"), metric.name
         assert "needs_verification" not in result.details
-
-
-def test_a_failure_of_transport_is_no_mismatch(judged_case: MakeCase) -> None:
-    """What was not answered is counted as such."""
-    case = judged_case(MET, answer=None, error=ResponseError(kind="timeout", message="too late"))
-    assert [metric.score(case).missing for metric in (GPTScore(), FactualMatch())] == ["transport", "transport"]

@@ -2,25 +2,22 @@
 
 from collections.abc import Callable
 from itertools import product
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from whole_runs import score_records
 
 from evals.metrics import Sample
 from evals.metrics.abstention import DontKnowAnswersCount
-from evals.metrics.judged import new_requests
 from evals.metrics.ragas import (
     CorrectAnswersCount,
     FactualAccuracyPercentage,
     WrongAnswersCount,
     letter_grade,
 )
-from evals.schemas import EvalRecord, ResponseError
-from evals.schemas.verdicts import JudgeFailure
+from evals.schemas import EvalRecord
 from evals.scoring.scorecard import make_scorecard
 from evals.scoring.settings import ScoreSettings, ScoringContext
-from evals.text.refusals.detector import is_abstention
 
 MakeCase = Callable[..., Sample]
 ABSTENTION = "I don't know."
@@ -74,15 +71,6 @@ def test_accuracy_needs_every_criterion(judged_case: MakeCase, place: int) -> No
     assert result.details["criteria"][CRITERIA[place]] == "cannot_tell"
 
 
-def test_repeats_of_the_grades_give_the_median(judged_case: MakeCase) -> None:
-    """Between two they give the middle, and a failed one is left out."""
-    replies = [graded(*[verdict] * 3)["factual_accuracy"] for verdict in ("excellent", "bad", "good")]
-    assert FactualAccuracyPercentage().score(judged_case({"factual_accuracy": replies})).value == 75.0
-    assert FactualAccuracyPercentage().score(judged_case({"factual_accuracy": replies[:2]})).value == 50.0
-    some = ["truncated", replies[2]]
-    assert FactualAccuracyPercentage().score(judged_case({"factual_accuracy": some})).value == 75.0
-
-
 @pytest.mark.parametrize(
     ("asked", "answer", "value"),
     [
@@ -106,16 +94,6 @@ def test_accuracy_that_abstention_settles_is_not_asked_for(
     assert result.missing == (None if value == 0 else "not_applicable")
 
 
-@pytest.mark.parametrize("failure", get_args(JudgeFailure))
-@pytest.mark.parametrize("metric", [FactualAccuracyPercentage, CorrectAnswersCount, WrongAnswersCount])
-def test_a_failure_of_the_judge_is_neither_correct_nor_wrong(judged_case: MakeCase, metric: Any, failure: str) -> None:
-    """It is counted apart."""
-    (inquiry,) = metric.inquiries
-    result = metric().score(judged_case({inquiry.name: failure}))
-    assert (result.value, result.missing) == (None, "judge")
-    assert failure in (result.reason or "")
-
-
 @pytest.mark.parametrize(
     ("verdict", "expected"), [("correct", (1, 0, 0)), ("wrong", (0, 1, 0)), ("cannot_tell", (None, None, 0))]
 )
@@ -128,68 +106,6 @@ def test_an_answer_is_of_one_class(
     assert {request.name for metric in COUNTS for request in metric.requests(case)} == {"answer_correctness"}
 
 
-PHRASES = [
-    "i don't know",
-    "i do not know",
-    "unknown",
-    "not sure",
-    "cannot determine",
-    "no information",
-    "insufficient data",
-    "unable to answer",
-    "cannot answer",
-    "don't have enough information",
-    "not available",
-    "no data",
-]
-"""Every uncertainty phrase of the definition."""
-SHORT = ["n/a", "none", "null", "unknown", "N/A", "None.", "NULL", "Unknown!", "", "  ", "-"]
-IN_SENTENCES = [
-    "I don't know who married her.",
-    "I'm not sure about that.",
-    "I cannot determine this from the context.",
-    "There is no information about it in the documents.",
-    "There is insufficient data to say.",
-    "I am unable to answer this question.",
-    "I cannot answer that.",
-    "I don't have enough information to answer.",
-    "That is not available in the provided context.",
-    "No data available.",
-    "None of the documents mention it.",
-]
-
-
-@pytest.mark.parametrize("answer", [*PHRASES, *map(str.capitalize, PHRASES), *SHORT, *IN_SENTENCES])
-def test_an_answer_that_admits_not_to_know_is_counted_as_that(judged_case: MakeCase, answer: str) -> None:
-    """Its phrases as whole answers, its short non-answers, and sentences, of which the judge says the same."""
-    case = judged_case({"abstention": {"verdict": "declines"}}, answer=answer)
-    assert is_abstention(answer)
-    assert counts(case) == (0, 0, 1)
-    assert new_requests([CorrectAnswersCount()], case, {("abstention", None)}) == []
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "The cause is unknown to science.",
-        "The parcel was sent by an unknown person.",
-        "Annona",
-        "Nonesuch Palace",
-        "Null Island.",
-        "The function returns null.",
-        "None of the rooms has a sink.",
-        "None of the above exclusions applies to burst pipes.",
-        "Route 66 is not available in winter.",
-        "It is not available in blue.",
-        "He was not sure whether to go.",
-        "Cornish heath",
-    ],
-)
-def test_a_phrase_inside_an_answer_is_no_admission(judged_case: MakeCase, answer: str) -> None:
-    """Bare substrings would call these unknown; words and their position do not."""
-    assert counts(judged_case(classified("correct"), answer=answer)) == (1, 0, 0)
-
-
 def test_an_answer_to_an_unanswerable_question_is_wrong_without_the_judge(judged_case: MakeCase) -> None:
     """Nothing is there that it could agree with; not to know is right, and is counted as not to know."""
     asked = {"is_unanswerable": True, "expected_answer": None}
@@ -197,14 +113,6 @@ def test_an_answer_to_an_unanswerable_question_is_wrong_without_the_judge(judged
     assert counts(answered) == (0, 1, 0)
     assert WrongAnswersCount().requests(answered) == []
     assert counts(judged_case({}, asked=asked, answer=ABSTENTION)) == (0, 0, 1)
-
-
-def test_what_the_server_did_not_say_is_in_no_class(judged_case: MakeCase) -> None:
-    """No answer field and no answer at all are not the same as not to know."""
-    assert counts(judged_case({}, answer=None)) == (None, None, None)
-    error = ResponseError(kind="timeout", message="too late")
-    assert counts(judged_case({}, answer=None, error=error)) == (None, None, None)
-    assert counts(judged_case({}, asked={"expected_answer": None})) == (None, None, 0)
 
 
 SAID = [*["correct"] * 17, *["wrong"] * 6, "don't know"]

@@ -191,18 +191,6 @@ def test_a_failed_first_stage_is_the_reason_for_all_that_builds_on_it(failure: s
     assert judge.names == ["first"]
 
 
-def test_a_failed_last_stage_is_missing_too() -> None:
-    """What was found before is of no use alone."""
-    result = Staged(judge=Judge(third="refused")).compute(QUESTION, RESPONSE)
-    assert (result.value, result.missing, result.reason) == (None, "judge", "judge refused: why")
-
-
-def test_a_stage_that_was_never_asked_is_no_value(judged_case: MakeCase) -> None:
-    """For example where the budget was spent after the first one."""
-    result = Sum().score(judged_case({"first": {"value": 1.0}}))
-    assert (result.value, result.missing, result.reason) == (None, "judge", "the judge was not asked")
-
-
 @pytest.mark.parametrize(
     ("metric", "said", "value"),
     [
@@ -257,12 +245,6 @@ def test_only_repeats_that_are_whole_count(judged_case: MakeCase) -> None:
     assert Pair().score(case).value == 1.0
     torn = Pair().score(judged_case({"alone": values(0.1, "refused"), "other": values("refused", 0.1)}))
     assert (torn.value, torn.missing, torn.reason) == (None, "judge", "no repeat of the judge's verdicts is whole")
-
-
-def test_a_judge_that_never_could_tell_gives_no_value(judged_case: MakeCase) -> None:
-    """However often it was asked."""
-    result = Single().score(judged_case({"alone": values(None, None)}))
-    assert (result.value, result.missing, result.reason) == (None, "judge", "the judge could not tell")
 
 
 @pytest.mark.parametrize("stage", ["first", "second"])
@@ -371,13 +353,6 @@ def test_known_replies_are_built_on_in_a_run_and_failed_ones_asked_again(gathere
     judge = Judge()
     gathered(judge, [Staged()], known)
     assert [(one.name, one.data) for one in judge.asked] == [("second", {"first": 5.0}), ("third", {"second": 1.0})]
-
-
-def test_a_run_asks_nothing_that_builds_on_a_failure(gathered: Callable[..., Any]) -> None:
-    """One failure is not paid for three times."""
-    judge = Judge(second="refused")
-    gathered(judge, [Staged()])
-    assert judge.names == ["first", "second"]
 
 
 def test_the_claims_suite_asks_for_claims_before_it_asks_about_them(gathered: Callable[..., Any]) -> None:

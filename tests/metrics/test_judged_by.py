@@ -12,7 +12,7 @@ from evals.metrics.claims import ContextUtilization
 from evals.metrics.generation import AnswerCorrectness, Faithfulness
 from evals.metrics.performance import LatencyP50
 from evals.metrics.qa import FactualMatch
-from evals.metrics.ragas import ContextPrecision, RagasContextPrecisionOrdered, RagasFaithfulness
+from evals.metrics.ragas import RagasFaithfulness
 from evals.schemas import EvalQuestion, EvalResponse, RetrievedChunk
 
 MakeCase = Callable[..., Sample]
@@ -137,12 +137,3 @@ def test_a_fact_found_by_letters_needs_no_verdict(judged_case: MakeCase) -> None
     assert (found.value, found.judged_by) == (1.0, [])
     missed = FactualMatch().score(judged_case({"gptscore": "refused"}, answer="Four days and nights in all it lasts."))
     assert (missed.value, missed.missing, missed.judged_by) == (None, "judge", ["gptscore"])
-
-
-@pytest.mark.parametrize("metric", [ContextPrecision(), RagasContextPrecisionOrdered()])
-def test_no_chunk_can_help_with_an_unanswerable_question(judged_case: MakeCase, metric: BaseMetric) -> None:
-    """As of context_recall; nobody is asked."""
-    case = judged_case({}, asked={"is_unanswerable": True, "expected_answer": None}, chunks=CHUNKS)
-    result = metric.score(case)
-    assert (result.reason, result.missing) == ("the question is unanswerable", "not_applicable")
-    assert metric.requests(case) == []

@@ -16,6 +16,7 @@ from evals.text.matching import MatchSettings, match
 from evals.text.quantities import distinct, missing
 from evals.text.refusals.detector import is_abstention
 
+pytestmark = pytest.mark.slow
 SECONDS = 2.0
 """What is done in one go over 100,000 characters takes a tenth of it; squared it takes ten times as much and more."""
 SHORT, LONG = 10_000, 40_000

@@ -78,37 +78,6 @@ def test_an_abstention_on_an_answerable_question_conveys_nothing(case_of: MakeCa
     assert {one.name for name in ALL for one in parse_metric(name).requests(case)} == {"reference_claims"}
 
 
-@pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize(
-    ("asked", "reason"),
-    [
-        ({"is_unanswerable": True}, "the question is unanswerable"),
-        ({"is_unanswerable": True, "expected_answer": None}, "the question is unanswerable"),
-        ({"expected_answer": None}, "the question has no expected answer"),
-    ],
-)
-def test_without_an_answer_to_expect_there_are_no_nuggets(
-    case_of: MakeCase, name: str, asked: dict[str, Any], reason: str
-) -> None:
-    """Nothing is asked for it."""
-    case = case_of(("conveyed", "vital"), asked=asked)
-    result = score(name, case)
-    assert (result.value, result.missing, result.reason) == (None, "not_applicable", reason)
-    assert parse_metric(name).requests(case) == []
-
-
-@pytest.mark.parametrize("answer", ["96 hours.", "I don't know."])
-def test_an_expected_answer_without_facts_has_no_nuggets(case_of: MakeCase, answer: str) -> None:
-    """There is nothing to convey."""
-    result = score("nugget_all", case_of(answer=answer, asked={"expected_answer": "As you like it!"}))
-    assert (result.value, result.reason) == (None, "the expected answer states no facts")
-
-
-def test_nuggets_need_no_chunks(case_of: MakeCase) -> None:
-    """They are about the answer alone."""
-    assert values(case_of(("conveyed", "vital"), chunks=None)) == [1, 1, 1, 1]
-
-
 def autonuggetizer(nuggets: Sequence[tuple[str, str]], *, strict: bool, vital: bool) -> float | None:
     """As the AutoNuggetizer scores an answer: support 1, partial support 0.5 or strictly 0, no support 0."""
     worth = {"conveyed": 1.0, "partly": 0.0 if strict else 0.5, "missing": 0.0}
@@ -117,9 +86,6 @@ def autonuggetizer(nuggets: Sequence[tuple[str, str]], *, strict: bool, vital: b
 
 
 assignments = st.tuples(st.sampled_from(["conveyed", "partly", "missing"]), st.sampled_from(["vital", "okay"]))
-unsure = st.tuples(
-    st.sampled_from(["conveyed", "partly", "missing", "cannot_tell"]), st.sampled_from(["vital", "okay"])
-)
 example_count = settings(derandomize=True, deadline=None, max_examples=100)
 
 
@@ -131,13 +97,3 @@ def test_the_values_are_autonuggetizers(case_of: MakeCase, nuggets: list[tuple[s
         autonuggetizer(nuggets, strict=strict, vital=vital) for vital in (False, True) for strict in (False, True)
     ]
     assert values(case_of(*nuggets)) == pytest.approx(wanted)
-
-
-@example_count
-@given(nuggets=st.lists(unsure, max_size=8))
-def test_a_strict_value_is_never_above_the_other(case_of: MakeCase, nuggets: list[tuple[str, str]]) -> None:
-    """Both lie between 0 and 1, or neither has a value."""
-    found = values(case_of(*nuggets))
-    for whole, strict in (found[:2], found[2:]):
-        assert (whole is None) is (strict is None)
-        assert whole is None or 0 <= strict <= whole <= 1

@@ -1,7 +1,7 @@
 """The RAGAS metrics of claims and contexts: arithmetic over scripted verdicts, edges, and what the judge fails on."""
 
 from collections.abc import Callable
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -18,7 +18,6 @@ from evals.metrics.ragas import (
     RagasFaithfulness,
 )
 from evals.schemas import RetrievedChunk
-from evals.schemas.verdicts import JudgeFailure
 
 MakeCase = Callable[..., Sample]
 ABSTENTION = "I don't know."
@@ -85,32 +84,6 @@ def test_a_judge_that_cannot_tell_anything_gives_no_value(
 
 
 @every_metric
-@pytest.mark.parametrize("failure", get_args(JudgeFailure))
-def test_a_failure_of_the_judge_is_no_value_wherever_in_the_chain_it_happens(
-    judged_case: MakeCase, metric: type[JudgedMetric], inquiry: str, failure: str
-) -> None:
-    """Claims that could not be found leave a question out just as claims that could not be checked."""
-    whole = said(inquiry, "s" if "claims" in inquiry else "r")
-    for broken in whole:
-        result = metric().score(judged_case(whole | {broken: failure}))
-        assert (result.value, result.missing) == (None, "judge")
-        assert failure in (result.reason or "")
-
-
-@every_metric
-def test_repeats_give_the_median_and_one_that_failed_is_left_out(
-    judged_case: MakeCase, metric: type[JudgedMetric], inquiry: str
-) -> None:
-    """One stray verdict of three does not count; each repeat finds claims of its own."""
-    yes, no = ("r", "i") if inquiry == "context_relevance" else ("s", "u")
-    replies = [said(inquiry, verdict * 2) for verdict in (yes, no, yes)]
-    repeats = [reply[inquiry] for reply in replies]
-    before = {name: [reply] * 3 for name, reply in replies[0].items() if name != inquiry}
-    assert metric().score(judged_case(before | {inquiry: repeats})).value == metric.high
-    assert metric().score(judged_case(before | {inquiry: ["refused", *repeats[1:2]]})).value == 0.0
-
-
-@every_metric
 def test_nothing_retrieved_is_worth_0_and_the_details_say_so(
     judged_case: MakeCase, metric: type[JudgedMetric], inquiry: str
 ) -> None:
@@ -139,13 +112,6 @@ def test_an_answer_that_states_nothing_is_wholly_faithful(judged_case: MakeCase,
         assert RagasFaithfulness().requests(case) == []
         result = RagasFaithfulness().score(case)
         assert (result.value, result.details) == (100.0, {"edge": "no claims"})
-
-
-def test_an_answer_in_which_the_judge_finds_no_claims_is_wholly_faithful(judged_case: MakeCase) -> None:
-    """Small talk is asked about once, and not checked."""
-    case = judged_case({"answer_claims": {"claims": []}})
-    assert "answer_in_contexts" not in {request.name for request in RagasFaithfulness().requests(case)}
-    assert RagasFaithfulness().score(case).details == {"edge": "no claims"}
 
 
 @pytest.mark.parametrize(("metric", "whole"), [(ContextRecall, 1.0), (RagasContextRecall, 100.0)])
@@ -269,13 +235,3 @@ def test_the_answer_suite_says_the_same_on_a_scale_of_one(judged_case: MakeCase,
         assert small.inquiries == large.inquiries
         assert (one.missing, one.reason) == (hundred.missing, hundred.reason)
         assert one.value == (None if hundred.value is None else pytest.approx(hundred.value / 100))
-
-
-def test_a_suspected_injection_is_in_the_details(judged_case: MakeCase) -> None:
-    """Whether in what the value rests on or in what came before it; the value stays."""
-    case = judged_case(said("answer_in_contexts", "su"))
-    case.verdicts = [verdict.model_copy(update={"injection_suspected": True}) for verdict in case.verdicts[:1]] + list(
-        case.verdicts[1:]
-    )
-    result = RagasFaithfulness().score(case)
-    assert (result.value, result.details["injection_suspected"]) == (50.0, True)

@@ -1,5 +1,6 @@
 """No metric ever leaves the range that it declares: intervals rely on it."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -62,6 +63,7 @@ class Opposed:
 METRICS = select(["all"], [])
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, max_examples=80)
 @given(question=questions, response=responses)
 def test_every_value_lies_in_the_range_of_its_metric(question: EvalQuestion, response: EvalResponse) -> None:

@@ -43,40 +43,6 @@ rules = st.sampled_from(get_args(Rule))
 example_count = settings(derandomize=True, deadline=None, max_examples=150)
 
 
-def _says_something(some: list[RetrievedChunk]) -> bool:
-    """Whether a chunk can be recognised at all: where none can, no metric of retrieval has a value."""
-    return any(chunk.text or chunk.chunk_id or chunk.document_id or chunk.document_name for chunk in some)
-
-
-def _values(case: Sample) -> dict[str, float]:
-    metrics = [MRR(), *(family(k) for family in FAMILIES for k in KS)]
-    return {metric.name: metric.score(case).value for metric in metrics}
-
-
-@example_count
-@given(wanted=gold_lists, found=repeated, rule=rules)
-def test_no_metric_leaves_the_range_from_0_to_1(
-    make_case: MakeCase, wanted: list[GoldPassage], found: list[RetrievedChunk], rule: str
-) -> None:
-    """However chunks and golds match, every ranking metric has a value between 0 and 1."""
-    for name, value in _values(make_case(wanted, chunks=found, rule=rule)).items():
-        assert value is not None, name
-        assert 0 <= value <= 1, name
-
-
-@example_count
-@given(wanted=gold_lists, found=repeated, rule=rules)
-def test_recall_never_falls_as_k_grows(
-    make_case: MakeCase, wanted: list[GoldPassage], found: list[RetrievedChunk], rule: str
-) -> None:
-    """A longer cut finds at least as many golds."""
-    assume(not found or _says_something(found))
-    values = _values(make_case(wanted, chunks=found, rule=rule))
-    recalls = [values[f"recall_at_{k}"] for k in KS]
-    assume(None not in recalls)  # no chunk says of itself what a gold does
-    assert recalls == sorted(recalls)
-
-
 @example_count
 @given(wanted=gold_lists, found=repeated, more=chunks, rule=rules)
 def test_a_chunk_at_the_end_changes_no_metric_with_a_smaller_k(
@@ -88,18 +54,6 @@ def test_a_chunk_at_the_end_changes_no_metric_with_a_smaller_k(
     after = make_case(wanted, chunks=[*found, more], rule=rule)
     for metric in (family(k) for family in FAMILIES for k in range(1, len(found) + 1)):
         assert metric.score(before).value == metric.score(after).value, metric.name
-
-
-@example_count
-@given(wanted=gold_lists, found=repeated, more=chunks, rule=rules)
-def test_a_chunk_at_the_end_never_lowers_the_reciprocal_rank(
-    make_case: MakeCase, wanted: list[GoldPassage], found: list[RetrievedChunk], more: RetrievedChunk, rule: str
-) -> None:
-    """Retrieving more cannot push the first relevant chunk down."""
-    assume(_says_something([*found, more]))
-    before, after = (make_case(wanted, chunks=some, rule=rule) for some in (found, [*found, more]))
-    assume(None not in (MRR().score(before).value, MRR().score(after).value))
-    assert MRR().score(after).value >= MRR().score(before).value
 
 
 @example_count

@@ -76,11 +76,6 @@ def test_every_metric_of_the_package_is_registered_exactly_once() -> None:
     assert len(METRICS) == len(set(METRICS))
 
 
-def test_no_two_metrics_share_a_name() -> None:
-    """A name stands for one metric."""
-    assert len(default_names()) == len(set(default_names()))
-
-
 @pytest.mark.parametrize("name", [*CORE, "recall_at_7", "precision_at_20", "ndcg_at_1", "recall_at_1000"])
 def test_a_name_gives_the_metric_of_that_name(name: str) -> None:
     """Reading a name and writing it again is the same name, with any cut-off."""
@@ -118,28 +113,6 @@ def test_a_name_that_does_not_exist_says_the_nearest_that_does(name: str, neares
         parse_metric(name)
     assert repr(name) in error.value.message
     assert f"did you mean {nearest!r}?" in (error.value.hint or "")
-
-
-def test_a_name_near_to_some_of_many_lists_only_the_nearest() -> None:
-    """Seventy names on the screen would hide the one that was meant."""
-    with pytest.raises(UnknownNameError) as error:
-        parse_metric("recal_at_5")
-    assert "nearest of " in (error.value.hint or "")
-    assert "recall_at_1" in (error.value.hint or "")
-    assert "latency_p95" not in (error.value.hint or "")
-
-
-def test_an_empty_name_lists_all_names() -> None:
-    """Where nothing is near, the hint says what there is."""
-    with pytest.raises(UnknownNameError) as error:
-        parse_metric("")
-    assert (error.value.hint or "").startswith("known: ")
-    assert all(name in (error.value.hint or "") for name in [*CORE, "recall_at_K"])
-
-
-def test_the_core_suite_is_what_was_asked_for() -> None:
-    """The default suite has its metrics in their order."""
-    assert [metric.name for metric in select(["core"], [])] == CORE
 
 
 def test_the_suite_all_holds_every_metric() -> None:

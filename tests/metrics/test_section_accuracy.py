@@ -85,13 +85,6 @@ def test_a_question_whose_gold_names_no_section_is_not_lost_to_a_failure(measure
     assert measure(SectionAccuracy(), [GOLD], error=error).missing == "transport"
 
 
-def test_the_right_section_of_a_chunk_that_was_not_retrieved_is_wrong(measure: Measure) -> None:
-    """A citation that points to nothing is wrong whatever it says of itself."""
-    citations = [Citation(index=7, section="Water damage")]
-    result = measure(SectionAccuracy(), [GOLD], chunks=[_chunk("guide.md", "Fire")], citations=citations)
-    assert (result.value, result.details["invalid"]) == (0, 1)
-
-
 @pytest.mark.parametrize(
     ("gold", "chunk", "citations", "reason"),
     [

@@ -1,4 +1,4 @@
-"""Four kinds of server over one corpus: each has the contract, in small, of servers that there are."""
+"""Two kinds of server that no profile is for, over one corpus."""
 
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -6,23 +6,6 @@ from typing import Any
 
 from other_servers.corpus import ANSWERS, Asked, Chunk
 from other_servers.loopback import Refusal, Request, Routes
-
-_SCORES = (0.91, 0.74, 0.52)
-API_KEY = "ragflow-Q0zWlkNGQ5"
-CHAT = "b7a29412"
-
-
-def txtai() -> Routes:
-    """The API of a txtai index with content: it only retrieves. `/count` is what it has for a health check."""
-
-    def search(request: Request) -> list[dict[str, Any]]:
-        asked, limit = _asked(request.query, "query"), int(request.query.get("limit", "10"))
-        return [
-            {"id": f"{chunk.document}#{chunk.number}", "text": chunk.text, "score": score}
-            for chunk, score in zip(asked.ranking[:limit], _SCORES, strict=False)
-        ]
-
-    return {("GET", "/search"): search, ("GET", "/count"): lambda _: len(ANSWERS)}
 
 
 def contexts() -> Routes:
@@ -37,30 +20,6 @@ def contexts() -> Routes:
         }
 
     return {("POST", "/ask"): ask}
-
-
-def ragflow() -> Routes:
-    """A chat of RAGFlow: markers such as [ID:0] count from 0, and an error is a 200 whose code is not 0."""
-
-    def completions(request: Request) -> dict[str, Any]:
-        if request.headers.get("Authorization") != f"Bearer {API_KEY}":
-            return {"code": 109, "message": "Authentication error: API key is invalid!"}
-        if request.body.get("chat_id") != CHAT or request.body.get("stream") is not False:
-            return {"code": 102, "message": "You don't own the chat"}
-        asked = _asked(request.body, "question")
-        chunks = [
-            {
-                "id": f"{chunk.document}-{chunk.number}",
-                "content": chunk.text,
-                "document_name": chunk.document,
-                "similarity": score,
-            }
-            for chunk, score in zip(asked.ranking, _SCORES, strict=True)
-        ]
-        answer = asked.answer + "".join(f" [ID:{rank - 1}]" for rank in asked.cited)
-        return {"code": 0, "data": {"answer": answer, "reference": {"chunks": chunks, "total": len(chunks)}}}
-
-    return {("POST", "/api/v1/chat/completions"): completions}
 
 
 def on_your_data() -> Routes:

@@ -47,18 +47,6 @@ def test_a_chunk_never_crosses_a_heading() -> None:
     assert found == [("before", None), ("one", "A"), ("two\n\nthree", "B"), ("four", "C")]
 
 
-def test_a_hash_in_a_code_fence_is_not_a_heading() -> None:
-    """Comments in code stay text of their section."""
-    text = "# A\n\n```sh\n# comment\n```\n\nend\n"
-    assert [p.section for p in split(text, "x.md", 180)] == ["A"]
-
-
-def test_short_paragraphs_share_a_chunk_up_to_the_limit() -> None:
-    """Paragraphs are packed as long as they fit."""
-    text = "\n\n".join(["one two three"] * 5)
-    assert [text[p.start : p.end].count("one") for p in split(text, "x.txt", 7)] == [2, 2, 1]
-
-
 def test_a_long_table_is_split_between_rows() -> None:
     """No row of a table is cut in two."""
     rows = [f"| name {i} | value {i} |" for i in range(30)]

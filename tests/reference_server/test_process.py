@@ -1,7 +1,5 @@
 """The server as a process: starting, announcing, ending."""
 
-import errno
-import os
 import signal
 import socket
 from collections.abc import Callable
@@ -11,8 +9,6 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 from servers import PATIENCE_S, ServerProcess, wait_until
-
-from evals.reference_server.__main__ import main
 
 Spawn = Callable[..., ServerProcess]
 QUERY = b"POST /query HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 13\r\n\r\n"
@@ -50,13 +46,6 @@ def test_signals_end_the_process_cleanly(number: signal.Signals, spawn: Spawn, t
     assert server.end() == (0, "", "")
 
 
-def test_the_token_can_come_from_the_environment(spawn: Spawn) -> None:
-    """REFERENCE_SERVER_TOKEN guards the server like --auth-token."""
-    url = spawn("--corpus", "none", REFERENCE_SERVER_TOKEN="abc").url
-    assert get(f"{url}/config").status_code == 401
-    assert get(f"{url}/config", Authorization="Bearer abc").status_code == 200
-
-
 def test_a_port_in_use_is_one_line_and_exit_code_2(spawn: Spawn) -> None:
     """No traceback and no greeting when another process has the port: why, and the way out."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -64,21 +53,6 @@ def test_a_port_in_use_is_one_line_and_exit_code_2(spawn: Spawn) -> None:
         code, out, err = spawn("--port", str(port), "--corpus", "none", "--greet").end()
     assert (code, out) == (2, "")
     assert err.startswith(f"Cannot listen on 127.0.0.1:{port}: Address already in use; name another --port")
-    assert err.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    ("address", "reason"),
-    [
-        (("--port", "99999"), "bind(): port must be 0-65535"),
-        (("--port", "0", "--host", "192.0.2.1"), "Cannot assign requested address"),
-    ],
-)
-def test_an_address_that_cannot_be_had_says_why(address: tuple[str, ...], reason: str, spawn: Spawn) -> None:
-    """The reason stands once, without the address that the system adds to it."""
-    code, out, err = spawn(*address, "--corpus", "none").end()
-    assert (code, out) == (2, "")
-    assert f": {reason}; name another" in err
     assert err.count("\n") == 1
 
 
@@ -93,29 +67,8 @@ def test_the_greeting_names_the_port_that_was_taken(host: str, shown: str, spawn
     assert get(f"{server.url}/health").status_code == 200
 
 
-def test_a_corpus_that_cannot_be_read_is_no_matter_of_the_address(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The one line names the file."""
-
-    def refuse(path: Path) -> bytes:
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
-
-    (tmp_path / "a.md").write_text("text")
-    monkeypatch.setattr(Path, "read_bytes", refuse)
-    assert main(["--port", "0", "--corpus", str(tmp_path)]) == 2
-    assert capsys.readouterr().err == f"The corpus cannot be read: {tmp_path / 'a.md'}: Permission denied.\n"
-
-
 def test_a_missing_corpus_is_one_line_and_exit_code_2(spawn: Spawn, tmp_path: Path) -> None:
     """The line names the folder."""
     code, out, err = spawn("--corpus", str(tmp_path / "nowhere")).end()
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "nowhere" in err
-
-
-def test_an_unknown_switch_is_a_usage_error(spawn: Spawn) -> None:
-    """The command line refuses it before anything starts."""
-    code, _, err = spawn("--misbehave", "nonsense").end()
-    assert code == 2
-    assert "'nonsense' is not a way to misbehave" in err

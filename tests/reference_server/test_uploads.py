@@ -31,25 +31,3 @@ def test_a_file_that_breaks_the_reader_costs_no_other_file(
     assert found["good.txt"]["status"] == "completed"
     assert upload(client, {"later.txt": b"fine"})["later.txt"]["status"] == "completed"
     assert "bad.txt could not be processed" in caplog.text
-
-
-def test_the_status_of_old_batches_is_forgotten(serve: Serve, upload: Upload, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server that takes uploads for months does not grow by them."""
-    monkeypatch.setattr(routes, "KEPT_BATCHES", 2)
-    client, ids = serve(files={}), []
-    for number in range(4):
-        queued = client.post("/upload", files=[("files", (f"{number}.txt", b"text"))]).json()
-        ids.append(queued["batch_id"])
-        upload(client, {"wait.txt": b"until the one before is done"})
-    codes = [client.get(f"/tasks/{batch_id}/status").status_code for batch_id in ids]
-    assert codes == [404, 404, 404, 200]
-    assert len(client.get("/documents").json()["documents"]) == 5
-
-
-def test_a_batch_that_is_not_done_is_not_forgotten(
-    serve: Serve, upload: Upload, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """However many wait, each can be asked for until it was done."""
-    monkeypatch.setattr(routes, "KEPT_BATCHES", 0)
-    client = serve(files={})
-    assert upload(client, {"a.txt": b"text"})["a.txt"]["status"] == "completed"

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from evals.errors import ConfigError
-from evals.report.document import report_pieces
-from evals.report.page import libraries
+from evals.report.document import libraries, report_pieces
 from evals.schemas import Outcomes
 from evals.schemas.results import WeightedScore
 
@@ -80,22 +79,16 @@ def test_a_run_that_did_not_finish_says_what_there_is(page_of: Callable[..., Any
 
 def test_what_a_server_says_is_text(page_of: Callable[..., Any], a_run: Callable[..., Any]) -> None:
     """Names, notes and questions hold markup and marks of direction: none of it becomes an element or turns a line."""
-    run = a_run({"q1": {"mrr": 1.0}}, name=HOSTILE, notes=[HOSTILE], questions={"q1": {"question": HOSTILE}})
-    page = page_of(run)
+    hostile = {"name": HOSTILE, "notes": [HOSTILE], "questions": {"q1": {"question": HOSTILE}}}
+    page = page_of(*(a_run({"q1": {"mrr": 1.0}}, run_id, **hostile) for run_id in ("abcd1234", "ffff0000", "eeee0000")))
     assert len(page.scripts) == len(libraries()) + 1
     assert [tag for tag, _ in page.tags if tag == "img"] == []
+    assert [run["id"] for run in page.blocks["report"]["runs"]] == ["abcd1234", "ffff0000", "eeee0000"]
+    assert {"abcd1234/overview", "ffff0000/questions", "eeee0000/details/0"} <= page.blocks.keys()
     assert "<script>alert(1)" in page.text
     assert "\u202e" not in page.source
     assert "alert(1)" in page.blocks["abcd1234/questions"]["questions"][0]
     assert "\u202e" not in str(page.blocks)
-
-
-def test_several_runs_stand_in_one_page(page_of: Callable[..., Any], a_run: Callable[..., Any]) -> None:
-    """Each with its head and its blocks."""
-    page = page_of(a_run(), a_run(run_id="ffff0000", name="second"))
-    assert [run["id"] for run in page.blocks["report"]["runs"]] == ["abcd1234", "ffff0000"]
-    assert {"abcd1234/overview", "ffff0000/questions", "ffff0000/details/0"} <= page.blocks.keys()
-    assert "second" in page.words
 
 
 def test_a_page_of_no_run_or_of_one_twice_is_refused(a_run: Callable[..., Any]) -> None:

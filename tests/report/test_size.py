@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report.conftest import unpacked
 
-from evals.report.document import RunsPage
-from evals.report.page import as_element, packed
+from evals.report.document import RunsPage, as_element, packed
 from evals.text.folding import tokens
 from evals.text.matching.words import words_of
 

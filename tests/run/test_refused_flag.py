@@ -10,7 +10,7 @@ import pytest
 from other_servers import loopback
 from rich.console import Console
 
-from evals.cli.views.run import print_question
+from evals.cli.views.question import print_question
 from evals.client import ServerSpec
 from evals.config import EvalConfig
 from evals.metrics.sample import Sample
@@ -150,5 +150,5 @@ def test_a_question_shows_the_flag(judged: Callable[..., Any], name: str, said: 
     out = StringIO()
     (record,) = RunStore(run.eval_config["runs_dir"]).records(run)
     print_question(Console(file=out, width=200), record, measured(run, [record]))
-    shown = next((line for line in out.getvalue().splitlines() if line.startswith("refused ")), None)
+    shown = next((line for line in out.getvalue().splitlines() if "the server says" in line), None)
     assert (said in (shown or "")) if said else shown is None

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from evals.errors import ConfigError, UnknownNameError
+from evals.errors import ConfigError
 from evals.schemas import (
     EvalRun,
     MetricCounts,
@@ -71,16 +71,6 @@ def test_a_gate_is_metric_sign_and_number(text: str, written: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "mrr", "mrr>=", ">=0.8", "mrr=0.8", "mrr=>0.8", "mrr>=high", "mrr>=0.8 x", "mrr>=nan"]
-)
-def test_what_is_no_condition_is_refused(text: str) -> None:
-    """The message shows what a gate looks like."""
-    with pytest.raises(ConfigError, match="not a gate") as caught:
-        parse_gate(text, ["mrr"])
-    assert "recall_at_5>=0.8" in (caught.value.hint or "")
-
-
-@pytest.mark.parametrize(
     ("text", "said", "hint"),
     [
         ("recall_at_5>=80", "recall_at_5 is from 0 to 1", "did you mean 0.8? the limit must lie in that range"),
@@ -102,13 +92,6 @@ def test_both_ends_of_the_range_are_limits(text: str) -> None:
     assert parse_gate(text, ["recall_at_5", "mrr", "factual_accuracy_percentage"])
 
 
-def test_an_unknown_metric_says_the_nearest() -> None:
-    """A gate on a metric that is not computed could never hold."""
-    with pytest.raises(UnknownNameError, match="unknown metric in a gate 'recal_at_5'") as caught:
-        parse_gate("recal_at_5>=0.8", ["recall_at_5", "mrr"])
-    assert "did you mean 'recall_at_5'?" in (caught.value.hint or "")
-
-
 @pytest.mark.parametrize(
     ("sign", "passing", "failing"),
     [(">=", "0.8", "0.81"), ("<=", "0.8", "0.79"), (">", "0.79", "0.8"), ("<", "0.81", "0.8"), ("==", "0.8", "0.5")],
@@ -125,32 +108,44 @@ def test_a_metric_without_value_fails_every_gate(run: EvalRun, sign: str) -> Non
     assert failed_gates(run, [f"faithfulness{sign}0"]) == [f"faithfulness{sign}0: faithfulness has no value (no judge)"]
 
 
-def test_the_weighted_score_can_be_a_gate(run: EvalRun) -> None:
-    """`score` is the weighted score; without one the gate fails."""
-    assert failed_gates(run, ["score>=0.7"]) == []
-    empty = run.model_copy(update={"weighted_score": WeightedScore(score=None)})
-    assert failed_gates(empty, ["score>=0"]) == ["score>=0: score has no value (no question was answered)"]
-
-
-def test_all_gates_that_fail_are_told(run: EvalRun) -> None:
-    """One message for each, in the order of the gates."""
-    assert len(failed_gates(run, ["mrr>=0.9", "score>=0.9", "mrr>=0.1"])) == 2
-
-
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "message", "hint"),
     [
-        ("recall_at_20>=0.5", "add --metrics recall_at_20"),
-        ("recall_at_K>=0.5", "such as recall_at_5"),
-        ("mrr=>0.5", "there are >= <= > < =="),
+        ("recall_at_20>=0.5", "which the run does not compute", "add --metrics recall_at_20"),
+        ("recall_at_K>=0.5", "recall_at_K", "such as recall_at_5"),
+        ("recal_at_10>=0.8", "unknown metric in a gate 'recal_at_10'", "did you mean 'recall_at_10'?"),
+        ("mrr@low==1", "no end of an interval", ">= <= > or <"),
+        *[
+            (text, "not a gate", "'recall_at_5>=0.8' or 'recall_at_5@low>=0.8'; there are >= <= > < ==")
+            for text in ("", "mrr", "mrr>=", ">=0.8", "mrr=0.8", "mrr=>0.8", "mrr>=high", "mrr>=0.8 x", "mrr>=nan")
+        ],
     ],
 )
-def test_a_gate_that_cannot_be_says_the_way_out(text: str, words: str) -> None:
+def test_a_gate_that_cannot_be_says_the_way_out(text: str, message: str, hint: str) -> None:
     """A metric that exists but is not computed is no unknown one; K stands for a number; all signs are named."""
     with pytest.raises(ConfigError) as caught:
         parse_gate(text, ["mrr", "recall_at_10"])
-    assert words in (caught.value.hint or "")
-    assert "unknown" not in caught.value.message
+    assert message in caught.value.message
+    assert hint in (caught.value.hint or "")
+
+
+EARLIER = WeightedScore(score=0.999, objectives={"latency": 0.999}, weights={"latency": 0.05})
+
+
+@pytest.mark.parametrize(
+    ("score", "outcome", "message"),
+    [
+        (None, "met", "score is 0.7 of 80 % of the weight"),
+        (WeightedScore(score=None), "not met", "score has no value (no question was answered)"),
+        (EARLIER, "not met", "score has no value (only 5 % of the weight is measured: latency)"),
+    ],
+)
+def test_the_weighted_score_can_be_a_gate(
+    run: EvalRun, score: WeightedScore | None, outcome: str, message: str
+) -> None:
+    """With of how much of the weight it is; of less than half there is none, though an earlier version held one."""
+    (found,) = check_gates(run if score is None else run.model_copy(update={"weighted_score": score}), ["score>=0.7"])
+    assert (found.outcome, found.message) == (outcome, message)
 
 
 SPREAD = {"mrr": (0.8, (0.74, 0.86), 100), "latency_p95": (900.0, (800.0, 1100.0), 100)}
@@ -214,13 +209,6 @@ def test_the_low_end_may_stand_behind_the_limit_too(wide: EvalRun) -> None:
         parse_gate("mrr@low>=0.77@low", ["mrr"])
 
 
-def test_no_end_is_the_unfavourable_one_of_equal() -> None:
-    """Such a gate is refused, with the signs that go."""
-    with pytest.raises(ConfigError, match="no end of an interval") as caught:
-        parse_gate("mrr@low==1", ["mrr"])
-    assert ">= <= > or <" in (caught.value.hint or "")
-
-
 def test_a_run_that_failed_meets_no_gate(run: EvalRun) -> None:
     """Its latency may be fine; the reason of the failure is told."""
     failed = run.model_copy(
@@ -228,19 +216,6 @@ def test_a_run_that_failed_meets_no_gate(run: EvalRun) -> None:
     )
     for found in check_gates(failed, ["mrr>=0", "score>=0", "mrr@low>=0"]):
         assert (found.outcome, found.message) == ("not met", "the run failed: the corpus is not there")
-
-
-def test_a_score_of_little_of_the_weight_meets_no_gate(run: EvalRun) -> None:
-    """Though a run of an earlier version holds one."""
-    score = WeightedScore(score=0.999, objectives={"latency": 0.999}, weights={"latency": 0.05})
-    (found,) = check_gates(run.model_copy(update={"weighted_score": score}), ["score>=0.5"])
-    assert found.message == "score has no value (only 5 % of the weight is measured: latency)"
-
-
-def test_a_gate_on_the_score_says_of_how_much_it_is(run: EvalRun) -> None:
-    """0.7 of 80 % is another number than 0.7."""
-    (found,) = check_gates(run, ["score>=0.7"])
-    assert found.message == "score is 0.7 of 80 % of the weight"
 
 
 def test_a_lack_of_evidence_is_told_apart_and_may_be_let_pass(wide: EvalRun) -> None:

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from whole_runs import score_records
 
-from evals.cli.views.scorecard import scorecard_lines
 from evals.export import export_run
 from evals.metrics.performance import LatencyP50, LatencyP95
+from evals.report.parts import scorecard_table
 from evals.report.wording import interval, value
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, MetricSummary, ResponseError
 from evals.scoring.scorecard import make_scorecard
@@ -72,7 +72,7 @@ def test_it_is_shown_wherever_the_value_is(build_run: Callable[..., Any], fmt: s
     run, records = build_run("a", {"q1": {"latency_p95": 100.0}})
     summary = run.scorecard.metrics[0].model_copy(update={"at_least": True})
     run = run.model_copy(update={"scorecard": run.scorecard.model_copy(update={"metrics": [summary]})})
-    assert any("≥ 100.0 ms" in line.plain for line in scorecard_lines(run, 100))
+    assert any("≥ 100.0 ms" in row.cells for row in scorecard_table(run).rows)
     assert "≥ 100" in run.scorecard._repr_html_()
     document = export_run(run, records, fmt)
     assert ("≥ 100.0 ms" if fmt == "markdown" else '"at_least":true') in document

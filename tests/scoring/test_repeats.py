@@ -50,56 +50,66 @@ def test_a_run_that_asks_once_says_nothing_of_stability(build_run: Callable[...,
     assert with_repeats(run, records).repeats is None
 
 
-def test_values_of_a_question_are_put_together(summarised: Callable[..., EvalRun]) -> None:
-    """q1 is right twice, q2 once of two: pass^1 is the mean, pass^2 counts q1 alone."""
-    values = {"q1": 1.0, "q2": 1.0, "q3": 0.0, "q1#2": 1.0, "q2#2": 0.0, "q3#2": 0.0}
-    found = metric_of(summarised({key: {"recall_at_1": value} for key, value in values.items()}))
-    assert found.pass_hat == [pytest.approx(0.5), pytest.approx(1 / 3)]
-    assert found.within_variance == pytest.approx(0.5 / 3)
-    assert found.questions == 3
-    assert found.pass_all_ci[0] < 1 / 3 < found.pass_all_ci[1]
+LATE = "timeout"
 
 
-def test_a_failure_does_not_pass(summarised: Callable[..., EvalRun]) -> None:
-    """Who waits in vain every second time has no server that is right both times."""
-    right = {"recall_at_1": 1.0}
-    values = {"q1": right, "q2": right, "q3": right, "q1#2": right, "q2#2": "timeout", "q3#2": right}
-    found = metric_of(summarised(values))
-    assert found.pass_hat == [pytest.approx(5 / 6), pytest.approx(2 / 3)]
-    assert found.questions == 2
+@pytest.mark.parametrize(
+    ("first", "again", "expected"),
+    [
+        pytest.param(
+            [1.0, 1.0, 0.0],
+            [1.0, 0.0, 0.0],
+            {"pass_hat": [0.5, 1 / 3], "within_variance": 0.5 / 3, "questions": 3},
+            id="pass^1 is the mean, pass^2 counts the one that is right twice",
+        ),
+        pytest.param([1.0] * 3, [1.0, LATE, 1.0], {"pass_hat": [5 / 6, 2 / 3], "questions": 2}, id="a failure"),
+        pytest.param(
+            [1.0, 1.0, LATE], [1.0, 1.0, LATE], {"pass_hat": [2 / 3, 2 / 3], "questions": 2}, id="always fails"
+        ),
+        pytest.param(
+            [1.0],
+            [0.0],
+            {
+                "pass_hat": [0.5, 0.0],
+                "within_variance": 0.5,
+                "between_variance": None,
+                "reliability": None,
+                "reason": "one question alone does not vary between questions",
+            },
+            id="one question",
+        ),
+        *[
+            pytest.param(
+                [value] * 2,
+                [value] * 2,
+                {"within_variance": 0.0, "between_variance": 0.0, "reliability": None, "reason": "nothing varies"},
+                id=f"always {value}",
+            )
+            for value in (0.0, 1.0, 0.1)
+        ],
+        pytest.param(
+            [1.0, 1.0],
+            [LATE, LATE],
+            {"pass_hat": [0.5, 0.0], "questions": 0, "within_variance": None, "reason": "no question has two values"},
+            id="one value each",
+        ),
+    ],
+)
+def test_what_is_said_of_a_metric(
+    first: list[Any], again: list[Any], expected: dict[str, Any], summarised: Callable[..., EvalRun]
+) -> None:
+    """A lost answer did not pass; what nobody knows is None, with a reason."""
+    values = {f"q{n}{time}": value for time, row in (("", first), ("#2", again)) for n, value in enumerate(row)}
+    told = {key: value if value is LATE else {"recall_at_1": value} for key, value in values.items()}
+    found = metric_of(summarised(told))
+    assert {name: getattr(found, name) for name in expected} == {
+        name: approx(value) for name, value in expected.items()
+    }
+    assert found.pass_all_ci[0] <= found.pass_hat[-1] <= found.pass_all_ci[1]
 
 
-def test_a_question_that_always_fails_does_not_pass_either(summarised: Callable[..., EvalRun]) -> None:
-    """Else a server that fails once more would have the better pass^k."""
-    right = {"recall_at_1": 1.0}
-    values = {"q1": right, "q2": right, "q3": "timeout", "q1#2": right, "q2#2": right, "q3#2": "timeout"}
-    found = metric_of(summarised(values))
-    assert found.pass_hat == [pytest.approx(2 / 3), pytest.approx(2 / 3)]
-    assert found.questions == 2
-
-
-def test_one_question_has_what_can_be_said_of_one(summarised: Callable[..., EvalRun]) -> None:
-    """Its pass^k and the variance within it; what lies between questions is unknown, and why is said."""
-    found = metric_of(summarised({"q1": {"recall_at_1": 1.0}, "q1#2": {"recall_at_1": 0.0}}))
-    assert (found.pass_hat, found.within_variance) == ([0.5, 0.0], 0.5)
-    assert (found.between_variance, found.reliability) == (None, None)
-    assert found.reason == "one question alone does not vary between questions"
-
-
-@pytest.mark.parametrize("value", [0.0, 1.0, 0.1])
-def test_equal_values_have_no_reliability_and_a_reason(value: float, summarised: Callable[..., EvalRun]) -> None:
-    """0 / 0 is nothing, and not 0 or 1."""
-    found = metric_of(summarised({key: {"recall_at_1": value} for key in ("q1", "q2", "q1#2", "q2#2")}))
-    assert (found.within_variance, found.between_variance) == (0.0, 0.0)
-    assert (found.reliability, found.reason) == (None, "nothing varies")
-
-
-def test_questions_with_one_value_each_have_no_variances(summarised: Callable[..., EvalRun]) -> None:
-    """pass^k is known all the same: the lost answers did not pass."""
-    right = {"recall_at_1": 1.0}
-    found = metric_of(summarised({"q1": right, "q2": right, "q1#2": "timeout", "q2#2": "timeout"}))
-    assert (found.pass_hat, found.questions) == ([0.5, 0.0], 0)
-    assert (found.within_variance, found.reason) == (None, "no question has two values")
+def approx(value: Any) -> Any:
+    return value if isinstance(value, str) else pytest.approx(value)
 
 
 def test_a_metric_without_a_best_value_has_no_pass(summarised: Callable[..., EvalRun]) -> None:

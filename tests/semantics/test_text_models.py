@@ -98,17 +98,6 @@ def test_work_is_cut_into_batches_with_progress(
     assert [step for step in heard.steps if step[0] == step[1]] == [(200, 200), (201, 201)]
 
 
-@pytest.mark.parametrize("semantics", [None, Semantics(), Semantics(reason="not installed")])
-def test_without_models_nothing_is_done(
-    records: Callable[[int], list[EvalRecord]], semantics: Semantics | None
-) -> None:
-    """The settings come back as they are, and nobody hears of a phase."""
-    heard = Heard()
-    settings = ScoringContext(ScoreSettings(semantics=semantics))
-    assert compared(records(2), settings, heard) is settings
-    assert heard.phases == []
-
-
 @pytest.mark.parametrize("error", [RuntimeError("out of memory\ndetails"), MemoryError(), OSError("gone")], ids=repr)
 def test_a_model_that_fails_costs_only_its_metrics(
     records: Callable[[int], list[EvalRecord]],
@@ -152,14 +141,6 @@ def test_cancelling_ends_the_comparison_between_two_batches(
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(run())
     assert len(embedder.calls) == 1
-
-
-def test_a_run_that_compares_nothing_keeps_its_settings() -> None:
-    """Interrupted or not, where no metric wants a model there is nothing to leave out."""
-    plain, comparing = ScoringContext(ScoreSettings()), ScoringContext(ScoreSettings(semantics=Semantics()))
-    for cases in (plain, comparing):
-        leave_out_models(cases, "interrupted")
-    assert (plain.settings.semantics, comparing.settings.semantics) == (None, Semantics(reason="interrupted"))
 
 
 def test_a_model_that_cannot_be_had_is_told_as_that_in_a_run_that_is_interrupted_too() -> None:

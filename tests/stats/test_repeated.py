@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evals.scoring.stats.differences import components, pass_all
+from evals.scoring.repeats import components, pass_all
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=9), st.data())

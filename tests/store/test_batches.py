@@ -29,7 +29,7 @@ def opened(tmp_path: Path) -> Iterator[Open]:
 
 
 def intended(log: BatchLog, *requests: str, run: str = "r") -> LoggedBatch:
-    return log.intend(requests, run=run, newest=None)
+    return log.intend(requests, run=run)
 
 
 def test_an_intent_is_there_before_its_batch_has_a_name(opened: Open) -> None:

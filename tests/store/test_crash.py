@@ -3,7 +3,6 @@
 import errno
 import os
 import resource
-import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -58,22 +57,6 @@ def test_appending_after_a_cut_at_any_byte_loses_nothing_that_was_readable(
         assert events(read_records(full_log)) == before + 1, f"cut at byte {end}"
 
 
-def test_the_end_of_a_log_is_mended_without_reading_the_whole(tmp_path: Path) -> None:
-    """A log of a gigabyte is opened in no more memory than its last line takes."""
-    path = tmp_path / "log"
-    path.write_bytes(b"")
-    os.truncate(path, 2**30)  # takes no room on disk
-    end = b'\n{"type":"answer"}\n{"type":"ans'
-    with path.open("ab") as file:
-        file.write(end)
-    tracemalloc.start()
-    with Journal(path):
-        _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 2**20
-    assert path.stat().st_size == 2**30 + end.rindex(b"\n") + 1
-
-
 @pytest.mark.parametrize("block", [1, 7, 100])
 def test_a_last_line_longer_than_what_is_read_at_a_time_is_mended(
     block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -88,20 +71,6 @@ def test_a_last_line_longer_than_what_is_read_at_a_time_is_mended(
         path.write_bytes(b'{"n":1}\n"' + b"x" * length + b'"')
         with Journal(path):
             assert path.read_bytes() == b'{"n":1}\n"' + b"x" * length + b'"\n'
-
-
-def test_a_log_that_cannot_be_mended_is_let_go(full_log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After the failure nothing keeps the lock: the log can be opened again while the error is still at hand."""
-    with monkeypatch.context() as broken:
-        broken.setattr(journal_module, "mend_last_line", _fail_to_read)
-        with pytest.raises(StoreError, match="Input/output error") as caught:
-            Journal(full_log).__enter__()
-    with Journal(full_log):
-        assert caught.value.__cause__ is not None
-
-
-def _fail_to_read(*_: object) -> None:
-    raise OSError(errno.EIO, os.strerror(errno.EIO))
 
 
 @pytest.mark.parametrize("torn", [b'{"type":"ans', b'{"type":"answer"}}\n', b"\xff\xfe\x00\n", b"\n"])
@@ -144,19 +113,6 @@ def test_a_full_disk_ends_the_journal_with_exit_code_four(
     assert store.records(run) == before
 
 
-def test_room_made_after_a_full_disk_lets_the_journal_go_on(store: RunStore, run: EvalRun, full_log: Path) -> None:
-    """A journal opened again after a torn write appends whole lines."""
-    with (
-        pytest.raises(StoreError),
-        file_size_limit(full_log.stat().st_size + 10),
-        store.journal(run) as journal,
-    ):
-        journal.answer("q2", EvalResponse(answer="x" * 100))
-    with store.journal(run) as journal:
-        journal.answer("q2", EvalResponse(answer="y"))
-    assert store.records(run)[2].response == EvalResponse(answer="y")
-
-
 @pytest.fixture(params=["fsync", "replace"])
 def full_disk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """A disk that is full when a file is synced, or when it is renamed."""
@@ -176,27 +132,6 @@ def test_a_failed_save_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
         write_atomically(path, [b"new"])
     assert caught.value.exit_code == 4
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == {"run.json": b"old"}
-
-
-def test_a_save_that_breaks_half_way_leaves_no_temporary_file(tmp_path: Path) -> None:
-    """Whatever ends the writing, also what is not the disk's fault, nothing stays beside the old file."""
-
-    def parts() -> Iterator[bytes]:
-        yield b"half"
-        raise KeyboardInterrupt
-
-    path = tmp_path / "run.json"
-    path.write_bytes(b"old")
-    with pytest.raises(KeyboardInterrupt):
-        write_atomically(path, parts())
-    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == {"run.json": b"old"}
-
-
-def test_a_save_into_a_folder_that_is_none_is_our_error(tmp_path: Path) -> None:
-    """A file in the folder's place gives a message, not a traceback."""
-    (tmp_path / "file").write_text("x")
-    with pytest.raises(StoreError, match="Not a directory"):
-        write_atomically(tmp_path / "file" / "run.json", [b"new"])
 
 
 def test_a_failed_compaction_leaves_the_event_log(

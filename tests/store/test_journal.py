@@ -10,7 +10,6 @@ from evals.errors import StoreError
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, JudgeVerdict, MetricGroup, MetricResult
 from evals.store.disk_buffer import SpilledMapping
 from evals.store.journal import Journal, record_line
-from evals.store.records import read_records
 from evals.store.runs import RunStore
 
 Write = Callable[[Journal], None]
@@ -38,41 +37,11 @@ def test_planned_questions_are_records_before_they_are_asked(
     assert all(record.response is None and not record.scores and not record.verdicts for record in records)
 
 
-def test_the_order_is_that_of_the_plan_not_of_the_answers(
-    store: RunStore, run: EvalRun, log: Callable[[Write], None]
-) -> None:
-    """Answers that come in another order do not move their questions."""
-    for name in ("q2", "q0", "q1"):
-        log(lambda journal, name=name: journal.answer(name, EvalResponse(answer=name)))
-    assert [(r.question.id, r.response and r.response.answer) for r in store.records(run)] == [
-        ("q0", "q0"), ("q1", "q1"), ("q2", "q2"),
-    ]  # fmt: skip
-
-
-def test_the_last_answer_of_a_question_wins(store: RunStore, run: EvalRun, log: Callable[[Write], None]) -> None:
-    """Asking again after a resume replaces the former answer."""
-    log(lambda journal: journal.answer("q1", EvalResponse(answer="old")))
-    log(lambda journal: journal.answer("q1", EvalResponse(answer="new")))
-    assert [r.response.answer for r in store.records(run) if r.response] == ["new"]
-
-
 def test_an_event_of_another_type_is_passed_over(store: RunStore, run: EvalRun, full_log: Path) -> None:
     """A log with events that this version does not write is read as if they were not there."""
     before = store.records(run)
     full_log.write_bytes(full_log.read_bytes() + b'{"type":"scores","question_id":"q0","scores":[{"name":"mrr"}]}\n')
     assert store.records(run) == before
-
-
-def test_a_question_logged_again_is_the_last_one_and_keeps_its_answer(
-    store: RunStore, run: EvalRun, questions: list[EvalQuestion], log: Callable[[Write], None]
-) -> None:
-    """Of questions too the last wins, and what happened to it before stays."""
-    changed = questions[0].model_copy(update={"expected_answer": "there"})
-    log(lambda journal: journal.answer("q0", EvalResponse(answer="here")))
-    log(lambda journal: journal.questions([changed]))
-    record = store.records(run)[0]
-    assert record.question == changed
-    assert record.response is not None
 
 
 def test_verdicts_are_kept_by_request_and_repeat(store: RunStore, run: EvalRun, log: Callable[[Write], None]) -> None:
@@ -134,21 +103,6 @@ def test_an_event_of_no_run_is_an_error_that_names_its_line(
     path.write_bytes(path.read_bytes() + line + b"\n")
     with pytest.raises(StoreError, match=f"line {number}: not an event"):
         store.records(run)
-
-
-def test_a_missing_log_is_an_error(store: RunStore, run: EvalRun) -> None:
-    """A run without its log cannot be resumed or scored again."""
-    with pytest.raises(StoreError, match=r"cannot read .*records.jsonl: No such file"):
-        read_records(store.records_path(run))
-
-
-def test_a_closed_journal_refuses_to_write(store: RunStore, run: EvalRun) -> None:
-    """An event is never lost in silence."""
-    journal = store.journal(run)
-    with journal:
-        pass
-    with pytest.raises(StoreError, match="not open"):
-        journal.answer("q0", EvalResponse())
 
 
 @pytest.mark.parametrize("answered", [True, False])

@@ -1,7 +1,6 @@
 """Writing whole files: those of the store, and those that a user names."""
 
 import os
-import stat
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,30 +37,6 @@ def test_two_threads_that_write_one_file_do_not_disturb_each_other(tmp_path: Pat
     assert errors == []
     assert path.read_bytes() in {b"a" * 10, b"b" * 10}
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_the_folder_is_synced_after_the_renaming(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without it a power cut could undo the renaming, though the file itself is on disk."""
-    path, steps = tmp_path / "run.json", []
-
-    def fsync(descriptor: int) -> None:
-        steps.append(("folder" if stat.S_ISDIR(os.fstat(descriptor).st_mode) else "file", path.exists()))
-
-    monkeypatch.setattr(os, "fsync", fsync)
-    write_atomically(path, [b"new"])
-    assert steps == [("file", False), ("folder", True)]
-
-
-def test_a_folder_that_cannot_be_synced_is_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not every file system can; the file is written all the same."""
-
-    def fsync(descriptor: int) -> None:
-        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
-            raise OSError("not here")
-
-    monkeypatch.setattr(os, "fsync", fsync)
-    write_atomically(tmp_path / "run.json", [b"new"])
-    assert (tmp_path / "run.json").read_bytes() == b"new"
 
 
 def test_only_the_files_of_a_run_can_be_resumed(tmp_path: Path, run: EvalRun) -> None:

@@ -123,14 +123,6 @@ def test_what_was_derived_is_kept_for_its_stamp_alone(compacted: Path) -> None:
     assert RecordFile(compacted).derived("part", "today") is None
 
 
-def test_a_damaged_part_is_none(compacted: Path) -> None:
-    """Its checksum tells."""
-    RecordFile(compacted).keep("today", {"part": b"derived"})
-    index = index_path(compacted)
-    index.write_bytes(index.read_bytes().replace(b"derived", b"deprived"[:7]))
-    assert RecordFile(compacted).derived("part", "today") is None
-
-
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
@@ -180,49 +172,3 @@ def test_a_file_of_one_record_a_question_is_compact(
     assert make_index(path).is_compact == (
         all(kind == "record" for kind, _ in events) and len({key for _, key in events}) == len(events)
     )
-
-
-def test_a_line_nested_beyond_reason_is_damage(store: RunStore, run: EvalRun, full_log: Path) -> None:
-    """It is told with its line, by who reads all records and by who looks for one, and not with a traceback."""
-    lines = full_log.read_bytes().splitlines(keepends=True)
-    full_log.write_bytes(b"".join([b"[" * 100_000 + b"]" * 100_000 + b"\n", *lines]))
-    with pytest.raises(StoreError, match=r"records\.jsonl, line 1: damaged"):
-        RecordFile(full_log)
-
-
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"size": None},
-        {"crc32": "x"},
-        {"mtime_ns": []},
-        {"parts": []},
-        {"parts": {"ids": [-1, 2, 3], "places": [0, 1, 2]}},
-        {"parts": {"ids": [0, 10**30, 3], "places": [0, 1, 2]}},
-        {"parts": {"ids": 1}},
-        {"version": [[]]},
-    ],
-)
-def test_an_index_whose_head_says_something_else_is_made_anew(
-    changed: dict[str, Any], compacted: Path, records: list[EvalRecord]
-) -> None:
-    """Nothing that it says is believed, nor ends whoever reads the run."""
-    path = index_path(compacted)
-    head, _, parts = path.read_bytes().partition(b"\n")
-    path.write_bytes(json.dumps(json.loads(head) | changed).encode() + b"\n" + parts)
-    assert load_index(compacted) is None
-    assert list(RecordFile(compacted)) == records
-
-
-def test_an_index_without_one_of_its_keys_or_nested_beyond_reason_is_made_anew(
-    compacted: Path, records: list[EvalRecord]
-) -> None:
-    """As one that is missing is."""
-    path = index_path(compacted)
-    head, _, parts = path.read_bytes().partition(b"\n")
-    whole = json.loads(head)
-    heads = [json.dumps({name: whole[name] for name in whole if name != key}).encode() for key in whole]
-    for damaged in [*heads, b"[" * 100_000 + b"]" * 100_000]:
-        path.write_bytes(damaged + b"\n" + parts)
-        assert load_index(compacted) is None
-        assert list(RecordFile(compacted)) == records

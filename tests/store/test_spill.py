@@ -82,16 +82,6 @@ def test_what_is_called_plain_is_the_same_as_json(value: object) -> None:
         assert repr(EvalQuestion.model_validate_json(question.model_dump_json()).metadata) == repr(metadata)
 
 
-def test_what_stands_too_deep_is_not_plain() -> None:
-    """Readers of JSON stop at some depth."""
-    value: list[object] = []
-    for _ in range(300):
-        value = [value]
-    assert not is_json_safe(value)
-    question = EvalQuestion(id="q", question="Q?", metadata={"deep": value})
-    assert next(iter(DiskList(EvalQuestion, [question]))) == question
-
-
 def test_the_last_value_of_a_key_counts() -> None:
     """A question that is asked again has its last answer, at its first place."""
     answers: SpilledMapping[EvalResponse] = SpilledMapping(EvalResponse)

@@ -1,7 +1,6 @@
 """A disk that fills up is told of when the spill writes late, too."""
 
 import io
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -24,25 +23,11 @@ def test_a_full_disk_is_told_of_when_a_value_is_read(monkeypatch: pytest.MonkeyP
         spill.read(number)
 
 
-class _Kept(io.BytesIO):
-    def close(self) -> None:
-        super().close()
-        raise OSError(28, "No space left on device")
-
-
-def test_what_a_full_disk_kept_back_is_dropped_with_the_spill(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At the end of the process nobody could hear of it but by a traceback."""
-    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: _Kept())
-    values = DiskList(str, ["an answer"])
-    values.close()
-    assert values._spill._file.closed
-
-
 def test_the_folder_without_room_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Which is that of the runs, not that of temporary files."""
     values = DiskList(str, folder=tmp_path)
-    number = values._spill.append("an answer")
-    values._spill._held.clear()
-    monkeypatch.setattr(values._spill, "_file", _FullDisk())
+    number = values.append("an answer")
+    values._held.clear()
+    monkeypatch.setattr(values, "_file", _FullDisk())
     with pytest.raises(StoreError, match=f"cannot write to {tmp_path}: No space left"):
-        values._spill.read(number)
+        values.read(number)

@@ -129,20 +129,6 @@ def test_a_missing_configuration_is_named(pytester: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(["*--eval-config: there is no file *no.yml*"])
 
 
-def test_the_options_have_help(pytester: pytest.Pytester) -> None:
-    """In a group of their own, with the fixtures beside pytest's."""
-    said = pytester.runpytest_inprocess(*PLUGIN, "--help").stdout.str()
-    for name in ("evaluation of a RAG server", "--run-eval", "--eval-samples=N", "--eval-config=FILE", "eval_config ("):
-        assert name in said
-    assert "rag_questions(file)" in pytester.runpytest_inprocess(*PLUGIN, "--markers").stdout.str()
-
-
-def test_a_project_can_do_without_the_plugin(pytester: pytest.Pytester) -> None:
-    """By pytest's own way to switch one off."""
-    pytester.makepyfile("def test_it(): ...")
-    pytester.runpytest_inprocess("-p", "no:evals").assert_outcomes(passed=1)
-
-
 def test_loading_the_plugin_loads_nothing_else() -> None:
     """It is loaded in every project in which evals is installed: it may cost nothing."""
     code = """

@@ -89,3 +89,22 @@ def test_a_chunk_with_another_number_adds_no_piece(recognised: Callable[..., Mat
 
 
 LEASE = "In 2019 the tenant in Lisbon asked Sarah Keller for a second key, which the agency handed over without delay"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_gold"),
+    [
+        pytest.param("Keller", "Whitmore", False, id="another family name"),
+        pytest.param("Lisbon", "Warsaw", False, id="another town"),
+        pytest.param("Sarah Keller", "Tom Whitmore", False, id="both names"),
+        pytest.param("Keller", "Kelier", True, id="a misread name"),
+        pytest.param("Sarah Keller", "Keller", True, id="a name left out"),
+        pytest.param("Sarah Keller", "Ms Sarah Keller", True, id="a name added"),
+        pytest.param("agency", "landlord", True, id="another word that is no name"),
+    ],
+)
+def test_a_chunk_that_exchanges_a_name_of_the_gold_is_another_text(
+    rule_of: RuleOf, old: str, new: str, is_gold: bool
+) -> None:
+    """A copy of a passage about somebody else is not the passage; a misread name is."""
+    assert (rule_of(LEASE, f"{LEASE.replace(old, new)} to the door.") is not None) is is_gold

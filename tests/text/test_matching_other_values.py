@@ -37,33 +37,15 @@ PHONE = (
 REGION = (
     "set the variable CFG_REGION_A in the file of the service before you start it or it will refuse every connection"
 )
-WAGES = (
-    "nach dem Vertrag beträgt die Frist zwei Wochen zum Ende des Monats und gilt für beide Seiten des Vertrags gleich"
-)
-REPLY = (
-    "le client dispose de sept jours à compter de la livraison pour renvoyer le produit dans son emballage d'origine"
-)
-PRAZO = "o cliente tem cinco dias a partir da entrega para devolver o produto na embalagem original com a nota fiscal"
-PLAZO = "el cliente dispone de quince días desde la entrega para devolver el producto en su embalaje original sin abrir"
-GIORNI = (
-    "il cliente ha dieci giorni dalla consegna per restituire il prodotto nella confezione originale con la ricevuta"
-)
-DAGEN = "de klant heeft twintig dagen na de levering om het product in de originele verpakking terug te sturen aan ons"
-TICKET = (
-    "dopo la partenza del treno Il biglietto è rimborsabile per intero se il viaggio viene annullato dalla compagnia"
-)
-SEGURO = "em caso de acidente O seguro cobre as despesas do hospital e do transporte do segurado até ao país de origem"
 DAMAGE = (
     "die Versicherung des Vermieters gilt für Schäden durch Wasser und Feuer in allen Räumen der gemieteten Wohnung"
 )
 FEE = (
     "für die Änderung der Adresse wird vom Amt eine Gebühr erhoben und dem Antragsteller per Post in Rechnung gestellt"
 )
-DOGS = "selon le règlement de la maison les chiens sont admis dans toutes les chambres du premier étage de l'hôtel"
 PERROS = (
     "según las normas del edificio el alquiler incluye los gastos de agua y de luz de todas las viviendas del bloque"
 )
-HUUR = "volgens het contract van de woning is de huurder verplicht om de tuin en de stoep voor het huis te onderhouden"
 DATA = "personal data may be passed on to a partner of the company with the consent of the person whom they are about"
 PERMIT = (
     "the inspector noted that the permit of the building was valid on the day of the fire and had been shown to him"
@@ -75,10 +57,6 @@ RACE = (
 COUNCIL = (
     "the council of the town meets every second Tuesday in the hall beside the church and everyone may come and listen"
 )
-MESSE = "die Messe der Buchhändler findet jedes Jahr im März in den Hallen am Rand der Stadt statt und dauert vier Tage"
-MARCHE = "le marché de la place de l'église est ouvert chaque mardi du matin au soir et attire beaucoup de visiteurs"
-FIRST = "30 days of notice are required before the tenant of a shop may leave it and hand over the keys to the landlord"
-
 OTHERS = [
     (LOAN, "3.75%", "4.25%"),
     (LOAN, "3.75%", "3.25%"),
@@ -96,26 +74,14 @@ OTHERS = [
     (RELEASE, "replaces release 2.4.0", "replaces release 2.3.5"),
     (PHONE, "S23", "S22"),
     (REGION, "CFG_REGION_A", "CFG_REGION_B"),
-    (WAGES, "zwei Wochen", "vier Wochen"),
-    (REPLY, "sept jours", "dix jours"),
-    (PRAZO, "cinco dias", "sete dias"),
-    (PLAZO, "quince días", "treinta días"),
-    (GIORNI, "dieci giorni", "quattordici giorni"),
-    (DAGEN, "twintig dagen", "veertien dagen"),
-    (TICKET, "è rimborsabile", "non è rimborsabile"),
-    (SEGURO, "seguro cobre", "seguro não cobre"),
     (DAMAGE, "gilt für", "gilt nicht für"),
     (FEE, "eine Gebühr", "keine Gebühr"),
-    (DOGS, "sont admis", "ne sont pas admis"),
     (PERROS, "incluye", "no incluye"),
-    (HUUR, "verplicht", "niet verplicht"),
     (DATA, "with the consent", "without the consent"),
     (PERMIT, "was valid", "was not valid"),
     (PRICE, "includes", "does not include"),
     (RACE, "March", "June"),
     (COUNCIL, "Tuesday", "Friday"),
-    (MESSE, "im März", "im Oktober"),
-    (MARCHE, "mardi", "jeudi"),
 ]  # fmt: skip
 """A gold, a part of it, and what the chunk says in its place."""
 
@@ -180,7 +146,6 @@ SAME = [
     (ZOO, ZOO.replace("1952", "l952").replace("Ogród", "Ogrod")),
     (PERMIT, PERMIT.replace("inspector", "inspcctor")),
     (DAMAGE.replace("gilt", "gilt nicht"), DAMAGE.replace("gilt", "gilt nlcht")),
-
     (RACE, RACE.replace("March", "Match")),
     # pages, headers, footnotes between
     (TRAILER, TRAILER.replace("(907 kg) or", "(907 kg) 212 or")),
@@ -191,7 +156,6 @@ SAME = [
     (SUBJECTS, SUBJECTS.replace("91 subjects", "91 12 subjects")),
     (SUBJECTS, SUBJECTS.replace("virus;", "virus (Table 2);")),
     (VIRUSES, VIRUSES.replace("hot spots", "hot [12] spots").replace("Spike and", "Spike 4 and")),
-
     (KEPT, KEPT.replace("by the hospital", "by Form 7 Rev. 2019 the hospital")),
     # words cut at the ends of lines
     (HEATER, HEATER.replace("temperature", "tempera-\nture").replace("minimal", "mini- mal")),

@@ -100,6 +100,7 @@ def test_parts_of_words_and_marks_alone_are_no_match(rule_of: RuleOf, rule: str,
         (7, "guide", "manual", False),
         (7, "guide", None, True),
         (7, None, "manual", True),
+        (7, "", "manual", True),
         (8, "guide", "manual", True),
     ],
 )
@@ -110,12 +111,6 @@ def test_a_short_gold_needs_the_same_document_where_both_name_one(
     gold = GoldPassage(text=_words(length), document_id=gold_document)
     chunk = RetrievedChunk(text=f"so {gold.text} and on", document_id=chunk_document)
     assert rule_of(gold, chunk, rule=rule) == ("text" if found else None)
-
-
-def test_an_empty_name_of_a_document_is_no_name(rule_of: RuleOf) -> None:
-    """A short gold that says nothing of its document may stand in any."""
-    gold = GoldPassage(text="grace period", document_id="")
-    assert rule_of(gold, RetrievedChunk(text="the grace period", document_id="manual")) == "text"
 
 
 @pytest.mark.parametrize(
@@ -130,6 +125,8 @@ def test_an_empty_name_of_a_document_is_no_name(rule_of: RuleOf) -> None:
         ("/", "//", False),
         ("uploads/index.md", "index", True),
         ("C:\\files\\Guide.PDF", "guide", True),
+        ("release-1.2.txt", "release-1.2", True),
+        ("release-1.2", "release-1", False),
     ],
 )
 def test_documents_are_told_apart_by_the_last_part_of_their_name(first: str, second: str, same: bool) -> None:
@@ -199,11 +196,6 @@ def test_fragments_are_tokens_of_the_run(rule_of: RuleOf, whole: int, expected: 
     assert rule_of(f"{_words(9, 'i')} the insured {middle} household", f"insured {middle} house") == expected
 
 
-def test_a_chunk_of_the_same_words_in_another_order_is_not_inside(rule_of: RuleOf) -> None:
-    """Inside means running text."""
-    assert rule_of(LONG, " ".join(reversed(LONG.split()[:25])), rule="inside") is None
-
-
 @pytest.mark.parametrize("rule", ["overlap", "auto"])
 @pytest.mark.parametrize(
     ("length", "held", "found"),
@@ -231,16 +223,6 @@ def test_a_repeated_token_counts_as_often_as_the_chunk_holds_it(rule_of: RuleOf)
     assert rule_of(gold, "so very very very very good old car then", rule="overlap") == "overlap"
 
 
-def test_the_thresholds_can_be_set(rule_of: RuleOf) -> None:
-    """Each threshold is a setting."""
-    gold = _words(10)
-    half = f"so then {' '.join(gold.split()[:5])} and on"
-    assert rule_of(gold, half) is None
-    assert rule_of(gold, half, overlap_threshold=0.5, overlap_pairs_threshold=0.4) == "overlap"
-    assert rule_of(gold, gold.rsplit(" ", 5)[0], rule="inside", inside_min_tokens=5) == "inside"
-    assert rule_of(_words(4), f"so {_words(3)} on", overlap_min_tokens=4) == "overlap"
-
-
 @pytest.mark.parametrize(
     ("chunk_text", "rule", "expected"),
     [
@@ -261,24 +243,6 @@ def test_the_document_alone_decides_only_when_named_or_without_text(
     assert rule_of(gold, RetrievedChunk(text=chunk_text, document_id="guide"), rule=rule) == expected
 
 
-@pytest.mark.parametrize(
-    ("gold_document", "chunk_document"), [("guide", "manual"), (None, "guide"), ("guide", None), (None, None)]
-)
-def test_documents_that_differ_or_are_not_named_are_no_match(
-    rule_of: RuleOf, gold_document: str | None, chunk_document: str | None
-) -> None:
-    """Without two names there is no same document."""
-    gold = GoldPassage(text="gold", document_id=gold_document)
-    assert rule_of(gold, RetrievedChunk(document_id=chunk_document), rule="document") is None
-
-
-def test_auto_keeps_the_first_rule_that_holds(rule_of: RuleOf) -> None:
-    """A chunk with the id and the text is recognised by its id."""
-    gold = GoldPassage(text=LONG, chunk_id="c1")
-    assert rule_of(gold, RetrievedChunk(text=LONG, chunk_id="c1")) == "chunk_id"
-    assert rule_of(gold, RetrievedChunk(text=LONG, chunk_id="c2")) == "text"
-
-
 @pytest.mark.parametrize("rule", ["chunk_id", "text", "inside", "overlap", "document"])
 def test_a_named_rule_ignores_what_only_the_others_see(rule_of: RuleOf, rule: str) -> None:
     """A rule that is named decides alone."""
@@ -293,40 +257,6 @@ def test_a_named_rule_ignores_what_only_the_others_see(rule_of: RuleOf, rule: st
     recognised = {name for name, chunk in seen_by.items() if rule_of(gold, chunk, rule=rule) == rule}
     also = {"overlap": {"text"}, "inside": {"text", "overlap"}}
     assert recognised == {rule} | also.get(rule, set())
-
-
-@pytest.mark.parametrize(
-    ("gold_document", "chunk_document"),
-    [
-        ("guide", "guide.md"),
-        ("guide.md", "guide"),
-        ("guide.md", "guide.pdf"),
-        ("guide", "docs/2025/guide.md"),
-        ("guide", "C:\\docs\\Guide.PDF"),
-        ("guide", "https://example.org/docs/guide.html"),
-        ("GUIDE", "guide"),
-        ("release-1.2", "release-1.2.txt"),
-    ],
-)
-@pytest.mark.parametrize("field", ["document_id", "document_name"])
-def test_a_document_is_named_without_folder_and_ending(
-    rule_of: RuleOf, field: str, gold_document: str, chunk_document: str
-) -> None:
-    """Servers keep the folder, the ending or neither, and the name as id or as name."""
-    gold = GoldPassage(text="gold", document_id=gold_document)
-    assert rule_of(gold, RetrievedChunk(**{field: chunk_document}), rule="document") == "document"
-
-
-@pytest.mark.parametrize(
-    ("gold_document", "chunk_document"),
-    [("release-1.2", "release-1"), ("guide", "guide2.md"), ("guide", "guide/manual.md"), (".md", "other.md")],
-)
-def test_what_only_looks_like_an_ending_is_part_of_the_name(
-    rule_of: RuleOf, gold_document: str, chunk_document: str
-) -> None:
-    """Only known file endings are dropped."""
-    gold = GoldPassage(text="gold", document_id=gold_document)
-    assert rule_of(gold, RetrievedChunk(document_id=chunk_document), rule="document") is None
 
 
 def test_the_name_of_a_document_counts_where_its_id_is_the_servers_own(rule_of: RuleOf) -> None:

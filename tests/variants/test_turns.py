@@ -68,12 +68,6 @@ def test_every_variant_comes_first_about_as_often() -> None:
     assert all(900 < first[place] < 1100 for place in range(3))
 
 
-def test_the_order_hangs_on_the_seed() -> None:
-    """Another seed, another order; the same seed, the same."""
-    orders = [[order_of(3, f"q{number}", seed) for number in range(20)] for seed in (1, 1, 2)]
-    assert orders[0] == orders[1] != orders[2]
-
-
 def test_what_is_answered_is_not_asked_again() -> None:
     """As in a run that goes on."""
     log: list[tuple[str, str]] = []

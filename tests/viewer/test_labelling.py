@@ -11,7 +11,7 @@ from viewer.shown import Shown
 from evals.datasets.answers import read_labels
 from evals.report.review import Labelling, labels_in, put_label
 from evals.run.calibrating import read_label_set
-from evals.schemas import EvalRun
+from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun
 
 Show = Callable[..., Shown]
 Save = Callable[..., EvalRun]
@@ -116,15 +116,31 @@ def test_labels_of_others_stay(shown: Shown, sheet: Path) -> None:
     assert rows_of(sheet) == others
 
 
-def test_texts_that_a_spreadsheet_would_run_are_found_again(tmp_path: Path) -> None:
-    """They stand behind an apostrophe in the sheet, and are the same label all the same."""
-    path, labelling = tmp_path / "labels.csv", Labelling("abcd1234", "answer_correctness", "@anna")
-    row = dict.fromkeys(("question", "expected_answer", "answer"), "") | {"id": "-q1", "run": "abcd1234"}
-    row |= {"metric": "answer_correctness", "annotator": "@anna", "verdict": "correct", "comment": "=1+1"}
-    put_label(path, labelling, "-q1", row, before=None)
-    put_label(path, labelling, "-q1", {**row, "verdict": "incorrect"}, before=row)
-    assert [one["verdict"] for one in rows_of(path)] == ["incorrect"]
-    assert list(labels_in(path, labelling, ["-q1"])) == ["-q1"]
+@pytest.mark.parametrize(
+    ("key", "annotator", "answer", "comment"),
+    [
+        pytest.param("-q1", "@anna", "", "=1+1", id="texts that a spreadsheet would run"),
+        pytest.param("q1", "", "x" * 1_000_000, "", id="more than the 131,072 characters of a cell of Python's csv"),
+        pytest.param("q\r\n1", "Anna\r\nB", "", "", id="line breaks, of which a sheet has one kind"),
+    ],
+)
+def test_a_label_is_found_again_whatever_stands_beside_it(
+    key: str, annotator: str, answer: str, comment: str, tmp_path: Path
+) -> None:
+    """It can be seen, changed and taken back, and the limit of cells is as it was for the whole process."""
+    path, labelling, before = (
+        tmp_path / "a.csv",
+        Labelling("a", "answer_correctness", annotator),
+        csv.field_size_limit(),
+    )
+    record = EvalRecord(question=EvalQuestion(id=key, question="?"), response=EvalResponse(answer=answer))
+    row = labelling.row(record, "correct", comment)
+    put_label(path, labelling, key, row, before=None)
+    put_label(path, labelling, key, {**row, "verdict": "incorrect"}, before=row)
+    assert labels_in(path, labelling, [key])[key]["verdict"] == "incorrect"
+    put_label(path, labelling, key, None, before={"verdict": "incorrect", "comment": comment})
+    assert labels_in(path, labelling, [key]) == {}
+    assert csv.field_size_limit() == before
 
 
 BAD = [
@@ -178,24 +194,3 @@ def test_a_person_has_a_sheet_of_their_own(show: Show, save: Save) -> None:
     shown.post(PLACE, label())
     (row,) = rows_of(shown.store.folder / "reviews" / "abcd1234-Anna-B.csv")
     assert row["annotator"] == "Anna B"
-
-
-def test_a_sheet_with_an_answer_of_a_megabyte_is_read_again(build_run: Callable[..., Any], tmp_path: Path) -> None:
-    """Python's `csv` reads cells of 131,072 characters, unless it is told; all labels of the sheet would be lost."""
-    _, (record,) = build_run("a", {"q1": {"mrr": 1.0}})
-    long = record.model_copy(update={"response": record.response.model_copy(update={"answer": "x" * 1_000_000})})
-    labelling, path = Labelling("a", "answer_correctness"), tmp_path / "a.csv"
-    before = csv.field_size_limit()
-    put_label(path, labelling, "q1", labelling.row(long, "correct", ""), before=None)
-    assert labels_in(path, labelling, ["q1"])["q1"]["verdict"] == "correct"
-    assert csv.field_size_limit() == before, "the limit is one for the whole process"
-
-
-def test_a_label_of_an_id_with_a_line_break_is_found_again(build_run: Callable[..., Any], tmp_path: Path) -> None:
-    """A sheet is read with one kind of line break: the label could else neither be seen, changed nor taken back."""
-    _, (record,) = build_run("a", {"q\r\n1": {"mrr": 1.0}})
-    labelling, path = Labelling("a", "answer_correctness", "Anna\r\nB"), tmp_path / "a.csv"
-    put_label(path, labelling, "q\r\n1", labelling.row(record, "correct", ""), before=None)
-    assert labels_in(path, labelling, ["q\r\n1"])["q\r\n1"]["verdict"] == "correct"
-    put_label(path, labelling, "q\r\n1", None, before={"verdict": "correct", "comment": ""})
-    assert labels_in(path, labelling, ["q\r\n1"]) == {}

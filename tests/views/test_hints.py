@@ -3,7 +3,7 @@
 import pytest
 
 from evals.metrics import parse_metric
-from evals.report.wording import Hint, all_hints, applying
+from evals.report.hints import Hint, all_hints, applying
 from evals.schemas import Outcomes, Scorecard
 from evals.scoring.scorecard import summarise
 from evals.scoring.settings import ScoreSettings

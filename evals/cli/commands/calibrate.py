@@ -12,7 +12,7 @@ from evals.cli.flags import CalibrateFlags, ReviewFlags
 from evals.cli.measuring import config_layers, measure_now, observer_for, runs_dir_of
 from evals.cli.saved import what_is_undone
 from evals.cli.terminal import DOUBTFUL, check_output, clean, console, print_json
-from evals.cli.views.run import print_calibration
+from evals.cli.views.question import print_calibration
 from evals.config import EvalConfig
 from evals.errors import ConfigError, RunIncompleteError, RunInterruptedError
 from evals.report.review import (
@@ -29,6 +29,7 @@ from evals.report.review import (
 from evals.report.wording import place_of
 from evals.run.calibrating import calibration_from, read_label_set, work_of_labels
 from evals.run.setup import check_config
+from evals.schemas.response import EvalResponse
 from evals.schemas.results import EvalRecord
 from evals.store.naming import DEFAULT_RUNS_DIR, command
 from evals.store.runs import RunStore, save_calibration
@@ -53,9 +54,9 @@ def calibrate(flags: CalibrateFlags) -> None:
     metrics = check_config(settings, asking=not flags.dry_run)
     work = work_of_labels(labels, settings)
     if flags.dry_run:
-        describe_measuring(work, metrics, settings, as_json=flags.as_json)
+        describe_measuring(work, metrics, settings, flags)
         return
-    done = measure_now(work, metrics, settings, observer_for(as_json=flags.as_json))
+    done = measure_now(work, metrics, settings, observer_for(flags))
     if done.run.status != "complete":
         raise RunIncompleteError(
             f"nothing is calibrated, as judging is {done.run.status}: {what_is_undone(done.run, list(done.records()))}",
@@ -134,12 +135,14 @@ class Session:
         while self._todo:
             current = self._todo[0]
             if current != shown:
-                self._show(self._records[current], whole=False)
+                self._show(self._records[current])
                 shown = current
-            said = self._ask()
-            if said is None or said == "q":
+            labels = ", ".join(f"{key} {label.replace('_', ' ')}" for key, label in self._keys.items())
+            self._out.print(Text(f"{labels}; {_OTHERS}: "), end="", style="bold")
+            said = sys.stdin.readline()
+            if not said or said.strip() == "q":
                 return
-            shown = self._take(current, said)
+            shown = current if self._take(current, said.strip()) else None
 
     def tell(self) -> None:
         """Say how far it is."""
@@ -147,44 +150,28 @@ class Session:
         saved = f": {self._path}" if self._labelled else ""
         self._out.print(f"{share(done, len(self._records), 'answer')} labelled{saved}", soft_wrap=True)
 
-    def _ask(self) -> str | None:
-        """What the person types; None at the end of the input."""
-        labels = ", ".join(f"{key} {label.replace('_', ' ')}" for key, label in self._keys.items())
-        self._out.print(Text(f"{labels}; {_OTHERS}: "), end="", style="bold")
-        line = sys.stdin.readline()
-        return line.strip() if line else None
-
-    def _take(self, current: str, said: str) -> str | None:
-        """Do what was typed; returns the answer that stays on the screen, if it does."""
+    def _take(self, current: str, said: str) -> bool:
+        """Do what was typed; returns whether the answer stays on the screen."""
         if said in self._keys or said == "?":
             verdict = self._keys.get(said, CANNOT_TELL)
             self._save(current, self._labelling.row(self._records[current], verdict, self._comment))
             self._comment = ""
             self._todo.remove(current)
-            return None
-        if said == "s":
+        elif said == "s":
             self._todo.append(self._todo.pop(0))
-            return None if len(self._todo) > 1 else current
-        if said == "u":
-            return self._undo(current)
-        if said == "m":
+        elif said == "u" and self._labelled:
+            last = list(self._labelled)[-1]
+            self._save(last, None)
+            if last not in self._labelled:
+                self._todo.insert(0, last)
+        elif said == "m":
             self._show(self._records[current], whole=True)
         elif said.startswith("t "):
             self._comment = said[2:].strip()
         else:
-            self._out.print(clean(f"{said!r} is no key"), style=DOUBTFUL)
-        return current
-
-    def _undo(self, current: str) -> str | None:
-        """Take back the last label of this run."""
-        mine = list(self._labelled)
-        if not mine:
-            self._out.print("there is no label to take back", style=DOUBTFUL)
-            return current
-        self._save(mine[-1], None)
-        if mine[-1] not in self._labelled:
-            self._todo.insert(0, mine[-1])
-        return None
+            why = "there is no label to take back" if said == "u" else f"{said!r} is no key"
+            self._out.print(clean(why), style=DOUBTFUL)
+        return self._todo[:1] == [current]
 
     def _save(self, key: str, row: dict[str, str] | None) -> None:
         """Put a label into the sheet, or take it out; one that was changed elsewhere meanwhile stays."""
@@ -196,19 +183,18 @@ class Session:
         if row is not None:
             self._labelled[key] = row
 
-    def _show(self, record: EvalRecord, *, whole: bool) -> None:
+    def _show(self, record: EvalRecord, *, whole: bool = False) -> None:
         """Print question, expected answer, answer and evidence; nothing of what the judge said."""
         done = len(self._records) - len(self._todo)
         self._out.print(clean(f"\n{record.question.id}  ({done} of {len(self._records)} labelled)"), style="bold")
+        response = record.response or EvalResponse()
         self._line("question", record.question.question)
-        self._line("expected", record.question.expected_answer or "–")
-        answer, chunks = ("–", []) if record.response is None else (record.response.answer, record.response.chunks)
-        for rank, chunk in enumerate((chunks or [])[: None if whole else _PASSAGES], start=1):
+        self._line("expected", record.question.expected_answer)
+        for rank, chunk in enumerate((response.chunks or [])[: None if whole else _PASSAGES], start=1):
             text = chunk.text or ""
-            if not whole and len(text) > _LENGTH:
-                text = f"{text[:_LENGTH]} … (m: more)"
-            self._line(f"passage {rank}", f"[{place_of(chunk)}] {text}", style="dim")
-        self._line("answer", answer or "–")
+            cut = text if whole or len(text) <= _LENGTH else f"{text[:_LENGTH]} … (m: more)"
+            self._line(f"passage {rank}", f"[{place_of(chunk)}] {cut}", style="dim")
+        self._line("answer", response.answer)
 
-    def _line(self, title: str, text: str, style: str | None = None) -> None:
-        self._out.print(Text.assemble((f"{title}  ".rjust(12), "bold"), clean(text)), style=style)
+    def _line(self, title: str, text: str | None, style: str = "") -> None:
+        self._out.print(Text.assemble((f"{title}  ".rjust(12), "bold"), clean(text or "–")), style=style)

@@ -7,12 +7,11 @@ from itertools import chain
 from pathlib import Path
 
 from evals.cli.ci import Reporter
-from evals.cli.flags import CiFlags, CompareFlags, GateFlags
+from evals.cli.flags import CompareFlags, GateFlags
 from evals.cli.parameters import names_of
 from evals.cli.saved import load_calibrated, never_calibrated, next_command, what_is_undone
-from evals.cli.terminal import DOUBTFUL, clean, console, print_json
+from evals.cli.terminal import console, print_json, show
 from evals.cli.views.comparison import print_comparison
-from evals.cli.views.scorecard import print_gates
 from evals.compare import compare_runs
 from evals.compare.gates import DEFAULT_MARGIN, GateReport, check_against, check_alone
 from evals.compare.models import ANSWERING, Comparison, RunComparison
@@ -20,6 +19,7 @@ from evals.compare.pairing import SavedRun
 from evals.errors import ConfigError, GateFailedError, RunIncompleteError
 from evals.metrics.registry import parse_metric
 from evals.report.ci import Beside
+from evals.report.parts import TextLine, gate_lines
 from evals.schemas.results import EvalRun
 from evals.scoring.calibration import refuse_uncalibrated
 from evals.scoring.conclusion import measured
@@ -42,7 +42,7 @@ def gate(flags: GateFlags) -> None:
             finished.
         GateFailedError: A gate is not met, or there is not enough evidence for it.
     """
-    with Reporter(flags, as_json=flags.as_json, lenient=flags.lenient, made=False) as reporter:
+    with Reporter(flags, made=False) as reporter:
         _check_baseline(flags)
         saved = _load_finished(flags.run, flags.runs_dir)
         run = saved.run
@@ -55,9 +55,8 @@ def gate(flags: GateFlags) -> None:
         if flags.as_json:
             print_json(report.model_dump_json(indent=2))
         else:
-            print_gates(console(), report.gates)
-            for warning in report.warnings:
-                console().print(clean(f"! {warning}"), style=DOUBTFUL)
+            warnings = (TextLine(f"! {warning}", "doubtful") for warning in report.warnings)
+            show(console(), [*gate_lines(report.gates), *warnings])
         if run.status == "partial":
             raise RunIncompleteError(
                 f"the run is partial: {what_is_undone(run, saved.records)}",
@@ -69,10 +68,7 @@ def gate(flags: GateFlags) -> None:
 def _check_baseline(flags: GateFlags) -> None:
     """Refuse two baselines, and flags that do nothing where there is nothing to hold the run against."""
     if flags.baseline is not None and flags.baseline_dir is not None:
-        raise ConfigError(
-            "--baseline and --baseline-dir exclude each other",
-            "name one run with --baseline, or take the newest whole one of a folder with --baseline-dir",
-        )
+        raise ConfigError("--baseline and --baseline-dir exclude each other", "name one run, or a folder")
     for name, value in (("margin", flags.margin), ("metrics", flags.metrics)):
         if flags.baseline is None and flags.baseline_dir is None and value is not None:
             raise ConfigError(
@@ -84,25 +80,21 @@ def _check_baseline(flags: GateFlags) -> None:
 def _held(saved: SavedRun, flags: GateFlags, reporter: Reporter) -> GateReport:
     """The run held to its gates, and against the baseline where there is one."""
     gates, baseline = flags.gate or [], _baseline(saved.run, flags)
-    if baseline is None:
-        return check_alone(saved, gates) if flags.baseline_dir is None else _not_yet(saved, flags, reporter)
-    names = None if flags.metrics is None else names_of(flags.metrics, "--metrics")
-    margin = DEFAULT_MARGIN if flags.margin is None else flags.margin
-    report = check_against(saved, baseline, gates, names, margin)
-    if reporter.tells_of_changes:
-        runs = [baseline, saved]
-        reporter.compared(Beside(compare_runs(runs), runs))
-    return report
-
-
-def _not_yet(saved: SavedRun, flags: GateFlags, reporter: Reporter) -> GateReport:
-    """The run by itself, as there is no baseline yet; where it has no gates nothing is checked, and that is said."""
+    if baseline is not None:
+        names = None if flags.metrics is None else names_of(flags.metrics, "--metrics")
+        report = check_against(saved, baseline, gates, names, DEFAULT_MARGIN if flags.margin is None else flags.margin)
+        if reporter.tells_of_changes:
+            runs = [baseline, saved]
+            reporter.compared(Beside(compare_runs(runs), runs))
+        return report
+    if flags.baseline_dir is None:
+        return check_alone(saved, gates)
     said = f"there is no complete run in {flags.baseline_dir} yet, so that this one is held against none"
-    if not (flags.gate or saved.run.eval_config.get("gate")):
+    if gates or saved.run.eval_config.get("gate"):
+        report = check_alone(saved, gates)
+    else:
         said += "; there are no gates either: nothing was checked"
         report = GateReport(run=saved.run.id, outcome="met", gates=[])
-    else:
-        report = check_alone(saved, flags.gate or [])
     reporter.remark(said)
     return report.model_copy(update={"warnings": [said]})
 
@@ -114,9 +106,8 @@ def _baseline(run: EvalRun, flags: GateFlags) -> SavedRun | None:
     if flags.baseline_dir is None:
         return None
     saved = RunStore(flags.baseline_dir).survey().without_calibrations()
-    others = (each for each in reversed(saved.runs) if each.id != run.id)
-    newest = next((each for each in others if each.status == "complete" and each.completed_at is not None), None)
-    return None if newest is None else _load_finished(newest.id, flags.baseline_dir)
+    whole = [each.id for each in saved.runs if each.status == "complete" and each.completed_at and each.id != run.id]
+    return _load_finished(whole[-1], flags.baseline_dir) if whole else None
 
 
 def _load_finished(run_id: str, runs_dir: Path | None) -> SavedRun:
@@ -150,8 +141,7 @@ def compare(flags: CompareFlags) -> None:
     """
     if flags.primary is not None and flags.primary not in ANSWERING:
         parse_metric(flags.primary)
-    reports = CiFlags(comment=flags.comment, no_ci=flags.no_ci)
-    with Reporter(reports, as_json=flags.as_json, made=False) as reporter:
+    with Reporter(flags, made=False) as reporter:
         runs = _load_compared(flags)
         comparison = compare_runs(runs, pareto=flags.pareto, primary=flags.primary)
         reporter.compared(Beside(comparison, runs))
@@ -189,10 +179,10 @@ def _fail_on_regression(comparison: Comparison, runs: Mapping[str, EvalRun]) -> 
                 f"run {each.id} did not finish, and none of it is scored yet: nobody can say which run is worse",
                 f"go on with: {command(f'eval --resume {each.id}', folder_of(runs[each.id]))}",
             )
-    problems = {
-        one.run: _problem(one, comparison.primary, never_calibrated(runs[one.run])) for one in comparison.against
-    }
-    named = {run_id: problem for run_id, problem in problems.items() if problem}
+    named = {}
+    for one in comparison.against:
+        if problem := _problem(one, comparison.primary, never_calibrated(runs[one.run])):
+            named[one.run] = problem
     if named:
         shown = " and ".join(command(f"show {run_id}", folder_of(runs[run_id])) for run_id in named)
         raise GateFailedError("; ".join(named.values()), f"question by question: {shown}")
@@ -215,9 +205,9 @@ def _problem(one: RunComparison, primary: str | None, never: Sequence[str]) -> s
     problems += [f"{name} has no value any more" for name in missing]
     if problems:
         return f"{one.run} is worse than {one.baseline}: {', '.join(problems)}"
-    if primary not in untested:  # of latency and cost, which fail no gate, nothing is said
-        return ""
-    return f"{primary} could not be tested ({untested[primary]}), so {_unsaid(one)}"
+    if primary in untested:  # of latency and cost, which fail no gate, nothing is said
+        return f"{primary} could not be tested ({untested[primary]}), so {_unsaid(one)}"
+    return ""
 
 
 def _unsaid(one: RunComparison) -> str:
@@ -233,10 +223,9 @@ def _untested(one: RunComparison) -> dict[str, str | None]:
     of_quality = [pair for pair in one.pairs if pair.is_of_quality]
     untested = {pair.name: pair.reason for pair in of_quality if pair.p is None}
     if all(pair.p is None or pair.name in ANSWERING for pair in of_quality):
-        reasons = sorted(filter(None, set(untested.values())))
-        why = f" ({'; '.join(reasons)})" if reasons else ""
+        why = "; ".join(sorted(filter(None, set(untested.values()))))
         raise GateFailedError(
-            f"no metric of quality has values in both runs that compare{why}, so {_unsaid(one)}",
+            f"no metric of quality has values in both runs that compare{why and f' ({why})'}, so {_unsaid(one)}",
             "compare runs whose questions have gold passages, expected answers or a known answerability, "
             "measured alike",
         )

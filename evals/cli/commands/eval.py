@@ -1,21 +1,32 @@
-"""`evals eval`: one evaluation, or one of each variant."""
+"""Commands that make runs: `evals eval`, of one server or of variants, `merge`, `rescore` and `score`."""
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import reduce
 from itertools import product
 from math import prod
+from pathlib import Path
 from typing import Any
 
 import typer
 
 from evals.cli.ci import Reporter
-from evals.cli.flags import EvalFlags
-from evals.cli.measuring import config_layers, finish, layer_of, observer_for, overrides, until_ctrl_c
-from evals.cli.parameters import flag_name, given_flags, keys_of
+from evals.cli.flags import EvalFlags, MergeFlags, RescoreFlags, ScoreFlags
+from evals.cli.measuring import (
+    config_layers,
+    finish,
+    layer_of,
+    measure_now,
+    observer_for,
+    overrides,
+    runs_dir_of,
+    until_ctrl_c,
+)  # fmt: skip
+from evals.cli.parameters import Flags, flag_name
 from evals.cli.saved import what_is_undone
-from evals.cli.terminal import console, print_json
+from evals.cli.terminal import DOUBTFUL, check_output, clean, console, print_json
 from evals.cli.views.comparison import print_comparison
 from evals.compare import compare_runs
 from evals.compare.pairing import SavedRun
@@ -23,17 +34,21 @@ from evals.config import EvalConfig
 from evals.errors import ConfigError, RunIncompleteError, RunInterruptedError
 from evals.metrics.base import BaseMetric, Need
 from evals.report.ci import Beside
-from evals.report.wording import questions_of, reading_notes
+from evals.report.parts import questions_of, reading_notes
 from evals.run.estimate import Estimate
-from evals.run.resume import MAY_CHANGE, resumed_config
-from evals.run.saved import estimate_saved
+from evals.run.merge import merge as merge_runs
+from evals.run.merge import put_together
+from evals.run.resume import MAY_CHANGE, rescore_config, resumed_config
+from evals.run.saved import estimate_saved, saved_answers, saved_run
 from evals.run.setup import check_config, estimate_of, refusal_for_key, wants_judge
 from evals.run.work import RunPlan, check_conversations, load_workload
 from evals.runner import EvaluationRunner
 from evals.schemas.results import EvalRun
 from evals.scoring.conclusion import Measured
+from evals.scoring.passages import score_predictions
 from evals.secrets import public_url
-from evals.store.naming import command, folder_of
+from evals.store.atomic import write_output
+from evals.store.naming import DEFAULT_RUNS_DIR, command, folder_of
 from evals.store.runs import RunStore
 from evals.text.numbers import counted
 from evals.text.yaml_files import YamlTextError, load_yaml, merge
@@ -46,7 +61,7 @@ def evaluate(flags: EvalFlags) -> None:
     Raises:
         EvalsError: With the exit code of what went wrong.
     """
-    with Reporter(flags, as_json=flags.as_json, lenient=flags.lenient) as reporter:
+    with Reporter(flags) as reporter:
         if flags.alone and flags.resume is None:
             raise ConfigError("--alone is of a run that goes on", "name it with --resume")
         run, settings = (None, _configured(flags)) if flags.resume is None else _resumed(flags.resume, flags)
@@ -57,12 +72,11 @@ def evaluate(flags: EvalFlags) -> None:
             configs = [resumed_config(each, overrides(flags)) for each in together]
             _evaluate_variants(configs, flags, reporter, resume=together)
         elif flags.dry_run:
-            describe_asking(settings, as_json=flags.as_json)
+            describe_asking(settings, flags)
         else:
-            observer = observer_for(as_json=flags.as_json, quiet=flags.quiet, verbose=flags.verbose)
-            runner = EvaluationRunner(settings, observer, resume=run)
+            runner = EvaluationRunner(settings, observer_for(flags), resume=run)
             done = until_ctrl_c(runner.evaluate(), lambda: _interrupted([runner.run_id], settings, "go on with"))
-            finish(done, settings, reporter, as_json=flags.as_json, quiet=flags.quiet)
+            finish(done, settings, reporter, flags)
 
 
 def _configured(flags: EvalFlags) -> EvalConfig:
@@ -76,11 +90,10 @@ def _resumed(run_id: str, flags: EvalFlags) -> tuple[EvalRun, EvalConfig]:
     """A saved run with its configuration; flags may change how it is asked, not what."""
     if flags.vary:
         raise ConfigError("--resume takes the variants of the saved run, so not --vary")
-    given, keys = given_flags(flags), keys_of(flags)
-    refused = sorted(name for name in given if keys[name][0] not in MAY_CHANGE | {"server.url"})
+    given, keys = flags.given(), flags.keys()
+    refused = [flag_name(name, given[name]) for name in sorted(given) if keys[name] not in MAY_CHANGE | {"server.url"}]
     if refused:
-        names = ", ".join(flag_name(name, given[name]) for name in refused)
-        raise ConfigError(f"--resume takes the questions and metrics of the saved run, so not {names}")
+        raise ConfigError(f"--resume takes the questions and metrics of the saved run, so not {', '.join(refused)}")
     runs_dir = flags.runs_dir or EvalConfig().runs_dir
     run = RunStore(runs_dir).load(run_id)
     saved_in = folder_of(run)
@@ -123,7 +136,7 @@ def _evaluate_variants(
         GateFailedError: A gate is not met by a run.
         EvalsError: With the exit code of what else went wrong.
     """
-    observer = observer_for(as_json=flags.as_json, quiet=flags.quiet, verbose=flags.verbose)
+    observer = observer_for(flags)
     for path in added:
         observer.note(f"{path}: the profile's request does not have it, so it is added; see that the server knows it")
     if flags.dry_run:
@@ -131,16 +144,17 @@ def _evaluate_variants(
             raise ConfigError("--dry-run prints the plan of one run as JSON", "leave --json out, or the variants")
         for config in configs:
             console().print(f"\nvariant {config.name}", style="bold")
-            describe_asking(config, as_json=False)
+            describe_asking(config, flags)
         return
     runner = VariantsRunner(configs, observer, resume=resume)
     way_on = "go on with all variants"
     done = until_ctrl_c(runner.evaluate(), lambda: _interrupted(runner.run_ids, configs[0], way_on))
     _print_variants(done, configs[0], flags, reporter)
-    for run, measured in ((each.run, each) for each in done):
+    for each in done:
+        run = each.run
         if run.status != "complete":
             raise RunIncompleteError(
-                f"run {run.id} ({run.name}) is {run.status}: {what_is_undone(run, measured.source)}",
+                f"run {run.id} ({run.name}) is {run.status}: {what_is_undone(run, each.source)}",
                 f"{way_on}: {command(f'eval --resume {run.id}', configs[0].runs_dir)}",
             )
     for each in done:
@@ -155,11 +169,9 @@ def _print_variants(done: Sequence[Measured], config: EvalConfig, flags: EvalFla
     comparison = compare_runs(saved, pareto=True)
     reporter.compared(Beside(comparison, saved))
     if flags.as_json:
-        plain = {
-            "runs": [each.run.model_dump(mode="json") for each in done],
-            "comparison": comparison.model_dump(mode="json"),
-        }
-        print_json(json.dumps(plain, indent=2, ensure_ascii=False))
+        runs = [each.run.model_dump(mode="json") for each in done]
+        found = {"runs": runs, "comparison": comparison.model_dump(mode="json")}
+        print_json(json.dumps(found, indent=2, ensure_ascii=False))
         return
     out = console()
     if not flags.quiet:
@@ -173,7 +185,7 @@ def _print_variants(done: Sequence[Measured], config: EvalConfig, flags: EvalFla
 # `--dry-run`: what would be done, without asking a server or a judge.
 
 
-def describe_asking(config: EvalConfig, *, as_json: bool) -> None:
+def describe_asking(config: EvalConfig, flags: Flags) -> None:
     """Say what `eval` would do.
 
     Raises:
@@ -182,88 +194,80 @@ def describe_asking(config: EvalConfig, *, as_json: bool) -> None:
     metrics = check_config(config, asking=False)
     workload = load_workload(config)
     check_conversations(config.server_spec(), workload.questions)
-    estimate = estimate_of(config, metrics, workload.questions, workload.documents)
+    files = workload.fingerprints
     plan: dict[str, Any] = {
         "server": "embedded" if config.embedded else public_url(config.rag_server_url),
         "profile": config.server_spec().profile,
         "questions": len(workload.questions),
-        "datasets": [each.model_dump(mode="json") for each in workload.fingerprints],
+        "datasets": [each.model_dump(mode="json") for each in files],
         "seed": config.seed,
         "concurrency": config.concurrency,
         "upload_documents": len(workload.documents) if config.ingest or config.embedded else 0,
-        **_measuring(metrics, config, estimate),
-        "runs_dir": str(config.runs_dir),
     }
-    asked = questions_of(workload.fingerprints, len(workload.questions))
-    lines = [
-        f"would ask {plan['server']} {asked}, {config.concurrency} at a time, nothing asked",
-        *(
-            f"  {e.name}: {questions_of([e], e.questions)}, {counted(e.documents, 'document')}, from {e.source}"
-            for e in workload.fingerprints
-        ),
-        *reading_notes(workload.fingerprints),
-        *([f"would upload {counted(plan['upload_documents'], 'document')} first"] if plan["upload_documents"] else []),
-        *_measured(plan, estimate),
-        f"seed {config.seed}, runs in {config.runs_dir}",
-    ]
-    _print_dry_run(plan, lines, as_json=as_json)
+    asked = questions_of(files, len(workload.questions))
+    lines = [f"would ask {plan['server']} {asked}, {config.concurrency} at a time, nothing asked"]
+    for each in files:
+        held = f"{questions_of([each], each.questions)}, {counted(each.documents, 'document')}"
+        lines.append(f"  {each.name}: {held}, from {each.source}")
+    lines += reading_notes(files)
+    if plan["upload_documents"]:
+        lines.append(f"would upload {counted(plan['upload_documents'], 'document')} first")
+    _print_plan(
+        plan, lines, metrics, config, estimate_of(config, metrics, workload.questions, workload.documents), flags
+    )
 
 
-def describe_measuring(work: RunPlan, metrics: Sequence[BaseMetric], config: EvalConfig, *, as_json: bool) -> None:
+def describe_measuring(work: RunPlan, metrics: Sequence[BaseMetric], config: EvalConfig, flags: Flags) -> None:
     """Say what `rescore` and `score` would do over answers that are there.
 
     Raises:
         EvalsError: It could not be done.
     """
-    estimate = estimate_saved(work, metrics, config)
-    answered = len(work.answered)
-    plan: dict[str, Any] = {
-        "source": work.run.rescored_from or work.run.server.url,
-        "questions": len(work.questions),
-        "answered": answered,
-        **_measuring(metrics, config, estimate),
-        "runs_dir": str(config.runs_dir),
-    }
-    lines = [
-        f"would measure {counted(answered, 'answer')} to {counted(len(work.questions), 'question')} "
-        f"of {plan['source']}, nothing judged",
-        *_measured(plan, estimate),
-        f"runs in {config.runs_dir}",
-    ]
-    _print_dry_run(plan, [*work.notes, *lines], as_json=as_json)
+    answered, questions = len(work.answered), len(work.questions)
+    plan = {"source": work.run.rescored_from or work.run.server.url, "questions": questions, "answered": answered}
+    measured = f"{counted(answered, 'answer')} to {counted(questions, 'question')} of {plan['source']}"
+    lines = [*work.notes, f"would measure {measured}, nothing judged"]
+    _print_plan(plan, lines, metrics, config, estimate_saved(work, metrics, config), flags)
 
 
-def _measuring(metrics: Sequence[BaseMetric], config: EvalConfig, estimate: Estimate | None) -> dict[str, Any]:
-    judged = wants_judge(config, metrics)
-    refusal = refusal_for_key(config, metrics)
-    return {
-        "metrics": [metric.name for metric in metrics if judged or Need.JUDGE not in metric.needs],
-        "judge": config.judge.model if judged else None,
-        "estimate": asdict(estimate) if estimate else None,
-        "refusal": {"message": refusal.message, "hint": refusal.hint} if refusal else None,
-    }
+def _computed(metrics: Sequence[BaseMetric], *, judged: bool) -> list[str]:
+    return [metric.name for metric in metrics if judged or Need.JUDGE not in metric.needs]
 
 
-def _measured(plan: dict[str, Any], estimate: Estimate | None) -> list[str]:
-    judge = f"would judge with {plan['judge']}: {estimate}" if plan["judge"] else "no judge"
-    lines = [f"would compute {', '.join(plan['metrics'])}", judge]
-    if refusal := plan["refusal"]:  # it would stop the run before it begins; a plan is made all the same
-        lines += [f"! as it stands the run would refuse to begin: {refusal['message']}", f"  {refusal['hint']}"]
-    return lines
-
-
-def _print_dry_run(plan: dict[str, Any], lines: Sequence[str], *, as_json: bool) -> None:
-    if as_json:
-        typer.echo(json.dumps(plan, indent=2))
+def _print_plan(
+    plan: Mapping[str, Any],
+    lines: Sequence[str],
+    metrics: Sequence[BaseMetric],
+    config: EvalConfig,
+    estimate: Estimate | None,
+    flags: Flags,
+) -> None:
+    """Print what would be asked, then what would be computed and judged."""
+    judge = config.judge.model if wants_judge(config, metrics) else None
+    names = _computed(metrics, judged=judge is not None)
+    refusal = refusal_for_key(config, metrics)  # it would stop the run before it begins; a plan is made all the same
+    if flags.as_json:
+        measuring = {
+            "metrics": names,
+            "judge": judge,
+            "estimate": estimate and asdict(estimate),
+            "refusal": refusal and {"message": refusal.message, "hint": refusal.hint},
+            "runs_dir": str(config.runs_dir),
+        }
+        typer.echo(json.dumps({**plan, **measuring}, indent=2))
         return
-    for line in lines:
+    judging = f"would judge with {judge}: {estimate}" if judge else "no judge"
+    for line in (*lines, f"would compute {', '.join(names)}", judging):
         console().print(line)
+    if refusal:
+        console().print(f"! as it stands the run would refuse to begin: {refusal.message}\n  {refusal.hint}")
+    console().print(f"seed {config.seed}, runs in {config.runs_dir}")
 
 
 # `--vary ask.json.top_k=3,5,10`: which keys of the server take which values.
 
 
-_HINT = "write it as --vary ask.json.top_k=3,5,10: a key of server, and its values with commas"
+_HINT = "write it as --vary ask.json.top_k=3,5,10: a key of server, and its values with commas, each once"
 
 
 MOST = 64
@@ -283,15 +287,17 @@ def vary(given: Sequence[str], variants: Mapping[str, Mapping[str, Any]] | None 
     Raises:
         ConfigError: One has no key or no value, a key or a value is named twice, or there are too many.
     """
-    axes = [_axis(text) for text in given]
-    _refuse_twice([key for key, _ in axes], "--vary names")
+    axes = dict(map(_axis, given))
+    if len(axes) < len(given):
+        raise ConfigError("--vary names a key twice", _HINT)
     known = list((variants or {"": {}}).items())
-    if len(known) * prod(len(values) for _, values in axes) > MOST:
+    if len(known) * prod(map(len, axes.values())) > MOST:
         raise ConfigError(f"these are more than {MOST} variants", "each asks every question: vary less at a time")
-    names = _short([key for key, _ in axes])
+    last = {key: key.rpartition(".")[2] for key in axes}
+    names = last if len(set(last.values())) == len(last) else {key: key for key in axes}
     labelled = [
-        [(f"{name}={_said(value)}", layer_of(key, value)) for value in values]
-        for name, (key, values) in zip(names, axes, strict=True)
+        [(f"{names[key]}={label}", layer_of(key, value)) for label, value in values.items()]
+        for key, values in axes.items()
     ]
     varied: dict[str, dict[str, Any]] = {}
     for chosen in product(known, *labelled):
@@ -300,44 +306,111 @@ def vary(given: Sequence[str], variants: Mapping[str, Mapping[str, Any]] | None 
     return varied
 
 
-def _short(keys: Sequence[str]) -> list[str]:
-    """Of each key the last part, and of all as many parts as tell them apart."""
-    parts = [key.split(".") for key in keys]
-    for count in range(1, max(map(len, parts), default=1)):
-        names = [".".join(part[-count:]) for part in parts]
-        if len(set(names)) == len(names):
-            return names
-    return list(keys)
-
-
-def _axis(text: str) -> tuple[str, list[Any]]:
-    """The key and its values."""
-    key, equals, values = text.partition("=")
+def _axis(text: str) -> tuple[str, dict[str, Any]]:
+    """The key, and its values by how a label says them: a text as it is, anything else as JSON."""
+    key, _, values = text.partition("=")
     parts = key.strip().removeprefix("server.").split(".")
-    if not equals or not all(parts):
-        raise ConfigError(f"--vary {text!r} has no key or no values", _HINT)
     try:
         read = load_yaml(f"[{values}]")
     except YamlTextError as error:
         raise ConfigError(f"the values of --vary {text!r} cannot be read: {error}", _HINT) from None
-    if not read:
-        raise ConfigError(f"--vary {text!r} has no values", _HINT)
-    _refuse_twice([_said(value) for value in read], f"--vary {key.strip()} has the value")
-    return ".".join(parts), list(read)
+    if not read or not all(parts):
+        raise ConfigError(f"--vary {text!r} has no key or no values", _HINT)
+    said = [value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str) for value in read]
+    if len(set(said)) < len(said):
+        raise ConfigError(f"--vary {text!r} has a value twice", _HINT)
+    return ".".join(parts), dict(zip(said, read, strict=True))
 
 
-def _said(value: Any) -> str:
-    """The value as JSON; a text as it is, unless it reads as something else, such as the text "3"."""
-    if not isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False, default=str)
-    try:
-        is_plain = load_yaml(f"[{value}]") == [value]
-    except YamlTextError:
-        is_plain = True  # it can be read as nothing else
-    return value if is_plain or "," in value else json.dumps(value, ensure_ascii=False)
+# Runs of answers that are there: `evals merge`, `rescore`, `score`.
 
 
-def _refuse_twice(names: Sequence[str], what: str) -> None:
-    for place, name in enumerate(names):
-        if name in names[:place]:
-            raise ConfigError(f"{what} {name} twice", "each variant is asked once; --repeats asks it more often")
+def merge_shards(flags: MergeFlags) -> None:
+    """Make one run of the shards, and print what came out.
+
+    Raises:
+        RunInterruptedError: Somebody pressed Ctrl-C; the shards are as they were.
+        EvalsError: With the exit code of what went wrong.
+    """
+    store = RunStore(flags.runs_dir or DEFAULT_RUNS_DIR)
+    with Reporter(flags) as reporter:
+        loaded = [store.load(run_id) for run_id in flags.runs]
+        shards = put_together(loaded, flags.given() | {"runs_dir": store.folder}, allow_partial=flags.allow_partial)
+        unchanged = RunInterruptedError("interrupted", "the shards are as they were: merge them again")
+        done = until_ctrl_c(merge_runs(shards, observer_for(flags)), lambda: unchanged)
+        finish(done, shards.config, reporter, flags)
+
+
+def rescore(flags: RescoreFlags) -> None:
+    """Measure a saved run again, and print what came out.
+
+    Raises:
+        EvalsError: With the exit code of what went wrong.
+    """
+    with Reporter(flags) as reporter:
+        layers = config_layers(flags)
+        runs_dir = runs_dir_of(layers)
+        source = RunStore(runs_dir).load(flags.run)
+        settings = rescore_config(source, *layers, {"runs_dir": runs_dir}, remap=flags.remap)
+        metrics = check_config(settings, asking=not flags.dry_run)
+        _measure(saved_run(source, settings, remap=flags.remap), metrics, settings, flags, reporter)
+
+
+def _measure(
+    work: RunPlan,
+    metrics: Sequence[BaseMetric],
+    settings: EvalConfig,
+    flags: RescoreFlags | ScoreFlags,
+    reporter: Reporter,
+) -> None:
+    """Measure the answers of a plan and print the run, or say what would be done."""
+    if flags.dry_run:
+        describe_measuring(work, metrics, settings, flags)
+    else:
+        finish(measure_now(work, metrics, settings, observer_for(flags)), settings, reporter, flags)
+
+
+def score(flags: ScoreFlags) -> None:
+    """Score retrieved passages against gold passages, or saved answers to the questions of a dataset file.
+
+    Raises:
+        EvalsError: With the exit code of what went wrong.
+    """
+    if flags.gold is not None:
+        _score_passages(flags.gold, flags)
+        return
+    if flags.k is not None or flags.output is not None:
+        raise ConfigError("--k and --output do nothing where saved answers are scored", _TWO_FORMS)
+    with Reporter(flags) as reporter:
+        settings = EvalConfig.build(*config_layers(flags), {"samples_per_dataset": None})
+        if settings.dataset_file is None:
+            raise ConfigError("nothing says what the right answers are", _TWO_FORMS)
+        metrics = check_config(settings, asking=not flags.dry_run)
+        _measure(saved_answers(flags.predictions, settings), metrics, settings, flags, reporter)
+
+
+_TWO_FORMS = "score predictions.json gold.json, or score answers.jsonl --dataset-file questions.jsonl"
+
+_RULE = "=" * 26
+
+_DEFAULT_K = 10
+
+
+def _score_passages(gold: Path, flags: ScoreFlags) -> None:
+    """Score the files and print the means; what to know about them goes to stderr."""
+    names = ("config", "dry_run", "lenient", "quiet", "verbose", "no_fail", "junit", "comment")
+    idle = {name: getattr(flags, name) for name in names if getattr(flags, name)} | flags.given()
+    for name, value in idle.items():
+        raise ConfigError(f"{flag_name(name, value)} does nothing where retrieved passages are scored", _TWO_FORMS)
+    if flags.output is not None:
+        check_output(flags.output)
+    scores = score_predictions(flags.predictions, gold, k=_DEFAULT_K if flags.k is None else flags.k)
+    err = console(sys.stderr)
+    for note in scores.notes:
+        err.print(clean(f"! {note}"), style=DOUBTFUL, soft_wrap=True)
+    means = scores.labelled()
+    text = json.dumps(means, indent=2)
+    if flags.output is not None:
+        write_output(flags.output, f"{text}\n".encode())
+    lines = [f"{label}: {value:.4f}" for label, value in means.items()]
+    typer.echo(text if flags.as_json else "\n".join(["Evaluation Results:", _RULE, *lines, _RULE]))

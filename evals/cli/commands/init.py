@@ -8,14 +8,15 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from shlex import quote
-from string import Template
 from typing import Any
 
-from evals.cli.commands.server import body_of, choose, pick_allowed, show_reading, teller
+from jinja2 import Template
+
+from evals.cli.commands.server import body_of, choose, guess_lines, pick_allowed, show_reading, tell
 from evals.cli.flags import InitFlags
-from evals.cli.terminal import ask_line, ask_yes, check_output, clean, console, is_terminal
+from evals.cli.terminal import ask_line, ask_yes, check_output, console, is_terminal
+from evals.client.connections import check_url
 from evals.client.profile import resolve_spec
-from evals.client.spec import check_url
 from evals.config import EvalConfig
 from evals.datasets.file import read_file
 from evals.datasets.golden import CORPUS as GOLDEN_CORPUS
@@ -47,16 +48,7 @@ _QUESTIONS = "questions.jsonl"
 _UNANSWERABLE = "-"
 """Typed for an answer: the documents hold none."""
 
-_HOW = "how_to_fill"
-
-_READ_OF_TEMPLATE = 10_000
-"""Bytes of a file that are read to see whether it is the template."""
-
-_MOST_ASKED = 3
-
-_LINE, _COMMENT = 400, 500
-
-_NO_FILE = "--columns are those of a file of yours, and none is named"
+_MOST_ASKED, _COMMENT = 3, 500
 
 _OF_THE_JUDGE = "measure generation by an LLM judge? it needs a key and costs money"
 
@@ -64,18 +56,6 @@ _NO_CHUNKS = (
     "no chunks were seen, so that retrieval cannot be measured: where the server sends them, give it documents that "
     "answer the first questions, and repeat this with --force"
 )
-
-_KEYS = {
-    "profile": "kind of server, which says how it is asked and read (default: rag-server); none: only what stands here",
-    "url": "its address (default: RAG_SERVER_URL of the environment, else http://localhost:8001)",
-    "headers": "sent with each request; ${NAME} is taken from the environment (default: those of the profile)",
-    "health": "a GET that answers 2xx when the server is ready (default: that of the profile)",
-    "ask": "the request with a question in it, and when a 200 is an answer (default: that of the profile)",
-    "stream": "how an answer that comes in pieces is put together (default: that of the profile)",
-    "map": "where the parts of an answer stand, as JMESPath (default: those of the profile)",
-    "citations": "what the answer cites, by list or marks, and the number of the first chunk (default: auto, base 1)",
-}
-"""What the file says of the keys of `server`."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +95,6 @@ def init(flags: InitFlags) -> None:
         raise RunInterruptedError(f"interrupted; {flags.output} was not written") from error
     text = _config_text(flags.output, server, questions, doubts, judged=judged)
     EvalConfig.build(load_yaml(text))
-    _check_free(flags)
     if questions.to_fill and questions.file is not None:
         write_output(questions.file, _ROWS.read_bytes())
     write_output(flags.output, text.encode())
@@ -129,23 +108,16 @@ def _check_free(flags: InitFlags) -> None:
 
 
 def _url(flags: InitFlags, *, asks: bool) -> str:
-    """The address of the server; what somebody types is asked until it is one.
+    """The address of the server.
 
     Raises:
         ConfigError: It is not said, is none, or holds a login.
     """
-    known = flags.rag_url or os.environ.get("RAG_SERVER_URL")
-    while flags.rag_url is None and asks:
-        try:
-            return _checked_url(ask_line("URL of your server", known or "http://localhost:8001"))
-        except ConfigError as error:
-            console(sys.stderr).print(clean(f"{error.message}: {error.hint}", _LINE))
-    if not known:
+    url = flags.rag_url or os.environ.get("RAG_SERVER_URL")
+    if flags.rag_url is None and asks:
+        url = ask_line("URL of your server", url or "http://localhost:8001")
+    if not url:
         raise ConfigError("it is not said which server to evaluate", "name it with --rag-url http://localhost:8001")
-    return _checked_url(known)
-
-
-def _checked_url(url: str) -> str:
     checked = check_url(url)
     if "@" in checked:
         raise ConfigError("the URL holds a login", 'give it as --header "Authorization: Basic …"')
@@ -163,35 +135,33 @@ def _questions(flags: InitFlags, *, asks: bool) -> _Questions:
         DatasetError: The file cannot be read.
     """
     beside = flags.output.with_name(_QUESTIONS)
-    named = flags.questions or (_typed_name(beside) if asks else "")
+    named = _named_file(flags, beside, asks=asks)
+    if flags.columns is not None and named in ("", GOLDEN):
+        raise ConfigError("--columns are those of a file of yours, and none is named", "name it with --questions")
     if named == GOLDEN:
-        if flags.columns is not None:
-            raise ConfigError(_NO_FILE, "leave --columns out")
         return _Questions(None, _first_questions(GOLDEN_QUESTIONS, {}))
-    if not named and beside.exists() and not _is_template(beside):
-        console(sys.stderr).print(f"the questions are those of {beside}, which is there", soft_wrap=True)
-        named = str(beside)
-    if not named:
-        return _new_questions(beside, flags, asks=asks)
-    columns = EvalConfig.build({"dataset_file": named, "columns": flags.columns or {}}).columns
-    return _Questions(Path(named), _first_questions(Path(named), columns), columns=columns)
-
-
-def _typed_name(beside: Path) -> str:
-    way = f"{beside}, which is there" if beside.exists() else "type them now, or a template"
-    return ask_line(f"file of your questions, golden for those shipped with evals, or Enter ({way})")
-
-
-def _new_questions(beside: Path, flags: InitFlags, *, asks: bool) -> _Questions:
-    """Questions that somebody types, else a template to fill in."""
-    if flags.columns is not None:
-        raise ConfigError(_NO_FILE, "name it with --questions")
+    if named:
+        columns = EvalConfig.build({"dataset_file": named, "columns": flags.columns or {}}).columns
+        return _Questions(Path(named), _first_questions(Path(named), columns), columns=columns)
     rows = _typed_rows() if asks else []
     if not rows:
         return _Questions(beside, [DEFAULT_QUESTION], to_fill=True)
     lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
     write_output(beside, lines.encode())  # at once: what somebody typed is not lost where the server is
     return _Questions(beside, [row["question"] for row in rows[:_MOST_ASKED]])
+
+
+def _named_file(flags: InitFlags, beside: Path, *, asks: bool) -> str:
+    """What was named, or is there; empty where there are no questions yet."""
+    is_there = beside.exists() and beside.read_bytes() != _ROWS.read_bytes()
+    named = flags.questions or ""
+    if asks and not named:
+        way = f"{beside}, which is there" if is_there else "type them now, or a template"
+        named = ask_line(f"file of your questions, golden for those shipped with evals, or Enter ({way})")
+    if is_there and not named:
+        console(sys.stderr).print(f"the questions are those of {beside}, which is there", soft_wrap=True)
+        return str(beside)
+    return named
 
 
 def _first_questions(path: Path, columns: Mapping[str, str]) -> list[str]:
@@ -201,28 +171,19 @@ def _first_questions(path: Path, columns: Mapping[str, str]) -> list[str]:
     return list(with_gold) or [questions[0].question]
 
 
-def _is_template(path: Path) -> bool:
-    """Whether a file holds nothing but rows that say how they are filled in, and no question yet."""
-    try:
-        with path.open("rb") as file:
-            rows = [json.loads(line) for line in file.read(_READ_OF_TEMPLATE).splitlines()]
-    except (OSError, ValueError, RecursionError):
-        return False
-    return bool(rows) and all(isinstance(row, dict) and _HOW in row and not row.get("question") for row in rows)
-
-
 def _typed_rows() -> list[dict[str, Any]]:
     """Rows of what somebody types, until they type none; what is left out is not known, and is not written."""
-    rows: dict[str, dict[str, Any]] = {}
+    rows: list[dict[str, Any]] = []
     while question := ask_line(f"question {len(rows) + 1}, as a user asks it (Enter: no more)"):
+        row: dict[str, Any] = {"question": question}
         answer = ask_line(f"  its answer (Enter: not known; {_UNANSWERABLE}: your documents hold none)")
-        if answer == _UNANSWERABLE:
-            rows[question] = {"question": question, "is_unanswerable": True}
-            continue
-        passage = ask_line("  a sentence of a document that says so, word for word (Enter: not known)")
-        known = {key: text for key, text in (("expected_answer", answer), ("gold_passages", passage)) if text}
-        rows[question] = {"question": question, **known, **({"is_unanswerable": False} if known else {})}
-    return list(rows.values())
+        if answer != _UNANSWERABLE:
+            passage = ask_line("  a sentence of a document that says so, word for word (Enter: not known)")
+            row |= {key: text for key, text in (("expected_answer", answer), ("gold_passages", passage)) if text}
+        if answer == _UNANSWERABLE or len(row) > 1:
+            row["is_unanswerable"] = answer == _UNANSWERABLE
+        rows.append(row)
+    return rows
 
 
 # The server: of a profile, or found out by questions.
@@ -245,8 +206,7 @@ def _server(
     if asks and not ask_yes(f"look at {url}, and ask it {questions[0]!r}?", default=True):
         raise ConfigError("the kind of server is not known", "name it with --profile; `evals profiles` lists them")
     targets = [Target(url, headers, question, body_of(flags.body)) for question in questions]
-    reached = _reached(targets, list if flags.yes else pick_allowed)
-    probed = reached.read(choose if asks else lambda _: None)
+    probed = _reached(targets, list if flags.yes else pick_allowed).read(choose if asks else lambda _: None)
     show_reading(probed)
     if not probed.response.chunks:
         out.print(_NO_CHUNKS, soft_wrap=True)
@@ -263,23 +223,24 @@ def _reached(targets: Sequence[Target], assent: Assent) -> AnswerReader:
         ServerRefusedError: No question was answered.
         ConfigError: An answer would need an assent that is not given.
     """
-    tell, reached = teller(), list[AnswerReader]()
+    first: AnswerReader | None = None
+    refused: ServerRefusedError | None = None
     found = survey(targets[0], tell)
     for target in targets:
         try:
             latest = ask(found, target, tell, assent)
-        except ServerRefusedError:
-            if target is targets[-1] and not reached:
-                raise
+        except ServerRefusedError as error:
+            refused = error
             continue
         response = latest.read(lambda _: None).response
         if response.chunks and not is_abstention(response.answer or "", target.question):
             return latest
-        reached.append(latest)
+        tell("  the answer declines, or brings no passages: another question may show more")
+        first = first or latest
         found = found.only(latest.plan)
-        if target is not targets[-1]:
-            tell("  the answer declines, or brings no passages: another question may show more")
-    return reached[0]
+    if first is None:
+        raise refused or ServerRefusedError("no question was asked")
+    return first
 
 
 # What is written, and what to do next.
@@ -289,48 +250,21 @@ def _config_text(
     path: Path, server: Mapping[str, Any], questions: _Questions, doubts: Sequence[Doubt], *, judged: bool
 ) -> str:
     """The text of the file: keys that were chosen as they are, others with their defaults as comments."""
-    if questions.file is None:
-        asked = (
-            "# Questions on the documents of an invented insurer, shipped with evals; the server must hold these\n"
-            "datasets: [golden]    # default: ragbench\n"
-        )
-    else:
-        asked = (
-            "# The questions: a row each, of which only `question` is required; "
-            "docs/datasets.md has the other columns\n"
-            f"dataset_file: {flow(str(questions.file))}    # default: none, which asks `datasets`\n"
-        )
-    columns = "# columns: {}                     # which column is which field, such as {question: Frage}\n"
-    if questions.columns:
-        columns = f"columns: {flow(questions.columns)}    # which column is which field\n"
-    _, _, template = _CONFIG.read_text(encoding="utf-8").partition("\n")
-    return Template(template).substitute(
+    text: str = Template(_CONFIG.read_text(encoding="utf-8"), trim_blocks=True, keep_trailing_newline=True).render(
         eval=_command("eval", path),
         doctor=_command("doctor", path),
-        questions=asked,
-        columns=columns,
-        server="".join(_server_lines(server, doubts)),
+        questions=questions,
+        flow=flow,
+        guesses=[one_line(line, _COMMENT) for doubt in doubts for line in guess_lines(doubt)],
+        server=section_text(server),
         judged=flow(judged),
     )
+    return text
 
 
 def _command(name: str, path: Path) -> str:
     """A command that takes the file."""
     return f"evals {name} --config {quote(str(path))}"
-
-
-def _server_lines(server: Mapping[str, Any], doubts: Sequence[Doubt]) -> Iterator[str]:
-    """The section with a comment above each key; what is a guess stands above all of it."""
-    first, *lines = section_text(server).splitlines()
-    yield "# The server that is asked; docs/profiles.md\n"
-    for doubt in doubts:
-        said = f"guess {doubt.key}: {doubt.chosen} ({doubt.why})" if doubt.chosen else f"guess: {doubt.why}"
-        for text in (said, *(f"  or {other}" for other in doubt.others)):
-            yield f"# {one_line(text, _COMMENT)}\n"  # a text of a server, whatever characters it holds
-    yield f"{first}\n"
-    for line in lines:
-        about = _KEYS.get(line.strip().partition(":")[0]) if not line.startswith("    ") else None
-        yield f"  # {about}\n{line}\n" if about else f"{line}\n"
 
 
 def _unset(server: dict[str, Any], *, judged: bool) -> Iterator[str]:
@@ -345,10 +279,9 @@ def _unset(server: dict[str, Any], *, judged: bool) -> Iterator[str]:
 def _print_next(path: Path, server: dict[str, Any], questions: _Questions, variables: Sequence[str]) -> None:
     """What was written, and the commands to run, in their order."""
     lines = [f"wrote {path}"]
-    if questions.to_fill:
-        lines.append(f"wrote {questions.file}: fill in its three rows first; each says how")
-    elif questions.file is not None:
-        lines.append(f"questions: {questions.file}")
+    if questions.file is not None:
+        to_fill = "wrote {}: fill in its three rows first; each says how"
+        lines.append((to_fill if questions.to_fill else "questions: {}").format(questions.file))
     lines += ["\nrun:", *(f"  export {name}=…" for name in dict.fromkeys(variables))]
     if questions.file is None and resolve_spec(server).upload is not None:
         lines.append(f"  {_command('ingest', path)}    # once: the documents of the golden set")

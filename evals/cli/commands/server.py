@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from shlex import quote
@@ -12,28 +12,26 @@ from typing import Any
 
 import typer
 
-from evals.cli.flags import EvalFlags, IngestFlags, InitFlags, ProbeFlags, ServeFlags
+from evals.cli.flags import EvalFlags, IngestFlags, ProbeFlags, ServeFlags
 from evals.cli.measuring import config_layers, observer_for, until_ctrl_c
-from evals.cli.parameters import flag_name, given_flags
+from evals.cli.parameters import flag_name
 from evals.cli.terminal import BAD, DOUBTFUL, GOOD, ask_line, check_output, clean, console, is_terminal
 from evals.client.ingest import Upload, uploads_in, uploads_of
-from evals.client.profile import NO_PROFILE
 from evals.config import EvalConfig
 from evals.errors import ConfigError, EvalsError, RunInterruptedError
 from evals.run.corpus import Uploaded, remarks_on, upload_documents
 from evals.run.doctor import Examined, Health, broken, examine
+from evals.run.notebook import Observer
 from evals.run.probing.fields import read_headers, section_text
 from evals.run.probing.guess import Doubt
 from evals.run.probing.openapi import Candidates, Plan
 from evals.run.probing.probe import ask, survey
 from evals.run.probing.reading import DEFAULT_QUESTION, Probed, Target
 from evals.run.work import load_workload
-from evals.schemas.response import Citation, EvalResponse
 from evals.store.atomic import write_output
 from evals.store.naming import command
 from evals.text.decoding import parse_json
 from evals.text.numbers import counted, share
-from evals.text.sentences import sentences
 
 # `evals doctor`.
 
@@ -46,7 +44,7 @@ _SHOWN = {
 }
 """The mark of each state, and its colour."""
 
-_WIDTH = max(map(len, ("configuration", "datasets"))) + 1
+_WIDTH = len("configuration") + 1
 
 
 def doctor(flags: EvalFlags) -> int:
@@ -56,7 +54,7 @@ def doctor(flags: EvalFlags) -> int:
         The exit code of the first part by which a run would end; 0 where none is.
     """
 
-    def tell(finding: Examined) -> None:
+    def show(finding: Examined) -> None:
         if not flags.as_json:
             _print_finding(finding)
 
@@ -64,10 +62,10 @@ def doctor(flags: EvalFlags) -> int:
         config = EvalConfig.build(*config_layers(flags))
     except EvalsError as error:
         found = [broken("configuration", error)]
-        tell(found[0])
+        show(found[0])
     else:
         unchanged = RunInterruptedError("interrupted; nothing was changed")
-        found = until_ctrl_c(examine(config, observer_for(as_json=True), tell), lambda: unchanged)
+        found = until_ctrl_c(examine(config, Observer(), show), lambda: unchanged)
     if flags.as_json:
         typer.echo(json.dumps([asdict(finding) for finding in found], indent=2))
     return next((finding.exit_code for finding in found if finding.exit_code), 0)
@@ -76,11 +74,14 @@ def doctor(flags: EvalFlags) -> int:
 def _print_finding(finding: Examined) -> None:
     out, indent = console(), " " * (_WIDTH + 2)
     mark, style = _SHOWN[finding.health]
-    width = max(60, out.width)
     out.print(f"{mark} {finding.part:<{_WIDTH}}", style=style, end="")
-    out.print(fill(finding.said, width, initial_indent=indent, subsequent_indent=indent).lstrip(), soft_wrap=True)
-    if finding.hint:
-        out.print(fill(finding.hint, width, initial_indent=indent, subsequent_indent=indent), soft_wrap=True)
+    said, *hint = (
+        fill(text, max(60, out.width), initial_indent=indent, subsequent_indent=indent)
+        for text in (finding.said, finding.hint)
+        if text
+    )
+    for text in (said.lstrip(), *hint):
+        out.print(text, soft_wrap=True)
 
 
 # `evals ingest`.
@@ -103,30 +104,23 @@ def ingest(flags: IngestFlags) -> None:
         "interrupted; what was uploaded is noted", "give the same command again: nothing is uploaded twice"
     )
     asked = None if flags.no_check else flags.check or question
-    uploading = upload_documents(config, documents, observer_for(as_json=flags.as_json), asked)
-    done = until_ctrl_c(uploading, lambda: noted)
+    done = until_ctrl_c(upload_documents(config, documents, observer_for(flags), asked), lambda: noted)
     if flags.as_json:
-        plain = asdict(done)
-        typer.echo(json.dumps({**plain["report"], "check": plain["check"]}, indent=2))
+        found = asdict(done)
+        typer.echo(json.dumps({**found["report"], "check": found["check"]}, indent=2))
         return
     for line in (*_told(done), *_next_steps(flags, config)):
         console().print(line, soft_wrap=True)
 
 
 def _of_folder(folder: Path) -> tuple[list[Upload], str | None]:
-    """The files of a folder, and the first sentence of the first of them that is a text."""
+    """The files of a folder, and the longest line of the first of them that is a text."""
     if not folder.is_dir():
         raise ConfigError(f"{folder} is no folder", "name a folder of documents, or --dataset-file for questions")
     documents = uploads_in(folder)
-    return documents, next(filter(None, map(_first_sentence, documents)), None)
-
-
-def _first_sentence(document: Upload) -> str | None:
-    if not document.media_type.startswith("text/"):
-        return None
-    lines = (line.strip("#*-= \t") for line in document.data().decode("utf-8", "ignore").splitlines())
-    found = max((sentence for line in lines for sentence in sentences(line)[:1]), key=len, default="")
-    return found[:_LONGEST_CHECK] or None
+    texts = (each.data().decode("utf-8", "ignore") for each in documents if each.media_type.startswith("text/"))
+    line = max(next(texts, "").splitlines(), key=len, default="").strip("#*-= \t")
+    return documents, line[:_LONGEST_CHECK] or None
 
 
 def _of_datasets(config: EvalConfig) -> tuple[list[Upload], str | None]:
@@ -157,23 +151,24 @@ def _told(done: Uploaded) -> Iterator[str]:
 
 def _next_steps(flags: IngestFlags, config: EvalConfig) -> Iterator[str]:
     """The commands that evaluate the server: documents of a folder need questions about them first."""
-    given = given_flags(flags).items()
-    words = ["eval", *([f"--config {quote(str(flags.config))}"] if flags.config else [])]
-    words += [f"{flag_name(name)} {quote(str(value))}" for name, value in given if name != "runs_dir"]
+    given = flags.given() | ({"config": flags.config} if flags.config else {})
+    words = [f"{flag_name(name)} {quote(str(value))}" for name, value in given.items() if name != "runs_dir"]
     if flags.folder is not None and not {"dataset_file", "datasets"} & config.model_fields_set:
-        server = config.server_spec()
-        kind = [] if server.profile == NO_PROFILE else [f"--profile {quote(server.profile)}"]
-        other = ["--output questions.yml"] if InitFlags().output.exists() else []
-        init = " ".join(["evals init", f"--rag-url {quote(server.url)}", *kind, *other])
+        kind = f" --profile {quote(flags.profile)}" if flags.profile else ""
+        init = f"evals init --rag-url {quote(config.rag_server_url)}{kind}"
         yield f"questions about these documents: {init}    # writes questions.jsonl to fill in"
         words.append("--dataset-file questions.jsonl")
-    yield f"evaluate: {command(' '.join([*words, *([] if flags.config else ['--no-judge'])]), config.runs_dir)}"
+    words += [] if flags.config else ["--no-judge"]
+    yield f"evaluate: {command(' '.join(['eval', *words]), config.runs_dir)}"
 
 
 # `evals probe`.
 
 
 _OF_ASSENT = "no profile has these paths, and a request to them may change something on the server:"
+
+_READ = {"answer", "chunks", "citations", "usage", "model", "error"}
+"""The parts of a response that a section reads."""
 
 _RAW_SHOWN = 2000
 
@@ -192,13 +187,12 @@ def probe(flags: ProbeFlags) -> None:
         check_output(flags.output)
     given = read_headers(flags.header or [])
     target = Target(flags.url, given, flags.question or DEFAULT_QUESTION, body_of(flags.body), flags.profiles)
-    tell, out = teller(), console(sys.stderr)
     found = survey(target, tell)
     if flags.dry_run:
-        _list_requests(found.candidates, yes=flags.yes, as_json=flags.as_json)
+        _list_requests(found.candidates, flags)
         return
     probed = ask(found, target, tell, list if flags.yes else pick_allowed).read(choose)
-    text = section_text(probed.server)
+    text, out = section_text(probed.server), console(sys.stderr)
     if flags.as_json:
         typer.echo(json.dumps(_as_json(probed), indent=2, ensure_ascii=False))
     else:  # the body beside what was made of it, to stderr: stdout has the section alone
@@ -215,10 +209,9 @@ def probe(flags: ProbeFlags) -> None:
         sys.stdout.write(text)
 
 
-def teller() -> Callable[[str], None]:
-    """Who hears of the progress: a line each on stderr."""
-    out = console(sys.stderr)
-    return lambda line: out.print(clean(line, _LINE))
+def tell(line: str) -> None:
+    """Print a line on stderr, as progress."""
+    console(sys.stderr).print(clean(line, _LINE))
 
 
 def body_of(text: str | None) -> Any:
@@ -252,21 +245,20 @@ def _picked(about: str, choices: Sequence[str], question: str, default: str) -> 
     """The place of what somebody picks on a terminal; None where nobody is there, or picks nothing."""
     if not is_terminal():
         return None
-    out = console(sys.stderr)
-    out.print(about)
+    console(sys.stderr).print(about)
     for number, choice in enumerate(choices, start=1):
-        out.print(clean(f"  {number}  {choice}", 300))
+        tell(f"  {number}  {choice}")
     while picked := ask_line(f"{question} (1 to {len(choices)})", default):
         if picked.isdecimal() and 1 <= int(picked) <= len(choices):
             return int(picked) - 1
     return None
 
 
-def _list_requests(candidates: Candidates, *, yes: bool, as_json: bool) -> None:
+def _list_requests(candidates: Candidates, flags: ProbeFlags) -> None:
     """The requests that would be sent, in their order."""
-    sent = [plan.told for plan in (*candidates.free, *(candidates.others if yes else ()))]
-    kept = [] if yes else [plan.told for plan in candidates.others]
-    if as_json:
+    sent = [plan.told for plan in (*candidates.free, *(candidates.others if flags.yes else ()))]
+    kept = [] if flags.yes else [plan.told for plan in candidates.others]
+    if flags.as_json:
         told = {"sent": sent, "needs_yes": kept, "never": candidates.never}
         typer.echo(json.dumps(told, indent=2, ensure_ascii=False))
         return
@@ -277,52 +269,38 @@ def _list_requests(candidates: Candidates, *, yes: bool, as_json: bool) -> None:
 
 def show_reading(probed: Probed) -> None:
     """What the section makes of the body, which metrics that lets be computed, and what is a guess; to stderr."""
-    out, tell = console(sys.stderr), teller()
+    out = console(sys.stderr)
     out.print("\nwhat the section makes of it:")
-    for line in _read_lines(probed.response):
-        tell(line)
+    read = probed.response.model_dump(mode="json", include=_READ, exclude_none=True)
+    chunks = read.pop("chunks", None)
+    for part, value in read.items():
+        tell(f"{part}: {value!r}")
+    tell(f"chunks: {'not said' if chunks is None else len(chunks)}")
+    for chunk in (chunks or [])[:_CHUNKS_SHOWN]:
+        tell(f"- {chunk}")
     if probed.unread:
         out.print(clean(f"not read: {', '.join(probed.unread)}", _RAW_SHOWN))
     out.print(f"\ncomputable (suite core): {', '.join(probed.metrics.names) or 'nothing'}")
     for reason, names in probed.metrics.missing.items():
         tell(f"not {', '.join(names)}: {reason}")
     for doubt in probed.doubts:
-        chosen = f"{doubt.chosen} ({doubt.why})" if doubt.chosen else doubt.why
-        out.print(clean(f"guess {doubt.key}: {chosen}", _LINE), style=DOUBTFUL)
-        for other in doubt.others:
-            tell(f"or {other}")
+        for line in guess_lines(doubt):
+            tell(line)
 
 
-def _read_lines(response: EvalResponse) -> Iterator[str]:
-    if response.error is not None:
-        yield f"nothing: {response.error.message}"
-        return
-    yield f"answer: {response.answer!r}"
-    yield f"chunks: {'not said' if response.chunks is None else len(response.chunks)}"
-    for chunk in (response.chunks or ())[:_CHUNKS_SHOWN]:
-        source = chunk.document_name or chunk.document_id
-        yield f"- {chunk.chunk_id} of {source}, score {chunk.score}: {chunk.text!r}"
-    cited = response.citations
-    yield f"citations: {'not said' if cited is None else ', '.join(map(_source, cited)) or 'none'}"
-    yield f"usage: {'not said' if response.usage is None else response.usage.model_dump()}"
-
-
-def _source(citation: Citation) -> str:
-    number = None if citation.index is None else str(citation.index)
-    return number or citation.chunk_id or citation.document_id or "?"
+def guess_lines(doubt: Doubt) -> Iterator[str]:
+    """What is a guess, and what it may be instead."""
+    yield f"guess {doubt.key}: {doubt.chosen} ({doubt.why})" if doubt.chosen else f"guess: {doubt.why}"
+    yield from (f"  or {other}" for other in doubt.others)
 
 
 def _as_json(probed: Probed) -> dict[str, Any]:
-    response = probed.response.model_dump(
-        mode="json", include={"answer", "chunks", "citations", "usage", "model", "error"}
-    )
-    guesses = [{"key": d.key, "chosen": d.chosen, "others": list(d.others), "why": d.why} for d in probed.doubts]
     return {
         "server": probed.server,
         "section": section_text(probed.server),
-        "read": response,
+        "read": probed.response.model_dump(mode="json", include=_READ),
         "unread": probed.unread,
-        "guesses": guesses,
+        "guesses": [asdict(doubt) for doubt in probed.doubts],
         "computable": probed.metrics.names,
         "missing": probed.metrics.missing,
         "raw": probed.raw,

@@ -12,20 +12,8 @@ from evals.cli.flags import ExportFlags, PageFlags, ShowFlags, TrackFlags, ViewF
 from evals.cli.parameters import flag_name
 from evals.cli.saved import load_calibrated, next_command, what_is_undone
 from evals.cli.terminal import check_output, check_place, clean, console, print_json
-from evals.cli.views.run import (
-    print_abstention,
-    print_findings,
-    print_hints,
-    print_link,
-    print_question,
-    print_risk,
-    print_run,
-    print_sensitivity,
-    print_stages,
-    print_verification,
-    print_wrong_slices,
-)
-from evals.cli.views.scorecard import print_slices, slices_as_json
+from evals.cli.views import run as views
+from evals.cli.views.question import print_question
 from evals.errors import ConfigError, UnknownNameError
 from evals.export import export_files, export_pieces, format_of, known_format
 from evals.report.document import write_report
@@ -56,7 +44,7 @@ def export(flags: ExportFlags) -> None:
     name = flags.form or ("csv" if output is None else format_of(output))
     known = known_format(name)
     _check_place_of(name, known, output)
-    run, records = load_calibrated(_named(flags.run, flags.run_id), flags.runs_dir)
+    run, records = load_calibrated(_named(flags), flags.runs_dir)
     found = measured(run, records)
     if output is not None:
         export_files(found, name, output)
@@ -69,32 +57,27 @@ def export(flags: ExportFlags) -> None:
     refuse_damaged(run, records)
 
 
-def _named(run: str | None, run_id: str | None) -> str:
-    if run is not None and run_id is not None and run != run_id:
-        raise ConfigError(f"two runs are named: {run} and {run_id}", "leave --run-id out")
-    if run is None and run_id is None:
-        raise ConfigError("no run is named", "evals export RUN; `evals runs` lists them")
-    return run or run_id or ""
-
-
 def _check_place_of(name: str, known: ExportFormat, output: Path | None) -> None:
     """See that there is a place for what is written, before anything is computed for it."""
-    if output is not None and known.is_folder:
-        if output.exists() and not output.is_dir():
-            raise ConfigError(f"{name} is a folder, and {output} is a file", "name another folder with --output")
-        check_place(output)
-    elif output is not None:
+    if output is None:
+        if known.is_folder or (known.is_binary and sys.stdout.isatty()):
+            raise ConfigError(f"{name} is no text to be printed", "name its file or folder with --output")
+    elif not known.is_folder:
         check_output(output)
-    elif known.is_folder:
-        raise ConfigError(f"{name} is a folder of several files", "name it with --output")
-    elif known.is_binary and sys.stdout.isatty():
-        raise ConfigError(f"{name} is no text for a terminal", "name a file with --output")
+    elif output.exists() and not output.is_dir():
+        raise ConfigError(f"{name} is a folder, and {output} is a file", "name another folder with --output")
+    else:
+        check_place(output)
+
+
+def _named(flags: ExportFlags) -> str:
+    named = {flags.run, flags.run_id} - {None}
+    if len(named) != 1:
+        raise ConfigError(f"{len(named) or 'no'} runs are named", "evals export RUN; `evals runs` lists them")
+    return str(named.pop())
 
 
 # `evals report` and `evals track`.
-
-
-_TRACKERS = ("mlflow",)
 
 
 def report(flags: PageFlags) -> None:
@@ -124,8 +107,8 @@ def track(flags: TrackFlags) -> None:
         TrackerError: The tracker does not take a run.
         RunIncompleteError: Records were lost or changed since a run was saved; what there is was logged.
     """
-    if flags.to not in _TRACKERS:
-        raise UnknownNameError("tracker", flags.to, _TRACKERS)
+    if flags.to != "mlflow":
+        raise UnknownNameError("tracker", flags.to, ["mlflow"])
     found = [load_calibrated(run_id, flags.runs_dir) for run_id in flags.runs]
     for run, records in found:
         logged = log_to_mlflow(measured(run, records), uri=flags.uri, experiment=flags.experiment)
@@ -136,9 +119,6 @@ def track(flags: TrackFlags) -> None:
 
 
 # `evals view`.
-
-
-_TOKEN_BYTES = 24
 
 
 def view(flags: ViewFlags) -> None:
@@ -154,7 +134,7 @@ def view(flags: ViewFlags) -> None:
         raise ConfigError(f"there is no folder {folder}", "`evals eval` saves runs; name their folder with --runs-dir")
     if flags.annotator and not flags.label:
         raise ConfigError("--annotator says who labels, and nothing is labelled without --label", "add --label")
-    listener, token = bind(flags.port), token_urlsafe(_TOKEN_BYTES)
+    listener, token = bind(flags.port), token_urlsafe(24)
     port = listener.getsockname()[1]
     pages = create_app(folder, token=token, port=port, labels=flags.label, annotator=flags.annotator or "")
     out, err = console(), console(sys.stderr)
@@ -208,19 +188,14 @@ def show(flags: ShowFlags) -> None:
 
 def _refuse_contradictions(flags: ShowFlags) -> None:
     """Refuse flags of which one would silently win over the others."""
-    values = {
-        "question": flags.question,
-        "json": flags.as_json,
-        "by": flags.by,
-        "matching": flags.matching,
-        "failures": flags.failures,
-        "failed": flags.failed,
-    }
-    given = [name for name, value in values.items() if value not in (None, False)]
-    for alone in ("question", "json"):
-        others = [flag_name(name) for name in given if name != alone and {name, alone} != {"by", "json"}]
-        if alone in given and others:
-            raise ConfigError(f"{flag_name(alone)} and {others[0]} exclude each other")
+    names = {"question": "question", "as_json": "json", "by": "by", "matching": "matching"}
+    names |= {"failures": "failures", "failed": "failed"}
+    given = [flag_name(shown) for name, shown in names.items() if getattr(flags, name) not in (None, False)]
+    alone = next((name for name in ("--question", "--json") if name in given), None)
+    goes_with = {alone, "--by"} if alone == "--json" else {alone}
+    others = [name for name in given if name not in goes_with]
+    if alone is not None and others:
+        raise ConfigError(f"{alone} and {others[0]} exclude each other")
 
 
 def _show(run: EvalRun, records: RecordFile, flags: ShowFlags) -> None:
@@ -235,9 +210,9 @@ def _show(run: EvalRun, records: RecordFile, flags: ShowFlags) -> None:
         out.print(f"this run did not finish: {what_is_undone(run, records)}")
         out.print(way_on, soft_wrap=True)
     elif flags.as_json and flags.by is not None:
-        print_json(slices_as_json(found, flags.by))
+        print_json(views.slices_as_json(found, flags.by))
     elif flags.failed is not None:
-        print_link(out, found, Link(flags.failed), limit=flags.failures)
+        views.print_link(out, found, Link(flags.failed), limit=flags.failures)
     else:
         _show_whole(out, found, flags, runs_dir)
         if is_unverified(run, records):
@@ -255,20 +230,17 @@ def _show_whole(out: Console, found: Measured, flags: ShowFlags, runs_dir: Path 
     """Print the slices that were asked for, scorecard, failures, and what else there is to say of a finished run."""
 
     def show_slices(key: str) -> None:
-        print_wrong_slices(out, found, key)
-        print_slices(out, found, key, runs_dir)
+        views.print_wrong_slices(out, found, key)
+        views.print_slices(out, found, key, runs_dir)
 
     if flags.by is not None:
         show_slices(flags.by)
-    print_run(out, found.run)
-    print_abstention(out, found)
-    print_risk(out, found)
-    print_stages(out, found)
-    print_hints(out, found.run)
+    views.print_run(out, found.run)
+    views.print_derived(out, found)
     if flags.matching:
-        print_sensitivity(out, found)
+        views.print_sensitivity(out, found)
     if flags.by is None and len(found.run.datasets) > 1:
         show_slices("dataset")
     limit = _FAILURES_SHOWN if flags.failures is None else flags.failures
-    print_findings(out, found, limit=limit, runs_dir=runs_dir)
-    print_verification(out, found, runs_dir)
+    views.print_findings(out, found, limit=limit, runs_dir=runs_dir)
+    views.print_verification(out, found, runs_dir)

@@ -1,289 +1,250 @@
-"""A run on the terminal: its head, score and notes, and its failures."""
+"""A run on the terminal: its scorecard, its questions by the values of a key, and its failures."""
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 from rich.console import Console
-from rich.text import Text
 
-from evals.cli.terminal import BAD, DOUBTFUL, clean, draws, plain_table
-from evals.cli.views.scorecard import print_gates, print_load, print_repeats, print_weighted, scorecard_lines
+from evals.cli.terminal import draws, fits, show
 from evals.metrics.registry import parse_metric
-from evals.metrics.sample import Sample
-from evals.report.wording import (
-    abstention_cells,
-    abstention_rates,
-    applying,
+from evals.report.hints import applying
+from evals.report.parts import (
+    ShownPart,
+    TableRow,
+    TextLine,
+    TextTable,
+    abstention_tables,
     area_line,
-    bracketed,
-    card_lines,
-    detail_line,
-    interval_notes,
-    judge_line,
+    facts_of,
+    gate_lines,
+    grid,
+    judge_lines,
     link_lines,
-    number,
-    one_line,
-    outcome_parts,
-    place_of,
-    questions_of,
-    ratio,
-    reading_notes,
+    notes_of,
+    outcome_line,
     risk_line,
-    stage_lines,
+    score_remarks,
+    score_texts,
+    scorecard_table,
+    stage_tables,
     stages_in_a_line,
     wrong_line,
 )
-from evals.schemas.calibration import Agreement, Calibration, Figure
-from evals.schemas.dataset import EvalQuestion
-from evals.schemas.response import EvalResponse
-from evals.schemas.results import EvalRecord, EvalRun
+from evals.report.questions import wrong_by
+from evals.report.wording import natural_order, number, one_line, place_of, value
+from evals.schemas.response import RetrievedChunk
+from evals.schemas.results import EvalRun, MetricSummary
+from evals.schemas.run_parts import LoadLevel, RepeatedMetric, RepeatSummary
 from evals.scoring.conclusion import Measured
-from evals.scoring.diagnosis.counts import wrong_slices
 from evals.scoring.diagnosis.outcome import Finding
 from evals.scoring.diagnosis.stages import Link
 from evals.scoring.digest import in_turn
-from evals.scoring.scorecard import by_threshold
-from evals.scoring.settings import confidence
+from evals.scoring.scorecard import by_threshold, rows_by, slice_scorecard
+from evals.scoring.settings import known_metrics
 from evals.store.naming import command
 from evals.text.numbers import counted, share
 
-# A judge's calibration on the terminal: the judge beside annotators, a constant guess and the length of answers.
-
-
-_FIGURES = {
-    "agreement": "agreement",
-    "kappa": "Cohen's kappa",
-    "ac1": "Gwet's AC1",
-    "sensitivity": "sensitivity",
-    "specificity": "specificity",
-    "auroc": "AUROC",
-    "pearson": "Pearson",
-    "spearman": "Spearman",
-    "kendall": "Kendall",
-}
-
-_WIDTHS = (15, 20, 20, 10, 10)
-
-
-def print_calibration(out: Console, found: Calibration, run: EvalRun) -> None:
-    """Print what was compared, a line a figure, and what there is to mind."""
-    out.print(clean(f"\n{found.model} against people: {found.metric}"), style="bold")
-    out.print(clean(f"{', '.join(_labelled_answers(found))}\n"))
-    for row, cells in enumerate(_figures(found)):
-        line = "".join(cell.ljust(width) for cell, width in zip(cells, _WIDTHS, strict=True))
-        out.print(Text(line.rstrip()), style=None if row else "bold")
-    out.print()
-    if found.label_mean.value is not None:
-        out.print(f"mean by people {bracketed(found.label_mean)}, by the judge {bracketed(found.score_mean)}")
-    if (preference := found.preference) is not None:
-        said = f"{counted(preference.pairs, 'pair')} of answers, {preference.tied} tied by the judge"
-        out.print(f"{said}: agrees with people's preference on {bracketed(preference.agreement)}")
-    for reason in _missing(found.judge):
-        out.print(clean(f"– {reason}"), style="dim")
-    if run.judge is not None:
-        cost = "price unknown" if run.judge.cost_usd is None else f"${run.judge.cost_usd:.4f}"
-        out.print(clean(f"{counted(run.judge.calls, 'call')}, {run.judge.cached} from the cache, {cost}"))
-    for note in run.notes:
-        out.print(clean(f"! {note}"), style=DOUBTFUL)
-
-
-def _labelled_answers(found: Calibration) -> Iterator[str]:
-    yield counted(len(found.answers), "labelled answer") + f" ({found.scale})"
-    clusters = len({answer.cluster for answer in found.answers})
-    if clusters != len(found.answers):
-        yield counted(clusters, "cluster")
-    if found.lost:
-        yield f"{found.lost} without a value of the judge"
-    if found.unlabelled:
-        yield counted(found.unlabelled, "row") + " without a label"
-
-
-def _figures(found: Calibration) -> Iterator[tuple[str, ...]]:
-    yield "", "judge", "annotators", "constant", "length"
-    for name, title in _FIGURES.items():
-        annotators, constant, length = (
-            _figure(one, name) for one in (found.annotators, found.always_the_same, found.length)
-        )
-        yield title, bracketed(_figure(found.judge, name)), bracketed(annotators), ratio(constant), ratio(length)
-
-
-def _missing(agreement: Agreement) -> Iterator[str]:
-    for name, title in _FIGURES.items():
-        figure = _figure(agreement, name)
-        if figure.value is None and figure.reason:
-            yield f"no {title}: {figure.reason}"
-
-
-def _figure(agreement: Agreement | None, name: str) -> Figure:
-    return Figure() if agreement is None else getattr(agreement, name)
-
-
-# One question whole: what was asked, expected, answered, retrieved and measured.
-
-
-_DETAILS = 1000
-"""Characters of a metric's details: what a check found and what is missing, but no whole passages."""
-
-
-_BODY = 2000
-"""Characters of a body in which no answer was found: enough to see how it is built."""
-
-
-def _labelled(label: str, text: str, limit: int | None = None) -> Text:
-    return Text.assemble(f"{label:<10}", clean(text, limit))
-
-
-def print_question(out: Console, record: EvalRecord, measured: Measured) -> None:
-    """Print a record with nothing cut."""
-    response = record.response
-    _print_asked(out, record.question, response.turns if response else ())
-    if response is None:
-        out.print("not asked")
-        return
-    case = measured.cases.of(record)
-    _print_answer(out, response, case)
-    _print_chunks(out, case)
-    units = {summary.name: summary.unit for summary in measured.run.scorecard.metrics}
-    for score in record.scores:
-        value = f"– {score.reason}" if score.value is None else number(score.value, units.get(score.name, "ratio"))
-        out.print(Text.assemble(f"{score.name:<32}", clean(value)))
-        details = detail_line(score)
-        if details:
-            out.print(Text.assemble("  ", clean(details, _DETAILS)), style="dim")
-
-
-def _print_asked(out: Console, question: EvalQuestion, answers: Sequence[EvalResponse]) -> None:
-    """Print the question with what was said before, as far as it was answered, and what is expected."""
-    out.print(clean(question.id), style="bold")
-    for message, turn in zip(question.turns[:-1], answers, strict=False):
-        out.print(_labelled("before", message))
-        out.print(_labelled("      →", turn.answer or "–"))
-    out.print(_labelled("question", question.question))
-    out.print(_labelled("expected", question.expected_answer or "–"))
-    for gold in question.gold_passages:
-        where = " § ".join(filter(None, (gold.document_id, gold.section)))
-        said = gold.text or ("" if where else f"chunk {gold.chunk_id}")
-        out.print(_labelled("gold", ": ".join(filter(None, (where, said)))))
-
-
-def _print_answer(out: Console, response: EvalResponse, case: Sample) -> None:
-    """Print the answer or why there is none, and what is known of a refusal."""
-    error = response.error
-    if error is not None:
-        out.print(clean(f"no answer after {counted(response.attempts, 'attempt')}: {error.message}"), style=BAD)
-        if error.kind == "malformed" and response.raw:
-            out.print(_labelled("body", response.raw, _BODY))
-    out.print(_labelled("answer", response.answer or "–"))
-    if case.response.refused is not None:
-        said = "declined" if case.is_flagged else "did not decline"
-        out.print(f"refused   {str(case.response.refused).lower()}: the server says that it {said}")
-    if case.abstention_disputed:
-        sides = ("a refusal", "an answer") if case.reads_as_refusal else ("an answer", "a refusal")
-        out.print("disputed  the text rules take it for {}, the judge for {}".format(*sides), style=DOUBTFUL)
-
-
-def _print_chunks(out: Console, case: Sample) -> None:
-    cited = {source.place for source in case.cited}
-    for place, chunk in enumerate(case.response.chunks or []):
-        golds = case.matches.by_chunk[place]
-        marks = "".join(("✓" if golds else " ", "c" if place in cited else " "))
-        rules = f" [{', '.join(sorted(set(golds.values())))}]" if golds else ""
-        source = clean(place_of(chunk))
-        out.print(Text.assemble(f"{marks} {place + 1:>3}    ", source, rules, ": ", clean(chunk.text or "")))
-    if case.response.chunks:
-        out.print("✓ holds gold, by the rule in brackets; c is cited by the answer", style="dim")
-
-
-_CHUNKS_SHOWN = 3
-
-_SLICES_SHOWN = 12
-
-_SHARDS_SHOWN = 8
-
-_SENSITIVE = ("recall_at_5", "precision_at_5")
+EMPTY = TextLine("")
 
 
 def print_run(out: Console, run: EvalRun) -> None:
-    """Print head, scorecard, weighted score, gates and notes."""
-    out.print(_head(run))
-    out.print()
-    for row in scorecard_lines(run, out.width, pictures=draws(out)):
-        out.print(row)
-    print_weighted(out, run)
-    print_gates(out, run.gates)
-    judged = judge_line(run)  # what the judge cost, apart from the server's cost_per_query, and how it failed
-    if judged is not None:
-        out.print(clean(judged))
-    for line in card_lines(run):
-        out.print(clean(f"  {line}"))
-    print_repeats(out, run)
-    print_load(out, run)
-    for note in [*reading_notes(run.fingerprints), *run.notes, *interval_notes(run)]:
-        out.print(clean(f"! {note}"), style=DOUBTFUL)
+    """Print head, scorecard, weighted score, gates, judge, repeats, load and notes."""
+    table = scorecard_table(run, pictures=draws(out))
+    if not fits(out, table):
+        table = scorecard_table(run)
+    notes = (TextLine(f"! {note}", "doubtful") for note in notes_of(run))
+    judged = map(TextLine, judge_lines(run))
+    show(out, chain(_head(run), [table], _score(run), judged, _repeats(run.repeats), _load(run.load), notes))
 
 
 def print_score(out: Console, run: EvalRun) -> None:
     """Print head, weighted score and gates only."""
-    out.print(_head(run))
-    print_weighted(out, run)
-    print_gates(out, run.gates)
+    show(out, chain(_head(run), _score(run)))
 
 
-def print_abstention(out: Console, measured: Measured) -> None:
-    """Print who declined what, where the dataset says what can be answered."""
-    table = measured.abstention
-    if table is None:
-        return
-    out.print()
-    for title, answered, abstained in abstention_cells(table):
-        out.print(f"{title:<14}{answered:>10}{abstained:>11}", style=None if title else "bold")
-    for title, rate in abstention_rates(table):
-        out.print(f"  {title:<32}{rate}")
+def _head(run: EvalRun) -> Iterator[TextLine]:
+    yield EMPTY
+    yield TextLine(f"{one_line(run.name, 200)}  {run.id}  {run.status}", "strong")
+    if run.merged_from:  # one after the other, and side by side
+        named = ", ".join(f"{one.shard} {one.id}" for one in run.merged_from)
+        took = f"{run.duration_s:.0f} s in all, the longest {max(one.duration_s for one in run.merged_from):.0f} s"
+        shards = counted(len(run.merged_from), "shard")
+        yield TextLine(f"merged from {shards} ({one_line(named, 200)}): {took}")
+    yield TextLine(", ".join(facts_of(run)), limit=300)
+    yield TextLine(outcome_line(run))
 
 
-def print_stages(out: Console, measured: Measured) -> None:
-    """Print the recall at each stage of the retrieval, where the server lists what each found."""
-    for title, line in stage_lines(measured.digest.stages):
-        out.print(clean(f"  {title:<32}{line}" if line else f"\n{title}"))
+def _score(run: EvalRun) -> Iterator[TextLine]:
+    yield EMPTY
+    yield TextLine(f"weighted score: {', '.join(score_texts(run))}")
+    yield from (TextLine(f"  {remark}", "faint") for remark in score_remarks(run))
+    if run.gates:
+        yield EMPTY
+    yield from gate_lines(run.gates)
+
+
+def print_derived(out: Console, measured: Measured) -> None:
+    """Print what follows from the records: abstention, risk, stages of the retrieval, and what patterns mean."""
+    run, digest = measured.run, measured.digest
+    risk = [EMPTY, TextLine(risk_line(digest.risk))] if digest.risk is not None else []
+    hints = applying(run.scorecard, run.outcomes)
+    meant = (TextLine(f"→ {hint.text} ({hint.evidence(run.scorecard)})") for hint in hints)
+    show(out, chain(abstention_tables(measured.abstention), risk, stage_tables(digest.stages), meant))
 
 
 def print_in_short(out: Console, measured: Measured) -> None:
     """Print a line on the stages of the retrieval and one on the confidence, where the server says such things."""
-    curve = measured.digest.risk
-    stages = stages_in_a_line(measured.digest.stages)
-    for line in (stages, area_line(curve) if curve else None):
-        if line is not None:
-            out.print(clean(line))
+    digest = measured.digest
+    stages = [TextLine(stages_in_a_line(digest.stages))] if digest.stages else []
+    show(out, [*stages, *([TextLine(area_line(digest.risk))] if digest.risk else [])])
 
 
-def print_risk(out: Console, measured: Measured) -> None:
-    """Print the risk at some coverages, where the server gives a confidence."""
-    curve = measured.digest.risk
-    if curve is not None:
-        out.print()
-        out.print(clean(risk_line(curve)))
+# What each level of load made of a run, and how stable the answers are that were asked for several times.
 
 
-def _head(run: EvalRun) -> Text:
-    model = run.config.get("llm_model")
-    text = Text.assemble("\n", (one_line(run.name, 200), "bold"))
-    text.append(f"  {run.id}  {run.status}\n")
-    if shards := run.merged_from:  # one after the other, and side by side
-        named = ", ".join(f"{one.shard} {one.id}" for one in shards[:_SHARDS_SHOWN])
-        more = ", …" if len(shards) > _SHARDS_SHOWN else ""
-        took = f"{run.duration_s:.0f} s in all, the longest {max(one.duration_s for one in shards):.0f} s"
-        text.append_text(clean(f"merged from {counted(len(shards), 'shard')} ({named}{more}): {took}", 400)).append(
-            "\n"
+def _load(levels: Sequence[LoadLevel]) -> Iterator[ShownPart]:
+    """A column a level; nothing of a run that was asked at one, at no rate."""
+    if levels:
+        rates = "".join(f", meant to be sent at {rate:g} a second" for rate in {load.rps for load in levels} - {None})
+        cells = [_level_cells(load) for load in levels]
+        known = dict.fromkeys(name for level in cells for name in level)
+        rows = [[name, *(level.get(name, "–") for level in cells)] for name in known]
+        concurrency = (str(load.concurrency) for load in levels)
+        yield grid(f"load{rates}", ["questions in flight, at most", *concurrency], rows)
+        yield TextLine(
+            "latency: from sending a request to the end of its answer; from intended: from when the question was meant "
+            "to be sent, with all waiting",
+            "faint",
         )
-    text.append_text(clean(f"{run.server.url}{f', {model}' if model else ''}, {', '.join(run.datasets)}\n", 300))
-    text.append(f"\n{questions_of(run.fingerprints, run.question_count)}: {', '.join(outcome_parts(run.outcomes))}")
-    return text
 
 
-def print_hints(out: Console, run: EvalRun) -> None:
-    """Print what the pattern of the metrics usually means, where it shows one that is known."""
-    for hint in applying(run.scorecard, run.outcomes):
-        out.print(Text.assemble("→ ", clean(hint.text), (f" ({hint.evidence(run.scorecard)})", "dim")))
+def _level_cells(load: LoadLevel) -> dict[str, str]:
+    """What a level says by the name of its row."""
+    cells = {
+        "questions": str(load.questions),
+        "without an answer": ", ".join(f"{count} {kind}" for kind, count in load.errors.items()) or "0",
+        "answers a second": "–" if load.throughput is None else f"{load.throughput:.2f}",
+    }
+    for title, times in zip(_TIMES, (load.latency_ms, load.total_ms, load.time_to_first_token_ms), strict=True):
+        cells |= {f"{title} {name}": f"{ms:.1f} ms" for name, ms in times.items()} or {f"{title} p50": "–"}
+    return cells | {metric.name: f"{metric.value:.3f}{_ends(metric.ci)}" for metric in load.metrics}
+
+
+_TIMES = ("latency", "from intended", "first token")
+
+
+def _ends(ends: tuple[float, float] | None) -> str:
+    return f" ({ends[0]:.3f} … {ends[1]:.3f})" if ends else ""
+
+
+def _repeats(found: RepeatSummary | None) -> Iterator[ShownPart]:
+    if found is None:
+        return
+    yield EMPTY
+    yield TextLine(f"{counted(found.questions, 'question')}, each asked {found.repeats} times", "strong")
+    if found.same_answers is None or found.agreement is None:
+        yield TextLine("no question has two answers to compare")
+    else:
+        same = f"the same answer each time to {found.same_answers:.1%} of {counted(found.compared, 'question')}"
+        agreement = f"{found.agreement:.3f}{_ends(found.agreement_ci)}"
+        yield TextLine(f"{same}; {agreement} of pairs of answers are the same")
+    if not found.metrics:
+        return
+    titles = ["metric", "n", "within", "between", "reliability", "pass^1", f"pass^{found.repeats}", "interval"]
+    yield grid("", titles, map(_repeat_cells, found.metrics))
+    yield TextLine(
+        "within: the variance that asking again makes; between: that of questions; reliability: between / both; "
+        "pass: that so many answers to a question all have the best value",
+        "faint",
+    )
+    for reason in dict.fromkeys(metric.reason for metric in found.metrics if metric.reason):
+        names = ", ".join(metric.name for metric in found.metrics if metric.reason == reason)
+        yield TextLine(f"–: {reason} ({names})", "faint")
+
+
+def _repeat_cells(metric: RepeatedMetric) -> list[str]:
+    passed = (metric.pass_hat[0], metric.pass_hat[-1]) if metric.pass_hat else (None, None)
+    return [
+        metric.name,
+        str(metric.questions),
+        *("–" if one is None else f"{one:.4g}" for one in (metric.within_variance, metric.between_variance)),
+        *("–" if one is None else f"{one:.3f}" for one in (metric.reliability, *passed)),
+        "–" if metric.pass_all_ci is None else f"{metric.pass_all_ci[0]:.3f} … {metric.pass_all_ci[1]:.3f}",
+    ]
+
+
+# A run by the values of a key.
+
+_VALUES_SHOWN = 12
+
+_NAME = 40
+"""Characters of a value."""
+
+
+def print_slices(out: Console, measured: Measured, key: str, runs_dir: Path | None) -> None:
+    """Print each metric for each value of a key; of very many values, for those with the most questions."""
+    columns, settings, metrics = measured.columns, measured.cases.settings, known_metrics(measured.run)
+    groups = rows_by(measured.values(key), columns)
+    biggest = sorted(groups, key=lambda value: -groups[value].questions)[:_VALUES_SHOWN]
+    chosen = sorted(biggest, key=natural_order)
+    cards = [slice_scorecard(metrics, columns, groups[value].rows, settings) for value in chosen]
+    rows = []
+    for metric in metrics:
+        found = [card.get(metric.name) for card in cards]
+        if any(one.value is not None for one in found):
+            rows.append(TableRow([metric.name, *map(_slice_cell, found)]))
+    titles = [f"{one_line(value, _NAME)} (n={groups[value].questions})" for value in chosen]
+    parts: list[ShownPart] = [
+        TextTable(["metric", *titles], rows, f"by {key}"),
+        TextLine("behind a value: its interval, and n, the questions that it is over", "faint"),
+    ]
+    if len(groups) > len(chosen):
+        sheet = command(f"export --run-id {measured.run.id}", runs_dir)
+        few = f"the {len(chosen)} of {len(groups)} values with the most questions"
+        parts.append(TextLine(f"{few}; for the others, {sheet} has a column meta.{key}", "faint"))
+    show(out, parts)
+
+
+def _slice_cell(summary: MetricSummary) -> str:
+    """A value with its interval and its own n, short enough for a column; an interval of ratios only."""
+    if summary.value is None:
+        return "–"
+    ends = summary.ci if summary.unit == "ratio" else None
+    between = f" ({ends[0]:.2f}–{ends[1]:.2f})" if ends else ""
+    return f"{value(summary)}{between} n {summary.sample_size}"
+
+
+def slices_as_json(measured: Measured, key: str) -> str:
+    """All values of a key, each with its number of questions and its scorecard."""
+    columns, settings = measured.columns, measured.cases.settings
+    metrics = known_metrics(measured.run)
+    slices = {
+        value: {
+            "questions": group.questions,
+            "scorecard": slice_scorecard(metrics, columns, group.rows, settings).model_dump(mode="json"),
+        }
+        for value, group in rows_by(measured.values(key), columns).items()
+    }
+    return json.dumps({"id": measured.run.id, "by": key, "slices": slices}, indent=2, ensure_ascii=False)
+
+
+def print_wrong_slices(out: Console, measured: Measured, key: str) -> None:
+    """Print how many questions ended wrong for each value of a key, the worst first; nothing where none did."""
+    slices = wrong_by(measured, key)
+    if not any(one.wrong for one in slices):
+        return
+    lines = [TextLine(f"  {wrong_line(one)}", "bad" if one.is_worse else "") for one in slices[:_VALUES_SHOWN]]
+    if len(slices) > _VALUES_SHOWN:
+        lines.append(TextLine(f"  … and {len(slices) - _VALUES_SHOWN} more values", "faint"))
+    title = f"ended wrong by {key}, the worst first; intervals hold for all values together"
+    show(out, [EMPTY, TextLine(title, "strong"), *lines])
+
+
+# Questions that ended wrong, and what else is worth a look.
+
+_CHUNKS_SHOWN = 3
 
 
 def print_findings(out: Console, measured: Measured, *, limit: int, runs_dir: Path | None) -> None:
@@ -293,41 +254,44 @@ def print_findings(out: Console, measured: Measured, *, limit: int, runs_dir: Pa
         return
     digest = measured.digest
     if not digest.found:
-        out.print("\nno question is known to have ended wrong", style="bold")
+        show(out, [EMPTY, TextLine("no question is known to have ended wrong", "strong")])
         return
     diagnosis, failures = digest.diagnosis, digest.failures
-    out.print(f"\n{share(diagnosis.wrong, diagnosis.asked, 'question')} ended wrong", style="bold")
-    for line in link_lines(diagnosis):
-        out.print(f"  {line}")
-    for finding in measured.findings(in_turn(failures, limit)):
-        print_finding(out, finding)
+    title = f"{share(diagnosis.wrong, diagnosis.asked, 'question')} ended wrong"
+    show(out, [EMPTY, TextLine(title, "strong"), *(TextLine(f"  {line}") for line in link_lines(diagnosis))])
+    show(out, _finding_lines(measured.findings(in_turn(failures, limit))))
     if len(failures) > limit:
         all_of_them = command(f"show {run.id} --failures {len(failures)}", runs_dir)
-        out.print(f"… and {len(failures) - limit} more: {all_of_them}", style="dim", soft_wrap=True)
-
-
-def print_wrong_slices(out: Console, measured: Measured, key: str) -> None:
-    """Print how many questions ended wrong for each value of a key, the worst first; nothing where none did."""
-    links = measured.digest.links
-    values = measured.values(key)
-    asked = ((number, values[number]) for number in measured.columns.numbers)
-    slices = wrong_slices(links, asked, confidence(measured.run), measured.questions())
-    if not any(one.wrong for one in slices):
-        return
-    out.print()
-    out.print(clean(f"ended wrong by {key}, the worst first; intervals hold for all values together"), style="bold")
-    for one in slices[:_SLICES_SHOWN]:
-        out.print(clean(f"  {wrong_line(one)}"), style=BAD if one.is_worse else None)
-    if len(slices) > _SLICES_SHOWN:
-        out.print(f"  … and {len(slices) - _SLICES_SHOWN} more values", style="dim")
+        show(out, [TextLine(f"… and {len(failures) - limit} more: {all_of_them}", "faint", whole=True)])
 
 
 def print_link(out: Console, measured: Measured, link: Link, *, limit: int | None) -> None:
     """Print the questions whose first broken link is this one."""
     found = [one for one in measured.digest.found if one.link is link]
-    out.print(f"{share(len(found), measured.run.question_count, 'question')}: {link.label}", style="bold")
-    for finding in measured.findings(found[:limit]):
-        print_finding(out, finding)
+    title = f"{share(len(found), measured.run.question_count, 'question')}: {link.label}"
+    show(out, chain([TextLine(title, "strong")], _finding_lines(measured.findings(found[:limit]))))
+
+
+def _finding_lines(findings: Iterable[Finding]) -> Iterator[TextLine]:
+    for finding in findings:
+        question, response = finding.record.question, finding.record.response
+        yield EMPTY
+        yield TextLine(f"{question.id}: {finding.link}: {finding.explanation}", "bad", limit=400)
+        yield from (TextLine(one_line(f"  beside    {remark}", 300), "faint") for remark in finding.remarks)
+        yield TextLine(f"  question  {one_line(question.question, 300)}")
+        if question.expected_answer:
+            yield TextLine(f"  expected  {one_line(question.expected_answer, 300)}")
+        if response is None or response.error is not None:
+            continue
+        yield TextLine(f"  answer    {one_line(response.answer or '', 300)}")
+        yield from _chunk_lines(response.chunks or [], finding.hit_ranks)
+
+
+def _chunk_lines(chunks: Sequence[RetrievedChunk], hits: Sequence[int]) -> Iterator[TextLine]:
+    """The first chunks, with a mark where one holds gold."""
+    for rank, chunk in enumerate(chunks[:_CHUNKS_SHOWN], start=1):
+        said = f"{one_line(place_of(chunk), 60)}: {one_line(chunk.text or '', 120)}"
+        yield TextLine(f"  {'✓' if rank in hits else ' '} {rank:>2}      {said}", "faint")
 
 
 def print_verification(out: Console, measured: Measured, runs_dir: Path | None) -> None:
@@ -335,52 +299,30 @@ def print_verification(out: Console, measured: Measured, runs_dir: Path | None) 
     disputed = measured.digest.to_verify
     if not disputed:
         return
-    out.print(
-        f"\n{counted(len(disputed), 'answer', 'needs')} verification: fuzzy match and judge disagree",
-        style="bold",
-    )
+    title = f"{counted(len(disputed), 'answer', 'needs')} verification: fuzzy match and judge disagree"
+    lines = [EMPTY, TextLine(title, "strong")]
     for record in (measured.source[place] for place in disputed):
-        expected = clean(record.question.expected_answer or "", 80)
-        answer = clean(record.response.answer or "" if record.response else "", 80)
-        out.print(Text.assemble("  ", clean(record.question.id), ": ", answer, ("  expected: ", "dim"), expected))
+        answer = (record.response.answer if record.response else None) or ""
+        expected = one_line(record.question.expected_answer or "", 80)
+        lines.append(TextLine(f"  {record.question.id}: {one_line(answer, 80)}  expected: {expected}"))
     sheet = command(f"export --run-id {measured.run.id} --format review", runs_dir)
-    out.print(f"a sheet to fill in: {sheet}", style="dim", soft_wrap=True)
+    show(out, [*lines, TextLine(f"a sheet to fill in: {sheet}", "faint", whole=True)])
 
 
-def print_finding(out: Console, finding: Finding) -> None:
-    """Print one failure."""
-    question, response = finding.record.question, finding.record.response
-    out.print()
-    why = clean(f"{finding.link}: {finding.explanation}", 300)
-    out.print(Text.assemble(clean(question.id), ": ", why), style=BAD)
-    for remark in finding.remarks:
-        out.print(Text.assemble("  ", _labelled("beside", remark, 300)), style="dim")
-    out.print(Text.assemble("  ", _labelled("question", question.question, 300)))
-    if question.expected_answer:
-        out.print(Text.assemble("  ", _labelled("expected", question.expected_answer, 300)))
-    if response is None or response.error is not None:
-        return
-    out.print(Text.assemble("  ", _labelled("answer", response.answer or "", 300)))
-    for rank, chunk in enumerate((response.chunks or [])[:_CHUNKS_SHOWN], start=1):
-        mark, source = "✓" if rank in finding.hit_ranks else " ", clean(place_of(chunk), 60)
-        out.print(Text.assemble(f"  {mark} {rank:>2}      ", source, ": ", clean(chunk.text or "", 120)), style="dim")
+_SENSITIVE = ("recall_at_5", "precision_at_5")
 
 
 def print_sensitivity(out: Console, measured: Measured) -> None:
     """Print how recall and precision move with the overlap threshold, and which rules recognised the gold."""
     records, settings = measured.source, measured.cases.settings
-    numbers = ("overlap threshold", *_SENSITIVE)
-    table = plain_table(*numbers, "golds recognised by rule", right=numbers)
+    rows = []
     for row in by_threshold(records, [parse_metric(name) for name in _SENSITIVE], settings):
         mark = " (used)" if row.threshold == settings.match.overlap_threshold else ""
         values = (number(summary.value, summary.unit) for summary in row.summaries)
         rules = ", ".join(f"{rule} {count}" for rule, count in sorted(row.rules.items())) or "none"
-        table.add_row(f"{row.threshold:.1f}{mark}", *values, rules)
-    out.print()
-    out.print(table)
+        rows.append([f"{row.threshold:.1f}{mark}", *values, rules])
+    by_rule = "golds recognised by rule"
     golds = sum(len(record.question.gold_passages) for record in records if record.response and record.response.chunks)
-    out.print(
-        f"of {counted(golds, 'gold passage')} of questions that brought chunks; "
-        "the other rules do not depend on the threshold",
-        style="dim",
-    )
+    of = f"of {counted(golds, 'gold passage')} of questions that brought chunks"
+    table = grid("", ["overlap threshold", *_SENSITIVE, by_rule], rows, [by_rule])
+    show(out, [EMPTY, table, TextLine(f"{of}; the other rules do not depend on the threshold", "faint")])

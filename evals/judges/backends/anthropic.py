@@ -5,8 +5,9 @@ form of the reply is asked for by `output_config`.
 """
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping
+from itertools import pairwise
+from types import MappingProxyType
 from typing import Any
 
 from evals.errors import JudgeError
@@ -14,14 +15,12 @@ from evals.judges.backends.base import (
     BackendError,
     Call,
     JudgeReply,
-    cut_at,
     kept_prefixes,
     name_of,
     text_of,
     usage_of,
 )
-from evals.judges.backends.sdk import SdkBackend, client_options, status_failure
-from evals.schemas.verdicts import JudgeUsage
+from evals.judges.backends.sdk import SdkBackend, client_options
 from evals.secrets import KEY_VARIABLES, sendable_key
 
 TIMEOUT_S = 120.0
@@ -31,6 +30,17 @@ _KEY, _TOKEN = KEY_VARIABLES["anthropic"]
 _DEFAULT_ORIGIN = "https://api.anthropic.com"
 
 _STOPS = {"refusal": "refused", "max_tokens": "truncated", "model_context_window_exceeded": "truncated"}
+
+
+_USAGE = {
+    "new": "input_tokens",
+    "output": "output_tokens",
+    "read": "cache_read_input_tokens",
+    "kept": "cache_creation_input_tokens",
+    "kept_1h": "cache_creation.ephemeral_1h_input_tokens",
+    "thought": "output_tokens_details.thinking_tokens",
+}
+"""Total input is what is new, what was written to the cache and what was read from it."""
 
 
 class AnthropicBackend(SdkBackend):
@@ -47,6 +57,8 @@ class AnthropicBackend(SdkBackend):
         JudgeError: The package anthropic is not installed, or the key cannot be sent.
         ConfigError: The environment names a proxy for the address that cannot be spoken to.
     """
+
+    _api = "Messages API"
 
     def __init__(
         self,
@@ -74,29 +86,15 @@ class AnthropicBackend(SdkBackend):
             address=address,
             keys=[client.api_key, client.auth_token],
             timeout_s=timeout_s,
+            effort=effort,
         )
         self._messages = client.messages
-        self.effort = effort
 
     async def _ask(self, call: Call) -> JudgeReply:
-        with self._failures_mapped():
-            message: Any = await self._messages.create(**message_params(self.model, call, self.effort))
+        message: Any = await self._messages.create(**message_params(self.model, call, self.effort))
         if isinstance(message, str):
-            raise self._foreign("Messages API")
+            raise self._foreign()
         return read_message(message)
-
-    @contextmanager
-    def _failures_mapped(self) -> Iterator[None]:
-        """Around one request.
-
-        Raises:
-            BackendError: There is no response that can be read, or it is an error.
-        """
-        try:
-            with self._errors_mapped():
-                yield
-        except self._sdk.APIStatusError as error:
-            raise status_failure(error) from error
 
 
 def message_params(model: str, call: Call, effort: str | None = None, *, kept: str | None = None) -> dict[str, Any]:
@@ -108,29 +106,23 @@ def message_params(model: str, call: Call, effort: str | None = None, *, kept: s
         effort: How hard the model is told to think; None leaves that to it.
         kept: How long the vendor keeps marked beginnings: "1h", or five minutes where None.
     """
-    output: dict[str, Any] = {"format": {"type": "json_schema", "schema": call.schema}}
-    if effort is not None:
-        output["effort"] = effort
-    start = len(call.system)
-    ends = [prefix.characters - start for prefix in kept_prefixes("anthropic", model, call)]
-    pieces = [end for end in ends if end > 0]
-    mark = _mark(kept)
-    content = [_block(text, mark if n < len(pieces) else {}) for n, text in enumerate(cut_at(call.content, pieces))]
-    content += [_block(call.remark, {})] if call.remark else []
+    form = {"type": "json_schema", "schema": call.schema}
+    output = {"format": form} if effort is None else {"format": form, "effort": effort}
+    mark = {"cache_control": {"type": "ephemeral"} | ({} if kept is None else {"ttl": kept})}
+    ends = [prefix.characters - len(call.system) for prefix in kept_prefixes("anthropic", model, call)]
+    cuts = [0, *(end for end in ends if end > 0)]
+    content = [_block(call.content[start:end], mark) for start, end in pairwise(cuts)]
+    content += map(_block, filter(None, (call.content[cuts[-1] :], call.remark)))
     return {
         "model": model,
         "max_tokens": call.max_tokens,
         "system": [_block(call.system, mark if 0 in ends else {})],
-        "messages": [{"role": "user", "content": content if pieces else call.message}],
+        "messages": [{"role": "user", "content": content if len(cuts) > 1 else call.message}],
         "output_config": output,
     }
 
 
-def _mark(kept: str | None) -> dict[str, Any]:
-    return {"cache_control": {"type": "ephemeral", **({} if kept is None else {"ttl": kept})}}
-
-
-def _block(text: str, mark: dict[str, Any]) -> dict[str, Any]:
+def _block(text: str, mark: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
     """A part of the prompt; what stands before the end of a marked one is kept by the vendor."""
     return {"type": "text", "text": text, **mark}
 
@@ -145,10 +137,11 @@ def read_message(message: Any) -> JudgeReply:
         BackendError: It is no message.
     """
     content = getattr(message, "content", None)
+    usage = usage_of(getattr(message, "usage", None), _USAGE, total=False)
     if content is None:
         # A gateway whose server failed says so with status 200.
         said = f"no content in the response: {getattr(message, 'error', None)}"
-        raise BackendError(said, retryable=True, usage=_usage(getattr(message, "usage", None)))
+        raise BackendError(said, retryable=True, usage=usage)
     if isinstance(content, list):
         content = [block for block in content if getattr(block, "type", None) == "text"]
     stop: Any = _STOPS.get(str(getattr(message, "stop_reason", None)), "end")
@@ -156,19 +149,6 @@ def read_message(message: Any) -> JudgeReply:
         text=text_of(content),
         stop=stop,
         model=name_of(getattr(message, "model", None)),
-        usage=_usage(getattr(message, "usage", None)),
+        usage=usage,
         request_id=name_of(getattr(message, "_request_id", None)),
-    )
-
-
-def _usage(usage: Any) -> JudgeUsage | None:
-    """Total input is what is new, what was written to the cache and what was read from it."""
-    return usage_of(
-        getattr(usage, "input_tokens", None),
-        getattr(usage, "output_tokens", None),
-        read=getattr(usage, "cache_read_input_tokens", None),
-        written=getattr(usage, "cache_creation_input_tokens", None),
-        written_1h=getattr(getattr(usage, "cache_creation", None), "ephemeral_1h_input_tokens", None),
-        thought=getattr(getattr(usage, "output_tokens_details", None), "thinking_tokens", None),
-        total=False,
     )

@@ -2,11 +2,11 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass, field
 from hashlib import sha256
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 from evals.schemas.verdicts import JudgeFailure, JudgeUsage
@@ -112,6 +112,7 @@ class JudgeReply:
     request_id: str | None = None
 
 
+@dataclass(eq=False)
 class BackendError(Exception):
     """A call that brought no reply.
 
@@ -128,28 +129,37 @@ class BackendError(Exception):
     kind: ClassVar[JudgeFailure] = "transport"
     """How the decision counts that it ends."""
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        retryable: bool = False,
-        fatal: bool = False,
-        retry_after_s: float | None = None,
-        unanswered: bool = False,
-        fatal_if_lasting: bool = False,
-        usage: JudgeUsage | None = None,
-        hint: str | None = None,
-    ) -> None:
+    message: InitVar[str]
+    retryable: bool = field(default=False, kw_only=True)
+    fatal: bool = field(default=False, kw_only=True)
+    retry_after_s: float | None = field(default=None, kw_only=True)
+    unanswered: bool = field(default=False, kw_only=True)
+    fatal_if_lasting: bool = field(default=False, kw_only=True)
+    usage: JudgeUsage | None = field(default=None, kw_only=True)
+    hint: str | None = field(default=None, kw_only=True)
+
+    def __post_init__(self, message: str) -> None:
         super().__init__(message)
-        self.retryable = retryable
-        self.fatal = fatal
-        self.retry_after_s = retry_after_s
-        self.unanswered = unanswered
-        self.fatal_if_lasting = fatal_if_lasting
-        self.usage = usage
-        self.hint = hint
-        self.field: str | None = None
-        """The part of the request that the vendor dislikes, where it names one."""
+
+
+class OverloadedError(BackendError):
+    """The vendor takes no further call at the moment: not this one, and no other."""
+
+
+class RejectedError(BackendError):
+    """The vendor does not take this request."""
+
+    kind = "rejected"
+
+
+class SpendLimitError(BackendError):
+    """The account may spend no more: no call is taken until its owner pays or raises the limit."""
+
+    kind = "spend_limit"
+
+
+class UnreachableError(BackendError):
+    """The connection failed or broke off: where all calls end so, the judge is not there."""
 
 
 class Backend(Protocol):
@@ -202,14 +212,8 @@ _UNKNOWN = ("", 4096, _OLD)
 """The largest of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Prefix:
-    """A beginning of a call that is kept.
-
-    Attributes:
-        key: The same for calls that share it.
-        characters: Its length, over instructions and data.
-    """
+class Prefix(NamedTuple):
+    """A beginning of a call that is kept: a key that calls which share it have too, and its length over all sent."""
 
     key: str
     characters: int
@@ -231,22 +235,13 @@ def kept_prefixes(provider: str, model: str, call: Call) -> list[Prefix]:
     """
     if provider != "anthropic":
         return []
-    ends = sorted({0, *(min(end, len(call.content)) for end in call.shared)})
-    least = least_characters(model)
-    lengths = [len(call.system) + end for end in ends if len(call.system) + end >= least]
-    return [Prefix(_key(model, call, length), length) for length in lengths]
-
-
-def _key(model: str, call: Call, length: int) -> str:
-    text = [model, call.schema, call.system, call.content[: length - len(call.system)]]
-    return sha256(json.dumps(text, sort_keys=True).encode()).hexdigest()
-
-
-def cut_at(text: str, ends: Sequence[int]) -> list[str]:
-    """The text in pieces that end there; what follows the last end is a piece too, where there is something."""
-    starts = (0, *ends)
-    pieces = [text[start:end] for start, end in zip(starts, (*ends, len(text)), strict=True)]
-    return [piece for piece in pieces if piece]
+    found = []
+    for end in sorted({0, *(min(end, len(call.content)) for end in call.shared)}):
+        if len(call.system) + end >= least_characters(model):
+            text = [model, call.schema, call.system, call.content[:end]]
+            key = sha256(json.dumps(text, sort_keys=True).encode()).hexdigest()
+            found.append(Prefix(key, len(call.system) + end))
+    return found
 
 
 # Reading what a judge sent.
@@ -273,37 +268,19 @@ _MOST_STARTS = 300
 
 _DECODER = json.JSONDecoder()
 
-_LONGEST_FIELD = 80
 
-_FIELD = re.compile(r"([a-z_][\w.\[\]]{0,79}): ")
+def text_of(content: Any) -> str:
+    """What the model said: a text, or the joined texts of parts `{"type": "text", "text": …}`.
 
-_FIELD_NAMED = re.compile(r"(?:parameter|argument|field|input)s?(?: \w+)?:? ['\"`]?([a-z_]\w{2,60})")
-
-_FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*\w*")
-
-
-def text_of(content: Any, *, fenced: bool = False) -> str:
-    """What the model said, as text.
-
-    Args:
-        content: A text, or a list of parts `{"type": "text", "text": …}`, which are joined.
-        fenced: Whether a Markdown fence around all of it is removed; local models often add one.
-
-    Returns:
-        The text. Anything else gives a remark that is no JSON, so the reply counts as malformed.
+    Anything else gives a remark that is no JSON, so the reply counts as malformed.
     """
-    text = _text_of(content)
-    return _storable(_without_fence(text) if fenced else text)
-
-
-def _text_of(content: Any) -> str:
-    if content is None or isinstance(content, str):
-        return content or ""
     if isinstance(content, list):
         spoken = [part for part in content if _field(part, "type") not in _THOUGHTS]
         if all(map(_is_text, spoken)):
-            return "".join(_field(part, "text") for part in spoken)
-    return f"{_NO_TEXT}{content}>"
+            content = "".join(_field(part, "text") for part in spoken)
+    if content is None or isinstance(content, str):
+        return _storable(content or "")
+    return _storable(f"{_NO_TEXT}{content}>")
 
 
 def _is_text(part: Any) -> bool:
@@ -340,51 +317,35 @@ def _embedded(text: str) -> Iterator[Any]:
         start = text.find("{", end)
 
 
-def _without_fence(text: str) -> str:
-    inner = text.strip()
-    opening = _FENCE.match(inner)
-    if opening is None or len(inner) < opening.end() + len(opening[1]) or not inner.endswith(opening[1]):
-        return text
-    return inner[opening.end() : -len(opening[1])].strip()
-
-
-def usage_of(
-    new: Any,
-    output: Any,
-    *,
-    read: Any = None,
-    written: Any = None,
-    written_1h: Any = None,
-    thought: Any = None,
-    total: bool,
-) -> JudgeUsage | None:
+def usage_of(usage: Any, places: Mapping[str, str], *, total: bool) -> JudgeUsage | None:
     """Tokens of a call; None where they were not counted, or only in part, or a count is no count.
 
     Args:
-        new: Tokens read from the request.
-        output: Tokens written.
-        read: Tokens taken from the vendor's cache.
-        written: Tokens put into it.
-        written_1h: Those of them that it keeps for an hour.
-        thought: Tokens of the output that were not said; no count is as good as none.
+        usage: What the vendor says.
+        places: Where it says how many tokens were read (`new`) and written (`output`), which it must; taken from the
+            vendor's cache (`read`), put into it (`kept`), and of these for an hour (`kept_1h`); thought, not said.
         total: Whether `new` counts those of the cache too.
     """
-    if new is None or output is None:
-        return None
-    counts = [_count(value) for value in (new, output, read, written)]
-    if None in counts:
-        return None
-    first, last, hit, kept = (count or 0 for count in counts)
+    told = {name: _at(usage, place) for name, place in places.items()}
+    wanted = [told["new"], told["output"], *(told.get(name) or 0 for name in ("read", "kept"))]
+    counts = [count for value in wanted if (count := _count(value)) is not None]
+    first, last, hit, kept = counts if len(counts) == len(wanted) else (0, 0, 0, 0)
     if not first + hit + kept:  # no call sends nothing: some servers fill in zeros
         return None
     return JudgeUsage(
         input_tokens=first if total else first + hit + kept,
         output_tokens=last,
-        thinking_tokens=min(_count(thought) or 0, last),
+        thinking_tokens=_part(told.get("thought"), last),
         cache_read_tokens=hit,
         cache_write_tokens=kept,
-        cache_write_1h_tokens=min(_count(written_1h) or 0, kept),
+        cache_write_1h_tokens=_part(told.get("kept_1h"), kept),
     )
+
+
+def _at(whole: Any, path: str) -> Any:
+    for part in path.split("."):
+        whole = getattr(whole, part, None)
+    return whole
 
 
 def error_message(body: Any) -> str:
@@ -396,37 +357,17 @@ def error_message(body: Any) -> str:
     return str(body or "")
 
 
-def error_field(body: Any) -> str | None:
-    """The field of the request that an error is about, as servers name it; None where none does.
-
-    By `param`, by the place that FastAPI gives, or by the beginning of the message: "max_tokens: Input should be …".
-    """
-    error = body.get("error") if isinstance(body, dict) and isinstance(body.get("error"), dict) else body
-    if isinstance(error, dict):
-        if isinstance(error.get("param"), str) and error["param"]:
-            return _storable(error["param"][:_LONGEST_FIELD])
-        if (place := _place_of(error.get("detail"))) is not None:
-            return place
-    named = _FIELD.match(error_message(body)) or _FIELD_NAMED.search(error_message(body))
-    return named[1] if named else None
-
-
-def _place_of(detail: Any) -> str | None:
-    first = detail[0] if isinstance(detail, list) and detail else None
-    place = first.get("loc") if isinstance(first, dict) else None
-    if not isinstance(place, list):
-        return None
-    return ".".join(str(part) for part in place if part != "body")[:_LONGEST_FIELD] or None
-
-
 def _count(value: Any) -> int | None:
-    """A number of tokens: 0 where none is given, None where it is none."""
-    if value is None:
-        return 0
+    """A number of tokens; None where it is none."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MAX_TOKENS
     return value if is_count else None
+
+
+def _part(value: Any, whole: int) -> int:
+    """A number of tokens that are among others; 0 where it is none."""
+    return min(_count(value) or 0, whole)
 
 
 def _field(part: Any, name: str) -> Any:

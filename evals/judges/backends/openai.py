@@ -15,7 +15,6 @@ from typing import Any, Literal
 from evals.errors import JudgeError
 from evals.judges.backends.base import BackendError, Call, JudgeReply, name_of, text_of, usage_of
 from evals.judges.backends.sdk import SdkBackend, client_options, status_failure
-from evals.schemas.verdicts import JudgeUsage
 from evals.secrets import KEY_VARIABLES, sendable_key
 
 HOME = "https://api.openai.com/v1"
@@ -96,6 +95,16 @@ _IN_WORDS = (
 )
 
 
+_USAGE = {
+    "new": "prompt_tokens",
+    "output": "completion_tokens",
+    "read": "prompt_tokens_details.cached_tokens",
+    "kept": "prompt_tokens_details.cache_write_tokens",
+    "thought": "completion_tokens_details.reasoning_tokens",
+}
+"""Cached tokens are counted into the input, and reasoning into the output; some servers count nothing."""
+
+
 class OpenAIBackend(SdkBackend):
     """Calls a Chat Completions API.
 
@@ -110,6 +119,9 @@ class OpenAIBackend(SdkBackend):
         JudgeError: The package openai is not installed, or the key cannot be sent.
         ConfigError: The environment names a proxy for the address that cannot be spoken to.
     """
+
+    _api = "Chat Completions API"
+    _page_remark = _NO_VERSION
 
     def __init__(
         self,
@@ -136,34 +148,37 @@ class OpenAIBackend(SdkBackend):
             address=base_url,
             keys=[key],
             timeout_s=timeout_s,
+            effort=effort,
         )
         self._dialect = _Dialect()
-        self.effort = effort
 
     async def _ask(self, call: Call) -> JudgeReply:
         """Several requests, where the server turns out not to understand all of the API."""
         dialect = self._dialect
         while True:
+            parameters = dialect.request(call, self.effort)
             try:
-                completion = await self._request(dialect.request(call, self.effort))
+                completion = await self._client.chat.completions.create(model=self.model, **parameters, **self._extra)
             except self._sdk.APIStatusError as error:
-                if _is_filtered(error):
+                if error.status_code == 400 and str(error.code) in _FILTERED_CODES:
                     return JudgeReply(text="", stop="refused", model=None, usage=None)
                 refused = error.status_code in _REFUSING_STATUSES
-                simpler = dialect.without(_words_of(error), call) if refused else None
+                simpler = dialect.without(f"{error.param} {error.body}", call) if refused else None
                 if simpler is None:
-                    raise _refusal(error) from error
+                    raise
                 dialect = simpler
             else:
                 # Kept only now: what did not help is no fact about the server.
                 self._dialect = dialect
                 if isinstance(completion, str):
-                    raise self._foreign("Chat Completions API", _NO_VERSION)
+                    raise self._foreign()
                 return _reply(completion)
 
-    async def _request(self, parameters: dict[str, Any]) -> Any:
-        with self._errors_mapped():
-            return await self._client.chat.completions.create(model=self.model, **parameters, **self._extra)
+    def _refusal(self, error: Any, *, fatal: bool) -> BackendError:
+        """An unknown model ends the judging, whatever the status."""
+        is_unknown = str(error.code) == "model_not_found"
+        lacks_version = error.status_code == 404 and error.request.url.path == "/chat/completions" and not is_unknown
+        return status_failure(error, fatal=fatal or is_unknown, remark=_NO_VERSION if lacks_version else "")
 
 
 def _reply(completion: Any) -> JudgeReply:
@@ -178,10 +193,11 @@ def _reply(completion: Any) -> JudgeReply:
     choices = getattr(completion, "choices", None)
     choice = choices[0] if isinstance(choices, list) and choices else None
     message = getattr(choice, "message", None)
+    usage = usage_of(getattr(completion, "usage", None), _USAGE, total=True)
     if message is None:
         # A gateway whose server failed says so with status 200.
         said = f"no choices in the response: {getattr(completion, 'error', None)}"
-        raise BackendError(said, retryable=True, usage=_usage(getattr(completion, "usage", None)))
+        raise BackendError(said, retryable=True, usage=usage)
     stop: Any = _STOPS.get(str(getattr(choice, "finish_reason", None)), "end")
     if getattr(message, "refusal", None):
         stop = "refused"
@@ -189,7 +205,7 @@ def _reply(completion: Any) -> JudgeReply:
         text=_text_of(message),
         stop=stop,
         model=name_of(getattr(completion, "model", None)),
-        usage=_usage(getattr(completion, "usage", None)),
+        usage=usage,
         request_id=name_of(getattr(completion, "_request_id", None)),
     )
 
@@ -201,36 +217,5 @@ def _text_of(message: Any) -> str:
     arguments = [{"type": "text", "text": getattr(function, "arguments", None)} for function in functions]
     reasoning = [getattr(message, name, None) for name in ("reasoning_content", "reasoning")]
     places = (getattr(message, "content", None), arguments, *reasoning)
-    texts = (text_of(place, fenced=True) for place in places)
+    texts = (text_of(place) for place in places)
     return next((text for text in texts if text.strip()), "")
-
-
-def _usage(usage: Any) -> JudgeUsage | None:
-    """Cached tokens are counted into the input, and reasoning into the output; some servers count nothing."""
-    details = getattr(usage, "prompt_tokens_details", None)
-    return usage_of(
-        getattr(usage, "prompt_tokens", None),
-        getattr(usage, "completion_tokens", None),
-        read=getattr(details, "cached_tokens", None),
-        written=getattr(details, "cache_write_tokens", None),
-        thought=getattr(getattr(usage, "completion_tokens_details", None), "reasoning_tokens", None),
-        total=True,
-    )
-
-
-def _refusal(error: Any) -> BackendError:
-    """What an error of status means: an unknown model ends the judging, whatever the status."""
-    lacks_version = (
-        error.status_code == 404 and error.code != "model_not_found" and error.request.url.path == "/chat/completions"
-    )
-    fatal = str(error.code) == "model_not_found"
-    return status_failure(error, fatal=fatal, remark=_NO_VERSION if lacks_version else "")
-
-
-def _is_filtered(error: Any) -> bool:
-    """Whether a filter before the model refused the question."""
-    return error.status_code == 400 and str(error.code) in _FILTERED_CODES
-
-
-def _words_of(error: Any) -> str:
-    return f"{error.param} {error.body}"

@@ -7,9 +7,8 @@ By the vendors' own SDKs and not by `litellm`: only their errors tell whether a 
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
 from urllib.parse import urlsplit
 
 from evals.judges.backends import openai as openai_backend
@@ -19,28 +18,12 @@ from evals.judges.backends.openai import OpenAIBackend
 from evals.secrets import KEY_VARIABLES, key_in
 
 
-class MakeBackend(Protocol):
-    """Makes a backend for the model and the address."""
-
-    def __call__(self, model: str, *, base_url: str, effort: str | None = None) -> Backend:
-        """Make it.
-
-        Args:
-            model: Name of the model.
-            base_url: Address of the API.
-            effort: How hard the model is told to think; None leaves that to it.
-
-        Raises:
-            JudgeError: Its package is not installed.
-        """
-
-
 @dataclass(frozen=True, slots=True)
 class Provider:
     """A vendor whose API reaches a judge.
 
     Attributes:
-        make: Makes the backend.
+        make: Makes the backend of a model, at a `base_url`, which is told an `effort`.
         home: The vendor's own address.
         key_variables: A key is in any of these environment variables; messages name the first.
         address_variable: Environment variable with another address.
@@ -50,7 +33,7 @@ class Provider:
             not hold, whatever the model is called.
     """
 
-    make: MakeBackend
+    make: Callable[..., Backend]
     home: str
     key_variables: tuple[str, ...]
     address_variable: str

@@ -4,15 +4,25 @@ import asyncio
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
 from evals.client.connections import proxy_for
 from evals.client.transport import parse_retry_after
-from evals.judges.backends.base import BackendError, Call, JudgeReply, error_field, error_message, origin_of
+from evals.judges.backends.base import (
+    BackendError,
+    Call,
+    JudgeReply,
+    OverloadedError,
+    RejectedError,
+    SpendLimitError,
+    UnreachableError,
+    error_message,
+    origin_of,
+)
 from evals.secrets import MASK, Masker, secrets_in_environment, secrets_in_url
 
 # What an error of a vendor's SDK means: whether calling again may help, and whether any further call can.
@@ -53,46 +63,24 @@ _UNSENT = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyErro
 _TORN = "without sending complete message body"
 
 
-class OverloadedError(BackendError):
-    """The vendor takes no further call at the moment: not this one, and no other."""
-
-
-class RejectedError(BackendError):
-    """The vendor does not take this request."""
-
-    kind = "rejected"
-
-
-class SpendLimitError(BackendError):
-    """The account may spend no more: no call is taken until its owner pays or raises the limit."""
-
-    kind = "spend_limit"
-
-
-class UnreachableError(BackendError):
-    """The connection failed or broke off: where all calls end so, the judge is not there."""
-
-
 def status_failure(error: Any, *, fatal: bool = False, remark: str = "") -> BackendError:
     """What an error status means: refused access is fatal, overload and rate limits are transient.
 
     Args:
         error: An `APIStatusError` of either SDK.
-        fatal: Whether the vendor's code says that every further call would fail.
+        fatal: Whether every further call would fail.
         remark: Appended to the server's message.
     """
-    status = error.status_code
+    status, headers = error.status_code, error.response.headers
     fatal = fatal or status in _NO_ACCESS
     retryable = not fatal and (status in _TRANSIENT or status >= 500)
     message = f"HTTP {status}: {error_message(error.body) or error.message}{remark}"
     if _is_spent(status, error.body):
         return SpendLimitError(message, fatal=True, hint=_SPENT_HINT)
     if status in _REJECTED and not fatal:
-        rejected = RejectedError(message)
-        rejected.field = error_field(error.body)
-        return rejected
+        return RejectedError(message)
     kind = OverloadedError if retryable and status in _OVERLOADED else BackendError
-    return kind(message, retryable=retryable, fatal=fatal, retry_after_s=_retry_after(error.response.headers))
+    return kind(message, retryable=retryable, fatal=fatal, retry_after_s=_retry_after(headers))
 
 
 def _is_spent(status: int, body: Any) -> bool:
@@ -106,28 +94,13 @@ def connection_failure(error: Any, remark: str = "") -> BackendError:
         error: Of the SDK.
         remark: Appended to the message.
     """
-    cause = error.__cause__
-    unsendable = type(cause).__name__ in _UNSENDABLE
-    message = f"{type(error).__name__}: {str(cause or '') or error}{remark}"
-    if unsendable:
+    cause = type(error.__cause__).__name__
+    message = f"{type(error).__name__}: {str(error.__cause__ or '') or error}{remark}"
+    if cause in _UNSENDABLE:
         return BackendError(message, fatal=True)
     has_answered = type(error).__name__ == "APITimeoutError" or _TORN in message  # a body that began says who is there
     kind = BackendError if has_answered else UnreachableError
-    return kind(message, retryable=True, unanswered=type(cause).__name__ not in _UNSENT)
-
-
-@asynccontextmanager
-async def deadline(seconds: float) -> AsyncIterator[None]:
-    """Bound a call as a whole: the timeouts of an SDK begin anew with every byte that arrives.
-
-    Raises:
-        BackendError: The time is over.
-    """
-    try:
-        async with asyncio.timeout(seconds):
-            yield
-    except TimeoutError as error:
-        raise BackendError(f"no complete reply within {seconds:g} s", retryable=True, unanswered=True) from error
+    return kind(message, retryable=True, unanswered=cause not in _UNSENT)
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
@@ -141,9 +114,7 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
 _LIKE_A_KEY = re.compile(r"(?<![A-Za-z0-9])sk-[\w*-]{9,}")
 
-_LONGEST_MESSAGE = 500
-
-_LONGEST_NAME = 200
+_LONGEST_MESSAGE, _LONGEST_NAME = 500, 200
 
 
 class KeyMasker:
@@ -158,15 +129,11 @@ class KeyMasker:
     def __init__(self, keys: Iterable[str | None], address: str, model: str) -> None:
         self._secrets = {*filter(None, keys), *secrets_in_environment(), *secrets_in_url(address)}
         self._model = model
-        self._masker = Masker(self._secrets)
 
     def clean(self, error: BackendError) -> None:
         """Make the message of an error fit to be saved and shown: keys are masked, then it is cut."""
-        error.args = (self._shown(str(error))[:_LONGEST_MESSAGE],)
-        error.field = error.field and self._shown(error.field)[:_LONGEST_NAME]
-
-    def _shown(self, text: str) -> str:
-        return _LIKE_A_KEY.sub(MASK, self._masker.text(text.encode("utf-8", "replace").decode()))
+        text = Masker(self._secrets).text(str(error).encode("utf-8", "replace").decode())
+        error.args = (_LIKE_A_KEY.sub(MASK, text)[:_LONGEST_MESSAGE],)
 
     def reply(self, reply: JudgeReply, call: Call) -> JudgeReply:
         """The reply without keys, and with names of bounded length. Keys are looked for in the parsed JSON.
@@ -226,7 +193,13 @@ class SdkBackend(ABC):
         address: Where the API is.
         keys: What is sent as a key or a token.
         timeout_s: How long a call may take as a whole.
+        effort: How hard the model is told to think; None leaves that to it.
     """
+
+    _api: str
+    """What is expected to answer."""
+    _page_remark = ""
+    """What to check where a web page answers instead."""
 
     def __init__(
         self,
@@ -238,17 +211,16 @@ class SdkBackend(ABC):
         address: str,
         keys: Iterable[str | None],
         timeout_s: float,
+        effort: str | None,
     ) -> None:
         self.model = model
         self.origin = origin_of(address)
-        self.effort: str | None = None
-        """How hard the model is told to think; None leaves that to it."""
+        self.effort = effort
         self._sdk: Any = sdk
         self._root_error = root_error
         self._client = client
         proxy = proxy_for(address)
-        login = None if proxy is None else proxy.authorization
-        self._masker = KeyMasker([*keys, login], address, model)
+        self._masker = KeyMasker([*keys, proxy.authorization if proxy else None], address, model)
         self._through = f" (through {proxy})" if proxy is not None else ""
         self._timeout_s = timeout_s
         self._answered = False
@@ -259,12 +231,8 @@ class SdkBackend(ABC):
         Raises:
             BackendError: There is no reply.
         """
-        try:
-            async with deadline(self._timeout_s):
-                reply = await self._ask(call)
-        except BackendError as error:
-            self._masker.clean(error)
-            raise
+        async with self._asking(self._timeout_s):
+            reply = await self._ask(call)
         self._answered = True
         return self._masker.reply(reply, call)
 
@@ -274,62 +242,72 @@ class SdkBackend(ABC):
         Raises:
             BackendError: It is not there, refuses the key, or knows no such model.
         """
-        try:
-            async with deadline(_LOOK_S):
-                await self._look_for_model()
-        except BackendError as error:
-            self._masker.clean(error)
-            raise
-
-    async def _look_for_model(self) -> None:
-        try:
-            with self._errors_mapped():
-                found = await self._client.models.retrieve(self.model)
-        except self._sdk.APIStatusError as error:
-            raise status_failure(error, fatal=True) from error
-        if isinstance(found, str):  # what either SDK makes of a body that is not sent as JSON
-            raise BackendError("the address answers with a page, and not as the API does", fatal=True)
+        async with self._asking(_LOOK_S, fatal=True):
+            found = await self._client.models.retrieve(self.model)
+            if isinstance(found, str):  # what either SDK makes of a body that is not sent as JSON
+                raise BackendError("the address answers with a page, and not as the API does", fatal=True)
 
     @abstractmethod
     async def _ask(self, call: Call) -> JudgeReply:
-        """Make one call, of one or more requests.
+        """Make one call, of one or more requests; errors of the SDK may pass.
 
         Raises:
             BackendError: There is no reply.
         """
 
-    @contextmanager
-    def _errors_mapped(self) -> Iterator[None]:
-        """Around one request.
+    @asynccontextmanager
+    async def _asking(self, seconds: float | None, *, fatal: bool = False) -> AsyncIterator[None]:
+        """Bound requests as a whole: the timeouts of an SDK begin anew with every byte that arrives.
+
+        Args:
+            seconds: For all of them; None for no bound.
+            fatal: Whether every error status is.
 
         Raises:
-            APIStatusError: Of the SDK; what the server refused, and whether for good, is for the subclass to read.
-            BackendError: There is no response that can be read.
+            BackendError: There is no response that can be read in time, or it is an error.
         """
         try:
-            yield
-        except self._sdk.APIStatusError:
-            raise
-        except self._sdk.APIConnectionError as error:
-            raise connection_failure(error, self._through) from error
-        except (ValueError, RecursionError) as error:
-            raise BackendError(f"the response is no JSON: {error}", retryable=True, unanswered=True) from error
-        except (self._root_error, TypeError) as error:
-            raise BackendError(f"{type(error).__name__}: {error}", fatal=True) from error
+            async with asyncio.timeout(seconds):
+                yield
+        except TimeoutError as error:
+            failure = BackendError(f"no complete reply within {seconds:g} s", retryable=True, unanswered=True)
+            raise failure from error
+        except Exception as error:
+            failure = error if isinstance(error, BackendError) else self._failure(error, fatal=fatal)
+            self._masker.clean(failure)
+            if failure is error:
+                raise
+            raise failure from error
 
-    def _foreign(self, api: str, remark: str = "") -> BackendError:
+    def _failure(self, error: Exception, *, fatal: bool) -> BackendError:
+        """What an error of the SDK, or of the client below it, means; any other is raised."""
+        import httpx2  # noqa: PLC0415 - as the SDK that needs it
+
+        if isinstance(error, self._sdk.APIStatusError):
+            return self._refusal(error, fatal=fatal)
+        if isinstance(error, self._sdk.APIConnectionError):
+            return connection_failure(error, self._through)
+        if isinstance(error, httpx2.HTTPError):  # which the SDK lets through where a stream breaks off
+            return BackendError(f"{type(error).__name__}: {error}", retryable=True)
+        if isinstance(error, (ValueError, RecursionError)):
+            return BackendError(f"the response is no JSON: {error}", retryable=True, unanswered=True)
+        if isinstance(error, (self._root_error, TypeError)):
+            return BackendError(f"{type(error).__name__}: {error}", fatal=True)
+        raise error
+
+    def _refusal(self, error: Any, *, fatal: bool) -> BackendError:
+        """What an error status of this vendor means."""
+        return status_failure(error, fatal=fatal)
+
+    def _foreign(self) -> BackendError:
         """The failure where a text came instead of JSON, usually a web page.
 
         Either a gateway has no server behind it yet, which passes, or the address is wrong: so it is where the page
         comes again and again, unless the API has replied there before.
-
-        Args:
-            api: What was expected.
-            remark: What to check where the address is wrong.
         """
-        if self._answered:
-            return BackendError(f"what answers speaks no {api}", retryable=True)
-        return BackendError(f"what answers speaks no {api}{remark}", retryable=True, fatal_if_lasting=True)
+        remark = "" if self._answered else self._page_remark
+        said = f"what answers speaks no {self._api}{remark}"
+        return BackendError(said, retryable=True, fatal_if_lasting=not self._answered)
 
     async def aclose(self) -> None:
         """Close connections."""

@@ -3,14 +3,14 @@
   "use strict";
 
   const { dom, pages } = app;
-  const { el, foreign, section, table } = dom;
+  const { el, foreign, section, tableOf } = dom;
 
   pages.part("overview", "not measured", (data) =>
-    data.notMeasured.length
+    data.notMeasured.rows.length
       ? section(
           "Not measured, and why",
           { class: "not-measured" },
-          table("What has no value", ["what", "why"], data.notMeasured.map((one) => ({ cells: [foreign(one.name), foreign(one.reason)] }))),
+          tableOf(data.notMeasured),
         )
       : null,
   );

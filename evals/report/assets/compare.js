@@ -34,7 +34,7 @@
   function head(run) {
     return [
       el("dt", {}, run.label),
-      el("dd", {}, foreign(run.name), " ", el("code", {}, run.id), " ", el("span", { class: "facts" }, foreign([run.url, run.datasets, ...run.facts].join(", ")))),
+      el("dd", {}, foreign(run.name), " ", el("code", {}, run.id), " ", el("span", { class: "facts" }, foreign(run.facts.join(", ")))),
     ];
   }
 
@@ -54,20 +54,16 @@
       data.pairs.length
         ? table(
             `Metrics over the questions with a value in both runs`,
-            ["metric", `${b} is`, a, b, `${b} − ${a}`, "interval", "p", "n"],
-            data.pairs.map((pair) => ({ kind: kindOf(pair), cells: [pair.cells[0], pair.cells[7], ...pair.cells.slice(1, 7)] })),
+            data.columns,
+            data.pairs.map((pair) => ({ kind: pair.kind || "same", cells: pair.cells })),
           )
         : null,
       data.legend.map((line) => el("p", { class: "faint small" }, line)),
-      data.reasons.length + data.levels.length
-        ? el("details", {}, el("summary", {}, "What has no verdict, and how the others were tested"), el("ul", { class: "lines" }, [...data.reasons, ...data.levels].map((line) => el("li", {}, foreign(line)))))
+      data.reasons.length
+        ? el("details", {}, el("summary", {}, "What has no verdict"), el("ul", { class: "lines" }, data.reasons.map((line) => el("li", {}, foreign(line)))))
         : null,
     ),
   );
-
-  function kindOf(pair) {
-    return COLOURS[pair.verdict] ? pair.verdict : "same";
-  }
 
   /** Differences with their intervals: ratios on one scale, the rest on a scale for each unit. */
   function drawn(pairs, a, b) {
@@ -76,7 +72,7 @@
   }
 
   function differences(rows, label) {
-    const said = rows.map((row) => `${row.name} ${row.cells[3]}, ${row.verdict}`).join("; ");
+    const said = rows.map((row) => `${row.name} ${row.cells[4]}, ${row.verdict}`).join("; ");
     const verdicts = [...new Set(rows.map((row) => row.verdict))];
     const colour = (row) => COLOURS[row.verdict] || "var(--faint)";
     return charts.plot(`Differences with intervals: ${said}`, {
@@ -98,7 +94,7 @@
           rotate: (row) => (row.verdict === "worse" ? 180 : 0),
           fill: colour,
           stroke: "var(--paper)",
-          title: (row) => `${row.name}: ${row.cells[3]} (${row.cells[4]}), ${row.verdict}`,
+          title: (row) => `${row.name}: ${row.cells[4]} (${row.cells[5]}), ${row.verdict}`,
         }),
       ],
       symbol: { domain: verdicts, range: verdicts.map((verdict) => SYMBOLS[verdict] || "circle") },

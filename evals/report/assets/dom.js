@@ -47,5 +47,10 @@ const evalsReport = {};
     return place === 0 ? el("th", { scope: "row" }, content) : el("td", {}, content);
   }
 
-  app.dom = { el, foreign, section, table };
+  /** A table as the program describes it, with foreign text in its cells. */
+  function tableOf({ title, columns, rows }) {
+    return table(title, columns, rows.map(({ cells, tone }) => ({ cells: cells.map((text) => foreign(text)), kind: tone })));
+  }
+
+  app.dom = { el, foreign, section, table, tableOf };
 })(evalsReport);

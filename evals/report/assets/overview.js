@@ -3,7 +3,7 @@
   "use strict";
 
   const { dom, charts, pages } = app;
-  const { el, foreign, section, table } = dom;
+  const { el, foreign, section, table, tableOf } = dom;
 
   async function render(place, context) {
     const id = context.args[0] || context.report.runs[0].id;
@@ -47,7 +47,7 @@
                 link.before,
                 String(link.count),
                 percent(link.share),
-                `${percent(link.ci[0])} … ${percent(link.ci[1])}`,
+                `${percent(link.interval[0])} … ${percent(link.interval[1])}`,
               ],
             })),
           )
@@ -61,13 +61,7 @@
       "Slices, the worst first",
       { class: "slices" },
       (data.slices || []).map((slice) => {
-        const rows = slice.values.map((value) => ({
-          name: value.value,
-          value: value.share,
-          ci: value.ci,
-          worse: value.worse,
-          shown: value.said,
-        }));
+        const rows = slice.values;
         const shown = rows.slice(0, 15);
         return el(
           "div",
@@ -93,16 +87,7 @@
     ),
   );
 
-  pages.part("overview", "abstention", (data) => {
-    if (!data.abstention) return null;
-    const [titles, ...rows] = data.abstention.cells;
-    return section(
-      "Abstention",
-      { class: "abstention" },
-      table("Who declined what", titles, rows.map((cells) => ({ cells }))),
-      table("Rates", ["rate", "value"], data.abstention.rates.map((cells) => ({ cells }))),
-    );
-  });
+  pages.part("overview", "abstention", (data) => section("Abstention", { class: "abstention" }, (data.abstention || []).map(tableOf)));
 
   pages.part("overview", "risk", (data) =>
     data.risk
@@ -115,13 +100,7 @@
       : null,
   );
 
-  pages.part("overview", "stages", (data) =>
-    section(
-      "Retrieval by stage",
-      { class: "stages" },
-      (data.stages || []).map((stage) => el("p", {}, foreign(stage.name), stage.said ? `: ${stage.said}` : "")),
-    ),
-  );
+  pages.part("overview", "stages", (data) => section("Retrieval by stage", { class: "stages" }, (data.stages || []).map(tableOf)));
 
   pages.part("overview", "cost", (data) =>
     section("Cost", { class: "cost" }, data.cost.map((line) => el("p", {}, foreign(line)))),

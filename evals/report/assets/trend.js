@@ -81,11 +81,9 @@
   }
 
   pages.part("trend", "verdicts", (data) => {
-    if (!data.verdicts.length) return null;
-    const labels = data.runs.map((run) => run.label).sort();
-    const titles = ["metric", ...labels.slice(1).map((label) => `${label} against ${labels[0]}`), ...labels, "n"];
-    const rows = data.verdicts.map((row) => ({ cells: [`${row.name} ${row.arrow}`.trim(), ...row.said.map(verdict), ...row.values, String(row.n)] }));
-    return section("Each against the first", { class: "verdicts" }, table("Metrics over the questions that all runs have in common", titles, rows));
+    if (!data.table) return null;
+    const rows = data.table.rows.map((row) => ({ cells: row.cells.map((text, place) => (place ? verdict(text) : text)) }));
+    return section("Each against the first", { class: "verdicts" }, table("Metrics over the questions that all runs have in common", data.table.columns, rows));
   });
 
   /** A verdict with a sign beside the colour. */

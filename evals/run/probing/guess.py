@@ -107,20 +107,23 @@ def _of_objects(items: Sequence[Mapping[str, Any]], at: str, question: str, dept
 def _of_kinds(items: Sequence[Mapping[str, Any]], at: str, question: str, depth: int) -> Iterator[tuple[str, str]]:
     """The texts of the first object of each kind; of typed parts of one text those of all, joined."""
     kind, joins = kind_key(items) or "", are_blocks(items)
-    by_kind: dict[str, list[dict[str, Any]]] = {}
+    by_kind: dict[str, list[Mapping[str, Any]]] = {}
     for item in items if kind else ():
-        by_kind.setdefault(str(item[kind]), []).append({key: value for key, value in item.items() if key != kind})
+        by_kind.setdefault(str(item[kind]), []).append(item)
     for name, alike in by_kind.items():
         place = f"{at}[?{kind}=={raw(name)}]"
         if joins:
-            texts = {key: [block.get(key) for block in alike] for key in alike[0]}
-            yield from (
-                (f"join('', {place}.{child('', key)})", "".join(map(str, t)))
-                for key, t in texts.items()
-                if are_texts(t)
-            )
+            yield from _joined(alike, kind, place)
         elif len(by_kind) > 1:
-            yield from _texts(alike[0], f"{place} | [0]", question, depth - 1)
+            first = {key: value for key, value in alike[0].items() if key != kind}
+            yield from _texts(first, f"{place} | [0]", question, depth - 1)
+
+
+def _joined(blocks: Sequence[Mapping[str, Any]], kind: str, place: str) -> Iterator[tuple[str, str]]:
+    for key in blocks[0]:
+        texts = [block.get(key) for block in blocks]
+        if key != kind and are_texts(texts):
+            yield f"join('', {place}.{child('', key)})", "".join(map(str, texts))
 
 
 # What an answer cites: by a list beside it, or by marks in its text; and from which number it counts.
@@ -194,9 +197,8 @@ def _cited_by(path: str, items: Sequence[Any], rows: Sequence[Mapping[str, Any]]
     named = _named_source(columns, rows)
     if named is not None and (named[1].inside != "@" or is_named or named[0] == "chunk_id"):
         key, (place, inside, _) = named
-        return Citing(
-            at if (key, inside) == ("chunk_id", "@") else f"{at}[]{place}.{selected({key: inside})}", None, "list"
-        )
+        is_list_of_ids = (key, inside) == ("chunk_id", "@")
+        return Citing(at if is_list_of_ids else f"{at}[]{place}.{selected({key: inside})}", given_as="list")
     numbered = (_numbered(at, column, _numbers_of(column.values, len(rows)), is_named) for column in columns)
     return next(filter(None, numbered), None)
 

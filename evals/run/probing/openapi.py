@@ -15,26 +15,43 @@ from evals.text.decoding import parse_json
 
 QUESTION = "{{question}}"
 
-_QUOTED = re.compile(r"[\"'`]([A-Za-z_][\w.-]{0,40})[\"'`]")
-
 _ABOUT_MISSING = re.compile(r"miss|requir|expect|need|lack|absent|must|not found|unknown", re.IGNORECASE)
 
-_NAMED = re.compile(r"\b(?:field|parameter|key|property)\s+(\w+)")
+_QUOTED = re.compile(r"[\"'`]([A-Za-z_][\w.-]{0,40})[\"'`]")
 
-
-_IS_MISSING = re.compile(
-    r"(?<![\w.-])([A-Za-z_]\w*(?:\.\w+)*)\s+(?:is|was)\s+(?:missing|required|absent)\b", re.IGNORECASE
-)
-
+_IS_MISSING = re.compile(r"(?<![\w.-])([A-Za-z_][\w.]*)\s+(?:is|was)\s+(?:missing|required|absent)\b", re.IGNORECASE)
 
 _NO_NAMES = frozenset(
-    {"field", "parameter", "key", "property", "value", "it", "this", "that", "which", "what", "token", "is", "was"}
+    [
+        "field",
+        "parameter",
+        "key",
+        "property",
+        "value",
+        "it",
+        "this",
+        "that",
+        "which",
+        "what",
+        "token",
+        "is",
+        "was",
+        "detail",
+        "error",
+        "message",
+        "type",
+        "loc",
+        "msg",
+        "input",
+        "missing",
+        "code",
+        "status",
+        "body",
+        "url",
+        "ctx",
+    ]
 )
-
-
-_WORDS_OF_JSON = frozenset(
-    {"detail", "error", "message", "type", "loc", "msg", "input", "missing", "code", "status", "body", "url", "ctx"}
-)
+"""Words of refusals, and of their JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +119,8 @@ def _texts(body: Any) -> list[str]:
 
 
 def _quoted(text: str) -> list[tuple[str, ...]]:
-    if not _ABOUT_MISSING.search(text):
-        return []
-    quoted = [name for name in _QUOTED.findall(text) if name not in _WORDS_OF_JSON]
-    named = [] if quoted else [*_NAMED.findall(text), *_IS_MISSING.findall(text)]
-    named = [name for name in named if name.lower() not in _NO_NAMES | _WORDS_OF_JSON]
-    return [tuple(name.split(".")) for name in dict.fromkeys([*quoted, *named])]
+    names = _QUOTED.findall(text) or _IS_MISSING.findall(text) if _ABOUT_MISSING.search(text) else []
+    return [tuple(name.split(".")) for name in dict.fromkeys(names) if name.lower() not in _NO_NAMES]
 
 
 def with_field(plan: Plan, path: Sequence[str]) -> Plan:

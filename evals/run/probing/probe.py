@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+from evals.client.connections import check_url
 from evals.client.exchange import rendered
 from evals.client.oauth2 import REFUSED
 from evals.client.profile import about_profile, load_profile
-from evals.client.spec import AskSpec, ServerSpec, check_url
+from evals.client.spec import AskSpec, ServerSpec
 from evals.client.transport import Reply, Transport, TransportFailure
 from evals.errors import ConfigError, ServerRefusedError
 from evals.run.probing.looking import Sighted, Tell, built_in, fitting, is_askable, look, plan_of, usual

@@ -14,12 +14,11 @@ answer is written. An answer that states something else is never right. English 
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from itertools import pairwise
 
 from evals.metrics.qa import inclusion
 from evals.schemas.dataset import EvalQuestion
-from evals.scoring.diagnosis.values import WORDS, Values, either, in_one_notation, in_place_of, lacking, wanted_values
+from evals.scoring.diagnosis.values import WORDS, either, in_one_notation, in_place_of, lacking, wanted_values
 from evals.text.folding import STOP_WORDS, remembered, tokens
 from evals.text.notation import UNITS
 from evals.text.numbers import without_dates
@@ -131,16 +130,11 @@ def is_right(question: EvalQuestion, answer: str) -> bool | None:
         None where no answer is expected that could be looked for.
     """
     asked, accepted, said = _compared(question, answer)
-    if not accepted or _is_included(accepted, said):
-        return bool(accepted) or None
+    if not accepted:
+        return None
+    if _is_included(accepted, said):
+        return True
     return any(_is_said(form, said, asked) for form in accepted) and not states_otherwise(question, answer)
-
-
-def accepted_answers(question: EvalQuestion) -> list[str]:
-    """The expected answer and its accepted variants."""
-    given = (text for text in (question.expected_answer or "", *question.answers) if text.strip())
-    short = _YES_AND_NO if _WHETHER.match(question.question.strip()) else {}
-    return [in_one_notation(short.get(text.strip().upper(), text)) for text in given]
 
 
 def states_otherwise(question: EvalQuestion, answer: str) -> bool:
@@ -167,8 +161,11 @@ def is_evasive(question: EvalQuestion, answer: str) -> bool:
 
 
 def _compared(question: EvalQuestion, answer: str) -> tuple[str, list[str], str]:
-    """The question, the accepted answers and the answer, in one notation."""
-    return in_one_notation(question.question), accepted_answers(question), in_one_notation(answer)
+    """The question, the accepted answers with their variants, and the answer, in one notation."""
+    given = (text for text in (question.expected_answer or "", *question.answers) if text.strip())
+    short = _YES_AND_NO if _WHETHER.match(question.question.strip()) else {}
+    accepted = [in_one_notation(short.get(text.strip().upper(), text)) for text in given]
+    return in_one_notation(question.question), accepted, in_one_notation(answer)
 
 
 def _is_included(accepted: Iterable[str], answer: str) -> bool:
@@ -181,7 +178,7 @@ def _is_said(form: str, answer: str, question: str) -> bool:
     if wanted is not None:
         said = _polarity(answer, question)
         if said is not None:
-            return said is wanted and not _count(lacking(wanted_values(rest, question), answer, question))
+            return said is wanted and not len(lacking(wanted_values(rest, question), answer, question))
         first = _CLAUSE_END.split(rest, maxsplit=1)[0]
         return bool(_telling(first, question)) and _is_covered(first, answer, question)
     return _is_covered(form, answer, question)
@@ -190,8 +187,8 @@ def _is_said(form: str, answer: str, question: str) -> bool:
 def _is_covered(form: str, answer: str, question: str) -> bool:
     """Whether the values of an expected answer, and enough of its words, are in the answer, not denied."""
     wanted, words = wanted_values(form, question), _telling(form, question)
-    lost = _count(lacking(wanted, answer, question))
-    values = _count(wanted)
+    lost = len(lacking(wanted, answer, question))
+    values = len(wanted)
     held = len(words & _stems(answer))
     if not (values or words) or lost > (0 if values <= _FEW_VALUES else values * (1 - _OF_MANY)):
         return False
@@ -217,7 +214,7 @@ def _has_other_value(form: str, accepted: list[str], answer: str, question: str)
     if said is not wanted:
         return said is not None
     lost = lacking(wanted_values(rest, question), answer, question)
-    return bool(_count(lost)) and in_place_of(lost, accepted, _to_the_point(answer, question), question)
+    return bool(len(lost)) and in_place_of(lost, accepted, _to_the_point(answer, question), question)
 
 
 def _says_contrary(form: str, answer: str) -> bool:
@@ -244,8 +241,12 @@ def _to_the_point(answer: str, question: str) -> str:
 
 def _has_other_words(form: str, answer: str, question: str) -> bool:
     """Whether an answer has other words in the place of a name or of words: "the logo is green" for "blue"."""
-    telling, said = _telling(form, question), _said_beside(answer, question)
-    if not _is_of_words(form, question) or not said or len(said) > max(_IN_PLACE, len(telling)):
+    telling = _telling(form, question)
+    if not _is_of_words(form, question) or _EVASIVE.search(answer):
+        return False
+    beside = () if _ASKS_WHERE.search(question) else map(str.lower, _BESIDE.findall(answer))
+    said = _stems(answer) - _stems(question) - _stems(" ".join(STOP_WORDS)) - set(map(_stem, beside))
+    if not said or len(said) > max(_IN_PLACE, len(telling)):
         return False
     if said & telling:
         return len(_ITEMS.split(form)) > 1 and bool(said - telling)
@@ -257,14 +258,6 @@ def _is_of_words(form: str, question: str) -> bool:
     values = wanted_values(form, question)
     named = any(len(name) > 1 for name in values.names)
     return _yes_or_no(form)[0] is None and not (values.numbers or values.dates or named)
-
-
-def _said_beside(answer: str, question: str) -> frozenset[str]:
-    """What an answer says in words of its own; nothing where it evades."""
-    if _EVASIVE.search(answer):
-        return frozenset()
-    said = _stems(answer) - _stems(question) - _stems_of_stop_words()
-    return said if _ASKS_WHERE.search(question) else said - {_stem(word.lower()) for word in _BESIDE.findall(answer)}
 
 
 def _denies(form: str, answer: str) -> bool:
@@ -322,10 +315,6 @@ def _evades(sentence: str, question: str) -> bool:
     return any(not _content(found[0]) <= asked for found in _EVASIVE.finditer(sentence))
 
 
-def _count(values: Values) -> int:
-    return len(values.numbers) + len(values.dates) + len(values.names)
-
-
 def _telling(form: str, question: str) -> frozenset[str]:
     """The words of an expected answer that say something: no stop words, numbers or units, and not in the question."""
     own = _content(form)
@@ -341,11 +330,6 @@ def _content(text: str) -> frozenset[str]:
 @remembered(60_000)
 def _stems(text: str) -> frozenset[str]:
     return frozenset(map(_stem, tokens(text)))
-
-
-@lru_cache(maxsize=1)
-def _stems_of_stop_words() -> frozenset[str]:
-    return frozenset(map(_stem, STOP_WORDS))
 
 
 def _stem(word: str) -> str:

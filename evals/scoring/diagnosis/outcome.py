@@ -94,18 +94,16 @@ class _Chain:
     def broken(self) -> tuple[Link, str] | None:
         """The first link that broke, where the question ended wrong."""
         if self.case.question.is_unanswerable:
-            declines = self.case.response.answer is None or self.case.abstained or self.case.abstention_open
-            return None if declines else (Link.SHOULD_HAVE_ABSTAINED, "answered, though it cannot be answered")
-        retrieves = self.case.response.answer is None
-        if not (self._abstained or self._is_wrong or retrieves or self._wrong_citation() is not None):
-            said = self._right_without_gold()
-            return (Link.RIGHT_WITHOUT_GOLD, said) if said else None
-        told = ((link, said(self)) for link, said in _IN_ORDER)
-        found = next(((link, said) for link, said in told if said is not None), None)
-        if found is None and self._is_wrong:
-            link, what = _BY_VERDICT[self._verdict]
-            return link, self._said(what)
-        return found
+            answers = self._answered and not self.case.abstention_open
+            return (Link.SHOULD_HAVE_ABSTAINED, "answered, though it cannot be answered") if answers else None
+        for link, explain in _IN_ORDER if self._ended_wrong else _ENDED_RIGHT:
+            said = explain(self)
+            if said is not None:
+                return link, said
+        if not self._is_wrong:
+            return None
+        link, what = _BY_VERDICT[self._verdict]
+        return link, self._said(what)
 
     def answered_right(self) -> bool | None:
         """What `answered_right` says of a record with an answer."""
@@ -143,10 +141,24 @@ class _Chain:
             return self._by_words is False or (self._verdict is not None and self._by_words is None)
         return self._verdict is not JudgedAs.CORRECT
 
+    @property
+    def _may_be_wrong(self) -> bool:
+        return self._is_wrong or self._verdict is JudgedAs.CANNOT_TELL
+
+    @property
+    def _ended_wrong(self) -> bool:
+        retrieves = self.case.response.answer is None
+        return self._abstained or self._is_wrong or retrieves or self._wrong_citation() is not None
+
     @derived
     def _is_measured(self) -> bool:
         """Whether it can be told which golds were retrieved."""
         return ModifiedPrecision().score(self.case).value is not None
+
+    @property
+    def _found_nothing(self) -> bool:
+        """Whether none of the golds is known to have been retrieved."""
+        return self._is_measured and not self.case.matches.found
 
     @derived
     def _lost(self) -> list[int]:
@@ -159,7 +171,7 @@ class _Chain:
 
     def _right_without_gold(self) -> str | None:
         known = self._by_words or self._verdict is JudgedAs.CORRECT
-        if not (self._answered and known and self._is_measured) or self.case.matches.found:
+        if not (self._answered and known and self._found_nothing):
             return None
         return f"right, though {self._none_found()}"
 
@@ -173,7 +185,7 @@ class _Chain:
         return f"the server does not hold {gone}" if gone else None
 
     def _not_retrieved(self) -> str | None:
-        if not self._is_measured or self.case.matches.found:
+        if not self._found_nothing:
             return None
         return f"{'abstained: ' if self._abstained else ''}{self._none_found()}{self._where_lost()}"
 
@@ -230,15 +242,14 @@ class _Chain:
     def _wrong_citation(self) -> str | None:
         """That an answer which nothing calls wrong cites wrongly: else its citations are not what went wrong."""
         case = self.case
-        if not self._answered or self._is_wrong or self._verdict is JudgedAs.CANNOT_TELL:
+        if not self._answered or self._may_be_wrong:
             return None
-        has_hits = self._is_measured and bool(case.matches.found)
         if not case.cited:
             # Nothing is missed where the server is known to have found nothing to cite.
-            should = self.facts.cites and (has_hits or not self._is_measured)
+            should = self.facts.cites and not self._found_nothing
             return "cites nothing, where the server cites" if should else None
         # One citation of gold is enough: a further one may be right for what the answer says beside.
-        if any(case.cited_golds.values()) or not has_hits:
+        if any(case.cited_golds.values()) or not self._is_measured or self._found_nothing:
             return None
         invalid = sum(source.place is None for source in case.cited)
         return f"none of {counted(len(case.cited), 'citation')} holds gold, {invalid} invalid"
@@ -261,6 +272,8 @@ _IN_ORDER: tuple[tuple[Link, Callable[[_Chain], str | None]], ...] = (
     (Link.UNUSED, _Chain._unused),
     (Link.WRONG_CITATION, _Chain._wrong_citation),
 )
+
+_ENDED_RIGHT = ((Link.RIGHT_WITHOUT_GOLD, _Chain._right_without_gold),)
 
 _BY_VERDICT: dict[JudgedAs | None, tuple[Link, str]] = {
     JudgedAs.PARTLY: (Link.PARTLY_CORRECT, "partly correct"),
@@ -290,14 +303,15 @@ def remarks_on(record: EvalRecord, case: Sample) -> list[Remark]:
 
     Details that a saved run cannot have of us say nothing: somebody changed them.
     """
-    grounded = next((score for score in record.scores if score.name == "faithfulness"), None)
-    claims = grounded.details.get("unsupported") if grounded is not None else None
+    grounded = next((score.details for score in record.scores if score.name == "faithfulness"), {})
+    claims = grounded.get("unsupported")
     found = []
-    if grounded is not None and isinstance(claims, list) and claims and not case.abstained:
-        said = f"{len(claims)} of {grounded.details.get('claims', len(claims))} claims unsupported: {claims[0]}"
+    if isinstance(claims, list) and claims and not case.abstained:
+        said = f"{len(claims)} of {grounded.get('claims', len(claims))} claims unsupported: {claims[0]}"
         found.append(Remark("unsupported_claims", said))
     disputed = needs_verification(record)
-    by_letters, by_meaning = (disputed and disputed.details.get(name) for name in ("fuzzy_match", "gptscore"))
+    halves = disputed.details if disputed is not None else {}
+    by_letters, by_meaning = halves.get("fuzzy_match"), halves.get("gptscore")
     if isinstance(by_letters, int | float) and isinstance(by_meaning, int | float):
         found.append(Remark("needs_verification", f"verify: fuzzy match says {by_letters:g}, the judge {by_meaning:g}"))
     return found

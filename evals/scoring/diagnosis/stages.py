@@ -231,8 +231,7 @@ class AnswersSeen:
         self._answers = self._answers or response.answer is not None
         self._stages = self._stages or bool(response.stages)
         if self._missing and not self._retrieved:
-            names = (name for chunk in response.chunks or () for name in (chunk.document_id, chunk.document_name))
-            self._retrieved = not self._missing.isdisjoint(document_key(name) for name in names if name)
+            self._retrieved = not self._missing.isdisjoint(_documents(response))
 
     def facts(self, records: Iterable[EvalRecord]) -> RunFacts:
         """What follows from all that were added.
@@ -248,6 +247,12 @@ class AnswersSeen:
             # A list of documents that leaves out what was retrieved is not whole: it may lack others that are there.
             missing=frozenset() if self._retrieved else self._missing,
         )
+
+
+def _documents(response: EvalResponse) -> set[str]:
+    """The documents of all chunks, as `document_key`s."""
+    chunks = response.chunks or ()
+    return {document_key(name) for chunk in chunks for name in (chunk.document_id, chunk.document_name) if name}
 
 
 def sent_on(run: EvalRun) -> int | None:

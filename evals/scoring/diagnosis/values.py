@@ -191,23 +191,22 @@ def in_place_of(lost: Values, accepted: Iterable[str], answer: str, question: st
         question: What was asked.
     """
     known = (question, *accepted)
-    given = values_of(answer, question)
-    numbers, dates = _other_numbers(given.numbers, known), _other_dates(given.dates, known)
-    if set(map(_dimension, lost.numbers)) & set(map(_dimension, numbers)) or _other_name(lost.names, answer, known):
+    numbers, dates = _others(values_of(answer, question), known)
+    kinds, lost_kinds = set(map(_dimension, numbers)), set(map(_dimension, lost.numbers))
+    if kinds & lost_kinds or _other_name(lost.names, answer, known):
         return True
-    if dates and (lost.dates or any(_dimension(one) == "year" for one in lost.numbers)):
+    if dates and (lost.dates or "year" in lost_kinds):
         return True
-    return _other_year(lost.dates, numbers)
+    years = [one.value for one in numbers if _dimension(one) == "year"]
+    return any(not date.startswith(("?", year)) for date, year in product(lost.dates, years))
 
 
-def _other_numbers(given: Iterable[Quantity], known: Iterable[str]) -> list[Quantity]:
-    stated = [one for text in known for one in values_of(text).numbers]
-    return [one for one in given if not _is_known(one, stated)]
-
-
-def _other_dates(given: Iterable[str], known: Iterable[str]) -> list[str]:
-    stated = [date for text in known for date in values_of(text).dates]
-    return [one for one in given if not any(dates_agree(one, date) for date in stated)]
+def _others(given: Values, known: Iterable[str]) -> tuple[list[Quantity], list[str]]:
+    """The numbers and dates that none of these texts states."""
+    stated = [values_of(text) for text in known]
+    numbers = [one for one in given.numbers if not any(_is_known(one, own.numbers) for own in stated)]
+    dates = [one for one in given.dates if not any(dates_agree(one, date) for own in stated for date in own.dates)]
+    return numbers, dates
 
 
 def _other_name(lost: Iterable[tuple[str, ...]], answer: str, known: Iterable[str]) -> bool:
@@ -224,11 +223,6 @@ def _is_known(one: Quantity, known: Iterable[Quantity]) -> bool:
         or _same_amount(one, other)
         for other in known
     )
-
-
-def _other_year(lost: Iterable[str], numbers: Iterable[Quantity]) -> bool:
-    years = [one.value for one in numbers if _dimension(one) == "year"]
-    return any(not date.startswith(("?", year)) for date in lost for year in years)
 
 
 def _dimension(one: Quantity) -> str:

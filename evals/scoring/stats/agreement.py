@@ -116,8 +116,7 @@ def auroc_interval(
     area = auroc(above, below)
     if area is None or min(len(above), len(below)) < 2:
         return None
-    mine, theirs = iter(placements(above, below)), iter(placements(below, above))
-    placed = [next(mine) if yes else 1 - next(theirs) for yes in positive]
+    placed = _placed(above, below, positive)
     units, weight = units_of(clusters, len(scores)), pseudo_weight(confidence)
     residuals: defaultdict[int, float] = defaultdict(float)
     centres, fewest, ends = list[float](), len(scores), list[float]()
@@ -133,6 +132,12 @@ def auroc_interval(
     error = sqrt(squares * (fewest + 2) / (fewest + 1))
     half = t_quantile(0.5 + confidence / 2, max(fewest + 1, FEWEST - 1)) * error
     return max(0.0, min(area, fmean(centres) - half)), min(1.0, max(area, fmean(centres) + half))
+
+
+def _placed(above: Sequence[float], below: Sequence[float], positive: Sequence[bool]) -> list[float]:
+    """Of each item the share of the other kind that it stands on the right side of."""
+    mine, theirs = iter(placements(above, below)), iter(placements(below, above))
+    return [next(mine) if yes else 1 - next(theirs) for yes in positive]
 
 
 def halves(scores: Sequence[T], positive: Sequence[bool]) -> tuple[list[T], list[T]]:

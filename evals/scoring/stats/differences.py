@@ -1,9 +1,9 @@
 """Differences between two runs over the same questions: an interval that never has zero width, and a p that fits it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from math import atanh, comb, copysign, erfc, fsum, inf, isclose, nextafter, sqrt, tanh
+from math import atanh, copysign, erfc, fsum, inf, isclose, nextafter, sqrt, tanh
 from random import Random
 from statistics import fmean
 from sys import float_info
@@ -150,15 +150,12 @@ def jackknife_interval(
         None where the statistic is undefined, too few units are there, or leaving them out changes nothing: then
         nothing is known of its spread.
     """
-    whole, units = statistic(range(n)), units_of(clusters, n)
-    labels = sorted(set(units))
-    Random(_SEED).shuffle(labels)  # noqa: S311 - a draw, no secret
-    group_of = {label: place % groups for place, label in enumerate(labels)}
-    if whole is None or len(set(group_of.values())) < FEWEST:
+    whole, group_of = statistic(range(n)), _drawn_groups(units_of(clusters, n), groups)
+    if whole is None or len(set(group_of)) < FEWEST:
         return None
     forth, back = (_to_fisher, tanh) if correlation else (float, float)
-    left = ([at for at in range(n) if group_of[units[at]] != one] for one in dict.fromkeys(group_of.values()))
-    found = [forth(value) for places in left if (value := statistic(places)) is not None]
+    values = (statistic(places) for places in _left_out(group_of))
+    found = [forth(value) for value in values if value is not None]
     if len(found) < FEWEST:
         return None
     mean, count = fsum(found) / len(found), len(found)
@@ -170,88 +167,22 @@ def jackknife_interval(
     return max(-1.0, back(centre - half)), min(1.0, back(centre + half))
 
 
+def _drawn_groups(units: Sequence[int], most: int) -> list[int]:
+    """The group of each item: its unit, or several units drawn together where there are many."""
+    labels = sorted(set(units))
+    Random(_SEED).shuffle(labels)  # noqa: S311 - a draw, no secret
+    group_of = {label: place % most for place, label in enumerate(labels)}
+    return [group_of[unit] for unit in units]
+
+
+def _left_out(group_of: Sequence[int]) -> Iterator[list[int]]:
+    """The places of the items that are left, without one group after the other."""
+    for one in dict.fromkeys(group_of):
+        yield [at for at, own in enumerate(group_of) if own != one]
+
+
 def _to_fisher(value: float) -> float:
     return atanh(max(-_EDGE, min(_EDGE, value)))
-
-
-# Several values of each question: how much of their variance lies within questions, and how often all of them pass.
-
-
-_ROUNDING = 1e-24
-"""Relative to the values squared, and to all variance: one that is smaller comes from rounding."""
-
-
-@dataclass(frozen=True, slots=True)
-class Components:
-    """The variance of values by where it comes from.
-
-    Attributes:
-        within: Between the values of one question.
-        between: Between the means that questions would have after endless repeats; an estimate below 0 counts as 0.
-            None of one question alone.
-    """
-
-    within: float
-    between: float | None
-
-    @property
-    def reliability(self) -> float | None:
-        """The intraclass correlation of a single value, ICC(1); None where nothing varies, or of one question."""
-        if self.between is None:
-            return None
-        total = self.within + self.between
-        return self.between / total if total > 0 else None
-
-
-def components(groups: Sequence[Sequence[float]]) -> Components | None:
-    """The components of variance of a one-way layout with random effects.
-
-    Formula, with Q questions of m_q values, N in all: within is MSW = sum of (x - mean_q)² / (N - Q); between is
-    (MSB - MSW) / m0, where MSB = sum of m_q·(mean_q - mean)² / (Q - 1) and m0 = (N - sum of m_q² / N) / (Q - 1)
-    (Searle, Casella & McCulloch 1992; Shrout & Fleiss 1979).
-
-    Args:
-        groups: The values of each question.
-
-    Returns:
-        None where no question has two values.
-    """
-    count, n = len(groups), sum(map(len, groups))
-    if n == count:
-        return None
-    means = [fmean(values) for values in groups]
-    grand = fsum(map(fsum, groups)) / n
-    within = fsum((x - mean) ** 2 for values, mean in zip(groups, means, strict=True) for x in values) / (n - count)
-    spread = fsum(len(values) * (mean - grand) ** 2 for values, mean in zip(groups, means, strict=True))
-    size = fsum(fsum(x * x for x in values) for values in groups)
-    spread = _unless_rounding(spread, size)
-    within = _unless_rounding(within, max(size, within + spread))
-    if count == 1:
-        return Components(within, None)
-    typical = (n - sum(len(values) ** 2 for values in groups) / n) / (count - 1)
-    return Components(within, max(0.0, (spread / (count - 1) - within) / typical))
-
-
-def _unless_rounding(variance: float, size: float) -> float:
-    return variance if variance > _ROUNDING * size else 0.0
-
-
-def pass_all(passed: int, tried: int, k: int) -> float:
-    """The chance that k answers of a question all pass, pass^k; unbiased.
-
-    Formula: C(c, k) / C(n, k), for c that pass of n: the share of all draws of k among them (Yao et al. 2024).
-
-    Args:
-        passed: How many answers passed, c.
-        tried: How many there are, n.
-        k: At most as many.
-
-    Raises:
-        ValueError: k is not from 1 to `tried`, or more passed than were tried.
-    """
-    if not 1 <= k <= tried or not 0 <= passed <= tried:
-        raise ValueError(f"nothing can be drawn: n = {tried}, c = {passed}, k = {k}")
-    return comb(passed, k) / comb(tried, k)
 
 
 # The sign-flip test of paired differences (Fisher 1935): were the two runs swapped in some pairs, what would be
@@ -441,18 +372,22 @@ def paired_difference(
         return None
     differences = [after - before for before, after in zip(first, last, strict=True)]
     grouped, mean, level = group(differences, clusters), fmean(differences), 1 - confidence
-    p, test = sign_flip_p(grouped.sums), "sign-flip"
-    if low is None or high is None or not within([*first, *last], low, high):
+    p, test, values = sign_flip_p(grouped.sums), "sign-flip", [*first, *last]
+    if low is None or high is None or not within(values, low, high):
         found = unbounded(differences, grouped, None, confidence)
-    elif grouped.plain and {low, high}.issuperset([*first, *last]):
-        fallen, risen = sum(d < 0 for d in differences), sum(d > 0 for d in differences)
-        lower, upper = tango(fallen, risen, grouped.n, confidence)
-        interval = (high - low) * lower, (high - low) * upper
-        found, test = IntervalEstimate(interval, "Tango", grouped.n, grouped.clusters), "exact McNemar"
+    elif grouped.plain and {low, high}.issuperset(values):
+        found, test = _binary(differences, grouped, high - low, confidence), "exact McNemar"
     else:
         found = bounded_difference(mean, grouped, high - low, confidence)[0]
     agreed = found.interval and agree(found.interval, mean, p, level)
     return Difference(mean, replace(found, interval=agreed), p, test, found.interval if p < level else agreed)
+
+
+def _binary(differences: Sequence[float], grouped: Grouped, span: float, confidence: float) -> IntervalEstimate:
+    """Tango's interval, times the range."""
+    fallen, risen = sum(d < 0 for d in differences), sum(d > 0 for d in differences)
+    low, high = tango(fallen, risen, grouped.n, confidence)
+    return IntervalEstimate((span * low, span * high), "Tango", grouped.n, grouped.clusters)
 
 
 def bounded_difference(

@@ -3,6 +3,7 @@
 Written here because scipy takes more than 100 MB; tests compare the p values with scipy's where it is installed.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -119,19 +120,18 @@ def group(values: Sequence[float], labels: Sequence[str] | None, weights: Sequen
     n = len(values)
     own = [1.0] * n if weights is None else weights
     there = [place for place, weight in enumerate(own) if weight]
-    by = distinct(labels, n)
-    _, clusters, few = units(None if labels is None else [labels[place] for place in there], len(there))
-    questions = len({by[place] for place in there})
-    if labels is not None and not few:
-        by, _, _ = units(labels, n)
-    members: dict[str, list[int]] = {}
-    for place, label in enumerate(by):
-        members.setdefault(label, []).append(place)
-    if len(members) == n:
-        return Grouped(values, own, values, own, len(there), clusters, few, questions)
-    sums = [fsum(values[place] for place in places) for places in members.values()]
-    sizes = [fsum(own[place] for place in places) for places in members.values()]
-    return Grouped(values, own, sums, sizes, len(there), clusters, few, questions)
+    _, clusters, few = units(labels and [labels[place] for place in there], len(there))
+    by = distinct(labels, n) if few else units(labels, n)[0]
+    sums, sizes = _sums(values, by), _sums(own, by)
+    return Grouped(values, own, sums, sizes, len(there), clusters, few, questions_among(there, labels))
+
+
+def _sums(values: Sequence[float], labels: Sequence[str]) -> list[float]:
+    """The sum of the values of each label."""
+    members: dict[str, list[float]] = {}
+    for label, value in zip(labels, values, strict=True):
+        members.setdefault(label, []).append(value)
+    return [fsum(each) for each in members.values()]
 
 
 def units_of(labels: Sequence[str] | None, n: int) -> list[int]:
@@ -294,9 +294,9 @@ def percentile_interval(
         return None
     n, tail, ordered = len(values), (1 - confidence) / 2, sorted(values)
     cumulative = _binomial_cdf(n, q / 100)
-    low = next((rank for rank in range(n, 0, -1) if cumulative[rank - 1] <= tail), None)
-    high = next((rank for rank in range(1, n + 1) if cumulative[rank - 1] >= 1 - tail), None)
-    if low is None or high is None:
+    low = bisect_right(cumulative, tail)
+    high = bisect_left(cumulative, 1 - tail) + 1
+    if low < 1 or high > n:
         return None
     if widening > 1:
         middle = n * q / 100

@@ -124,13 +124,14 @@ class Weighted:
         beside = {place: self.masses[place] * (own[place] - typical) for place in judged}
         expected = self._expected(beside)
         for place in judged:
-            each = self.outcomes[place]
-            there = each.path[:-1] if each.lost else each.path
-            steps = (
-                _onward(each, name, beside[place], expected) - self.stands_for[name] * expected[name] for name in there
-            )
-            own[place] = typical + expected[each.path[0]] + fsum(steps)
+            own[place] = typical + self._moved(self.outcomes[place], beside[place], expected)
         return own
+
+    def _moved(self, each: Observation, beside: float, expected: Mapping[str, float]) -> float:
+        """What a question contributes beside the mean of those that need verdicts."""
+        there = each.path[:-1] if each.lost else each.path
+        steps = (_onward(each, name, beside, expected) - self.stands_for[name] * expected[name] for name in there)
+        return expected[each.path[0]] + fsum(steps)
 
     def _expected(self, beside: Mapping[int, float]) -> dict[str, float]:
         """By verdict, what a question that needs it contributes on average, whether or not it gets it."""
@@ -173,20 +174,33 @@ def weigh(outcomes: Sequence[Observation]) -> Weighted | None:
     judged = [each for each in outcomes if each.path]
     if not judged:
         return Weighted(outcomes, [1.0] * len(outcomes), {})
-    needed = Counter(chain.from_iterable(each.path for each in judged))
-    lost = Counter(each.path[-1] for each in judged if each.lost)
-    stands_for = {name: count / (count - lost[name]) for name, count in needed.items() if count > lost[name]}
-
-    def mass(path: Sequence[str]) -> float:
-        return prod(map(stands_for.__getitem__, path))
-
-    unknown = fsum(mass(each.path[:-1]) for each in judged if each.path[-1] not in stands_for)
-    known = fsum(mass(each.path) for each in judged if not each.lost)
-    if not known or unknown > MOST_UNKNOWN * len(judged):
+    stands_for = _stands_for(judged)
+    known = fsum(_scaled_mass(each, stands_for) for each in judged)
+    if not known or _unknown(judged, stands_for) > MOST_UNKNOWN * len(judged):
         return None
     scale = len(judged) / known
-    masses = [0.0 if each.lost else mass(each.path) * (scale if each.path else 1.0) for each in outcomes]
-    return Weighted(outcomes, masses, stands_for)
+    return Weighted(outcomes, [_scaled_mass(each, stands_for, scale) for each in outcomes], stands_for)
+
+
+def _unknown(judged: Sequence[Observation], stands_for: Mapping[str, float]) -> float:
+    """How many hang on a verdict that nobody got."""
+    return fsum(_mass(each.path[:-1], stands_for) for each in judged if each.path[-1] not in stands_for)
+
+
+def _scaled_mass(each: Observation, stands_for: Mapping[str, float], scale: float = 1.0) -> float:
+    return 0.0 if each.lost else _mass(each.path, stands_for) * (scale if each.path else 1.0)
+
+
+def _mass(path: Sequence[str], stands_for: Mapping[str, float]) -> float:
+    """For how many questions one stands that got these verdicts; 0 where nobody got one of them."""
+    return prod(stands_for.get(name, 0.0) for name in path)
+
+
+def _stands_for(judged: Sequence[Observation]) -> dict[str, float]:
+    """By verdict, how many needed it over how many got it; one that nobody got is left out."""
+    needed = Counter(chain.from_iterable(each.path for each in judged))
+    lost = Counter(each.path[-1] for each in judged if each.lost)
+    return {name: count / (count - lost[name]) for name, count in needed.items() if count > lost[name]}
 
 
 def weighted_interval(
@@ -337,11 +351,7 @@ def rogan_gladen(
     Returns:
         None where people gave one label alone, or the judge is no better than chance.
     """
-    kinds = []
-    for kind in (True, False):
-        places = [place for place, label in enumerate(labels) if label is kind]
-        own = None if clusters is None else [clusters[at] for at in places]
-        kinds.append(Part([float(judged[at]) for at in places], own))
+    kinds = [_said_yes(labels, judged, clusters, kind) for kind in (True, False)]
     if min(len(kind.values) for kind in kinds) < 2 or not others.values:
         return None
     (hit, hit_error, few), (alarm, alarm_error, fewer) = (_rate(kind, confidence) for kind in kinds)
@@ -353,6 +363,12 @@ def rogan_gladen(
     error = sqrt(rate_error**2 + (value * hit_error) ** 2 + ((1 - value) * alarm_error) ** 2) / better
     half = t_quantile(0.5 + confidence / 2, max(1.0, min(few, fewer))) * error
     return Corrected(value, (max(0.0, value - half), min(1.0, value + half)))
+
+
+def _said_yes(labels: Sequence[bool], judged: Sequence[bool], clusters: Sequence[str] | None, kind: bool) -> Part:
+    """The judge's verdicts, 1 for yes, of the answers of which people say this."""
+    places = [place for place, label in enumerate(labels) if label is kind]
+    return Part([float(judged[at]) for at in places], None if clusters is None else [clusters[at] for at in places])
 
 
 def _rate(part: Part, confidence: float) -> tuple[float, float, float]:

@@ -131,9 +131,10 @@ def contradicts(chunk: Words, gold: Words) -> bool:
     inner = ((stop, _next(stop, starts)) for stop in shared.values())
     if any(ahead and _differ_between(stop, ahead, chunk, gold) for stop, ahead in inner):
         return True
-    if any(run.is_cut and not run.whole for run in read_runs(chunk, gold)):
-        return False  # beyond the border of a chunk that has cut the gold stands another item
-    return any(_differ_between(stop, ahead, chunk, gold) for stop, ahead in _ends(shared, chunk, gold))
+    if not any(_differ_between(stop, ahead, chunk, gold) for stop, ahead in _ends(shared, chunk, gold)):
+        return False
+    # Beyond the border of a chunk that has cut the gold stands another item.
+    return not any(run.is_cut and not run.whole for run in read_runs(chunk, gold))
 
 
 def _shared(chunk: Words, gold: Words) -> dict[Place, Place]:
@@ -191,15 +192,17 @@ def _contradict(ours: Line, theirs: Line, names: frozenset[str]) -> bool:
     """Whether two texts of a few tokens each have a value or name that the other lacks, or only one has a negation."""
     if abs(len(ours) - len(theirs)) > _MOST_INSERTED or read_alike(ours) == read_alike(theirs):
         return False
-    mine, yours = (
-        {value_of(one) or one for one in some if value_of(one) or one in names and not _is_misread_in(one, others)}
-        for some, others in ((ours, theirs), (theirs, ours))
+    mine, yours = _only_in(ours, theirs), _only_in(theirs, ours)
+    have_values = all(any(value_of(one) or one in names for one in some) for some in (mine, yours))
+    return have_values or denies(mine) != denies(yours)
+
+
+def _only_in(some: Line, others: Line) -> Line:
+    """The tokens that are not among the others, rightly or wrongly read."""
+    values = {value_of(other) for other in others} - {None}
+    return tuple(
+        one for one in some if value_of(one) not in values and not any(are_alike(one, other) for other in others)
     )
-    return not (mine <= yours or yours <= mine) or denies(ours) != denies(theirs)
-
-
-def _is_misread_in(token: str, others: Line) -> bool:
-    return any(are_alike(token, other) for other in others)
 
 
 def _is_said(tokens: Line, words: Words) -> bool:

@@ -102,6 +102,8 @@ def denies(tokens: Iterable[str]) -> bool:
     return not _NEGATIONS.isdisjoint(tokens)
 
 
+Three = tuple[str, str, str]
+
 EDGE = 3
 """Tokens at an end of a text by which it is looked for in another."""
 
@@ -181,18 +183,20 @@ class Words:
         """How often each pair of neighbouring tokens occurs."""
         return Counter(pairwise(self.tokens))
 
-    def each_three(self) -> Iterator[tuple[str, str, str]]:
+    def each_three(self) -> Iterator[Three]:
         """Each three tokens in a row."""
         return zip(self.tokens, self.tokens[1:], self.tokens[2:], strict=False)
 
     @derived
-    def threes(self) -> Mapping[tuple[str, str, str], Sequence[int]]:
+    def threes(self) -> Mapping[Three, Sequence[int]]:
         """Where each three tokens in a row stand: of more places than `MOST_REPEATED` only some."""
-        found: dict[tuple[str, str, str], list[int]] = {}
-        for at, three in enumerate(self.each_three()):
-            places = found.setdefault(three, [])
-            if len(places) <= MOST_REPEATED:
-                places.append(at)
+        found: dict[tuple[str, str, str], tuple[int, ...]] = {
+            three: (at,) for at, three in enumerate(self.each_three())
+        }
+        if len(found) < self.count - 2:
+            for at, three in enumerate(self.each_three()):
+                if at != found[three][-1] and len(found[three]) <= MOST_REPEATED:
+                    found[three] = (at, *found[three])
         return found
 
 

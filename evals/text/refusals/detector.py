@@ -10,45 +10,30 @@ students pay it is not said") leaves an answer one; what was asked does not.
 import json
 import re
 from functools import lru_cache
-from itertools import combinations
 from typing import Any
 
 from evals.schemas.dataset import EvalQuestion
 from evals.text.folding import STOP_WORDS, fold, tokens
 from evals.text.phrases import framed, stands
-from evals.text.refusals.evidence import (
-    HINTS,
-    SETTLES,
-    WITHOUT_APOSTROPHE,
-    Answer,
-    Circumstances,
-    circumstances,
-    directs,
-    signs,
-)
-from evals.text.refusals.lexicon import LANGUAGES, pattern
-from evals.text.refusals.reading import (
-    BARE,
-    NO_NUMBER,
-    Asked,
-    Context,
-    Kind,
-    clauses,
-    declines_elsewhere,
-    read_question,
-    written_out,
-)
-from evals.text.refusals.roles import (
-    BIAS,
-    CIRCUMSTANCES,
-    SIGN_WEIGHTS,
-    TOGETHER,
+from evals.text.refusals.evidence import SETTLES, Answer, circumstances, score
+from evals.text.refusals.lexicon import (
+    BITS,
+    LANGUAGES,
     WORD,
     Lexicon,
-    Topic,
     lexicons_of,
-    shared,
+    pattern,
+    read_lists,
     without_accents,
+)
+from evals.text.refusals.reading import (
+    Context,
+    Kind,
+    Topic,
+    clauses,
+    declines_elsewhere,
+    shared,
+    written_out,
 )
 
 # Does an answer decline as a whole? All evidence for and against it is weighed, and the weights are summed.
@@ -71,7 +56,7 @@ _CITES = re.compile(r"\[\d{1,3}\]|【[^】\n]{1,40}】")
 def declines(answer: Answer) -> bool:
     """Whether more speaks for an answer that declines than against it; an answer to one of two questions does not."""
     found = circumstances(answer)
-    return not found.get(SETTLES) and _sum(answer, found) > _least(answer)
+    return not found.get(SETTLES) and score(answer, found) > _least(answer)
 
 
 def _least(answer: Answer) -> float:
@@ -83,44 +68,6 @@ def _least(answer: Answer) -> float:
     if _CITES.search(answer.written):
         return _CITED
     return _UNSAID if len(answer.text.split()) < _SPAN else 0.0
-
-
-def score(answer: Answer) -> float:
-    """The sum of the weights of all evidence; above 0 where an answer rather declines."""
-    return _sum(answer, circumstances(answer))
-
-
-def _sum(answer: Answer, found: Circumstances) -> float:
-    there = {name: value for name, value in found.items() if value}
-    told = sum(CIRCUMSTANCES.get(name, 0.0) * value for name, value in there.items())
-    return BIAS + told + _together(there) + _shown(answer)
-
-
-def _together(there: Circumstances) -> float:
-    """The weights of two circumstances that are there."""
-    total = 0.0
-    for first, value in there.items():
-        weights = TOGETHER.get(first)
-        if weights:
-            total += value * sum(weights[other] * there[other] for other in weights.keys() & there.keys())
-    return total
-
-
-def _shown(answer: Answer) -> float:
-    """The weights of the signs that are there, each once in a place."""
-    shown: dict[str, set[int]] = {}
-    for place, bits in signs(answer):
-        shown.setdefault(place, set()).update(_singly_and_in_pairs(bits))
-    return sum(
-        SIGN_WEIGHTS[place].get(bits, 0.0) for place, found in shown.items() if place in SIGN_WEIGHTS for bits in found
-    )
-
-
-@lru_cache(maxsize=1024)
-def _singly_and_in_pairs(shown: int) -> tuple[int, ...]:
-    """Each bit, and each two."""
-    bits = [1 << place for place in range(shown.bit_length()) if shown >> place & 1]
-    return (*bits, *map(sum, combinations(bits, 2)))
 
 
 # The text of an answer that came as a JSON object, as some servers write it.
@@ -169,12 +116,17 @@ _CITATION = re.compile(_NUMBERS.format(r"\d{1,4}") + "|" + _NAMED)
 # Few servers hand more than twenty passages to a model: alone, "[42]" is an answer and "[1]" a mark.
 _LOW = re.compile(_NUMBERS.format(r"(?:[1-9]|1\d|20)") + "|" + _NAMED)
 
-_WHOLE = re.compile(r"^\W*(?:answer\W+)?(?:" + "|".join(p for language in LANGUAGES for p in language.bare) + r")\W*$")
+_BARE = pattern("bare")
 
+_NO_NUMBER = pattern("no_number")
+
+_WHOLE = re.compile(
+    rf"^\W*(?:answer\W+)?(?:{'|'.join(one for code in LANGUAGES for one in read_lists(code)['bare'])})\W*$"
+)
 
 _YES_NO = pattern("begins_with_yes_or_no")
 
-_NO_APOSTROPHE = re.compile(rf"\b({'|'.join(word.removesuffix('nt') for word in WITHOUT_APOSTROPHE)})nt\b")
+_NO_APOSTROPHE = re.compile(r"\b(do|does|did|is|are|was|were|could|have|has|ca)nt\b")
 
 _FIRST_PERSON = re.compile(r"\b(?:i|we|my|our)\b")
 
@@ -190,7 +142,20 @@ _LONG = 80
 """Words of an answer above which one declines only where a clause does so by rule."""
 
 
-_LABEL = pattern("label_of_sign")
+_LABEL, _SIGN = pattern("label_of_sign"), pattern("asks_of_sign")
+
+_WAY, _ELSEWHERE = pattern("asks_for_way"), pattern("points_elsewhere")
+
+_MENTIONED, _COUNTS = pattern("asks_whether_mentioned"), pattern("asks_how_many")
+
+_HINTS = sum(
+    BITS[sign]
+    for sign in (
+        *("only", "limit", "unreadable", "contact", "pass", "sorry", "access", "assistant"),
+        *("given", "trace", "differ", "guesswork", "leave"),
+    )
+)
+"""The signs that hint at a refusal in a short answer, as bits."""
 
 
 def is_abstention(answer: str, question: str = "") -> bool:
@@ -214,29 +179,34 @@ def _is_abstention(answer: str, question: str) -> bool:
 def read_answer(answer: str, question: str) -> Answer | bool:
     """The answer as it is weighed; whether it declines, where that needs no weighing."""
     text = _plain(answer)
-    if not _has_words(text) or BARE.match(text) or _WHOLE.match(text):
-        return not (NO_NUMBER.match(text) and read_question(question).counts)
+    counts = bool(_NO_NUMBER.match(text) and _COUNTS.search(question.lower()))
+    if _is_bare(text):
+        return not counts
     unquoted = _without_quotes(text, question)
-    lexicons = _lexicons_for(unquoted)
-    if not lexicons:
+    lexicons = lexicons_of(unquoted)
+    if counts or not _may_decline(unquoted, lexicons) or _is_fact(text, without_accents(fold(question))):
         return False
-    asked = read_question(question)
-    if _is_fact(text, asked) or (asked.counts and NO_NUMBER.match(text)):
+    context = Context(Topic(question), lexicons)
+    found = Answer(question, answer, unquoted, list(clauses(unquoted, context)), context)
+    if _directs(found):
         return False
-    context = Context(asked, Topic(question), lexicons)
-    return _weighed(Answer(question, answer, unquoted, list(clauses(unquoted, context)), context))
-
-
-def _weighed(answer: Answer) -> Answer | bool:
-    """The answer, where neither its length nor what it tells instead settles the matter."""
-    if _is_long_and_declines_nothing(answer):
+    if len(text.split()) > _LONG and all(clause.kind is not Kind.DECLINES for clause in found.clauses):
         return False
-    directed = directs(answer)
-    return answer if directed is None else not directed
+    return found
 
 
-def _is_long_and_declines_nothing(answer: Answer) -> bool:
-    return len(answer.text.split()) > _LONG and all(clause.kind is not Kind.DECLINES for clause in answer.clauses)
+def _directs(answer: Answer) -> bool:
+    """Whether the answer tells what to do or whom to turn to, as was asked, and denies and regrets nothing."""
+    words = WORD.findall(answer.text)
+    if not _WAY.search(answer.context.topic.text) or _ELSEWHERE.search(answer.text) or "?" in answer.text:
+        return False
+    is_personal = _FIRST_PERSON.search(answer.text) or answer.lexicon.shown(words) & BITS["sorry"]
+    return not (is_personal or any(map(answer.lexicon.denies, words)))
+
+
+def _is_bare(text: str) -> bool:
+    """Whether a whole answer declines in a word or two, or has no word."""
+    return not _has_words(text) or bool(_BARE.match(text) or _WHOLE.match(text))
 
 
 def _without_quotes(text: str, question: str) -> str:
@@ -247,19 +217,13 @@ def _without_quotes(text: str, question: str) -> str:
     return _QUOTED.sub(lambda found: " " if asked and asked in found[0] else " QUOTE ", text)
 
 
-def _lexicons_for(text: str) -> tuple[Lexicon, ...]:
-    """Those by which a text is read; none where a quick look finds no word that can decline, or hints at it."""
-    lexicons = lexicons_of(text)
-    return lexicons if _may_decline(text, lexicons) else ()
-
-
 def _may_decline(text: str, lexicons: tuple[Lexicon, ...]) -> bool:
     """Whether a word of these can decline, or in a short answer hints at it."""
-    words = WORD.findall(written_out(text)) if lexicons else []
+    words = WORD.findall(written_out(text))
     distinct = frozenset(words)
     if any(lexicon.may_decline(distinct) for lexicon in lexicons) or declines_elsewhere(text):
         return True
-    return len(words) <= _SHORT and ("?" in text or any(lexicon.shown(distinct) & HINTS for lexicon in lexicons))
+    return len(words) <= _SHORT and ("?" in text or any(lexicon.shown(distinct) & _HINTS for lexicon in lexicons))
 
 
 def _plain(answer: str) -> str:
@@ -267,9 +231,7 @@ def _plain(answer: str) -> str:
     text = _MARKS.sub(" ", _without_citations(fold(_squeezed(answer.replace("`", ""))))).strip()
     if len(_LISTED.findall(text)) > 1:
         text = _LISTED.sub(" ", text)
-    if any(word in text for word in WITHOUT_APOSTROPHE):
-        text = _NO_APOSTROPHE.sub(r"\1n't", text)
-    return without_accents(text)
+    return without_accents(_NO_APOSTROPHE.sub(r"\1n't", text))
 
 
 def _without_citations(text: str) -> str:
@@ -290,13 +252,13 @@ def _squeezed(text: str) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def _is_fact(text: str, asked: Asked) -> bool:
+def _is_fact(text: str, question: str) -> bool:
     """Whether the whole answers what was asked, though it may hold words that decline."""
-    if _MEANS.search(text[:80]) and _MEANS.search(asked.text):
+    if _MEANS.search(text[:80]) and _MEANS.search(question):
         return True
-    if _YES_NO.match(text) or (asked.sign and _LABEL.match(text)):
+    if _YES_NO.match(text) or (_LABEL.match(text) and _SIGN.search(question)):
         return True
-    return asked.mentioned and not _FIRST_PERSON.search(text)
+    return bool(_MENTIONED.search(question)) and not _FIRST_PERSON.search(text)
 
 
 # Is a refusal clearly one? Of an expected answer that only reads like one, it may be a finding.
@@ -328,7 +290,7 @@ def is_clear_refusal(text: str, question: str) -> bool:
 
 
 def _is_of_telling(plain: str, lexicon: Lexicon) -> bool:
-    if lexicon.declines.search(plain):
+    if lexicon.patterns["declines"].search(plain):
         return True
     groups = lexicon.tagged(WORD.findall(_FINDINGS.sub("fact", plain))).split()
     if not _SPEAKS.isdisjoint("".join(group for group in groups if "c" not in group)):

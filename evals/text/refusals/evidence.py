@@ -7,21 +7,23 @@ them: how much of the question it takes up, and whether it holds something of th
 name, a reason).
 """
 
+import json
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import combinations, pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from evals.text.refusals.lexicon import pattern
-from evals.text.refusals.reading import Clause, Context, Kind, opening
-from evals.text.refusals.roles import BITS, DECLINING, WORD, Lexicon
+from evals.text.refusals.lexicon import BITS, WORD, Lexicon, pattern
+from evals.text.refusals.reading import Clause, Context, Kind
 
 Circumstances = dict[str, float]
 
 _STATES = frozenset({Kind.ANSWERS, Kind.GUESSES, Kind.DESCRIBES})
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
-
 
 SETTLES = "stated before, of two things"
 """To a question for two things, what is stated before the words that decline answers one; no weight changes that."""
@@ -88,7 +90,7 @@ class Answer(NamedTuple):
         topic = self.context.topic
         said = self.content([clause])
         new = len(topic.named(said)) < len(said)
-        return clause.kind in _STATES and new and not self.lexicon.referrals.search(clause.text)
+        return clause.kind in _STATES and new and not self.lexicon.patterns["referrals"].search(clause.text)
 
 
 def circumstances(answer: Answer) -> Circumstances:
@@ -100,7 +102,7 @@ def circumstances(answer: Answer) -> Circumstances:
         **_stated(answer, stated),
         **_declined(answer, stated, live),
         **_placed(answer, live),
-        **opening(list(answer.clauses), answer.lexicon, answer.context.topic.text),
+        **_order(answer.clauses),
         "says nothing else": float(not live),
     }
 
@@ -131,6 +133,19 @@ def _places(clause: Clause, words: list[str], answer: Answer) -> Iterator[str]:
         yield "last"
 
 
+def _order(clauses: Sequence[Clause]) -> Circumstances:
+    """What the clauses do, in their order."""
+    kinds = [clause.kind.value for clause in clauses]
+    if not kinds:
+        return {}
+    return {
+        f"begins and {kinds[0]}": 1.0,
+        f"ends and {kinds[-1]}": 1.0,
+        **{f"goes {one}, {other}": 1.0 for one, other in pairwise(kinds)},
+        "declining share": kinds.count(Kind.DECLINES.value) / len(kinds),
+    }
+
+
 def _asked(answer: Answer) -> Circumstances:
     """What was asked for, and whether something of that kind is in the answer."""
     kind = _kind_of_question(answer)
@@ -139,13 +154,13 @@ def _asked(answer: Answer) -> Circumstances:
         f"wants {kind}": 1.0,
         f"{'gives' if there else 'lacks'} {kind}": 1.0,
         "lacks its kind": float(not there),
-        "asks for two things": float(answer.context.asked.compound),
+        "asks for two things": float(answer.context.topic.compound),
         "short": float(len(answer.text.split()) < _SHORT),
         "long": float(len(answer.text.split()) > _LONG),
         "sentences": math.log1p(len(answer.sentences)),
         "clauses": math.log1p(len(answer.clauses)),
         "new number": float(bool(_new_numbers(answer))),
-        "new name": float(answer.lexicon.language.code != "de" and bool(_new_names(answer))),
+        "new name": float(answer.lexicon.code != "de" and bool(_new_names(answer))),
     }
 
 
@@ -213,7 +228,7 @@ def _declined(answer: Answer, stated: Sequence[Clause], live: Sequence[Clause]) 
         "declines at first": float(declining[0] is live[0]),
         "declines at last": float(declining[-1] is live[-1]),
         "stated before": float(bool(before)),
-        SETTLES: float(answer.context.asked.compound and _answers(before)),
+        SETTLES: float(answer.context.topic.compound and _answers(before)),
         "guessed before": float(any(clause.kind is Kind.GUESSES for clause in before)),
         "stated behind": float(bool(after)),
         "stated behind, of the question": len(answer.covered(after)) / _size(answer),
@@ -264,8 +279,7 @@ def _placed(answer: Answer, live: Sequence[Clause]) -> Circumstances:
         return {}
     taken = [set(topic.covered(answer.words(clause))) for clause in live]
     before: set[str] = set().union(*taken[:-1])
-    core, size = topic.words[0], len(topic.words)
-    several = len(live) > 1
+    core, size, several = topic.words[0], len(topic.words), len(live) > 1
     return {
         "new in the last": several * len(taken[-1] - before) / size,
         "taken up in the last": len(taken[-1]) / size,
@@ -275,21 +289,16 @@ def _placed(answer: Answer, live: Sequence[Clause]) -> Circumstances:
         "core at first": float(core in taken[0]),
         "core in the last only": float(several and core in taken[-1] and core not in before),
         "core nowhere": float(core not in before | taken[-1]),
-        **_most(_denied(clause, taken[place], clause is live[-1], answer) for place, clause in enumerate(live)),
-        "denies at first": float(_denies(live[0], answer)),
+        **_most(_denied(clause, some, live, answer) for clause, some in zip(live, taken, strict=True)),
     }
 
 
-def _denies(clause: Clause, answer: Answer) -> bool:
-    return not DECLINING.isdisjoint(answer.lexicon.tagged(answer.words(clause)))
-
-
-def _denied(clause: Clause, taken: Collection[str], is_last: bool, answer: Answer) -> Circumstances:
+def _denied(clause: Clause, taken: Collection[str], live: Sequence[Clause], answer: Answer) -> Circumstances:
     """Which words of the question stand in a clause that denies."""
-    if not _denies(clause, answer):
-        return {}
     topic, words = answer.context.topic, answer.words(clause)
-    begins, kind = bool(topic.named(words[:_BEGINNING])), any(map(topic.is_kind, words))
+    if not any(map(answer.lexicon.denies, words)):
+        return {}
+    begins, kind, is_last = bool(topic.named(words[:_BEGINNING])), any(map(topic.is_kind, words)), clause is live[-1]
     return {
         "denied, named at its beginning": float(begins),
         "denied at last, named at its beginning": float(begins and is_last),
@@ -297,128 +306,38 @@ def _denied(clause: Clause, taken: Collection[str], is_last: bool, answer: Answe
         "denied at last, something else": float(is_last and not taken and not kind),
         "denied, the core": float(topic.words[0] in taken),
         "denied, the kind asked for": float(kind),
+        "denies at first": float(clause is live[0]),
     }
 
 
-# Directions: what to do, where to look or whom to turn to answers a question for that, and no other question.
+# What each piece of evidence weighs, as benchmarks/abstention_weights.py fitted it to labelled answers.
+
+WEIGHTS: Mapping[str, Any] = json.loads(Path(__file__).with_name("weights.json").read_text(encoding="utf-8"))
+"""The `bias` of no evidence at all; the weights of `circumstances`, for each 1 that they measure, and of two of them
+`together`, for each 1 of their product; of `signs` by place: of a part or sign in a clause there, or of two."""
+
+SIGN_WEIGHTS: Mapping[str, Mapping[int, float]] = {
+    place: {sum(BITS[name] for name in names.split()): weight for names, weight in written.items()}
+    for place, written in WEIGHTS["signs"].items()
+}
 
 
-_WHOM = pattern("asks_whom")
+def score(answer: Answer, found: Circumstances) -> float:
+    """The sum of the weights of all evidence; above 0 where an answer rather declines."""
+    there = {name: value for name, value in found.items() if value}
+    singly = sum(WEIGHTS["circumstances"].get(name, 0.0) * value for name, value in there.items())
+    together = sum(
+        WEIGHTS["together"].get(one, {}).get(other, 0.0) * there[one] * there[other]
+        for one, other in combinations(sorted(there), 2)
+    )
+    shown = {(place, bits) for place, all_bits in signs(answer) for bits in _singly_and_in_pairs(all_bits)}
+    return float(
+        WEIGHTS["bias"] + singly + together + sum(SIGN_WEIGHTS.get(place, {}).get(bits, 0.0) for place, bits in shown)
+    )
 
 
-_WAY = pattern("asks_for_way")
-
-
-_FOR_MORE = pattern("for_more")
-
-_WHERE = pattern("asks_where")
-
-
-_ASK = pattern("ask")
-
-_CONTACT, _SORRY = BITS["contact"], BITS["sorry"]
-
-
-_BACK = pattern("speaks_back")
-
-_STEPS = re.compile(r"^\s*(?:\d{1,2}[.)]|[-*+•])\s+", re.MULTILINE)
-
-_DIRECTIONS_NAME = pattern("title_of_person")
-
-_ADDRESS = re.compile(r"\d|@|\bwww\.|https?:")
-
-_SPEAKS = frozenset("ij")
-
-
-_ONE_SENTENCE = 2
-"""Clauses of an answer that is nothing but where to turn to."""
-
-
-def directs(answer: "Answer") -> bool | None:
-    """Whether the answer tells what to do or whom to turn to, as was asked for.
-
-    False where it only points elsewhere and something else was asked; None where it does neither.
-    """
-    if not answer.question or _is_personal(answer):
-        return None
-    courtesy = all(clause.kind is Kind.NOTHING for clause in answer.clauses)
-    steps = len(_STEPS.findall(answer.written)) > 1
-    asked = answer.context.topic.text
-    if (steps or _begins_as_advice(answer)) and _is_definite(answer, asked, steps=steps):
-        return True
-    return False if courtesy and _only_points(answer) else None
-
-
-def _begins_as_advice(answer: "Answer") -> bool:
-    return bool(answer.clauses) and answer.clauses[0].kind is Kind.NOTHING
-
-
-def _is_personal(answer: "Answer") -> bool:
-    """Whether he who answers speaks of himself or to him who asked, regrets, declines, or denies something."""
-    if _BACK.search(answer.text) or any(clause.kind is Kind.DECLINES for clause in answer.clauses):
-        return True
-    words = WORD.findall(answer.text)
-    letters = set(answer.lexicon.tagged(words))
-    said = letters & (_SPEAKS | DECLINING)
-    return bool(said) or bool(answer.lexicon.shown(words) & _SORRY) or "?" in answer.text
-
-
-def _is_definite(answer: "Answer", asked: str, *, steps: bool) -> bool:
-    """Whether it gives a way that was asked for: steps, a place or a person, not only some office that knows more."""
-    whom = bool(_WHOM.search(asked))
-    if not (whom or _WAY.search(asked)):
-        return False
-    if steps or (whom and _names(answer)):
-        return True
-    if _FOR_MORE.search(answer.text):
-        return False
-    return whom or _names(answer) or not _turns_to_others(answer, asked)
-
-
-def _names(answer: "Answer") -> bool:
-    """Whether a person, a number or an address is named."""
-    if _ADDRESS.search(answer.written) or _DIRECTIONS_NAME.search(answer.text):
-        return True
-    return not answer.lexicon.numbers.isdisjoint(WORD.findall(answer.text))
-
-
-def _turns_to_others(answer: "Answer", asked: str) -> bool:
-    """Whether somebody else is to be asked; to look at a thing, or to bring it somewhere, answers where it is."""
-    if _WHERE.search(asked):
-        return bool(_ASK.search(answer.text))
-    return bool(answer.lexicon.shown(WORD.findall(answer.text)) & _CONTACT)
-
-
-def _only_points(answer: "Answer") -> bool:
-    """Whether an answer is nothing but where to turn to for more."""
-    return len(answer.clauses) <= _ONE_SENTENCE and not _names(answer) and bool(_FOR_MORE.search(answer.text))
-
-
-# Words that hint at a refusal.
-
-
-_HINTING = (
-    "only",
-    "limit",
-    "unreadable",
-    "contact",
-    "pass",
-    "sorry",
-    "access",
-    "assistant",
-    "given",
-    "trace",
-    "differ",
-    "guesswork",
-    "leave",
-)
-
-
-HINTS = sum(BITS[sign] for sign in _HINTING)
-"""The signs that hint at a refusal in a short answer, as bits."""
-
-
-WITHOUT_APOSTROPHE = tuple(
-    f"{verb}nt" for verb in ("do", "does", "did", "is", "are", "was", "were", "could", "have", "has", "ca")
-)
-"""Short forms of "not" as they are often typed."""
+@lru_cache(maxsize=1024)
+def _singly_and_in_pairs(shown: int) -> tuple[int, ...]:
+    """Each bit, and each two."""
+    bits = [1 << place for place in range(shown.bit_length()) if shown >> place & 1]
+    return (*bits, *map(sum, combinations(bits, 2)))

@@ -6,9 +6,8 @@ The rules stand in `evals/data/refusals/grammar.toml`, which explains how they a
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import NamedTuple
 
-from evals.text.refusals.lexicon import GRAMMAR, Language
+from evals.text.refusals.lexicon import GRAMMAR, Lexicon
 
 _STEP = re.compile(r"(?P<not>!?)(?P<letters>[^~!]+)(?:~(?P<gap>\d+))?")
 
@@ -18,43 +17,19 @@ RULES = tuple(
 )
 
 
-class Found(NamedTuple):
-    """Which words of a clause decline: the first, and the one behind the last."""
-
-    start: int
-    end: int
-
-
-def declined(tags: str, language: Language) -> Found | None:
-    """The words by which a clause declines, the earliest; None where it does not."""
-    return _first(tags, (*RULES, *language.rules))
-
-
-def unknown(tags: str, language: Language) -> Found | None:
-    """The words by which a clause calls something unknown."""
-    return _first(tags, (*GRAMMAR["rules"]["unknown"], *language.unknowns))
-
-
-def elliptic(tags: str) -> Found | None:
-    """The words by which a clause without a verb denies what was asked: "but not the height"."""
-    return _first(tags, tuple(GRAMMAR["rules"]["elliptic"]))
-
-
-def reports_of_source(tags: str) -> bool:
-    """Whether a clause gives what a source says, in a clause of its own: "the text says that it was built in 1860"."""
-    return _first(tags, ("s~3 t~1 U",)) is not None
+def declined(tags: str, lexicon: Lexicon) -> int | None:
+    """The place behind the words by which a clause declines, the earliest; None where it does not."""
+    return _end(tags, (*RULES, *lexicon.rules)) or _end(tags, (*GRAMMAR["rules"]["unknown"], *lexicon.unknowns))
 
 
 def describes(tags: str) -> bool:
     """Whether a clause tells what a source says or holds."""
-    return _first(tags, tuple(GRAMMAR["rules"]["describes"])) is not None
+    return _end(tags, tuple(GRAMMAR["rules"]["describes"])) is not None
 
 
-def _first(tags: str, rules: tuple[str, ...]) -> Found | None:
+def _end(tags: str, rules: tuple[str, ...]) -> int | None:
     found = _any(rules).search(tags)
-    if found is None:
-        return None
-    return Found(tags.count(" ", 0, found.start() + 1) - 1, tags.count(" ", 0, found.end()))
+    return tags.count(" ", 0, found.end()) if found else None
 
 
 @lru_cache(maxsize=64)

@@ -3,8 +3,6 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from streaming import OPENAI, ask, event, token
 
 from evals.client.streams import CUMULATIVE, DOUBLED, UNREAD_ERROR, repetition
@@ -50,10 +48,4 @@ def test_a_piece_without_an_error_is_no_reason_for_a_note(data: dict[str, Any]) 
 @pytest.mark.parametrize("texts", [["ha", "ha", "haha"], ["1", "10", "100"], ["-"] * 60, ["a " * 12, "b " * 12]])
 def test_texts_that_happen_to_be_alike_are_no_repetition(texts: list[str]) -> None:
     """Short ones, and a line of dashes."""
-    assert repetition(texts) is None
-
-
-@given(st.lists(st.text(min_size=1, max_size=19)))
-def test_words_are_never_a_repetition_of_all_before_them(texts: list[str]) -> None:
-    """A token is shorter than what is taken for a whole answer."""
     assert repetition(texts) is None

@@ -216,12 +216,6 @@ def test_a_piece_that_cannot_be_read_is_named(sent: str, said: str) -> None:
     assert said in response.error.message
 
 
-def test_what_is_no_json_and_begins_as_none_is_a_text() -> None:
-    """Some servers send a word to keep the connection."""
-    response, _ = ask([chunk("event: ping\ndata: still here\n\n"), token("yes")], **OPENAI)
-    assert (response.error, response.answer) == (None, "yes")
-
-
 @pytest.mark.parametrize("piece", [b": %s\n\n" % (b"x" * 60_000), b"data: %s" % (b"x" * 60_000), token("word " * 9)])
 def test_a_stream_without_an_end_stops_at_the_limit(piece: bytes) -> None:
     """Comments, one event that is never ended, or text: what is beyond the limit is not read."""
@@ -243,14 +237,6 @@ def test_the_pieces_of_a_stream_are_bounded_in_number(monkeypatch: pytest.Monkey
     response, _ = ask([chunk('data: {"a":1}\n\n' * 100)] * 10, **OPENAI)
     assert response.error is not None
     assert (response.error.kind, response.answer) == ("too_large", None)
-
-
-def test_a_refusal_is_read_as_a_body() -> None:
-    """A server that refuses to answer sends no stream."""
-    body = b'HTTP/1.1 422 No\r\nContent-Length: 13\r\n\r\n{"why": "no"}'
-    response, _ = ask(lambda _: [body], **OPENAI)
-    assert response.error is not None
-    assert (response.error.kind, response.error.status) == ("status", 422)
 
 
 def test_a_connection_serves_again_after_the_end_was_said() -> None:

@@ -126,12 +126,6 @@ def test_expected_facts_are_key_sentences(read: Read) -> None:
     assert question.expected_answer is None
 
 
-def test_ids_of_reference_contexts_are_ids_of_chunks(read: Read) -> None:
-    """As ragas has them, numbers too."""
-    (question,) = read({"user_input": "Q?", "reference_context_ids": ["c1", 7]}).questions
-    assert [gold.chunk_id for gold in question.gold_passages] == ["c1", "7"]
-
-
 def test_columns_that_are_said_go_before_what_they_are_called(read: Read) -> None:
     """For names of one's own, and where a known name holds something else."""
     row = {"Frage": "Q?", "answer": "r", "Soll": "A", "Source": "The text.", "nr": 7}

@@ -118,9 +118,3 @@ def test_a_fault_beside_the_queries_is_named(tmp_path: Path, name: str, content:
     (tmp_path / name).write_text(content)
     with pytest.raises(DatasetError, match=message):
         read_file(tmp_path / (name if name == "queries.jsonl" else "topics.tsv"))
-
-
-def test_a_corpus_is_no_file_of_questions(beir: Path) -> None:
-    """Its texts would be asked."""
-    with pytest.raises(DatasetError, match="no column holds the question; its columns: _id, title, text"):
-        read_file(beir / "corpus.jsonl")

@@ -31,12 +31,6 @@ def test_a_mark_that_there_is_no_answer_says_that_there_is_none(tmp_path: Path, 
     assert content.dropped == Counter({"gold passage of a question without an answer": 1})
 
 
-def test_an_empty_context_of_a_question_without_an_answer_leaves_nothing_out(tmp_path: Path) -> None:
-    """Nothing was there, so that no reader is told of none that was left out."""
-    content = read(tmp_path, is_unanswerable=True, reference_contexts=[])
-    assert list(content.dropped) == []
-
-
 @pytest.mark.parametrize("nothing", ["n/a", "N/A", "nan", "NULL", "null", "", "  ", None])
 def test_no_reference_says_nothing_about_answerability(tmp_path: Path, nothing: str | None) -> None:
     """Whoever has not written the answer yet has not said that there is none."""

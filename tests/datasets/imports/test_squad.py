@@ -39,12 +39,6 @@ def test_questions_come_with_their_paragraphs_and_answerability(tmp_path: Path) 
     assert documents[gold.document_id or ""][slice(*(gold.span or ()))] == gold.text == CONTEXT
 
 
-def test_a_question_of_the_first_version_is_answerable_by_its_answer(tmp_path: Path) -> None:
-    """That version does not say it."""
-    (question,) = read_file(write(tmp_path, {"id": "a", "question": "Q?", "answers": [{"text": "A"}]})).questions
-    assert (question.expected_answer, question.is_unanswerable) == ("A", False)
-
-
 @pytest.mark.parametrize(
     ("question", "missing"),
     [

@@ -188,7 +188,7 @@ def test_what_does_not_fit_into_one_batch_goes_into_several(
     async def work(api: Any, folder: Path) -> None:
         async with judging(api, folder) as judge:
             judge.rounds._limits = (2, 10**6)
-            judge.rounds._on_begin = lambda *told: heard.append(told)
+            judge.tell_round = lambda *told: heard.append(told)  # type: ignore[method-assign]
             await decided(judge)
             await judge.rounds.aclose()
         posts = [entry for entry in api.log() if entry["method"] == "POST"]

@@ -41,6 +41,7 @@ def test_the_totals_are_those_that_the_official_script_prints(folder: Path) -> N
     assert found == pytest.approx({key: official[key] for key in found}, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_the_metrics_give_published_predictions_what_the_official_script_gives(folder: Path) -> None:
     """Through the metrics, abstentions and all: exact match 65.7037 and F1 67.8765 over 11,873 questions."""
     official: dict[str, Any] = json.loads((folder / "official-output-bidaf-elmo.json").read_text())
@@ -67,6 +68,7 @@ def _article(row: dict[str, Any]) -> dict[str, Any]:
     return {"title": row["title"], "paragraphs": [{"context": row["context"], "qas": [asked]}]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["squad", "lines"])
 def test_published_predictions_score_what_the_official_script_prints(
     published: Path, folder: Path, tmp_path: Path, evals_cli: Callable[..., Any], form: str

@@ -5,32 +5,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evals.text.refusals.grammar import RULES, declined
-from evals.text.refusals.lexicon import ROLES, Language
+from evals.text.refusals.lexicon import BITS, ROLES, WORD, Lexicon, every_lexicon, lexicons_of, without_accents
 from evals.text.refusals.reading import declines_elsewhere
-from evals.text.refusals.roles import LANGUAGES, WORD, Lexicon, lexicons_of, without_accents
 
 LETTERS = {letter for letters in ROLES.values() for letter in letters} | set("._,")
 SOME = ["the", "documents", "do", "not", "say", "who", "paid", ",", "nada", "nicht", "keine", "7", "é"]
-every_language = pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.code)
-
-
-def steps(language: Language) -> list[str]:
-    return [step for rule in (*RULES, *language.rules, *language.unknowns) for step in rule.split()]
+every_language = pytest.mark.parametrize("lexicon", every_lexicon(), ids=lambda lexicon: lexicon.code)
 
 
 @every_language
-def test_every_step_of_a_rule_names_parts_that_there_are(language: Language) -> None:
+def test_every_step_of_a_rule_names_parts_that_there_are(lexicon: Lexicon) -> None:
     """A letter that no word has would make a rule that never holds."""
-    for step in steps(language):
+    for step in " ".join((*RULES, *lexicon.rules, *lexicon.unknowns)).split():
         letters = step.partition("~")[0].lstrip("!")
         assert step in "^$" or set(letters) <= LETTERS, step
 
 
 @every_language
-def test_words_are_spelt_as_answers_are_read(language: Language) -> None:
-    """Folded and without accents, each in a part that there is; else a word would never be met."""
-    assert language.words.keys() <= ROLES.keys()
-    for word in " ".join([*language.words.values(), language.function, language.numbers]).split():
+def test_words_are_spelt_as_answers_are_read(lexicon: Lexicon) -> None:
+    """Folded and without accents, each in a part or sign that there is; else a word would never be met."""
+    words, signs = lexicon.lists["words"], lexicon.lists["signs"]
+    assert words.keys() <= ROLES.keys()
+    assert signs.keys() == BITS.keys() - ROLES.keys()
+    for word in " ".join([*words.values(), *signs.values(), *lexicon.function, *lexicon.numbers]).split():
         assert word == without_accents(word.casefold())
         assert WORD.fullmatch(word.strip("*")), word
 
@@ -50,8 +47,8 @@ def test_a_language_is_told_by_its_function_words_and_its_rules_apply(text: str,
     """One sentence says that the fee is not told, in each language."""
     plain = without_accents(text.casefold())
     lexicon = lexicons_of(plain)[0]
-    assert lexicon.language.code == code
-    assert declined(lexicon.tagged(WORD.findall(plain)), lexicon.language)
+    assert lexicon.code == code
+    assert declined(lexicon.tagged(WORD.findall(plain)), lexicon)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +67,7 @@ def test_a_phrase_of_a_language_without_a_lexicon_is_found_by_the_words_that_are
 
 def test_a_text_of_few_words_may_be_in_any_language() -> None:
     """Nothing tells in what language "Unknown" is said."""
-    assert len(lexicons_of("xyz")) == len(LANGUAGES)
+    assert lexicons_of("xyz") == every_lexicon()
 
 
 @pytest.mark.parametrize(("written", "plain"), [("según él", "segun el"), ("non è", "non e1"), ("情報が", "情報が")])
@@ -80,17 +77,9 @@ def test_accents_are_left_out_but_where_they_tell_two_words_apart(written: str, 
 
 
 @settings(derandomize=True, deadline=None, max_examples=200)
-@given(
-    words=st.lists(
-        st.sampled_from(
-            ["the", "documents", "do", "not", "say", "who", "paid", ",", "nada", "nicht", "keine", "7", "é"]
-        ),
-        max_size=12,
-    )
-)
-def test_a_found_decline_lies_within_the_words(words: list[str]) -> None:
+@given(words=st.lists(st.sampled_from(SOME), max_size=12))
+def test_what_declines_lies_within_the_words(words: list[str]) -> None:
     """Whatever the words, the place that is found is one of the clause."""
-    for language in LANGUAGES:
-        lexicon = Lexicon(language)
-        found = declined(lexicon.tagged(words), language)
-        assert found is None or 0 <= found.start < found.end <= len(words)
+    for lexicon in every_lexicon():
+        end = declined(lexicon.tagged(words), lexicon)
+        assert end is None or 0 < end <= len(words)

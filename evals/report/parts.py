@@ -1,0 +1,468 @@
+"""Lines and tables, of which everything shown of a run is made: each output draws them in its own way."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from string import ascii_uppercase
+from typing import Literal
+
+from evals.report.wording import interval, level, named, number, one_line, ratio, remarks_of, score_range, value
+from evals.schemas.calibration import Figure
+from evals.schemas.dataset import DatasetFingerprint
+from evals.schemas.response import Outcomes
+from evals.schemas.results import EvalRecord, EvalRun, MetricSummary
+from evals.schemas.run_parts import GateOutcome
+from evals.schemas.verdicts import JudgeRecord
+from evals.scoring.abstention import AbstentionTable, Rate, RiskCoverage
+from evals.scoring.config import headline, objectives_beside, percent, scoring_config
+from evals.scoring.diagnosis.counts import Diagnosis, WrongSlice
+from evals.scoring.diagnosis.stages import StageRecall
+from evals.scoring.settings import confidence
+from evals.scoring.weighted import FEW, has_earlier_intervals
+from evals.text.numbers import agree, counted, share
+
+Tone = Literal["", "good", "doubtful", "bad", "faint", "strong"]
+"""How a line or a row looks; it says nothing that no word says."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextLine:
+    """A line of text, foreign text too.
+
+    Attributes:
+        text: What it says.
+        tone: How it looks.
+        limit: Longer text is cut; None keeps all of it, with its line breaks.
+        whole: Whether a terminal must not fold it, as a command that is copied.
+    """
+
+    text: str
+    tone: Tone = ""
+    limit: int | None = None
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """A row of a table; one of a single cell is a heading."""
+
+    cells: Sequence[str]
+    tone: Tone = ""
+    remark: str = ""
+    """Stands below the first cell."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextTable:
+    """A table; all columns but the first hold numbers, unless they are among `words`."""
+
+    columns: Sequence[str]
+    rows: Sequence[TableRow]
+    title: str = ""
+    words: Sequence[str] = ()
+
+
+ShownPart = TextLine | TextTable
+
+
+def grid(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], words: Sequence[str] = ()) -> TextTable:
+    """A table whose rows are nothing but cells."""
+    return TextTable(columns, [TableRow(cells) for cells in rows], title, words)
+
+
+def words_first(table: TextTable) -> TextTable:
+    """The table with its words beside the names, where a phone shows them without scrolling."""
+    order = sorted(range(len(table.columns)), key=lambda place: (place > 0, table.columns[place] not in table.words))
+    rows = [replace(row, cells=[row.cells[place] for place in order]) for row in table.rows]
+    return replace(table, columns=[table.columns[place] for place in order], rows=rows)
+
+
+# The scorecard.
+
+
+def scorecard_table(run: EvalRun, *, pictures: bool = False) -> TextTable:
+    """The metrics by group; what all of a group have to remark stands once, beside its name.
+
+    Args:
+        run: The run.
+        pictures: With a column that shows where between 0 and 1 a value and its interval lie.
+    """
+    columns = ["metric", "value", f"{level(confidence(run))} interval", *(["0 … 1"] if pictures else []), "n"]
+    rows = []
+    for group, names in run.scorecard.by_group.items():
+        metrics = [run.scorecard.get(name) for name in names]
+        remarks = {", ".join(remarks_of(one)) for one in metrics}
+        shared = remarks.pop() if len(metrics) > 1 and len(remarks) == 1 else ""
+        rows.append(TableRow([group], "strong", shared))
+        rows += [_metric_row(one, pictures=pictures, remarked=bool(shared)) for one in metrics]
+    return TextTable(columns, rows, "Scorecard")
+
+
+def _metric_row(one: MetricSummary, *, pictures: bool, remarked: bool) -> TableRow:
+    picture = [_picture(one)] if pictures else []
+    cells = [named(one.name, one.higher_is_better), value(one), interval(one), *picture, str(one.sample_size)]
+    return TableRow(cells, "faint" if one.value is None else "", "" if remarked else ", ".join(remarks_of(one)))
+
+
+_STEPS = 10
+
+
+def _picture(summary: MetricSummary) -> str:
+    """Where between 0 and 1 value and interval lie; nothing for what has another unit."""
+    if summary.value is None or summary.unit != "ratio":
+        return ""
+    low, high = (round(end * _STEPS) for end in summary.ci or (summary.value, summary.value))
+    line = ["─" if low <= place <= high else "·" for place in range(_STEPS + 1)]
+    line[round(summary.value * _STEPS)] = "●"
+    return "".join(line)
+
+
+# The weighted score, and what it is made of.
+
+_TENTH = 10
+"""Of a run: an objective that fewer questions feed may hang on a kind of question that is rare."""
+
+
+def score_texts(run: EvalRun) -> list[str]:
+    """The score with how much of the weight it is of, then its ranges; or a dash with the reason."""
+    head, weighted = headline(run), run.weighted_score
+    if head.score is None:
+        return [f"– ({head.reason})"]
+    texts = [f"{head.score:.3f}" if head.is_whole else f"{head.score:.3f} of {percent(head.coverage)} of the weight"]
+    texts += [f"{level(confidence(run))} interval {score_range(weighted.ci)}"] if weighted.ci is not None else []
+    return texts + ([f"{score_range(weighted.bounds)} with lost questions"] if weighted.bounds is not None else [])
+
+
+def score_remarks(run: EvalRun) -> Iterator[str]:
+    """What the score is made of, what feeds an objective in part or by few questions, and what is left out."""
+    weighted = run.weighted_score
+    if weighted.objectives:
+        parts = (f"{name} {value:.3f} × {weighted.weights[name]:g}" for name, value in weighted.objectives.items())
+        yield ", ".join(parts)
+    most = {name: _most_questions(run, fed) for name, fed in weighted.fed_by.items()}
+    least = max(FEW, run.question_count / _TENTH)
+    few = [f"{name} ({count} of {run.question_count})" for name, count in most.items() if count < least]
+    if few:
+        yield f"based on few questions, and uncertain: {', '.join(few)}"
+    yield from _fed_in_part(run)
+    if weighted.left_out and headline(run).score is not None:
+        yield f"left out, weights renormalised: {', '.join(weighted.left_out)}"
+
+
+def _fed_in_part(run: EvalRun) -> Iterator[str]:
+    weighted, feeds = run.weighted_score, scoring_config(run).feeds
+    for name, fed in weighted.fed_by.items():
+        if len(fed) < len(feeds.get(name, fed)):
+            without = weighted.left_out_metrics.get(name, {})
+            why = "".join(f"; without {metric}: {reason}" for metric, reason in without.items())
+            yield f"{name} is fed by {', '.join(fed)} alone{why}"
+
+
+def _most_questions(run: EvalRun, names: Iterable[str]) -> int:
+    """Over how many questions that of these metrics is which is over most."""
+    return max((one.sample_size for one in map(run.scorecard.find, names) if one is not None), default=0)
+
+
+# What was asked, how questions ended, and what to know of the numbers.
+
+
+def facts_of(run: EvalRun) -> list[str]:
+    """Server, its model, datasets, judge and time."""
+    model = run.config.get("llm_model")
+    took = "" if run.is_unscored else f", {run.duration_s:.0f} s"
+    return [
+        run.server.url,
+        *([str(model)] if model else []),
+        ", ".join(run.datasets),
+        f"judge {run.judge.model}" if run.judge else "no judge",
+        f"{run.created_at:%Y-%m-%d %H:%M} UTC{took}",
+    ]
+
+
+def questions_of(fingerprints: Iterable[DatasetFingerprint], count: int) -> str:
+    """How many questions were asked, and of how many where rows of a file were left out: "100 of 150 questions"."""
+    there = sum(each.questions if each.available is None else each.available for each in fingerprints)
+    return share(count, there, "question") if there > count else counted(count, "question")
+
+
+def outcome_line(run: EvalRun) -> str:
+    """How many questions were asked, and how they ended: "45 questions: 42 answered (3 abstained), 1 timeout"."""
+    outcomes = run.outcomes
+    stopped = f"; asking ended early: {outcomes.stopped}" if outcomes.stopped else ""
+    return f"{questions_of(run.fingerprints, run.question_count)}: {', '.join(_outcomes(outcomes))}{stopped}"
+
+
+def _outcomes(outcomes: Outcomes) -> Iterator[str]:
+    declined = {"disputed": outcomes.abstention_disputed, "open": outcomes.abstention_open}
+    said = [f"{outcomes.abstained} abstained", *(f"{count} {kind}" for kind, count in declined.items() if count)]
+    yield f"{outcomes.answered} answered ({', '.join(said)})"
+    yield from (f"{count} {kind}" for kind, count in outcomes.transport.items())
+    rest = {"not asked": outcomes.not_asked, "retried": outcomes.retried}
+    yield from (f"{count} {kind}" for kind, count in rest.items() if count)
+    if outcomes.median_chunks is not None:
+        yield f"median {outcomes.median_chunks:g} {agree(outcomes.median_chunks, 'chunk', 'chunks')}"
+    if outcomes.citations is not None:
+        yield f"{counted(outcomes.citations, 'citation')} ({outcomes.invalid_citations} invalid)"
+
+
+def left_out(dropped: Mapping[str, int]) -> str:
+    """What was left out of a dataset, by reason."""
+    return ", ".join(f"{count} × {reason}" for reason, count in dropped.items())
+
+
+def reading_notes(fingerprints: Iterable[DatasetFingerprint]) -> list[str]:
+    """What a reader must know of how files of the user's own were read, what was left out of them included."""
+    notes = []
+    for each in fingerprints:
+        notes += each.notes
+        if each.available is not None and each.dropped:
+            notes.append(f"{each.source}: left out: {left_out(each.dropped)}")
+    return notes
+
+
+def notes_of(run: EvalRun) -> list[str]:
+    """What to know of the numbers of a run."""
+    notes = [*reading_notes(run.fingerprints), *run.notes]
+    if has_earlier_intervals(run):
+        notes.append(f"the intervals are by the rule of an earlier version: `evals rescore {run.id}` makes them anew")
+    return notes
+
+
+def in_its_log(records: Sequence[EvalRecord]) -> str:
+    """How many answers a run has that was never finished: `2 of 4 answers are in its log, none is scored yet`."""
+    answered = sum(record.response is not None for record in records)
+    return f"{share(answered, len(records), 'answer', 'is')} in its log, none is scored yet"
+
+
+GATE_TONES: dict[str, Tone] = {"met": "good", "not met": "bad", "not enough evidence": "doubtful"}
+
+
+def gate_lines(outcomes: Sequence[GateOutcome]) -> Iterator[TextLine]:
+    """A line a gate: how it ended, and the figures behind it."""
+    for each in outcomes:
+        yield TextLine(f"{each.gate}: {each.outcome}: {each.message}", GATE_TONES[each.outcome], whole=True)
+
+
+# What server and judge have cost, and how the judge fares against people's labels.
+
+COST_PER_QUERY = "cost_per_query"
+
+_METHODS = {"prediction-powered": "prediction-powered", "rogan-gladen": "Rogan-Gladen"}
+
+
+def cost_lines(run: EvalRun) -> list[str]:
+    """A line of the server and one of the judge: what each has cost, or why that is not known."""
+    found = run.scorecard.find(COST_PER_QUERY)
+    if found is None or found.value is None:
+        server = f"not known: {found.reason}" if found else f"{COST_PER_QUERY} was not measured"
+    else:
+        total = number(found.value * found.sample_size, found.unit)
+        ends = f" ({interval(found)})" if found.ci else ""
+        server = f"{value(found)} a question{ends}, {total} for the {found.sample_size} that it counted tokens of"
+    return [f"server: {server}", f"judge: {judge_cost(run.judge) if run.judge else 'none was used'}"]
+
+
+def judge_cost(judge: JudgeRecord) -> str:
+    """What the judge has cost, as far as prices are known."""
+    cost = "price unknown" if judge.cost_usd is None else f"${judge.cost_usd:.4f}"
+    if judge.cost_usd is not None and judge.unpriced:
+        cost = f"at least {cost}, as {counted(judge.unpriced, 'call', 'has')} no known cost"
+    if judge.cost_per_query_usd:
+        cost += f" ({number(judge.cost_per_query_usd, 'USD')} a question, beside the server's {COST_PER_QUERY})"
+    return cost
+
+
+def judge_lines(run: EvalRun) -> Iterator[str]:
+    """What the judge did, cost and how it failed; then its card: how it fares by people's labels, and by length."""
+    judge = run.judge
+    if judge is None:
+        return
+    yield _judge_line(run, judge)
+    for name, card in judge.cards.items():
+        if card is not None:
+            figures = {"sensitivity": card.sensitivity, "specificity": card.specificity, "kappa": card.kappa}
+            told = _figures(figures)
+            yield f"  {name}: calibrated on {card.labels} labels, {card.created_at:%Y-%m-%d}: {told}"
+            yield from _corrected(run.scorecard.find(name))
+    never = [name for name, card in judge.cards.items() if card is None]
+    if never:
+        yield f"  never calibrated: {', '.join(never)}"
+    lengths = {name: figure for name, figure in judge.length_correlations.items() if figure.value is not None}
+    if lengths:
+        yield f"  correlation of score and length of the answer (Spearman): {_figures(lengths)}"
+
+
+def _judge_line(run: EvalRun, judge: JudgeRecord) -> str:
+    usage = judge.usage
+    read = f" ({usage.cache_read_tokens:,} from the vendor's cache)" if usage.cache_read_tokens else ""
+    thought = f" ({usage.thinking_tokens:,} thought)" if usage.thinking_tokens else ""
+    parts = [counted(judge.calls, "call"), f"{judge.cached} from the cache"]
+    parts += [f"{usage.input_tokens:,}{read} + {usage.output_tokens:,}{thought} tokens", judge_cost(judge)]
+    parts += [f"{counted(judge.prevented, 'decision')} beyond the budget"] if judge.prevented else []
+    parts += [f"{count} {failure}" for failure, count in run.outcomes.judge.items()]
+    parts += [f"repeats disagree on {judge.flip_rate:.1%}"] if judge.flip_rate is not None else []
+    return f"judge {judge.model}{f', effort {judge.effort}' if judge.effort else ''}: {', '.join(parts)}"
+
+
+def _figures(figures: Mapping[str, Figure]) -> str:
+    return ", ".join(f"{name} {ratio(figure)}" for name, figure in figures.items())
+
+
+def _corrected(summary: MetricSummary | None) -> Iterator[str]:
+    """The means without the judge's bias."""
+    if summary is None:
+        return
+    for mean in summary.corrected:
+        own, value, low, high = (number(one, summary.unit) for one in (summary.value, mean.value, *mean.ci))
+        yield f"  {summary.name}: {own} by the judge, {value} [{low}, {high}] corrected ({_METHODS[mean.method]})"
+
+
+# What follows from the records: who declined, the stages of the retrieval, risk by coverage, the links that broke.
+
+_RATES = {
+    "false_abstention": "false abstention (over-refusal)",
+    "missed_abstention": "missed abstention",
+    "recall": "abstention recall",
+    "precision": "abstention precision",
+    "accuracy": "unanswerable accuracy",
+    "always_answering": "beside: always answering",
+    "always_abstaining": "beside: always abstaining",
+}
+
+
+def abstention_tables(table: AbstentionTable | None) -> list[TextTable]:
+    """Who declined what, and the rates; nothing where nobody knows what can be answered."""
+    if table is None:
+        return []
+    cells = [
+        ("answerable", str(table.answerable_answered), str(table.answerable_abstained)),
+        ("unanswerable", str(table.unanswerable_answered), str(table.unanswerable_abstained)),
+    ]
+    rates = [(title, _rate(getattr(table, name))) for name, title in _RATES.items()]
+    return [
+        grid("Who declined what", ["", "answered", "abstained"], cells),
+        grid("Rates of abstention", ["rate", "value"], rates, ["value"]),
+    ]
+
+
+def _rate(rate: Rate) -> str:
+    if rate.value is None or rate.interval is None:
+        return f"– (of {rate.of})"
+    low, high = rate.interval
+    return f"{rate.value:.3f} [{low:.3f} … {high:.3f}] ({rate.count} of {rate.of})"
+
+
+_STAGES = "recall by stage of the retrieval"
+
+
+def stage_tables(stages: Sequence[StageRecall]) -> list[TextTable]:
+    """The recall at each stage of the retrieval; nothing where the server lists none."""
+    rows = [(one_line(one.name, 80), _recall(one), str(one.questions)) for one in stages]
+    return [grid(_STAGES.capitalize(), ["stage", "recall", "n"], rows)] if rows else []
+
+
+def _recall(stage: StageRecall) -> str:
+    return f"at least {stage.recall:.3f} ({stage.unsure} unsure)" if stage.unsure else f"{stage.recall:.3f}"
+
+
+def stages_in_a_line(stages: Sequence[StageRecall]) -> str:
+    """Each stage with its recall, in their order."""
+    return f"{_STAGES}: {', '.join(f'{stage.name} {_recall(stage)}' for stage in stages)}"
+
+
+_COVERAGES = (0.25, 0.5, 0.75, 1.0)
+
+
+def area_line(curve: RiskCoverage) -> str:
+    """The area under the curve, between what chance and what a perfect confidence reach."""
+    return (
+        f"AURC {curve.area:.3f} (chance {curve.area_of_chance:.3f}, best possible {curve.least_area:.3f}) over "
+        f"{curve.answers} answers with a confidence"
+    )
+
+
+def risk_line(curve: RiskCoverage) -> str:
+    """The area under the curve, and the risk at the first points that reach a quarter, a half and so on."""
+    reached = (next(point for point in curve.points if point.coverage >= least) for least in _COVERAGES)
+    some = ", ".join(f"{point.risk:.3f} at {point.coverage:.0%}" for point in dict.fromkeys(reached))
+    return f"{area_line(curve)}; risk {some}"
+
+
+_REMARKS = {
+    "unsupported_claims": "with claims that no chunk supports",
+    "needs_verification": "of which fuzzy match and judge disagree",
+}
+
+
+def link_lines(diagnosis: Diagnosis) -> Iterator[str]:
+    """A line a broken link, in the order of the chain, then what is counted apart."""
+    apart = diagnosis.right_without_gold
+    for mark, one in [*(("", one) for one in diagnosis.links), *([("apart: ", apart)] if apart else [])]:
+        low, high = one.interval
+        yield f"{mark}{one.count} × {one.link.label} ({one.share:.0%}, {low:.0%} to {high:.0%}): {one.link}"
+    for kind, ids in diagnosis.remarks.items():
+        yield f"beside: {len(ids)} answers {_REMARKS[kind]}"
+
+
+def wrong_line(one: WrongSlice) -> str:
+    """How many questions of a slice ended wrong, and where first."""
+    low, high = one.interval
+    links = ", ".join(f"{link} {count}" for link, count in one.links.items())
+    mark = ", worse than the run" if one.is_worse else ""
+    said = f"{one.value}: {one.wrong} of {one.asked} ({one.share:.0%}, {low:.0%} to {high:.0%}{mark})"
+    return f"{said}: {links}" if links else said
+
+
+# A list of runs.
+
+
+def labels_of(count: int) -> list[str]:
+    """So many letters; numbers where these are not enough."""
+    return list(ascii_uppercase[:count]) if count <= len(ascii_uppercase) else [str(n + 1) for n in range(count)]
+
+
+def runs_table(runs: Sequence[EvalRun], groups: Sequence[Sequence[EvalRun]]) -> TextTable:
+    """What is said of each run; a letter behind its score where not all scores measure the same.
+
+    Args:
+        runs: The runs.
+        groups: Those whose scores compare.
+    """
+    letters = {run.id: label for label, group in zip(_letters(groups), groups, strict=True) for run in group}
+    words = ("server", "profile", "datasets", "name")
+    columns = ("id", "created", "status", "questions", "score", *words)
+    return grid("", columns, [_run_cells(run, letters.get(run.id, "")) for run in runs], words)
+
+
+def _run_cells(run: EvalRun, letter: str) -> list[str]:
+    return [
+        run.id,
+        f"{run.created_at:%Y-%m-%d %H:%M}",
+        run.status if run.completed_at else "unfinished",
+        f"{run.question_count}{f' ({run.error_count} failed)' if run.error_count else ''}",
+        f"{headline(run)}{f' {letter}' if letter else ''}",
+        one_line("embedded" if run.eval_config.get("embedded") else run.server.url, 60),
+        one_line(run.server.profile, 40),
+        one_line(",".join(run.datasets), 40),
+        one_line("" if run.id in run.name else run.name, 60),
+    ]
+
+
+def _letters(groups: Sequence[Sequence[EvalRun]]) -> list[str]:
+    return [f"[{label.lower()}]" if len(groups) > 1 else "" for label in labels_of(len(groups))]
+
+
+def objective_lines(groups: Sequence[Sequence[EvalRun]]) -> list[str]:
+    """That scores do not compare, and in what they differ; nothing where all measure the same."""
+    if len(groups) < 2:
+        return []
+    first, *others = (group[0] for group in groups)
+    (first_letter, *letters), weighted = _letters(groups), first.weighted_score
+    told = ", ".join(f"{name} ({', '.join(weighted.fed_by.get(name, ()))})" for name in weighted.weights)
+    return [
+        "scores with another letter measure different objectives and do not compare:",
+        f"  {first_letter} {told}",
+        *(
+            f"  {letter} as {first_letter}, but {'; '.join(objectives_beside(first, other))}"
+            for letter, other in zip(letters, others, strict=True)
+        ),
+    ]
