@@ -28,6 +28,7 @@ HINTS_BY_ANOTHER_WAY = {
     "judges/llm_judge.py",  # the same
     "run/setup.py",  # the way out of a check, which becomes a hint
     "run/merge.py",  # the ways out of a merge, which become hints
+    "run/resume.py",  # the ways out of a check, which become hints
     "store/records.py",  # the next command, which becomes a hint
     "store/naming.py",  # commands, which stand in hints
 }
