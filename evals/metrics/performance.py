@@ -251,6 +251,10 @@ class Price:
     source: str
 
 
+def _unlisted(_model: str | None, _usage: TokenUsage) -> None:
+    """The price of a list that has none; a named function, as other processes are sent the metric."""
+
+
 class CostPerQuery(BaseMetric):
     """US dollars for one answer, from the server's token usage.
 
@@ -273,7 +277,7 @@ class CostPerQuery(BaseMetric):
         self,
         prices: Mapping[str, Price] | None = None,
         default: Price | None = None,
-        listed: Callable[[str | None, TokenUsage], float | None] = lambda _model, _usage: None,
+        listed: Callable[[str | None, TokenUsage], float | None] = _unlisted,
         model: str | None = None,
     ) -> None:
         self.prices = dict(prices or {})

@@ -132,7 +132,7 @@ class RunsFolder:
 
     def __init__(self, folder: Path) -> None:
         self.store = RunStore(folder)
-        self._parsed = lru_cache(None)(lambda path, _stamp: read_run(path))
+        self._parsed = lru_cache(2_000)(lambda path, _stamp: read_run(path))
         self._held = lru_cache(_HELD)(self._measure)
         self._lock = Lock()
 
