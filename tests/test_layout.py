@@ -47,18 +47,16 @@ BRANCHY = (
     ("client/retry.py", "send", 15),
     ("client/spec_check.py", "_objects", 11),
     ("client/transport.py", "_exchange", 11),
-    ("datasets/formats.py", "_expected", 13),
     ("datasets/answers.py", "_id_of", 15),
     ("datasets/answers.py", "_table", 12),
     ("datasets/columns.py", "reading_of", 19),
+    ("datasets/formats.py", "_expected", 13),
     ("datasets/hub.py", "hub_rows", 13),
     ("datasets/trec.py", "read_judgements", 11),
     ("datasets/trec.py", "read_topics", 11),
     ("datasets/trec.py", "settle", 17),
     ("metrics/answer.py", "_capitalised", 11),
-    ("metrics/base.py", "_unrecognisable", 19),
-    ("metrics/citation_support.py", "_placed", 15),
-    ("metrics/sample.py", "cited_sources", 11),
+    ("metrics/citation_support.py", "_placed", 14),
     ("reference_server/index.py", "answer", 11),
     ("run/corpus.py", "_may_be_gold", 12),
     ("run/corpus.py", "check_probes", 17),
@@ -68,17 +66,15 @@ BRANCHY = (
     ("run/probing/probe.py", "_plans", 11),
     ("text/matching/corpus.py", "_found_by_text", 12),
     ("text/matching/recognise.py", "_put_together", 12),
+    ("text/notation.py", "_first_scale", 12),
     ("text/notation.py", "plain_numbers", 16),
     ("text/phrases.py", "_framed", 12),
-    ("text/notation.py", "_first_scale", 12),
     ("text/quantities.py", "_number", 12),
     ("text/spelling.py", "is_misspelt", 13),
 )
 """Functions that have more, with their figures; to be made simpler and taken out, never added to."""
 
 MOST_LINES: dict[str, int] = {
-    "metrics/sample.py": 514,
-    "run/judging.py": 521,
     "scoring/calibration.py": 554,
 }
 """Files that are longer than 500 lines, with their lengths: to be cut, never added to."""
@@ -160,7 +156,7 @@ def test_a_source_file_is_at_most_500_lines(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES.get(str(path.relative_to(PACKAGE)), 500)
 
 
-BUDGET = {"code lines": 41_000, "files": 243, "names at the top": 26}
+BUDGET = {"code lines": 37_100, "files": 239, "names at the top": 25}
 """What the package may hold; an issue that adds a capability may raise it by what it states."""
 
 

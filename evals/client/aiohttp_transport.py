@@ -68,9 +68,12 @@ class CleanConnector(aiohttp.TCPConnector):
 def _connector(proxy: Proxy | None, **options: Any) -> CleanConnector:
     if proxy is None or not proxy.is_socks:
         return CleanConnector(**options)
-    from evals.client.socks import socks_connector  # noqa: PLC0415 - an extra
+    from evals.client.socks import SocksConnector, socks_options  # noqa: PLC0415 - an extra
 
-    return socks_connector(proxy, **options)
+    class CleanSocksConnector(CleanConnector, SocksConnector):
+        """A clean connector through the proxy."""
+
+    return CleanSocksConnector(**socks_options(proxy), **options)
 
 
 class AiohttpConnections:

@@ -7,13 +7,12 @@ import aiohttp
 from aiohttp_socks import ProxyConnector, ProxyError
 from python_socks import ProxyType
 
-from evals.client.aiohttp_transport import CleanConnector
 from evals.client.connections import Proxy
 
 _PORT = 1080
 
 
-class SocksConnector(CleanConnector, ProxyConnector):
+class SocksConnector(ProxyConnector):
     """Connects through the proxy, which looks up the names of hosts where its kind can."""
 
     async def _wrap_create_connection(self, *args: Any, **options: Any) -> Any:
@@ -23,21 +22,15 @@ class SocksConnector(CleanConnector, ProxyConnector):
             raise aiohttp.ClientConnectionError(f"the proxy does not connect us: {error}") from error
 
 
-def socks_connector(proxy: Proxy, **options: Any) -> CleanConnector:
-    """A connector through a proxy.
-
-    Args:
-        proxy: One that speaks SOCKS.
-        options: Of any connector.
-    """
+def socks_options(proxy: Proxy) -> dict[str, Any]:
+    """The options of a connector through a proxy that speaks SOCKS."""
     parts = urlsplit(proxy.url)
     user, password = proxy.login or (None, None)
-    return SocksConnector(
-        host=parts.hostname,
-        port=parts.port or _PORT,
-        proxy_type=ProxyType.SOCKS4 if parts.scheme.startswith("socks4") else ProxyType.SOCKS5,
-        rdns=parts.scheme != "socks4",
-        username=user,
-        password=password,
-        **options,
-    )
+    return {
+        "host": parts.hostname,
+        "port": parts.port or _PORT,
+        "proxy_type": ProxyType.SOCKS4 if parts.scheme.startswith("socks4") else ProxyType.SOCKS5,
+        "rdns": parts.scheme != "socks4",
+        "username": user,
+        "password": password,
+    }
