@@ -77,7 +77,10 @@ def test_an_unknown_key_says_the_nearest_beside_it(keys: dict[str, Any], name: s
         ({"scoring": {"ragas_weights": {"ragas_faithfulness": -1.0}}}, "scoring.ragas_weights.ragas_faithfulness"),
         ({"scoring": {"weights": {"speed": 1.0}}}, "scoring: .*'speed'"),
         ({"scoring": {"feeds": {"speed": ["latency_p95"]}}}, "scoring: objective without a weight: 'speed'"),
-        ({"scoring": {"thresholds": {"EUR": 1.0}}}, "scoring.thresholds: .*'EUR'; units are: USD, ms"),
+        (
+            {"scoring": {"thresholds": {"EUR": 1.0}}},
+            "scoring.thresholds: 'EUR' is no unit of an objective; these are: USD, ms",
+        ),
         ({"scoring": {"thresholds": {"USD": 0}}}, "scoring.thresholds.USD"),
         ({"scoring": {"thresholds": {"ms": -1}}}, "scoring.thresholds.ms"),
     ],

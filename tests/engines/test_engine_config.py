@@ -9,7 +9,7 @@ from evals.errors import ConfigError
 from evals.run import setup
 from evals.run.resume import MAY_CHANGE, rescore_config
 from evals.run.setup import check_config
-from evals.variants import VariantsRunner
+from evals.variants import variants_of
 
 
 @pytest.mark.parametrize(
@@ -44,9 +44,9 @@ def test_without_dask_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_variants_are_asked_by_one_process() -> None:
     """Else they would not be asked in turn, and nothing would say so."""
-    configs = [EvalConfig.build({"engine": "dask"}), EvalConfig()]
+    config = EvalConfig.build({"engine": "dask", "variants": {"a": {}, "b": {}}})
     with pytest.raises(ConfigError, match="variants are asked in turn"):
-        VariantsRunner(configs)
+        variants_of(config)
 
 
 def test_a_run_that_goes_on_may_change_its_engine() -> None:

@@ -83,7 +83,9 @@ def test_the_judge_of_a_run_says_its_effort(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("flags", [EvalFlags, RescoreFlags, ScoreFlags, CalibrateFlags])
-def test_the_flag_sets_the_effort_wherever_a_judge_is_named(flags: type[EvalFlags | RescoreFlags | ScoreFlags | CalibrateFlags]) -> None:
+def test_the_flag_sets_the_effort_wherever_a_judge_is_named(
+    flags: type[EvalFlags | RescoreFlags | ScoreFlags | CalibrateFlags],
+) -> None:
     """And wants a judge, as the flag of its model does."""
     assert overrides(flags(judge_effort="low"))["judge"] == {"effort": "low", "enabled": True}
 

@@ -106,7 +106,7 @@ def test_so_is_a_threshold_of_a_test(score: Score) -> None:
     """`assert_metric` holds the bound against its limits."""
     _, run = score()
     assert_metric(run, METRIC, at_least=0.75, at_most=1.0)
-    with pytest.raises(AssertionError, match=r"the worst bound, 0\.750, is below 0\.900: the judge flags 1 question"):
+    with pytest.raises(AssertionError, match=r"decided on the worst bound 0\.75, as the judge flags 1 question"):
         assert_metric(run, METRIC, at_least=0.9)
 
 
@@ -149,4 +149,4 @@ def test_the_scorecard_tells_flagged_questions_from_lost_ones(
     """In the terminal, beside the bounds."""
     _, run = score()
     shown = evals_cli("show", run.id, "--runs-dir", tmp_path / "runs").out
-    assert "1 flagged as injection, with them 0.750 … 1.000" in " ".join(shown.split())
+    assert "1 flagged as injection, with lost questions 0.750 … 1.000" in " ".join(shown.split())

@@ -26,6 +26,7 @@ from evals.report.parts import left_out, questions_of
 from evals.report.wording import arrow
 from evals.run.work import RunDataset, load_workload
 from evals.schemas.results import MetricGroup
+from evals.text.numbers import counted
 
 # The kinds of servers and the datasets that are known: `evals profiles`, `evals datasets`.
 
@@ -105,9 +106,8 @@ def show_stats(flags: StatsFlags) -> None:
     if loaded:
         _print_stats(loaded)
     if any(config.samples_per_dataset == len(each.questions) for each in loaded.values()):
-        out.print(
-            f"drawn: at most {config.samples_per_dataset} questions of each dataset (--samples 0 for all)", style="dim"
-        )
+        most = counted(config.samples_per_dataset, "question")
+        out.print(f"drawn: at most {most} of each dataset (--samples 0 for all)", style="dim")
     for name, problem in problems.items():
         out.print(clean(f"{name}: {problem.message}"), style=DOUBTFUL)
     if not loaded:
