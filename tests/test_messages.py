@@ -65,6 +65,7 @@ def test_no_message_reason_or_note_of_the_library_speaks_of_flags() -> None:
     assert said - HINTS_BY_ANOTHER_WAY == set()
 
 
+@pytest.mark.slow
 def test_every_flag_that_a_hint_names_has_its_key_in_python() -> None:
     """Else a traceback speaks of flags after all."""
     trees = [ast.parse(path.read_text(encoding="utf-8")) for path in SOURCES]

@@ -65,6 +65,7 @@ def unharmed(opened: OpenedPage) -> None:
     opened.check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "fragment", ["", "#/overview/aaaa", "#/questions/aaaa", "#/compare/aaaa/bbbb", "#/<script>", "#/question/aaaa/%ff"]
 )
@@ -76,6 +77,7 @@ def test_no_page_takes_what_a_server_says_for_more_than_text(fragment: str, page
     unharmed(opened)
 
 
+@pytest.mark.slow
 def test_no_question_takes_its_texts_for_more(page: Path, open_page: OpenPage) -> None:
     """Each is shown whole, alone and side by side, and the browser goes on."""
     opened = open_page(page, "#/questions/aaaa")
@@ -87,6 +89,7 @@ def test_no_question_takes_its_texts_for_more(page: Path, open_page: OpenPage) -
         unharmed(opened)
 
 
+@pytest.mark.slow
 def test_no_difference_takes_them_for_more(page: Path, open_page: OpenPage) -> None:
     """The questions that changed, with what differs word by word; of what is too long to compare, both texts."""
     opened = open_page(page, "#/compare/aaaa/bbbb")

@@ -65,6 +65,7 @@ def test_every_page_opens_without_a_complaint_and_can_be_read(
     opened.check()
 
 
+@pytest.mark.slow
 def test_questions_are_found_by_words_and_by_how_they_ended(page: Path, open_page: OpenPage) -> None:
     """Search and filters leave what they say; the address holds them, so that a link leads there."""
     opened = open_page(page, "#/questions/policies")

@@ -31,6 +31,7 @@ def write(tmp_path: Path) -> Write:
     return page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_what_goes_wrong_in_a_page_is_seen(script: str, open_page: OpenPage, write: Write) -> None:
     """A script that fails, a complaint on the console and a dialog are each told, and the check fails."""

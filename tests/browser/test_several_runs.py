@@ -109,6 +109,7 @@ def test_trends_open_without_a_complaint_and_can_be_read(
     opened.check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 390])
 def test_charts_have_room_for_their_texts(width: int, slow: Path, open_page: OpenPage) -> None:
     """Numbers of axes are neither cut nor upon each other, and runs that lie close have one label."""

@@ -128,6 +128,7 @@ def test_a_label_that_was_changed_meanwhile_is_shown_and_stays(shown: Shown, ope
     assert ",incorrect," in (shown.store.folder / "reviews" / "run0.csv").read_text(encoding="utf-8-sig")
 
 
+@pytest.mark.slow
 def test_a_run_that_goes_on_fills_in_and_becomes_a_report(shown: Shown, save: Save, open_page: OpenPage) -> None:
     """In the list and on its own page, without a hand; at the end its page is that of a finished run."""
     run, questions = begin_run(shown.store), covered()
@@ -149,6 +150,7 @@ def test_a_run_that_goes_on_fills_in_and_becomes_a_report(shown: Shown, save: Sa
     listed.check()
 
 
+@pytest.mark.slow
 def test_hostile_texts_do_nothing_in_the_list_and_at_the_desk(shown: Shown, save: Save, open_page: OpenPage) -> None:
     """Names, ids, questions, answers and passages are shown as the text that they are."""
     save_hostile(shown.store, save)

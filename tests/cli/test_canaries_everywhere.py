@@ -134,6 +134,7 @@ def test_the_configuration_here_has_every_key() -> None:
     assert set(CONFIGURATION) | {"server"} == set(EvalConfig.model_fields)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [path for path, _ in leaves(CONFIGURATION)])
 def test_no_key_tells_what_a_name_of_the_environment_stands_for(
     path: str, told: Told, monkeypatch: pytest.MonkeyPatch
@@ -150,6 +151,7 @@ def test_no_key_tells_what_a_name_of_the_environment_stands_for(
         assert CORE not in told("eval", "--config", "c.yml", "--dry-run", config=keys)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [path for path, _ in leaves(SERVER)])
 def test_no_key_of_a_server_gives_away_what_it_holds(
     path: str, told: Told, server: RawServer, monkeypatch: pytest.MonkeyPatch

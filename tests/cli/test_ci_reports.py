@@ -193,6 +193,7 @@ def test_the_comment_says_what_moved_regressions_first_and_folds_the_questions(
     assert gated.index("**Gates: 0 of 1 met**") < gated.index("| 🔴 `recall_at_5 ↑`") < gated.index("fared worse")
 
 
+@pytest.mark.slow
 def test_a_comment_of_hostile_answers_is_text_and_short_enough(save: Cli, evals_cli: Cli, tmp_path: Path) -> None:
     """Nobody is mentioned, nothing is linked or run, and it stays within what a comment holds."""
     questions = {key: {"question": HOSTILE * 20, "expected_answer": HOSTILE} for key in recall(60, 1.0)}

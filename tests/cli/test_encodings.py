@@ -28,6 +28,7 @@ def evals(encoding: str, *arguments: object) -> subprocess.CompletedProcess[byte
     return subprocess.run(command, capture_output=True, env={**os.environ, "PYTHONIOENCODING": encoding})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["cp1252", "ascii", "latin-1"])
 def test_what_cannot_be_printed_has_something_in_its_place(saved: Path, encoding: str) -> None:
     """The report is whole otherwise, and the exit code tells nothing of it."""
@@ -37,6 +38,7 @@ def test_what_cannot_be_printed_has_something_in_its_place(saved: Path, encoding
     assert b"?" in ended.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["cp1252", "ascii", "utf-8"])
 def test_json_loses_nothing_in_any_encoding(saved: Path, encoding: str) -> None:
     """What the encoding does not hold is escaped: a program reads the same."""
@@ -45,6 +47,7 @@ def test_json_loses_nothing_in_any_encoding(saved: Path, encoding: str) -> None:
     assert json.loads(ended.stdout.decode(encoding))["name"] == NAME
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command", [["metrics"], ["metrics", "faithfulness"], ["datasets"], ["--help"], ["show", "x✓"]]
 )

@@ -55,6 +55,7 @@ def saved(
         )
 
 
+@pytest.mark.slow
 def test_every_view_of_the_command_line_shows_it(saved: EvalRun, evals_cli: Callable[..., Any]) -> None:
     """`show` with each of its flags, and with each question."""
     folder = saved.eval_config["runs_dir"]
@@ -64,6 +65,7 @@ def test_every_view_of_the_command_line_shows_it(saved: EvalRun, evals_cli: Call
         assert result.code == 0, f"{name}: {result.err}"
 
 
+@pytest.mark.slow
 def test_every_format_of_export_holds_it(saved: EvalRun, evals_cli: Callable[..., Any], tmp_path: Path) -> None:
     """And so does the report."""
     folder = saved.eval_config["runs_dir"]

@@ -40,6 +40,7 @@ def runs(save: Callable[..., RunStore]) -> Path:
     return save("bad", {f"q{n}": {"mrr": 0.0} for n in range(30)}).folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["metrics"], ["--help"], ["eval", "--help"], ["--version"]])
 def test_a_reader_that_goes_away_is_no_failure(arguments: list[str]) -> None:
     """`evals … | head -c 1` ends with 0 and without a word."""
@@ -54,6 +55,7 @@ def test_a_regression_is_one_however_much_of_it_is_read(runs: Path) -> None:
     assert unread("compare", "good", "bad", "--runs-dir", runs) == (0, "")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 @pytest.mark.parametrize("arguments", [["metrics"], ["--version"], ["--help"]])
 def test_a_full_disk_behind_stdout_ends_with_4(arguments: list[str]) -> None:
@@ -106,6 +108,7 @@ def test_neither_do_notes_and_phases(capsys: pytest.CaptureFixture[str]) -> None
     assert capsys.readouterr().err == "! a \ufffd[31mnote\n· a \ufffdphase\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ctrl_c", [signal.default_int_handler, signal.SIG_IGN])
 def test_a_time_limit_ends_like_ctrl_c(ctrl_c: Any) -> None:
     """SIGTERM ends with 130 and a message, also where Ctrl-C is ignored, as in the background of a shell."""

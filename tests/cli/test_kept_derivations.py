@@ -69,6 +69,7 @@ def test_a_run_of_several_datasets_keeps_its_slices_when_it_ends(
     assert measured(run, store.open_records(run)).values("dataset") == seen.values("dataset")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS, ids=" ".join)
 def test_what_is_kept_prints_as_what_is_derived(look: Cli, way: tuple[str, ...], tmp_path: Path) -> None:
     """To the last character, with an index, without one, and where the folder cannot be written."""

@@ -73,6 +73,7 @@ def test_a_built_in_profile_that_fits_is_taken(kind: str, start: Start, evals_cl
     assert (told in result.err) == (kind == "lightrag")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("header", [f"Authorization: Bearer {SECRET}", f"X-Own-Key: {SECRET}"])
 def test_no_value_of_a_header_is_printed_or_written(header: str, start: Start, evals_cli: Cli, tmp_path: Path) -> None:
     """Not where the server repeats it, in an answer or a refusal; the section has a ${NAME} to be exported."""
@@ -118,6 +119,7 @@ def test_the_path_may_be_that_of_a_prefix(start: Start, evals_cli: Cli) -> None:
     assert result.json["server"]["ask"]["path"] == "/knowledge/inquire"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [(), ("--header", "X-API-Key: wrong")])
 def test_a_refused_login_names_its_header(given: tuple[str, ...], start: Start, evals_cli: Cli) -> None:
     """That of the profile that the server looks like, else the usual one; nothing else is tried."""
@@ -195,6 +197,7 @@ CHANGING = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "given"),
     [("probe", ()), ("probe", ("--yes",)), ("probe", ("--dry-run", "--yes")), ("init", ()), ("init", ("--yes",))],

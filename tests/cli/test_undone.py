@@ -98,6 +98,7 @@ def test_the_way_out_leads_out(undone: Undone, errors: Any, parts: Any, ways: li
     assert [way for way in ways if way not in said] == []
 
 
+@pytest.mark.slow
 def test_a_server_that_answers_nothing_is_the_reason_in_the_run_and_in_the_message(
     ask: Callable[..., Any], start_server: Callable[..., str]
 ) -> None:

@@ -34,6 +34,7 @@ def view(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
         child.communicate()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_view_prints_the_address_and_ends_with_ctrl_c(number: int, view: Callable[..., Any]) -> None:
     """At once and with a plain word; the address has a token that nobody guesses."""

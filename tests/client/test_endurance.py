@@ -166,6 +166,7 @@ def number_of(request: bytes) -> int:
     return int(json.loads(request.partition(b"\r\n\r\n")[2])["query"])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_short_retry_waits")
 @pytest.mark.parametrize("concurrency", [4, 64])
 @pytest.mark.parametrize(

@@ -100,6 +100,7 @@ def test_id_and_secret_may_go_in_the_form(server: TokenServer) -> None:
     assert (form["client_id"], form["client_secret"]) == (["evals client"], [SECRET])
 
 
+@pytest.mark.slow
 @LIBRARIES
 def test_a_token_of_one_second_is_renewed_under_sixteen_questions_at_a_time(library: str) -> None:
     """No question fails, and one token serves all questions of its time."""

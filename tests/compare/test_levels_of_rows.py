@@ -34,6 +34,7 @@ def by_name(comparison: Comparison) -> dict[str, MetricPair]:
     return {pair.name: pair for pair in comparison.pairs}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_verdict_interval_and_adjusted_p_never_contradict_each_other(saved: Saved, seed: int) -> None:
     """In every row: a verdict, an interval without 0, and an adjusted p below 0.05 come together."""

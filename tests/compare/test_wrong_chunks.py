@@ -27,6 +27,7 @@ def is_damaged(question: str) -> bool:
     return int(hashlib.sha256(f"{SEED}:{question}".encode()).hexdigest(), 16) < SHARE * 2**256
 
 
+@pytest.mark.slow
 def test_the_comparison_names_the_metric_and_the_questions(runs: list[EvalRun]) -> None:
     """Retrieval is worse, and the questions that lost it are among those that were damaged."""
     comparison = compare_runs([SavedRun(run, run.records()) for run in runs])

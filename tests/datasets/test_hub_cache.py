@@ -202,6 +202,7 @@ def repositories(put: Callable[..., Path], squad_row: Callable[..., dict[str, An
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "ids", "source"),
     [

@@ -72,6 +72,7 @@ def by_hub(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int | No
     return {(name, samples): fingerprint for name, samples, fingerprint in lines}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("samples", [None, 7])
 @pytest.mark.parametrize("name", NAMES)
 def test_a_clone_gives_the_same_questions_as_local_files(

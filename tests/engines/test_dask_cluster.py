@@ -106,6 +106,7 @@ def _quality(run: EvalRun) -> dict[str, Any]:
     return {one.name: one.model_dump() for one in metrics}
 
 
+@pytest.mark.slow
 def test_a_run_whose_worker_is_killed_has_the_scorecard_of_a_single_process(
     tmp_path: Path, server: CountedServer
 ) -> None:
@@ -130,6 +131,7 @@ def test_a_run_whose_worker_is_killed_has_the_scorecard_of_a_single_process(
     assert all(record.response and record.response.latency_ms for record in run.records())
 
 
+@pytest.mark.slow
 def test_a_run_over_a_cluster_that_is_killed_goes_on(tmp_path: Path, server: CountedServer) -> None:
     """What the journal holds is not asked again, and no worker outlives its client."""
     path = tmp_path / "config.json"
@@ -159,6 +161,7 @@ def test_a_run_over_a_cluster_that_is_killed_goes_on(tmp_path: Path, server: Cou
     assert run.engine is not None
 
 
+@pytest.mark.slow
 def test_no_pickled_task_holds_a_secret(tmp_path: Path, server: CountedServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Workers fill in ${NAME} themselves; what stands in clear goes by the plugin; the judge's key goes nowhere."""
     from distributed import client  # noqa: PLC0415 - with Dask
@@ -194,6 +197,7 @@ def _no_model_stays() -> Iterator[None]:
     _load_sentence_transformer.cache_clear()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_no_model_stays")
 def test_texts_are_embedded_on_workers_that_load_the_model_once(
     tmp_path: Path, server: CountedServer, monkeypatch: pytest.MonkeyPatch

@@ -132,6 +132,7 @@ def test_every_metric_has_a_value_but_those_without_their_models(evaluate: Evalu
     assert methods(run) == {"direct assessment"}
 
 
+@pytest.mark.slow
 def test_with_models_every_metric_has_a_value(evaluate: Evaluate, monkeypatch: pytest.MonkeyPatch) -> None:
     """Relevance is then found by written questions, for all answers; the run says what compared its texts."""
     monkeypatch.setattr(setup, "load_semantics", lambda *_: Semantics(Words(), Words()))
@@ -169,6 +170,7 @@ FAILURES: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.slow
 def test_what_the_judge_fails_on_is_counted_apart_in_every_suite(evaluate: Evaluate, messages_api: Any) -> None:
     """Every fifth question fails in one of four ways: counts, bounds and reasons say so; the rest is as it was."""
     plain = evaluate(20, judge={"cache": False})

@@ -57,6 +57,7 @@ def test_a_resumed_run_goes_on_with_what_it_spent(config: Configure, messages_ap
     assert (done.judge.cost_usd or 0) > first.judge.cost_usd
 
 
+@pytest.mark.slow
 def test_a_budget_that_prevented_nothing_left_nothing_undone(config: Configure) -> None:
     """One that holds the last call and little more completes the run."""
     whole = run_evaluation(config())

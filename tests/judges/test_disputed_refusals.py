@@ -345,6 +345,7 @@ def golden(golden_server: str, messages_api: Any, tmp_path: Path, monkeypatch: p
     return make
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_goes_on_without_paying_twice(golden: Any, messages_api: Any) -> None:
     """The two parts ask together what one run asks, refusals included, and score the same."""
     messages_api.script(JUDGE)

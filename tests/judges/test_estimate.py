@@ -51,6 +51,7 @@ def tokens(of: Estimate | EvalRun) -> int:
     return of.judge.usage.input_tokens + of.judge.usage.output_tokens
 
 
+@pytest.mark.slow
 def test_an_estimate_is_near_what_the_run_uses_and_asks_nothing(
     config: Callable[..., EvalConfig], messages_api: Any
 ) -> None:
@@ -89,6 +90,7 @@ def test_extrapolation_carries_an_error_by_the_number_of_answers(of_questions: C
     assert 0.1 < off(80) < off(20) < 0.6
 
 
+@pytest.mark.slow
 def test_the_range_after_a_small_run_holds_what_is_paid(config: Callable[..., EvalConfig]) -> None:
     """Whichever three questions were asked first."""
     for seed in (1, 2):
@@ -118,6 +120,7 @@ def test_replies_in_the_cache_are_not_estimated(config: Callable[..., EvalConfig
     assert 0 < twice.calls < twice.calls + twice.cached
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("effort", "thinking"), [("low", 0), (None, 0), (None, 1000)])
 def test_the_range_holds_what_is_paid_and_a_saved_run_narrows_it(
     config: Callable[..., EvalConfig], messages_api: Any, effort: str | None, thinking: int
@@ -260,6 +263,7 @@ def of_questions(tmp_path: Path) -> Callable[..., Estimate]:
     return make
 
 
+@pytest.mark.slow
 def test_questions_from_everywhere_are_composed(of_questions: Callable[..., Estimate]) -> None:
     """The first of several datasets says nothing of the others."""
     some, others = questions(299), questions(299, name="u", expected_answer=None, is_unanswerable=True)

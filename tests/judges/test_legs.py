@@ -65,6 +65,7 @@ def pretend(run: EvalRun, seconds: int) -> None:
     log.write_bytes(later)
 
 
+@pytest.mark.slow
 def test_the_time_of_killed_legs_counts(config: Configure, tmp_path: Path) -> None:
     """Two legs of a thousand seconds that were killed, and a short one that ended, are some two thousand seconds."""
     settings = config(judge={"enabled": False})

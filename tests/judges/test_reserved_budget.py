@@ -164,6 +164,7 @@ def answered(
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("thinking", [0, 1000])
 def test_a_run_keeps_to_its_budget(answered: Callable[..., Any], thinking: int) -> None:
     """With eight calls in flight, exceeded by no more than a call; more money completes the run, paid once."""

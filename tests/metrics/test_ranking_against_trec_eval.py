@@ -70,6 +70,7 @@ def collection() -> Collection:
     return Collection(grades, scores, evaluator.evaluate(scores))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("measure_name", "metric"), METRICS, ids=[name for name, _ in METRICS])
 def test_a_metric_equals_trec_eval_on_500_random_runs(
     collection: Collection, measure_name: str, metric: BaseMetric

@@ -30,6 +30,7 @@ def test_the_end_of_stdin_ends_the_process_even_while_requests_hang(spawn: Spawn
         assert server.end() == (0, "", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_signals_end_the_process_cleanly(number: signal.Signals, spawn: Spawn, tmp_path: Path) -> None:
     """A signal ends it with exit code 0, and broken answers on purpose log nothing."""

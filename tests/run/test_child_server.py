@@ -92,6 +92,7 @@ def test_how_a_server_of_another_profile_is_asked_is_refused(key: dict[str, Any]
     )
 
 
+@pytest.mark.slow
 def test_it_is_asked_as_the_configuration_says(tmp_path: Path) -> None:
     """It is a server like any other: so many chunks come as were asked for."""
     asked = {"ask": {"json": {"top_k": 2}}}

@@ -135,6 +135,7 @@ def test_questions_of_one_document_count_together() -> None:
     assert found.estimate.clusters == 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.02, 0.3])
 @pytest.mark.parametrize(("clusters", "size"), [(None, 1), (20, 5), (20, 10)])
 def test_two_runs_of_one_server_seldom_seem_to_differ(share: float, clusters: int | None, size: int) -> None:

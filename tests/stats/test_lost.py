@@ -157,6 +157,7 @@ def test_an_interval_grows_with_what_is_lost() -> None:
     assert widths[-1] > 0.6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lost", [0.2, 0.4])
 @pytest.mark.parametrize("size", [1, 5])
 def test_an_interval_holds_the_truth(lost: float, size: int) -> None:

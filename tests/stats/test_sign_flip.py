@@ -46,6 +46,7 @@ def test_more_than_are_enumerated_are_counted_just_as_exactly(denominator: int, 
     assert sign_flip_p([*(numbers / denominator), *[0.0] * zeros]) == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [17, 40, 150, 1000])
 @pytest.mark.parametrize("shift", [0.0, 0.1, 0.3])
 def test_it_is_scipys_permutation_test_up_to_its_draws(count: int, shift: float) -> None:

@@ -74,6 +74,7 @@ def test_what_asks_a_server_is_skipped_unless_it_is_wanted(run_tests: pytest.Pyt
     run_tests.runpytest_inprocess(*PLUGIN).assert_outcomes(skipped=3, passed=1)
 
 
+@pytest.mark.slow
 def test_workers_share_one_run(run_tests: pytest.Pytester) -> None:
     """The server is asked once, however many workers want the run; the client asks for itself."""
     run_tests.makepyfile(

@@ -61,6 +61,7 @@ def line(length: int) -> str:
     return words(random.Random(length), length)  # noqa: S311 - test data
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["{line}\n\n{text}", "{text}\n\n{line}", "{line}\n{text}\n{line}"])
 @pytest.mark.parametrize("length", [3, 10, 20])
 @pytest.mark.parametrize("size", [30, 40, 60, 150])

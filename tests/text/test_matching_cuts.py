@@ -79,6 +79,7 @@ def test_misread_letters_cost_few_of_the_golds_that_borders_cut(
     assert sum(map(bool, found)) >= least * len(spans)
 
 
+@pytest.mark.slow
 @pytest.mark.real_rows
 @pytest.mark.parametrize(("size", "overlap"), CUTS)
 @pytest.mark.parametrize("name", ["ragbench", "squad_v2", "hotpotqa", "qasper"])

@@ -43,6 +43,7 @@ def read_or_told(path: Path, rows: Any, read: Callable[[Path], Any]) -> None:
         json.dumps(content, default=lambda record: record.model_dump(mode="json"), allow_nan=False)
 
 
+@pytest.mark.slow
 @SOME
 @given(st.lists(st.dictionaries(st.sampled_from(COLUMNS), VALUES, max_size=5) | VALUES, max_size=3))
 def test_a_row_of_questions_is_read_or_told(path: Path, rows: list[Any]) -> None:
@@ -50,6 +51,7 @@ def test_a_row_of_questions_is_read_or_told(path: Path, rows: list[Any]) -> None
     read_or_told(path, rows, lambda file: read_file(file).questions)
 
 
+@pytest.mark.slow
 @SOME
 @given(st.lists(st.dictionaries(st.sampled_from(FIELDS), VALUES, max_size=5) | VALUES, max_size=3))
 def test_a_row_of_answers_is_read_or_told(path: Path, rows: list[Any]) -> None:

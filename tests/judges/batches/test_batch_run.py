@@ -96,6 +96,7 @@ def test_a_repair_goes_into_the_next_round(config: Configure, messages_api: Any)
     assert len({entry["custom_id"] for entry in messages_api.batched()}) == spent(run)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [{"unasked": "expired"}, {"unasked": "canceled"}, {"status": 529}])
 def test_what_a_batch_did_not_answer_is_asked_again(config: Configure, messages_api: Any, kind: dict[str, Any]) -> None:
     """In the next round, at no cost for the first."""

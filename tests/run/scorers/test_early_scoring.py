@@ -160,6 +160,7 @@ def test_what_was_scored_on_the_way_is_what_is_scored_at_the_end(waiting: Waitin
     assert recall.value == pytest.approx(26 / 40)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("name", ["x.md", "guide-1.md"])
 def test_a_document_that_is_named_exactly_later_undoes_what_was_taken_for_it(

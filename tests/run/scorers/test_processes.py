@@ -171,6 +171,7 @@ def _is_running(pid: int) -> bool:
         return False
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="sees processes by /proc")
 def test_processes_end_where_the_one_that_waits_for_them_is_killed(tmp_path: Path) -> None:
     """Nobody else would end them."""
@@ -203,6 +204,7 @@ asyncio.run(score_answers(Path({answers!r}), EvalConfig.build(config)))
 """
 
 
+@pytest.mark.slow
 def test_a_script_that_begins_a_run_as_it_is_read_begins_it_once(tmp_path: Path) -> None:
     """Each process that it starts reads it again, and would ask and pay for everything again."""
     names = {name: str(tmp_path / name) for name in ("questions.jsonl", "answers.jsonl", "runs", "begun")}

@@ -36,6 +36,7 @@ def _abstained(row: dict[str, Any]) -> bool:
     return Sample(question, EvalResponse(answer=row["answer"])).abstained
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("split", "floor"), [("cases", 0.95), ("development", 0.93), ("learnt", 0.95), ("held_out", 0.88)]
 )

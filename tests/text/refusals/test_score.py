@@ -4,6 +4,7 @@ import json
 import math
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,6 +14,7 @@ from evals.text.refusals.evidence import SIGN_WEIGHTS, WEIGHTS, circumstances, s
 LABELS = Path(__file__).with_name("answers.jsonl")
 
 
+@pytest.mark.slow
 def test_every_weight_is_of_evidence_that_there_is() -> None:
     """A name that no answer gives would never weigh; a sign is a part or a sign of a word, or two."""
     for table in SIGN_WEIGHTS.values():
