@@ -105,9 +105,9 @@ def show_stats(flags: StatsFlags) -> None:
     out = console()
     if loaded:
         _print_stats(loaded)
-    if any(config.samples_per_dataset == len(each.questions) for each in loaded.values()):
-        most = counted(config.samples_per_dataset, "question")
-        out.print(f"drawn: at most {most} of each dataset (--samples 0 for all)", style="dim")
+    most = config.samples_per_dataset
+    if most is not None and any(len(each.questions) == most for each in loaded.values()):
+        out.print(f"drawn: at most {counted(most, 'question')} of each dataset (--samples 0 for all)", style="dim")
     for name, problem in problems.items():
         out.print(clean(f"{name}: {problem.message}"), style=DOUBTFUL)
     if not loaded:
