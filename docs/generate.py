@@ -73,17 +73,8 @@ def _asked_by() -> dict[str, list[str]]:
     return found
 
 
-def reliability_page() -> str:
-    """docs/reliability.md, with the table of faults from the table of the tests."""
-    text = (DOCS / "reliability.md").read_text(encoding="utf-8")
-    before, _, rest = text.partition(_BEGIN)
-    return f"{before}{_BEGIN}\n{_faults()}{_END}{rest.partition(_END)[2]}"
-
-
-_BEGIN, _END = "<!-- faults, by docs/generate.py -->", "<!-- end of faults -->"
-
-
-def _faults() -> str:
+def faults_page() -> str:
+    """docs/faults.md, from the table of faults of the tests."""
     sys.path.insert(0, str(HOME / "tests"))
     from faults import FAULTS
 
@@ -91,7 +82,12 @@ def _faults() -> str:
     for fault in FAULTS:
         rows.setdefault((fault.group, _ending(fault.kind, fault.noted, fault.also)), []).append(fault.name)
     lines = [f"| {group} | {'; '.join(names)} | {ending} |" for (group, ending), names in rows.items()]
-    return "\n".join(["| sort | what the server does | the question |", "|---|---|---|", *lines, ""])
+    head = (
+        "# Faults of servers\n\nGenerated from `tests/faults` by `python docs/generate.py`. What becomes of a question if the "
+        'server does this; "A or B"\ndepends on the HTTP library, or on whether two packets arrive as one. '
+        "[Reliability](reliability.md) has the guarantees.\n"
+    )
+    return "\n".join([head, "| kind | what the server does | the question |", "|---|---|---|", *lines, ""])
 
 
 def _ending(kind: str | None, noted: str | None, also: tuple[str | None, ...]) -> str:
@@ -104,7 +100,7 @@ PAGES = {
     "metrics.md": metrics_page,
     "configuration.md": configuration_page,
     "prompts.md": prompts_page,
-    "reliability.md": reliability_page,
+    "faults.md": faults_page,
     "commands.md": commands_page,
     "exit-codes.md": exit_codes_page,
     "servers.md": servers_page,
