@@ -83,8 +83,8 @@ def faults_page() -> str:
         rows.setdefault((fault.group, _ending(fault.kind, fault.noted, fault.also)), []).append(fault.name)
     lines = [f"| {group} | {'; '.join(names)} | {ending} |" for (group, ending), names in rows.items()]
     head = (
-        "# Faults of servers\n\nGenerated from `tests/faults` by `python docs/generate.py`: what becomes of a question\n"
-        'if the server does this. "A or B" depends on the HTTP library, or on whether two packets arrive as one.\n'
+        "# Faults of servers\n\nGenerated from `tests/faults` by `python docs/generate.py`: what becomes of a\n"
+        'question if the server does this. "A or B" depends on the HTTP library, or on whether two packets arrive as one.\n'
         "[Reliability](reliability.md) has the guarantees.\n"
     )
     return "\n".join([head, "| kind | what the server does | the question |", "|---|---|---|", *lines, ""])
