@@ -105,8 +105,7 @@ def show_stats(flags: StatsFlags) -> None:
     out = console()
     if loaded:
         _print_stats(loaded)
-    most = config.samples_per_dataset
-    if most is not None and any(len(each.questions) == most for each in loaded.values()):
+    for most in {len(each.questions) for each in loaded.values()} & {config.samples_per_dataset}:
         out.print(f"drawn: at most {counted(most, 'question')} of each dataset (--samples 0 for all)", style="dim")
     for name, problem in problems.items():
         out.print(clean(f"{name}: {problem.message}"), style=DOUBTFUL)
