@@ -73,6 +73,14 @@ def _asked_by() -> dict[str, list[str]]:
     return found
 
 
+_FAULTS = """# Faults of servers
+
+Generated from `tests/faults` by `python docs/generate.py`: what becomes of a question if the server does this.
+"A or B" depends on the
+HTTP library, or on whether two packets arrive as one. [Reliability](reliability.md) has the guarantees.
+"""
+
+
 def faults_page() -> str:
     """docs/faults.md, from the table of faults of the tests."""
     sys.path.insert(0, str(HOME / "tests"))
@@ -82,12 +90,7 @@ def faults_page() -> str:
     for fault in FAULTS:
         rows.setdefault((fault.group, _ending(fault.kind, fault.noted, fault.also)), []).append(fault.name)
     lines = [f"| {group} | {'; '.join(names)} | {ending} |" for (group, ending), names in rows.items()]
-    head = (
-        "# Faults of servers\n\nGenerated from `tests/faults` by `python docs/generate.py`: what becomes of a\n"
-        'question if the server does this. "A or B" depends on the HTTP library, or on whether two packets arrive as one.\n'
-        "[Reliability](reliability.md) has the guarantees.\n"
-    )
-    return "\n".join([head, "| kind | what the server does | the question |", "|---|---|---|", *lines, ""])
+    return "\n".join([_FAULTS, "| kind | what the server does | the question |", "|---|---|---|", *lines, ""])
 
 
 def _ending(kind: str | None, noted: str | None, also: tuple[str | None, ...]) -> str:
