@@ -106,16 +106,24 @@ class _WordLists:
     """
 
     def __init__(self, lists: Mapping[str, str]) -> None:
-        self._names: dict[str, list[str]] = {}
+        self._whole: dict[str, list[str]] = defaultdict(list)
+        self._starts: dict[str, list[str]] = defaultdict(list)
+        self._ends: dict[str, list[str]] = defaultdict(list)
         for name, words in lists.items():
             for word in words.split():
-                self._names.setdefault(word, []).append(name)
+                kind = self._starts if word.endswith("*") else self._ends if word.startswith("*") else self._whole
+                kind[word.strip("*")].append(name)
+        self._start_sizes, self._end_sizes = set(map(len, self._starts)), set(map(len, self._ends))
 
     def names(self, word: str) -> list[str]:
         """The lists that hold a word."""
-        cuts = range(len(word) + 1) if len(word) <= _LONGEST else ()
-        parts = (part for cut in cuts for part in (f"{word[:cut]}*", f"*{word[cut:]}"))
-        return [name for key in (word, *parts) for name in self._names.get(key, ())]
+        size, found = len(word), list(self._whole.get(word, ()))
+        for cut in range(size + 1) if size <= _LONGEST else ():
+            if cut in self._start_sizes:
+                found += self._starts.get(word[:cut], ())
+            if size - cut in self._end_sizes:
+                found += self._ends.get(word[cut:], ())
+        return found
 
 
 # How the patterns of a list are put together where they are looked for; anywhere, where nothing else is said.
