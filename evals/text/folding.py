@@ -6,10 +6,11 @@ import unicodedata
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, update_wrapper
 from hashlib import blake2b
 from html import unescape
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -38,6 +39,10 @@ _MOST_DOUBLE = 1 << 14
 """So many hashes at least are collected before those that came twice are dropped."""
 
 
+_AT_ONCE = 1 << 16
+"""So many are compared at once: as objects they take ten times as much as packed. NumPy's import takes 20 MB."""
+
+
 def hash64(text: str) -> int:
     """The first 64 bits of a text's BLAKE2b hash: of a million texts, two share theirs in one of forty million runs."""
     return int.from_bytes(blake2b(text.encode(errors="surrogatepass"), digest_size=_BYTES).digest())
@@ -57,19 +62,18 @@ class Hashes:
         """Add some."""
         self._all.extend(hashes)
         if len(self._all) > self._most:
-            self._all = array("Q", _numpy().unique(self._all).tobytes())
+            self._all = array("Q", chain.from_iterable(self._parts(1 + len(self._all) // _AT_ONCE)))
             self._most = max(_MOST_DOUBLE, 2 * len(self._all))
 
     def in_both(self, other: "Hashes") -> bytes:
         """Those that another set has too, packed: `holds` looks into them."""
-        both: bytes = _numpy().intersect1d(self._all, other._all).tobytes()
-        return both
+        parts = 1 + (len(self._all) + len(other._all)) // _AT_ONCE
+        both = zip(self._parts(parts), other._parts(parts), strict=True)
+        return array("Q", sorted(one for mine, theirs in both for one in mine & theirs)).tobytes()
 
-
-def _numpy() -> Any:
-    import numpy  # noqa: PLC0415 - a tenth of a second, for runs with gold only
-
-    return numpy
+    def _parts(self, parts: int) -> Iterator[set[int]]:
+        """The distinct hashes in so many sets, one after the other."""
+        return ({one for one in self._all if one % parts == number} for number in range(parts))
 
 
 def holds(packed: bytes, wanted: int) -> bool:
