@@ -57,7 +57,7 @@ class ServerFlags(Flags):
     ingest: bool | None = switch("Upload the datasets' documents first", "ingest")
     preflight: bool | None = flag("First see that the corpus is there (yes)", "preflight")
     concurrency: str | None = flag("Questions in flight (4); 1,4,16 for a sweep", "concurrency")
-    rps: float | None = flag("At most so many requests a second", "rps")
+    rps: float | None = flag("Maximum requests per second", "rps")
     timeout: float | None = flag("Seconds for one answer (120)", "server.timeout_s")
     warmup: int | None = flag("Unscored questions asked first (1)", "warmup")
 
@@ -358,7 +358,7 @@ class CalibrateFlags(JudgeFlags, MakeFlags, RunsDirFlags):
 
 
 class ReviewFlags(RunsDirFlags):
-    """Label the answers of a run, one at a time, for calibrate; goes on where you stopped."""
+    """Label the answers of a run, one at a time, for calibrate; continues where you stopped."""
 
     run: str = RUN
     metric: str | None = flag("What to label (answer_correctness)")
@@ -383,7 +383,7 @@ class PageFlags(RunsDirFlags):
 
 
 class ViewFlags(RunsDirFlags):
-    """Look at saved runs in the browser: all of them, one, several beside each other, and one that goes on."""
+    """Look at saved runs in the browser: all, one, several side by side, or a running one."""
 
     port: int = flag("Port on 127.0.0.1 (any free one)", default=0, min=0, max=65535)
     label: bool = switch("Let answers be labelled, in the sheets of review")

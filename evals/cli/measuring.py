@@ -95,7 +95,7 @@ _FAILURES_SHOWN = 3
 
 
 def observer_for(flags: Flags) -> Observer:
-    """Who hears of the progress: nobody where the output is for a program.
+    """The observer of the progress; one that does nothing if the output is for a program.
 
     Raises:
         ConfigError: Both little and much is asked for.

@@ -187,7 +187,7 @@ class Notebook(Observer):
 
 
 def usual_observer() -> Observer:
-    """Who hears of the progress where nobody is named: the cell of a notebook; in a script nobody."""
+    """The default observer of the progress: the cell of a notebook; in a script one that does nothing."""
     return Notebook() if Console().is_jupyter else Observer()
 
 

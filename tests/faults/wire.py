@@ -168,7 +168,7 @@ _STATUS = (
 
 _TLS = [
     Fault("TLS", "an answer without it", says(http(right())), "connect", certificate="none"),
-    Fault("TLS", "a certificate that nobody vouches for", says(http(right())), "connect", certificate="self-signed"),
+    Fault("TLS", "a self-signed certificate", says(http(right())), "connect", certificate="self-signed"),
     Fault("TLS", "a certificate of another use", says(http(right())), "connect", certificate="another use"),
     Fault("TLS", "a certificate of another server", says(http(right())), "connect", certificate="another name"),
     Fault("TLS", "nothing in the handshake", says(), "timeout", certificate="silent", timeout_s=_SECONDS),

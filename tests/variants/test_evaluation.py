@@ -137,7 +137,7 @@ def test_few_answers_of_one_alone_leave_the_mark(answered: list[dict[str, None]]
     ("arguments", "said"),
     [
         (["--vary", "ask.json.top_k=3"], "one variant compares with nothing"),
-        (["--alone"], "--alone is of a run that goes on"),
+        (["--alone"], "--alone needs a run to resume"),
         (["--resume", "abc", "--vary", "ask.json.top_k=3,5"], "takes the variants of the saved run"),
     ],
 )

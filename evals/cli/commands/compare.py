@@ -176,7 +176,7 @@ def _fail_on_regression(comparison: Comparison, runs: Mapping[str, EvalRun]) -> 
     for each in comparison.runs:
         if not each.scored:
             raise GateFailedError(
-                f"run {each.id} did not finish, and none of it is scored yet: nobody can say which run is worse",
+                f"run {each.id} did not finish, and none of it is scored yet: the runs cannot be compared",
                 f"go on with: {command(f'eval --resume {each.id}', folder_of(runs[each.id]))}",
             )
     named = {}
@@ -211,7 +211,7 @@ def _problem(one: RunComparison, primary: str | None, never: Sequence[str]) -> s
 
 
 def _unsaid(one: RunComparison) -> str:
-    return f"nobody can say that {one.run} is no worse than {one.baseline}"
+    return f"{one.run} may be worse than {one.baseline}"
 
 
 def _untested(one: RunComparison) -> dict[str, str | None]:

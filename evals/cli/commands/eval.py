@@ -63,7 +63,7 @@ def evaluate(flags: EvalFlags) -> None:
     """
     with Reporter(flags) as reporter:
         if flags.alone and flags.resume is None:
-            raise ConfigError("--alone is of a run that goes on", "name it with --resume")
+            raise ConfigError("--alone needs a run to resume", "name it with --resume")
         run, settings = (None, _configured(flags)) if flags.resume is None else _resumed(flags.resume, flags)
         if settings.variants:
             _evaluate_variants(variants_of(settings), flags, reporter, added=added_fields(settings))
