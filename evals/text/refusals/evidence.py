@@ -327,8 +327,9 @@ def score(answer: Answer, found: Circumstances) -> float:
     there = {name: value for name, value in found.items() if value}
     singly = sum(WEIGHTS["circumstances"].get(name, 0.0) * value for name, value in there.items())
     together = sum(
-        WEIGHTS["together"].get(one, {}).get(other, 0.0) * there[one] * there[other]
-        for one, other in combinations(sorted(there), 2)
+        weight * value * there.get(other, 0.0)
+        for one, value in there.items()
+        for other, weight in WEIGHTS["together"].get(one, {}).items()
     )
     shown = {(place, bits) for place, all_bits in signs(answer) for bits in _singly_and_in_pairs(all_bits)}
     return float(

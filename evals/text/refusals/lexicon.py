@@ -82,6 +82,9 @@ _PARTS = {letter: BITS[part] for part, letters in ROLES.items() for letter in le
 _LONGEST = 40
 """Characters of a word that a lexicon may know."""
 
+_KNOWN_WORDS = 8192
+"""Words that a lexicon remembers: about those of a thousand answers."""
+
 # Words that only an accent tells from another one, and how they are spelt here.
 _TOLD_APART = {"sé": "se1", "è": "e1", "é": "e1", "dà": "da1", "dá": "da1", "né": "ne1", "où": "ou1", "está": "esta1"}
 _TOLD_APART |= {"há": "ha1", "può": "puo1"}
@@ -166,8 +169,9 @@ class Lexicon:
             for question, stems in read["asked"].items()
         ]
         self._words, self._signs = _WordLists(read["words"]), _WordLists(read["signs"])
-        self.letters = lru_cache(maxsize=4096)(self._letters)
-        self._bits = lru_cache(maxsize=4096)(self._bits_of)
+        self.letters = lru_cache(maxsize=_KNOWN_WORDS)(self._letters)
+        self.denies = lru_cache(maxsize=_KNOWN_WORDS)(self._denies)
+        self._bits = lru_cache(maxsize=_KNOWN_WORDS)(self._bits_of)
 
     def _letters(self, word: str) -> str:
         """The parts that a word can play, or the sign of a comma, a function word or any other word."""
@@ -178,7 +182,7 @@ class Lexicon:
         told = [_PARTS.get(letter, 0) for letter in self.letters(word)]
         return reduce(or_, [*told, *(BITS[name] for name in self._signs.names(word))], 0)
 
-    def denies(self, word: str) -> bool:
+    def _denies(self, word: str) -> bool:
         """Whether a word plays a part without which nothing declines by rule."""
         return not DECLINING.isdisjoint(self.letters(word))
 
@@ -224,6 +228,6 @@ def every_lexicon() -> tuple[Lexicon, ...]:
 def lexicons_of(text: str) -> tuple[Lexicon, ...]:
     """The lexicons of the languages that a text may be in, the likeliest first; all where nothing tells."""
     words = WORD.findall(text[:4000])[:_ENOUGH]
-    counts = Counter({lexicon: sum(word in lexicon.function for word in words) for lexicon in every_lexicon()})
+    counts = Counter({lexicon: sum(map(lexicon.function.__contains__, words)) for lexicon in every_lexicon()})
     most = max(counts.values())
     return tuple(lexicon for lexicon, count in counts.most_common() if most < _FEW or 2 * count >= most)

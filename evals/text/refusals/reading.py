@@ -123,18 +123,37 @@ _SENTENCE = re.compile(r"(?<=[.!?。!?])\s+|\n+|(?<=[。!?])")
 _ASKING = frozenset("wbmV")
 
 
-def clauses(text: str, context: Context) -> Iterator[Clause]:
+def clauses(answer: str, context: Context) -> Iterator[Clause]:
     """The clauses of an answer, folded and without accents; a question that it puts is none."""
     language = context.lexicons[0]
+    for part, asks in _parts(answer, language):
+        text, plain, words = _read(part)
+        clause = _declining(text, plain, words, context)
+        if asks and (clause is None or _asks(plain, language)):
+            continue
+        clause = clause or Clause(plain, _kind_of_other(plain, words, context.lexicons))
+        yield clause._replace(concedes=bool(language.patterns["although"].match(part)))
+
+
+def has_declining_clause(answer: str, context: Context) -> bool:
+    """Whether a clause of an answer declines by a rule or an idiom, without reading what the others do."""
+    language = context.lexicons[0]
+    for part, asks in _parts(answer, language):
+        text, plain, words = _read(part)
+        if _declining(text, plain, words, context) and not (asks and _asks(plain, language)):
+            return True
+    return False
+
+
+def _parts(text: str, language: Lexicon) -> Iterator[tuple[str, bool]]:
+    """The parts of the sentences that hold a word, and whether their sentence asks."""
     patterns = language.patterns
     for sentence in _SENTENCE.split(text):
         asks = sentence.rstrip().endswith("?")
         bare = patterns["openers"].sub("", patterns["parenthesis"].sub("", sentence))
         for part in patterns["joint"].split(bare)[::2]:
             if any(map(str.isalnum, part)):
-                clause = _read(" ".join(part.split()), context)
-                if not asks or (clause.kind is Kind.DECLINES and not _asks(clause.text, language)):
-                    yield clause._replace(concedes=bool(patterns["although"].match(part)))
+                yield part, asks
 
 
 def _asks(text: str, language: Lexicon) -> bool:
@@ -178,18 +197,25 @@ def written_out(text: str) -> str:
     return _SHORT.sub(lambda found: _SPELT.get(found[0], " "), _IT_IS.sub(r"\1 is", text)).strip()
 
 
-def _read(text: str, context: Context) -> Clause:
-    """A clause of an answer, folded and without accents."""
+def _read(part: str) -> tuple[str, str, list[str]]:
+    """A part in one line, with its short forms written out, and its words."""
+    text = " ".join(part.split())
     plain = written_out(text)
+    return text, plain, WORD.findall(plain)
+
+
+def _declining(text: str, plain: str, words: list[str], context: Context) -> Clause | None:
+    """The clause, where it declines."""
     if declines_elsewhere(text):
         return Clause(plain, Kind.DECLINES)
-    words = WORD.findall(plain)
     for lexicon in context.lexicons:
+        if not lexicon.may_decline(words):
+            continue
         groups = _tagged(words, lexicon, context.topic)
         end = _declined_before(plain, words, groups, lexicon, context.topic)
         if end is not None:
-            return _declining(plain, words, groups, end, context)
-    return Clause(plain, _kind_of_other(plain, words, context.lexicons))
+            return _with_declined(plain, words, groups, end, context)
+    return None
 
 
 def _tagged(words: list[str], lexicon: Lexicon, topic: Topic) -> list[str]:
@@ -210,7 +236,7 @@ def _declined_before(plain: str, words: list[str], groups: list[str], lexicon: L
         end = declined("".join(f" {group}" for group in _with_asked(words, groups, topic)), lexicon)
         if end is not None:
             return end
-    return len(words) if lexicon.may_decline(words) and lexicon.patterns["declines"].search(plain) else None
+    return len(words) if lexicon.patterns["declines"].search(plain) else None
 
 
 _FUNCTIONS = frozenset(".PVUYbwm")
@@ -232,7 +258,7 @@ _VERBS = frozenset("tphgfo")
 _WHETHER = pattern("whether")
 
 
-def _declining(plain: str, words: list[str], groups: list[str], end: int, context: Context) -> Clause:
+def _with_declined(plain: str, words: list[str], groups: list[str], end: int, context: Context) -> Clause:
     """The clause that declines, with what it declines; its last word that does so stands before `end`."""
     content = tuple(_content(words, groups, end, context.topic))
     more = [word for word, group in zip(words, groups, strict=True) if "+" in group]
