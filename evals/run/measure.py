@@ -5,11 +5,12 @@ is merged of shards differ in their `RunPlan`, and in where answers and verdicts
 """
 
 import asyncio
+import os
 import re
 import time
 from collections import ChainMap
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -23,7 +24,16 @@ from evals.run.corpus import UNFOUND, chunks_unfound
 from evals.run.estimate import Estimate, estimate_judging, saved_forecast
 from evals.run.judging import JudgePlan, Judging, VerdictSource
 from evals.run.notebook import Observer
-from evals.run.overlapped import FEWEST, BatchScorer, OverlappedScorer, RecordLine, ScoreConfig, in_batches
+from evals.run.overlapped import (
+    FEWEST,
+    FEWEST_UNASKED,
+    BatchScorer,
+    OverlappedScorer,
+    RecordLine,
+    ScoreConfig,
+    ScoringPool,
+    in_batches,
+)
 from evals.run.setup import Toolkit
 from evals.run.text_models import compare_texts, leave_out_models
 from evals.run.work import RunPlan, RunRecords
@@ -95,7 +105,7 @@ class _Measurement:
         base = work.run.server.citation_base
         self.cases = ScoringContext(toolkit.settings(config, base, judged=self.judged is not None))
         self.how = ScoreConfig(work.run, toolkit.metrics, self.cases.settings, RunFacts(), config)
-        self.jobs = config.engine.jobs if toolkit.is_portable and len(work.questions) >= FEWEST else 1
+        self.processes = config.engine.jobs if config.engine.jobs > 1 and toolkit.is_portable else 0
         self.seen, self.stats = AnswersSeen(work.run), MatchStats()
         for question in work.there:
             self._see(question, work.responses[question.id])
@@ -110,12 +120,15 @@ class _Measurement:
         self.cases.match_with(self.stats.evidence(work.questions, records, self.cases.settings.match))
         how = replace(self.how, settings=self.cases.settings, facts=self.seen.facts(records))
         scorer, done = self.early.resume(how) if self.early else (BatchScorer(how), ())
-        jobs = self.jobs if len(records) - scorer.done >= FEWEST else 1
-        lines = self._watched(chain(done, scorer.lines(in_batches(records, scorer.done), jobs)))
-        try:
-            record_sum = store.compact_lines(work.run, lines)
-        except EngineError as error:
-            raise self._with_way_on(error) from error
+        with ExitStack() as ending:
+            pool = None
+            if self.processes and len(records) - scorer.done >= FEWEST:
+                pool = ending.enter_context(closing(ScoringPool(self.processes)))
+            lines = self._watched(chain(done, scorer.lines(in_batches(records, scorer.done), pool)))
+            try:
+                record_sum = store.compact_lines(work.run, lines)
+            except EngineError as error:
+                raise self._with_way_on(error) from error
         scored, took_s = store.open_records(work.run), 0.0 if work.run.merged_from else time.monotonic() - started
         run = scorer.scorer.concluded(
             scored,
@@ -147,7 +160,7 @@ class _Measurement:
                     self.judged = self.judging or self.judged
                 observer.measured_with(self.cases)
                 if self.asking and not self.toolkit.waits_for_all:
-                    self.early = OverlappedScorer(work, self.how, self.seen, self.store.folder, jobs=self.jobs)
+                    self.early = self._overlapped()
                     writing.callback(self.early.end)
                 await self._ask_and_judge()
         except (asyncio.CancelledError, CorpusMissingError, EngineError, JudgeError) as error:
@@ -157,6 +170,13 @@ class _Measurement:
             raise self._with_way_on(error) from error
         finally:
             observer.end()
+
+    def _overlapped(self) -> OverlappedScorer:
+        """The scoring beside asking: by another process where there is a core for it and enough to do."""
+        count = len(self.work.questions)
+        unasked = count >= FEWEST_UNASKED and (os.cpu_count() or 1) > 1
+        processes = (self.processes if count >= FEWEST else 0) or int(unasked)
+        return OverlappedScorer(self.work, self.how, self.seen, self.store.folder, processes=processes)
 
     async def _ask_and_judge(self) -> None:
         judging = self.judging

@@ -1,24 +1,29 @@
 """Scoring of a run's records in batches: while the server takes its time, and what is left when all answers are there.
 
-A batch is scored in this process or in one of a pool, and what it gathers is put together in the order of the
-questions. What all records say together (`RunEvidence`, `RunFacts`) is known only when all are there: while answers
-arrive it is taken to be what the first ones say. Where that was wrong for any record scored by it, what was scored
-early is dropped, and the records are scored as if there had been none of it.
+A batch is scored in another process where there is a core for it, so that scoring delays no answer and no measured
+latency; else in a thread of this process while the server is silent. What batches gather is put together in the order
+of the questions. What all records say together (`RunEvidence`, `RunFacts`) is known only when all are there: while
+answers arrive it is taken to be what the first ones say. Where that was wrong for any record scored by it, what was
+scored early is dropped, and the records are scored as if there had been none of it.
 """
 
 import os
+import pickle
 import shutil
-import signal
+import subprocess
+import sys
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain, islice, takewhile
-from multiprocessing import get_context, parent_process
 from pathlib import Path
-from threading import Event, Thread
+from queue import SimpleQueue
+from threading import Event
+from typing import IO, cast
 
 from evals.errors import EngineError, StoreError
 from evals.metrics.base import BaseMetric
@@ -41,7 +46,10 @@ BATCH = 50
 """Records that are scored at once."""
 
 FEWEST = 400
-"""For fewer records no process is started, which takes a second."""
+"""For fewer records no processes are started where several were asked for: each takes a second."""
+
+FEWEST_UNASKED = 1000
+"""For fewer questions no process is started that was not asked for."""
 
 _IN_HAND = 2
 """Batches that wait for each process."""
@@ -54,6 +62,9 @@ _QUIET_S = 0.0015
 
 _SLOW_S = 0.05
 """Answers that take less are not scored early: scoring a record, some 1 ms, would make the next one seem slower."""
+
+_NICER = 5
+"""By how much processes that score give way."""
 
 _ROOM = 256 << 20
 """Bytes that must be free on the disk: answers go first, and what is scored early lies there twice at the end."""
@@ -103,14 +114,14 @@ class BatchScorer:
         self.scorer = Scorer(how.run, how.metrics, self.cases, how.terms, self.summary, first=first)
         self.done = first
 
-    def lines(self, batches: Iterable[Sequence[EvalRecord]], jobs: int = 1) -> Iterator[RecordLine]:
-        """Score the records that follow, in this process or in so many others.
+    def lines(self, batches: Iterable[Sequence[EvalRecord]], pool: "ScoringPool | None" = None) -> Iterator[RecordLine]:
+        """Score the records that follow, in this process or in those of a pool.
 
         Raises:
             EngineError: A process ended by itself, or could not be started.
         """
-        if jobs > 1:
-            yield from self._by_processes(batches, jobs)
+        if pool is not None:
+            yield from self._by_processes(batches, pool)
             return
         with gc_paused():
             for record in chain.from_iterable(batches):
@@ -118,23 +129,17 @@ class BatchScorer:
                 self.done += 1
                 yield scored.question.id, record_line(scored)
 
-    def _by_processes(self, batches: Iterable[Sequence[EvalRecord]], jobs: int) -> Iterator[RecordLine]:
+    def _by_processes(self, batches: Iterable[Sequence[EvalRecord]], pool: "ScoringPool") -> Iterator[RecordLine]:
         waiting: deque[Future[_Scored]] = deque()
-        given = self.done
-        try:
-            with ProcessPoolExecutor(jobs, get_context("spawn"), _prepare, (self.how,)) as pool:
-                for batch in batches:
-                    waiting.append(pool.submit(_score, given, batch))
-                    given += len(batch)
-                    if len(waiting) > _IN_HAND * jobs:
-                        yield from self._take(waiting.popleft())
-                while waiting:
-                    yield from self._take(waiting.popleft())
-        except (BrokenProcessPool, OSError) as error:
-            raise EngineError(
-                f"a process that scores could not be started, or ended by itself: {error}",
-                'lower engine.jobs; a script of your own needs `if __name__ == "__main__":`, as processes are spawned',
-            ) from error
+        given, how = self.done, pickle.dumps(self.how)
+        for batch in batches:
+            if batch:
+                waiting.append(pool.submit(how, given, batch))
+                given += len(batch)
+            while waiting and (len(waiting) > _IN_HAND * pool.size or waiting[0].done()):
+                yield from self._take(waiting.popleft())
+        while waiting:
+            yield from self._take(waiting.popleft())
 
     def _take(self, scored: "Future[_Scored]") -> list[RecordLine]:
         lines, gathered, missed = scored.result()
@@ -146,28 +151,101 @@ class BatchScorer:
 
 _Scored = tuple[list[RecordLine], Gathered, set[int]]
 
-_told: list[ScoreConfig] = []
-"""In a process that scores: what it was told when it was started."""
+
+class ScoringPool:
+    """Processes that score batches of records. They give way to this process, and end with it.
+
+    They are not those of `multiprocessing`, which would read the script of a caller again.
+
+    Args:
+        size: How many.
+
+    Raises:
+        EngineError: One cannot be started.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._idle: SimpleQueue[subprocess.Popen[bytes]] = SimpleQueue()
+        self._threads = ThreadPoolExecutor(size, "evals scoring process")
+        with ExitStack() as started:
+            started.callback(self._threads.shutdown)
+            for _ in range(size):
+                self._idle.put(started.enter_context(self._process()))
+            self._ending = started.pop_all()
+
+    @contextmanager
+    def _process(self) -> Iterator["subprocess.Popen[bytes]"]:
+        code = f"from {__name__} import serve; serve()"
+        try:
+            process = subprocess.Popen(  # noqa: S603 - this interpreter
+                [sys.executable, "-P", "-c", code],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                start_new_session=True,  # Ctrl-C is for this process
+            )
+        except OSError as error:
+            raise _broken(error) from error
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.communicate()
+
+    def submit(self, how: bytes, first: int, records: Sequence[EvalRecord]) -> "Future[_Scored]":
+        """Have records scored by the next idle process.
+
+        Args:
+            how: The pickled `ScoreConfig`.
+            first: The number of the first record.
+            records: The batch.
+        """
+        return self._threads.submit(self._exchange, (how, first, records))
+
+    def _exchange(self, batch: tuple[bytes, int, Sequence[EvalRecord]]) -> "_Scored":
+        process = self._idle.get()
+        to_process, from_process = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
+        try:
+            pickle.dump(batch, to_process)
+            to_process.flush()
+            scored: _Scored | BaseException = pickle.load(from_process)  # noqa: S301 - our own
+        except (OSError, EOFError, pickle.UnpicklingError) as error:
+            raise _broken(f"exit {process.poll()}") from error
+        finally:
+            self._idle.put(process)
+        if isinstance(scored, BaseException):
+            raise scored
+        return scored
+
+    def close(self) -> None:
+        """End the processes, whatever they are at."""
+        self._ending.close()
 
 
-def _prepare(how: ScoreConfig) -> None:
-    for number in (signal.SIGINT, signal.SIGTERM):  # a group hears them; they are for who waits for this one
-        signal.signal(number, signal.SIG_IGN)
-    Thread(target=_end_with_parent, daemon=True).start()
-    _told[:] = [how]
+def _broken(why: object) -> EngineError:
+    return EngineError(f"a process that scores could not be started, or ended by itself: {why}", "lower engine.jobs")
 
 
-def _end_with_parent() -> None:
-    """End this process where the one that waits for it is killed: nobody else would end it."""
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
-def _score(first: int, records: Sequence[EvalRecord]) -> _Scored:
-    part = BatchScorer(_told[0], first)
-    return list(part.lines([records])), part.scorer.gathered(), part.how.missed()
+def serve() -> None:
+    """Score the batches that come on stdin until it ends: the main function of a process of `ScoringPool`."""
+    os.nice(_NICER)
+    to_parent = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints is no reply
+    read_config = lru_cache(maxsize=1)(pickle.loads)
+    while True:
+        try:
+            how, first, records = pickle.load(sys.stdin.buffer)  # noqa: S301 - our own
+        except EOFError:
+            return
+        reply: _Scored | BaseException
+        try:
+            part = BatchScorer(read_config(how), first)
+            reply = list(part.lines([records])), part.scorer.gathered(), part.how.missed()
+        except Exception as error:  # noqa: BLE001 - raised where the run waits for it
+            reply = error
+        pickle.dump(reply, to_parent)
+        to_parent.flush()
 
 
 def in_batches(records: Sequence[EvalRecord], first: int) -> Iterator[list[EvalRecord]]:
@@ -185,7 +263,7 @@ class OverlappedScorer:
         how: To score them, as far as it is known; without a judge, and without models that compare texts.
         seen: What is gathered of the answers as they come.
         scratch: The folder for what is done.
-        jobs: How many processes score, where it is more than this one.
+        processes: How many other processes score; a thread of this one where 0.
     """
 
     def __init__(
@@ -195,21 +273,20 @@ class OverlappedScorer:
         seen: AnswersSeen,
         scratch: Path,
         *,
-        jobs: int = 1,
-        is_wanted: bool = True,
+        processes: int = 0,
     ) -> None:
         self._records = RunRecords(work, {})
         self._how = how
         self._seen = seen
         self._scratch = scratch
-        self._jobs = jobs
+        self._processes = processes
         self._is_right = True
         self._begun: BatchScorer | None = None
         self._lines: DiskList[RecordLine] = DiskList(None, folder=scratch, most_held=0)
         self._latest, self._waited_s, self._answers = 0.0, 0.0, 0
         self._ending = Event()
-        self._pool = ThreadPoolExecutor(1, "evals scoring")
-        self._work_on = self._pool.submit(self._score) if len(self._records) > _FIRST else None
+        self._thread = ThreadPoolExecutor(1, "evals scoring")
+        self._work_on = self._thread.submit(self._score) if len(self._records) > _FIRST else None
 
     def on_answer(self, response: EvalResponse, *, is_other: bool = False) -> None:
         """Know that an answer has just come.
@@ -226,7 +303,7 @@ class OverlappedScorer:
     def end(self) -> None:
         """Begin nothing more, and wait for the batch in hand; what broke meanwhile is raised."""
         self._ending.set()
-        self._pool.shutdown()
+        self._thread.shutdown()
         if self._work_on is not None:
             self._work_on.result()
 
@@ -252,13 +329,15 @@ class OverlappedScorer:
 
     def _score(self) -> None:
         try:
-            with short_turns():
+            with ExitStack() as ending:
+                pool = ScoringPool(self._processes) if self._processes else None
+                ending.callback(pool.close) if pool else ending.enter_context(short_turns())
                 while self._begun is None and not self._ending.wait(_SLOW_S):
                     self._begin()
                 if self._begun is not None:
-                    for line in self._begun.lines(self._arriving(), self._jobs):
+                    for line in self._begun.lines(self._arriving(), pool):
                         self._lines.append(line)
-        except StoreError:  # nothing is lost: all is scored at the end, and what is in the way then is told
+        except (EngineError, StoreError):  # nothing is lost: all is scored at the end, which says what is in the way
             self._begun = None
             self._lines.close()
 
@@ -281,12 +360,15 @@ class OverlappedScorer:
         while not self._ending.wait(pause_s):
             if not self._has_room():
                 raise StoreError("the disk is nearly full")
-            is_slow = self._waited_s >= _SLOW_S * self._answers
-            is_quiet = is_slow and time.perf_counter() - self._latest > _QUIET_S
-            batch = list(islice(self._there(place), BATCH)) if is_quiet else []
+            batch = list(islice(self._there(place), BATCH)) if self._processes or self._is_quiet() else []
             place, pause_s = place + len(batch), _QUIET_S if batch else _SLOW_S
-            if batch:
+            if batch or self._processes:
                 yield batch
+
+    def _is_quiet(self) -> bool:
+        """Whether the server takes its time, and no answer is about to come as far as can be seen."""
+        is_slow = self._waited_s >= _SLOW_S * self._answers
+        return is_slow and time.perf_counter() - self._latest > _QUIET_S
 
     def _has_room(self) -> bool:
         """Whether there is room for more on the disk, such that no answer and no record ever lacks it."""

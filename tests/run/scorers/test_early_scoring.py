@@ -18,7 +18,7 @@ from evals.config import EvalConfig
 from evals.errors import StoreError
 from evals.metrics.registry import select
 from evals.run import overlapped
-from evals.run.overlapped import BatchScorer, OverlappedScorer, RecordLine, ScoreConfig, in_batches
+from evals.run.overlapped import BatchScorer, OverlappedScorer, RecordLine, ScoreConfig, ScoringPool, in_batches
 from evals.run.work import RunPlan, RunRecords
 from evals.runner import EvaluationRunner
 from evals.schemas import EvalQuestion, EvalResponse
@@ -74,17 +74,17 @@ class Waiting:
     Args:
         folder: Of its runs.
         count: Of its questions.
-        jobs: How many processes score.
+        processes: How many others score.
     """
 
-    def __init__(self, folder: Path, count: int = 40, jobs: int = 1) -> None:
+    def __init__(self, folder: Path, count: int = 40, processes: int = 0) -> None:
         self.config = EvalConfig.build({"judge": False, "runs_dir": str(folder)})
         self.work = RunPlan(run_to_conclude(count), [question(n) for n in range(count)])
         self.seen = AnswersSeen(self.work.run)
         self.metrics = select(["core"], [])
         settings = ScoreSettings(match=self.config.match)
         how = ScoreConfig(self.work.run, self.metrics, settings, RunFacts(), self.config)
-        self.early = OverlappedScorer(self.work, how, self.seen, folder, jobs=jobs)
+        self.early = OverlappedScorer(self.work, how, self.seen, folder, processes=processes)
 
     def answer(self, number: int, given: EvalResponse | None = None) -> None:
         """Have the answer to a question come."""
@@ -161,14 +161,14 @@ def test_what_was_scored_on_the_way_is_what_is_scored_at_the_end(waiting: Waitin
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("processes", [0, 2])
 @pytest.mark.parametrize("name", ["x.md", "guide-1.md"])
 def test_a_document_that_is_named_exactly_later_undoes_what_was_taken_for_it(
-    jobs: int, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    processes: int, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Until then `guide-1_v2.md` was the nearest to `guide-1.md`, also where another process looked for it in vain."""
     monkeypatch.setattr(overlapped, "_IN_HAND", 0)
-    waiting = Waiting(tmp_path, jobs=jobs)
+    waiting = Waiting(tmp_path, processes=processes)
     renamed = [{**one, "document_id": "guide-1_v2.md"} for one in body(1)["chunks"]]
     late = [{**one, "document_id": name} for one in body(30)["chunks"]]
     other = {1: response(1, chunks=renamed), 30: response(30, chunks=late)}
@@ -244,12 +244,37 @@ def test_a_question_that_is_answered_again_is_scored_by_its_last_answer(waiting:
     assert waiting.is_dropped()
 
 
-def test_nothing_is_scored_early_where_an_answer_would_have_to_wait_for_it(waiting: Waiting) -> None:
-    """A server that answers at once takes all the time there is."""
+@pytest.mark.parametrize("processes", [0, 1])
+def test_a_fast_server_is_scored_early_by_another_process_only(processes: int, tmp_path: Path) -> None:
+    """A server that answers at once takes all the time that this process has."""
+    waiting = Waiting(tmp_path, processes=processes)
     for number in range(40):
         waiting.answer(number, response(number, latency_ms=2.0))
-    time.sleep(0.3)
-    assert waiting.done == 0
+    if processes:
+        wait_until(lambda: waiting.done == 40, "all records")
+    else:
+        time.sleep(0.3)
+    done, lines, _ = waiting.finish()
+    assert done == 40 * processes
+    assert lines == waiting.late()[0]
+
+
+def test_a_process_that_is_killed_while_answers_arrive_costs_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the system does where memory is short: all is scored at the end."""
+    pools: list[ScoringPool] = []
+    start = ScoringPool.__init__
+    monkeypatch.setattr(ScoringPool, "__init__", lambda pool, size: (pools.append(pool), start(pool, size))[1])
+    waiting = Waiting(tmp_path, processes=1)
+    for number in range(FIRST):
+        waiting.answer(number)
+    wait_until(lambda: waiting.done == FIRST, "the first records")
+    process = pools[0]._idle.get()
+    process.kill()
+    pools[0]._idle.put(process)
+    waiting.answer(FIRST)
+    wait_until(lambda: waiting.early._begun is None, "the loss")
     assert waiting.is_dropped()
 
 
