@@ -1,6 +1,6 @@
 """What an evaluation takes beside bare loops and other programs, all in one run; writes docs/performance.md.
 
-    python benchmarks/performance.py [--write] [--small] [--only asking,cpu,memory,saved,kernels,start]
+    python benchmarks/performance.py [--write] [--small] [--only plan,asking,cpu,memory,saved,kernels,start]
                                      [--pydantic-evals PYTHON] [--promptfoo COMMAND]
 
 Contenders take turns, each a process that is warm, and are compared by the ratio to the bare aiohttp loop of the same
@@ -18,6 +18,7 @@ import argparse
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -38,12 +39,17 @@ PAGE = HERE.parent / "docs" / "performance.md"
 CONCURRENCIES, LATENCIES_MS = (1, 16, 64), (0, 20, 200)
 FLOOR, HEADLINE = "aiohttp", "ours"
 CONTENDERS = """\
-A server on loopback that answers with 4 KB after a fixed time. `aiohttp` and `httpx` are bare loops that only ask. Ours
-is a whole run from loading the questions to the saved scorecard: all core metrics without a judge, and a log of each
-answer on disk. pydantic-evals makes one check an answer and keeps nothing; promptfoo makes one check, is counted
-without its start, and is measured once with 50 to 200 questions.
+A server on loopback that answers after a fixed time, each question with another body of about 5 KB: an answer of 5 to
+150 words and five chunks of 600 to 1,200 characters, the sizes of RAGBench; a tenth of the answers decline. `aiohttp`
+and `httpx` are bare loops that only ask. Ours is a whole run from loading the questions to the saved scorecard: all
+core metrics without a judge, and a log of each answer on disk. pydantic-evals makes one check an answer and keeps
+nothing; promptfoo makes one check, is counted without its start, and is measured once with 50 to 200 questions.
 """
-PARTS = ("asking", "cpu", "memory", "saved", "kernels", "start")
+PARTS = ("plan", "asking", "cpu", "memory", "saved", "kernels", "start")
+
+
+PLAN_S, PLAN_IN_FLIGHT = 1.0, 16
+"""Of the run that the page begins with: seconds that its server takes, and questions in flight."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +63,7 @@ class Size:
         slow_turns: Of what is started anew for each measurement.
         memory: Questions of a run, each size in a process of its own.
         saved: The same, of saved runs.
+        plan: Questions of the run that the page begins with.
         questions: Of the run whose CPU is taken apart.
         rounds: Of the other benchmarks.
     """
@@ -69,9 +76,10 @@ class Size:
     saved: Sequence[int] = (1000, 10_000)
     questions: int = 5000
     rounds: int = 5
+    plan: int = 1000
 
 
-SMALL = Size(1, 0.2, None, 1, (200,), (200,), 300, 1)
+SMALL = Size(1, 0.2, None, 1, (200,), (200,), 300, 1, 32)
 
 
 @dataclass
@@ -158,7 +166,11 @@ def contenders(given: argparse.Namespace, size: Size, stack: ExitStack) -> dict[
 
 def count_of(latency_ms: int, concurrency: int, size: Size) -> int:
     """Questions of a cell: what the floor asks in so many seconds."""
-    if size.headline is not None and concurrency == max(CONCURRENCIES) and latency_ms in {0, max(LATENCIES_MS)}:
+    is_long = (concurrency == max(CONCURRENCIES) and latency_ms in {0, max(LATENCIES_MS)}) or (
+        latency_ms,
+        concurrency,
+    ) == (20, 16)
+    if size.headline is not None and is_long:
         return size.headline
     rate = min(concurrency / (latency_ms / 1000 + 0.0005), 3000)
     return max(2 * concurrency, round(rate * size.cell_s))
@@ -217,6 +229,40 @@ def asking_section(cells: dict[tuple[int, int], Cell]) -> Iterator[str]:
         yield f"| {latency} ms | {' | '.join(figures)} |"
 
 
+def plan_section(size: Size) -> Iterator[str]:
+    """What a user asks first: how long a run takes, how much memory, and how much money."""
+    count, short = size.plan, size.plan / PLAN_IN_FLIGHT * PLAN_S
+    with mock_server(round(PLAN_S * 1000)) as url, ExitStack() as stack:
+        ours = Contender([sys.executable, str(HERE / "contenders" / "ours.py")], turns=1)
+        stack.callback(ours.end)
+        took = ours.measure(url, count, PLAN_IN_FLIGHT)
+    megabytes = re.search(r"([\d.]+) MB beyond (\d+) MB", printed("memory.py", "--questions", count, "--only", "eval"))
+    assert megabytes is not None
+    low, high = (count / 100 * dollars for dollars in estimated_usd())
+    yield f"{count:,} questions to a server that takes {PLAN_S:g} s for an answer, {PLAN_IN_FLIGHT} in flight:\n"
+    yield "| | |"
+    yield "|---|---|"
+    yield f"| time | {took['seconds'] / 60:.1f} minutes; {short / 60:.1f} are the server's |"
+    yield f"| CPU | {took['cpu_s']:.1f} s |"
+    yield f"| memory | {float(megabytes[1]) + int(megabytes[2]):.0f} MB, {megabytes[2]} of them imports |"
+    yield "| money, without a judge | $0 beside the server's own |"
+    yield (
+        f"| money, with the default judge (suite `core`) | ${low:.0f} to ${high:.0f} by the estimate for the built-in "
+        "questions; half with `--judge-batch`. `evals eval --dry-run` says it for yours |\n"
+    )
+
+
+def estimated_usd() -> tuple[float, float]:
+    """What judging the 100 built-in questions costs, by the estimate before a first run."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "evals.cli", "eval", "--embedded", "--dry-run", "--json", "--runs-dir", folder]
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=True, env={**os.environ, "ANTHROPIC_API_KEY": "none"}
+        )
+    estimate = json.loads(done.stdout)["estimate"]
+    return estimate["cost_low_usd"], estimate["cost_high_usd"]
+
+
 def printed(script: str, *arguments: object) -> str:
     """What a benchmark beside this file prints."""
     command = [sys.executable, str(HERE / script), *map(str, arguments)]
@@ -251,6 +297,8 @@ def page(given: argparse.Namespace, size: Size) -> Iterator[str]:
     yield f"{machine()}, {datetime.now(UTC):%Y-%m-%d}. Compare by ratio: floors and peers took turns with ours.\n"
     if size is SMALL:
         yield "**Small**: too little was measured for these figures to say anything.\n"
+    if "plan" in given.only:
+        yield from plan_section(size)
     if "asking" in given.only:
         yield "## Asking\n"
         yield CONTENDERS
