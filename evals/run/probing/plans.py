@@ -70,7 +70,9 @@ class Plan:
         source = f"the refusal, which names {'.'.join(path)}"
         if self.method == "GET":
             return replace(self, query={path[-1]: QUESTION}, source=source, profile=None)
-        body: Any = reduce(lambda value, step: {step: value}, reversed(path), QUESTION)
+        body: Any = QUESTION
+        for step in reversed(path):
+            body = {step: body}
         return replace(self, body=body, source=source, profile=None)
 
 

@@ -158,7 +158,9 @@ def _response(server: Mapping[str, Any], raw: str, retrieved: str | None = None)
     try:
         spec = resolve_spec({**server, "headers": {}})
         bodies = [(spec.ask, raw), *([(spec.retrieve, retrieved)] if spec.retrieve and retrieved else [])]
-        conditions = [(part.ok_when, stored_body(part, text)) for part, text in bodies if part.ok_when is not None]
+        conditions = [
+            (part.ok_when, stored_body(part, text.encode())) for part, text in bodies if part.ok_when is not None
+        ]
         refused = [condition for condition, body in conditions if not find(condition, body)]
         fields = RAGClient(spec, concurrency=1).reread(raw, retrieved)
     except (MappingError, ValueError, ConfigError) as error:
