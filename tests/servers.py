@@ -13,7 +13,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +108,8 @@ class ServerProcess:
 def reference_server(*arguments: str, **environment: str) -> ServerProcess:
     """Start the reference server as a process, on a free port unless the arguments name one."""
     port = () if "--port" in arguments else ("--port", "0")
-    return ServerProcess("-m", "evals.reference_server", *port, *arguments, **environment)
+    program = ("tests/misbehaving.py",) if "--misbehave" in arguments else ("-m", "evals.reference_server")
+    return ServerProcess(*program, *port, *arguments, **environment)
 
 
 class ServerThread:
@@ -125,18 +126,16 @@ class ServerThread:
 
     def __init__(self, files: Mapping[str, bytes], settings: Settings | None, misbehave: Sequence[str]) -> None:
         # Most tests need no server of this kind, nor the libraries that it is made of.
-        from evals.reference_server.app import (  # noqa: PLC0415
-            ReferenceServer,
-            bind,
-            create_app,
-        )
+        from misbehaving import MisbehavingServer, parse_switch  # noqa: PLC0415
+
+        from evals.reference_server.app import bind, make_server  # noqa: PLC0415
         from evals.reference_server.index import read_document  # noqa: PLC0415
 
         settings = settings or Settings()
         documents = [read_document(data, name, settings.chunk_words) for name, data in files.items()]
         listener, listening = bind("127.0.0.1", 0), threading.Event()
-        app = create_app(settings, documents=documents, misbehave=misbehave)
-        self._server = ReferenceServer(app, listening.set)
+        make = partial(MisbehavingServer, list(map(parse_switch, misbehave))) if misbehave else make_server
+        self._server = make(settings, documents, listening.set)
         self._thread = threading.Thread(target=self._server.run, args=([listener],))
         self._thread.start()
         self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"

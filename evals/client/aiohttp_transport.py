@@ -9,7 +9,17 @@ from weakref import WeakSet
 import aiohttp
 from yarl import URL
 
-from evals.client.connections import ErrorKinds, ErrorWords, Incoming, Outgoing, Proxy, Surplus, broken, decoded, unread
+from evals.client.connections import (
+    BrokenExchangeError,
+    ErrorKinds,
+    Incoming,
+    Outgoing,
+    Proxy,
+    Surplus,
+    broken,
+    decoded,
+    unread,
+)
 
 _IDLE_S = 4.0
 """How long a connection waits for its next request: less than the five seconds after which common servers close."""
@@ -120,7 +130,7 @@ class AiohttpConnections:
                 **self._through,
             )
         except _EXPECTED as error:
-            raise broken(error, _KINDS, _WORDS) from error
+            raise _broken(error) from error
         return _Answer(response)
 
     async def close(self) -> None:
@@ -136,13 +146,13 @@ class _Answer:
         self.status = response.status
         self.headers: Mapping[str, str] = response.headers
 
-    async def pieces(self, limit: int) -> AsyncGenerator[bytes]:
-        encodings = ",".join(self._response.headers.getall("Content-Encoding", ()))
+    async def pieces(self) -> AsyncGenerator[bytes]:
+        encoding = ",".join(self._response.headers.getall("Content-Encoding", ()))
         try:
-            async for piece in decoded(self._response.content.iter_any(), encodings, limit):
+            async for piece in decoded(self._response.content.iter_any(), encoding):
                 yield piece
         except _EXPECTED as error:
-            raise broken(error, _KINDS, _WORDS) from error
+            raise _broken(error) from error
 
     async def close(self) -> None:
         if self._response.content.at_eof():
@@ -160,18 +170,9 @@ def _parsed(url: str) -> URL:
     return URL(url, encoded=True)
 
 
-_WORDS: ErrorWords = (
-    (aiohttp.ClientConnectorDNSError, lambda error: f"no address is known for {error.host}"),
-    (
-        (aiohttp.ClientConnectorCertificateError, aiohttp.ClientSSLError),
-        lambda error: f"no secure connection to {error.host}:{error.port}: {error.__cause__ or error}",
-    ),
-    (
-        aiohttp.ClientConnectorError,
-        lambda error: f"cannot connect to {error.host}:{error.port}: {error.os_error.strerror or error.os_error}",
-    ),
-    (aiohttp.ServerDisconnectedError, lambda _: "the connection was closed without an answer"),
-    (aiohttp.ClientPayloadError, lambda _: "the answer broke off"),
-    (TimeoutError, lambda _: "no connection within the time for it"),
-    (aiohttp.ClientResponseError, lambda error: f"no valid HTTP: {error.message}"),
-)
+def _broken(error: Exception) -> BrokenExchangeError:
+    said = ""
+    if isinstance(error, aiohttp.ClientConnectorError):
+        why = error.__cause__ if isinstance(error, aiohttp.ClientSSLError) else error.os_error.strerror
+        said = f"cannot connect to {error.host}:{error.port}: {why or error.os_error}"
+    return broken(error, _KINDS, said)

@@ -1,12 +1,11 @@
 """Connections to a server: the HTTP libraries, behind one seam."""
 
-import math
 import re
 import socket
 import ssl
 import zlib
 from base64 import b64encode
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -59,16 +58,12 @@ class BrokenExchangeError(Exception):
 ErrorKinds = tuple[tuple[type[Exception], ErrorKind, bool], ...]
 """Errors of a library, most specific first, each with its kind and whether asking again may help."""
 
-ErrorWords = tuple[tuple[type[Exception] | tuple[type[Exception], ...], Callable[[Any], str]], ...]
-"""Errors of a library, most specific first, each with what is said of it."""
 
-
-def broken(error: Exception, kinds: ErrorKinds, words: ErrorWords = ()) -> BrokenExchangeError:
+def broken(error: Exception, kinds: ErrorKinds, said: str = "") -> BrokenExchangeError:
     """The failure that an error of a library is; one that is not listed is not tried again."""
     kind, retryable = next((each[1:] for each in kinds if isinstance(error, each[0])), ("connect", False))
     plain = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    said = next((say(error) for cls, say in words if isinstance(error, cls)), plain)
-    return BrokenExchangeError(kind, said, retryable=retryable)
+    return BrokenExchangeError(kind, said or plain, retryable=retryable)
 
 
 class Incoming(Protocol):
@@ -82,11 +77,8 @@ class Incoming(Protocol):
     status: int
     headers: Mapping[str, str]
 
-    def pieces(self, limit: int) -> AsyncGenerator[bytes]:
+    def pieces(self) -> AsyncGenerator[bytes]:
         """The body as it arrives, without its content-encoding, each piece of bounded size.
-
-        Args:
-            limit: Bytes that may come out of an encoding inside another one.
 
         Raises:
             BrokenExchangeError: It broke off, or cannot be decoded.
@@ -162,73 +154,49 @@ ACCEPTED = "gzip, deflate"
 
 _PIECE = 65_536
 
-_MOST_LAYERS = 5
 
-_GZIP, _ZLIB, _RAW = 16 + zlib.MAX_WBITS, zlib.MAX_WBITS, -zlib.MAX_WBITS
-
-
-async def decoded(pieces: AsyncIterator[bytes], encodings: str, limit: int) -> AsyncGenerator[bytes]:
-    """Undo the encodings of one body.
+async def decoded(pieces: AsyncIterator[bytes], encoding: str) -> AsyncGenerator[bytes]:
+    """Undo the encoding of one body; no piece that comes out is longer than 64 KiB.
 
     Args:
         pieces: As they arrive.
-        encodings: The header Content-Encoding; empty where there is none.
-        limit: Bytes that each layer but the last may bring: what the last one brings is counted by who reads it.
+        encoding: The header Content-Encoding; empty where there is none.
 
     Raises:
-        BrokenExchangeError: An encoding is unknown or not complete, or there are absurdly many.
+        BrokenExchangeError: The encoding is another than those that were asked for, or not complete.
     """
-    names = [name.strip().lower() for name in encodings.split(",")]
-    applied = [name for name in names if name not in {"", "identity"}]
-    if len(applied) > _MOST_LAYERS:
-        raise BrokenExchangeError("malformed", f"the body is encoded {len(applied)} times")
-    layers = [_Layer(name, limit if number else math.inf) for number, name in enumerate(applied)][::-1]
+    name = encoding.strip().lower()
+    if name in {"", "identity"}:
+        async for piece in pieces:
+            yield piece
+        return
+    if name not in {"gzip", "x-gzip", "deflate"}:
+        said = f"the body has the content-encoding {name[:40]!r}, and {ACCEPTED} was asked for"
+        raise BrokenExchangeError("malformed", said)
+    inflate: zlib._Decompress | None = None
     async for piece in pieces:
-        parts: Iterable[bytes] = (piece,)
-        for layer in layers:
-            parts = layer.feed(parts)
-        for part in parts:
-            yield part
-    for layer in layers:
-        if layer.inflate is not None:
-            raise BrokenExchangeError("malformed", f"the body's {layer.name} breaks off")
+        data = piece
+        while data:
+            try:
+                inflate = inflate or zlib.decompressobj(_window_of(name, data))
+                out = inflate.decompress(data, _PIECE)
+            except zlib.error as error:
+                raise BrokenExchangeError("malformed", f"the body is not {name}: {error}") from error
+            if out:
+                yield out
+            data = inflate.unconsumed_tail
+            if inflate.eof:  # parts of a gzip follow one another
+                data, inflate = inflate.unused_data, None
+    if inflate is not None:
+        raise BrokenExchangeError("malformed", f"the body's {name} breaks off")
 
 
-class _Layer:
-    """One encoding, of which no more than a limit comes out."""
-
-    def __init__(self, name: str, limit: float) -> None:
-        if name not in {"gzip", "x-gzip", "deflate"}:
-            said = f"the body has the content-encoding {name[:40]!r}, and {ACCEPTED} was asked for"
-            raise BrokenExchangeError("malformed", said)
-        self.name, self.limit = name, limit
-        self.inflate: zlib._Decompress | None = None
-        self._brought = 0
-
-    def feed(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
-        for piece in pieces:
-            data = piece
-            while data:
-                try:
-                    self.inflate = self.inflate or zlib.decompressobj(self._window_of(data))
-                    out = self.inflate.decompress(data, _PIECE)
-                except zlib.error as error:
-                    raise BrokenExchangeError("malformed", f"the body is not {self.name}: {error}") from error
-                self._brought += len(out)
-                if self._brought > self.limit:
-                    raise BrokenExchangeError("too_large", f"an encoding in the body holds over {self.limit:,} bytes")
-                if out:
-                    yield out
-                data = self.inflate.unconsumed_tail
-                if self.inflate.eof:  # parts of a gzip follow one another
-                    data, self.inflate = self.inflate.unused_data, None
-
-    def _window_of(self, data: bytes) -> int:
-        """The window of zlib: a `deflate` body is one of zlib, as the standard has it, or bare, as some send it."""
-        if self.name != "deflate":
-            return _GZIP
-        is_zlib = len(data) > 1 and data[0] & 0x0F == 8 and int.from_bytes(data[:2], "big") % 31 == 0
-        return _ZLIB if is_zlib else _RAW
+def _window_of(name: str, data: bytes) -> int:
+    """The window of zlib: a `deflate` body is one of zlib, as the standard has it, or bare, as some send it."""
+    if name != "deflate":
+        return 16 + zlib.MAX_WBITS
+    is_zlib = len(data) > 1 and data[0] & 0x0F == 8 and int.from_bytes(data[:2], "big") % 31 == 0
+    return zlib.MAX_WBITS if is_zlib else -zlib.MAX_WBITS
 
 
 # The address of a server and the headers sent there, checked before anything is sent.

@@ -9,7 +9,7 @@ from evals.client.connections import ASKED
 from evals.client.mapping import MappingError, Streamed, find
 from evals.client.profile import Redactor
 from evals.client.retry import Attempts
-from evals.client.spec import RequestSpec, RetrieveSpec, ServerSpec, StreamSpec, render, render_path, render_texts
+from evals.client.spec import RequestSpec, ServerSpec, StreamSpec, render, render_path, render_texts
 from evals.client.spec_check import text_or_none
 from evals.client.streams import Collector, UnusableError
 from evals.client.transport import Reply, Tracing, TransportFailure
@@ -43,11 +43,6 @@ class QuestionRequest:
         """A message about this request, which is named where it is not the one that asks."""
         return message if self.name == "ask" else f"{self.name}: {message}"
 
-    @property
-    def gives(self) -> Mapping[str, str]:
-        """The names that its body gives to the other request, with their expressions."""
-        return self.spec.give if isinstance(self.spec, RetrieveSpec) else {}
-
 
 class Exchange:
     """The requests of one question, in the order in which they are made.
@@ -58,58 +53,58 @@ class Exchange:
     Args:
         spec: Of the server.
         began: When the question was meant to be sent, by the clock of the transport; None where that is when it is.
+
+    Attributes:
+        gives: The names that the first request gives to the second, with their expressions; empty where it gives none.
+        current: The request that is being made.
     """
 
     def __init__(self, spec: ServerSpec, began: float | None) -> None:
         self.asking = QuestionRequest("ask", spec.ask, Attempts(began=began))
         self.retrieving: QuestionRequest | None = None
+        self.gives: Mapping[str, str] = {}
         self.order = [self.asking]
         if spec.retrieve is not None:
-            self.retrieving = QuestionRequest("retrieve", spec.retrieve, Attempts(began=began))
-            self.order.insert(0 if spec.retrieve.give else 1, self.retrieving)
-        self.feeds = self.order[0] is self.retrieving
+            self.retrieving, self.gives = (
+                QuestionRequest("retrieve", spec.retrieve, Attempts(began=began)),
+                spec.retrieve.give,
+            )
+            self.order.insert(0 if self.gives else 1, self.retrieving)
         self.current = self.order[0]
-        """The one that is being made."""
-
-    @property
-    def size(self) -> int:
-        """Bytes that were received."""
-        return sum(len(part.reply.body) for part in self.order if part.reply is not None)
 
     def measured(self, failure: TransportFailure | None = None) -> dict[str, Any]:
         """The times and attempts as they are recorded, all of them counted from the first request of the answer.
+
+        The latency is that of the answer, with the retrieval that it was made of; of an answer that ran out of time,
+        the least that it took.
 
         Args:
             failure: What came of it, where that is no answer.
         """
         retrieved = self.retrieving.reply if self.retrieving is not None else None
-        end, latency_ms = failure or self.asking.reply, self._latency_ms(failure)
-        return {
+        of_answer = self.order if self.gives else [self.asking]
+        latency_ms: float | None = sum(part.reply.elapsed_ms for part in of_answer if part.reply is not None)
+        if failure is not None:
+            is_late = failure.error.kind == "timeout" and self.current in of_answer
+            before = latency_ms if failure.started is not None else 0.0  # without a start: of the whole
+            latency_ms = failure.elapsed_ms + (before or 0.0) if is_late else None
+        end = failure or self.asking.reply
+        times: dict[str, float | None] = {
             "latency_ms": latency_ms,
             "total_ms": None if end is None else self.order[0].attempts.total_ms(end),
             "retrieval_latency_ms": None if retrieved is None else retrieved.elapsed_ms,
-            "attempts": max(1, 1 + sum(part.attempts.count - 1 for part in self.order if part.attempts.count)),
             "waited_ms": sum(part.attempts.waited_s for part in self.order) * 1000,
-            **self._token_times(retrieved if self.feeds else None, latency_ms if failure is not None else None),
         }
-
-    def _token_times(self, before: Reply | None, late_ms: float | None) -> dict[str, float | None]:
-        """When the first and the last text of a stream arrived; where the time was up before the first, that time."""
-        stream = self.asking.stream
-        if stream is None or stream.first_ms is None or stream.last_ms is None:
-            return {"time_to_first_token_ms": None if stream is None else late_ms}
-        waited = before.elapsed_ms if before is not None else 0.0
-        return {"time_to_first_token_ms": waited + stream.first_ms, "time_to_last_token_ms": waited + stream.last_ms}
-
-    def _latency_ms(self, failure: TransportFailure | None) -> float | None:
-        """Of the answer, with the retrieval that it was made of; of one that ran out of time, the least it took."""
-        parts = self.order if self.feeds else [self.asking]
-        received = sum(part.reply.elapsed_ms for part in parts if part.reply is not None)
-        if failure is None:
-            return received
-        if failure.error.kind != "timeout" or self.current not in parts:
-            return None
-        return failure.elapsed_ms + (received if failure.started is not None else 0.0)  # without a start: of the whole
+        if (stream := self.asking.stream) is not None:
+            waited = retrieved.elapsed_ms if self.gives and retrieved is not None else 0.0
+            # Where the time was up before the first text, that time is the least it would have taken.
+            first = (
+                (latency_ms if failure is not None else None) if stream.first_ms is None else waited + stream.first_ms
+            )
+            last = None if stream.last_ms is None else waited + stream.last_ms
+            times |= {"time_to_first_token_ms": first, "time_to_last_token_ms": last}
+        attempts = 1 + sum(part.attempts.count - 1 for part in self.order if part.attempts.count)
+        return {**times, "attempts": max(1, attempts)}
 
 
 def rendered(spec: RequestSpec, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -153,34 +148,25 @@ def body_of(part: QuestionRequest, redact: Redactor) -> Any:
     Raises:
         UnusableError: It is not what it is to be, or says itself that something is wrong.
     """
-    reply = part.reply
+    reply, condition = part.reply, part.spec.ok_when
     if reply is None:
         raise RuntimeError(f"there is no reply to `{part.name}`")
-    body = redact.value(_parsed(part, reply, redact))
-    condition = part.spec.ok_when
     try:
+        body = stored_body(part.spec, reply.body) if reply.stream is None else reply.stream.body()
+        body = redact.value(body)
         is_ok = condition is None or find(condition, body)
-    except MappingError as error:
-        raise UnusableError("malformed", f"{error}: {redact.body(reply.body)[:_SHOWN]}") from error
-    if not is_ok:
-        raise UnusableError("not_ok", f"`{condition}` does not hold: {redact.body(reply.body)[:200]}")
-    return body
-
-
-def _parsed(part: QuestionRequest, reply: Reply, redact: Redactor) -> Any:
-    if reply.stream is not None:
-        return reply.stream.body()
-    if part.spec.reply == "text":
-        return reply.body.decode("utf-8", "replace")
-    try:
-        return parse_json(reply.body)
     except TooManyValuesError as error:
         raise UnusableError("too_large", str(error)) from error
+    except MappingError as error:
+        raise UnusableError("malformed", f"{error}: {redact.body(reply.body)[:_SHOWN]}") from error
     except ValueError as error:
         kind = redact.text(reply.headers.get("content-type", "no content type"))
         message = f"the body is not JSON ({kind}): {redact.body(reply.body)[:_SHOWN]!r}"
         way = f"; `server.{part.name}.reply: text` reads a text" if kind.startswith("text/plain") else ""
         raise UnusableError("malformed", f"{message}{way}") from error
+    if not is_ok:
+        raise UnusableError("not_ok", f"`{condition}` does not hold: {redact.body(reply.body)[:200]}")
+    return body
 
 
 def why_unusable(part: QuestionRequest, error: UnusableError | MappingError, redact: Redactor) -> ResponseError:
@@ -193,19 +179,13 @@ def why_unusable(part: QuestionRequest, error: UnusableError | MappingError, red
     return ResponseError(kind=error.kind, status=status, message=part.told(message), request=part.name)
 
 
-def streamed_answer(reply: Reply | None, redact: Redactor) -> Streamed | None:
-    """The answer that the pieces of a stream make, without secrets; None of a reply that is no stream."""
-    found = reply.stream.streamed() if reply is not None and reply.stream is not None else None
-    return found if found is None or found.text is None else Streamed(redact.text(found.text), found.notes)
-
-
-def stored_body(spec: RequestSpec, raw: str) -> Any:
-    """The body of a reply that was recorded.
+def stored_body(spec: RequestSpec, raw: bytes) -> Any:
+    """The body of a reply.
 
     Raises:
         ValueError: It is to be JSON, and is not.
     """
-    return raw if spec.reply == "text" else parse_json(raw.encode())
+    return raw.decode("utf-8", "replace") if spec.reply == "text" else parse_json(raw)
 
 
 def stored_stream(spec: StreamSpec, raw: str) -> tuple[Any, Streamed | None]:

@@ -118,13 +118,13 @@ class _Answer:
         self.status = response.status_code
         self.headers: Mapping[str, str] = response.headers
 
-    async def pieces(self, limit: int) -> AsyncGenerator[bytes]:
+    async def pieces(self) -> AsyncGenerator[bytes]:
         try:
             if self._response.is_stream_consumed:  # a response that never was on a wire
                 yield self._response.content
                 return
-            encodings = self._response.headers.get("content-encoding", "")
-            async for piece in decoded(self._response.aiter_raw(), encodings, limit):
+            encoding = self._response.headers.get("content-encoding", "")
+            async for piece in decoded(self._response.aiter_raw(), encoding):
                 yield piece
         except (httpx.HTTPError, UnicodeError, ssl.SSLError) as error:  # httpx lets those of TLS 1.3 through
             raise broken(error, KINDS) from error

@@ -5,9 +5,8 @@ import math
 import os
 import re
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from evals.client.connections import check_url
@@ -18,6 +17,7 @@ from evals.errors import ConfigError, ServerRefusedError, ServerUnreachableError
 from evals.schemas.response import ResponseError
 from evals.secrets import remember
 from evals.text.decoding import parse_json
+from evals.text.numbers import number_or_none
 from evals.text.yaml_files import VARIABLE, is_left_out
 
 # What a server that refuses us may lack: the headers of a profile whose values come from the environment.
@@ -66,54 +66,15 @@ class Token:
 
     Attributes:
         value: The secret.
-        life_s: How long it is valid; None where nobody said.
+        until: When it is not used any more, by the clock of the login.
         replaces_refused: Whether it was fetched because the one before was refused.
         is_taken: Whether the server under evaluation took it once.
     """
 
     value: str
-    life_s: float | None
+    until: float
     replaces_refused: bool = False
     is_taken: bool = False
-
-    @property
-    def fresh_s(self) -> float:
-        """How long it is used, from when it was asked for."""
-        life_s = math.inf if self.life_s is None else self.life_s
-        return max(life_s - _LONGEST_MARGIN_S, (1 - _MARGIN) * life_s)
-
-
-class Tokens:
-    """Keeps the token that is in use.
-
-    Args:
-        fetch: Gets a new one.
-        clock: Monotonic seconds.
-    """
-
-    def __init__(self, fetch: Callable[[], Awaitable[Token]], clock: Callable[[], float] = time.perf_counter) -> None:
-        self._fetch, self._clock = fetch, clock
-        self._token: Token | None = None
-        self._until = 0.0
-        self._fetching = asyncio.Lock()
-
-    async def current(self, refused: Token | None = None) -> Token:
-        """The token to send, of one request however many wait for it; everything that `fetch` raises.
-
-        Args:
-            refused: One that the server refused, which is not sent again. Where it was itself fetched for a refused
-                one, and was never taken, a new one would be refused as well, so that it is given back.
-        """
-        async with self._fetching:
-            token = self._token
-            if token is None or token is refused or self._clock() >= self._until:
-                if token is not None and token is refused and token.replaces_refused and not token.is_taken:
-                    return token
-                asked = self._clock()
-                token = self._token = await self._fetch()
-                token.replaces_refused = refused is not None
-                self._until = asked + token.fresh_s
-            return token
 
 
 _UNAUTHORIZED = 401
@@ -160,7 +121,9 @@ class OAuth2Login:
             redact=redact.text,
             clock=clock,
         )
-        self._tokens = Tokens(self._fetch, clock)
+        self._clock = clock
+        self._token: Token | None = None
+        self._fetching = asyncio.Lock()
 
     async def check(self) -> None:
         """Fetch the first token.
@@ -170,7 +133,7 @@ class OAuth2Login:
             ServerRefusedError: It gives no token.
         """
         try:
-            await self._tokens.current()
+            await self._current()
         except TransportFailure as failure:
             error = ServerUnreachableError if failure.error.kind == "connect" else ServerRefusedError
             raise error(failure.error.message, _HINT) from failure
@@ -181,23 +144,38 @@ class OAuth2Login:
         Raises:
             TransportFailure: There is no token to be had, or the request failed.
         """
-        token = await self._tokens.current()
+        token = await self._current()
         try:
             return await _sent(send, token)
         except TransportFailure as failure:
             if failure.error.status != _UNAUTHORIZED:
                 raise
-            other = await self._tokens.current(refused=token)
+            other = await self._current(refused=token)
             if other is token:
                 raise
         return await _sent(send, other)
 
+    async def _current(self, refused: Token | None = None) -> Token:
+        """The token to send, of one request however many wait for it.
+
+        Args:
+            refused: One that the server refused, which is not sent again. Where it was itself fetched for a refused
+                one, and was never taken, a new one would be refused as well, so that it is given back.
+        """
+        async with self._fetching:
+            token = self._token
+            if token is not None and token is not refused and self._clock() < token.until:
+                return token
+            if token is not None and token is refused and token.replaces_refused and not token.is_taken:
+                return token
+            self._token = await self._fetch()
+            self._token.replaces_refused = refused is not None
+            return self._token
+
     async def _fetch(self) -> Token:
-        oauth2, headers = self._oauth2, {"Accept": "application/json"}
-        form = {
-            "grant_type": "client_credentials",
-            **oauth2.model_dump(include={"scope", "audience"}, exclude_none=True),
-        }
+        oauth2, headers, asked = self._oauth2, {"Accept": "application/json"}, self._clock()
+        form = {"grant_type": "client_credentials"}
+        form |= oauth2.model_dump(include={"scope", "audience"}, exclude_none=True)
         if oauth2.sent_as == "basic":
             headers["Authorization"] = f"Basic {oauth2.basic}"
         else:
@@ -207,13 +185,13 @@ class OAuth2Login:
         except TransportFailure as failure:
             raise self._refused(failure) from failure
         try:
-            token = _token_of(reply.body)
+            value, life_s = token_of(reply.body)
         except ValueError as error:
             problem = ResponseError(kind="malformed", status=reply.status, message=self._told(str(error)))
             raise TransportFailure(problem, retryable=False) from None
-        remember(token.value)
-        self._redact.learn(token.value)
-        return token
+        remember(value)
+        self._redact.learn(value)
+        return Token(value, asked + max(life_s - _LONGEST_MARGIN_S, (1 - _MARGIN) * life_s))
 
     def _refused(self, failure: TransportFailure) -> TransportFailure:
         status, said = failure.error.status, failure.error.message
@@ -261,8 +239,8 @@ def _split(url: str) -> tuple[str, str]:
     return urlunsplit(parts._replace(path="")), urlsplit(url).path or "/"
 
 
-def _token_of(content: bytes) -> Token:
-    """The token in what a token server says (RFC 6749, 5.1).
+def token_of(content: bytes) -> tuple[str, float]:
+    """The token in what a token server says (RFC 6749, 5.1), and how many seconds it is valid, where it says so.
 
     Raises:
         ValueError: It holds none that can be sent as Bearer.
@@ -271,20 +249,10 @@ def _token_of(content: bytes) -> Token:
         body = parse_json(content)
     except ValueError:
         raise ValueError("the body is not JSON") from None  # what the library says may hold a part of it
-    if not isinstance(body, Mapping):
-        raise ValueError("the body is no object")  # noqa: TRY004 - what is wrong is a value
-    value = body.get("access_token")
+    value = body.get("access_token") if isinstance(body, Mapping) else None
     if not isinstance(value, str) or not _SENDABLE.fullmatch(value):
         raise ValueError("the body holds no access_token that can be sent")
     if str(body.get("token_type") or "bearer").lower() != "bearer":
         raise ValueError("its token is of another type than Bearer")
-    return Token(value, _seconds(body.get("expires_in")))
-
-
-def _seconds(value: Any) -> float | None:
-    """How long a token is valid, which some say by a text; None where it is not said as a positive number."""
-    try:
-        seconds = float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else 0.0
-    except (ValueError, OverflowError):  # the latter: a whole number of over 308 digits
-        return None
-    return seconds if math.isfinite(seconds) and seconds > 0 else None
+    seconds = number_or_none(body.get("expires_in"))
+    return value, seconds if seconds is not None and seconds > 0 else math.inf

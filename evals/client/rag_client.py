@@ -19,11 +19,17 @@ from evals.client.exchange import (
     rendered,
     stored_body,
     stored_stream,
-    streamed_answer,
     why_unusable,
     without_unset_headers,
 )
-from evals.client.mapping import MappingError, ResponseReader, RetrievalMappingError, find_needed, find_or_none
+from evals.client.mapping import (
+    MappingError,
+    ResponseReader,
+    RetrievalMappingError,
+    Streamed,
+    find_needed,
+    find_or_none,
+)
 from evals.client.oauth2 import REFUSED, login_hint, login_of
 from evals.client.profile import MAX_RAW_CHARS, Redactor, resolve_spec
 from evals.client.retry import Attempts, Pacer, RetryPolicy
@@ -223,7 +229,7 @@ class RAGClient:
             return self._failed(failure, exchange)
         except TimeoutError:
             return self._failed(self._too_late(exchange), exchange)
-        if exchange.size > _LARGE:
+        if sum(len(part.reply.body) for part in exchange.order if part.reply is not None) > _LARGE:
             return await asyncio.to_thread(self._read, exchange, conversation)
         return self._read(exchange, conversation)
 
@@ -240,8 +246,8 @@ class RAGClient:
             exchange.current = part
             send = partial(self._send, part, rendered(part.spec, values), part is exchange.order[0])
             part.reply = await self._policy.send(send, part.attempts, self._max_attempts)
-            if part.gives:
-                values |= await asyncio.to_thread(self._given, part)
+            if exchange.gives and part is exchange.retrieving:
+                values |= await asyncio.to_thread(self._given, part, exchange.gives)
 
     async def _send(self, part: QuestionRequest, request: Mapping[str, Any], paced: bool) -> Reply:
         if paced:
@@ -250,7 +256,7 @@ class RAGClient:
             part.stream = Collector(self.spec.stream)
         return await self.transport.send(**request, stream=part.stream)
 
-    def _given(self, part: QuestionRequest) -> dict[str, Any]:
+    def _given(self, part: QuestionRequest, gives: Mapping[str, str]) -> dict[str, Any]:
         """What the body of a request gives to the templates of the other.
 
         Raises:
@@ -258,7 +264,7 @@ class RAGClient:
         """
         try:
             body = body_of(part, self.redact)
-            return {name: find_needed(name, expression, body) for name, expression in part.gives.items()}
+            return {name: find_needed(name, expression, body) for name, expression in gives.items()}
         except (UnusableError, MappingError) as error:
             raise TransportFailure(why_unusable(part, error, self.redact), retryable=False) from error
 
@@ -290,14 +296,16 @@ class RAGClient:
 
     def _read(self, exchange: Exchange, conversation: Conversation) -> EvalResponse:
         base = {**exchange.measured(), **self._raw(exchange)}
-        part = exchange.asking
+        part, stream = exchange.asking, exchange.asking.stream
         try:
             body, retrieved = body_of(part, self.redact), None
             conversation.see_body(body)
             if exchange.retrieving is not None:
                 part = exchange.retrieving
                 retrieved = body_of(part, self.redact)
-            streamed = streamed_answer(exchange.asking.reply, self.redact)
+            streamed = None if stream is None else stream.streamed()
+            if streamed is not None and streamed.text is not None:
+                streamed = Streamed(self.redact.text(streamed.text), streamed.notes)
             return EvalResponse(**base, **self._reader.read(body, retrieved, streamed))
         except (MappingError, UnusableError) as error:
             if isinstance(error, MappingError) and not isinstance(error, RetrievalMappingError):
@@ -346,7 +354,7 @@ class RAGClient:
         if self.spec.stream is not None:
             body, streamed = stored_stream(self.spec.stream, raw)
         else:
-            body = stored_body(self.spec.ask, raw)
+            body = stored_body(self.spec.ask, raw.encode())
         if retrieve is not None and raw_retrieval is not None:
-            retrieved = stored_body(retrieve, raw_retrieval)
+            retrieved = stored_body(retrieve, raw_retrieval.encode())
         return self._reader.read(body, retrieved, streamed)

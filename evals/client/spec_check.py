@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from itertools import chain, islice
+from itertools import islice
 from typing import Any, TypeVar
 
 import jmespath
@@ -181,17 +181,6 @@ _KNOWN: Mapping[str, Sequence[str]] = {
     "usage": tuple(TokenUsage.model_fields),
 }
 
-_IN_TURN = frozenset({"pipe", "subexpression", "projection", "value_projection", "filter_projection"})
-"""Nodes whose second child works on what the first gives."""
-
-_HANDING_ON = frozenset(
-    {
-        *("flatten", "index_expression", "expref", "or_expression", "and_expression", "multi_select_list"),
-        *("not_null", "reverse", "sort_by", "max_by", "min_by", "merge", "to_array", "zip"),
-    }
-)
-"""Nodes and functions that give objects with the keys that they got."""
-
 
 def unknown_keys(key: str, expression: str) -> Iterator[tuple[str, str]]:
     """The keys that chunks, citations, references and usage are given and that nobody reads, as in `[].{txt: content}`.
@@ -205,29 +194,21 @@ def unknown_keys(key: str, expression: str) -> Iterator[tuple[str, str]]:
     """
     within, _, part = key.rpartition(".")
     known = _KNOWN.get(part, ()) if within in {"map", "retrieve.map"} else ()
-    objects = _objects(jmespath.compile(expression).parsed, []) if known else []
-    for name in (child["value"] for node in objects for child in node["children"] if child["value"] not in known):
+    node = jmespath.compile(expression).parsed
+    for name in (name for name in _last_keys(node) if known and name not in known):
         # What is called so in part, as chunk_id is for id, is nearer than what is spelt alike.
         near = [each for each in known if name.casefold() in each.split("_")] + get_close_matches(name, known, n=1)
         yield name, (f"did you mean {near[0]!r}? " if near else "") + f"known: {', '.join(known)}"
 
 
-def _objects(node: Node, given: Sequence[Node]) -> Sequence[Node]:
-    """The objects that a node builds, or hands on where `given` are those that it works on.
-
-    What an expression builds only to look into it again has keys of its own, and is not among them.
-    """
-    children, is_call = node["children"], node["type"] == "function_expression"
-    kind = node["value"] if is_call else node["type"]
-    if kind in {"multi_select_dict", "identity", "current"}:
-        return [node] if kind == "multi_select_dict" else given
-    if kind in _IN_TURN:
-        return _objects(children[1], _objects(children[0], given))
-    if kind == "map":
-        return _objects(children[0], _objects(children[1], given))
-    if is_call:  # an expression among its arguments says by what it sorts
-        children = [child for child in children if child["type"] != "expref"]
-    return list(chain.from_iterable(_objects(child, given) for child in children)) if kind in _HANDING_ON else []
+def _last_keys(node: Node) -> list[str]:
+    """The keys of the objects that an expression ends with, of each of its alternatives; not those within calls."""
+    if node["type"] == "multi_select_dict":
+        return [child["value"] for child in node["children"]]
+    if node["type"] == "function_expression":
+        return []
+    last = node["children"] if node["type"] == "or_expression" else node["children"][:2][-1:]  # a filter has a third
+    return [key for child in last if isinstance(child, Mapping) for key in _last_keys(child)]
 
 
 # What a body holds, in words for somebody who maps it: its keys, and those right below them.

@@ -162,12 +162,6 @@ CUMULATIVE = (
 )
 
 
-DOUBLED = (
-    "a piece of the stream has all of the text before it once more, so the answer stands there twice: "
-    "let server.stream.delta leave that piece out"
-)
-
-
 UNREAD_ERROR = (
     "a piece of the stream looks like an error, which server.stream.error does not find: the answer may have broken off"
 )
@@ -182,18 +176,7 @@ _FEW = 3
 
 
 _LONG = 20
-"""Characters from which a text that comes twice is no chance, were it in two pieces."""
-
-
-def repetition(texts: Sequence[str]) -> str | None:
-    """What is suspicious about the texts that make an answer; None where nothing is.
-
-    Args:
-        texts: In their order, none of them empty.
-    """
-    if _is_cumulative(texts):
-        return CUMULATIVE
-    return DOUBLED if _is_doubled(texts) else None
+"""Characters of an answer from which such a likeness is no chance."""
 
 
 def has_unread_error(pieces: Iterable[Mapping[str, Any]]) -> bool:
@@ -209,23 +192,14 @@ def has_unread_error(pieces: Iterable[Mapping[str, Any]]) -> bool:
     return False
 
 
-def _is_cumulative(texts: Sequence[str]) -> bool:
+def is_cumulative(texts: Sequence[str]) -> bool:
+    """Whether each of the texts that make an answer seems to hold all of it so far."""
     return (
         len(texts) >= _FEW
         and len(texts[-1]) >= _LONG
         and len(texts[0]) < len(texts[-1])
         and all(after.startswith(before) for before, after in pairwise(texts))
     )
-
-
-def _is_doubled(texts: Sequence[str]) -> bool:
-    length = 0
-    for number, text in enumerate(texts):
-        near = abs(length - len(text)) < _LONG <= len(text)  # so that few are put together
-        if near and "".join(texts[:number]).strip() == text.strip():
-            return True
-        length += len(text)
-    return False
 
 
 # Puts the answer of one stream together as its pieces arrive, and notes when its text came.
@@ -339,8 +313,8 @@ class Collector:
     def _notes(self) -> Iterator[str]:
         if self._format.cut:
             yield _CUT
-        if found := repetition(self._texts):
-            yield found
+        if is_cumulative(self._texts):
+            yield CUMULATIVE
         if has_unread_error(self._pieces):
             yield UNREAD_ERROR
 

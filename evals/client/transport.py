@@ -298,7 +298,7 @@ class Transport:
         collector = stream if 200 <= answer.status < 300 else None
         body = bytearray() if collector is None else collector.received
         try:
-            async with aclosing(answer.pieces(self._max_body)) as pieces:
+            async with aclosing(answer.pieces()) as pieces:
                 async for piece in pieces:
                     if collector is None:
                         body += piece

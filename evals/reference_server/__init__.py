@@ -11,13 +11,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything that changes how a server chunks, retrieves, guards or misbehaves."""
+    """Everything that changes how a server chunks, retrieves or guards."""
 
     chunk_words: int = 180
     top_k: int = 10
     max_upload_mb: int = 25
     auth_token: str | None = None
-    misbehave: tuple[str, ...] = ()
     allow_hosts: tuple[str, ...] = ()
     """Names under which the server may be asked, beside those of this machine itself."""
 

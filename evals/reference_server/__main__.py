@@ -8,21 +8,12 @@ import sys
 from collections.abc import Sequence
 
 from evals.reference_server import Settings
-from evals.reference_server.app import ReferenceServer, announce, bind, create_app, end_with_stdin, reason_of
-from evals.reference_server.faults import parse_switch
+from evals.reference_server.app import MakeServer, announce, bind, end_with_stdin, make_server, reason_of
 from evals.reference_server.index import GOLDEN, NONE, MissingCorpusError, UnreadableDocumentError, load_corpus
 
 _AUTH_VARIABLE = "REFERENCE_SERVER_TOKEN"
 
 _CANNOT_START = 2
-
-
-def _switch(text: str) -> str:
-    try:
-        parse_switch(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-    return text
 
 
 def _positive(text: str) -> int:
@@ -50,22 +41,21 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--exit-with-stdin", action="store_true", help="end when stdin ends")
     parser.add_argument("--greet", action="store_true", help="say the URL on stderr too, for people")
-    parser.add_argument("--misbehave", type=_switch, action="append", default=[], metavar="KIND[:ARG]")
     return parser
 
 
-def _serve(args: argparse.Namespace, listener: socket.socket) -> None:
+def _serve(args: argparse.Namespace, listener: socket.socket, make: MakeServer) -> None:
     sizes = (args.chunk_words, args.top_k, args.max_upload_mb)
-    settings = Settings(*sizes, args.auth_token, tuple(args.misbehave), (args.host, *args.allow_host))
+    settings = Settings(*sizes, args.auth_token, (args.host, *args.allow_host))
     corpus = args.corpus or (NONE if args.exit_with_stdin else GOLDEN)
-    app = create_app(settings, documents=load_corpus(corpus, settings.chunk_words))
-    server = ReferenceServer(app, lambda: announce(listener, args.host, corpus if args.greet else None))
+    documents = load_corpus(corpus, settings.chunk_words)
+    server = make(settings, documents, lambda: announce(listener, args.host, corpus if args.greet else None))
     if args.exit_with_stdin:
         end_with_stdin(lambda: setattr(server, "should_exit", True))
     server.run(sockets=[listener])
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None, make: MakeServer = make_server) -> int:
     """Serve until a signal or the end of stdin; 2 means that the server could not start."""
     args = _parser().parse_args(argv)
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s: %(message)s")
@@ -77,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _CANNOT_START
     try:
         with listener:
-            _serve(args, listener)
+            _serve(args, listener, make)
     except KeyboardInterrupt:
         return 0
     except (MissingCorpusError, UnreadableDocumentError) as error:

@@ -1,6 +1,5 @@
 """The web application of the reference server."""
 
-import asyncio
 import json
 import os
 import secrets
@@ -9,7 +8,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from ipaddress import ip_address
 from types import FrameType
 
@@ -20,10 +18,8 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from evals.reference_server import Settings
-from evals.reference_server.faults import FaultMiddleware, parse_switch
 from evals.reference_server.index import Document, DocumentStore, warm_up
 from evals.reference_server.routes import MEGABYTE, document_router, info_router, query_router
 
@@ -131,26 +127,15 @@ _GRACE_SECONDS = 0.8
 _KEEP_ALIVE_SECONDS = 75
 
 
-class ClosableProtocol(H11Protocol):
-    """Lets the application close the connection under a request, as ``scope["state"]["transport"]``."""
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Remember the transport of this connection, and let it send small packets at once."""
-        super().connection_made(transport)
-        connection: socket.socket = transport.get_extra_info("socket")
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.app_state = {**self.app_state, "transport": transport}
-
-
 class ReferenceServer(uvicorn.Server):
-    """A uvicorn server that says when it listens and tells its application when it stops."""
+    """A uvicorn server that says when it listens."""
 
     def __init__(self, app: FastAPI, on_listening: Callable[[], None]) -> None:
         """Serve the app; call ``on_listening`` once requests are answered."""
         config = uvicorn.Config(
             app,
             loop="asyncio",
-            http=ClosableProtocol,
+            http="h11",
             ws="none",
             lifespan="off",
             log_config=None,
@@ -161,7 +146,6 @@ class ReferenceServer(uvicorn.Server):
             timeout_graceful_shutdown=2,
         )
         super().__init__(config)
-        self._stopping: asyncio.Event = app.state.stopping
         self._on_listening = on_listening
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -169,11 +153,6 @@ class ReferenceServer(uvicorn.Server):
         await super().startup(sockets)
         self._on_listening()
         threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Let go of requests that hang, then shut down."""
-        self._stopping.set()
-        await super().shutdown(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """End on a signal with exit code 0: the signal is not raised again afterwards."""
@@ -220,28 +199,20 @@ def end_with_stdin(stop: Callable[[], None]) -> None:
     threading.Thread(target=watch, name="stdin-watch", daemon=True).start()
 
 
-def create_app(
-    settings: Settings | None = None,
-    *,
-    documents: Sequence[Document] = (),
-    misbehave: Sequence[str] = (),
-) -> FastAPI:
-    """Make the application, with the documents already in it.
-
-    ``app.state.stopping`` is an event that the server sets when it shuts down.
-    """
-    settings = settings or Settings()
-    if misbehave:
-        settings = replace(settings, misbehave=(*settings.misbehave, *misbehave))
-    store = DocumentStore()
-    store.put(documents)
+def create_app(settings: Settings, store: DocumentStore) -> FastAPI:
+    """Make the application over the documents of a store."""
     app = FastAPI(title="Reference RAG server", version="1.0.0", docs_url=None, redoc_url=None)
-    app.state.stopping = asyncio.Event()
     app.add_exception_handler(RequestValidationError, refuse_body)
-    switches = [parse_switch(text) for text in settings.misbehave]
-    for router in (info_router(settings), document_router(settings, store), query_router(settings, store, switches)):
+    for router in (info_router(settings), document_router(settings, store), query_router(settings, store)):
         app.include_router(router)
-    if switches:
-        app.add_middleware(FaultMiddleware, switches=switches, stopping=app.state.stopping)
     app.add_middleware(Guard, settings=settings)
     return app
+
+
+MakeServer = Callable[[Settings, Sequence[Document], Callable[[], None]], ReferenceServer]
+"""Makes a server of its settings, its documents and what is called once it listens."""
+
+
+def make_server(settings: Settings, documents: Sequence[Document], on_listening: Callable[[], None]) -> ReferenceServer:
+    """Make the server, with the documents already in it."""
+    return ReferenceServer(create_app(settings, DocumentStore(documents)), on_listening)

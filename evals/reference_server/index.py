@@ -155,18 +155,18 @@ class ChunkIndex:
 
     def __init__(self, chunks: Sequence[Chunk]) -> None:
         """Index the chunks, which must come in an order that does not depend on uploads."""
-        self._chunks = tuple(chunks)
+        self.chunks = tuple(chunks)
         self._frequency = Counter(token for chunk in chunks for token in set(chunk.tokens))
-        self._bm25: Any = _build(self._chunks, sorted(self._frequency))
+        self._bm25: Any = _build(self.chunks, sorted(self._frequency))
 
     def __len__(self) -> int:
         """How many chunks are indexed."""
-        return len(self._chunks)
+        return len(self.chunks)
 
     def idf(self, token: str) -> float:
         """How rare a token is among the chunks; a token never seen is the rarest."""
         seen = self._frequency.get(token, 0)
-        return math.log(1 + (len(self._chunks) - seen + 0.5) / (seen + 0.5))
+        return math.log(1 + (len(self.chunks) - seen + 0.5) / (seen + 0.5))
 
     def search(self, tokens: Sequence[str], top_k: int) -> list[Hit]:
         """The best chunks for the tokens, best first; only those with a score above zero."""
@@ -174,20 +174,8 @@ class ChunkIndex:
         if self._bm25 is None or not known:
             return []
         scores = self._bm25.get_scores(known)
-        hits = [Hit(self._chunks[i], round(float(scores[i]), 6)) for i in _candidates(scores, top_k)]
+        hits = [Hit(self.chunks[i], round(float(scores[i]), 6)) for i in _candidates(scores, top_k)]
         return sorted(hits, key=lambda hit: (-hit.score, hit.chunk.chunk_id))[:top_k]
-
-    def others(self, hits: Sequence[Hit], salt: str) -> list[Hit]:
-        """As many chunks of documents that are not among the hits, with their scores; the salt chooses which.
-
-        Where the hits are of all documents, those of the first hit's document are left out alone.
-        """
-        found = {hit.chunk.document_id for hit in hits}
-        elsewhere = [chunk for chunk in self._chunks if chunk.document_id not in found]
-        if hits and not elsewhere:
-            elsewhere = [chunk for chunk in self._chunks if chunk.document_id != hits[0].chunk.document_id]
-        elsewhere.sort(key=lambda chunk: hashlib.sha256(f"{salt}:{chunk.chunk_id}".encode()).digest())
-        return [Hit(chunk, hit.score) for chunk, hit in zip(elsewhere, hits, strict=False)]
 
 
 def warm_up() -> Any:
@@ -223,11 +211,12 @@ def _build(chunks: Sequence[Chunk], words: Sequence[str]) -> Any:
 class DocumentStore:
     """Documents by id, safe to use from several threads; the index is built when first needed."""
 
-    def __init__(self) -> None:
-        """Start with no documents."""
+    def __init__(self, documents: Iterable[Document] = ()) -> None:
+        """Start with these documents."""
         self._documents: dict[str, Document] = {}
         self._index: ChunkIndex | None = None
         self._lock = threading.RLock()
+        self.put(documents)
 
     def put(self, documents: Iterable[Document]) -> None:
         """Add documents; each replaces an earlier one of the same file name."""

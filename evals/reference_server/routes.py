@@ -13,7 +13,6 @@ from pydantic import AfterValidator, BaseModel, Field
 
 from evals.reference_server import Settings
 from evals.reference_server.chunking import tokenize
-from evals.reference_server.faults import FAULTS, WRONG_CHUNKS, Switch
 from evals.reference_server.index import (
     ACCEPTED_TYPES,
     Chunk,
@@ -191,33 +190,26 @@ def _constant(reply: Json) -> Callable[[], Any]:
     return get
 
 
-def query_router(settings: Settings, store: DocumentStore, switches: Sequence[Switch] = ()) -> APIRouter:
-    """The route that answers questions; of the switches it obeys those that change an answer."""
+def query_router(settings: Settings, store: DocumentStore) -> APIRouter:
+    """The route that answers questions."""
     router = APIRouter()
-    damaging = [switch for switch in switches if switch.kind == WRONG_CHUNKS]
-    removing = [switch for switch in switches if FAULTS[switch.kind].removes is not None]
 
     @router.post("/query")
     def query(request: QueryRequest) -> Json:
         """Answer a question from the stored documents."""
         try:
-            wrong = next((switch for switch in damaging if switch.takes(request.query)), None)
-            reply = respond(request, store, request.top_k or settings.top_k, wrong)
-            removed = (FAULTS[switch.kind].removes for switch in removing if switch.takes(request.query))
-            return reply | {name: None for name in removed if name}
+            return respond(request, store, request.top_k or settings.top_k)
         except Exception as error:  # whatever it is, the contract's reply is a 500 that says so
             raise HTTPException(500, f"The query failed: {error}") from error
 
     return router
 
 
-def respond(request: QueryRequest, store: DocumentStore, top_k: int, wrong: Switch | None = None) -> Json:
-    """Retrieve, answer and describe both as the body of a response; with a switch, retrieve from other documents."""
+def respond(request: QueryRequest, store: DocumentStore, top_k: int) -> Json:
+    """Retrieve, answer and describe both as the body of a response."""
     started = time.perf_counter()
     index, by_chunk = store.index(), request.include_chunks
     hits = index.search(tokenize(request.query), top_k)
-    if wrong is not None:
-        hits = index.others(hits, f"{wrong.seed}:{request.query}")
     # A source stands for a chunk where chunks were asked for, else for a document: by its best chunk.
     shown: dict[str, Hit] = {}
     for hit in hits:

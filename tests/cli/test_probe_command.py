@@ -10,8 +10,7 @@ import pytest
 from other_servers import corpus, documented, kinds, loopback, unknown
 
 from evals import EvalConfig, run_evaluation
-from evals.run.probing.looking import built_in
-from evals.run.probing.openapi import USUAL
+from evals.run.probing.plans import USUAL, built_in
 from evals.text.yaml_files import read_yaml
 
 QUESTION = "How long are daily snapshots kept?"
@@ -330,30 +329,3 @@ def test_open_webui_is_named_by_its_profile_which_needs_variables(
     assert result.code == 3, result.err
     assert "it looks like openwebui: Open WebUI" in result.err
     assert "--profile openwebui (it reads OPENWEBUI_API_KEY" in result.err
-
-
-GERMAN = {
-    "antwort": "Sie werden dreißig Tage lang aufbewahrt.",
-    "treffer": [
-        {"text": "Ein Abschnitt, der das sagt.", "wert": 0.9, "quelle": {"datei": "a.md", "kapitel": "Fristen"}},
-        {"text": "Ein anderer, der es nicht sagt.", "wert": 0.4, "quelle": {"datei": "b.md", "kapitel": "Fristen"}},
-    ],
-    "verbrauch": {"rein": 120, "raus": 9},
-    "leer": None,
-}
-
-
-@pytest.mark.parametrize("streams", [False, True])
-def test_fields_that_are_not_read_are_listed(streams: bool, start: Start, evals_cli: Cli) -> None:
-    """In a stream too; what holds nothing is no field."""
-
-    def ask(_: Any) -> Any:
-        pieces = [{"treffer": GERMAN["treffer"]}, *({"bit": f"{word} "} for word in str(GERMAN["antwort"]).split())]
-        events = [f"data: {json.dumps(piece)}\n\n".encode() for piece in [*pieces, {"verbrauch": GERMAN["verbrauch"]}]]
-        return loopback.Streamed("text/event-stream", events) if streams else GERMAN
-
-    url = f"{start({('POST', '/own'): ask})}/own"
-    unread = ["treffer[].quelle.kapitel", "verbrauch.rein", "verbrauch.raus"]
-    told = evals_cli("probe", url)
-    assert f"not read: {', '.join(unread)}" in told.err
-    assert evals_cli("probe", url, "--json").json["unread"] == unread

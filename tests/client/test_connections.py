@@ -150,28 +150,23 @@ def _deflated(data: bytes) -> bytes:
         ("GZIP", lambda data: gzip.compress(data[:3]) + gzip.compress(data[3:])),
         ("deflate", zlib.compress),
         ("deflate", _deflated),
-        ("deflate, gzip", lambda data: gzip.compress(zlib.compress(data))),
         ("identity", bytes),
         ("", bytes),
     ],
 )
 def test_an_encoded_body_is_decoded(encoding: str, encode: Callable[[bytes], bytes], library: str) -> None:
-    """Once, or one encoding in another."""
+    """Whatever the case of its name, and in parts."""
     text = json.dumps({"answer": "ä" * 70_000}).encode()
     with answering(lambda _: [http(encode(text), f"Content-Encoding: {encoding}")]) as server:
         *found, _ = ask(server, library)
         assert replies(found) == [text]
 
 
-@pytest.mark.parametrize("layers", [1, 2, 3])
-def test_a_few_bytes_that_stand_for_gigabytes_are_refused_early(layers: int, library: str) -> None:
-    """Whichever layer of encodings it is that swells."""
+def test_a_few_bytes_that_stand_for_gigabytes_are_refused_early(library: str) -> None:
+    """Before they are in memory."""
     made = zlib.compressobj(9, wbits=31)
     bomb = b"".join(made.compress(bytes(1_000_000)) for _ in range(60)) + made.flush()
-    for _ in range(layers - 1):
-        bomb = gzip.compress(bomb)
-    header = "Content-Encoding: " + ", ".join(["gzip"] * layers)
-    with answering(lambda _: [http(bomb, header)]) as server:
+    with answering(lambda _: [http(bomb, "Content-Encoding: gzip")]) as server:
         tracemalloc.start()
         first, _ = ask(server, library, max_body_bytes=1_000_000)
         _, peak = tracemalloc.get_traced_memory()

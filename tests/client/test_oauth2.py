@@ -6,7 +6,7 @@ import socket
 import ssl
 import time
 from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,14 @@ from servers import PATIENCE_S
 from token_server import Refusal, TokenServer, token_server
 
 from evals.client import RAGClient, ServerSpec
-from evals.client.oauth2 import Token, Tokens
-from evals.client.profile import resolve_spec
+from evals.client.oauth2 import login_of
+from evals.client.profile import Redactor, resolve_spec
+from evals.client.transport import Reply
 from evals.errors import ConfigError, ServerRefusedError, ServerUnreachableError
 from evals.run.resume import MAY_CHANGE
 from evals.run.workers import AskConfig, Asker, Share
 from evals.schemas import EvalResponse
+from evals.text.yaml_files import expand_env
 
 SECRET = "s3cret+of/the:client"
 LIBRARIES = pytest.mark.parametrize("library", ["aiohttp", "httpx"])
@@ -158,7 +160,7 @@ REFUSALS: list[tuple[Refusal, str]] = [
     ((400, b'{"error":"invalid_scope"}', {}), r"HTTP 400: .*invalid_scope"),
     ((503, b"", {}), r"HTTP 503"),
     ((200, b"<html>", {}), r"not JSON"),
-    ((200, b"[]", {}), r"the body is no object"),
+    ((200, b"[]", {}), r"no access_token"),
     ((200, b'{"access_token": ""}', {}), r"no access_token"),
     ((200, b'{"access_token": "a b"}', {}), r"no access_token"),
     ((200, b'{"access_token": "abc", "token_type": "mac"}', {}), r"another type than Bearer"),
@@ -315,28 +317,24 @@ def test_a_refused_login_ends_a_run_in_one_message(tmp_path: Path, evals_cli: Ca
     assert "Traceback" not in done.err
 
 
-class Fetching:
-    """Gives tokens of 100 seconds, one at each call, and counts them."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    async def __call__(self) -> Token:
-        self.count += 1
-        await asyncio.sleep(0)
-        return Token(str(self.count), 100.0)
-
-
-def test_a_token_is_renewed_a_tenth_of_its_life_before_the_end() -> None:
+@pytest.mark.parametrize(("life_s", "times"), [(100, [0.0, 89.9, 90.0, 179.9, 180.0]), (3600, [0.0, 3569.0, 3571.0])])
+def test_a_token_is_renewed_a_tenth_of_its_life_before_the_end(life_s: int, times: list[float]) -> None:
     """At most half a minute before; counted from when it was asked for."""
-    now, fetching = [0.0], Fetching()
-    tokens = Tokens(fetching, lambda: now[0])
+    now, borne = [0.0], list[str]()
 
-    async def values() -> list[str]:
-        said = []
-        for now[0] in (0.0, 89.9, 90.0, 179.9, 180.0):
-            said.append((await tokens.current()).value)
-        return said
+    async def send(headers: Mapping[str, str]) -> Reply:
+        borne.append(headers["Authorization"])
+        return Reply(200, {}, b"", 0.0, now[0])
 
-    assert asyncio.run(values()) == ["1", "1", "2", "2", "3"]
-    assert (Token("a", 3600.0).fresh_s, Token("a", None).fresh_s) == (3570.0, float("inf"))
+    async def run() -> None:
+        spec = ServerSpec.model_validate(expand_env(resolve_spec(keys(server.url)).model_dump(by_alias=True), set()))
+        login = login_of(spec, Redactor((), spec), lambda: now[0])
+        assert login is not None
+        async with login.transport:
+            for now[0] in times:
+                await login.send(send)
+
+    with token_server(life_s) as server:
+        asyncio.run(run())
+    renewed = [sum(later >= until for until in (times[2], 2 * times[2])) for later in times]
+    assert borne == [f"Bearer {server.given[each]}" for each in renewed]

@@ -79,11 +79,7 @@ def test_a_wrong_expression_is_named_before_anything_is_sent(
     ("part", "expression", "key", "nearest"),
     [
         ("chunks", "sources[].{text: text, document: file}", "document", "document_id"),
-        ("chunks", "sources[].{txt: text} | [:5]", "txt", "text"),
-        ("chunks", "map(&{id: id}, sources)", "id", "chunk_id"),
-        ("chunks", "sort_by(sources[].{sectoin: s}, &sectoin)", "sectoin", "section"),
-        ("chunks", "not_null(sources[].{text: a}, sources[].{texts: b})", "texts", "text"),
-        ("chunks", "a[0].b[?c].{scores: d} || [{text: e}]", "scores", "score"),
+        ("chunks", "a[0].b[?c].{scores: d} || b[].{text: e}", "scores", "score"),
         ("chunks", "a | {texts: b}", "texts", "text"),
         ("citations", "citations[].{idx: n}", "idx", "index"),
         ("chunks", "sources[].{name: file, text: text}", "name", "document_name"),

@@ -10,8 +10,9 @@ from typing import Any
 from servers import PATIENCE_S
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from evals.reference_server import Settings
 from evals.reference_server.app import ReferenceServer, bind, create_app
-from evals.reference_server.index import read_document
+from evals.reference_server.index import DocumentStore, read_document
 
 _DELAY_S = 0.02
 _COVERED = ("burst pipes", "hail on glass", "a stolen bicycle", "frozen meters", "fallen trees", "a broken lens")
@@ -73,7 +74,7 @@ class CountedServer:
             for each in questions
             for gold in each["gold_passages"]
         ]
-        app, self.count = create_app(documents=documents), Count()
+        app, self.count = create_app(Settings(), DocumentStore(documents)), Count()
         app.add_middleware(_Counted, count=self.count)
         listener, listening = bind("127.0.0.1", 0), threading.Event()
         self._server = ReferenceServer(app, listening.set)

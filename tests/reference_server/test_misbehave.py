@@ -5,9 +5,8 @@ from collections.abc import Callable
 
 import httpx
 import pytest
+from misbehaving import parse_switch
 from servers import PATIENCE_S
-
-from evals.reference_server.faults import parse_switch
 
 Serve = Callable[..., httpx.Client]
 QUESTION = {"query": "How long are daily snapshots kept?", "include_chunks": True}

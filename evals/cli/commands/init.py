@@ -26,7 +26,7 @@ from evals.judges.config import DEFAULT_PROVIDER
 from evals.report.wording import one_line
 from evals.run.probing.fields import Headers, flow, read_headers, section_text
 from evals.run.probing.guess import Doubt
-from evals.run.probing.openapi import Assent
+from evals.run.probing.plans import Assent
 from evals.run.probing.probe import ask, survey
 from evals.run.probing.reading import DEFAULT_QUESTION, AnswerReader, Target
 from evals.secrets import KEY_VARIABLES

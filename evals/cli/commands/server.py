@@ -24,7 +24,7 @@ from evals.run.doctor import Examined, Health, broken, examine
 from evals.run.notebook import Observer
 from evals.run.probing.fields import read_headers, section_text
 from evals.run.probing.guess import Doubt
-from evals.run.probing.openapi import Candidates, Plan
+from evals.run.probing.plans import Candidates, Plan
 from evals.run.probing.probe import ask, survey
 from evals.run.probing.reading import DEFAULT_QUESTION, Probed, Target
 from evals.run.work import load_workload
@@ -278,8 +278,6 @@ def show_reading(probed: Probed) -> None:
     tell(f"chunks: {'not said' if chunks is None else len(chunks)}")
     for chunk in (chunks or [])[:_CHUNKS_SHOWN]:
         tell(f"- {chunk}")
-    if probed.unread:
-        out.print(clean(f"not read: {', '.join(probed.unread)}", _RAW_SHOWN))
     out.print(f"\ncomputable (suite core): {', '.join(probed.metrics.names) or 'nothing'}")
     for reason, names in probed.metrics.missing.items():
         tell(f"not {', '.join(names)}: {reason}")
@@ -299,7 +297,6 @@ def _as_json(probed: Probed) -> dict[str, Any]:
         "server": probed.server,
         "section": section_text(probed.server),
         "read": probed.response.model_dump(mode="json", include=_READ),
-        "unread": probed.unread,
         "guesses": [asdict(doubt) for doubt in probed.doubts],
         "computable": probed.metrics.names,
         "missing": probed.metrics.missing,

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from evals.errors import ConfigError
 from evals.secrets import remember
@@ -183,14 +183,12 @@ def are_messages(items: Sequence[Mapping[str, Any]], question: str) -> bool:
 
 
 def _say_who_speaks(items: Sequence[Mapping[str, Any]]) -> bool:
-    key, roles = kind_key(items), [value.get("role") for item in items for value in item.values() if is_object(value)]
+    key, roles = (
+        kind_key(items),
+        [value.get("role") for item in items for value in item.values() if isinstance(value, Mapping)],
+    )
     kinds = {str(item[key]).lower() for item in items} if key else {""}
     return kinds <= _SPEAKERS or any(role in _SPEAKERS for role in roles)
-
-
-def is_object(value: Any) -> bool:
-    """Whether it is an object of JSON."""
-    return isinstance(value, Mapping)
 
 
 def place_of_one(items: Sequence[Mapping[str, Any]], question: str) -> str | None:
@@ -260,9 +258,6 @@ Columns = Mapping[str, Sequence[Any]]
 _FILE = re.compile(r"\S+\.[A-Za-z]{2,5}|https?://\S+")
 _LEAST_WORDS, _MOST_IN_A_LABEL = 3, 8
 
-_NEAR = 0.5
-"""A field whose texts are at least half as long as the longest may be the text too."""
-
 
 @dataclass(slots=True)
 class Fields:
@@ -270,12 +265,10 @@ class Fields:
 
     Attributes:
         paths: By the key of a chunk, where it stands in an item.
-        others: Other fields that may be the text.
         unsure: Keys that were found by how the values look alone.
     """
 
     paths: dict[str, str] = field(default_factory=dict)
-    others: list[str] = field(default_factory=list)
     unsure: list[str] = field(default_factory=list)
 
 
@@ -285,26 +278,31 @@ def choose_fields(columns: Columns) -> Fields | None:
     Args:
         columns: Values of each field, in the order of the items.
     """
-    weights = {path: weight for path, values in columns.items() if (weight := _weight_of_text(path, values))}
-    if not weights:
+    weights = {path: _weight_of_text(path, values) for path, values in columns.items()}
+    text = max(weights, key=lambda path: weights[path], default=None)
+    if text is None or not weights[text]:
         return None
-    text, *others = sorted(weights, key=lambda path: -weights[path])
-    others = [path for path in others if weights[path] >= weights[text] * _NEAR]
-    found = choose_sources({path: values for path, values in columns.items() if path not in {text, *others}})
-    return Fields({"text": text, **found.paths}, others, found.unsure)
+    found = choose_sources({path: values for path, values in columns.items() if path != text})
+    return Fields({"text": text, **found.paths}, found.unsure)
 
 
 def choose_sources(columns: Columns) -> Fields:
-    """The fields that say where chunks come from: for each part of a chunk the one that scores best."""
+    """The fields that say where chunks come from: those with the name of a part, else those whose values look so."""
     found, left = Fields(), dict(columns)
-    for key, score_of in _PARTS_OF_A_CHUNK.items():
-        scores = {path: score_of(snake(last_name(path)), values) for path, values in left.items()}
-        # Of fields that score alike the one that is nested least.
-        best = max(scores, key=lambda path: (scores[path], -path.count(".")), default="")
-        if scores.get(best, 0.0) > 0:
-            found.paths[key] = best
-            found.unsure += [] if _is_named(key, snake(last_name(best))) else [key]
-            left = {path: values for path, values in left.items() if values != left[best]}
+    for key, part in _PARTS_OF_A_CHUNK.items():
+        names = {path: snake(last_name(path)) for path, values in left.items() if part.fits(values)}
+        looking = [path for path, name in names.items() if name not in part.never and part.looks_so(left[path])]
+        named = [path for path, name in names.items() if name in NAMES[part.names]]
+        if not (named or looking):
+            continue
+        order = IN_ORDER[part.names]
+        best = min(
+            named or looking,
+            key=lambda path: (path not in looking, order.index(names[path]) if path in named else 0, path.count(".")),
+        )
+        found.paths[key] = best
+        found.unsure += [] if named or key == "score" else [key]
+        left = {path: values for path, values in left.items() if values != left[best]}
     return found
 
 
@@ -318,70 +316,42 @@ def _weight_of_text(path: str, values: Sequence[Any]) -> float:
 
 
 def _are_labels(values: Sequence[Any]) -> bool:
-    """Whether they are short and there for each item: texts of few words, or whole numbers."""
-    return all(
-        (isinstance(value, str) and value and word_count(value) <= _MOST_IN_A_LABEL)
-        or (isinstance(value, int) and not isinstance(value, bool))
-        for value in values
-    )
+    """Whether they are short texts, one for each item."""
+    return are_texts(values) and all(value and word_count(value) <= _MOST_IN_A_LABEL for value in values)
 
 
-def _rank(name: str, part: str) -> float:
-    """From 1 for the surest name of a part downwards; 0 for any other name."""
-    return 1 - IN_ORDER[part].index(name) / 100 if name in NAMES[part] else 0.0
+def _are_ids(values: Sequence[Any]) -> bool:
+    """Whether they are labels or whole numbers that differ from item to item."""
+    texts = [str(value) for value in values if isinstance(value, str | int) and not isinstance(value, bool)]
+    return len(texts) == len(values) == len(set(texts)) and _are_labels(texts)
 
 
-def _as_document_name(name: str, values: Sequence[Any]) -> float:
-    """A name of files that is called so, else names of files, else what is called so."""
-    if not are_texts(values) or not _are_labels(values):
-        return 0.0
-    return 2 * all(map(_FILE.fullmatch, values)) + _rank(name, "document_names")
+def _are_words(values: Sequence[Any]) -> bool:
+    return len(values) > 1 and all(isinstance(each, str) and len(each.split()) == 1 for each in values)
 
 
-def _as_document_id(name: str, values: Sequence[Any]) -> float:
-    return _rank(name, "document_ids") if are_texts(values) and _are_labels(values) else 0.0
+def _are_numbers(values: Sequence[Any]) -> bool:
+    return all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
 
 
-def _as_chunk_id(name: str, values: Sequence[Any]) -> float:
-    """A label that differs from item to item: one that is called an id, else one that looks like one."""
-    if not _are_labels(values) or len(set(values)) < len(values):
-        return 0.0
-    if name in NAMES["chunk_ids"]:
-        return 3.0
-    if name in NAMES["document_ids"] | NAMES["no_chunk_ids"] or "document" in name:
-        return 0.0
-    return 2.0 if name.endswith("_id") else float(len(values) > 1 and all(map(_is_one_word, values)))
-
-
-def _is_one_word(value: Any) -> bool:
-    return isinstance(value, str) and word_count(value) == 1 and not value.isdecimal()
-
-
-def _as_section(name: str, values: Sequence[Any]) -> float:
-    return float(name in NAMES["sections"] and all(value is None or isinstance(value, str) for value in values))
-
-
-def _as_score(name: str, values: Sequence[Any]) -> float:
-    """Numbers that are called so, else fractions that rise or fall from item to item."""
-    if not all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
-        return 0.0
+def _are_ordered_fractions(values: Sequence[Any]) -> bool:
     is_ordered = list(values) in (sorted(values), sorted(values, reverse=True))
-    in_order = len(values) > 1 and is_ordered and any(isinstance(value, float) for value in values)
-    return 2.0 if name in NAMES["scores"] else float(in_order)
+    return len(values) > 1 and is_ordered and any(isinstance(value, float) for value in values)
 
 
-_PARTS_OF_A_CHUNK: Mapping[str, Callable[[str, Sequence[Any]], float]] = {
-    "document_name": _as_document_name,
-    "document_id": _as_document_id,
-    "chunk_id": _as_chunk_id,
-    "section": _as_section,
-    "score": _as_score,
+class _Part(NamedTuple):
+    """How the field of a part of a chunk is known."""
+
+    names: str
+    fits: Callable[[Sequence[Any]], bool]
+    looks_so: Callable[[Sequence[Any]], bool] = lambda _: False
+    never: frozenset[str] = frozenset()
+
+
+_PARTS_OF_A_CHUNK: Mapping[str, _Part] = {
+    "document_name": _Part("document_names", _are_labels, lambda values: all(map(_FILE.fullmatch, values))),
+    "document_id": _Part("document_ids", _are_labels),
+    "chunk_id": _Part("chunk_ids", _are_ids, _are_words, NAMES["document_ids"] | NAMES["no_chunk_ids"]),
+    "section": _Part("sections", lambda values: all(value is None or isinstance(value, str) for value in values)),
+    "score": _Part("scores", _are_numbers, _are_ordered_fractions),
 }
-"""How much speaks for a field, by its name and its values, as this part of a chunk."""
-
-
-def _is_named(key: str, name: str) -> bool:
-    """Whether a field is called as this part of a chunk is; scores are known by their values too."""
-    if key == "document_name":
-        return name in NAMES["document_names"] | NAMES["document_ids"]
-    return key != "chunk_id" or name in NAMES["chunk_ids"] or name.endswith("_id")

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from evals.client.mapping import find, find_or_none
 from evals.client.spec import CitationSpec
@@ -22,7 +22,6 @@ from evals.run.probing.fields import (
     place_of_one,
     raw,
     snake,
-    within,
     word_count,
 )
 from evals.run.probing.passages import Passages, find_model, find_ok, find_passages, find_usage, selected
@@ -191,57 +190,26 @@ def _holds(path: str, taken: Sequence[str]) -> bool:
 
 
 def _cited_by(path: str, items: Sequence[Any], rows: Sequence[Mapping[str, Any]], prefix: str) -> Citing | None:
-    """A list that names chunks by their ids, documents or numbers, which are its items or stand in them."""
+    """A list that names chunks by their ids, documents or numbers, which are its items or fields of these."""
     at, is_named = below(prefix, path), is_of_citations(last_name(path))
-    columns = list(_columns_within(items)) if are_objects(items) else [_Column("", "@", items)]
-    named = _named_source(columns, rows)
-    if named is not None and (named[1].inside != "@" or is_named or named[0] == "chunk_id"):
-        key, (place, inside, _) = named
-        is_list_of_ids = (key, inside) == ("chunk_id", "@")
-        return Citing(at if is_list_of_ids else f"{at}[]{place}.{selected({key: inside})}", given_as="list")
-    numbered = (_numbered(at, column, _numbers_of(column.values, len(rows)), is_named) for column in columns)
-    return next(filter(None, numbered), None)
-
-
-def _numbered(at: str, column: "_Column", seen: list[int], is_named: bool) -> Citing | None:
-    """A list of numbers of chunks, each once; or numbers within a list of citations, called as places are."""
-    place, inside, _ = column
-    if inside == "@":
-        is_list = bool(seen) and len(set(seen)) == len(seen)
-        return Citing(at, given_as="list", is_named=is_named, seen=seen) if is_list else None
-    is_place = is_named and not NAMES["places"].isdisjoint(snake(last_name(inside)).split("_"))
-    whole = f"{at}[]{place}.{selected({'index': inside})}"
-    return Citing(whole, given_as="list", seen=seen) if seen and is_place else None
-
-
-class _Column(NamedTuple):
-    """The values of a field in the items of a list, or in lists within these."""
-
-    place: str
-    inside: str
-    values: Sequence[Any]
-
-
-def _named_source(columns: Sequence[_Column], rows: Sequence[Mapping[str, Any]]) -> tuple[str, _Column] | None:
-    """A column of which each value names a chunk or a document, with the key of a citation that it is."""
-    for key, name in _KEYS_OF_SOURCES.items():
+    fields = columns(items) if are_objects(items) else {"@": items}
+    for key, source in _KEYS_OF_SOURCES.items():
         known = {str(row[key]) for row in rows if row.get(key) is not None}
-        found = (column for column in columns if column.values and set(map(str, column.values)) <= known)
-        if (column := next(found, None)) is not None:
-            return name, column
+        for name, values in fields.items():
+            if set(map(str, values)) <= known and (name != "@" or is_named or key == "chunk_id"):
+                is_list_of_ids = (source, name) == ("chunk_id", "@")
+                return Citing(at if is_list_of_ids else f"{at}[].{selected({source: name})}", given_as="list")
+    for name, values in fields.items():
+        seen = _numbers_of(values, len(rows))
+        if name == "@" and len(set(seen)) == len(seen) > 0:
+            return Citing(at, given_as="list", is_named=is_named, seen=seen)
+        if seen and is_named and not NAMES["places"].isdisjoint(snake(last_name(name)).split("_")):
+            return Citing(f"{at}[].{selected({'index': name})}", given_as="list", seen=seen)
     return None
 
 
 _KEYS_OF_SOURCES = {"chunk_id": "chunk_id", "document_id": "document_id", "document_name": "document_id"}
 """By what a chunk can be cited, and the key of the citation."""
-
-
-def _columns_within(items: Sequence[Mapping[str, Any]]) -> Iterator[_Column]:
-    """The leaves of objects, and those of lists of objects in them."""
-    listed = {f".{path}[]": inner for path, inner in within(items).items() if are_objects(inner)}
-    for place, rows in {"": items, **listed}.items():
-        for inside, values in columns(rows).items():
-            yield _Column(place, inside, [value for value in values if value is not None])
 
 
 def _numbers_of(items: Sequence[Any], most: int) -> list[int]:
@@ -342,7 +310,7 @@ def take_chunks(guess: Guess, body: Any, passages: Sequence[Passages], chosen: M
     if picked is not None:
         guess.map["chunks"] = picked
         guess.rows = [row if isinstance(row, dict) else {"text": row} for row in find_or_none(picked, body) or ()]
-        return next((each.taken for each in passages if picked in {each.expression, *each.others}), [])
+        return next((each.taken for each in passages if picked == each.expression), [])
     if not passages:
         return []
     first = passages[0]
@@ -354,10 +322,10 @@ def take_chunks(guess: Guess, body: Any, passages: Sequence[Passages], chosen: M
 def _doubts_of_chunks(found: Passages, below: Sequence[Passages]) -> list[Doubt]:
     """What makes the chunks a guess; other lists, of other texts, may be meant as well."""
     rivals = [each for each in below if each.weight >= found.weight * _NEAR and set(each.texts) != set(found.texts)]
-    others = (*found.others, *(each.expression for each in rivals))
+    others = tuple(each.expression for each in rivals)
     is_named = snake(last_name(found.at)) in NAMES["passages"]
     if others:
-        why = "other lists or fields are of such texts"
+        why = "other lists are of such texts"
     elif found.unsure:
         why = f"{', '.join(found.unsure)} by how the values look"
     elif not is_named and len(found.rows) == 1:

@@ -1,4 +1,4 @@
-"""Lists of passages in a body, by their shape: objects, texts, parallel lists, lists within other objects."""
+"""Lists of passages in a body, by their shape, and what stands beside answer and passages: usage, model, a verdict."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +17,6 @@ from evals.run.probing.fields import (
     choose_fields,
     choose_sources,
     columns,
-    is_of_citations,
     last_name,
     lists_below,
     place_of_one,
@@ -39,16 +38,14 @@ class Passages:
     Attributes:
         at: Where the list stands; of parallel lists, that of the texts.
         expression: For `map.chunks`.
-        rows: What the expression finds.
-        weight: How much speaks for it.
-        others: Expressions with another field as the text.
         unsure: Keys of chunks that were found by how the values look alone.
         taken: Where everything stands that the chunks are made of.
+        rows: What the expression finds.
+        weight: How much speaks for it.
     """
 
     at: str
     expression: str
-    others: list[str] = field(default_factory=list)
     unsure: list[str] = field(default_factory=list)
     taken: list[str] = field(default_factory=list)
     rows: list[dict[str, Any]] = field(default_factory=list)
@@ -78,7 +75,6 @@ def find_passages(body: Any, question: str, prefix: str = "") -> list[Passages]:
         candidate.weight = _weight(candidate)
         if candidate.weight > 0:
             candidate.expression = below(prefix, candidate.expression)
-            candidate.others = [below(prefix, other) for other in candidate.others]
             found.append(candidate)
     return sorted(found, key=lambda each: -each.weight)
 
@@ -105,31 +101,23 @@ def _candidates(value: Any, at: str, question: str, depth: int) -> Iterator[Pass
         for key, item in value.items():
             yield from _candidates(item, child(at, key), question, depth - 1)
     elif are_objects(value) and depth:
-        yield from _of_objects(value, at, question, depth)
+        if fields := _chunk_fields(value, question):
+            yield Passages(at, f"{at}[].{selected(fields.paths)}", fields.unsure, [at])
+        yield from _within(value, f"{at}[]", question)
+        if place := place_of_one(value, question):
+            yield from _candidates(value[-1], f"{at}{place}", question, depth - 1)
 
 
-def _of_objects(items: list[Mapping[str, Any]], at: str, question: str, depth: int) -> Iterator[Passages]:
-    fields = choose_fields(columns(items)) if _may_be_chunks(items, question) else None
-    if fields is not None:
-        yield _selection(at, f"{at}[]", fields)
-    yield from _within(items, f"{at}[]", question)
-    if place := place_of_one(items, question):
-        yield from _candidates(items[-1], f"{at}{place}", question, depth - 1)
-
-
-def _may_be_chunks(items: Any, question: str) -> bool:
-    return are_objects(items) and not are_messages(items, question) and not are_blocks(items)
+def _chunk_fields(items: Any, question: str) -> Fields | None:
+    """The fields of chunks in a list of objects; None of messages, of parts of one text and of other lists."""
+    if not are_objects(items) or are_messages(items, question) or are_blocks(items):
+        return None
+    return choose_fields(columns(items))
 
 
 def _are_passages(items: Any) -> bool:
     """Whether it is a list of texts that have as many words as passages have at least."""
     return are_texts(items) and sum(map(word_count, items)) / len(items) >= _LEAST_WORDS
-
-
-def _selection(at: str, items: str, fields: Fields, taken: Sequence[str] = ()) -> Passages:
-    """The chunks of a list of objects, or of lists that are zipped to one."""
-    others = [f"{items}.{selected({**fields.paths, 'text': other})}" for other in fields.others]
-    return Passages(at, f"{items}.{selected(fields.paths)}", others, fields.unsure, [at, *taken])
 
 
 def selected(paths: Mapping[str, str]) -> str:
@@ -140,42 +128,49 @@ def selected(paths: Mapping[str, str]) -> str:
 def _within(items: Sequence[Mapping[str, Any]], at: str, question: str) -> Iterator[Passages]:
     """Lists within each item; in a single object that is in no list, only texts with lists beside them."""
     for path, flat in within(items).items():
+        place = below(at, path)
         if _are_passages(flat):
             yield from _texts_within(items, at, path)
-        elif at.endswith("[]") and _may_be_chunks(flat, question):
-            yield from _objects_within(items, at, path, flat)
+        elif at.endswith("[]") and (fields := _chunk_fields(flat, question)):
+            each, parent = f"{place}[]", {} if _names_document(fields) else _document_of(items)
+            if parent:
+                each = f"{at}.zip({selected({'c': path, **parent})})[]"
+                fields.paths = {key: f"c.{where}" for key, where in fields.paths.items()} | {key: key for key in parent}
+            yield Passages(place, f"{each}.{selected(fields.paths)}", fields.unsure, [place])
 
 
-def _objects_within(
-    items: Sequence[Mapping[str, Any]], at: str, path: str, flat: Sequence[Mapping[str, Any]]
-) -> Iterator[Passages]:
-    """Objects in a list within each item, with the document that their parent names."""
-    fields = choose_fields(columns(flat))
-    if fields is None:
-        return
-    place, parent = f"{at}.{path}", _document_above(items, path, fields)
-    if not parent:
-        yield _selection(place, f"{place}[]", fields)
-        return
-    inner = {key: below("c", where) for key, where in fields.paths.items()} | {key: key for key in parent}
-    others = [below("c", other) for other in fields.others]
-    zipped = f"{at}.zip({selected({'c': path, **parent})})[]"
-    yield _selection(place, zipped, Fields(inner, others, fields.unsure))
+def _names_document(fields: Fields) -> bool:
+    return any(key.startswith("document") for key in fields.paths)
+
+
+def _document_of(items: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Where objects name the document of what stands within them."""
+    paths = choose_sources(columns(items)).paths
+    return {key: where for key, where in paths.items() if key.startswith("document")}
 
 
 def _texts_within(items: Sequence[Mapping[str, Any]], at: str, path: str) -> Iterator[Passages]:
-    """Texts in a list within each item, with what lists beside them say of them, and the document of their parent."""
-    place, beside = below(at, path), _lists_beside(dict(lists_below(items[0])), path)
+    """Texts in a list within each item, with what lists of the same length beside them say of each."""
+    place, lists = below(at, path), dict(lists_below(items[0]))
+    beside = {_singular(name): name for name in lists if name != path and len(lists[name]) == len(lists[path])}
     fields = choose_sources(columns(_rows(items, beside)))
-    parent = _document_above(items, path, fields) if at.endswith("[]") else {}
-    fields.paths = {"text": "text", **fields.paths, **{key: key for key in parent}}
+    if at.endswith("[]") and not _names_document(fields):
+        parent = _document_of(items)
+        beside |= parent
+        fields.paths |= {key: key for key in parent}
     used = {where.partition(".")[0] for where in fields.paths.values()}
-    zipped = {name: where for name, where in ({"text": path} | beside | parent).items() if name in used}
-    if len(zipped) > 1:
-        taken = [below(at, where) for where in zipped.values()]
-        yield _selection(place, f"{below(at, f'zip({selected(zipped)})')}[]", fields, taken)
+    if zipped := {name: where for name, where in beside.items() if name in used}:
+        zipped = {"text": path, **zipped}
+        chunks = f"{below(at, f'zip({selected(zipped)})')}[].{selected({'text': 'text', **fields.paths})}"
+        yield Passages(place, chunks, fields.unsure, [below(at, where) for where in zipped.values()])
     if at.endswith("[]"):
         yield Passages(place, f"{place}[]", taken=[place])
+
+
+def _singular(path: str) -> str:
+    """A name for an item of the list at a path."""
+    name = last_name(path)
+    return child("", name[:-1] if name.endswith("s") and not name.endswith("ss") else name)
 
 
 def _rows(items: Sequence[Mapping[str, Any]], lists: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -185,43 +180,7 @@ def _rows(items: Sequence[Mapping[str, Any]], lists: Mapping[str, str]) -> list[
     return [dict(zip(lists, row, strict=True)) for row in rows]
 
 
-def _document_above(items: Sequence[Mapping[str, Any]], path: str, fields: Fields) -> dict[str, str]:
-    """The document that the parents of a list name, by the key of a chunk; nothing where its own items name one."""
-    if any(key.startswith("document") for key in fields.paths):
-        return {}
-    parent = choose_sources(columns([item for item in items if path in dict(lists_below(item))]))
-    found = {key: where for key, where in parent.paths.items() if key.startswith("document")}
-    fields.unsure += [key for key in parent.unsure if key in found]
-    return found
-
-
-def _lists_beside(lists: Mapping[str, list[Any]], path: str) -> dict[str, str]:
-    """Lists that are as long as that of the texts and may say something of each, by a name for their items."""
-    alike = {name: items for name, items in lists.items() if name != path and len(items) == len(lists[path])}
-    telling = [name for name in alike if not _only_cites(name, alike)]
-    return {child("", _singular(last_name(name))): name for name in reversed(telling)}
-
-
-def _only_cites(name: str, alike: Mapping[str, list[Any]]) -> bool:
-    """Whether a list cites chunks: by numbers, or by texts that another list has, or by lists."""
-    items = alike[name]
-    others = [set(map(str, each)) for other, each in alike.items() if other != name]
-    repeats = is_of_citations(last_name(name)) and are_texts(items) and any(set(items) <= each for each in others)
-    return repeats or _are_places(items) or any(isinstance(item, list) for item in items)
-
-
-def _singular(name: str) -> str:
-    return name[:-1] if name.endswith("s") and not name.endswith("ss") else name
-
-
-def _are_places(items: Sequence[Any]) -> bool:
-    """Whether they are numbers of items: they cite."""
-    whole = [str(item) for item in items if not isinstance(item, bool | float)]
-    return len(whole) == len(items) and all(item.isdecimal() and int(item) <= len(items) for item in whole)
-
-
 # What stands beside answer and chunks: token counts, the model, and whether a 200 says that all is well.
-
 
 _MOST = 1_000_000
 """Tokens of one answer; more are nanoseconds or bytes."""

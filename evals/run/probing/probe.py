@@ -1,4 +1,4 @@
-"""A server looked at, asked one question, and read: `probe`."""
+"""A server looked at and asked one question: `survey` and `ask`."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,19 +13,25 @@ from evals.client.profile import about_profile, load_profile
 from evals.client.spec import AskSpec, ServerSpec
 from evals.client.transport import Reply, Transport, TransportFailure
 from evals.errors import ConfigError, ServerRefusedError
-from evals.run.probing.looking import Sighted, Tell, built_in, fitting, is_askable, look, plan_of, usual
-from evals.run.probing.openapi import (
+from evals.run.probing.passages import says_no
+from evals.run.probing.plans import (
     QUESTION,
     USUAL,
     Assent,
     Candidates,
     Plan,
+    Sighted,
+    Tell,
+    built_in,
+    fitting,
+    is_askable,
+    look,
     missing_fields,
+    plan_of,
     plans_of,
     sort_out,
-    with_field,
+    usual,
 )
-from evals.run.probing.passages import says_no
 from evals.run.probing.reading import AnswerReader, Target
 from evals.schemas.response import ResponseError
 from evals.secrets import Masker
@@ -36,9 +42,7 @@ _MOST_TRIES = 6
 
 _TIMEOUT_S = 120.0
 
-_HINT_FORM = "give --body for the form of the request"
-
-_HINT_PATH = "give the path with the URL, and --body for the form of the request"
+_HINT_FORM = "give --body for the form of the request, the path with the URL, and --header for what else it wants"
 
 _HINT_NOTHING = 'give the path with the URL, and --body \'{"question": "{{question}}"}\' in the form that it wants'
 
@@ -52,8 +56,6 @@ _HINT_NEVER = "where one of them only answers questions, write server.ask and se
 
 _NEVER = "never called, as its name says that it changes something"
 
-_HINT_OTHER_FORM = 'give another form by --body, or what the server wants beside it: --header "Name: value"'
-
 
 @dataclass(frozen=True, slots=True)
 class Surveyed:
@@ -61,14 +63,14 @@ class Surveyed:
 
     Attributes:
         base: Address of the server.
-        seen: What was seen of it.
+        health: A path that answers; None where none was found.
         profiles: The built-in profiles that can be tried, by name.
         candidates: The requests that may ask the question.
         resembles: The command that uses the profile that the server looks like; None where it looks like none.
     """
 
     base: str
-    seen: Sighted
+    health: str | None
     profiles: Mapping[str, ServerSpec]
     candidates: Candidates
     resembles: str | None = None
@@ -76,6 +78,10 @@ class Surveyed:
     def only(self, plan: Plan) -> "Surveyed":
         """The same with one request, for the next question."""
         return replace(self, candidates=Candidates(free=[plan]))
+
+    def way_out(self, hint: str) -> str:
+        """What to do instead: by the profile that the server looks like, where it looks like one."""
+        return f"use its profile: {self.resembles}; or {hint}" if self.resembles else hint
 
 
 def survey(target: Target, tell: Tell) -> Surveyed:
@@ -105,11 +111,28 @@ def survey(target: Target, tell: Tell) -> Surveyed:
     seen = asyncio.run(looked())
     fits = fitting(seen, profiles, path)
     plans = _plans(seen, filter(is_askable, fits), target, path)
-    candidates = sort_out(plans, seen.openapi or {}, {spec.ask.path for spec in known}, path)
+    candidates = sort_out(plans, seen.openapi, {spec.ask.path for spec in known}, path)
     if candidates.never:
         tell(f"{_NEVER}: {candidates.named_never}")
     resembles = _resembles(fits, target.url, tell)
-    return Surveyed(base, seen, {spec.profile: spec for spec in profiles}, candidates, resembles)
+    return Surveyed(base, seen.health, {spec.profile: spec for spec in profiles}, candidates, resembles)
+
+
+def _transport(base: str, target: Target) -> Transport:
+    redact = Masker(target.headers.secrets).text
+    return Transport(base, headers=target.headers.sent, timeout_s=_TIMEOUT_S, redact=redact)
+
+
+def _split(url: str) -> tuple[str, str | None]:
+    """The server's address and the path to ask, if there is one.
+
+    Raises:
+        ConfigError: It is no URL of a server, or holds a password.
+    """
+    parts = urlsplit(check_url(url))
+    if "@" in parts.netloc:
+        raise ConfigError("the URL holds a login", 'give it as --header "Authorization: Basic …"')
+    return urlunsplit(parts._replace(path="")), parts.path or None
 
 
 def _resembles(fits: Sequence[ServerSpec], url: str, tell: Tell) -> str | None:
@@ -120,6 +143,22 @@ def _resembles(fits: Sequence[ServerSpec], url: str, tell: Tell) -> str | None:
     tell(f"it looks like {like}: {about_profile(like)}")
     needed = ", ".join(dict.fromkeys(name for name, _ in VARIABLE.findall(str(load_profile(like)))))
     return _HINT_PROFILE.format(url, like) + (f" (it reads {needed})" if needed else "")
+
+
+def _plans(seen: Sighted, fits: Iterable[ServerSpec], target: Target, path: str | None) -> list[Plan]:
+    """The requests that may ask the question, the likeliest first."""
+    documented = plans_of(seen.openapi)
+    if path is not None:  # or what is below it, of a server behind a prefix
+        below = [plan for plan in documented if plan.path.startswith(f"{path.rstrip('/')}/")]
+        documented = [plan for plan in documented if plan.path == path] or below
+    if target.body is not None:
+        at = path or next((plan.path for plan in documented), "/")
+        return [Plan("POST", at, target.body, source="the form that was given")]
+    guessed = usual(seen)
+    if path is not None:
+        form = {"question": QUESTION}
+        guessed = [Plan("POST", path, form, source="the path of the URL", doubts=("the field is a guess",))]
+    return [*map(plan_of, fits), *documented, *guessed]
 
 
 def ask(found: Surveyed, target: Target, tell: Tell, assent: Assent) -> AnswerReader:
@@ -145,49 +184,13 @@ def ask(found: Surveyed, target: Target, tell: Tell, assent: Assent) -> AnswerRe
         if not allowed:
             listed = ", ".join(f"{plan.method} {plan.path}" for plan in candidates.others)
             said = f"no request was answered; the last one: {search.said}; " if search.tried else ""
-            raise ConfigError(f"{said}not called without assent: {listed}", _way_out(found, _HINT_ASSENT))
+            raise ConfigError(f"{said}not called without assent: {listed}", found.way_out(_HINT_ASSENT))
         reached = search.first(allowed)
     if reached is not None:
         return reached
     if candidates.never and not search.tried:
-        raise ConfigError(f"{_NEVER}: {candidates.named_never}", _way_out(found, _HINT_NEVER))
+        raise ConfigError(f"{_NEVER}: {candidates.named_never}", found.way_out(_HINT_NEVER))
     raise search.unanswered()
-
-
-def _way_out(found: Surveyed, hint: str) -> str:
-    return f"use its profile: {found.resembles}; or {hint}" if found.resembles else hint
-
-
-def _transport(base: str, target: Target) -> Transport:
-    redact = Masker(target.headers.secrets).text
-    return Transport(base, headers=target.headers.sent, timeout_s=_TIMEOUT_S, redact=redact)
-
-
-def _split(url: str) -> tuple[str, str | None]:
-    """The server's address and the path to ask, if there is one.
-
-    Raises:
-        ConfigError: It is no URL of a server, or holds a password.
-    """
-    parts = urlsplit(check_url(url))
-    if "@" in parts.netloc:
-        raise ConfigError("the URL holds a login", 'give it as --header "Authorization: Basic …"')
-    return urlunsplit(parts._replace(path="")), parts.path or None
-
-
-def _plans(seen: Sighted, fits: Iterable[ServerSpec], target: Target, path: str | None) -> list[Plan]:
-    """The requests that may ask the question, the likeliest first."""
-    documented = plans_of(seen.openapi or {}, path)
-    if path is not None and not documented:  # of a server behind a prefix, or one of several in a process
-        prefix = f"{path.rstrip('/')}/"
-        documented = [plan for plan in plans_of(seen.openapi or {}) if plan.path.startswith(prefix)]
-    if target.body is not None:
-        at = path or next((plan.path for plan in documented), "/")
-        return [Plan("POST", at, target.body, source="the form that was given")]
-    if path is None:
-        return [*map(plan_of, fits), *documented, *usual(seen)]
-    named = Plan("POST", path, {"question": QUESTION}, source="the path of the URL", doubts=("the field is a guess",))
-    return [*map(plan_of, fits), *documented, named]
 
 
 class _Search:
@@ -214,15 +217,13 @@ class _Search:
     def unanswered(self) -> ServerRefusedError:
         """The error that no request was answered."""
         if not self.tried:
-            return ServerRefusedError("nothing was found that takes a question", _way_out(self._found, _HINT_NOTHING))
-        wanted = _HINT_FORM if _split(self._target.url)[1] is not None else _HINT_PATH
-        wanted = wanted if self._target.body is None else _HINT_OTHER_FORM
+            return ServerRefusedError("nothing was found that takes a question", self._found.way_out(_HINT_NOTHING))
         said = f"no request was answered; the last one: {self.said}"
-        return ServerRefusedError(said, _way_out(self._found, wanted))
+        return ServerRefusedError(said, self._found.way_out(_HINT_FORM))
 
     async def _first(self, waiting: list[Plan]) -> AnswerReader | None:
-        by_shape: AnswerReader | None = None
         most = len(self.tried) + _MOST_TRIES
+        by_shape: AnswerReader | None = None
         async with _transport(self._found.base, self._target) as transport:
             while waiting and len(self.tried) < most:
                 plan = waiting.pop(0)
@@ -231,38 +232,50 @@ class _Search:
                 self.tried.append(plan.ask)
                 self._tell(plan.told)
                 try:
-                    reached = await self._reached(transport, plan)
+                    reader = await self._sent(transport, plan)
                 except TransportFailure as failure:
                     if by_shape is not None:
                         break
                     waiting = [*self._after(failure, plan), *waiting]
                     continue
-                if reached is not None and (reached.by_profile or plan.profile is None):
-                    return reached
-                by_shape = by_shape or reached
+                unread = reader.why_unread()
+                if unread is not None:
+                    self.said = unread
+                    self._tell(f"  {unread}")
+                elif reader.by_profile or plan.profile is None:
+                    return reader
+                else:
+                    self._tell(f"  the profile {plan.profile} does not read this answer")
+                    by_shape = by_shape or reader
         return by_shape
 
-    async def _reached(self, transport: Transport, plan: Plan) -> AnswerReader | None:
-        """What the answer to a request shows; None where it holds nothing that can be read.
+    async def _sent(self, transport: Transport, plan: Plan) -> AnswerReader:
+        """Send a request, with the second one of its profile.
 
         Raises:
-            TransportFailure: It was not answered.
+            TransportFailure: It was not answered; also by a 200 that says so.
         """
-        reply = await _send(transport, plan, self._target.question)
-        spec = self._found.profiles.get(plan.profile or "")
-        retrieved = await _retrieve(transport, spec, self._target.question, self._tell)
-        found = self._found
-        health = {"path": found.seen.health} if found.seen.health and not plan.profile else None
+        question, found = self._target.question, self._found
+        values = {"question": question, "messages": [{"role": "user", "content": question}], "uuid": "probe"}
+        reply = await transport.send(**rendered(AskSpec.model_validate(plan.ask), values))
+        try:
+            no = says_no(parse_json(reply.body))
+        except ValueError:
+            no = None
+        if no is not None:
+            refused = ResponseError(kind="status", status=reply.status, message=f"HTTP {reply.status}, but {no}")
+            raise TransportFailure(refused, retryable=False, body=reply.body)
+        retrieved: Reply | None = None
+        spec = found.profiles.get(plan.profile or "")
+        if spec is not None and spec.retrieve is not None and not spec.retrieve.give:
+            self._tell(f"{spec.retrieve.method} {spec.retrieve.path}, the second request of the profile {spec.profile}")
+            try:
+                retrieved = await transport.send(**rendered(spec.retrieve, values))
+            except TransportFailure as failure:
+                self._tell(f"  refused: {failure.error.message}")
+        health = {"path": found.health} if found.health and not plan.profile else None
         server = {"url": found.base, "headers": dict(self._target.headers.written), "health": health}
-        reader = AnswerReader(plan, reply, self._target, server, retrieved)
-        if reader.by_profile is None and plan.profile is not None:
-            self._tell(f"  the profile {plan.profile} does not read this answer")
-        unread = None if reader.by_profile else reader.why_unread()
-        if unread is None:
-            return reader
-        self.said = unread
-        self._tell(f"  {unread}")
-        return None
+        return AnswerReader(plan, reply, self._target, server, retrieved)
 
     def _after(self, failure: TransportFailure, plan: Plan) -> list[Plan]:
         """The requests that a refusal suggests.
@@ -276,37 +289,8 @@ class _Search:
             headers = load_profile(plan.profile).get("headers") if plan.profile is not None else None
             name = next(iter(headers or ["Authorization"]))
             hint = _HINT_LOGIN.format(f"{name}: {'Bearer …' if name == 'Authorization' else '…'}")
-            raise ServerRefusedError(f"the server refuses us: {self.said}", _way_out(self._found, hint)) from failure
+            said = f"the server refuses us: {self.said}"
+            raise ServerRefusedError(said, self._found.way_out(hint)) from failure
         if failure.error.kind != "status":
             raise self.unanswered() from failure
-        return [with_field(plan, path) for path in missing_fields(failure.body)[:2]]
-
-
-async def _send(transport: Transport, plan: Plan, question: str) -> Reply:
-    """Send the question.
-
-    Raises:
-        TransportFailure: It was not answered; also by a 200 that says so.
-    """
-    values = {"question": question, "messages": [{"role": "user", "content": question}], "uuid": "probe"}
-    reply = await transport.send(**rendered(AskSpec.model_validate(plan.ask), values))
-    try:
-        no = says_no(parse_json(reply.body))
-    except ValueError:
-        no = None
-    if no is not None:
-        refused = ResponseError(kind="status", status=reply.status, message=f"HTTP {reply.status}, but {no}")
-        raise TransportFailure(refused, retryable=False, body=reply.body)
-    return reply
-
-
-async def _retrieve(transport: Transport, spec: ServerSpec | None, question: str, tell: Tell) -> Reply | None:
-    """Send the second request of a profile that has one; None where it has none, or it is refused."""
-    if spec is None or spec.retrieve is None or spec.retrieve.give:
-        return None
-    tell(f"{spec.retrieve.method} {spec.retrieve.path}, the second request of the profile {spec.profile}")
-    try:
-        return await transport.send(**rendered(spec.retrieve, {"question": question, "uuid": "probe"}))
-    except TransportFailure as failure:
-        tell(f"  refused: {failure.error.message}")
-        return None
+        return [plan.at_field(path) for path in missing_fields(failure.body)[:2]]

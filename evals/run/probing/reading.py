@@ -1,8 +1,6 @@
 """What the answer of a server is read as: by a built-in profile, or by its shape."""
 
-import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,61 +8,20 @@ from evals.client.exchange import stored_body
 from evals.client.mapping import MappingError, find
 from evals.client.profile import MAX_RAW_CHARS, NO_PROFILE, resolve_spec
 from evals.client.rag_client import RAGClient
-from evals.client.spec import ServerSpec
-from evals.client.spec_check import CHUNK_KEYS, CITATION_KEYS
 from evals.client.transport import Reply
 from evals.config import EvalConfig
 from evals.errors import ConfigError
 from evals.metrics.base import Need
 from evals.metrics.registry import select
 from evals.run.doctor import Computable, computable
-from evals.run.probing.fields import Headers, child, last_name
+from evals.run.probing.fields import Headers
 from evals.run.probing.guess import Doubt, Guess, guess_body
-from evals.run.probing.openapi import Plan
 from evals.run.probing.pieces import guess_stream, stream_format
+from evals.run.probing.plans import Plan
 from evals.schemas.dataset import EvalQuestion, GoldPassage
 from evals.schemas.response import EvalResponse, ResponseError
 from evals.secrets import Masker
 from evals.text.decoding import parse_json
-
-# The fields of a body that a mapping does not read.
-
-
-_NAME = re.compile(r"\w+")
-
-
-def unread_fields(raw: str, spec: ServerSpec) -> list[str]:
-    """The fields of a body that hold something and that no expression names, as JMESPath.
-
-    Args:
-        raw: JSON, or a stream of lines of it.
-        spec: Of the expressions.
-    """
-    parts = spec.model_dump(include={"map", "stream", "session"}), spec.retrieve, spec.ask.ok_when
-    named = {*_NAME.findall(str(parts)), *CHUNK_KEYS, *CITATION_KEYS}
-    paths = dict.fromkeys(path for value in _values(raw) for path in _paths(value))
-    return [path for path in paths if not named.issuperset(_NAME.findall(last_name(path)))]
-
-
-def _values(raw: str) -> Iterator[Any]:
-    """The JSON of a body, or of each line that holds some."""
-    for text in (raw, *(line.removeprefix("data:") for line in raw.split("\n"))):
-        with suppress(ValueError):
-            yield parse_json(text.encode())
-            if text is raw:
-                return
-
-
-def _paths(value: Any, at: str = "") -> Iterator[str]:
-    if isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from _paths(item, child(at, key))
-    elif isinstance(value, list) and any(isinstance(item, Mapping | list) for item in value):
-        for item in value:
-            yield from _paths(item, f"{at}[]")
-    elif at and value not in (None, "", []):
-        yield at
-
 
 DEFAULT_QUESTION = "What is this about?"
 
@@ -83,7 +40,6 @@ class Probed:
         response: What the section makes of it.
         doubts: What is a guess.
         metrics: Which metrics can be computed of it.
-        unread: The fields of the body that the section does not read.
     """
 
     server: dict[str, Any]
@@ -91,7 +47,6 @@ class Probed:
     response: EvalResponse
     doubts: list[Doubt] = field(default_factory=list)
     metrics: Computable = field(default_factory=Computable)
-    unread: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +96,9 @@ class AnswerReader:
             self.by_profile = None
 
     def why_unread(self) -> str | None:
-        """Why its shape says nothing; None where it holds a text or passages."""
+        """Why nothing can be read; None where a profile reads it, or it holds a text or passages."""
+        if self.by_profile is not None:
+            return None
         try:
             guess = self._guess({})
         except ValueError:
@@ -180,12 +137,8 @@ class AnswerReader:
         return {key: value for key, value in self._server.items() if value}
 
     def _probed(self, server: dict[str, Any], doubts: list[Doubt]) -> Probed:
-        response, unread = _response(server, self._raw, self._second), list[str]()
-        with suppress(ConfigError):
-            spec = resolve_spec({**server, "headers": {}})
-            unread = [path for body in (self._raw, self._second) if body for path in unread_fields(body, spec)]
-        metrics = _metrics(server, response, self._question)
-        return Probed(server, self._raw[:MAX_RAW_CHARS], response, doubts, metrics, unread)
+        response = _response(server, self._raw, self._second)
+        return Probed(server, self._raw[:MAX_RAW_CHARS], response, doubts, _metrics(server, response, self._question))
 
 
 def _settled(guess: Guess, choose: Settle) -> dict[str, Any]:
@@ -205,7 +158,9 @@ def _response(server: Mapping[str, Any], raw: str, retrieved: str | None = None)
     try:
         spec = resolve_spec({**server, "headers": {}})
         bodies = [(spec.ask, raw), *([(spec.retrieve, retrieved)] if spec.retrieve and retrieved else [])]
-        conditions = [(part.ok_when, stored_body(part, text)) for part, text in bodies if part.ok_when is not None]
+        conditions = [
+            (part.ok_when, stored_body(part, text.encode())) for part, text in bodies if part.ok_when is not None
+        ]
         refused = [condition for condition, body in conditions if not find(condition, body)]
         fields = RAGClient(spec, concurrency=1).reread(raw, retrieved)
     except (MappingError, ValueError, ConfigError) as error:

@@ -8,9 +8,9 @@ import pytest
 from evals.client.mapping import find
 from evals.run.probing.fields import section_text
 from evals.run.probing.guess import guess_body
-from evals.run.probing.openapi import missing_fields, plans_of
 from evals.run.probing.passages import find_ok, find_usage, says_no
 from evals.run.probing.pieces import guess_stream, stream_format
+from evals.run.probing.plans import missing_fields, plans_of
 
 ONE, TWO = "The lower sensor hangs at three metres.", "The heated anemometer draws eighteen watts."
 QUESTION = "How high does the sensor hang?"

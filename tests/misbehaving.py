@@ -1,15 +1,29 @@
-"""Faults: the ways in which a server misbehaves on purpose, for tests of its clients."""
+"""The reference server, misbehaving on purpose: each way to do so is a switch, such as `slow:0.3` or `every:3:html`.
 
+python tests/misbehaving.py --misbehave every:9:status:404 …      # and the arguments of `evals.reference_server`
+"""
+
+import argparse
 import asyncio
 import hashlib
 import json
+import sys
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from evals.reference_server import Settings
+from evals.reference_server.__main__ import main
+from evals.reference_server.app import ReferenceServer, create_app
+from evals.reference_server.index import ChunkIndex, Document, DocumentStore, Hit
 
 HANG_SECONDS = 3600.0
 
@@ -136,8 +150,41 @@ def _every(given: Sequence[str]) -> Switch:
     return replace(inner, every=_COUNT(given[0]))
 
 
+WRONG: ContextVar[Switch | None] = ContextVar("WRONG", default=None)
+"""The switch by which the question that is being answered gets chunks of other documents."""
+
+QUESTION: ContextVar[str] = ContextVar("QUESTION", default="")
+
+
+class WrongIndex(ChunkIndex):
+    """An index that finds chunks of other documents, where a switch says so."""
+
+    def search(self, tokens: Sequence[str], top_k: int) -> list[Hit]:
+        hits, switch = super().search(tokens, top_k), WRONG.get()
+        return hits if switch is None else self.others(hits, f"{switch.seed}:{QUESTION.get()}")
+
+    def others(self, hits: Sequence[Hit], salt: str) -> list[Hit]:
+        """As many chunks of documents that are not among the hits, with their scores; the salt chooses which.
+
+        Where the hits are of all documents, those of the first hit's document are left out alone.
+        """
+        found = {hit.chunk.document_id for hit in hits}
+        elsewhere = [chunk for chunk in self.chunks if chunk.document_id not in found]
+        if hits and not elsewhere:
+            elsewhere = [chunk for chunk in self.chunks if chunk.document_id != hits[0].chunk.document_id]
+        elsewhere.sort(key=lambda chunk: hashlib.sha256(f"{salt}:{chunk.chunk_id}".encode()).digest())
+        return [Hit(chunk, hit.score) for chunk, hit in zip(elsewhere, hits, strict=False)]
+
+
+class WrongStore(DocumentStore):
+    """Documents with such an index."""
+
+    def index(self) -> ChunkIndex:
+        return WrongIndex(super().index().chunks)
+
+
 class FaultMiddleware:
-    """Answers in the place of the app, or late; the route itself carries out what changes an answer."""
+    """Answers in the place of the app, or late, or without a part of its answer."""
 
     def __init__(self, app: ASGIApp, switches: Sequence[Switch], stopping: asyncio.Event) -> None:
         """Misbehave as the switches say, until the server is stopping."""
@@ -158,7 +205,7 @@ class FaultMiddleware:
     async def _query(self, scope: Scope, receive: Receive, send: Send) -> None:
         body = await Request(scope, receive).body()
         question = _question(body)
-        active = [switch for switch in self._switches if not _is_of_route(switch) and switch.takes(question)]
+        active = [switch for switch in self._switches if switch.takes(question)]
         for switch in active:
             if switch.kind == "slow" and await self._stops_within(switch.seconds):
                 await _close(scope, receive)
@@ -171,7 +218,10 @@ class FaultMiddleware:
             if fault.reply is not None:
                 await fault.reply(switch)(scope, receive, send)
                 return
-        await self._app(scope, _replay(body, receive), send)
+        QUESTION.set(question)
+        WRONG.set(next((switch for switch in active if switch.kind == WRONG_CHUNKS), None))
+        removed = [name for switch in active if (name := FAULTS[switch.kind].removes)]
+        await self._app(scope, _replay(body, receive), _without(removed, send) if removed else send)
 
     async def _break(self, kind: str, scope: Scope, receive: Receive, send: Send) -> None:
         if kind == "hang":
@@ -198,13 +248,27 @@ class FaultMiddleware:
             return False
 
 
-def _is_of_route(switch: Switch) -> bool:
-    """Whether the route carries it out, which asks it about a question itself."""
-    return switch.kind == WRONG_CHUNKS or FAULTS[switch.kind].removes is not None
+def _without(fields: Sequence[str], send: Send) -> Send:
+    """A send of an answer with null in the place of some fields."""
+    start: list[Message] = []
+    body = bytearray()
+
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            start.append(message)
+            return
+        body.extend(message.get("body", b""))
+        if not message.get("more_body"):
+            whole = json.dumps(json.loads(body) | dict.fromkeys(fields)).encode()
+            headers = [(name, value) for name, value in start[0]["headers"] if name != b"content-length"]
+            await send({**start[0], "headers": [*headers, (b"content-length", str(len(whole)).encode())]})
+            await send({"type": "http.response.body", "body": whole})
+
+    return sent
 
 
 async def _close(scope: Scope, receive: Receive) -> None:
-    """Close the connection under the request; only this package's own server allows that."""
+    """Close the connection under the request; only the server below allows that."""
     transport = scope.get("state", {}).get("transport")
     if transport is None:
         raise RuntimeError("This server cannot close connections on purpose.")
@@ -236,3 +300,39 @@ def _replay(body: bytes, receive: Receive) -> Receive:
         return waiting.pop() if waiting else await receive()
 
     return replayed
+
+
+class ClosableProtocol(H11Protocol):
+    """Lets the application close the connection under a request, as ``scope["state"]["transport"]``."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.app_state = {**self.app_state, "transport": transport}
+
+
+class MisbehavingServer(ReferenceServer):
+    """A server that lets go of requests that hang before it shuts down."""
+
+    def __init__(
+        self,
+        switches: Sequence[Switch],
+        settings: Settings,
+        documents: Sequence[Document],
+        on_listening: Callable[[], None],
+    ) -> None:
+        self._stopping = asyncio.Event()
+        app = create_app(settings, WrongStore(documents))
+        app.user_middleware.append(Middleware(FaultMiddleware, switches=switches, stopping=self._stopping))
+        super().__init__(app, on_listening)
+        self.config.http = ClosableProtocol
+
+    async def shutdown(self, sockets: list[Any] | None = None) -> None:
+        self._stopping.set()
+        await super().shutdown(sockets)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(allow_abbrev=False)
+    parser.add_argument("--misbehave", type=parse_switch, action="append", default=[])
+    own, others = parser.parse_known_args()
+    sys.exit(main(others, partial(MisbehavingServer, own.misbehave)))
