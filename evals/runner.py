@@ -24,7 +24,7 @@ from evals.run.setup import (
     load_toolkit,
 )
 from evals.run.work import SHARD, RunDataset, RunPlan, check_conversations, load_workload, new_run
-from evals.run.workers import AskConfig, ClusterAsking
+from evals.run.workers import ClusterAsking
 from evals.runtime import run_anywhere
 from evals.schemas.response import EvalResponse, ServerRecord
 from evals.schemas.results import EvalRun
@@ -151,11 +151,13 @@ class EvaluationRunner:
 
     async def _others(self, stack: AsyncExitStack, cluster: "Cluster", server: ServerSession) -> ClusterAsking:
         """The workers of the cluster, told how the server is asked."""
-        config = self.config
-        names = server.client.document_names
-        await cluster.equip(AskConfig(server.spec, config.concurrency, config.max_attempts, names))
+        from evals.run.cluster import Asker  # noqa: PLC0415 - half a second, and an extra
+
+        config, names = self.config, server.client.document_names
+        asker = Asker(server.spec, concurrency=config.concurrency, max_attempts=config.max_attempts, documents=names)
+        await cluster.equip(asker)
         stack.push_async_callback(cluster.let_go)
-        return ClusterAsking(cluster, concurrency=config.concurrency, rps=config.rps, tell=self.observer.note)
+        return ClusterAsking(cluster, concurrency=config.concurrency, tell=self.observer.note)
 
     @property
     def _checks_corpus(self) -> bool:

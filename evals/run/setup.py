@@ -138,9 +138,9 @@ def _refusals_of_asking(config: EvalConfig) -> Iterator[tuple[object, str, str]]
         "pip install 'rag-evals[otel]'",
     )
     yield (
-        config.tracing and is_dask,
-        "tracing is of questions that this process asks",
-        "leave tracing or engine.name out",
+        is_dask and (config.tracing or config.rps),
+        "tracing and rps are of questions that this process asks",
+        "leave engine.name out, or tracing and rps",
     )
 
 
