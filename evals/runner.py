@@ -334,20 +334,19 @@ class EvaluationRunner:
             self.remarks.add(f"resumed over damaged records: {damage.said}")
         planned = set(log.ids)  # a kill while they were written may have cut them off
         journal.questions(question for question in workload.questions if question.id not in planned)
-        kept = kept_of(log, self.store.folder)
+        responses, verdicts = kept_of(log, self.store.folder)
         if run.config != server.facts and not self.config.embedded:
             self.remarks.add(f"the configuration of {server.client.url} is not what it was when the run began")
-        self.remarks.add(f"resumed with {share(len(kept.responses), run.question_count, 'question')} answered")
+        self.remarks.add(f"resumed with {share(len(responses), run.question_count, 'question')} answered")
         if not self.config.load:
-            run = with_concurrency(run, self.config.concurrency, kept=len(kept.responses))
+            run = with_concurrency(run, self.config.concurrency, kept=len(responses))
         return self._work(
             run,
             server,
             workload,
-            responses=kept.responses,
-            verdicts=kept.verdicts,
+            responses=responses,
+            verdicts=verdicts,
             before=run.judge,
-            spent_usd=kept.spent_usd,
             journal=journal,
             before_s=log.elapsed_s,
         )

@@ -7,7 +7,7 @@ docs/variants.md says what comes out, and how latency is compared.
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -15,7 +15,6 @@ from random import Random
 from typing import Any
 
 from evals.client.exchange import ask_traced
-from evals.client.profile import resolve_spec
 from evals.client.rag_client import RAGClient
 from evals.client.transport import Tracing
 from evals.config import DEFAULT_SUITE, EvalConfig
@@ -363,32 +362,4 @@ def _variant(config: EvalConfig, label: str) -> EvalConfig:
     return config.model_copy(update=changed)
 
 
-def added_fields(config: EvalConfig) -> list[str]:
-    """Fields of a JSON body that variants set and the request of their server does not have, such as `ask.json.top_k`.
-
-    They are added to the request: a server may have fields that its profile does not know. One that it does not have
-    either is ignored by most servers, so that its variants are alike.
-    """
-    return list(dict.fromkeys(path for over in config.variants.values() for path in _added(config, over)))
-
-
-def _added(config: EvalConfig, over: Mapping[str, Any]) -> Iterator[str]:
-    kind = {"profile": over["profile"]} if "profile" in over else {}
-    spec = resolve_spec({**config.server, **kind})
-    for name, request in (("ask", spec.ask), ("retrieve", spec.retrieve)):
-        part = over.get(name)
-        body = part.get("json") if isinstance(part, Mapping) else None
-        if request is not None and isinstance(body, Mapping) and "{{" not in str(body):  # else it replaces the whole
-            yield from _beyond(body, request.body, f"{name}.json")
-
-
-def _beyond(over: Mapping[str, Any], base: Any, at: str) -> Iterator[str]:
-    known = base if isinstance(base, Mapping) else {}
-    for key, value in over.items():
-        if key not in known:
-            yield f"{at}.{key}"
-        elif isinstance(value, Mapping):
-            yield from _beyond(value, known[key], f"{at}.{key}")
-
-
-__all__ = ["VariantsRunner", "added_fields", "saved_together", "variants_of"]
+__all__ = ["VariantsRunner", "saved_together", "variants_of"]

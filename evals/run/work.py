@@ -193,7 +193,6 @@ class RunPlan:
         verdicts: What the judge said of them in this run before, where it goes on.
         free: What saved runs hold of a judge, by question: a reply that fits is not paid for again.
         before: The judge of the run that goes on.
-        spent_usd: What that one has cost.
         journal: The log of the run that goes on, which this process has locked; who measures closes it.
         usage_needs_concurrency: Above this concurrency the server's token counts mix.
         chunks_path: Where the profile looks for chunks in an answer; None where they come another way.
@@ -211,7 +210,6 @@ class RunPlan:
     verdicts: Mapping[str, Sequence[JudgeVerdict]] = field(default_factory=dict)
     free: Mapping[str, Sequence[JudgeVerdict]] = field(default_factory=dict)
     before: JudgeRecord | None = None
-    spent_usd: float = 0.0
     journal: Journal | None = None
     usage_needs_concurrency: int | None = None
     chunks_path: str | None = None
