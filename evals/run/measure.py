@@ -20,7 +20,7 @@ from evals.judges.money import spending_of
 from evals.judges.record import NOTE, Verdicts
 from evals.run.asking import STOPPED, Asking
 from evals.run.corpus import UNFOUND, chunks_unfound
-from evals.run.estimate import Estimate, estimate_judging, saved_forecast
+from evals.run.estimate import Estimate, Known, estimate_judging, saved_forecast
 from evals.run.judging import JudgePlan, Judging, VerdictSource
 from evals.run.notebook import Observer
 from evals.run.overlapped import FEWEST, BatchScorer, OverlappedScorer, RecordLine, ScoreConfig, in_batches
@@ -203,7 +203,7 @@ class _Measurement:
             free = plan.fitting_all(work.questions, work.responses, work.free)
             own = plan.fitting_all(work.questions, work.responses, work.verdicts)
             questions = work.questions if self.asking else work.answered
-            known, metrics = work.known(ChainMap(own, free)), self.toolkit.metrics
+            known, metrics = Known(work.responses, ChainMap(own, free)), self.toolkit.metrics
             return free, estimate_judging(metrics, questions, work.documents, config, self.cases, known)
 
         free, estimate = await asyncio.to_thread(estimated)

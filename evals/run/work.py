@@ -14,7 +14,6 @@ from evals.datasets.base import LoadOptions
 from evals.datasets.file import load_file
 from evals.datasets.registry import check_name, get_loader, parse_name
 from evals.errors import ConfigError, DatasetError
-from evals.run.estimate import Known
 from evals.schemas.base import unchecked
 from evals.schemas.dataset import DatasetFingerprint, Document, EvalDataset, EvalQuestion
 from evals.schemas.response import EvalResponse, ServerRecord
@@ -229,13 +228,8 @@ class RunPlan:
     @property
     def answered(self) -> Sequence[EvalQuestion]:
         """The questions that have an answer."""
-        answered = self.known({}).responses
-        return Chosen(self.questions, (n for n, one in enumerate(self.questions) if one.id in answered))
-
-    def known(self, verdicts: Mapping[str, Sequence[JudgeVerdict]]) -> Known:
-        """The answers that are there, with verdicts on them."""
-        answered = dict.fromkeys(key for key, response in self.responses.items() if response.error is None)
-        return Known(LazyMapping(answered, self.responses.__getitem__), verdicts)
+        there = (n for n, one in enumerate(self.questions) if one.id in self.responses)
+        return Chosen(self.questions, (n for n in there if self.responses[self.questions[n].id].error is None))
 
 
 class LazyMapping(Mapping[str, T]):
