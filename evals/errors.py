@@ -25,7 +25,6 @@
 A question the server fails to answer raises nothing: it becomes a `ResponseError` in its record.
 """
 
-import re
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -38,55 +37,6 @@ EXIT_OK = 0
 EXIT_INTERNAL = 70
 
 EXIT_INTERRUPTED = 130
-
-
-_IN_PYTHON = {
-    "--judge-model openai:NAME --judge-base-url URL": 'judge={"model": "openai:NAME", "base_url": URL}',
-    "--ingest": "ingest=True",
-    "--embedded": "embedded=True",
-    "--remap": "remap=True",
-    "--allow-uncalibrated": "allow_uncalibrated=True",
-    "--allow-partial": "allow_partial=True",
-    "--alone": "EvaluationRunner, which takes one run,",
-    "--rag-url": "rag_server_url",
-    "--profile": 'server={"profile": …}',
-    "--samples": "samples_per_dataset",
-    "--gate": "gates",
-    "--header": "headers",
-    "--yes": "assent=list",
-    "--config": "the configuration",
-    "--max-cost": 'judge={"max_cost_usd": …}',
-    "--judge-batch": 'judge={"batch": True}',
-    "--no-judge-batch": 'judge={"batch": False}',
-    "--no-judge-cache": 'judge={"cache": False}',
-    "--retry-lost": 'judge={"retry_lost": True}',
-    "--judge-model": 'judge={"model": …}',
-    "--judge-base-url": 'judge={"base_url": …}',
-    "--judge-effort": 'judge={"effort": …}',
-    "--engine": 'engine={"name": …}',
-    "--scheduler": 'engine={"scheduler": …}',
-    "--workers": 'engine={"workers": …}',
-}
-"""Flags whose key is not called as they are."""
-
-_RUNS_DIR = r"(?: --runs-dir (?:'[^']*'|[^\s;,`]+))?"
-
-_RESUME = re.compile(rf"`?evals eval --resume ([^\s;,`]+){_RUNS_DIR}`?")
-
-_COMMAND_OR_FLAG = re.compile(rf"evals [a-z]+ [^\s;,`]+{_RUNS_DIR}|{next(iter(_IN_PYTHON))}|--[a-z][a-z-]+")
-
-
-def for_python(hint: str) -> str:
-    """A way out as one reads it in Python: by the keys of the configuration instead of flags; commands stay whole."""
-    hint = _RESUME.sub(r'EvaluationRunner(config, resume="\1")', hint)
-    return _COMMAND_OR_FLAG.sub(lambda found: _in_python(found[0]), hint)
-
-
-def _in_python(said: str) -> str:
-    if said in _IN_PYTHON or not said.startswith("--") or said == "--resume":  # which stands with its command only
-        return _IN_PYTHON.get(said, said)
-    key = said.removeprefix("--").replace("-", "_")
-    return f"{key.removeprefix('no_')}=False" if key.startswith("no_") else key
 
 
 class EvalsError(Exception):
@@ -107,7 +57,7 @@ class EvalsError(Exception):
         self.message = message
         self.hint = hint
         if hint:
-            self.add_note(for_python(hint))
+            self.add_note(hint)
 
 
 class ConfigError(EvalsError):

@@ -24,7 +24,7 @@ from evals.run.setup import (
     load_toolkit,
 )
 from evals.run.work import SHARD, RunDataset, RunPlan, check_conversations, load_workload, new_run
-from evals.run.workers import AskConfig, ClusterAsking
+from evals.run.workers import ClusterAsking
 from evals.runtime import run_anywhere
 from evals.schemas.response import EvalResponse, ServerRecord
 from evals.schemas.results import EvalRun
@@ -151,11 +151,13 @@ class EvaluationRunner:
 
     async def _others(self, stack: AsyncExitStack, cluster: "Cluster", server: ServerSession) -> ClusterAsking:
         """The workers of the cluster, told how the server is asked."""
-        config = self.config
-        names = server.client.document_names
-        await cluster.equip(AskConfig(server.spec, config.concurrency, config.max_attempts, names))
+        from evals.run.cluster import Asker  # noqa: PLC0415 - half a second, and an extra
+
+        config, names = self.config, server.client.document_names
+        asker = Asker(server.spec, concurrency=config.concurrency, max_attempts=config.max_attempts, documents=names)
+        await cluster.equip(asker)
         stack.push_async_callback(cluster.let_go)
-        return ClusterAsking(cluster, concurrency=config.concurrency, rps=config.rps, tell=self.observer.note)
+        return ClusterAsking(cluster, concurrency=config.concurrency, tell=self.observer.note)
 
     @property
     def _checks_corpus(self) -> bool:
@@ -332,20 +334,19 @@ class EvaluationRunner:
             self.remarks.add(f"resumed over damaged records: {damage.said}")
         planned = set(log.ids)  # a kill while they were written may have cut them off
         journal.questions(question for question in workload.questions if question.id not in planned)
-        kept = kept_of(log, self.store.folder)
+        responses, verdicts = kept_of(log, self.store.folder)
         if run.config != server.facts and not self.config.embedded:
             self.remarks.add(f"the configuration of {server.client.url} is not what it was when the run began")
-        self.remarks.add(f"resumed with {share(len(kept.responses), run.question_count, 'question')} answered")
+        self.remarks.add(f"resumed with {share(len(responses), run.question_count, 'question')} answered")
         if not self.config.load:
-            run = with_concurrency(run, self.config.concurrency, kept=len(kept.responses))
+            run = with_concurrency(run, self.config.concurrency, kept=len(responses))
         return self._work(
             run,
             server,
             workload,
-            responses=kept.responses,
-            verdicts=kept.verdicts,
+            responses=responses,
+            verdicts=verdicts,
             before=run.judge,
-            spent_usd=kept.spent_usd,
             journal=journal,
             before_s=log.elapsed_s,
         )

@@ -7,29 +7,25 @@ docs/variants.md says what comes out, and how latency is compared.
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from random import Random
 from typing import Any
 
 from evals.client.exchange import ask_traced
-from evals.client.profile import resolve_spec
-from evals.client.rag_client import RAGClient
-from evals.client.transport import Tracing
 from evals.config import DEFAULT_SUITE, EvalConfig
 from evals.errors import ConfigError, CorpusMissingError, EvalsError, RunNotFoundError
 from evals.metrics.base import BaseMetric
 from evals.metrics.retrieval import SetPrecision
-from evals.run.asking import Asking, StopRule
+from evals.run.asking import Asking
 from evals.run.notebook import Observer, usual_observer
 from evals.run.resume import set_apart
 from evals.run.setup import Toolkit, check_config, load_toolkit, make_judge
 from evals.run.work import RunPlan
 from evals.runner import EvaluationRunner, ServerSession
 from evals.schemas.dataset import EvalQuestion
-from evals.schemas.response import EvalResponse
 from evals.schemas.results import EvalRun
 from evals.scoring.conclusion import Measured, gc_paused
 from evals.scoring.settings import ScoringContext
@@ -39,43 +35,51 @@ from evals.text.yaml_files import merge
 # Asking several servers the same questions in turn, so that what drifts in an hour drifts for all of them alike.
 
 
-@dataclass(frozen=True, slots=True)
-class Lane:
-    """One variant while it is asked.
+@dataclass
+class Variant:
+    """One of the runs on its way: its server is asked, and then its answers are measured."""
 
-    Attributes:
-        client: Asks its server.
-        there: Its answers by question; `on_answer` adds to them.
-        on_answer: Called as each exchange ends.
-        stop: Says when to ask it no more; the others go on.
-        tracing: How its questions are traced.
-    """
+    runner: EvaluationRunner
+    server: ServerSession
+    asking: Asking
+    work: RunPlan
+    instruments: Toolkit
+    observer: Observer
 
-    client: RAGClient
-    there: Mapping[str, EvalResponse]
-    on_answer: Callable[[EvalQuestion, EvalResponse], None]
-    stop: StopRule = field(default_factory=lambda: StopRule(1))
-    tracing: Tracing = field(default_factory=Tracing)
+    def open_log(self, stack: AsyncExitStack) -> None:
+        """Save the run as far as it is known, with its log: a kill while it asks costs no answer."""
+        store, run = self.runner.store, self.work.run
+        store.save(run.model_copy(update={"record_sum": None}))
+        if self.work.journal is None:
+            journal = stack.enter_context(store.journal(run))
+            journal.questions(self.work.questions)
+            self.work = replace(self.work, journal=journal)
 
     def wants(self, question: EvalQuestion) -> bool:
         """Whether this question is still to be asked here."""
-        return self.stop.reason is None and question.id not in self.there
+        return self.asking.stop.reason is None and question.id not in self.work.responses
 
     async def ask(self, question: EvalQuestion) -> None:
-        """Ask the question, and tell of what came."""
-        response = await ask_traced(self.client, question, self.tracing)
-        self.stop.see(response, self.client.unavailable)
-        self.on_answer(question, response)
+        """Ask the question, and keep what came."""
+        client, work = self.server.client, self.work
+        response = await ask_traced(client, question, client.tracing)
+        self.asking.stop.see(response, client.unavailable)
+        work.responses[question.id] = response
+        if work.journal is not None:
+            work.journal.answer(question.id, response)
+        self.observer.answered(question, response)
 
 
-async def ask_in_turn(lanes: Sequence[Lane], questions: Sequence[EvalQuestion], *, concurrency: int, seed: int) -> None:
+async def ask_in_turn(
+    variants: Sequence[Variant], questions: Sequence[EvalQuestion], *, concurrency: int, seed: int
+) -> None:
     """Ask each question of all variants, one after the other, before the next one.
 
     The order of the variants is drawn anew for each question, so that none is always the one that finds the caches of a
     server warm. It depends on the seed and the question alone: a run that goes on draws it alike.
 
     Args:
-        lanes: The variants.
+        variants: Of whom each question is asked.
         questions: In their order.
         concurrency: Questions in flight; of each one, one variant at a time.
         seed: Of the draws.
@@ -84,10 +88,10 @@ async def ask_in_turn(lanes: Sequence[Lane], questions: Sequence[EvalQuestion], 
 
     async def work() -> None:
         for question in waiting:
-            for place in order_of(len(lanes), question.id, seed):
-                if lanes[place].wants(question):
-                    await lanes[place].ask(question)
-            if all(lane.stop.reason for lane in lanes):
+            for place in order_of(len(variants), question.id, seed):
+                if variants[place].wants(question):
+                    await variants[place].ask(question)
+            if all(each.asking.stop.reason for each in variants):
                 return
 
     workers = [asyncio.create_task(work()) for _ in range(concurrency)]
@@ -150,39 +154,6 @@ def is_in_turn(answered: Sequence[Mapping[str, Any]], total: int) -> bool:
 OTHER_REFUSED = "another variant ended the asking of all"
 
 
-@dataclass
-class _Variant:
-    """One of the runs on its way."""
-
-    runner: EvaluationRunner
-    server: ServerSession
-    asking: Asking
-    work: RunPlan
-    instruments: Toolkit
-
-    def open_log(self, stack: AsyncExitStack) -> None:
-        """Save the run as far as it is known, with its log: a kill while it asks costs no answer."""
-        store, run = self.runner.store, self.work.run
-        store.save(run.model_copy(update={"record_sum": None}))
-        if self.work.journal is None:
-            journal = stack.enter_context(store.journal(run))
-            journal.questions(self.work.questions)
-            self.work = replace(self.work, journal=journal)
-
-    def lane(self, observer: Observer) -> Lane:
-        """The variant as one of those that are asked in turn."""
-        work = self.work
-
-        def on_answer(question: EvalQuestion, response: EvalResponse) -> None:
-            work.responses[question.id] = response
-            if work.journal is not None:
-                work.journal.answer(question.id, response)
-            observer.answered(question, response)
-
-        client = self.server.client
-        return Lane(client, work.responses, on_answer, self.asking.stop, client.tracing)
-
-
 class VariantsRunner:
     """Evaluations over the same questions, which are asked in turn: one run each.
 
@@ -233,7 +204,7 @@ class VariantsRunner:
                 variant.work = replace(variant.work, before_s=variant.work.before_s + took)
             return await self._measure(variants)
 
-    async def _prepare(self, stack: AsyncExitStack, metrics: Sequence[BaseMetric]) -> list[_Variant]:
+    async def _prepare(self, stack: AsyncExitStack, metrics: Sequence[BaseMetric]) -> list[Variant]:
         first = self.runners[0]
         begun = [runner.take_up(stack) for runner in self.runners]
         first.store.prepare()
@@ -247,21 +218,21 @@ class VariantsRunner:
             if server.client.url not in filled:  # once, however many variants ask it
                 await runner.give_documents(server.client, workload)
             filled.add(server.client.url)
-        variants: list[_Variant] = []
+        variants: list[Variant] = []
         for runner, run, met in zip(self.runners, begun, servers, strict=True):
             server = await runner.survey(met, workload)
             asking = await runner.prepare_asking(server, workload)
             work = await runner.plan(run, server, workload)
             # models are shared, and each judge counts the money of its variant
             own = replace(shared, judge=make_judge(runner.config)) if variants and shared.judge else shared
-            variants.append(_Variant(runner, server, asking, work, own))
+            variants.append(Variant(runner, server, asking, work, own, self.observer))
         self._mark(variants)
         for variant in variants:
             variant.open_log(stack)
         return variants
 
     @staticmethod
-    def _mark(variants: Sequence[_Variant]) -> None:
+    def _mark(variants: Sequence[Variant]) -> None:
         """Give the runs the mark that lets their latency compare, where they are asked in turn."""
         in_turn = is_in_turn([each.work.responses for each in variants], len(variants[0].work.questions))
         ids = [each.work.run.id for each in variants]
@@ -270,19 +241,18 @@ class VariantsRunner:
             marked = run.model_copy(update={"interleaved_with": ids}) if in_turn else set_apart(run)
             each.work = replace(each.work, run=marked)
 
-    async def _ask(self, variants: Sequence[_Variant]) -> None:
+    async def _ask(self, variants: Sequence[Variant]) -> None:
         """Ask all questions of all variants; what ends that early is left for the measuring of each to raise."""
         questions = variants[0].work.questions
-        lanes = [one.lane(self.observer) for one in variants]
         probes = list({probe.id: probe for one in variants for probe in one.asking.probes}.values())
         self.observer.begin(len(questions) * len(variants), sum(len(one.work.responses) for one in variants))
         for variant in variants:
             variant.server.client.restart_pace()
         how = {"concurrency": self.config.concurrency, "seed": self.config.seed}
         try:
-            await ask_in_turn(lanes, probes, **how)
+            await ask_in_turn(variants, probes, **how)
             if not self._corpus_is_missing(variants):
-                await ask_in_turn(lanes, questions, **how)
+                await ask_in_turn(variants, questions, **how)
         except asyncio.CancelledError as error:
             for variant in variants:
                 variant.asking.ended_by = error
@@ -290,7 +260,7 @@ class VariantsRunner:
             self.observer.end()
 
     @staticmethod
-    def _corpus_is_missing(variants: Sequence[_Variant]) -> bool:
+    def _corpus_is_missing(variants: Sequence[Variant]) -> bool:
         """Whether a server lacks the documents: then nobody is asked any more."""
         for variant in variants:
             settings = variant.instruments.settings(variant.runner.config, variant.work.run.server.citation_base)
@@ -303,7 +273,7 @@ class VariantsRunner:
                 return True
         return False
 
-    async def _measure(self, variants: Sequence[_Variant]) -> list[Measured]:
+    async def _measure(self, variants: Sequence[Variant]) -> list[Measured]:
         """Judge, score and save each; what went wrong with one is raised after the last."""
         done: list[Measured] = []
         problems: list[BaseException] = []
@@ -363,32 +333,4 @@ def _variant(config: EvalConfig, label: str) -> EvalConfig:
     return config.model_copy(update=changed)
 
 
-def added_fields(config: EvalConfig) -> list[str]:
-    """Fields of a JSON body that variants set and the request of their server does not have, such as `ask.json.top_k`.
-
-    They are added to the request: a server may have fields that its profile does not know. One that it does not have
-    either is ignored by most servers, so that its variants are alike.
-    """
-    return list(dict.fromkeys(path for over in config.variants.values() for path in _added(config, over)))
-
-
-def _added(config: EvalConfig, over: Mapping[str, Any]) -> Iterator[str]:
-    kind = {"profile": over["profile"]} if "profile" in over else {}
-    spec = resolve_spec({**config.server, **kind})
-    for name, request in (("ask", spec.ask), ("retrieve", spec.retrieve)):
-        part = over.get(name)
-        body = part.get("json") if isinstance(part, Mapping) else None
-        if request is not None and isinstance(body, Mapping) and "{{" not in str(body):  # else it replaces the whole
-            yield from _beyond(body, request.body, f"{name}.json")
-
-
-def _beyond(over: Mapping[str, Any], base: Any, at: str) -> Iterator[str]:
-    known = base if isinstance(base, Mapping) else {}
-    for key, value in over.items():
-        if key not in known:
-            yield f"{at}.{key}"
-        elif isinstance(value, Mapping):
-            yield from _beyond(value, known[key], f"{at}.{key}")
-
-
-__all__ = ["VariantsRunner", "added_fields", "saved_together", "variants_of"]
+__all__ = ["VariantsRunner", "saved_together", "variants_of"]

@@ -5,10 +5,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
-from evals.errors import for_python
-
 PACKAGE = Path(__file__).resolve().parent.parent / "evals"
 ELSEWHERE = (
     "cli/",
@@ -16,9 +12,8 @@ ELSEWHERE = (
     "pytest_plugin.py",
     "reference_server/",
     "run/embedded.py",
-    "errors.py",
 )
-"""The command line and the options of pytest, a program of its own with its arguments, and the translation itself."""
+"""The command line and the options of pytest, a program of its own with its arguments."""
 SOURCES = [path for path in PACKAGE.rglob("*.py") if not path.relative_to(PACKAGE).as_posix().startswith(ELSEWHERE)]
 HINTS_BY_ANOTHER_WAY = {
     "judges/cache.py",  # given to errors by a property
@@ -56,38 +51,10 @@ def _flags(text: ast.Constant) -> list[str]:
 
 
 def test_no_message_reason_or_note_of_the_library_speaks_of_flags() -> None:
-    """They are read from Python and in saved runs too; hints alone may, as a traceback translates them."""
+    """They are read from Python and in saved runs too; hints alone may."""
     said = set()
     for path in SOURCES:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         hints = set(_hints(tree))
         said |= {path.relative_to(PACKAGE).as_posix() for text in _texts(tree) if text not in hints and _flags(text)}
     assert said - HINTS_BY_ANOTHER_WAY == set()
-
-
-@pytest.mark.slow
-def test_every_flag_that_a_hint_names_has_its_key_in_python() -> None:
-    """Else a traceback speaks of flags after all."""
-    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in SOURCES]
-    named = {flag for tree in trees for text in _texts(tree) for flag in _flags(text)}
-    assert len(named) > 15
-    assert {flag for flag in named if for_python(flag) == flag} == {"--resume"}  # always with its command
-
-
-@pytest.mark.parametrize(
-    ("hint", "read"),
-    [
-        ("go on: evals eval --resume ab12 --runs-dir '/tmp/x y'", 'go on: EvaluationRunner(config, resume="ab12")'),
-        ("first `evals eval --resume RUN` goes on", 'first EvaluationRunner(config, resume="RUN") goes on'),
-        ("`evals rescore ab12 --runs-dir there`; --metrics mrr", "`evals rescore ab12 --runs-dir there`; metrics mrr"),
-        ("keep no replies with --no-judge-cache", 'keep no replies with judge={"cache": False}'),
-        ("--remap reads them again", "remap=True reads them again"),
-        (
-            "a server (--judge-model openai:NAME --judge-base-url URL), or --no-judge",
-            'a server (judge={"model": "openai:NAME", "base_url": URL}), or judge=False',
-        ),
-    ],
-)
-def test_a_command_in_a_hint_stays_whole_or_becomes_python(hint: str, read: str) -> None:
-    """Half a command, with a key where a flag stood, would be neither."""
-    assert for_python(hint) == read

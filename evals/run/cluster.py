@@ -4,7 +4,7 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,6 +14,9 @@ from typing import Any
 from distributed import Client, LocalCluster, WorkerPlugin, get_worker, secede
 
 from evals import __version__
+from evals.client.connections import ASKED
+from evals.client.rag_client import RAGClient
+from evals.client.spec import ServerSpec
 from evals.datasets.hub import settle_hub
 from evals.errors import EngineError, EvalsError
 from evals.metrics.embedders import (
@@ -25,7 +28,7 @@ from evals.metrics.embedders import (
     check_choice,
     load_semantics,
 )
-from evals.run.workers import PATIENCE_S, Answers, AskConfig, AskedText, Asker, Share
+from evals.run.workers import PATIENCE_S, Answers, AskedText
 from evals.runtime import SideLoop
 from evals.schemas.run_parts import EngineConfig
 
@@ -117,14 +120,14 @@ class Cluster:
                 raise EngineError(f"worker {worker} cannot work: {type(error).__name__}: {error}", _SAME) from error
         return found
 
-    async def equip(self, how: AskConfig) -> None:
+    async def equip(self, asker: "Asker") -> None:
         """Tell the workers how the server is asked, also those that come later."""
-        self.plugin = f"evals-asker-{token_hex(4)}"
-        await self.do("register_plugin", AskerPlugin(self.plugin, how))
+        self.plugin = asker.name
+        await self.do("register_plugin", asker)
 
-    async def ask(self, worker: str, questions: list[AskedText], share: Share) -> Answers:
-        """Have a worker ask."""
-        answers: Answers = await self.call(worker, ask_batch, self.plugin, questions, share)
+    async def ask(self, worker: str, questions: list[AskedText], width: int) -> Answers:
+        """Have a worker ask so many questions at a time."""
+        answers: Answers = await self.call(worker, ask_batch, self.plugin, questions, width)
         return answers
 
     async def let_go(self) -> None:
@@ -223,54 +226,82 @@ def version_here() -> str:
 # Asking on the workers: each has its `Asker` by a plugin.
 
 
-class AskerPlugin(WorkerPlugin):  # type: ignore[misc]  # Dask publishes no types
-    """Gives a worker its `Asker`, with the first batch; Dask calls `setup` and `teardown`.
+class Asker(WorkerPlugin):  # type: ignore[misc]  # Dask publishes no types
+    """Asks on a worker by one client of the server, which is made with the first batch.
+
+    It has an event loop of its own: nothing that Dask does there holds up a measured time.
 
     Args:
-        name: Of the plugin; of each run another.
-        how: Of the run.
+        spec: How the server is asked, with ${NAME} as it is written.
+        concurrency: Of the whole run: a worker that is left alone has it all.
+        max_attempts: How often a question is asked before it counts as failed.
+        documents: Their names, by the server's ids.
     """
 
-    def __init__(self, name: str, how: AskConfig) -> None:
-        self.name = name
-        self._how = how
+    def __init__(self, spec: ServerSpec, *, concurrency: int, max_attempts: int, documents: Mapping[str, str]) -> None:
+        self.name = f"evals-asker-{token_hex(4)}"
+        self._spec, self._concurrency, self._max_attempts = spec, concurrency, max_attempts
+        self._documents = documents
 
     def setup(self, worker: Any) -> None:
-        """Begin on a worker."""
+        """Begin on a worker; Dask calls it."""
         self._lock = threading.Lock()
-        self._asker: Asker | None = None
+        self._client: RAGClient | None = None
+        self._width, self._room = 0, asyncio.Semaphore(0)
 
     def teardown(self, worker: Any) -> None:
-        """End there."""
-        if self._asker is not None:
-            self._asker.close()
+        """Let go of the connections, and drop what is in flight; Dask calls it."""
+        if self._client is not None:
+            self._side.wait(self._client.__aexit__())
+            self._side.close()
 
-    @property
-    def asker(self) -> Asker:
-        """Who asks here.
+    def ask(self, questions: list[AskedText], width: int) -> Answers:
+        """Ask, so many at a time over all batches of this worker, and block this thread until all are answered.
 
         Raises:
             ConfigError: A variable that the configuration names is not set on this worker.
         """
         with self._lock:
-            if self._asker is None:
-                self._asker = Asker(self._how)
-            return self._asker
+            client = self._client or self._connected()
+        return self._side.wait(self._ask_all(client, questions, width))
+
+    def _connected(self) -> RAGClient:
+        client = RAGClient(self._spec, concurrency=self._concurrency, max_attempts=self._max_attempts)
+        client.know_documents(self._documents)
+        self._side = SideLoop("evals asking")
+        self._side.wait(client.__aenter__())
+        self._client = client
+        return client
+
+    async def _ask_all(self, client: RAGClient, questions: list[AskedText], width: int) -> Answers:
+        if width != self._width:  # batches in hand keep the room that they were given
+            self._width, self._room = width, asyncio.Semaphore(width)
+        responses = await asyncio.gather(*(_ask_one(client, question, self._room) for question in questions))
+        surplus = client.transport.surplus
+        at_risk = [place for place, name in enumerate(map(str, questions)) if surplus.at_risk.pop(name, True) is None]
+        return Answers(list(responses), client.refused, surplus.count, at_risk, client.unavailable)
 
 
-def ask_batch(plugin: str, questions: list[AskedText], share: Share) -> Answers:
+async def _ask_one(client: RAGClient, question: AskedText, room: asyncio.Semaphore) -> bytes:
+    ASKED.set(str(question))
+    async with room:
+        response = await (client.ask(question) if isinstance(question, str) else client.converse(question))
+    return response.model_dump_json().encode()
+
+
+def ask_batch(plugin: str, questions: list[AskedText], width: int) -> Answers:
     """Ask on this worker.
 
     Args:
-        plugin: Its name.
+        plugin: The name of its `Asker`.
         questions: Their texts.
-        share: What this worker may do from now on.
+        width: How many this worker may ask at a time from now on.
     """
-    there = get_worker().plugins.get(plugin)
-    if there is None:
+    asker = get_worker().plugins.get(plugin)
+    if asker is None:
         raise EngineError(f"the worker {get_worker().address} has not got what it asks with")
     secede()  # asking is waiting: the next batch may begin
-    answers: Answers = there.asker.ask(questions, share)
+    answers: Answers = asker.ask(questions, width)
     return answers
 
 

@@ -1,6 +1,6 @@
 """What the server's own list of documents, and the log of uploads, say of the golds' documents."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from evals.client.ingest import (
     IngestReport,
+    ListedDocument,
     Upload,
     ids_of,
     ingest,
@@ -254,16 +255,17 @@ async def upload_documents(
         report = await ingest(client, documents, log, progress=observer.progress, waiting=observer.waiting)
         if question is None:
             return Uploaded(report, None)
-        client.know_documents(await _ids(client, config))
+        listed = await _listed(client) or ()
+        client.know_documents(dict([*uploaded_ids(config.runs_dir, upload_key(client)), *ids_of(listed)]))
         return Uploaded(report, await _checked(client, documents, question))
 
 
-async def _ids(client: RAGClient, config: EvalConfig) -> Mapping[str, str]:
+async def _listed(client: RAGClient) -> Sequence[ListedDocument] | None:
+    """What the server lists; None where it has no list, or none that can be had."""
     try:
-        listed = await listed_documents(client) or []
+        return await listed_documents(client)
     except TransportFailure:
-        listed = []
-    return dict([*uploaded_ids(config.runs_dir, upload_key(client)), *ids_of(listed)])
+        return None
 
 
 async def _checked(client: RAGClient, documents: Sequence[Upload], question: str) -> FoundAgain:
@@ -344,11 +346,7 @@ async def survey_corpus(client: RAGClient, questions: Iterable[EvalQuestion], ru
     golds = chain.from_iterable(question.gold_passages for question in questions)
     wanted = sorted({gold.document_id for gold in golds if gold.document_id})
     keys = set(map(document_key, wanted))
-    known = uploaded_ids(runs_dir, upload_key(client))
-    try:
-        listed = await listed_documents(client)
-    except TransportFailure:
-        listed = None
+    known, listed = uploaded_ids(runs_dir, upload_key(client)), await _listed(client)
     ids = {given: name for given, name in chain(known, ids_of(listed or ())) if document_key(name) in keys}
     if listed is None:
         return Corpus(None, ids)

@@ -8,10 +8,11 @@ characters / 3, and thinking is an allowance, so that the cost is a range.
 
 from collections import ChainMap, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain, count, cycle, islice
-from math import hypot, sqrt
-from statistics import median, stdev
+from math import hypot
+from statistics import median
 
 from evals.config import EvalConfig
 from evals.errors import StoreError
@@ -45,16 +46,13 @@ _LOOKED_AT = 300
 """So many questions are composed; more are extrapolated."""
 
 _UNKNOWN_CALLS = 0.2
-"""By which share there may be more calls or fewer where answers are made up: some servers decline less, or say more."""
+"""By which share there may be more calls or fewer about answers that are not known: servers decline more, or less."""
 
 FEWEST_ANSWERS = 20
 """Fewer saved answers say too little of those to other questions."""
 
 _RUNS_LOOKED_AT, _JUDGES_LOOKED_AT = 10, 30
 """Runs for the sizes of answers and of calls; a folder of many runs takes long to read."""
-
-_Totals = defaultdict[str, float]
-"""Calls and what they take, by name."""
 
 _CHUNKS, _CHUNK_CHARACTERS, _ANSWER_CHARACTERS = 10, 1200, 270
 
@@ -80,8 +78,7 @@ class Estimate:
         cached: Decisions whose replies are in the cache: they cost nothing and are not in `calls`.
         measured: Whether sizes and thinking are those of saved calls by the same model with the same effort.
         rounds: Of batches, if no reply is unusable; 0 where calls are made one by one.
-        calls_off: By which share there may be more calls or fewer: the error of extrapolating from saved answers, or of
-            making answers up; 0 where all answers are known.
+        calls_off: By which share there may be more calls or fewer, as answers are not known; 0 where all are.
     """
 
     calls: int
@@ -145,13 +142,6 @@ class Known:
         """The replies that are there."""
         return [verdict for verdict in self.verdicts.get(question.id, ()) if verdict.failure is None]
 
-    def groups(self, questions: Iterable[EvalQuestion]) -> tuple[list[int], list[int]]:
-        """The places of questions with verdicts, which say nothing of what the others take, and of the others."""
-        judged, others = list[int](), list[int]()
-        for place, question in enumerate(questions):
-            (judged if self.about(question) else others).append(place)
-        return judged, others
-
 
 def estimate_judging(
     metrics: Sequence[BaseMetric],
@@ -171,63 +161,15 @@ def estimate_judging(
         cases: The records as the run sees them: what is asked may depend on it.
         known: Answers and verdicts that are there already.
     """
-    known = known or Known()
+    known, bill = known or Known(), _Bill(metrics, config)
     answers, basis = _answers_to_estimate_over(config, questions, known.responses)
-    bill, total, errors = _Bill(metrics, config), _Totals(float), list[float]()
-    for places in known.groups(questions):
-        some = _some_of(questions, places)
-        placeholders = zip(some, _placeholders(some, documents, answers), strict=True)
-        parts = {one.id: bill.about(cases.about(one, response, known.about(one))) for one, response in placeholders}
-        for part in parts.values():
-            for key, value in part.items():
-                total[key] += value * len(places) / len(some)
-        errors.append(_error(parts, len(places), answers))
+    # from all over the questions, as those of one dataset stand together
+    some = questions[:: -(-len(questions) // _LOOKED_AT) or 1]
+    for question, response in zip(some, _placeholders(some, documents, answers), strict=True):
+        bill.add(cases.about(question, response, known.about(question)), is_certain=question.id in answers)
     latency_ms = median([one.latency_ms for one in answers.values() if one.latency_ms is not None] or [0.0])
     asking_s = len(questions) * latency_ms / 1000 / config.concurrency
-    return _as_estimate(total, bill, basis, asking_s, hypot(*errors) / (total["calls"] or 1.0))
-
-
-def _some_of(questions: Sequence[EvalQuestion], places: Sequence[int]) -> list[EvalQuestion]:
-    """Questions to compose, from all over the places, as those of one dataset stand together."""
-    count = min(len(places), _LOOKED_AT)
-    return [questions[places[n * len(places) // count]] for n in range(count)]
-
-
-def _error(parts: Mapping[str, _Totals], count: int, answers: Mapping[str, EvalResponse]) -> float:
-    """How many calls there may be more or fewer for so many questions, of which these were looked at."""
-    unknown = [part["calls"] for key, part in parts.items() if key not in answers]
-    if len(answers) < FEWEST_ANSWERS:  # answers are made up
-        return _UNKNOWN_CALLS * sum(unknown) * count / (len(parts) or 1)
-    others = count - len(parts) + len(unknown)  # only other questions' answers speak for them
-    speaking = min(len(parts), len(answers))
-    if speaking < FEWEST_ANSWERS:
-        return 0.0
-    return 2 * stdev(part["calls"] for part in parts.values()) / sqrt(speaking) * others
-
-
-def _as_estimate(total: _Totals, bill: "_Bill", basis: str, asking_s: float, calls_off: float) -> Estimate:
-    """The sum as an estimate; the range is of the cost, which nobody knows without a price."""
-    middle, thinking = (total["least_usd"] + total["most_usd"]) / 2, (total["most_usd"] - total["least_usd"]) / 2
-    error = hypot(thinking, total["slack_usd"], calls_off * middle)  # independent errors: their squares add up
-    low, high = max(middle - error, 0.0), middle + error
-    calls, judge = round(total["calls"]), bill.judge
-    called_s = max(asking_s, calls * SECONDS_A_CALL / judge.concurrency)
-    return Estimate(
-        calls=calls,
-        input_tokens=round(total["input_tokens"]),
-        output_tokens=round(total["output_tokens"]),
-        cost_usd=(low + high) / 2 if bill.priced else None,
-        minutes=(asking_s + bill.rounds * SECONDS_A_ROUND if judge.batch else called_s) / 60,
-        basis=basis,
-        cost_low_usd=low if bill.priced else None,
-        cost_high_usd=high if bill.priced else None,
-        thinking_tokens_low=round(total["thinking_low"]),
-        thinking_tokens_high=round(total["thinking_high"]),
-        cached=round(total["cached"]),
-        measured=calls > 0 and not total["guessed"],
-        rounds=bill.rounds if judge.batch else 0,
-        calls_off=calls_off,
-    )
+    return bill.estimate(len(questions) / (len(some) or 1), basis, asking_s)
 
 
 def saved_forecast(config: EvalConfig) -> Forecast:
@@ -253,73 +195,102 @@ class _Bill:
 
     def __init__(self, metrics: Sequence[BaseMetric], config: EvalConfig) -> None:
         self._metrics = metrics
-        self.judge = config.judge
+        self._judge = config.judge
         self._shared = prompts_asked_twice(metrics)
         self._cache = JudgeCache.of(config.judge, config.runs_dir)
         self._price = price_of_judge(config)
         self._forecast = saved_forecast(config)
         self._prefixes: set[str] = set()
         """Those that the vendor keeps by now."""
-        self.priced = self._price(config.judge.model, JudgeUsage()) is not None
-        self.rounds = 0
+        self._total: defaultdict[str, float] = defaultdict(float)
+        self._rounds = 0
         """Of calls about one answer, at most; those of a later round build on replies to earlier ones."""
 
-    def about(self, case: Sample) -> _Totals:
-        """What all calls about an answer take; verdicts that are there take none, and those to come are added."""
+    def add(self, case: Sample, *, is_certain: bool) -> None:
+        """Add all calls about an answer; verdicts that are there take none, and those to come are added to the case.
+
+        Args:
+            case: The answer.
+            is_certain: Whether it is the one that will be judged, or one to the same question.
+        """
         there = {(verdict.request, verdict.repeat) for verdict in case.verdicts}
         asked: set[tuple[str, int | None]] = set()
-        total, rounds = _Totals(float), 0
+        total, rounds, first = self._total, 0, self._total["calls"]
         while todo := new_requests(self._metrics, case, asked):
             before = total["calls"]
             for request in todo:
                 asked.add(request.place)
-                missing = [n for n in repeats_of(request, self.judge.repeats) if (request.name, n) not in there]
-                self._add(case, request, missing, total)
+                missing = [n for n in repeats_of(request, self._judge.repeats) if (request.name, n) not in there]
+                self._add_request(case, request, missing)
             rounds += total["calls"] > before
-        self.rounds = max(self.rounds, rounds)
-        return total
+        self._rounds = max(self._rounds, rounds)
+        total["uncertain"] += 0 if is_certain else total["calls"] - first
 
-    def _add(self, case: Sample, request: VerdictRequest, missing: Sequence[int], total: _Totals) -> None:
+    def _add_request(self, case: Sample, request: VerdictRequest, missing: Sequence[int]) -> None:
         """Add the calls for a request, some of which are made in parts; the replies that will come go into the case."""
         kept, made_up = {n: self._kept(request, n) for n in missing}, StoredReply(reply=_likely_reply(case, request))
         case.verdicts = [*case.verdicts, *(_verdict(request, n, kept[n] or made_up) for n in missing)]
-        if why_too_long(request, self.judge.max_input_tokens) is None:
+        if why_too_long(request, self._judge.max_input_tokens) is None:
             for part in parts_of(request):
                 there = kept if part is request else {n: kept[n] or self._kept(part, n) for n in missing}
                 calls = list(there.values()).count(None)
-                total["cached"] += len(missing) - calls
-                self._add_calls(part, calls, total)
+                self._total["cached"] += len(missing) - calls
+                self._add_calls(part, calls)
 
-    def _add_calls(self, request: VerdictRequest, times: int, total: _Totals) -> None:
-        call = self._call_of(request)
+    def _add_calls(self, request: VerdictRequest, times: int) -> None:
+        call, total = self._call_of(request), self._total
         expected = self._forecast.of(request, call)
         least, most = expected.thinking
         for _ in range(times):
             usage = self._with_cache(call, expected.usage(least))
             longer = usage.model_copy(update={"output_tokens": usage.output_tokens + most - least})
-            cost, highest = (self._price(self.judge.model, one) or 0.0 for one in (usage, longer))
-            taken = {
-                "calls": 1,
-                "guessed": not expected.measured,
-                "input_tokens": expected.input,
-                "output_tokens": expected.output,
-                "thinking_low": least,
-                "thinking_high": most,
-                "least_usd": cost,
-                "most_usd": highest,
-                "slack_usd": expected.slack * (cost + highest) / 2,
-            }
-            for key, value in taken.items():
-                total[key] += value
+            cost, highest = (self._price(self._judge.model, one) or 0.0 for one in (usage, longer))
+            total["least_usd"] += cost
+            total["most_usd"] += highest
+            total["slack_usd"] += expected.slack * (cost + highest) / 2
+        total["calls"] += times
+        total["guessed"] += 0 if expected.measured else times
+        total["input_tokens"] += times * expected.input
+        total["output_tokens"] += times * expected.output
+        total["thinking_low"] += times * least
+        total["thinking_high"] += times * most
+
+    def estimate(self, scale: float, basis: str, asking_s: float) -> Estimate:
+        """The sum, of so many times as many answers; the range is of the cost, which nobody knows without a price."""
+        total, judge = defaultdict[str, float](float, {key: n * scale for key, n in self._total.items()}), self._judge
+        calls, calls_off = round(total["calls"]), _UNKNOWN_CALLS * total["uncertain"] / (total["calls"] or 1.0)
+        middle = (total["least_usd"] + total["most_usd"]) / 2
+        thinking = middle - total["least_usd"]
+        # independent errors: their squares add up
+        error = hypot(thinking, total["slack_usd"], calls_off * middle)
+        low, high = max(middle - error, 0.0), middle + error
+        is_priced = self._price(judge.model, JudgeUsage()) is not None
+        called_s = max(asking_s, calls * SECONDS_A_CALL / judge.concurrency)
+        return Estimate(
+            calls=calls,
+            input_tokens=round(total["input_tokens"]),
+            output_tokens=round(total["output_tokens"]),
+            cost_usd=(low + high) / 2 if is_priced else None,
+            minutes=(asking_s + self._rounds * SECONDS_A_ROUND if judge.batch else called_s) / 60,
+            basis=basis,
+            cost_low_usd=low if is_priced else None,
+            cost_high_usd=high if is_priced else None,
+            thinking_tokens_low=round(total["thinking_low"]),
+            thinking_tokens_high=round(total["thinking_high"]),
+            cached=round(total["cached"]),
+            measured=calls > 0 and not total["guessed"],
+            rounds=self._rounds if judge.batch else 0,
+            calls_off=calls_off,
+        )
 
     def _call_of(self, request: VerdictRequest) -> Call:
-        return call_of(request, repeats=self.judge.repeats, shared=self._shared)
+        return call_of(request, repeats=self._judge.repeats, shared=self._shared)
 
     def _kept(self, request: VerdictRequest, repeat: int) -> StoredReply | None:
         """What the cache of replies holds, a recent failure included; None where that is not of use."""
         if self._cache is None:
             return None
-        call, judge = self._call_of(request), self.judge.identity
+        call, judge = self._call_of(request), self._judge.identity
         keys = (JudgeCache.key(judge, call, repeat), JudgeCache.legacy_key(judge, call, repeat))
         stored = next((found for key in keys if (found := self._cache.get(key)) is not None), None)
         if stored is None or (stored.reply is not None and not is_usable(stored, request)):
@@ -331,7 +302,7 @@ class _Bill:
 
         In a batch nobody knows which calls go before others, so that nothing is taken to be cached.
         """
-        prefixes = [] if self.judge.batch else kept_prefixes(self.judge.provider, self.judge.model, call)
+        prefixes = [] if self._judge.batch else kept_prefixes(self._judge.provider, self._judge.model, call)
         if not prefixes:
             return usage
         a_character = usage.input_tokens / (len(call.system) + len(call.content))
@@ -357,7 +328,7 @@ def _likely_reply(case: Sample, request: VerdictRequest) -> dict[str, object]:
     return reply
 
 
-# Answers to estimate over: those that are there, those of saved runs, or placeholders.
+# Answers to estimate over: those that are there, those of a saved run, or placeholders.
 
 
 def _answers_to_estimate_over(
@@ -366,35 +337,20 @@ def _answers_to_estimate_over(
     """Answers by question, and how to call them; saved runs of this server are read only for those not known."""
     if known and known.keys() >= {question.id for question in questions}:
         return known, "over the answers that are there"
-    assumed = f"assuming {_CHUNKS} chunks of up to {_CHUNK_CHARACTERS:,} characters and answers of {_ANSWER_CHARACTERS}"
-    saved: Mapping[str, EvalResponse] = {}
-    basis = f"{assumed}, as no run of this server is saved"
-    for run, found in islice(_saved_answers(config, {question.dataset for question in questions}), _RUNS_LOOKED_AT):
-        if len(found) >= FEWEST_ANSWERS or all(question.id in found for question in questions):
-            saved, basis = found, f"sizes from run {run.id}"
-            break
-        if not saved:
-            few = f"run {run.id} answers fewer than {FEWEST_ANSWERS} questions; for others {assumed}"
-            saved, basis = found, few
-    return ChainMap(known, saved), basis  # type: ignore[arg-type]  # which is only read
-
-
-def _saved_answers(config: EvalConfig, datasets: set[str]) -> Iterator[tuple[EvalRun, Mapping[str, EvalResponse]]]:
-    """The newest runs of this server first, with their answers to questions of the datasets, by question.
-
-    Those that cannot be read are passed over: an older run tells sizes as well, and usual ones do where there is none.
-    """
-    store = RunStore(config.runs_dir)
-    for run in reversed(store.runs()):
-        found: SpilledMapping[EvalResponse] = SpilledMapping(EvalResponse)
-        try:
-            for record in whole(run, store.open_records(run)) if _same_server(run, config) else ():
+    store, datasets = RunStore(config.runs_dir), {question.dataset for question in questions}
+    few: Mapping[str, EvalResponse] = {}
+    for run in islice((run for run in reversed(store.runs()) if _same_server(run, config)), _RUNS_LOOKED_AT):
+        saved: SpilledMapping[EvalResponse] = SpilledMapping(EvalResponse)
+        with suppress(StoreError):  # an older run tells sizes as well
+            for record in whole(run, store.open_records(run)):
                 if record.question.dataset in datasets and record.response and record.response.error is None:
-                    found[record.question.id] = record.response
-        except StoreError:
-            continue
-        if found:
-            yield run, found
+                    saved[record.question.id] = record.response
+            if len(saved) >= FEWEST_ANSWERS or all(question.id in saved for question in questions):
+                return ChainMap(known, saved), f"sizes from run {run.id}"  # type: ignore[arg-type]  # is only read
+            few = few or saved
+    assumed = f"{_CHUNKS} chunks of up to {_CHUNK_CHARACTERS:,} characters and answers of {_ANSWER_CHARACTERS}"
+    basis = f"assuming {assumed}, as no run of this server with {FEWEST_ANSWERS} answers is saved"
+    return ChainMap(known, few), basis  # type: ignore[arg-type]  # as above
 
 
 def _same_server(run: EvalRun, config: EvalConfig) -> bool:

@@ -21,7 +21,7 @@ from evals.judges.money import spending_of
 from evals.judges.record import NOTE, Verdicts
 from evals.run.asking import STOPPED, Asking
 from evals.run.corpus import UNFOUND, chunks_unfound
-from evals.run.estimate import Estimate, estimate_judging, saved_forecast
+from evals.run.estimate import Estimate, Known, estimate_judging, saved_forecast
 from evals.run.judging import JudgePlan, Judging, VerdictSource
 from evals.run.notebook import Observer
 from evals.run.overlapped import (
@@ -39,6 +39,7 @@ from evals.run.text_models import compare_texts, leave_out_models
 from evals.run.work import RunPlan, RunRecords
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
+from evals.schemas.verdicts import JudgeSpending
 from evals.scoring.calibration import with_cards
 from evals.scoring.conclusion import Ended, Measured
 from evals.scoring.diagnosis.stages import AnswersSeen, RunFacts
@@ -213,7 +214,8 @@ class _Measurement:
         work, judge, config = self.work, self.toolkit.judge, self.config
         if judge is None:
             return {}
-        judge.spent_usd += work.spent_usd
+        spent = sum(map(spending_of, work.verdicts.values()), JudgeSpending())
+        judge.spent_usd += spent.cost_usd
         judge.forecast = saved_forecast(config)
         plan = JudgePlan(self.toolkit.metrics, self.cases, judge.identity, judge.repeats)
 
@@ -221,15 +223,14 @@ class _Measurement:
             free = plan.fitting_all(work.questions, work.responses, work.free)
             own = plan.fitting_all(work.questions, work.responses, work.verdicts)
             questions = work.questions if self.asking else work.answered
-            known, metrics = work.known(ChainMap(own, free)), self.toolkit.metrics
+            known, metrics = Known(work.responses, ChainMap(own, free)), self.toolkit.metrics
             return free, estimate_judging(metrics, questions, work.documents, config, self.cases, known)
 
         free, estimate = await asyncio.to_thread(estimated)
         # what the calls of the run that goes on cost whose cost nobody knows: a budget counts the estimate
-        unknown = sum(spending_of(verdicts).unpriced for verdicts in work.verdicts.values())
-        judge.spent_usd += unknown * (estimate.cost_usd or 0.0) / (estimate.calls or 1)
+        judge.spent_usd += spent.unpriced * (estimate.cost_usd or 0.0) / (estimate.calls or 1)
         self.observer.estimate(estimate)
-        if warning := estimate.warning(config.budget_usd, work.spent_usd):
+        if warning := estimate.warning(config.budget_usd, spent.cost_usd):
             self.observer.note(warning)
         judge.rounds_expected = estimate.rounds
         return free

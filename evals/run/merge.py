@@ -123,8 +123,7 @@ def put_together(runs: Sequence[EvalRun], *layers: Mapping[str, Any], allow_part
         raise ConfigError("there is nothing to merge", "name the runs of all shards")
     shards = _in_their_order(runs)
     for shard in shards[1:]:
-        found = next(_differences(shards[0], shard), None)
-        if found is not None:
+        if found := _difference(shards[0], shard):
             raise ConfigError(f"{shard} differs from {shards[0]} in {found}", _BEGIN_AGAIN)
     _check_whole(shards, allow_partial=allow_partial)
     files = list(map(_open, shards))
@@ -171,56 +170,39 @@ def _shard_of(run: EvalRun) -> Shard:
     return Shard(run, config)
 
 
-def _differences(one: Shard, other: Shard) -> Iterator[str]:
-    """What may not differ and does, in words.
+def _difference(one: Shard, other: Shard) -> str | None:
+    """What two shards may not differ in and do, in words; None where they fit together."""
+    ours, theirs = _facts(one), _facts(other)
+    for what, mine in ours.items():
+        if what in theirs and theirs[what] != mine:
+            return f"{what}: {theirs[what]}, not {mine}" if isinstance(mine, str | int | None) else what
+    changed = changed_keys(one.config, other.config, OF_EACH)
+    return f"its configuration: {', '.join(changed)}" if changed else None
 
-    A profile of the same name may say something else, and a URL lead to a server that was changed in between.
+
+def _facts(shard: Shard) -> dict[str, Any]:
+    """What the shards of one run have in common, by its name in a message; what is not known of a shard is left out.
+
+    A profile of the same name may say something else, and a URL lead to a server that was changed in between. A shard
+    that was never finished says nothing of its judge; the configuration does.
     """
-    ours, theirs = one.run, other.run
-    if not one.config.embedded and ours.server.url.rstrip("/") != theirs.server.url.rstrip("/"):
-        yield f"its server: {theirs.server.url}, not {ours.server.url}"
-    versions = [run.package_versions.get("rag-evals") for run in (ours, theirs)]
-    for what, mine, its in (
-        ("the version of its file", f"schema {ours.schema_version}", f"schema {theirs.schema_version}"),
-        ("the version of rag-evals that measured it", *versions),
-        ("the profile of its server", ours.server.profile, theirs.server.profile),
-    ):
-        if mine != its:
-            yield f"{what}: {its}, not {mine}"
-    yield from _of_asking(one, other)
-    yield from _of_judge(ours, theirs)
-
-
-def _of_asking(one: Shard, other: Shard) -> Iterator[str]:
-    ours, theirs = one.run, other.run
-    if changed := changed_keys(one.config, other.config, OF_EACH):
-        yield f"its configuration: {', '.join(changed)}"
-    if [each.sha256 for each in ours.fingerprints] != [each.sha256 for each in theirs.fingerprints]:
-        yield "the questions that the datasets gave"
-    before, now = ours.server, theirs.server
-    if (before.spec_sha256, before.citation_base) != (now.spec_sha256, now.citation_base):
-        yield f"what the profile {before.profile} says of how questions are asked and answers read"
-    if facts := _changed(ours.config, theirs.config):
-        yield f"what its server says of itself: {', '.join(facts)}"
-
-
-def _changed(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
-    return sorted(key for key in one.keys() | other.keys() if one.get(key) != other.get(key))
-
-
-def _of_judge(one: EvalRun, other: EvalRun) -> Iterator[str]:
-    """A shard that was never finished says nothing of its judge; the configuration does."""
-    ours, theirs = one.judge, other.judge
-    if ours is None or theirs is None:
-        if ours is not theirs and one.completed_at and other.completed_at:
-            yield "whether a judge took part"
-        return
-    for name in ("model", "origin", "effort", "repeats"):
-        if getattr(ours, name) != getattr(theirs, name):
-            yield f"the {name} of its judge: {getattr(theirs, name)}, not {getattr(ours, name)}"
-    both = ours.prompt_hashes.keys() & theirs.prompt_hashes.keys()
-    if changed := sorted(both.intersection(_changed(ours.prompt_hashes, theirs.prompt_hashes))):
-        yield f"the prompts of its judge: {', '.join(changed)}"
+    run, server, judge = shard.run, shard.run.server, shard.run.judge
+    facts: dict[str, Any] = {
+        "the schema of its file": run.schema_version,
+        "the version of rag-evals that measured it": run.package_versions.get("rag-evals"),
+        "the profile of its server": server.profile,
+        f"what the profile {server.profile} says of asking and reading": [server.spec_sha256, server.citation_base],
+        "the questions that the datasets gave": [each.sha256 for each in run.fingerprints],
+        **{f"what its server says of itself as {key}": value for key, value in run.config.items()},
+    }
+    if not shard.config.embedded:
+        facts["its server"] = server.url.rstrip("/")
+    if run.completed_at:
+        facts["whether a judge took part"] = [judge is not None]
+    if judge is not None:
+        facts |= {f"the {name} of its judge": getattr(judge, name) for name in ("model", "origin", "effort", "repeats")}
+        facts |= {f"the prompt {name} of its judge": [value] for name, value in judge.prompt_hashes.items()}
+    return facts
 
 
 def _open(shard: Shard) -> RecordFile:

@@ -1,8 +1,8 @@
-"""The progress of a run in a notebook: a few lines under the cell, written anew as things happen."""
+"""Who hears of the progress of a run: nobody, an observer of the caller, or the cell of a notebook."""
 
+import sys
 import time
 from collections.abc import Callable
-from importlib import import_module
 
 from rich.console import Console
 
@@ -118,44 +118,32 @@ class Tally:
         return self._clock() - self._started
 
 
-Show = Callable[[str], None]
-"""Shows a text under the cell, in the place of what was shown before."""
-
-
-_BAR = 30
-"""Characters of the bar."""
-
-_REDRAWN_EVERY_S = 0.2
+_LINE_EVERY_S = 2.0
 
 
 class Notebook(Observer):
-    """Shows what is being done, a bar while questions are asked, and what a reader of the numbers must know.
+    """Prints what is being done, now and then how far it is, and what a reader of the numbers must know.
 
     Args:
-        show: Where to.
         clock: Seconds that only grow.
     """
 
-    def __init__(self, show: Show | None = None, clock: Callable[[], float] = time.monotonic) -> None:
-        self._show = show or _Cell()
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._lines: list[str] = []
-        self._moving: str | None = None
         self._tally: Tally | None = None
-        self._drawn_at = -_REDRAWN_EVERY_S
+        self._printed_at = clock()
 
     def phase(self, message: str) -> None:
-        self._moving = None
-        self._say(f"· {message}")
+        self._print(f"· {message}")
 
     def note(self, message: str) -> None:
-        self._say(f"! {message}")
+        self._print(f"! {message}")
 
     def estimate(self, estimate: Estimate) -> None:
         self.phase(f"the judge will take {estimate}")
 
     def progress(self, done: int, total: int) -> None:
-        self._move(f"  {done}/{total}", at_once=done == total)
+        self._move(f"{done}/{total}")
 
     def begin(self, total: int, done: int) -> None:
         self._tally = Tally(total, done, self._clock)
@@ -164,43 +152,22 @@ class Notebook(Observer):
     def answered(self, question: EvalQuestion, response: EvalResponse) -> None:
         if self._tally is not None:
             self._tally.add(response)
-            self._move(_bar(self._tally), at_once=False)
+            self._move(self._tally)
 
     def end(self) -> None:
         if self._tally is not None:
-            self._say(_bar(self._tally))
-            self._tally = self._moving = None
+            self._print(f"  {self._tally}")
+            self._tally = None
 
-    def _say(self, line: str) -> None:
-        """Show a line that stays, above the one that moves."""
-        self._lines.append(plain(line))
-        self._draw()
+    def _move(self, state: object) -> None:
+        if self._clock() - self._printed_at >= _LINE_EVERY_S:
+            self._print(f"  {state}")
 
-    def _move(self, line: str, *, at_once: bool) -> None:
-        self._moving = line
-        if at_once or self._clock() - self._drawn_at >= _REDRAWN_EVERY_S:
-            self._draw()
-
-    def _draw(self) -> None:
-        self._drawn_at = self._clock()
-        self._show("\n".join([*self._lines, *([self._moving] if self._moving else [])]))
+    def _print(self, line: str) -> None:
+        self._printed_at = self._clock()
+        sys.stdout.write(f"{plain(line)}\n")
 
 
 def usual_observer() -> Observer:
-    """The default observer of the progress: the cell of a notebook; in a script one that does nothing."""
+    """The default observer of the progress: lines under the cell of a notebook; in a script one that does nothing."""
     return Notebook() if Console().is_jupyter else Observer()
-
-
-def _bar(tally: Tally) -> str:
-    filled = _BAR * tally.done // max(1, tally.total)
-    return f"  {'█' * filled}{'░' * (_BAR - filled)} {tally}"
-
-
-class _Cell:
-    """The output of the cell that runs, by what every notebook has: rich's own way wants ipywidgets."""
-
-    def __init__(self) -> None:
-        self._shown = import_module("IPython.display").display({"text/plain": ""}, raw=True, display_id=True)
-
-    def __call__(self, text: str) -> None:
-        self._shown.update({"text/plain": text}, raw=True)

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from evals.errors import ConfigError, StoreError
 from evals.schemas.base import MayChange, marked
 from evals.schemas.response import EvalResponse
 from evals.schemas.results import SAVED_ANSWERS, EvalRecord, EvalRun
-from evals.schemas.verdicts import JudgeSpending, JudgeVerdict
+from evals.schemas.verdicts import JudgeVerdict
 from evals.secrets import MASK, leaves, without_credentials
 from evals.store.atomic import drop_leftovers
 from evals.store.disk_buffer import SpilledMapping
@@ -207,32 +206,22 @@ def lock_saved(store: RunStore, run: EvalRun, writing: ExitStack | AsyncExitStac
     return store.load(run.id), journal  # again: another process may have finished it a moment ago
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """What is kept of a run: its answers, with what the judge said of them.
+def kept_of(
+    records: Iterable[EvalRecord], folder: Path | None = None
+) -> tuple[SpilledMapping[EvalResponse], SpilledMapping[list[JudgeVerdict]]]:
+    """What is kept of a run: the answers, and what the judge said of each; a question that failed is asked again.
 
-    Attributes:
-        responses: By question; a question that failed or was never asked is not among them.
-        verdicts: By question.
-        spent_usd: What the judge has cost so far.
+    Args:
+        records: Of the run; they are walked once.
+        folder: Where what is kept lies, on disk.
     """
-
-    responses: SpilledMapping[EvalResponse]
-    verdicts: SpilledMapping[list[JudgeVerdict]]
-    spent_usd: float = 0.0
-
-
-def kept_of(records: Iterable[EvalRecord], folder: Path | None = None) -> Kept:
-    """What is kept of a run with these records; they are walked once, and what is kept lies on disk in this folder."""
     responses: SpilledMapping[EvalResponse] = SpilledMapping(EvalResponse, folder)
     verdicts: SpilledMapping[list[JudgeVerdict]] = SpilledMapping(list[JudgeVerdict], folder)
-    spent = JudgeSpending()
     for record in records:
         if record.response is not None and record.response.error is None:
             responses[record.question.id] = record.response
             verdicts[record.question.id] = record.verdicts
-            spent = sum((verdict.spent for verdict in record.verdicts), spent)
-    return Kept(responses, verdicts, spent.cost_usd)
+    return responses, verdicts
 
 
 def with_concurrency(run: EvalRun, concurrency: int, *, kept: int) -> EvalRun:

@@ -15,7 +15,7 @@ from evals.datasets.answers import are_extractive, each_answer
 from evals.errors import DatasetError, StoreError
 from evals.judges.money import free_copy, of_judge
 from evals.metrics.base import BaseMetric
-from evals.run.estimate import Estimate
+from evals.run.estimate import Estimate, Known
 from evals.run.judging import JudgePlan
 from evals.run.measure import measure
 from evals.run.notebook import Observer, usual_observer
@@ -228,8 +228,8 @@ def estimate_saved(work: RunPlan, metrics: Sequence[BaseMetric], config: EvalCon
     """What judging the answers will take; None where no judge takes part. Asks nothing of anybody."""
     if not wants_judge(config, metrics):
         return None
-    inquest = JudgePlan(metrics, planned_cases(config, metrics), config.judge.identity, config.judge.repeats)
-    known = work.known(inquest.fitting_all(work.questions, work.responses, work.free))
+    plan = JudgePlan(metrics, planned_cases(config, metrics), config.judge.identity, config.judge.repeats)
+    known = Known(work.responses, plan.fitting_all(work.questions, work.responses, work.free))
     return estimate_of(config, metrics, work.answered, known=known)
 
 

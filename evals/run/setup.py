@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from itertools import chain
 from multiprocessing import current_process
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +31,6 @@ from evals.run.notebook import Observer
 from evals.schemas.dataset import Document, EvalQuestion
 from evals.schemas.response import EvalResponse
 from evals.schemas.results import EvalRecord
-from evals.schemas.run_parts import EngineConfig
 from evals.schemas.verdicts import JudgeVerdict
 from evals.scoring.calibration import find_calibration, hashes_of, refuse_uncalibrated
 from evals.scoring.gates import parse_gate
@@ -110,7 +108,7 @@ def check_calibrated(config: EvalConfig, metrics: Sequence[BaseMetric]) -> None:
 
 def _check_together(config: EvalConfig) -> None:
     """Stop at keys of which one says that another has no meaning."""
-    for is_wrong, said, hint in chain(_refusals_of_asking(config), _refusals_of_engine(config.engine, config)):
+    for is_wrong, said, hint in _refusals(config):
         if is_wrong:
             raise ConfigError(said, hint)
     if config.embedded:
@@ -119,9 +117,10 @@ def _check_together(config: EvalConfig) -> None:
         raise ConfigError("server.ask never sends the question", "put {{question}} where it belongs")
 
 
-def _refusals_of_asking(config: EvalConfig) -> Iterator[tuple[object, str, str]]:
+def _refusals(config: EvalConfig) -> Iterator[tuple[object, str, str]]:
     """Each: whether it holds, what is said, and what to do."""
-    is_part, is_dask = config.shard is not None, config.engine.name == "dask"
+    engine, is_part = config.engine, config.shard is not None
+    is_dask = engine.name == "dask"
     yield (
         is_part and config.ingest,
         "ingest: of several shards each would upload all documents",
@@ -138,15 +137,10 @@ def _refusals_of_asking(config: EvalConfig) -> Iterator[tuple[object, str, str]]
         "pip install 'rag-evals[otel]'",
     )
     yield (
-        config.tracing and is_dask,
-        "tracing is of questions that this process asks",
-        "leave tracing or engine.name out",
+        is_dask and (config.tracing or config.rps),
+        "tracing and rps are of questions that this process asks",
+        "leave engine.name out, or tracing and rps",
     )
-
-
-def _refusals_of_engine(engine: EngineConfig, config: EvalConfig) -> Iterator[tuple[object, str, str]]:
-    """The same."""
-    is_dask = engine.name == "dask"
     for key in ("scheduler", "workers"):
         is_idle = not is_dask and getattr(engine, key) is not None
         yield is_idle, f"engine.{key} is of a Dask cluster, and this process does the work", "add --engine dask"

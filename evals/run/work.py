@@ -14,7 +14,6 @@ from evals.datasets.base import LoadOptions
 from evals.datasets.file import load_file
 from evals.datasets.registry import check_name, get_loader, parse_name
 from evals.errors import ConfigError, DatasetError
-from evals.run.estimate import Known
 from evals.schemas.base import unchecked
 from evals.schemas.dataset import DatasetFingerprint, Document, EvalDataset, EvalQuestion
 from evals.schemas.response import EvalResponse, ServerRecord
@@ -193,7 +192,6 @@ class RunPlan:
         verdicts: What the judge said of them in this run before, where it goes on.
         free: What saved runs hold of a judge, by question: a reply that fits is not paid for again.
         before: The judge of the run that goes on.
-        spent_usd: What that one has cost.
         journal: The log of the run that goes on, which this process has locked; who measures closes it.
         usage_needs_concurrency: Above this concurrency the server's token counts mix.
         chunks_path: Where the profile looks for chunks in an answer; None where they come another way.
@@ -211,7 +209,6 @@ class RunPlan:
     verdicts: Mapping[str, Sequence[JudgeVerdict]] = field(default_factory=dict)
     free: Mapping[str, Sequence[JudgeVerdict]] = field(default_factory=dict)
     before: JudgeRecord | None = None
-    spent_usd: float = 0.0
     journal: Journal | None = None
     usage_needs_concurrency: int | None = None
     chunks_path: str | None = None
@@ -231,13 +228,8 @@ class RunPlan:
     @property
     def answered(self) -> Sequence[EvalQuestion]:
         """The questions that have an answer."""
-        answered = self.known({}).responses
-        return Chosen(self.questions, (n for n, one in enumerate(self.questions) if one.id in answered))
-
-    def known(self, verdicts: Mapping[str, Sequence[JudgeVerdict]]) -> Known:
-        """The answers that are there, with verdicts on them."""
-        answered = dict.fromkeys(key for key, response in self.responses.items() if response.error is None)
-        return Known(LazyMapping(answered, self.responses.__getitem__), verdicts)
+        there = (n for n, one in enumerate(self.questions) if one.id in self.responses)
+        return Chosen(self.questions, (n for n in there if self.responses[self.questions[n].id].error is None))
 
 
 class LazyMapping(Mapping[str, T]):

@@ -1,89 +1,44 @@
-"""Asking by workers: questions go to them in small batches, answers come back as they are there.
+"""Asking by the workers of a cluster: questions go to them in small batches, and answers come back as they are there.
 
-Nothing is held but the batches in hand. What a lost worker had in hand is given to the others, and counted. Nothing
-here knows what the workers are: `evals.run.cluster` has those of Dask.
+Nothing is held but the batches in hand. What a lost worker had in hand is given to the others, and counted.
 """
 
 import asyncio
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol
 
-from evals.client.connections import ASKED
-from evals.client.rag_client import RAGClient
-from evals.client.spec import ServerSpec
 from evals.errors import EngineError, EvalsError
-from evals.runtime import SideLoop
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
 from evals.schemas.run_parts import EngineRecord
 from evals.text.numbers import agree, counted
 
-# What each worker may do of what the run may do, and how much work it is given at a time.
+AskedText = str | list[str]
+"""The text of a question, or the turns of a conversation."""
 
+See = Callable[[EvalQuestion, EvalResponse, str | None], bool]
+"""Takes an exchange, and what the server said last where it is no more waited for; says whether to go on."""
 
 PATIENCE_S = 60.0
 """How long there may be no worker at all."""
-
 
 _SECONDS_A_BATCH = 0.5
 """What a batch should take: so much is answered again where a worker or this process is killed."""
 
 _LARGEST = 256
 
+_IN_HAND = 2
+"""Batches of a worker: while one comes back, the next is asked."""
 
-@dataclass(frozen=True, slots=True)
-class Share:
-    """What one worker may do.
+_LOOK_S = 0.5
+"""How often the list of workers is read."""
 
-    Attributes:
-        concurrency: Questions in flight.
-        rps: Requests that start in a second; None for no limit.
-    """
-
-    concurrency: int
-    rps: float | None = None
-
-
-def shares(workers: Sequence[str], concurrency: int, rps: float | None) -> dict[str, Share]:
-    """Divide what the run may do among workers: the sums are those of the run.
-
-    Args:
-        workers: Their addresses. Where they are more than questions may be in flight, the last ones have no share.
-        concurrency: Of the run.
-        rps: Of the run; a worker has as much of it as of the concurrency.
-    """
-    if not workers:
-        return {}
-    least, more = divmod(concurrency, len(workers))
-    parts = {worker: least + (place < more) for place, worker in enumerate(workers)}
-    return {
-        worker: Share(part, None if rps is None else rps * part / concurrency)
-        for worker, part in parts.items()
-        if part > 0
-    }
-
-
-def next_size(questions: int, seconds: float, share: Share) -> int:
-    """How many questions the next batch of a worker holds, so that it takes about half a second.
-
-    Args:
-        questions: Of the batch before.
-        seconds: What that took.
-        share: Of the worker: with fewer questions than it may ask at a time it would idle.
-    """
-    wanted = int(questions * _SECONDS_A_BATCH / max(seconds, 1e-6))
-    return max(share.concurrency, min(wanted, 2 * questions, _LARGEST))
-
-
-# Asking on a worker: one client of the server, made once, for all batches that come.
-
-
-AskedText = str | list[str]
-"""The text of a question, or the turns of a conversation."""
+_MOST_LOSSES = 3
+"""A batch over which so many workers were lost is what they are lost by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,122 +60,22 @@ class Answers:
     away: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class AskConfig:
-    """What each worker must know, once.
-
-    Attributes:
-        spec: How the server is asked, with ${NAME} as it is written.
-        concurrency: Of the whole run: a worker that is left alone has it all.
-        max_attempts: How often a question is asked before it counts as failed.
-        documents: Their names, by the server's ids.
-    """
-
-    spec: ServerSpec
-    concurrency: int
-    max_attempts: int
-    documents: Mapping[str, str]
-
-
-class Asker:
-    """Asks for one worker, on an event loop of its own: nothing that Dask does there holds up a measured time.
-
-    Args:
-        how: Of the run.
-
-    Raises:
-        ConfigError: A variable that the configuration names is not set on this worker.
-    """
-
-    def __init__(self, how: AskConfig) -> None:
-        self._client = RAGClient(how.spec, concurrency=how.concurrency, max_attempts=how.max_attempts)
-        self._client.know_documents(how.documents)
-        self._share, self._room = Share(1), asyncio.Semaphore(1)
-        self._batches = 0
-        self._side = SideLoop("evals asking")
-        self._side.wait(self._client.__aenter__())
-
-    def ask(self, questions: list[AskedText], share: Share) -> Answers:
-        """Ask, and block this thread until all are answered."""
-        return self._side.wait(self._ask_all(questions, share))
-
-    async def _ask_all(self, questions: list[AskedText], share: Share) -> Answers:
-        if share != self._share:  # batches in hand keep the room that they were given
-            self._share, self._room = share, asyncio.Semaphore(share.concurrency)
-            self._client.set_rps(share.rps)
-        if not self._batches:
-            self._client.restart_pace()  # nobody was meant to ask while there was nothing to ask
-        self._batches += 1
-        try:
-            responses = await asyncio.gather(*(self._ask(question, self._room) for question in questions))
-        finally:
-            self._batches -= 1
-        surplus = self._client.transport.surplus
-        at_risk = [place for place, name in enumerate(map(str, questions)) if surplus.at_risk.pop(name, True) is None]
-        return Answers(list(responses), self._client.refused, surplus.count, at_risk, self._client.unavailable)
-
-    async def _ask(self, question: AskedText, room: asyncio.Semaphore) -> bytes:
-        ASKED.set(str(question))
-        async with room:
-            if isinstance(question, str):
-                response = await self._client.ask(question)
-            else:
-                response = await self._client.converse(question)
-        return response.model_dump_json().encode()
-
-    def close(self) -> None:
-        """Let go of the connections; what is in flight is dropped."""
-        self._side.wait(self._client.__aexit__())
-        self._side.close()
-
-
-See = Callable[[EvalQuestion, EvalResponse, str | None], bool]
-"""Takes an exchange, and what the server said last where it is no more waited for; says whether to go on."""
-
-_IN_HAND = 2
-"""Batches of a worker: while one comes back, the next is asked."""
-
-_LOOK_S = 0.5
-"""How often is looked who is there."""
-
-_MOST_LOSSES = 3
-"""A batch over which so many workers were lost is what they are lost by."""
-
-
 class Workers(Protocol):
-    """What this needs of workers."""
+    """The workers of a cluster, or of a test."""
 
     async def workers(self) -> list[str]: ...
 
-    async def ask(self, worker: str, questions: list[AskedText], share: Share) -> Answers: ...
+    async def ask(self, worker: str, questions: list[AskedText], width: int) -> Answers: ...
 
 
 @dataclass(slots=True)
 class _Batch:
-    """Questions that are asked together, and how many workers were lost over them."""
+    """Questions that are asked together by a worker, and how many workers were lost over them."""
 
     questions: list[EvalQuestion]
+    worker: str = ""
+    began: float = 0.0
     losses: int = 0
-
-    def lost(self) -> "_Batch":
-        """The batch, after one more worker was lost over it."""
-        self.losses += 1
-        if self.losses >= _MOST_LOSSES:
-            raise EngineError(
-                f"{self.losses} workers were lost over the same "
-                f"{counted(len(self.questions), 'question')}, {self.questions[0].id} the first",
-                "see the logs of the workers; they may lack memory",
-            )
-        return self
-
-
-@dataclass(slots=True, eq=False)
-class _Lane:
-    """One batch after the other in the hands of a worker; the one that it has is there until its answers are."""
-
-    worker: str
-    batch: _Batch | None = None
-    task: asyncio.Task[None] = field(init=False)
 
 
 class ClusterAsking:
@@ -229,7 +84,6 @@ class ClusterAsking:
     Args:
         workers: Who asks.
         concurrency: Questions in flight, of all workers together.
-        rps: Requests that start in a second, of all together.
         tell: Hears of lost workers.
 
     Attributes:
@@ -239,20 +93,15 @@ class ClusterAsking:
         at_risk: Questions asked on a connection that had served another, as `Surplus` has it.
     """
 
-    def __init__(self, workers: Workers, *, concurrency: int, rps: float | None, tell: Callable[[str], None]) -> None:
+    def __init__(self, workers: Workers, *, concurrency: int, tell: Callable[[str], None]) -> None:
         self._workers = workers
         self._concurrency = concurrency
-        self._rps = rps
         self._tell = tell
-        self._shares: dict[str, Share] = {}
         self._sizes: dict[str, int] = {}
-        self._lanes: list[_Lane] = []
+        self._in_hand: dict[asyncio.Task[Answers], _Batch] = {}
         self._again: deque[_Batch] = deque()
-        self._going_on = True
-        self._waiting: Iterator[EvalQuestion] | None = None
-        """None where no question waits that was never given."""
-        self._manned_s = 0.0
-        """When a worker was seen last."""
+        self._is_open = True
+        """Whether there is, or may be, something that nobody has in hand."""
         self._said: dict[str, tuple[int, int]] = {}
         self.most_workers = 0
         self.lost_workers = 0
@@ -297,113 +146,105 @@ class ClusterAsking:
         Raises:
             EngineError: No worker is left, or workers are lost over the same questions again and again.
         """
-        self._waiting = iter(questions)
-        self._going_on, self._manned_s = True, time.monotonic()
+        waiting, seen_at = iter(questions), time.monotonic()
+        self._is_open = True
         try:
-            await self._look(see)
-            while self._lanes or self._is_open:
-                if self._lanes:
-                    tasks = [lane.task for lane in self._lanes]
-                    await asyncio.wait(tasks, timeout=_LOOK_S, return_when=asyncio.FIRST_COMPLETED)
-                else:
+            while self._in_hand or self._is_open:
+                there = await self._workers.workers()
+                self._take(there, see)
+                self._give(there, waiting)
+                if there:
+                    seen_at = time.monotonic()
+                elif time.monotonic() - seen_at > PATIENCE_S:
+                    raise EngineError(
+                        f"the cluster has been without a worker for {PATIENCE_S:g} s",
+                        "start workers with `dask worker`",
+                    )
+                if self._in_hand:
+                    await asyncio.wait(self._in_hand, timeout=_LOOK_S, return_when=asyncio.FIRST_COMPLETED)
+                elif self._is_open:
                     await asyncio.sleep(_LOOK_S)
-                await self._look(see)
         finally:
-            for lane in self._lanes:
-                lane.task.cancel()
-            await asyncio.gather(*(lane.task for lane in self._lanes), return_exceptions=True)
-            self._lanes.clear()
+            for task in self._in_hand:
+                task.cancel()
+            await asyncio.gather(*self._in_hand, return_exceptions=True)
+            self._in_hand.clear()
 
-    @property
-    def _is_open(self) -> bool:
-        """Whether there is something that nobody has in hand."""
-        return self._going_on and bool(self._again or self._waiting is not None)
-
-    async def _look(self, see: See) -> None:
-        """See who is there, divide anew, take from the lost what they had in hand, and give to whom has room."""
-        there = await self._workers.workers()
-        self._shares = shares(there, self._concurrency, self._rps)
-        self.most_workers = max(self.most_workers, len(self._shares))
-        if there:
-            self._manned_s = time.monotonic()
-        elif time.monotonic() - self._manned_s > PATIENCE_S:
-            raise EngineError(
-                f"the cluster has been without a worker for {PATIENCE_S:g} s", "start workers with `dask worker`"
-            )
-        self._reap(there)
-        self._give(see)
-
-    def _reap(self, there: Sequence[str]) -> None:
-        """Let go of the lost, and of what has come to its end.
+    def _take(self, there: Sequence[str], see: See) -> None:
+        """Take the answers that are there, and from lost workers what they had in hand.
 
         Raises:
-            EngineError: A worker that is there brought no answers.
+            EngineError: A worker that is there brought no answers, or too many workers were lost over a batch.
         """
-        for worker in {lane.worker for lane in self._lanes}.difference(there):
-            self._lose([lane for lane in self._lanes if lane.worker == worker and lane.batch is not None])
-        for lane in [lane for lane in self._lanes if lane.task.done()]:
-            if lane.batch is not None:  # its worker is there
-                raise _failure(lane)
-            self._lanes.remove(lane)
-            lane.task.result()
+        lost: dict[str, list[_Batch]] = {}
+        for task, batch in list(self._in_hand.items()):
+            is_answered = task.done() and not task.cancelled() and task.exception() is None
+            if not is_answered and batch.worker in there:
+                if task.done():
+                    raise _failure(batch.worker, task)
+                continue
+            del self._in_hand[task]
+            if is_answered:
+                self._bring_back(batch, task.result(), see)
+            else:
+                task.cancel()
+                lost.setdefault(batch.worker, []).append(batch)
+        for worker, batches in lost.items():
+            self._lose(worker, batches)
 
-    def _give(self, see: See) -> None:
-        """Have each worker that has room take of what is open."""
-        has = Counter(lane.worker for lane in self._lanes)
-        for place in range(_IN_HAND if self._is_open else 0):
-            for worker in self._shares:
-                if has[worker] <= place:
-                    lane = _Lane(worker)
-                    lane.task = asyncio.create_task(self._drive(lane, see))
-                    self._lanes.append(lane)
+    def _bring_back(self, batch: _Batch, answers: Answers, see: See) -> None:
+        took, count = time.monotonic() - batch.began, len(batch.questions)
+        self._sizes[batch.worker] = min(int(count * _SECONDS_A_BATCH / max(took, 1e-6)), 2 * count, _LARGEST)
+        self._said[batch.worker] = (answers.refused, answers.surplus)
+        self.at_risk += [batch.questions[place].id for place in answers.at_risk]
+        for question, response in zip(batch.questions, answers.responses, strict=True):
+            going_on = see(question, EvalResponse.model_validate_json(response), answers.away)
+            self._is_open = self._is_open and going_on
 
-    def _lose(self, lanes: Sequence[_Lane]) -> None:
-        """Take from a worker that is lost what it had in hand."""
-        if not lanes:
-            return
-        count = sum(len(lane.batch.questions) for lane in lanes if lane.batch)
+    def _lose(self, worker: str, batches: Sequence[_Batch]) -> None:
+        count = sum(len(batch.questions) for batch in batches)
         self.lost_workers += 1
         self.asked_again += count
-        self._tell(
-            f"worker {lanes[0].worker} is lost: {counted(count, 'question')} that it had in hand go to the others"
-        )
-        for lane in lanes:
-            lane.task.cancel()
-            self._lanes.remove(lane)
-            if lane.batch is not None:
-                self._again.append(lane.batch.lost())
+        self._tell(f"worker {worker} is lost: {counted(count, 'question')} that it had in hand go to the others")
+        for batch in batches:
+            batch.losses += 1
+            if batch.losses >= _MOST_LOSSES:
+                raise EngineError(
+                    f"{batch.losses} workers were lost over the same "
+                    f"{counted(len(batch.questions), 'question')}, {batch.questions[0].id} the first",
+                    "see the logs of the workers; they may lack memory",
+                )
+            self._again.append(batch)
 
-    async def _drive(self, lane: _Lane, see: See) -> None:
-        """Have a worker ask one batch after the other."""
-        worker = lane.worker
-        while (share := self._shares.get(worker)) and (batch := self._next(worker, share)):
-            lane.batch, began = batch, time.monotonic()
-            texts: list[AskedText] = [question.turns or question.question for question in batch.questions]
-            answers = await self._workers.ask(worker, texts, share)
-            lane.batch = None
-            self._sizes[worker] = next_size(len(texts), time.monotonic() - began, share)
-            self._said[worker] = (answers.refused, answers.surplus)
-            self.at_risk += [batch.questions[place].id for place in answers.at_risk]
-            for question, response in zip(batch.questions, answers.responses, strict=True):
-                going_on = see(question, EvalResponse.model_validate_json(response), answers.away)
-                self._going_on = self._going_on and going_on
+    def _give(self, there: Sequence[str], waiting: Iterator[EvalQuestion]) -> None:
+        """Give each worker that has room a batch; no more workers than may have a question in flight take part."""
+        asking = there[: self._concurrency]
+        self.most_workers = max(self.most_workers, len(asking))
+        has = Counter(batch.worker for batch in self._in_hand.values())
+        for place in range(_IN_HAND):
+            for number, worker in enumerate(asking):
+                # the widths of all workers add up to the concurrency of the run
+                width = (self._concurrency + number) // len(asking)
+                if has[worker] <= place and (batch := self._next(max(width, self._sizes.get(worker, 0)), waiting)):
+                    has[worker] += 1
+                    batch.worker, batch.began = worker, time.monotonic()
+                    texts: list[AskedText] = [one.turns or one.question for one in batch.questions]
+                    self._in_hand[asyncio.create_task(self._workers.ask(worker, texts, width))] = batch
 
-    def _next(self, worker: str, share: Share) -> _Batch | None:
-        if not self._going_on:
+    def _next(self, size: int, waiting: Iterator[EvalQuestion]) -> _Batch | None:
+        if not self._is_open:
             return None
         if self._again:
             return self._again.popleft()
-        size = self._sizes.get(worker, share.concurrency)
-        questions = list(islice(self._waiting, size)) if self._waiting is not None else []
-        if not questions:
-            self._waiting = None
+        questions = list(islice(waiting, size))
+        self._is_open = bool(questions) or bool(self._in_hand)  # a batch in hand may come back unanswered
         return _Batch(questions) if questions else None
 
 
-def _failure(lane: _Lane) -> EngineError:
+def _failure(worker: str, task: "asyncio.Task[Answers]") -> EngineError:
     """Why a worker that is there brought no answers."""
-    error = None if lane.task.cancelled() else lane.task.exception()
+    error = None if task.cancelled() else task.exception()
     if isinstance(error, EvalsError):
-        return EngineError(f"worker {lane.worker}: {error.message}", error.hint)
+        return EngineError(f"worker {worker}: {error.message}", error.hint)
     said = f"{type(error).__name__}: {error}" if error is not None else "Dask gave up its task"
-    return EngineError(f"worker {lane.worker} failed: {said}", "its log tells more")
+    return EngineError(f"worker {worker} failed: {said}", "its log tells more")

@@ -21,7 +21,6 @@ from evals.client.profile import Redactor, resolve_spec
 from evals.client.transport import Reply
 from evals.errors import ConfigError, ServerRefusedError, ServerUnreachableError
 from evals.run.resume import MAY_CHANGE
-from evals.run.workers import AskConfig, Asker, Share
 from evals.schemas import EvalResponse
 from evals.text.yaml_files import expand_env
 
@@ -272,11 +271,13 @@ def test_workers_fetch_tokens_of_their_own(server: TokenServer) -> None:
     """What they are sent holds the name of the variable, and what they bring back no token."""
     spec = resolve_spec(keys(server.url))
     assert SECRET not in spec.model_dump_json()
-    asker = Asker(AskConfig(spec, concurrency=4, max_attempts=1, documents={}))
+    cluster = pytest.importorskip("evals.run.cluster", exc_type=ImportError)
+    asker = cluster.Asker(spec, concurrency=4, max_attempts=1, documents={})
+    asker.setup(None)
     try:
-        (said,) = asker.ask(["How much?"], Share(1)).responses
+        (said,) = asker.ask(["How much?"], 1).responses
     finally:
-        asker.close()
+        asker.teardown(None)
     assert EvalResponse.model_validate_json(said).error is None
     assert server.given[0].encode() not in said
 

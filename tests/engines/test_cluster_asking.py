@@ -7,7 +7,7 @@ import pytest
 
 from evals.errors import ConfigError, EngineError
 from evals.run import workers as asking
-from evals.run.workers import Answers, ClusterAsking, Share
+from evals.run.workers import Answers, ClusterAsking
 from evals.schemas import EvalQuestion, EvalResponse
 
 
@@ -22,7 +22,7 @@ class Workers:
     def __init__(self, *there: str, gone_after: dict[str, int] | None = None) -> None:
         self.there = list(there)
         self.asked: list[str] = []
-        self.shares: dict[str, set[Share]] = {}
+        self.widths: dict[str, set[int]] = {}
         self.most_in_hand = 0
         self.comes: list[str] = []
         """Who comes as the next one is lost."""
@@ -35,11 +35,11 @@ class Workers:
     async def workers(self) -> list[str]:
         return sorted(self.there)
 
-    async def ask(self, worker: str, questions: list[str], share: Share) -> Answers:
+    async def ask(self, worker: str, questions: list[str], width: int) -> Answers:
         self.asked += questions
         self._in_hand += len(questions)
         self.most_in_hand = max(self.most_in_hand, self._in_hand)
-        self.shares.setdefault(worker, set()).add(share)
+        self.widths.setdefault(worker, set()).add(width)
         self._batches[worker] = self._batches.get(worker, 0) + 1
         await asyncio.sleep(0)
         try:
@@ -72,7 +72,7 @@ def _questions(count: int) -> list[EvalQuestion]:
 def _asking(
     workers: Workers, *, concurrency: int = 4, tell: Callable[[str], None] = lambda _note: None
 ) -> ClusterAsking:
-    return ClusterAsking(workers, concurrency=concurrency, rps=10.0, tell=tell)
+    return ClusterAsking(workers, concurrency=concurrency, tell=tell)
 
 
 def _ask(made: ClusterAsking, questions: Iterator[EvalQuestion], until: int = 10**9) -> dict[str, str | None]:
@@ -89,12 +89,12 @@ def _ask(made: ClusterAsking, questions: Iterator[EvalQuestion], until: int = 10
 
 
 def test_each_question_is_asked_once_and_its_answer_is_its_own() -> None:
-    """Batches of two workers bring back what was asked of them, and nobody asks beyond its share."""
+    """Batches of two workers bring back what was asked of them, and the widths add up to the concurrency of the run."""
     workers, questions = Workers("a", "b"), _questions(300)
     made = _asking(workers, concurrency=5)
     assert _ask(made, iter(questions)) == {question.id: question.question for question in questions}
     assert sorted(workers.asked) == sorted(question.question for question in questions)
-    assert workers.shares == {"a": {Share(3, 6.0)}, "b": {Share(2, 4.0)}}
+    assert workers.widths == {"a": {2}, "b": {3}}
     assert (made.refused, made.surplus) == (6, 2)
     assert {"q0"} < set(made.at_risk) < {question.id for question in questions}
     assert made.notes() == []
@@ -130,7 +130,7 @@ def test_what_a_lost_worker_had_in_hand_is_asked_again_and_counted() -> None:
     assert made.asked_again == len(workers.asked) - 200 > 0
     assert len(told) == 1
     assert "worker a is lost" in told[0]
-    assert Share(4, 10.0) in workers.shares["b"]  # it has all of it now
+    assert 4 in workers.widths["b"]  # it has all of it now
     assert made.notes() == [
         f"1 worker of the cluster was lost: {made.asked_again} questions in hand went to others, "
         "so that the server may have had them twice"
@@ -192,11 +192,11 @@ def test_a_failed_task_of_a_worker_that_is_gone_is_a_loss() -> None:
     """Dask may say so before it is seen that the worker is gone."""
     workers = Workers("a", "b")
 
-    async def ask(worker: str, questions: list[str], share: Share) -> Answers:
+    async def ask(worker: str, questions: list[str], width: int) -> Answers:
         if worker == "a":
             workers.there = ["b"]
             raise OSError("connection lost")
-        return await Workers.ask(workers, worker, questions, share)
+        return await Workers.ask(workers, worker, questions, width)
 
     workers.ask = ask  # type: ignore[method-assign]
     made = _asking(workers)

@@ -29,6 +29,12 @@ def test_what_cannot_work_is_refused_by_its_key(engine: dict[str, Any], embedded
         check_config(EvalConfig.build({"engine": engine, "embedded": embedded, "judge": False}))
 
 
+def test_workers_have_no_common_rate() -> None:
+    """A limit that each of them would keep alone is none of the run."""
+    with pytest.raises(ConfigError, match="tracing and rps are of questions that this process asks"):
+        check_config(EvalConfig.build({"engine": "dask", "rps": 2, "judge": False}))
+
+
 def test_a_name_alone_is_the_engine() -> None:
     """As a person writes it."""
     assert EvalConfig.build({"engine": "dask"}).engine.name == "dask"

@@ -82,7 +82,7 @@ def test_shards_of_other_prompts_are_refused(ask: Callable[..., EvalRun], merged
     assert second.judge is not None
     hashes = {**second.judge.prompt_hashes, "faithfulness": "0" * 16}
     other = second.model_copy(update={"judge": second.judge.model_copy(update={"prompt_hashes": hashes})})
-    with pytest.raises(ConfigError, match="the prompts of its judge: faithfulness"):
+    with pytest.raises(ConfigError, match="the prompt faithfulness of its judge"):
         merged(first, other)
 
 

@@ -161,18 +161,21 @@ DIFFERENT: dict[str, tuple[Callable[[EvalRun], EvalRun], str]] = {
         lambda run: resaved(run, fingerprints=[run.fingerprints[0].model_copy(update={"sha256": "0" * 64})]),
         "the questions that the datasets gave",
     ),
-    "schema": (lambda run: resaved(run, schema_version=1), "schema 1, not schema 2"),
+    "schema": (lambda run: resaved(run, schema_version=1), "the schema of its file: 1, not 2"),
     "version": (
         lambda run: resaved(run, package_versions={**run.package_versions, "rag-evals": "0.0.1"}),
         "the version of rag-evals that measured it: 0.0.1",
     ),
     "profile": (lambda run: served(run, profile="openai-chat"), "the profile of its server: openai-chat"),
-    "profile's file": (lambda run: served(run, spec_sha256="0" * 64), "what the profile rag-server says"),
-    "base": (lambda run: served(run, citation_base=0), "what the profile rag-server says"),
+    "profile's file": (
+        lambda run: served(run, spec_sha256="0" * 64),
+        "what the profile rag-server says of asking and reading",
+    ),
+    "base": (lambda run: served(run, citation_base=0), "what the profile rag-server says of asking and reading"),
     "url": (lambda run: served(run, url="http://elsewhere:1"), "its server: http://elsewhere:1"),
     "facts": (
         lambda run: resaved(run, config={**run.config, "llm_model": "another"}),
-        "what its server says of itself: llm_model",
+        "what its server says of itself as llm_model: another",
     ),
 }
 

@@ -1,11 +1,7 @@
 """The progress of an evaluation in a notebook, and the silence of a script."""
 
 import builtins
-import sys
-from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
 import pytest
 
@@ -14,39 +10,18 @@ from evals.run.notebook import Notebook, Observer
 from evals.schemas import EvalQuestion, EvalResponse, ResponseError
 
 QUESTION = EvalQuestion(question="What is covered?")
+ANSWER = EvalResponse(answer="a")
 FAILED = EvalResponse(error=ResponseError(kind="timeout", message="too late"))
+Printed = pytest.CaptureFixture[str]
 
 
 class ZMQInteractiveShell:
     """What notebooks call the shell that runs their cells."""
 
 
-class Cell:
-    """Stands for the output of a cell: all that was shown there, the newest last."""
-
-    def __init__(self) -> None:
-        self.shown: list[str] = []
-
-    def display(self, data: dict[str, str], *, raw: bool, display_id: bool) -> "Cell":
-        assert raw
-        assert display_id
-        self.update(data, raw=raw)
-        return self
-
-    def update(self, data: dict[str, str], *, raw: bool) -> None:
-        assert raw
-        self.shown.append(data["text/plain"])
-
-
 @pytest.fixture
-def cell(monkeypatch: pytest.MonkeyPatch) -> Cell:
-    """We are in a notebook."""
-    cell, module = Cell(), ModuleType("IPython.display")
-    monkeypatch.setattr(module, "display", cell.display, raising=False)
-    monkeypatch.setitem(sys.modules, "IPython", ModuleType("IPython"))
-    monkeypatch.setitem(sys.modules, "IPython.display", module)
+def _in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(builtins, "get_ipython", ZMQInteractiveShell, raising=False)
-    return cell
 
 
 @pytest.fixture
@@ -56,73 +31,44 @@ def config(golden_server: str, tmp_path: Path) -> EvalConfig:
     )
 
 
-def test_a_notebook_shows_the_progress_under_the_cell(cell: Cell, config: EvalConfig) -> None:
-    """One output, written anew: what was done, and how many questions were answered."""
+@pytest.mark.usefixtures("_in_a_notebook")
+def test_a_notebook_shows_the_progress_under_the_cell(config: EvalConfig, capsys: Printed) -> None:
+    """What was done, and how many questions were answered."""
     run_evaluation(config)
-    lines = cell.shown[-1].splitlines()
+    lines = capsys.readouterr().out.splitlines()
     assert lines[0] == f"· checking {config.rag_server_url}"
     assert "· asking 7 questions" in lines
-    assert any(f"{'█' * 30} 7/7, " in line for line in lines)
+    assert any(line.startswith("  7/7, ") for line in lines)
     assert "· scoring" in lines
 
 
-def test_who_is_told_of_the_progress_is_told_instead_of_the_cell(cell: Cell, config: EvalConfig) -> None:
+@pytest.mark.usefixtures("_in_a_notebook")
+def test_who_is_told_of_the_progress_is_told_instead_of_the_cell(config: EvalConfig, capsys: Printed) -> None:
     """An observer of one's own takes the place of the cell."""
     run_evaluation(config, Observer())
-    assert cell.shown == []
+    assert capsys.readouterr() == ("", "")
 
 
-def test_a_script_stays_quiet(config: EvalConfig, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_script_stays_quiet(config: EvalConfig, capsys: Printed) -> None:
     """A library writes nothing that nobody asked for."""
     run_evaluation(config)
     assert capsys.readouterr() == ("", "")
 
 
-@pytest.fixture
-def drawn() -> tuple[Notebook, list[str], Callable[[float], None]]:
-    """A notebook, what it shows, and what moves its clock."""
-    shown: list[str] = []
-    now = [100.0]
-
-    def wait(seconds: float) -> None:
-        now[0] += seconds
-
-    return Notebook(shown.append, lambda: now[0]), shown, wait
-
-
-def test_the_bar_says_how_fast_it_goes_and_what_failed(drawn: Any) -> None:
-    """Half of four questions in two seconds, one of them without an answer."""
-    notebook, shown, wait = drawn
-    notebook.begin(4, 0)
-    for response in (EvalResponse(answer="a"), FAILED):
-        wait(1.0)
-        notebook.answered(QUESTION, response)
-    assert shown[-1] == f"· asking 4 questions\n  {'█' * 15}{'░' * 15} 2/4, 1.0/s, 2 s left 1 failed"
-
-
-def test_the_bar_is_drawn_a_few_times_a_second(drawn: Any) -> None:
-    """A thousand answers a second are no thousand messages to a browser; the last state is always shown."""
-    notebook, shown, wait = drawn
+def test_a_line_now_and_then_says_how_fast_it_goes_and_what_failed(capsys: Printed) -> None:
+    """A thousand answers are no thousand lines, the last state is shown, and no note steers the output."""
+    now = 100.0
+    notebook = Notebook(lambda: now)
     notebook.begin(1000, 0)
-    for _ in range(1000):
-        wait(0.001)
-        notebook.answered(QUESTION, EvalResponse(answer="a"))
-    notebook.end()
-    assert len(shown) < 10
-    assert "1000/1000" in shown[-1]
-
-
-def test_a_note_stays_above_the_bar(drawn: Any) -> None:
-    """What a reader of the numbers must know is not overwritten, and steers no terminal."""
-    notebook, shown, wait = drawn
-    notebook.begin(2, 0)
-    wait(1.0)
-    notebook.answered(QUESTION, EvalResponse(answer="a"))
+    for number in range(1000):
+        now += 0.01
+        notebook.answered(QUESTION, ANSWER if number % 2 else FAILED)
     notebook.note("the server \x1b[31mchanged")
-    assert shown[-1].splitlines()[1:] == [
-        "! the server \ufffd[31mchanged",
-        f"  {'█' * 15}{'░' * 15} 1/2, 1.0/s, 1 s left",
-    ]
+    notebook.end()
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == ["· asking 1000 questions", "  200/1000, 100.0/s, 8 s left 100 failed"]
+    assert lines[-2:] == ["! the server \ufffd[31mchanged", "  1000/1000, 100.0/s 500 failed"]
+    assert len(lines) < 10
 
 
 def test_scoring_tells_how_far_it_has_come(config: EvalConfig) -> None:

@@ -202,4 +202,4 @@ def test_a_run_that_asked_nothing_itself_does_not_go_on(saved: Any) -> None:
 
 def test_only_answers_are_kept(build_run: Callable[..., Any]) -> None:
     """A question that failed is asked again."""
-    assert list(kept_of(build_run("a1", {"q1": {"mrr": 1.0}, "q2": "timeout"})[1]).responses) == ["q1"]
+    assert list(kept_of(build_run("a1", {"q1": {"mrr": 1.0}, "q2": "timeout"})[1])[0]) == ["q1"]

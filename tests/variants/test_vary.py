@@ -7,7 +7,7 @@ import pytest
 from evals.cli.commands.eval import vary
 from evals.config import EvalConfig
 from evals.errors import ConfigError
-from evals.variants import added_fields, variants_of
+from evals.variants import variants_of
 
 
 def test_values_of_one_key_make_a_variant_each() -> None:
@@ -106,24 +106,6 @@ def test_credentials_of_variants_are_not_stored() -> None:
     """As those of `server` are not."""
     written = build(variants={"a": {"headers": {"Authorization": "Bearer s3cret-of-a"}}, "b": {}}).as_written()
     assert "s3cret" not in str(written)
-
-
-@pytest.mark.parametrize(
-    ("over", "added"),
-    [
-        ({"ask": {"json": {"top_k": 3}}}, ["ask.json.top_k"]),
-        ({"ask": {"json": {"include_chunks": False}}}, []),
-        ({"ask": {"json": {"query": "{{question}}", "k": 1}}}, []),
-        ({"profile": "r2r", "ask": {"json": {"rag_generation_config": {"model": "m", "top_p": 1}}}}, None),
-        ({"profile": "lightrag", "retrieve": {"json": {"mode": "naive", "top_k": 1}}}, ["retrieve.json.top_k"]),
-    ],
-    ids=["new", "known", "whole", "nested", "second request"],
-)
-def test_fields_that_are_new_to_a_request_are_named(over: dict[str, Any], added: list[str] | None) -> None:
-    """A misspelt field would make variants that are alike, and nobody would know why."""
-    nested = [f"ask.json.rag_generation_config.{name}" for name in ("model", "top_p")]
-    found = added_fields(build(variants={"one": over, "two": {}}))
-    assert found == (nested if added is None else added)
 
 
 def test_an_unknown_key_of_the_server_is_an_error() -> None:

@@ -52,7 +52,7 @@ from evals.store.naming import DEFAULT_RUNS_DIR, command, folder_of
 from evals.store.runs import RunStore
 from evals.text.numbers import counted
 from evals.text.yaml_files import YamlTextError, load_yaml, merge
-from evals.variants import VariantsRunner, added_fields, saved_together, variants_of
+from evals.variants import VariantsRunner, saved_together, variants_of
 
 
 def evaluate(flags: EvalFlags) -> None:
@@ -66,7 +66,7 @@ def evaluate(flags: EvalFlags) -> None:
             raise ConfigError("--alone needs a run to resume", "name it with --resume")
         run, settings = (None, _configured(flags)) if flags.resume is None else _resumed(flags.resume, flags)
         if settings.variants:
-            _evaluate_variants(variants_of(settings), flags, reporter, added=added_fields(settings))
+            _evaluate_variants(variants_of(settings), flags, reporter)
         elif run is not None and run.interleaved_with and not flags.alone:
             together = saved_together(RunStore(settings.runs_dir), run)
             configs = [resumed_config(each, overrides(flags)) for each in together]
@@ -120,7 +120,6 @@ def _evaluate_variants(
     reporter: Reporter,
     *,
     resume: Sequence[EvalRun] = (),
-    added: Sequence[str] = (),
 ) -> None:
     """Run all variants, print how they compare, and end the command with the exit code of the worst of the runs.
 
@@ -129,7 +128,6 @@ def _evaluate_variants(
         flags: As they were given.
         reporter: Who tells CI of them.
         resume: The saved runs to go on with.
-        added: Fields that variants add to a request; a misspelt one would go unnoticed.
 
     Raises:
         RunIncompleteError: A run is partial or failed.
@@ -137,8 +135,6 @@ def _evaluate_variants(
         EvalsError: With the exit code of what else went wrong.
     """
     observer = observer_for(flags)
-    for path in added:
-        observer.note(f"{path}: the profile's request does not have it, so it is added; see that the server knows it")
     if flags.dry_run:
         if flags.as_json:
             raise ConfigError("--dry-run prints the plan of one run as JSON", "leave --json out, or the variants")
