@@ -23,7 +23,7 @@ METRIC = "answer_correctness"
 TOGETHER = 0.3
 """The share of documents whose answers are all right or all wrong."""
 ANSWER = EvalResponse(answer="-")
-FIGURES = ("sensitivity", "specificity", "auroc", "prediction-powered", "rogan-gladen")
+FIGURES = ("sensitivity", "specificity", "auroc", "prediction-powered")
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ def simulate(world: World, seed: int) -> dict[str, tuple[float, float] | None]:
 
 def coverage(world: World, runs: int) -> dict[str, tuple[float, float] | None]:
     """Of each figure how often its interval holds the truth, and its mean width; None where it has none."""
-    truth = {**world.judge.truth, "prediction-powered": world.share, "rogan-gladen": world.share}
+    truth = {**world.judge.truth, "prediction-powered": world.share}
     every = [simulate(world, seed) for seed in range(runs)]
     found: dict[str, tuple[float, float] | None] = {}
     for name in FIGURES:

@@ -20,8 +20,9 @@ from evals.schemas.calibration import Calibration, LabelledAnswer
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse, RetrievedChunk, ServerRecord
 from evals.schemas.results import SAVED_ANSWERS, EvalRecord, EvalRun
-from evals.scoring.calibration import Judged, Label, Scale, answer_hash, declared_scale, figures_of, scale_of
+from evals.scoring.calibration import Judged, answer_hash, figures_of
 from evals.scoring.conclusion import Measured
+from evals.scoring.label_scale import Label, Scale, declared_scale, scale_of
 from evals.scoring.run_columns import cluster_of
 from evals.store.naming import CALIBRATION
 from evals.store.runs import RunStore

@@ -40,10 +40,9 @@ from evals.run.work import RunPlan, RunRecords
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
 from evals.schemas.verdicts import JudgeSpending
-from evals.scoring.calibration import with_cards
+from evals.scoring.calibration import with_cards, with_facts
 from evals.scoring.conclusion import Ended, Measured
 from evals.scoring.diagnosis.stages import AnswersSeen, RunFacts
-from evals.scoring.missing import with_facts
 from evals.scoring.notes import DISPUTED, NO_CHUNKS, AnswerTally, usage_limit
 from evals.scoring.repeats import with_load, with_repeats
 from evals.scoring.settings import ScoringContext, confidence, times_asked
@@ -132,7 +131,6 @@ class _Measurement:
                 raise self._with_way_on(error) from error
         scored, took_s = store.open_records(work.run), 0.0 if work.run.merged_from else time.monotonic() - started
         run = scorer.scorer.concluded(
-            scored,
             ended=self._ended(),
             record_sum=record_sum,
             duration_s=round(work.run.duration_s + work.before_s + took_s, 3),

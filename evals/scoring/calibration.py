@@ -3,16 +3,18 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import sha256
 from itertools import combinations
-from statistics import fmean, median_low
+from statistics import fmean
 from typing import Any
 
-from evals.errors import ConfigError, DatasetError
+from evals.errors import ConfigError
 from evals.judges.prompt import load_prompt
+from evals.judges.record import pairwise_disagreement
 from evals.metrics.base import Aggregation, BaseMetric, Need
 from evals.metrics.judge_tasks import chain
-from evals.metrics.judged import JudgedMetric, LabelledMetric
+from evals.metrics.judged import REPEATS, JudgedMetric
 from evals.metrics.registry import known_metric
 from evals.metrics.sample import ABSTENTION
 from evals.schemas.calibration import (
@@ -28,26 +30,20 @@ from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
 from evals.schemas.results import EvalRecord, EvalRun
 from evals.scoring.config import SCORE
+from evals.scoring.label_scale import Scale
 from evals.scoring.run_columns import cluster_of
 from evals.scoring.settings import score_settings
-from evals.scoring.stats.agreement import (
-    Numbers,
-    auroc,
-    auroc_interval,
-    cohen_kappa,
-    gwet_ac1,
-    halves,
-    kendall,
-    pearson,
-    spearman,
-)
-from evals.scoring.stats.differences import jackknife_interval
+from evals.scoring.stats.agreement import Numbers, auroc, cohen_kappa, gwet_ac1, pearson, spearman
+from evals.scoring.stats.differences import MOST_GROUPS, jackknife_interval
 from evals.scoring.stats.means import mean_interval
-from evals.scoring.stats.missing import Corrected, Part, prediction_powered_mean, rogan_gladen
+from evals.scoring.stats.missing import Corrected, Part, prediction_powered_mean
 from evals.text.numbers import agree
 
 # How far scores agree with labels, each figure with an interval over clusters of questions.
 
+
+PairStatistic = Callable[[Numbers, Numbers], float | None]
+"""Of two readers' numbers; None where it is undefined."""
 
 _NONE_GOOD = "people call no answer good"
 
@@ -97,6 +93,24 @@ class Labelled:
             return list(self.labels), list(self.scores)
         return list(map(float, self.good)), list(map(float, self.called_good))
 
+    def correlated(self, statistic: PairStatistic, groups: int = MOST_GROUPS) -> Figure:
+        """A correlation of labels and scores."""
+        return self.resampled(statistic, self.labels, self.scores, _NO_SPREAD, correlation=True, groups=groups)
+
+    def resampled(
+        self, statistic: PairStatistic, first: Numbers, second: Numbers, reason: str | None, **how: Any
+    ) -> Figure:
+        """A statistic of two readers with its jackknife interval; the reason where it is undefined."""
+        n, value = len(first), statistic(first, second)
+        if value is None:
+            return Figure(n=n, reason=reason)
+
+        def of_places(places: Sequence[int]) -> float | None:
+            return statistic(_take(first, places), _take(second, places))
+
+        ci = jackknife_interval(of_places, n, self.clusters, confidence=self.confidence, **how)
+        return Figure(value=value, ci=ci, n=n)
+
 
 def agreement_of(reading: Labelled) -> Agreement:
     """All figures of a reader who gives labels or scores."""
@@ -105,16 +119,12 @@ def agreement_of(reading: Labelled) -> Agreement:
     first, second = reading.categories
     good, called = reading.good, [float(yes) for yes in reading.called_good]
     same = [float(one == other) for one, other in zip(first, second, strict=True)]
-    kinds = max(len(reading.levels) if (first, second) == (reading.labels, reading.scores) else 2, 2)
-
-    def ac1(one: Numbers, other: Numbers) -> float | None:
-        return gwet_ac1(one, other, kinds)
-
+    kinds = max(len(reading.levels), 2) if (first, second) == (reading.labels, reading.scores) else 2
     return order_of(reading).model_copy(
         update={
             "agreement": rate(same, reading.clusters, reading.confidence),
-            "kappa": _resampled(cohen_kappa, first, second, reading, "both give one label alone"),
-            "ac1": _resampled(ac1, first, second, reading),
+            "kappa": reading.resampled(cohen_kappa, first, second, "both give one label alone"),
+            "ac1": reading.resampled(partial(gwet_ac1, labels=kinds), first, second, None),
             "sensitivity": _rate_where(called, good, reading, _NONE_GOOD),
             "specificity": _rate_where([1 - yes for yes in called], [not yes for yes in good], reading, _ALL_GOOD),
         }
@@ -123,22 +133,26 @@ def agreement_of(reading: Labelled) -> Agreement:
 
 def order_of(reading: Labelled) -> Agreement:
     """The figures of a reader who only orders answers: its numbers are no labels."""
-    n, good = len(reading.labels), reading.good
+    n, good = len(reading.labels), list(map(float, reading.good))
     if not n:
         return Agreement(**dict.fromkeys(Agreement.model_fields, Figure(reason=_NO_ANSWERS)))
-    above, below = halves(reading.scores, good)
-    area = auroc(above, below)
-    if area is None:
-        order = Figure(n=n, reason=_ALL_GOOD if above else _NONE_GOOD)
-    else:
-        ci = auroc_interval(reading.scores, good, reading.clusters, confidence=reading.confidence)
-        order = Figure(value=area, ci=ci, n=n)
+    one_kind = _ALL_GOOD if all(good) else _NONE_GOOD
+    beyond = reading.resampled(_beyond_chance, good, reading.scores, one_kind, correlation=True)
+    value, ci = (0.5 + (beyond.value or 0.0) / 2, beyond.ci and (0.5 + beyond.ci[0] / 2, 0.5 + beyond.ci[1] / 2))
     figures = dict.fromkeys(Agreement.model_fields, Figure(n=n, reason="its numbers are no labels"))
-    correlations = {
-        statistic.__name__: _resampled(statistic, reading.labels, reading.scores, reading, _NO_SPREAD, correlation=True)
-        for statistic in (pearson, spearman, kendall)
+    figures |= {
+        "auroc": beyond if beyond.value is None else Figure(value=value, ci=ci, n=n),
+        "pearson": reading.correlated(pearson),
+        "spearman": reading.correlated(spearman),
+        "kendall": Figure(n=n, reason="it is no longer computed"),
     }
-    return Agreement(**{**figures, "auroc": order, **correlations})
+    return Agreement(**figures)
+
+
+def _beyond_chance(positive: Numbers, scores: Numbers) -> float | None:
+    """The AUROC on a scale from -1 to 1, with 0 for chance, on which it has an interval as correlations have."""
+    area = auroc(positive, scores)
+    return None if area is None else 2 * area - 1
 
 
 def most_frequent(reading: Labelled) -> Labelled:
@@ -159,28 +173,6 @@ def _rate_where(values: Numbers, chosen: Sequence[bool], reading: Labelled, reas
     places = [place for place, yes in enumerate(chosen) if yes]
     clusters = [reading.clusters[at] for at in places]
     return rate(_take(values, places), clusters, reading.confidence) if places else Figure(reason=reason)
-
-
-def _resampled(
-    statistic: Callable[[Numbers, Numbers], float | None],
-    first: Numbers,
-    second: Numbers,
-    reading: Labelled,
-    reason: str | None = None,
-    *,
-    correlation: bool = False,
-) -> Figure:
-    """A statistic of two readers with its jackknife interval; the reason where it is undefined."""
-    n, value = len(first), statistic(first, second)
-    if value is None:
-        return Figure(n=n, reason=reason)
-
-    def of_places(places: Sequence[int]) -> float | None:
-        return statistic(_take(first, places), _take(second, places))
-
-    confidence = reading.confidence
-    ci = jackknife_interval(of_places, n, reading.clusters, confidence=confidence, correlation=correlation)
-    return Figure(value=value, ci=ci, n=n)
 
 
 def _take(values: Numbers, places: Sequence[int]) -> list[float]:
@@ -304,7 +296,7 @@ def card_of(calibration: Calibration) -> JudgeCard:
 
 
 def corrected_means(calibration: Calibration, run: EvalRun, records: Sequence[EvalRecord]) -> list[CorrectedMean]:
-    """The mean of a metric without the judge's bias, by each method that applies; none where labels only compare.
+    """The mean of a metric without the judge's bias; none where labels only compare, or are fewer than ten.
 
     Labelled answers are left out of the run's others, so that none counts twice.
     """
@@ -312,31 +304,23 @@ def corrected_means(calibration: Calibration, run: EvalRun, records: Sequence[Ev
     if metric is None or metric.aggregation not in _MEANS or not calibration.judge.auroc.n:
         return []
     told = [each for each in calibration.answers if each.score is not None]
-    settings, labels, judged = score_settings(run), [each.label for each in told], _judged_part(told)
+    settings, labels = score_settings(run), [each.label for each in told]
+    judged = _judged(told)
     others = _others(metric, records, frozenset(each.answer for each in told), settings.cluster)
-    found = _corrected(labels, judged, others, settings.confidence)
-    counts = {"labels": len(labels), "others": len(others.values)}
-    return [_on_scale(method, mean, metric, counts) for method, mean in found.items() if mean is not None]
+    mean = prediction_powered_mean(labels, judged, others, confidence=settings.confidence)
+    return [] if mean is None else [_on_scale(mean, metric, len(labels), len(others.values))]
 
 
-def _judged_part(labelled: Sequence[LabelledAnswer]) -> Part:
+def _judged(labelled: Sequence[LabelledAnswer]) -> Part:
     return Part([each.score or 0.0 for each in labelled], [each.cluster for each in labelled])
 
 
-def _corrected(labels: Sequence[float], judged: Part, others: Part, confidence: float) -> dict[str, Corrected | None]:
-    """By method; Rogan and Gladen's where all are yes or no."""
-    found = {"prediction-powered": prediction_powered_mean(labels, judged, others, confidence=confidence)}
-    if {*labels, *judged.values, *others.values} <= {0.0, 1.0}:
-        said, called = [label == 1 for label in labels], [score == 1 for score in judged.values]
-        found["rogan-gladen"] = rogan_gladen(said, called, others, judged.clusters, confidence)
-    return found
-
-
-def _on_scale(method: str, mean: Corrected, metric: BaseMetric, counts: Mapping[str, int]) -> CorrectedMean:
+def _on_scale(mean: Corrected, metric: BaseMetric, labels: int, others: int) -> CorrectedMean:
     """A mean from 0 to 1 on the scale of the metric."""
     low, high = metric.low or 0.0, metric.high or 1.0
-    value, *ends = (low + (high - low) * number for number in (mean.value, *mean.interval))
-    return CorrectedMean.model_validate({"method": method, "value": value, "ci": ends, "power": mean.power, **counts})
+    value, first, last = (low + (high - low) * number for number in (mean.value, *mean.interval))
+    counts = {"labels": labels, "others": others}
+    return CorrectedMean(method="prediction-powered", value=value, ci=(first, last), power=mean.power, **counts)
 
 
 def _others(metric: BaseMetric, records: Sequence[EvalRecord], labelled: Set[str], cluster: str) -> Part:
@@ -349,115 +333,6 @@ def _others(metric: BaseMetric, records: Sequence[EvalRecord], labelled: Set[str
             values.append((value - low) / (high - low))
             clusters.append(cluster_of(record.question, cluster))
     return Part(values, clusters)
-
-
-# People's labels as numbers from 0 to 1.
-
-
-Label = str | float
-
-_YES_AND_NO = {
-    **dict.fromkeys(("yes", "y", "true", "right", "correct", "pass", "good", "supported", "adherent"), 1.0),
-    **dict.fromkeys(("no", "n", "false", "wrong", "incorrect", "fail", "bad", "unsupported", "not_adherent"), 0.0),
-    **dict.fromkeys(("tie", "both", "equal"), 0.5),
-}
-
-_NOBODY_KNOWS = frozenset({"cannot_tell", "?", "unsure", "skip", "n/a"})
-
-_GRADES = frozenset({-2.0, -1.0, 0.0, 1.0, 2.0})
-
-
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """How labels are read.
-
-    Attributes:
-        words: What it is called.
-        low: The label that is worth 0, of numbers.
-        high: That which is worth 1.
-        values: The worth of each word; empty where labels are numbers.
-        cut: From this worth on an answer counts as good.
-        graded: Whether the mean of several annotators' labels means something; else most of them decide.
-        levels: The few values that labels and scores can have, where both have the same.
-    """
-
-    words: str
-    low: float = 0.0
-    high: float = 1.0
-    values: Mapping[str, float] = field(default_factory=dict)
-    cut: float = 1.0
-    graded: bool = False
-    levels: frozenset[float] = frozenset()
-
-    def worth(self, label: Label | None, where: str) -> float | None:
-        """A label from 0 to 1; None where nobody could tell.
-
-        Raises:
-            DatasetError: It is not of the scale.
-        """
-        if label is None or label in _NOBODY_KNOWS:
-            return None
-        found: float | None = None
-        if isinstance(label, str):
-            found = self.values.get(label)
-        elif not self.values:
-            found = (label - self.low) / (self.high - self.low)
-        if found is None or not 0 <= found <= 1:
-            raise DatasetError(f"{where}: label {label!r} is not one of {self.words}")
-        return found
-
-    def cut_at(self, cut: float | None) -> "Scale":
-        """The same scale with another cut, from 0 to 1; itself where none is given."""
-        return self if cut is None else replace(self, cut=cut)
-
-    def together(self, worths: Sequence[float]) -> float:
-        """The label of several annotators: the mean of grades; else the middle one, of two the worse."""
-        return fmean(worths) if self.graded else median_low(worths)
-
-
-def declared_scale(text: str) -> Scale:
-    """A scale of numbers as it is given: "1,5".
-
-    Raises:
-        ConfigError: It is none.
-    """
-    try:
-        low, high = map(float, text.split(","))
-    except ValueError:
-        low = high = 0.0
-    if low == high:
-        raise ConfigError(
-            f"not a scale: {text!r}", "give the label of the worst answer and that of the best: --scale 1,5"
-        )
-    return Scale(f"numbers from {low:g} (worst) to {high:g}", low, high, cut=0.5 + 1e-9, graded=True)
-
-
-def scale_of(labels: Sequence[Label], metric: BaseMetric) -> Scale:
-    """The scale that these labels are on: words of the metric, yes and no, 0 and 1, -2 to 2, or shares.
-
-    Raises:
-        ConfigError: Numbers of which nobody can tell what is good.
-    """
-    numbers = {label for label in labels if isinstance(label, float)}
-    if not numbers:
-        return _scale_of_words({label for label in labels if isinstance(label, str)}, metric)
-    if numbers <= {0.0, 1.0}:
-        return Scale("0 and 1")
-    if all(0 <= number <= 1 for number in numbers):
-        return Scale("shares from 0 to 1", graded=True)
-    if numbers <= _GRADES:
-        return Scale("-2 to 2", -2.0, 2.0, cut=0.75, graded=True)
-    raise ConfigError(
-        f"labels from {min(numbers):g} to {max(numbers):g}: nobody says which of them is good",
-        "give the label of the worst answer and that of the best: --scale 1,5",
-    )
-
-
-def _scale_of_words(labels: Set[str], metric: BaseMetric) -> Scale:
-    own = metric.scale if isinstance(metric, LabelledMetric) else {}
-    if own and labels - _NOBODY_KNOWS <= own.keys():
-        return Scale(", ".join(own), values=own, levels=frozenset(own.values()))
-    return Scale("yes and no", values={**_YES_AND_NO, **own})
 
 
 # A judge's calibration, computed from labelled answers with their scores.
@@ -552,3 +427,51 @@ def _agreed(one: LabelledAnswer, other: LabelledAnswer) -> float:
     """Whether the better score is that of the better label; half where the scores are equal."""
     by_people, by_judge = one.label - other.label, (one.score or 0.0) - (other.score or 0.0)
     return 0.5 if by_judge == 0 else float((by_people > 0) == (by_judge > 0))
+
+
+# What the scores of a judged run say of its judge: whether length pays, and how often repeats change a score.
+
+
+_GROUPS = 50
+
+
+def with_facts(run: EvalRun, records: Sequence[EvalRecord]) -> EvalRun:
+    """The run with what its scored records say of its judge; itself where none took part."""
+    if run.judge is None:
+        return run
+    judged = [summary.name for summary in run.scorecard.metrics if asks_judge(summary.name)]
+    of_answers = [name for name in judged if (metric := known_metric(name)) is not None and metric.of_answer]
+    flips = _flips(records)
+    facts = {
+        "length_correlations": {name: _correlation_with_length(run, records, name) for name in of_answers},
+        "score_flip_rates": {name: flips[name] for name in judged if name in flips},
+    }
+    return run.model_copy(update={"judge": run.judge.model_copy(update=facts)})
+
+
+def _flips(records: Iterable[EvalRecord]) -> dict[str, float]:
+    """By metric, the chance that two repeats give one answer different scores."""
+    found: defaultdict[str, list[float]] = defaultdict(list)
+    for record in records:
+        for score in record.scores:
+            repeated = score.details.get(REPEATS)
+            share = pairwise_disagreement(repeated) if isinstance(repeated, list) else None
+            if share is not None:
+                found[score.name].append(share)
+    return {name: fmean(shares) for name, shares in found.items()}
+
+
+def _correlation_with_length(run: EvalRun, records: Sequence[EvalRecord], name: str) -> Figure:
+    """Spearman's correlation of score and number of words."""
+    values, words, clusters = list[float](), list[float](), list[str]()
+    settings = score_settings(run)
+    for record in records:
+        value = next((score.value for score in record.scores if score.name == name), None)
+        if value is not None and record.response is not None and record.response.answer:
+            values.append(value)
+            words.append(len(record.response.answer.split()))
+            clusters.append(cluster_of(record.question, settings.cluster))
+    found = Labelled(values, words, clusters, confidence=settings.confidence).correlated(spearman, _GROUPS)
+    if found.value is not None:
+        return found
+    return Figure(n=found.n, reason="scores or lengths are all the same" if found.n else "no answer has a score")

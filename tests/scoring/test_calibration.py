@@ -14,15 +14,13 @@ from evals.schemas.calibration import Agreement, Calibration, Figure, LabelledAn
 from evals.scoring.calibration import (
     Judged,
     Labelled,
-    Scale,
     agreement_of,
-    declared_scale,
     figures_of,
     find_calibration,
     hashes_of,
     most_frequent,
-    scale_of,
 )
+from evals.scoring.label_scale import Scale, declared_scale, scale_of
 
 BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks" / "calibration.py"
 CORRECTNESS, FAITHFULNESS = parse_metric("answer_correctness"), parse_metric("faithfulness")
@@ -76,7 +74,7 @@ def test_three_labels_are_agreed_on_as_they_are() -> None:
         ([1.0, 1.0], "specificity", "people call every answer good"),
         ([1.0, 1.0], "auroc", "people call every answer good"),
         ([0.0, 0.0], "auroc", "people call no answer good"),
-        ([1.0, 1.0], "kendall", "one of the two does not vary"),
+        ([1.0, 1.0], "spearman", "one of the two does not vary"),
         ([], "agreement", "no answer has both a label and a score"),
     ],
 )

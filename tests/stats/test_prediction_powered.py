@@ -5,7 +5,7 @@ from statistics import fmean, variance
 
 import pytest
 
-from evals.scoring.stats.missing import Part, prediction_powered_mean, rogan_gladen
+from evals.scoring.stats.missing import Part, prediction_powered_mean
 
 
 def drawn(n: int, seed: int, prevalence: float = 0.6, right: float = 0.85) -> tuple[list[float], list[float]]:
@@ -64,32 +64,6 @@ def test_few_labels_correct_nothing(count: int) -> None:
     """With nine there is no interval worth its name."""
     labels, judged = drawn(count, 7)
     assert prediction_powered_mean(labels, Part(judged), Part([1.0, 0.0])) is None
-
-
-def test_rogan_and_gladens_formula() -> None:
-    """A judge of sensitivity 0.9 and specificity 0.8 that says yes to 55 %: 0.5 are right."""
-    labels = [True] * 100 + [False] * 100
-    judged = [True] * 90 + [False] * 10 + [True] * 20 + [False] * 80
-    others = Part([1.0] * 550 + [0.0] * 450)
-    found = rogan_gladen(labels, judged, others, None, 0.95)
-    assert found.value == pytest.approx(0.5)
-    assert found.power is None
-    error = (0.55 * 0.45 / 1000 + (0.5 * 0.03) ** 2 + (0.5 * 0.04) ** 2) ** 0.5 / 0.7
-    assert _width(found.interval) == pytest.approx(2 * 1.96 * error, rel=0.1)
-
-
-@pytest.mark.parametrize(
-    ("labels", "judged", "others"),
-    [
-        ([True] * 9, [True] * 9, [1.0]),
-        ([True, False] * 9, [False, True] * 9, [1.0]),
-        ([True, False] * 9, [True, False] * 9, []),
-    ],
-    ids=["one label alone", "worse than chance", "no other answer"],
-)
-def test_what_rogan_and_gladen_cannot_correct(labels: list[bool], judged: list[bool], others: list[float]) -> None:
-    """A judge that is no better than chance says nothing of the others."""
-    assert rogan_gladen(labels, judged, Part(others), None, 0.95) is None
 
 
 def _width(interval: tuple[float, float]) -> float:

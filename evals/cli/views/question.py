@@ -64,7 +64,6 @@ _FIGURES = {
     "auroc": "AUROC",
     "pearson": "Pearson",
     "spearman": "Spearman",
-    "kendall": "Kendall",
 }
 
 

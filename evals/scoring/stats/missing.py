@@ -270,12 +270,12 @@ class Corrected:
     Attributes:
         value: In the range of the labels.
         interval: Its ends.
-        power: The weight lambda of the judge, 0 to 1; None where the method has none.
+        power: The weight lambda of the judge, 0 to 1.
     """
 
     value: float
     interval: Interval
-    power: float | None = None
+    power: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,49 +331,6 @@ def _power(labels: Sequence[float], judged: Sequence[float], others: Sequence[fl
     mean, own = fmean(labels), fmean(judged)
     shared = fsum((a - mean) * (b - own) for a, b in zip(labels, judged, strict=True)) / (len(labels) - 1)
     return max(0.0, min(1.0, shared / ((1 + len(labels) / len(others)) * variance(every))))
-
-
-def rogan_gladen(
-    labels: Sequence[bool], judged: Sequence[bool], others: Part, clusters: Sequence[str] | None, confidence: float
-) -> Corrected | None:
-    """The share of answers that people would say yes to, where a judge says yes or no.
-
-    Formula: (rate + specificity - 1) / (sensitivity + specificity - 1), kept within 0 and 1; its interval by the delta
-    method. The labelled answers may have another share of yes than the others, but not other errors.
-
-    Args:
-        labels: What people say of some answers.
-        judged: What the judge says of the same.
-        others: The judge's verdicts of all other answers, 1 for yes and 0 for no; at least one.
-        clusters: Of the labelled answers.
-        confidence: In (0.5, 1).
-
-    Returns:
-        None where people gave one label alone, or the judge is no better than chance.
-    """
-    kinds = [_said_yes(labels, judged, clusters, kind) for kind in (True, False)]
-    if min(len(kind.values) for kind in kinds) < 2 or not others.values:
-        return None
-    (hit, hit_error, few), (alarm, alarm_error, fewer) = (_rate(kind, confidence) for kind in kinds)
-    rate, rate_error, _ = _rate(others, confidence)
-    better = hit - alarm
-    if better <= 0:
-        return None
-    value = max(0.0, min(1.0, (rate - alarm) / better))
-    error = sqrt(rate_error**2 + (value * hit_error) ** 2 + ((1 - value) * alarm_error) ** 2) / better
-    half = t_quantile(0.5 + confidence / 2, max(1.0, min(few, fewer))) * error
-    return Corrected(value, (max(0.0, value - half), min(1.0, value + half)))
-
-
-def _said_yes(labels: Sequence[bool], judged: Sequence[bool], clusters: Sequence[str] | None, kind: bool) -> Part:
-    """The judge's verdicts, 1 for yes, of the answers of which people say this."""
-    places = [place for place, label in enumerate(labels) if label is kind]
-    return Part([float(judged[at]) for at in places], None if clusters is None else [clusters[at] for at in places])
-
-
-def _rate(part: Part, confidence: float) -> tuple[float, float, float]:
-    """A rate, its standard error and the error's degrees of freedom."""
-    return fmean(part.values), *_bounded_error(part, 0.0, 1.0, confidence)
 
 
 def _bounded_error(part: Part, low: float, high: float, confidence: float) -> tuple[float, float]:
