@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from math import exp, sin
 from pathlib import Path
 from random import Random
+from statistics import quantiles
 from time import monotonic
 
 from evals.compare import SavedRun, compare_runs
@@ -114,8 +115,14 @@ def trial(url: str, folder: Path, seed: int, questions: int, factor: float) -> R
 
 
 def said(one: RunComparison) -> str:
-    """The verdict on the median latency."""
-    return next(pair.verdict for pair in one.pairs if pair.name == "latency_p50")
+    """The verdict on the ratio, and whether a percentile has one too."""
+    assert one.latency is not None
+    percentiles = {pair.verdict for pair in one.pairs if pair.unit == "ms"} & {"better", "worse"}
+    return (
+        one.latency.verdict
+        + (" (ratio alone)" if not percentiles and one.latency.verdict == "slower" else "")
+        + (" (percentile alone)" if percentiles and one.latency.verdict in {"equal", "undecided"} else "")
+    )
 
 
 def main() -> None:
@@ -132,7 +139,9 @@ def main() -> None:
         for factor in (1.0, 1.2):
             trials = [trial(url, Path(folder), seed, options.questions, factor) for seed in range(options.runs)]
             told = ", ".join(f"{what} {count}" for what, count in Counter(map(said, trials)).most_common())
-            print(f"the second takes {factor:g} times as long, {options.runs} runs: {told}", flush=True)
+            ratios = quantiles([one.latency.ratio for one in trials if one.latency], n=4)
+            seen = f"ratios seen: quartiles {', '.join(f'{ratio:.3f}' for ratio in ratios)}"
+            print(f"the second takes {factor:g} times as long, {options.runs} runs: {told}; {seen}", flush=True)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ Verdict = Literal["better", "worse", "changed", "equivalent", "identical", "not 
 """Identical: no question differs. Equivalent: the interval lies within the margin. Not established: the questions
 differ, and the evidence is too weak for any of the others. Not compared: nothing was tested, for a reason."""
 
+LatencyVerdict = Literal["slower", "faster", "equal", "undecided"]
+
 Test = Literal["mcnemar", "sign-flip", "bootstrap", "t"]
 
 
@@ -100,6 +102,8 @@ class MetricPair(Record):
     primary: bool = False
     """Whether it is the metric of its group that has the greater part of the level."""
     test: Test | None = None
+    effect_size: Finite | None = None
+    """Mean of the differences over their standard deviation; None where they do not vary."""
     smallest_difference: Finite | None = None
     """The smallest difference that a comparison like this finds four times in five, at this level."""
     questions_needed: int | None = None
@@ -221,6 +225,29 @@ class ParetoReport(Record):
     """Of the values by objective, in the order of the runs; one that has none is left out."""
 
 
+class LatencyRatio(Record):
+    """How many times as long a run takes as the baseline, over questions that were asked of both in turn."""
+
+    first_ms: Finite
+    """The geometric mean of the baseline's latencies."""
+    last_ms: Finite
+    ratio: Finite
+    """last_ms / first_ms: the geometric mean of the questions' ratios."""
+    n: int
+    interval: tuple[Finite, Finite] | None
+    """Of the ratio, with the confidence 1 - level: it leaves out 1 exactly where p is below the level."""
+    p: Finite
+    q: Finite
+    """p adjusted for the other metrics of latency and cost: there is a difference where it is below 0.05."""
+    level: Finite
+    margin: Finite
+    """Equal is what lies between 1/(1 + margin) and 1 + margin."""
+    equivalence_interval: tuple[Finite, Finite] | None
+    """Of the ratio, with the confidence of two one-sided tests: equal where it lies within the margin."""
+    verdict: LatencyVerdict
+    """Of the other run against the baseline; undecided is neither different nor equal as far as anybody can tell."""
+
+
 class RunComparison(Record):
     """One run against the baseline, over the questions that these two share, whatever other runs asked."""
 
@@ -229,6 +256,8 @@ class RunComparison(Record):
     common: int
     """Questions that both asked."""
     pairs: list[MetricPair]
+    latency: LatencyRatio | None = None
+    """Where both were asked in turn."""
     vanished: list[VanishedMetric] = []
     lost: list[QuestionChange] = []
     """Questions that fared worse in the run than in the baseline, the worst first."""

@@ -7,6 +7,7 @@ from itertools import zip_longest
 from evals.compare.models import (
     Comparison,
     Dominance,
+    LatencyRatio,
     MetricPair,
     MetricRow,
     ParetoReport,
@@ -16,7 +17,7 @@ from evals.compare.models import (
     Verdict,
 )
 from evals.report.parts import TableRow, TextTable, Tone, labels_of
-from evals.report.wording import DIFFERENCE_DIGITS, bounded, interval_end, named, number
+from evals.report.wording import DIFFERENCE_DIGITS, bounded, interval_end, level, named, number
 from evals.text.numbers import counted
 
 # Values and differences.
@@ -244,6 +245,18 @@ def sum_of(one: RunComparison, label: str, baseline: str) -> str:
         return f"nothing could be tested: {few} not enough to tell a difference from chance"
     said = ", ".join(f"{kind} on {count}" for kind, count in counts.items())
     return f"{label} against {baseline}: {said} of {counted(sum(counts.values()), 'metric')}"
+
+
+def latency_line(found: LatencyRatio, label: str, baseline: str) -> str:
+    """How many times as long the run takes, where both were asked in turn."""
+    took, within = (
+        "" if ends is None else f" ({ends[0]:.3f} … {ends[1]:.3f})"
+        for ends in (found.interval, found.equivalence_interval)
+    )
+    tested = f"within {level(found.margin)}, by two one-sided tests{within}"
+    said = {"equal": f"equal {tested}", "undecided": f"undecided, and not known to be equal {tested}"}
+    times = f"{found.ratio:.3f} times that of {baseline}{took}, p {probability(found.q)}, n {found.n}"
+    return f"latency of {label}: {times}: {said.get(found.verdict, found.verdict)}"
 
 
 _MOVED_SHOWN = 3

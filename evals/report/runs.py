@@ -147,6 +147,7 @@ def _comparison_of(comparison: Comparison, place: int, labels: Sequence[str]) ->
         "reasons": list(map(printable, compared.without_verdict(alone, labels))),
         "legend": compared.legend(alone, labels),
         "sum": compared.sum_of(one, labels[1], labels[0]),
+        "latency": None if one.latency is None else compared.latency_line(one.latency, labels[1], labels[0]),
         "columns": table.columns,
         "pairs": [
             {

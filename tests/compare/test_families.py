@@ -2,11 +2,12 @@
 
 from itertools import combinations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.compare.statistics import ALPHA, Hypothesis, decide, least_p, shares_of
+from evals.compare.statistics import ALPHA, Hypothesis, _tests, decide, least_p
 
 deterministic = settings(derandomize=True, deadline=None, max_examples=300)
 p_values = st.floats(1e-6, 1) | st.sampled_from([0.0001, 0.004, 0.02, 0.05])
@@ -96,11 +97,51 @@ def test_no_adjusted_p_is_above_that_of_the_plain_rule(family: list[Hypothesis])
 @given(families())
 def test_weights_are_one_in_sum_and_grow_as_fewer_are_left(family: list[Hypothesis]) -> None:
     """Which is what keeps the chance of any false verdict at the level of the family."""
+
+    def _weights(family: list[Hypothesis], left: set[int]) -> dict[int, float]:
+        return {place: test.share / test.count for test in _tests(family, left) for place in test.places}
+
     everything = range(len(family))
     for size in range(1, min(len(family), 4) + 1):
         for left in combinations(everything, size):
-            weights = shares_of(family, set(left))
+            weights = _weights(family, set(left))
             assert sum(weights.values()) <= 1 + 1e-12
             for more in everything:
-                wider = shares_of(family, {*left, more})
+                wider = _weights(family, {*left, more})
                 assert all(wider[place] <= weights[place] + 1e-12 for place in left)
+
+
+@deterministic
+@given(families(), st.integers(0, 2**32 - 1))
+def test_draws_take_no_verdict_away(family: list[Hypothesis], seed: int) -> None:
+    """However metrics move together, and whatever is drawn; the levels fit the verdicts."""
+    rng = np.random.default_rng(seed)
+    drawn = rng.random((500, 1)) ** rng.random((500, len(family))) * rng.choice([1.0, 0.01])
+    for hypothesis, plain, found in zip(family, decide(family), decide(family, draw=lambda: drawn), strict=True):
+        assert found.adjusted <= plain.adjusted
+        assert (found.adjusted < ALPHA) == (hypothesis.p < found.level)
+
+
+def test_metrics_that_move_together_share_a_level_that_is_hardly_divided() -> None:
+    """Of four that are nearly one, p = 0.02 is enough, where Holm's procedure asks for 0.0125."""
+    rng = np.random.default_rng(1)
+    common = rng.random((10_000, 1))
+    family = [Hypothesis("a", 0.02)] * 4
+    together = decide(family, draw=lambda: np.repeat(common, 4, axis=1))
+    apart = decide(family, draw=lambda: rng.random((10_000, 4)))
+    assert [ruling.adjusted for ruling in decide(family)] == [pytest.approx(0.08)] * 4
+    assert [ruling.adjusted < 0.03 for ruling in together] == [True] * 4
+    assert [ruling.adjusted > 0.07 for ruling in apart] == [True] * 4
+
+
+def test_one_hypothesis_has_one_test_wherever_it_stands() -> None:
+    """The copy of a decided primary metric is decided with it, and takes no level from the others of its group."""
+    family = [
+        Hypothesis("a", 0.01, primary=True, same="x"),
+        Hypothesis("a", 0.01, same="x"),
+        Hypothesis("b", 0.01, same="x"),
+        Hypothesis("b", 0.03),
+        Hypothesis("a", 0.04),
+    ]
+    assert [ruling.adjusted < ALPHA for ruling in decide(family)] == [True, True, True, False, False]
+    assert len(set(decide(family)[:3])) == 1

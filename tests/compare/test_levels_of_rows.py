@@ -80,11 +80,15 @@ def test_cost_is_a_family_of_its_own(saved: Saved) -> None:
 
 
 def test_a_row_says_what_it_could_have_shown(saved: Saved) -> None:
-    """The smallest difference, the questions that 0.05 takes, ties, and what moved."""
+    """The smallest difference, the questions that 0.05 takes, effect size, ties, and what moved."""
     first = {f"q{n}": {"mrr": 0.5 if n else 0.25} for n in range(100)}
     last = {key: {"mrr": 0.5 if int(key[1:]) >= 10 else 1.0} for key in first}
     pair = by_name(compare_runs([saved("a", first), saved("b", last)]))["mrr"]
     assert (pair.ties, pair.risen, pair.fallen) == (90, [f"q{n}" for n in range(10)], [])
-    half, z, power = (pair.interval[1] - pair.interval[0]) / 2, 1.959964, 0.841621
-    assert pair.smallest_difference == pytest.approx(half * (z + power) / z, rel=1e-6)
-    assert pair.questions_needed == ceil(100 * (pair.smallest_difference / 0.05) ** 2)
+    assert pair.effect_size == pytest.approx(0.0525 / 0.1582, abs=0.005)
+    size, square = (2.8125 / 10) ** 0.5, (1.959964 + 0.841621) ** 2
+    noise = 2.8125 - 5.25 * size
+    assert 100 * pair.smallest_difference == pytest.approx(
+        (square * (noise + size * 100 * pair.smallest_difference)) ** 0.5, rel=1e-6
+    )
+    assert pair.questions_needed == ceil(square * (noise / 100 + 0.05 * size) / 0.05**2)

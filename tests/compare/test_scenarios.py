@@ -311,6 +311,26 @@ def test_what_is_known_to_be_answerable() -> None:
     assert not known_answerable(EvalQuestion(question="?"))
 
 
+@pytest.mark.parametrize("primary", [None, "recall_at_5"])
+def test_metrics_with_the_same_differences_have_the_same_verdict(saved: Saved, primary: str | None) -> None:
+    """Eight of fifty fell and none rose, p 0.0078: the same evidence is one test, in whatever unit and family."""
+    fell = {
+        **dict.fromkeys(("recall_at_5", "recall_at_1", "mrr"), range(8)),
+        "ndcg_at_10": {0, 1, 2, 3, 30, 31, 32, 33},
+        "precision_at_5": {0, 1, 2, 20, 21, 22, 23},
+        "precision_at_1": {3, 4, 5, 41, 42, 43, 44},
+        "citation_recall": {6, 7, 24, 25, 26, 45},
+    }
+    height = {"mrr": 0.5}
+    first = {f"q{n}": {name: height.get(name, 1.0) for name in fell} for n in range(50)}
+    last = {f"q{n}": {name: height.get(name, 1.0) * (n not in fell[name]) for name in fell} for n in range(50)}
+    pairs = pairs_of(compare_runs([saved("a", first), saved("b", last)], primary=primary))
+    same = [pairs[name] for name in ("recall_at_5", "recall_at_1", "mrr")]
+    assert [(pair.verdict, pair.p) for pair in same] == [("worse", 2**-7)] * 3
+    assert len({(pair.q, pair.level) for pair in same}) == 1
+    assert pairs["citation_recall"].verdict != "worse"
+
+
 @pytest.mark.parametrize(
     ("n", "fallen", "risen", "verdict"),
     [

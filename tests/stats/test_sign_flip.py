@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evals.scoring.stats import paired_difference
-from evals.scoring.stats.differences import agree, sign_flip_p
+from evals.scoring.stats.differences import agree, drawn_p, sign_flip_p
 from evals.scoring.stats.intervals import group, mcnemar_p
 
 deterministic = settings(derandomize=True, deadline=None, max_examples=300)
@@ -158,3 +158,27 @@ def test_the_bounds_are_made_without_the_test(values: list[tuple[float, float]],
     assert found.estimate.interval == agree(found.bounds, found.difference, found.p, 1 - 0.95)
     differences = [after - before for before, after in values]
     assert found.p == pytest.approx(sign_flip_p(group(differences, labels).sums))
+
+
+@deterministic
+@given(st.lists(anything.filter(bool), min_size=1, max_size=5))
+def test_the_p_of_a_draw_is_that_of_its_signs(sums: list[float]) -> None:
+    """Of every draw, as of what was seen; the least is drawn about as often as it says."""
+    columns = [{f"q{place}": value for place, value in enumerate(sums)}, {"q0": 1.0, "other": -2.0}]
+    drawn = drawn_p(columns, 400)
+    possible = {
+        round(by_hand([s * d for s, d in zip(each, sums, strict=True)]), 9)
+        for each in product((-1, 1), repeat=len(sums))
+    }
+    assert {round(float(p), 9) for p in drawn[:, 0]} <= possible
+
+
+@pytest.mark.parametrize("count", [12, 40, 300, 3000])
+def test_draws_have_the_p_that_is_computed_for_them(count: int) -> None:
+    """However they are added up: p <= x in a share of x of the draws; the same differences have the same p."""
+    sums = np.random.default_rng(count).normal(size=count)
+    column = {str(place): value for place, value in enumerate(sums.tolist())}
+    drawn = drawn_p([column, {key: -100 * value for key, value in column.items()}], 4000)
+    assert np.abs(drawn[:, 0] - drawn[:, 1]).max() < 1e-9
+    for level in (0.05, 0.5):
+        assert np.mean(drawn[:, 0] <= level) == pytest.approx(level, abs=4 * (level * (1 - level) / 4000) ** 0.5)

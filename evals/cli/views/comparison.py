@@ -10,6 +10,7 @@ from evals.report.compared import (
     change_facts,
     comparison_table,
     label_runs,
+    latency_line,
     legend,
     pareto_lines,
     run_facts,
@@ -18,12 +19,14 @@ from evals.report.compared import (
     warnings_of,
     without_verdict,
 )
-from evals.report.parts import ShownPart, TextLine
+from evals.report.parts import ShownPart, TextLine, Tone
 from evals.report.wording import number, one_line
 from evals.text.numbers import counted, share
 
 _SHOWN = 5
 """Questions that changed, and ids of those that moved."""
+
+_LATENCY: dict[str, Tone] = {"slower": "bad", "faster": "good"}
 
 
 def print_comparison(out: Console, comparison: Comparison) -> None:
@@ -39,6 +42,8 @@ def _parts(comparison: Comparison, labels: Sequence[str]) -> Iterator[ShownPart]
     for label, one in zip(labels[1:], comparison.against, strict=True):
         yield TextLine("")
         yield TextLine(sum_of(one, label, labels[0]), "strong")
+        if one.latency is not None:  # how many times as long the run takes, where both were asked in turn
+            yield TextLine(latency_line(one.latency, label, labels[0]), _LATENCY.get(one.latency.verdict, ""))
     of_which = "" if len(labels) == 2 else f"{labels[-1]} against {labels[0]}, "
     if comparison.runs[0].scored and comparison.runs[-1].scored:
         yield from _changes(comparison.against[-1], of_which)

@@ -39,11 +39,11 @@
   }
 
   function notes(data) {
-    const lines = [...data.warnings.map((text) => el("p", { class: "note" }, foreign(text)))];
+    const lines = [...data.warnings.map((text) => el("p", { class: "note" }, foreign(text))), data.latency ? el("p", {}, data.latency) : null];
     const more = data.differences.length
       ? el("details", {}, el("summary", {}, "What else differs between the runs"), el("ul", { class: "lines" }, data.differences.map((line) => el("li", {}, foreign(line)))))
       : null;
-    return more ? [...lines, more] : lines;
+    return [...lines, more].filter(Boolean);
   }
 
   pages.part("compare", "metrics", (data, { a, b }) =>

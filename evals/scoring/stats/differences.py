@@ -1,7 +1,8 @@
 """Differences between two runs over the same questions: an interval that never has zero width, and a p that fits it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from math import atanh, copysign, erfc, fsum, inf, isclose, nextafter, sqrt, tanh
 from random import Random
 from statistics import fmean
@@ -207,6 +208,11 @@ _WHOLE = 1e-6
 _NOTHING = 1e-12
 """Relative to the greatest: a difference that is smaller comes from rounding."""
 
+DRAWS = 10_000
+
+
+_SIGNS_AT_ONCE = 4 * _AT_ONCE
+
 
 def sign_flip_p(sums: Sequence[float]) -> float:
     """Two-sided p that each of these differences could as well have the other sign.
@@ -233,25 +239,71 @@ def sign_flip_p(sums: Sequence[float]) -> float:
     sizes = np.sort(np.abs(found))
     if sizes[-1] - sizes[0] <= _NOTHING * sizes[-1]:
         return max(mcnemar_p(int((found < 0).sum()), int((found > 0).sum())), float_info.min)
-    smaller = float(min(found[found > 0].sum(), -found[found < 0].sum()))
-    if len(sizes) <= _ENUMERATED:
-        share = _enumerated(sizes, smaller)
-    elif (step := _step(sizes)) is None and len(sizes) > _MANY:
-        share = erfc((sizes.sum() - 2 * smaller) / sqrt(2 * (sizes * sizes).sum())) / 2
-    else:
-        steps = np.rint(found / (step or sizes.sum() / _GRID)).astype(np.int64)
-        share = _counted(np.sort(np.abs(steps)), int(min(steps[steps > 0].sum(), -steps[steps < 0].sum())))
-    return min(1.0, max(2 * share, float_info.min))
+    flipped, share = _flips(found, sizes)
+    smaller = min(flipped[flipped > 0].sum(), -flipped[flipped < 0].sum())
+    return min(1.0, max(2 * float(share(np.array([smaller]))[0]), float_info.min))
 
 
-def _enumerated(sizes: "Sizes", most: float) -> float:
-    """The share of all subsets whose sum is at most this."""
+def drawn_p(columns: Sequence[Mapping[str, float]], draws: int = DRAWS, *, seed: int = _SEED) -> "Sizes":
+    """The sign-flip p of several metrics under the same draws of signs: a row a draw, a column a metric.
+
+    Each unit has one sign for all metrics, as the two runs are swapped in all that was measured of it. A unit of which
+    a metric has no value adds nothing to the sum of that metric.
+
+    Args:
+        columns: The difference of each unit, of which some are not 0, by the name of the unit.
+        draws: How many.
+        seed: The same seed gives the same draws.
+    """
+    import numpy as np  # noqa: PLC0415
+
+    rows = {unit: row for row, unit in enumerate(dict.fromkeys(unit for column in columns for unit in column))}
+    table = np.zeros((len(rows), len(columns)))
+    shares = []
+    for place, column in enumerate(columns):
+        found = np.array(list(column.values()), dtype=float)
+        found[np.abs(found) <= _NOTHING * np.abs(found).max()] = 0.0
+        own = [rows[unit] for unit, there in zip(column, found != 0, strict=True) if there]
+        table[own, place], share = _flips(found[found != 0], np.sort(np.abs(found[found != 0])))
+        shares.append(share)
+    rng, batch, totals = np.random.default_rng(seed), max(1, _SIGNS_AT_ONCE // max(1, len(rows))), []
+    for start in range(0, draws, batch):
+        signs = 2.0 * rng.integers(0, 2, (min(batch, draws - start), len(rows)), dtype=np.int8) - 1
+        totals.append(signs @ table)
+    smaller = (np.abs(table).sum(axis=0) - np.abs(np.concatenate(totals))) / 2
+    return np.minimum(1.0, 2 * np.column_stack([share(smaller[:, place]) for place, share in enumerate(shares)]))
+
+
+def _flips(found: "Sizes", sizes: "Sizes") -> "tuple[Sizes, Callable[[Sizes], Sizes]]":
+    """The differences as they are added up, and what gives P(X <= m) of several m, by the way their number allows."""
+    import numpy as np  # noqa: PLC0415
+
+    if len(found) <= _ENUMERATED:
+        return found, partial(_enumerated, sizes)
+    step = _step(sizes)
+    if step is None and len(found) > _MANY:
+        return found, partial(_normal, sizes)
+    steps = np.rint(found / (step or sizes.sum() / _GRID))
+    return steps, partial(_counted, np.sort(np.abs(steps)).astype(np.int64))
+
+
+def _normal(sizes: "Sizes", most: "Sizes") -> "Sizes":
+    """The limit of these shares for many sizes."""
+    import numpy as np  # noqa: PLC0415
+
+    reach = (sizes.sum() - 2 * most) / sqrt(2 * (sizes * sizes).sum())
+    return np.array([erfc(each) / 2 for each in reach])
+
+
+def _enumerated(sizes: "Sizes", most: "Sizes") -> "Sizes":
+    """For each of these, the share of all subsets whose sum is at most that."""
     import numpy as np  # noqa: PLC0415
 
     subsets = np.zeros(1)
     for size in sizes:
         subsets = np.concatenate([subsets, subsets + size])
-    return float(np.mean(subsets <= most + 1e-9 * sizes.sum()))
+    found: Sizes = np.searchsorted(np.sort(subsets), most + 1e-9 * sizes.sum(), side="right") / len(subsets)
+    return found
 
 
 def _step(sizes: "Sizes") -> float | None:
@@ -266,10 +318,12 @@ def _step(sizes: "Sizes") -> float | None:
     return float(least / parts[0]) if len(parts) else None
 
 
-def _counted(steps: "Steps", most: int) -> float:
-    """The share of all subsets whose sum is at most this, of whole numbers in ascending order."""
+def _counted(steps: "Steps", sums: "Sizes") -> "Sizes":
+    """For each of these, the share of all subsets whose sum is at most that, of whole numbers in ascending order."""
     import numpy as np  # noqa: PLC0415
 
+    wanted = np.rint(sums).astype(np.int64)
+    most = int(wanted.max())
     shares = np.zeros(most + 1)
     shares[0] = 1.0
     reached = 0
@@ -279,7 +333,8 @@ def _counted(steps: "Steps", most: int) -> float:
         if step <= most:
             shares[step:end] += shares[: end - step].copy()
         reached = min(most, reached + step)
-    return float(shares.sum())
+    found: Sizes = shares.cumsum()[wanted]
+    return found
 
 
 TOGETHER_IN_PAIRS = 0.25
