@@ -131,6 +131,7 @@ class _Measurement:
                 raise self._with_way_on(error) from error
         scored, took_s = store.open_records(work.run), 0.0 if work.run.merged_from else time.monotonic() - started
         run = scorer.scorer.concluded(
+            scored,
             ended=self._ended(),
             record_sum=record_sum,
             duration_s=round(work.run.duration_s + work.before_s + took_s, 3),

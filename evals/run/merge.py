@@ -26,7 +26,8 @@ from evals.schemas.results import EvalRecord, EvalRun
 from evals.schemas.run_parts import MergedShard
 from evals.schemas.verdicts import JudgeVerdict
 from evals.scoring.conclusion import Measured
-from evals.scoring.notes import DISPUTED, LOSSES, MATCHING, status_of
+from evals.scoring.missing import LOSSES
+from evals.scoring.notes import DISPUTED, MATCHING, status_of
 from evals.scoring.settings import times_asked
 from evals.store.disk_buffer import SpilledMapping
 from evals.store.naming import DEFAULT_RUNS_DIR, command, folder_of

@@ -33,7 +33,7 @@ from evals.scoring.config import SCORE
 from evals.scoring.label_scale import Scale
 from evals.scoring.run_columns import cluster_of
 from evals.scoring.settings import score_settings
-from evals.scoring.stats.agreement import Numbers, auroc, cohen_kappa, gwet_ac1, pearson, spearman
+from evals.scoring.stats.agreement import Numbers, auroc, cohen_kappa, gwet_ac1, kendall, pearson, spearman
 from evals.scoring.stats.differences import MOST_GROUPS, jackknife_interval
 from evals.scoring.stats.means import mean_interval
 from evals.scoring.stats.missing import Corrected, Part, prediction_powered_mean
@@ -144,7 +144,7 @@ def order_of(reading: Labelled) -> Agreement:
         "auroc": beyond if beyond.value is None else Figure(value=value, ci=ci, n=n),
         "pearson": reading.correlated(pearson),
         "spearman": reading.correlated(spearman),
-        "kendall": Figure(n=n, reason="it is no longer computed"),
+        "kendall": reading.correlated(kendall),
     }
     return Agreement(**figures)
 

@@ -13,7 +13,7 @@ from evals.metrics.sample import Sample
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
 from evals.schemas.results import SCHEMA_VERSION, EvalRecord, EvalRun
-from evals.schemas.verdicts import JudgeVerdict
+from evals.schemas.verdicts import JudgeVerdict, VerdictLosses
 from evals.scoring.abstention import AbstentionTable, beside_scorecard
 from evals.scoring.config import ScoringConfig
 from evals.scoring.diagnosis.outcome import Finding
@@ -30,7 +30,8 @@ from evals.scoring.digest import (
     kept_values,
 )
 from evals.scoring.gates import check_gates
-from evals.scoring.notes import LOSSES, MATCHING, AnswerTally, merge, status_of
+from evals.scoring.missing import LOSSES, find_losses, notes_on_datasets, notes_on_losses
+from evals.scoring.notes import MATCHING, AnswerTally, merge, status_of
 from evals.scoring.prices import PriceConfig, with_prices
 from evals.scoring.run_columns import RunColumns, ScoreTable
 from evals.scoring.scorecard import score_record, scorecard_of
@@ -38,7 +39,6 @@ from evals.scoring.settings import ScoringContext, score_settings, times_asked
 from evals.scoring.stats.intervals import distinct
 from evals.scoring.weighted import make_weighted_score, no_score, with_interval
 from evals.store.records import RecordFile
-from evals.text.numbers import counted
 
 # A run that was measured, with its records and what is derived from them.
 
@@ -251,6 +251,7 @@ class Scorer:
 
     def concluded(
         self,
+        scored: Iterable[EvalRecord],
         *,
         warmup_ms: Sequence[float | None] = (),
         ended: Ended = "whole",
@@ -260,6 +261,7 @@ class Scorer:
         """The run with what follows from its records; it is not saved yet.
 
         Args:
+            scored: All records again, which are walked where verdicts are lost.
             warmup_ms: Latencies of the unscored questions.
             ended: How the work ended.
             stopped: Why asking ended early, where it did.
@@ -267,13 +269,15 @@ class Scorer:
         """
         settings, terms, table = self._cases.settings, self._terms, self._gathered.table
         scorecard = scorecard_of(self._metrics, table, settings)
+        losses: list[VerdictLosses] = []
         notes = [note for note in fields.pop("notes", self._run.notes) if not note.startswith((MATCHING, LOSSES))]
         notes += self.answers.notes_on_matching(settings)
-        outcomes = self.answers.outcomes(warmup_ms, judged=settings.judged).model_copy(update={"stopped": stopped})
-        if too_long := outcomes.judge.get("too_long"):
-            notes.append(
-                f"{LOSSES}{counted(too_long, 'input')} too long to be judged: values lean towards shorter ones"
-            )
+        if any(table.column(metric.name).missing()["judge"] for metric in self._metrics):
+            losses = find_losses(self._metrics, scored, self._cases)
+            notes += [*notes_on_losses(losses), *notes_on_datasets(scored)]
+        outcomes = self.answers.outcomes(warmup_ms, judged=settings.judged).model_copy(
+            update={"stopped": stopped, "judge_losses": losses}
+        )
         if ended == "refused":
             weighted = no_score(terms.scoring, "the server does not hold the documents")
         else:

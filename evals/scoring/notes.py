@@ -385,10 +385,6 @@ MATCHING = "matching: "
 """How a note on matching begins."""
 
 
-LOSSES = "lost verdicts: "
-"""How a note on losses that are not at random begins."""
-
-
 DISPUTED = "abstention_disputed: "
 """How the note on answers begins of which text rules and judge disagree whether they decline."""
 

@@ -69,7 +69,7 @@ def test_the_judge_is_held_against_labels(calibrate: Cli, labels: Path) -> None:
     assert judge["specificity"]["value"] == 3 / 5
     assert judge["auroc"]["value"] == pytest.approx((14 / 15 + 3 / 5) / 2)
     assert judge["sensitivity"]["n"] == 15
-    for name in ("agreement", "kappa", "ac1", "sensitivity", "specificity", "auroc", "pearson", "spearman"):
+    for name in ("agreement", "kappa", "ac1", "sensitivity", "specificity", "auroc", "pearson", "spearman", "kendall"):
         low, high = judge[name]["ci"]
         assert low < judge[name]["value"] < high
     assert done.json["always_the_same"]["agreement"]["value"] == 15 / 20

@@ -5,17 +5,21 @@ from collections import Counter
 from collections.abc import Callable
 from math import exp, log, sin
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from virtual_time import run_virtually
 
+from evals.client.transport import Tracing
 from evals.compare import SavedRun, compare_runs
 from evals.compare.models import Comparison, RunComparison
 from evals.compare.paired import LatencyRatioMetric, rate
 from evals.compare.statistics import ALPHA, Ruling, measure
+from evals.run.asking import StopRule
+from evals.run.notebook import Observer
 from evals.schemas import EvalQuestion, EvalResponse
-from evals.variants import Lane, ask_in_turn
+from evals.variants import Variant, ask_in_turn
 
 Saved = Callable[..., SavedRun]
 TURNS = {"interleaved_with": ["a", "b"]}
@@ -107,6 +111,7 @@ class Drifting:
     """A server whose answers take a time of their own each, with noise, a wave and a long tail."""
 
     unavailable = None
+    tracing = Tracing()
 
     def __init__(self, clock: Callable[[], float], random: Random, factor: float) -> None:
         self.clock, self.random, self.factor = clock, random, factor
@@ -125,14 +130,16 @@ def asked_in_turn(seed: int, factor: float, n: int = 200) -> list[dict[str, floa
     questions = [EvalQuestion(id=f"q{number}", question=f"question {number}") for number in range(n)]
     found: list[dict[str, EvalResponse]] = [{}, {}]
 
-    def lane(there: dict[str, EvalResponse], server: Drifting) -> Lane:
-        return Lane(server, there, lambda question, response: there.update({question.id: response}))
+    def variant(there: dict[str, EvalResponse], client: Drifting) -> Variant:
+        server, asking = SimpleNamespace(client=client), SimpleNamespace(stop=StopRule(1))
+        work = SimpleNamespace(responses=there, journal=None)
+        return Variant(None, server, asking, work, None, Observer())  # type: ignore[arg-type]
 
     async def ask(clock: Callable[[], float]) -> None:
         random = Random(seed)  # noqa: S311
         servers = [Drifting(clock, random, each) for each in (1.0, factor)]
-        lanes = [lane(there, server) for there, server in zip(found, servers, strict=True)]
-        await ask_in_turn(lanes, questions, concurrency=4, seed=seed)
+        variants = [variant(there, server) for there, server in zip(found, servers, strict=True)]
+        await ask_in_turn(variants, questions, concurrency=4, seed=seed)
 
     run_virtually(ask)
     return [{one.id: there[one.id].latency_ms or 0.0 for one in questions} for there in found]

@@ -75,7 +75,9 @@ def test_what_is_too_long_is_lost_by_its_length_and_said_to_be(judged: Callable[
     assert summary.bounds is not None
     assert summary.counts.judge == lost
     assert summary.bounds[0] <= (clean or 0.0) <= summary.bounds[1]
-    assert any("too long to be judged" in note for note in run.notes)
+    (of_length,) = (loss for loss in run.outcomes.judge_losses if loss.by == "length")
+    assert (of_length.request, of_length.too_long, of_length.at_random) == ("answer_correctness", lost, False)
+    assert any("too long to be asked" in note for note in run.notes)
     assert any("judge.max_input_tokens" in note for note in run.notes)
 
 

@@ -55,7 +55,7 @@ def concluded() -> Conclude:
         config = EvalConfig.build({"match": match})
         conclusion = Scorer(run, METRICS, ScoringContext(ScoreSettings(match=config.match)).within(asked), config)
         scored = list(conclusion.scored(asked))
-        return conclusion.concluded(), scored
+        return conclusion.concluded(scored), scored
 
     return make
 

@@ -13,6 +13,7 @@ from evals.scoring.stats.agreement import (
     auroc,
     cohen_kappa,
     gwet_ac1,
+    kendall,
     observed_agreement,
     pearson,
     ranks,
@@ -24,6 +25,7 @@ SEEDS = range(40)
 CORRELATIONS: list[tuple[Callable[..., Any], Callable[..., Any]]] = [
     (pearson, scipy_stats.pearsonr),
     (spearman, scipy_stats.spearmanr),
+    (kendall, scipy_stats.kendalltau),
 ]
 
 
@@ -52,7 +54,7 @@ def test_the_auroc_is_scikit_learns(seed: int) -> None:
     assert auroc(positive, scores) == pytest.approx(sklearn_metrics.roc_auc_score(positive, scores))
 
 
-@pytest.mark.parametrize(("ours", "theirs"), CORRELATIONS, ids=["pearson", "spearman"])
+@pytest.mark.parametrize(("ours", "theirs"), CORRELATIONS, ids=["pearson", "spearman", "kendall"])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_correlations_are_scipys(seed: int, ours: Callable[..., Any], theirs: Callable[..., Any]) -> None:
     """With ties and without."""

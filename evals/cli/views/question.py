@@ -64,6 +64,7 @@ _FIGURES = {
     "auroc": "AUROC",
     "pearson": "Pearson",
     "spearman": "Spearman",
+    "kendall": "Kendall",
 }
 
 

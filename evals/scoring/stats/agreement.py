@@ -9,7 +9,8 @@ Kappa falls where nearly all labels are the same, however well readers agree (Fe
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from math import fsum
+from itertools import repeat
+from math import comb, erfc, fsum, sqrt
 from statistics import StatisticsError, correlation
 
 Numbers = Sequence[float]
@@ -51,6 +52,59 @@ def ranks(values: Numbers) -> list[float]:
     """The ranks from 1 on; tied values share the mean of theirs."""
     ordered = sorted(values)
     return [(bisect_left(ordered, value) + bisect_right(ordered, value) + 1) / 2 for value in values]
+
+
+def kendall(first: Numbers, second: Numbers) -> float | None:
+    """Kendall's tau-b, -1 to 1: pairs in the same order less pairs in the other, with regard to ties.
+
+    Formula: (P - Q) / sqrt((n0 - ties of first) (n0 - ties of second)), n0 all pairs (Kendall 1945). Pairs in the
+    other order are counted by inserting into a sorted list. None where one of both does not vary.
+    """
+    pairs = sorted(zip(first, second, strict=True))
+    every, tied, other_tied, both_tied = map(_tied, ([0] * len(pairs), first, second, pairs))
+    if every in (tied, other_tied):
+        return None
+    discordant, seen = 0, list[float]()
+    for place, (_, value) in enumerate(pairs):
+        at = bisect_right(seen, value)
+        discordant += place - at
+        seen.insert(at, value)
+    concordant = every - tied - other_tied + both_tied - discordant
+    return (concordant - discordant) / sqrt((every - tied) * (every - other_tied))
+
+
+def _tied(values: Sequence[object]) -> int:
+    """How many pairs of them are the same."""
+    return sum(map(comb, Counter(values).values(), repeat(2)))
+
+
+# Whether the values of one sample tend to be greater than those of another.
+
+
+def mann_whitney_p(first: Sequence[float], second: Sequence[float]) -> float:
+    """Two-sided p of the test that neither sample tends to be greater (Mann & Whitney 1947).
+
+    Formula: z = (|U - m·n/2| - 1/2) / sd by the normal approximation with the continuity correction, sd² =
+    m·n/12 · (N + 1 - Σ(t³ - t)/(N(N - 1))) over the sizes t of ties, N = m + n. U counts the pairs in which the first
+    is greater, ties by half.
+
+    Args:
+        first: m values, in any order.
+        second: n values.
+
+    Returns:
+        1 where a sample is empty or all values are the same.
+    """
+    m, n = len(first), len(second)
+    counts = Counter([*first, *second])
+    whole, ties = m + n, sum(size**3 - size for size in counts.values())
+    if not m or not n or len(counts) == 1:
+        return 1.0
+    spread = sqrt(m * n / 12 * (whole + 1 - ties / (whole * (whole - 1))))
+    ordered = sorted(second)
+    wins = fsum(bisect_left(ordered, value) + bisect_right(ordered, value) for value in first) / 2
+    excess = abs(wins - m * n / 2) - 0.5
+    return min(1.0, erfc(max(0.0, excess) / spread / sqrt(2)))
 
 
 def observed_agreement(first: Sequence[Hashable], second: Sequence[Hashable]) -> float | None:

@@ -153,7 +153,7 @@ def test_what_was_scored_on_the_way_is_what_is_scored_at_the_end(waiting: Waitin
     assert done >= 25
     assert lines == late
     assert scorer.summary.build(0.95, 1) == other.summary.build(0.95, 1)
-    early_run, late_run = scorer.scorer.concluded(), other.scorer.concluded()
+    early_run, late_run = scorer.scorer.concluded([]), other.scorer.concluded([])
     assert early_run.model_copy(update={"completed_at": None}) == late_run.model_copy(update={"completed_at": None})
     recall = early_run.scorecard.get("recall_at_10")
     assert recall is not None

@@ -78,7 +78,7 @@ def how_to(records: Sequence[EvalRecord]) -> ScoreConfig:
 
 def concluded(scorer: BatchScorer, records: Sequence[EvalRecord]) -> tuple[dict[str, Any], list[str], RunSummary]:
     """All that follows from what was gathered."""
-    run = scorer.scorer.concluded().model_dump(exclude={"completed_at"})
+    run = scorer.scorer.concluded(records).model_dump(exclude={"completed_at"})
     return run, scorer.scorer.answers.notes(concurrency=4, usage_limit=1), scorer.summary.build(0.95, 1)
 
 
