@@ -14,7 +14,9 @@ from evals.client.spec import ServerSpec
 from evals.datasets.columns import NAMES as FIELDS
 from evals.errors import ConfigError, UnknownNameError
 from evals.judges.config import DEFAULT_PROVIDER, JudgeConfig, spell_out_model
+from evals.metrics.custom import as_metric, beside
 from evals.metrics.embedders import SemanticConfig
+from evals.metrics.registry import register
 from evals.schemas.base import Finite, MayChange, Record
 from evals.schemas.run_parts import EngineConfig
 from evals.scoring.config import BY_DOCUMENT, ClusterKey, ScoringConfig
@@ -76,7 +78,8 @@ class EvalConfig(Record):
     suite: Annotated[list[str] | None, MayChange.ON_RESCORE] = None
     """Suites of metrics. None: core, or nothing beside the metrics that are named."""
     metrics: Annotated[list[str], MayChange.ON_RESCORE] = []
-    """Metrics by name, beside those of the suites."""
+    """Metrics by name, beside those of the suites. One of your own is named by its file, relative to that of the
+    configuration: `./metrics.py:answer_words`; from Python a `BaseMetric` may stand here. See docs/own-measures.md."""
     server: dict[str, Any] = {}
     """Keys laid over the profile's: see docs/profiles.md."""
     variants: dict[str, dict[str, Any]] = {}
@@ -182,6 +185,14 @@ class EvalConfig(Record):
         if not names:
             raise ValueError("must be one name or more, with commas between them")
         return names
+
+    @field_validator("metrics", mode="before")
+    @classmethod
+    def _registered(cls, value: Any) -> Any:
+        """The names of metrics that are passed as objects."""
+        if not isinstance(value, list | tuple):
+            return value
+        return [each if isinstance(each, str) else register(as_metric(each)).name for each in value]
 
     @field_validator("gate", mode="before")
     @classmethod
@@ -292,6 +303,8 @@ class EvalConfig(Record):
 def _spell_out(layer: Mapping[str, Any]) -> dict[str, Any]:
     """Write short forms in full: before layers are merged, else a short form in one would hide from another."""
     data = dict(layer)
+    if isinstance(layer, FileLayer) and "metrics" in data:
+        data["metrics"] = beside(layer.file.parent, data["metrics"])
     url = data.pop("rag_server_url", None)
     server = data.get("server") or {}
     if url is not None and isinstance(server, Mapping):

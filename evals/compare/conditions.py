@@ -117,7 +117,19 @@ def find_obstacles(pairing: Pairing) -> list[Obstacle]:
     if _differ(score_settings(run).match for run in runs):
         reason = "the runs recognised gold by different rules (`match`)"
         found.append(Obstacle(reason, "what is measured by gold passages", _needs(Need.GOLD)))
+    found += _definitions(runs)
     return [*found, *_judges(runs), *_prompts(runs), *_abstentions(runs), *_text_models(runs)]
+
+
+def _definitions(runs: Sequence[EvalRun]) -> Iterator[Obstacle]:
+    """Metrics that are not built in may be changed from run to run."""
+    for name in sorted(_differing([{one.name: one.meaning for one in run.metric_definitions} for run in runs])):
+        reason = f"the runs defined {name} differently, or measured it by different code"
+        yield Obstacle(reason, name, _is_called(name))
+
+
+def _is_called(name: str) -> Concerns:
+    return lambda metric: metric.name == name
 
 
 def _judges(runs: Sequence[EvalRun]) -> Iterator[Obstacle]:
