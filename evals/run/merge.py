@@ -11,7 +11,7 @@ from evals.config import EvalConfig
 from evals.errors import ConfigError, RunIncompleteError
 from evals.judges.backends.base import Identity
 from evals.metrics.base import BaseMetric
-from evals.metrics.custom import SavedMetric, is_reference, saved_metric
+from evals.metrics.custom import SavedMetric
 from evals.run.asking import CHANGED, STOPPED, has_changed
 from evals.run.corpus import UNFOUND, chunks_path
 from evals.run.embedded import embedded_spec
@@ -23,7 +23,7 @@ from evals.run.saved import measured_again, work_of
 from evals.run.setup import check_calibrated, check_config, load_toolkit, wants_judge
 from evals.run.work import SHARD
 from evals.schemas.response import Outcomes, ServerRecord
-from evals.schemas.results import EvalRecord, EvalRun, MetricResult
+from evals.schemas.results import EvalRecord, EvalRun, MetricDefinition, MetricResult
 from evals.schemas.run_parts import MergedShard
 from evals.schemas.verdicts import JudgeVerdict
 from evals.scoring.conclusion import Measured
@@ -134,23 +134,20 @@ def put_together(runs: Sequence[EvalRun], *layers: Mapping[str, Any], allow_part
     names = {shard.config.name for shard in shards}
     name = names.pop() if len(names) == 1 else None  # that which the shards were given, where all have one
     own = {"name": f"{name}-merged" if name else None, "runs_dir": DEFAULT_RUNS_DIR}
-    measured = _measured_there(shards)
-    names_of = {metric.definition.source: name for name, metric in measured.items()}
-    written["metrics"] = [names_of.get(each, each) for each in written.get("metrics", ())]
+    by_file = {one.source: name for name, one in _measured_there(shards).items()}  # which is not run here
+    written["metrics"] = [by_file.get(each, each) for each in written.get("metrics", ())]
     config = EvalConfig.build(written, own, *layers)
-    metrics = [measured.get(metric.name, metric) for metric in check_config(config, asking=False)]
+    metrics = check_config(config, asking=False)
     check_calibrated(config, metrics)
     return Shards(shards, files, config, metrics)
 
 
-def _measured_there(shards: Sequence[Shard]) -> dict[str, SavedMetric]:
-    """By name, the metrics of a file or a program: their values are those of the shards, as no file is run here."""
-    found: dict[str, SavedMetric] = {}
+def _measured_there(shards: Sequence[Shard]) -> dict[str, MetricDefinition]:
+    """By name, the metrics that are not built in, which all shards must have measured by the same code."""
+    found: dict[str, MetricDefinition] = {}
     for shard in shards:
         for one in shard.run.metric_definitions:
-            if one.source is not None and not is_reference(one.source):
-                continue
-            if found.setdefault(one.name, saved_metric(one)).definition.meaning != one.meaning:
+            if found.setdefault(one.name, one).meaning != one.meaning:
                 said = f"{shard} measured {one.name} by other code, or defined it differently, than a shard before it"
                 raise ConfigError(said, "rescore all shards with one file of metrics")
     return found
@@ -310,7 +307,7 @@ async def merge(shards: Shards, observer: Observer) -> Measured:
     no_judge = config.model_copy(update={"judge": config.judge.model_copy(update={"enabled": False})})
     toolkit = await load_toolkit(no_judge, shards.metrics, observer)
     verdicts: SpilledMapping[list[JudgeVerdict]] = SpilledMapping(list[JudgeVerdict], config.runs_dir)
-    measured = {metric.name: metric for metric in shards.metrics if isinstance(metric, SavedMetric)}
+    measured = {metric.name: metric for metric in shards.metrics if isinstance(metric, SavedMetric)}  # by the shards
     for metric in measured.values():
         metric.results = SpilledMapping(MetricResult, config.runs_dir)
 

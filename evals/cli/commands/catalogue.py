@@ -256,9 +256,8 @@ def explain_metric(name: str) -> None:
     Raises:
         UnknownNameError: There is no such metric.
     """
-    metric = next((cls for cls in metric_classes() if cls.pattern().lower() == name.lower()), None) or type(
-        *select([], [name])
-    )
+    by_pattern = (cls for cls in metric_classes() if cls.pattern().lower() == name.lower())
+    metric = next(by_pattern, None) or type(select([], [name])[0])
     out = console()
     out.print(metric.pattern(), style="bold")
     out.print(_IN_PARAGRAPH.sub(" ", inspect.cleandoc(metric.__doc__ or "")))
