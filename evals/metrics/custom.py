@@ -3,11 +3,12 @@
 import inspect
 import sys
 from collections.abc import Callable, Collection, Mapping, MutableMapping
+from functools import cache
 from hashlib import sha256
-from importlib.util import module_from_spec, spec_from_file_location
 from math import inf, isfinite
 from pathlib import Path
 from traceback import extract_tb
+from types import ModuleType
 from typing import Any, ClassVar, TypeVar
 
 from evals.errors import ConfigError, EvalsError, UnknownNameError
@@ -103,45 +104,41 @@ def metric(
         group: The heading in the scorecard: retrieval, generation, citation, abstention or performance.
 
     Raises:
-        ConfigError: A need or a group does not exist.
+        ConfigError: A need or a group does not exist, or the range has no room.
     """
-    if function is None:
-        return lambda given: metric(
-            given,
-            name=name,
-            higher_is_better=higher_is_better,
-            unit=unit,
-            needs=needs,
-            labels=labels,
-            low=low,
-            high=high,
-            group=group,
-        )
     values = {label: float(value) for label, value in (labels or {}).items()}
-    least, greatest = _range(unit, values.values())
+    low, high = _range(unit, values.values(), low, high)
     needed = {needs} if isinstance(needs, str) else set(needs)
     attributes = {
-        "__doc__": inspect.cleandoc(function.__doc__ or ""),
-        "__module__": function.__module__,
-        "name": name or function.__name__,
-        "function": staticmethod(function),
         "labels": values,
         "unit": unit,
         "higher_is_better": higher_is_better,
-        "low": least if low is None else low,
-        "high": greatest if high is None else high,
+        "low": low,
+        "high": high,
         "group": _named(_GROUPS, "group of metrics", group),
         "needs": frozenset(_named(_NEEDS, "need of a metric", each) for each in needed - {_ANSWER}),
         "of_answer": _ANSWER in needed,
     }
-    return type(function.__name__, (FunctionMetric,), attributes)()
+
+    def make(given: _Function) -> FunctionMetric:
+        own = {"__doc__": given.__doc__ or "", "__module__": given.__module__, "function": staticmethod(given)}
+        made: FunctionMetric = type(
+            given.__name__, (FunctionMetric,), {**own, "name": name or given.__name__, **attributes}
+        )()
+        return made
+
+    return make if function is None else make(function)
 
 
-def _range(unit: str, values: Collection[float]) -> tuple[float | None, float | None]:
-    """The least and the greatest value of a metric that does not say them."""
-    if values:
-        return min(values), max(values)
-    return (0.0, 1.0) if unit == "ratio" else (None, None)
+def _range(
+    unit: str, values: Collection[float], low: float | None, high: float | None
+) -> tuple[float | None, float | None]:
+    """The least and the greatest value, as they are declared or follow from labels or the unit."""
+    ends = (min(values), max(values)) if values else (0.0, 1.0) if unit == "ratio" else (None, None)
+    low, high = (ends[0] if low is None else low), (ends[1] if high is None else high)
+    if low is not None and high is not None and low >= high:
+        raise ConfigError(f"the values of a metric cannot be from {low:g} to {high:g}", "see low=, high= and labels=")
+    return low, high
 
 
 def _named(known: Mapping[str, _Named], what: str, name: str) -> _Named:
@@ -263,10 +260,11 @@ def load_reference(reference: str) -> BaseMetric:
         ConfigError: The file cannot be read or run, or holds no such metric.
     """
     file, _, name = reference.rpartition(":") if ".py:" in reference else (reference, "", "")
-    path = Path(file)
-    if not path.is_file():
-        raise ConfigError(f"no file {file}, of which a metric is named", "a path is relative to the configuration file")
-    held = _run(path)
+    try:
+        held = _run(Path(file), Path(file).read_bytes())
+    except OSError as error:
+        said = f"cannot read {file}, of which a metric is named: {error.strerror}"
+        raise ConfigError(said, "a path is relative to the configuration file") from error
     if name in held:
         return as_metric(held[name], f"{name!r} of {file}")
     there = (key for key, value in held.items() if isinstance(value, BaseMetric) or _is_class(value, held))
@@ -277,15 +275,20 @@ def _is_class(value: object, held: Mapping[str, Any]) -> bool:
     return isinstance(value, type) and issubclass(value, BaseMetric) and value.__module__ == held["__name__"]
 
 
-def _run(path: Path) -> Mapping[str, Any]:
-    """What a file defines, which may import what lies beside it; one that was run before may have been changed."""
-    spec = spec_from_file_location(f"{path.stem} (metrics)", path.resolve())
-    assert spec is not None and spec.loader is not None  # noqa: S101, PT018 - it ends in .py
-    module = sys.modules[spec.name] = module_from_spec(spec)
+@cache
+def _run(path: Path, code: bytes) -> Mapping[str, Any]:
+    """What a file of this code defines, which may import what lies beside it; it is run once, and again when changed.
+
+    Raises:
+        ConfigError: It raises something.
+    """
+    place = str(path.resolve())
+    module = sys.modules[place] = ModuleType(place)
+    module.__file__ = place
     if (folder := str(path.resolve().parent)) not in sys.path:
         sys.path.append(folder)
     try:
-        spec.loader.exec_module(module)
+        exec(compile(code, place, "exec"), vars(module))  # noqa: S102 - the user's own file
     except Exception as error:  # a file of the user's may raise anything; it is raised again, with the line named
         said = error.message if isinstance(error, EvalsError) else f"{type(error).__name__}: {error}"
         hint = error.hint if isinstance(error, EvalsError) else "mend the file"

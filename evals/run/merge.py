@@ -134,23 +134,27 @@ def put_together(runs: Sequence[EvalRun], *layers: Mapping[str, Any], allow_part
     names = {shard.config.name for shard in shards}
     name = names.pop() if len(names) == 1 else None  # that which the shards were given, where all have one
     own = {"name": f"{name}-merged" if name else None, "runs_dir": DEFAULT_RUNS_DIR}
-    by_file = {one.source: name for name, one in _measured_there(shards).items()}  # which is not run here
-    written["metrics"] = [by_file.get(each, each) for each in written.get("metrics", ())]
+    written["metrics"] = _metrics_of(shards)
     config = EvalConfig.build(written, own, *layers)
     metrics = check_config(config, asking=False)
     check_calibrated(config, metrics)
     return Shards(shards, files, config, metrics)
 
 
-def _measured_there(shards: Sequence[Shard]) -> dict[str, MetricDefinition]:
-    """By name, the metrics that are not built in, which all shards must have measured by the same code."""
+def _metrics_of(shards: Sequence[Shard]) -> list[str]:
+    """What is measured, by name: no file that a shard took a metric from is run here.
+
+    Raises:
+        ConfigError: They measured a metric that is not built in by different code.
+    """
     found: dict[str, MetricDefinition] = {}
     for shard in shards:
         for one in shard.run.metric_definitions:
             if found.setdefault(one.name, one).meaning != one.meaning:
                 said = f"{shard} measured {one.name} by other code, or defined it differently, than a shard before it"
                 raise ConfigError(said, "rescore all shards with one file of metrics")
-    return found
+    names = {one.source: name for name, one in found.items()}
+    return [names.get(each, each) for each in shards[0].config.metrics]
 
 
 def _in_their_order(runs: Sequence[EvalRun]) -> list[Shard]:
@@ -307,16 +311,12 @@ async def merge(shards: Shards, observer: Observer) -> Measured:
     no_judge = config.model_copy(update={"judge": config.judge.model_copy(update={"enabled": False})})
     toolkit = await load_toolkit(no_judge, shards.metrics, observer)
     verdicts: SpilledMapping[list[JudgeVerdict]] = SpilledMapping(list[JudgeVerdict], config.runs_dir)
-    measured = {metric.name: metric for metric in shards.metrics if isinstance(metric, SavedMetric)}  # by the shards
-    for metric in measured.values():
-        metric.results = SpilledMapping(MetricResult, config.runs_dir)
+    measured = _without_code(shards)
 
     def records() -> Iterator[EvalRecord]:
         for record in shards.records():
             verdicts[record.question.id] = record.verdicts
-            for score in record.scores:
-                if score.name in measured:
-                    measured[score.name].results[record.question.id] = score
+            _keep(record, measured)
             yield record
 
     run = _new_run(shards)
@@ -335,6 +335,21 @@ async def merge(shards: Shards, observer: Observer) -> Measured:
         judged.prevented = sum(run.judge.prevented for run in runs if run.judge)
         judged.left = sum(run.judge.left for run in runs if run.judge)
     return await measure(work, toolkit, config, observer, judged=judged)
+
+
+def _without_code(shards: Shards) -> dict[str, SavedMetric]:
+    """By name, the metrics whose values are taken from the shards."""
+    found = {metric.name: metric for metric in shards.metrics if isinstance(metric, SavedMetric)}
+    for metric in found.values():
+        metric.results = SpilledMapping(MetricResult, shards.config.runs_dir)
+    return found
+
+
+def _keep(record: EvalRecord, measured: Mapping[str, SavedMetric]) -> None:
+    """Keep what was measured of a record where the code of the metrics was."""
+    for score in record.scores:
+        if score.name in measured:
+            measured[score.name].results[record.question.id] = score
 
 
 def _judge_of(shards: Shards) -> Identity:

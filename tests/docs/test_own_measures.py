@@ -113,7 +113,10 @@ def test_answers_are_measured_again(saved: Callable[..., Any], evals_cli: Callab
     assert "the runs defined answer_words differently, or measured it by different code" in compared.out
     Path("metrics.py").unlink()
     result = evals_cli("rescore", first["id"], "--no-judge")
-    assert (result.code, result.err.splitlines()[0]) == (2, "error: no file ./metrics.py, of which a metric is named")
+    assert (result.code, result.err.splitlines()[0]) == (
+        2,
+        "error: cannot read ./metrics.py, of which a metric is named: No such file or directory",
+    )
     result = evals_cli("rescore", first["id"], "--no-judge", "--metrics", "answer_words,mrr")
     assert result.code == 0, "the metric that another command of this process registered"
     forget()
