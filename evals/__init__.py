@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from evals.client.rag_client import RAGClient
     from evals.config import DatasetName, EvalConfig
     from evals.errors import EvalsError
+    from evals.judges.rubrics import rubric
     from evals.runner import EvaluationRunner, run_evaluation, run_evaluation_async
     from evals.schemas.dataset import EvalQuestion
     from evals.schemas.response import EvalResponse
@@ -30,6 +31,7 @@ __version__ = "0.1.0"
 _MODULES = {
     "evals.config": ("DatasetName", "EvalConfig"),
     "evals.errors": ("EvalsError",),
+    "evals.judges.rubrics": ("rubric",),
     "evals.runner": ("EvaluationRunner", "RAGClient", "run_evaluation", "run_evaluation_async"),
     "evals.schemas": ("EvalQuestion", "EvalResponse", "EvalRun", "MetricResult", "Scorecard", "WeightedScore"),
 }
@@ -50,6 +52,7 @@ __all__ = [
     "Scorecard",
     "WeightedScore",
     "__version__",
+    "rubric",
     "run_evaluation",
     "run_evaluation_async",
 ]

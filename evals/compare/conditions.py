@@ -92,6 +92,7 @@ _BY_GOLD: dict[str, Concerns] = {
     "answerability": lambda metric: Need.ANSWERABILITY in metric.needs or metric.name == ANSWERABLE_ABSTENTION_RATE,
     "key sentences": _needs(Need.KEY_SENTENCES),
     "checks": lambda metric: isinstance(metric, (FactScore, IsCorrect, RulesCoverage)),
+    "rubrics": _needs(Need.RUBRIC),
 }
 
 _JUDGED = "judged metrics"

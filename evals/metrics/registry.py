@@ -69,6 +69,7 @@ _FAMILIES = [
     "retrieval",
     "passage",
     "generation",
+    "rubric",
     "answer",
     "checks",
     "squad",
@@ -139,6 +140,14 @@ def metrics_of(suite_names: Iterable[str]) -> list[type[BaseMetric]]:
     return list(chosen)
 
 
+_BROUGHT: dict[str, BaseMetric] = {}
+
+
+def register(metric: BaseMetric) -> None:
+    """Know a metric that a run brings along."""
+    _BROUGHT[metric.name] = metric
+
+
 def parse_metric(name: str) -> BaseMetric:
     """The metric that a name such as `mrr` or `recall_at_20` stands for.
 
@@ -146,6 +155,8 @@ def parse_metric(name: str) -> BaseMetric:
         ConfigError: It has the letter K where its number belongs.
         UnknownNameError: No metric has the name.
     """
+    if name in _BROUGHT:
+        return _BROUGHT[name]
     for cls in metric_classes():
         metric = cls.from_name(name)
         if metric is not None:
