@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from evals.config import DatasetName, EvalConfig
     from evals.errors import EvalsError
     from evals.judges.rubrics import rubric
+    from evals.metrics.custom import metric, missing
     from evals.runner import EvaluationRunner, run_evaluation, run_evaluation_async
     from evals.schemas.dataset import EvalQuestion
     from evals.schemas.response import EvalResponse
@@ -32,6 +33,7 @@ _MODULES = {
     "evals.config": ("DatasetName", "EvalConfig"),
     "evals.errors": ("EvalsError",),
     "evals.judges.rubrics": ("rubric",),
+    "evals.metrics.custom": ("metric", "missing"),
     "evals.runner": ("EvaluationRunner", "RAGClient", "run_evaluation", "run_evaluation_async"),
     "evals.schemas": ("EvalQuestion", "EvalResponse", "EvalRun", "MetricResult", "Scorecard", "WeightedScore"),
 }
@@ -52,6 +54,8 @@ __all__ = [
     "Scorecard",
     "WeightedScore",
     "__version__",
+    "metric",
+    "missing",
     "rubric",
     "run_evaluation",
     "run_evaluation_async",

@@ -95,16 +95,20 @@ def _examples(name: str, spec: RubricConfig) -> list[LabelRow]:
         return []
     key = f"judged.{name}.examples"
     try:
-        rows = [row for row in read_labels(spec.examples) if row.metric in {None, name} and row.label is not None]
+        rows = [row for row in read_labels(spec.examples) if row.metric in {None, name} and _is_shown(row)]
     except DatasetError as error:
         raise _wrong(key, error.message, error.hint) from error
-    for row in rows:
-        if _label(row, spec) is None and row.label != _UNDECIDED:
-            raise _wrong(key, f"{row.where}: no label {row.label!r}", f"its labels: {', '.join(spec.labels)}")
-    rows = [row for row in rows if row.label != _UNDECIDED and row.answer is not None]
+    unknown = next((row for row in rows if _label(row, spec) is None), None)
+    if unknown is not None:
+        labels = ", ".join(spec.labels)
+        raise _wrong(key, f"{unknown.where}: no label {unknown.label!r}", f"the labels of {name}: {labels}")
     if not rows:
-        raise _wrong(key, f"{spec.examples} has no labelled answer to {name}", "review labels answers")
+        raise _wrong(key, f"{spec.examples} has no labelled answer to show for {name}", "evals review labels answers")
     return rows[:_MOST_EXAMPLES]
+
+
+def _is_shown(row: LabelRow) -> bool:
+    return row.answer is not None and row.label not in {None, _UNDECIDED}
 
 
 def _wrong(key: str, what: str, hint: str | None) -> ConfigError:
@@ -227,10 +231,13 @@ def rubric_metric(name: str, spec: RubricConfig) -> BaseMetric:
         ConfigError: The name is none, or another metric's; or the examples cannot be shown.
     """
     _check_name(name)
+    prompt = _prompt(name, spec)
     shared = {
         "name": name,
         "spec": spec,
-        "inquiries": (JudgeTask(name, _prompt(name, spec), lambda case: _data(case, spec)),),
+        "sha256": prompt.hash,
+        "labels": dict(spec.labels),
+        "inquiries": (JudgeTask(name, prompt, lambda case: _data(case, spec)),),
         "needs": frozenset({Need.JUDGE, *(_NEEDS[key] for key in spec.sees if key in _NEEDS)}),
         "of_answer": "answer" in spec.sees,
         "heeds_abstention": spec.when == "answered",

@@ -23,6 +23,7 @@ from evals.judges.config import JudgeConfig
 from evals.judges.llm_judge import LLMJudge
 from evals.judges.rubrics import rubric_metric
 from evals.metrics.base import BaseMetric, Need
+from evals.metrics.custom import SavedMetric
 from evals.metrics.embedders import ModelChoice, Semantics, Vector, check_choice, load_semantics
 from evals.metrics.judged import judged_abstention
 from evals.metrics.ragas import RagasScore
@@ -76,6 +77,9 @@ def check_config(config: EvalConfig, *, asking: bool = True) -> list[BaseMetric]
         if refusal := refusal_for_key(config, metrics):
             raise refusal
         check_calibrated(config, metrics)
+        for metric in metrics:
+            if isinstance(metric, SavedMetric):
+                raise metric.no_code
     return metrics
 
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, Literal, Protocol
 
 from evals.metrics.base import BaseMetric
+from evals.metrics.registry import definitions
 from evals.metrics.sample import Sample
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
@@ -288,6 +289,7 @@ class Scorer:
                 "schema_version": SCHEMA_VERSION,
                 "completed_at": datetime.now(UTC).replace(microsecond=0),
                 "scorecard": scorecard,
+                "metric_definitions": definitions(self._metrics),
                 "weighted_score": with_interval(weighted, self._metrics, table, settings, terms.scoring),
                 "error_count": sum(outcomes.transport.values()),
                 "status": "failed" if ended == "refused" else status,

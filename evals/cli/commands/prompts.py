@@ -1,6 +1,7 @@
 """What the judge is told: `evals prompts` copies it, `evals rubric` tries a judged metric on one answer."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +16,7 @@ from evals.metrics.judged import decide_all, judged_abstention
 from evals.run.setup import check_config, make_judge
 from evals.runtime import run_anywhere
 from evals.schemas.results import EvalRecord
+from evals.schemas.verdicts import JudgeVerdict, VerdictRequest
 from evals.scoring.settings import ScoringContext, score_of
 from evals.store.atomic import write_output
 from evals.store.naming import DEFAULT_RUNS_DIR
@@ -62,7 +64,7 @@ def try_rubric(flags: RubricFlags) -> None:
     layers = config_layers(flags)
     store = RunStore(flags.runs_dir or DEFAULT_RUNS_DIR)
     run = store.load(flags.run)
-    own = {key: run.eval_config[key] for key in ("judged", "judge", "prices") if key in run.eval_config}
+    own = {key: value for key, value in run.eval_config.items() if key in {"judged", "judge", "prices"}}
     only = {"suite": [], "metrics": [flags.name], "gate": [], "judge": {"enabled": True, "batch": False}}
     config = EvalConfig.build(own, *layers, only)
     metric = next(each for each in check_config(config) if each.name == flags.name)
@@ -74,19 +76,31 @@ def try_rubric(flags: RubricFlags) -> None:
     told = run_anywhere(_tried(config, metric, records[flags.question]))
     if flags.as_json:
         print_json(json.dumps(told, indent=2, ensure_ascii=False))
-        return
+    else:
+        _print_tried(flags.name, told)
+
+
+def _print_tried(name: str, told: Mapping[str, Any]) -> None:
     out = console()
     for call in told["calls"]:
-        out.print(clean(f"told ({call['request']}, prompt {call['prompt_hash']}):"), style="bold")
-        out.print(clean(call["system"]))
-        out.print("given:", style="bold")
-        out.print(clean(json.dumps(call["data"], indent=2, ensure_ascii=False)))
-        out.print("said:", style="bold")
-        out.print(clean(json.dumps(call["reply"], indent=2, ensure_ascii=False) if call["reply"] else call["failure"]))
-    value, price = told["value"], told["cost_usd"]
-    found = told["reason"] if value is None else f"{value:g}"
-    paid = "from the cache" if told["cached"] else "of unknown price" if price is None else f"${price:.4f}"
-    out.print(clean(f"{flags.name}: {found} ({paid if told['calls'] else 'nothing was asked'})"), style="bold")
+        parts = {
+            f"told ({call['request']}, prompt {call['prompt_hash']}):": call["system"],
+            "given:": json.dumps(call["data"], indent=2, ensure_ascii=False),
+            "said:": call["failure"] or json.dumps(call["reply"], indent=2, ensure_ascii=False),
+        }
+        for title, text in parts.items():
+            out.print(clean(title), style="bold")
+            out.print(clean(text))
+    found = told["reason"] if told["value"] is None else f"{told['value']:g}"
+    out.print(clean(f"{name}: {found} ({_price(told)})"), style="bold")
+
+
+def _price(told: Mapping[str, Any]) -> str:
+    if not told["calls"]:
+        return "nothing was asked"
+    if told["cached"]:
+        return "from the cache"
+    return "of unknown price" if told["cost_usd"] is None else f"${told['cost_usd']:.4f}"
 
 
 async def _tried(config: EvalConfig, metric: BaseMetric, record: EvalRecord) -> dict[str, Any]:
@@ -98,18 +112,23 @@ async def _tried(config: EvalConfig, metric: BaseMetric, record: EvalRecord) -> 
         requests = {request.name: request for request in await decide_all(metric, case, judge)}
     finally:
         await judge.aclose()
-    calls = [
-        {
-            "request": verdict.request,
-            "prompt_hash": verdict.prompt_hash,
-            "system": load_prompt(requests[verdict.request].prompt).system,
-            "data": requests[verdict.request].data,
-            "reply": verdict.reply,
-            "failure": verdict.failure and f"{verdict.failure}: {verdict.message}",
-        }
-        for verdict in case.verdicts
-    ]
-    result, costs = score_of(metric, case), [verdict.cost_usd for verdict in case.verdicts]
-    price = None if None in costs else sum(cost or 0.0 for cost in costs)
-    cached = bool(calls) and all(verdict.cached for verdict in case.verdicts)
-    return {"value": result.value, "reason": result.reason, "cost_usd": price, "cached": cached, "calls": calls}
+    result, verdicts = score_of(metric, case), case.verdicts
+    costs = [verdict.cost_usd for verdict in verdicts if verdict.cost_usd is not None]
+    return {
+        "value": result.value,
+        "reason": result.reason,
+        "cost_usd": sum(costs) if len(costs) == len(verdicts) else None,
+        "cached": all(verdict.cached for verdict in verdicts),
+        "calls": [_call(requests[verdict.request], verdict) for verdict in verdicts],
+    }
+
+
+def _call(request: VerdictRequest, verdict: JudgeVerdict) -> dict[str, Any]:
+    return {
+        "request": request.name,
+        "prompt_hash": verdict.prompt_hash,
+        "system": load_prompt(request.prompt).system,
+        "data": request.data,
+        "reply": verdict.reply,
+        "failure": verdict.failure and f"{verdict.failure}: {verdict.message}",
+    }

@@ -1,0 +1,317 @@
+"""Metrics of one's own: a function under `@metric`, a class in a file, and what a saved run says of either."""
+
+import inspect
+from collections.abc import Callable, Collection, Mapping, MutableMapping
+from hashlib import sha256
+from importlib.util import module_from_spec, spec_from_file_location
+from math import inf, isfinite
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+from evals.errors import ConfigError, EvalsError, UnknownNameError
+from evals.metrics.base import Aggregation, BaseMetric, Need
+from evals.metrics.sample import Lack, Sample
+from evals.schemas.results import MetricDefinition, MetricGroup, MetricResult
+
+# A function of a sample as a metric.
+
+_Function = Callable[[Sample], Any]
+
+_ANSWER = "answer"
+"""What `needs` may name beside each `Need`."""
+
+_NEEDS = {need.name.lower(): need for need in Need}
+
+_GROUPS = {group.value: group for group in MetricGroup}
+
+_Named = TypeVar("_Named")
+
+
+def missing(reason: str) -> Lack:
+    """The value of a question for which a metric has none, with the reason."""
+    return Lack(reason)
+
+
+class FunctionMetric(BaseMetric):
+    """A metric whose value is what a function returns; it can be called as the function itself."""
+
+    suites = frozenset()
+    function: ClassVar[_Function]
+    labels: ClassVar[Mapping[str, float]]
+
+    def __call__(self, sample: Sample) -> Any:
+        """What the function returns."""
+        return type(self).function(sample)
+
+    def measure(self, case: Sample) -> MetricResult:
+        if Need.JUDGE in self.needs and not case.judged:
+            return self.undefined("no judge takes part")
+        given = self(case)
+        if given is None or isinstance(given, Lack):
+            lack = given or Lack("the metric gave no value")
+            return self.undefined(lack.reason, missing=lack.missing)
+        if wrong := self._wrong(given):
+            return self.undefined(f"the metric {self.name} returned {wrong}", missing="fault")
+        return self.result(self.labels[given], label=given) if isinstance(given, str) else self.result(given)
+
+    def _wrong(self, given: Any) -> str | None:
+        """What is wrong with what the function returned; None where nothing is."""
+        if isinstance(given, str):
+            known = f"declared are {', '.join(self.labels)}" if self.labels else "none is declared: labels={…}"
+            return None if given in self.labels else f"the label {given[:_SHOWN]!r}; {known}"
+        try:
+            number = float(given)
+        except (TypeError, ValueError, OverflowError):
+            return f"a value of type {type(given).__name__}, which is no number, bool, label or None"
+        if not isfinite(number):
+            return f"{number}, which is no finite number"
+        low, high = -inf if self.low is None else self.low, inf if self.high is None else self.high
+        return (
+            None if low <= number <= high else f"{number:g}, outside its range {low:g} to {high:g}: say low= and high="
+        )
+
+
+_SHOWN = 40
+"""Characters of a label that is not declared."""
+
+
+def metric(
+    function: _Function | None = None,
+    *,
+    name: str = "",
+    higher_is_better: bool | None = True,
+    unit: str = "ratio",
+    needs: str | Collection[str] = (),
+    labels: Mapping[str, float] | None = None,
+    low: float | None = None,
+    high: float | None = None,
+    group: str = "generation",
+) -> Any:
+    """Make a metric of a function, which returns a number, a bool, a label, or None for a question without a value.
+
+    Args:
+        function: Of a `Sample`; its docstring describes the metric.
+        name: Of the metric; that of the function where it is empty.
+        higher_is_better: None where neither way is better.
+        unit: Of the value; a "ratio" is from 0 to 1 unless `low` and `high` say otherwise.
+        needs: What a question must have to be measured: answer, gold, expected_answer, chunks, citations, judge.
+        labels: By label that the function may return, the value that it stands for.
+        low: The least possible value.
+        high: The greatest possible value.
+        group: The heading in the scorecard: retrieval, generation, citation, abstention or performance.
+
+    Raises:
+        ConfigError: A need or a group does not exist.
+    """
+    if function is None:
+        return lambda given: metric(
+            given,
+            name=name,
+            higher_is_better=higher_is_better,
+            unit=unit,
+            needs=needs,
+            labels=labels,
+            low=low,
+            high=high,
+            group=group,
+        )
+    values = {label: float(value) for label, value in (labels or {}).items()}
+    least, greatest = _range(unit, values.values())
+    needed = {needs} if isinstance(needs, str) else set(needs)
+    attributes = {
+        "__doc__": inspect.cleandoc(function.__doc__ or ""),
+        "__module__": function.__module__,
+        "name": name or function.__name__,
+        "function": staticmethod(function),
+        "labels": values,
+        "unit": unit,
+        "higher_is_better": higher_is_better,
+        "low": least if low is None else low,
+        "high": greatest if high is None else high,
+        "group": _named(_GROUPS, "group of metrics", group),
+        "needs": frozenset(_named(_NEEDS, "need of a metric", each) for each in needed - {_ANSWER}),
+        "of_answer": _ANSWER in needed,
+    }
+    return type(function.__name__, (FunctionMetric,), attributes)()
+
+
+def _range(unit: str, values: Collection[float]) -> tuple[float | None, float | None]:
+    """The least and the greatest value of a metric that does not say them."""
+    if values:
+        return min(values), max(values)
+    return (0.0, 1.0) if unit == "ratio" else (None, None)
+
+
+def _named(known: Mapping[str, _Named], what: str, name: str) -> _Named:
+    if name not in known:
+        raise UnknownNameError(what, name, known)
+    return known[name]
+
+
+# What a run says of a metric that is not built in, and the metric that stands for it where its code is not there.
+
+
+def definition_of(own: BaseMetric, source: str | None = None) -> MetricDefinition:
+    """What a run says of a metric.
+
+    Args:
+        own: The metric.
+        source: Where it was found.
+    """
+    if isinstance(own, SavedMetric):
+        return own.definition
+    return MetricDefinition(
+        name=own.name,
+        group=own.group,
+        unit=own.unit,
+        higher_is_better=own.higher_is_better,
+        low=own.low,
+        high=own.high,
+        aggregation=own.aggregation.value,
+        percentile=own.percentile,
+        needs=sorted(need.name.lower() for need in own.needs),
+        of_answer=own.of_answer,
+        labels=dict(getattr(own, "labels", {})),
+        description=inspect.cleandoc(type(own).__doc__ or "").partition("\n\n")[0],
+        source=source,
+        sha256=getattr(own, "sha256", None) or _hash_of_code(own, source),
+    )
+
+
+def code_of(own: BaseMetric) -> Any:
+    """The function or class that a metric was written as."""
+    return type(own).function if isinstance(own, FunctionMetric) else type(own)
+
+
+def _hash_of_code(own: BaseMetric, source: str | None) -> str | None:
+    """Of the whole file where the metric was found in one, as it may call what stands beside it; else of its code."""
+    try:
+        path = Path(inspect.getfile(code_of(own)))
+        in_file = source is not None and path.name in source
+        code = path.read_text("utf-8") if in_file else inspect.getsource(code_of(own))
+    except (OSError, TypeError, ValueError):  # typed at a prompt, or compiled
+        return None
+    return sha256(code.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class SavedMetric(BaseMetric):
+    """A metric of a saved run whose code is not there: its values can be read, but no answer can be measured.
+
+    Attributes:
+        definition: What the run says of it.
+        results: By question, what was measured where the code was.
+    """
+
+    suites = frozenset()
+    definition: ClassVar[MetricDefinition]
+    results: MutableMapping[str, MetricResult] | None = None
+
+    @property
+    def no_code(self) -> ConfigError:
+        """Why no answer can be measured."""
+        return ConfigError(f"the code of metric {self.name!r} is not there", "name its file: --metrics FILE.py:NAME")
+
+    def measure(self, case: Sample) -> MetricResult:
+        if self.results is None:
+            raise self.no_code
+        return self.results.get(case.question.id) or self.undefined("it was not measured", missing="fault")
+
+
+def saved_metric(definition: MetricDefinition) -> SavedMetric:
+    """The metric that stands for one of a saved run."""
+    kept = {"name", "group", "unit", "higher_is_better", "low", "high", "of_answer", "labels"}
+    fields = definition.model_dump(include=kept)
+    attributes = {
+        **fields,
+        "__doc__": definition.description,
+        "definition": definition,
+        "aggregation": Aggregation(definition.aggregation),
+        "percentile": definition.percentile,
+        "needs": frozenset(_NEEDS[need] for need in definition.needs if need in _NEEDS),
+    }
+    made: SavedMetric = type(definition.name, (SavedMetric,), attributes)()
+    return made
+
+
+# Metrics from a file that the command line or the configuration names.
+
+
+def is_reference(name: str) -> bool:
+    """Whether a name is that of a metric in a file: `./metrics.py:answer_words`."""
+    return name.endswith(".py") or ".py:" in name
+
+
+def beside(folder: Path, names: Any) -> Any:
+    """Names of metrics, of which those in files are relative to a folder; anything else stays as it is."""
+    if isinstance(names, str):
+        names = names.split(",")
+    if not isinstance(names, list):
+        return names
+    return [str(folder / each.strip()) if isinstance(each, str) and is_reference(each) else each for each in names]
+
+
+def load_reference(reference: str) -> BaseMetric:
+    """The metric in a file, which is run for it.
+
+    Raises:
+        ConfigError: The file cannot be read or run, or holds no such metric.
+    """
+    file, _, name = reference.rpartition(":") if ".py:" in reference else (reference, "", "")
+    path = Path(file)
+    if not path.is_file():
+        raise ConfigError(f"no file {file}, of which a metric is named", "a path is relative to the configuration file")
+    held = _run(path)
+    if name in held:
+        return as_metric(held[name], f"{name!r} of {file}")
+    there = [key for key, value in held.items() if isinstance(value, FunctionMetric) or _is_class(value, held)]
+    raise UnknownNameError(f"metric of {file}", name, there)
+
+
+def _is_class(value: object, held: Mapping[str, Any]) -> bool:
+    return isinstance(value, type) and issubclass(value, BaseMetric) and value.__module__ == held["__name__"]
+
+
+def _run(path: Path) -> Mapping[str, Any]:
+    """What a file defines; one that was run before is run again, as it may have been changed."""
+    spec = spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None  # noqa: S101, PT018 - it ends in .py
+    module = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except EvalsError:
+        raise
+    except Exception as error:  # a file of the user's may raise anything; it is raised again, with the line named
+        line = error.lineno if isinstance(error, SyntaxError) else line_of(error, path)
+        raise ConfigError(f"{path}, line {line}: {type(error).__name__}: {error}", "mend the file") from error
+    return vars(module)
+
+
+def line_of(error: BaseException, path: Path) -> int | None:
+    """The last line of a file that was at work when an error was raised."""
+    trace, found = error.__traceback__, None
+    while trace is not None:
+        if Path(trace.tb_frame.f_code.co_filename) == path:
+            found = trace.tb_lineno
+        trace = trace.tb_next
+    return found
+
+
+def as_metric(given: object, what: str = "") -> BaseMetric:
+    """The metric that a class or an object is.
+
+    Args:
+        given: A metric, a class of metrics that needs no arguments, or the name of a metric.
+        what: How it is called in a message.
+
+    Raises:
+        ConfigError: It is none.
+    """
+    if isinstance(given, type) and issubclass(given, BaseMetric) and not inspect.isabstract(given):
+        if not isinstance(getattr(given, "name", None), str):
+            raise ConfigError(f"{what or given.__name__} has no name", 'set the class attribute name = "…"')
+        return given()
+    if isinstance(given, BaseMetric):
+        return given
+    is_function = inspect.isfunction(given)
+    hint = "put @metric above it" if is_function else "a metric is a function under @metric, or a BaseMetric"
+    raise ConfigError(f"{what or repr(given)[:_SHOWN]} is no metric", hint)
