@@ -77,7 +77,7 @@ class MeasureFlags(Flags):
 
     panel = "Measures"
     suite: str | None = flag("Suites of metrics, with commas (core)", "suite", autocompletion=suites)
-    metrics: str | None = flag("Metrics, with commas: recall_at_20,mrr", "metrics", autocompletion=metrics)
+    metrics: str | None = flag("Metrics, with commas: mrr,./metrics.py:NAME", "metrics", autocompletion=metrics)
     match: str | None = flag("How chunks are recognised as gold (auto)", "match.rule")
     gate: list[str] | None = flag(f"Fail unless: {_GATE}", "gate")
     lenient: bool = LENIENT

@@ -1,11 +1,13 @@
 """Metrics of one's own: a function under `@metric`, a class in a file, and what a saved run says of either."""
 
 import inspect
+import sys
 from collections.abc import Callable, Collection, Mapping, MutableMapping
 from hashlib import sha256
 from importlib.util import module_from_spec, spec_from_file_location
 from math import inf, isfinite
 from pathlib import Path
+from traceback import extract_tb
 from typing import Any, ClassVar, TypeVar
 
 from evals.errors import ConfigError, EvalsError, UnknownNameError
@@ -178,17 +180,27 @@ def definition_of(own: BaseMetric, source: str | None = None) -> MetricDefinitio
     )
 
 
-def code_of(own: BaseMetric) -> Any:
+def _code_of(own: BaseMetric) -> Any:
     """The function or class that a metric was written as."""
     return type(own).function if isinstance(own, FunctionMetric) else type(own)
 
 
+def file_of(own: BaseMetric) -> str | None:
+    """The file that a metric was written in; None for one that was written in none."""
+    try:
+        return inspect.getfile(_code_of(own))
+    except (OSError, TypeError):
+        return None
+
+
 def _hash_of_code(own: BaseMetric, source: str | None) -> str | None:
     """Of the whole file where the metric was found in one, as it may call what stands beside it; else of its code."""
+    file = file_of(own)
     try:
-        path = Path(inspect.getfile(code_of(own)))
-        in_file = source is not None and path.name in source
-        code = path.read_text("utf-8") if in_file else inspect.getsource(code_of(own))
+        if file and source and is_reference(source):
+            code = Path(file).read_text("utf-8")
+        else:
+            code = inspect.getsource(_code_of(own))
     except (OSError, TypeError, ValueError):  # typed at a prompt, or compiled
         return None
     return sha256(code.encode("utf-8", "surrogatepass")).hexdigest()
@@ -204,16 +216,11 @@ class SavedMetric(BaseMetric):
 
     suites = frozenset()
     definition: ClassVar[MetricDefinition]
-    results: MutableMapping[str, MetricResult] | None = None
 
-    @property
-    def no_code(self) -> ConfigError:
-        """Why no answer can be measured."""
-        return ConfigError(f"the code of metric {self.name!r} is not there", "name its file: --metrics FILE.py:NAME")
+    def __init__(self) -> None:
+        self.results: MutableMapping[str, MetricResult] = {}
 
     def measure(self, case: Sample) -> MetricResult:
-        if self.results is None:
-            raise self.no_code
         return self.results.get(case.question.id) or self.undefined("it was not measured", missing="fault")
 
 
@@ -263,7 +270,7 @@ def load_reference(reference: str) -> BaseMetric:
     held = _run(path)
     if name in held:
         return as_metric(held[name], f"{name!r} of {file}")
-    there = [key for key, value in held.items() if isinstance(value, FunctionMetric) or _is_class(value, held)]
+    there = (key for key, value in held.items() if isinstance(value, BaseMetric) or _is_class(value, held))
     raise UnknownNameError(f"metric of {file}", name, there)
 
 
@@ -272,28 +279,25 @@ def _is_class(value: object, held: Mapping[str, Any]) -> bool:
 
 
 def _run(path: Path) -> Mapping[str, Any]:
-    """What a file defines; one that was run before is run again, as it may have been changed."""
-    spec = spec_from_file_location(path.stem, path)
+    """What a file defines, which may import what lies beside it; one that was run before may have been changed."""
+    spec = spec_from_file_location(f"{path.stem} (metrics)", path.resolve())
     assert spec is not None and spec.loader is not None  # noqa: S101, PT018 - it ends in .py
-    module = module_from_spec(spec)
+    module = sys.modules[spec.name] = module_from_spec(spec)
+    if (folder := str(path.resolve().parent)) not in sys.path:
+        sys.path.append(folder)
     try:
         spec.loader.exec_module(module)
-    except EvalsError:
-        raise
     except Exception as error:  # a file of the user's may raise anything; it is raised again, with the line named
-        line = error.lineno if isinstance(error, SyntaxError) else line_of(error, path)
-        raise ConfigError(f"{path}, line {line}: {type(error).__name__}: {error}", "mend the file") from error
+        said = error.message if isinstance(error, EvalsError) else f"{type(error).__name__}: {error}"
+        hint = error.hint if isinstance(error, EvalsError) else "mend the file"
+        raise ConfigError(f"{path}, line {_line_of(error, path)}: {said}", hint) from error
     return vars(module)
 
 
-def line_of(error: BaseException, path: Path) -> int | None:
-    """The last line of a file that was at work when an error was raised."""
-    trace, found = error.__traceback__, None
-    while trace is not None:
-        if Path(trace.tb_frame.f_code.co_filename) == path:
-            found = trace.tb_lineno
-        trace = trace.tb_next
-    return found
+def _line_of(error: Exception, path: Path) -> int | None:
+    """The last line of a file that was at work when an error was raised; of one that is no Python, the line of that."""
+    lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == str(path.resolve())]
+    return lines[-1] if lines else getattr(error, "lineno", None)
 
 
 def as_metric(given: object, what: str = "") -> BaseMetric:
@@ -306,12 +310,15 @@ def as_metric(given: object, what: str = "") -> BaseMetric:
     Raises:
         ConfigError: It is none.
     """
-    if isinstance(given, type) and issubclass(given, BaseMetric) and not inspect.isabstract(given):
-        if not isinstance(getattr(given, "name", None), str):
-            raise ConfigError(f"{what or given.__name__} has no name", 'set the class attribute name = "…"')
-        return given()
-    if isinstance(given, BaseMetric):
-        return given
-    is_function = inspect.isfunction(given)
-    hint = "put @metric above it" if is_function else "a metric is a function under @metric, or a BaseMetric"
-    raise ConfigError(f"{what or repr(given)[:_SHOWN]} is no metric", hint)
+    called = what or repr(given)[:_SHOWN]
+    if isinstance(given, type) and issubclass(given, BaseMetric):
+        try:
+            given = given()
+        except TypeError as error:
+            raise ConfigError(f"{called} cannot be made: {error}", "a metric needs no arguments") from error
+    if not isinstance(given, BaseMetric):
+        hint = "put @metric above it" if inspect.isfunction(given) else "a metric is a BaseMetric or is under @metric"
+        raise ConfigError(f"{called} is no metric", hint)
+    if not str(getattr(given, "name", "")).isidentifier() or not hasattr(given, "group"):
+        raise ConfigError(f"{called} needs a name of letters, digits and _, and a group", "name=…, group=…")
+    return given

@@ -173,15 +173,14 @@ def register(metric: BaseMetric, source: str | None = None) -> BaseMetric:
 
 def definitions(metrics: Iterable[BaseMetric]) -> list[MetricDefinition]:
     """What a run says of those of its metrics that are not built in."""
-    others = [metric for metric in metrics if type(metric) not in METRICS]
-    return [
-        _registered[metric.name][1] if metric.name in _registered else definition_of(metric, _package_of(metric))
-        for metric in others
-    ]
+    return [_definition(metric) for metric in metrics if type(metric) not in METRICS]
 
 
-def _package_of(metric: BaseMetric) -> str:
-    return type(metric).__module__.partition(".")[0]
+def _definition(metric: BaseMetric) -> MetricDefinition:
+    known, definition = _registered.get(metric.name, (None, None))
+    if definition is not None and known is metric:
+        return definition
+    return definition_of(metric, type(metric).__module__.partition(".")[0])
 
 
 def _installed(name: str) -> BaseMetric | None:

@@ -77,10 +77,15 @@ def check_config(config: EvalConfig, *, asking: bool = True) -> list[BaseMetric]
         if refusal := refusal_for_key(config, metrics):
             raise refusal
         check_calibrated(config, metrics)
-        for metric in metrics:
-            if isinstance(metric, SavedMetric):
-                raise metric.no_code
+        _check_code(metrics)
     return metrics
+
+
+def _check_code(metrics: Sequence[BaseMetric]) -> None:
+    """Stop where a metric is known by a saved run alone."""
+    for metric in metrics:
+        if isinstance(metric, SavedMetric):
+            raise ConfigError(f"the code of metric {metric.name!r} is not there", "name it by its file: FILE.py:NAME")
 
 
 def _metrics_of(config: EvalConfig) -> list[BaseMetric]:

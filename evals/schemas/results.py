@@ -196,7 +196,7 @@ class MetricDefinition(Record):
     higher_is_better: bool | None
     low: Finite | None = None
     high: Finite | None = None
-    aggregation: str
+    aggregation: Literal["mean", "rate", "percentile", "sum"]
     percentile: Finite | None = None
     needs: list[str] = []
     """The names of `Need`, in lower case."""

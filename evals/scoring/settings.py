@@ -15,6 +15,7 @@ from traceback import extract_tb
 from evals.errors import ConfigError, EvalsError
 from evals.judges.prompt import PromptBook
 from evals.metrics.base import BaseMetric
+from evals.metrics.custom import file_of
 from evals.metrics.embedders import Semantics
 from evals.metrics.judged import judged_abstention
 from evals.metrics.registry import known_metric
@@ -42,7 +43,8 @@ def score_of(metric: BaseMetric, case: Sample) -> MetricResult:
         raise
     except Exception as error:  # noqa: BLE001 - whatever a metric does wrong, answers that are paid for are scored
         # Without words of the answer, which the error's own message may hold.
-        last = extract_tb(error.__traceback__)[-1]
+        frames, own = extract_tb(error.__traceback__), file_of(metric)
+        last = next((frame for frame in reversed(frames) if frame.filename == own), frames[-1])
         place = f"{Path(last.filename).name}, line {last.lineno}"
         reason = f"a fault of the metric {metric.pattern()}: {type(error).__name__} ({place})"
         return MetricResult(name=metric.name, group=metric.group, reason=reason, missing="fault")

@@ -12,9 +12,9 @@ from evals.metrics import MRR, BaseMetric, Sample
 from evals.metrics import registry as metrics
 from evals.metrics.custom import definition_of, saved_metric
 from evals.metrics.registry import definitions, known_metric, parse_metric, register, select
+from evals.run.setup import check_config
 from evals.schemas import EvalQuestion, EvalResponse
 from evals.schemas.results import saved_definitions
-from evals.scoring.settings import score_of
 
 WORDS = '''
 from evals import metric
@@ -143,6 +143,13 @@ def test_the_hash_is_that_of_the_whole_file(words: str) -> None:
         (WORDS, "", r"unknown metric of .*metrics.py ''"),
         ("def plain(sample):\n    return 1\n", "plain", r"'plain' of .*metrics.py is no metric"),
         ("LIMIT = 7\n", "LIMIT", r"'LIMIT' of .*metrics.py is no metric"),
+        (f"{WORDS}\nmetric(needs='anwser')(len)\n", "x", r"metrics.py, line 9: unknown need of a metric 'anwser'"),
+        (f"{WORDS}\nf = metric(lambda sample: 1)\n", "f", r"'f' of .*metrics.py needs a name of letters"),
+        (
+            "from evals.metrics import BaseMetric\nclass X(BaseMetric):\n    name = 'x'\n",
+            "X",
+            r"'X' of .* cannot be made",
+        ),
     ],
 )
 def test_a_file_that_cannot_be_used_is_one_error(tmp_path: Path, code: str, name: str, said: str) -> None:
@@ -206,8 +213,9 @@ def test_what_a_run_says_of_a_metric_stands_for_it_without_its_code() -> None:
     found = parse_metric("shouting")
     assert definition_of(found) == definition
     assert (found.low, found.high, found.aggregation) == (0.0, 1.0, Shouting.aggregation)
+    assert found.score(sample()).reason == "it was not measured"
     with pytest.raises(ConfigError, match="the code of metric 'shouting' is not there"):
-        score_of(found, sample())
+        check_config(EvalConfig(metrics=["shouting"], judge=False))  # type: ignore[arg-type]
     saved_definitions["shouting"] = definition.model_copy(update={"unit": "percent"})
     assert parse_metric("shouting").unit == "percent"
 
