@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from evals.client.rag_client import RAGClient
     from evals.config import DatasetName, EvalConfig
     from evals.errors import EvalsError
+    from evals.judges.rubrics import rubric
     from evals.metrics.custom import metric, missing
     from evals.runner import EvaluationRunner, run_evaluation, run_evaluation_async
     from evals.schemas.dataset import EvalQuestion
@@ -31,6 +32,7 @@ __version__ = "0.1.0"
 _MODULES = {
     "evals.config": ("DatasetName", "EvalConfig"),
     "evals.errors": ("EvalsError",),
+    "evals.judges.rubrics": ("rubric",),
     "evals.metrics.custom": ("metric", "missing"),
     "evals.runner": ("EvaluationRunner", "RAGClient", "run_evaluation", "run_evaluation_async"),
     "evals.schemas": ("EvalQuestion", "EvalResponse", "EvalRun", "MetricResult", "Scorecard", "WeightedScore"),
@@ -54,6 +56,7 @@ __all__ = [
     "__version__",
     "metric",
     "missing",
+    "rubric",
     "run_evaluation",
     "run_evaluation_async",
 ]

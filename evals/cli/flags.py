@@ -357,6 +357,20 @@ class CalibrateFlags(JudgeFlags, MakeFlags, RunsDirFlags):
     score_cut: float | None = flag("Scores that count as good, from 0 to 1 (1)")
 
 
+class PromptsFlags(Flags):
+    """List what the judge is told, or copy it to a folder to be changed."""
+
+    copy: Path | None = flag("Folder to write the prompts to")
+
+
+class RubricFlags(JudgeFlags, ConfigFlags, RunsDirFlags):
+    """Try a rubric, or another judged metric, on one saved answer: prompt, reply and price."""
+
+    name: str = argument("The rubric")
+    run: str = flag("Run with the answer", default="last", autocompletion=runs)
+    question: str = flag("Id of the question", default=Parameter.empty)
+
+
 class ReviewFlags(RunsDirFlags):
     """Label the answers of a run, one at a time, for calibrate; continues where you stopped."""
 

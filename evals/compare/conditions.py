@@ -73,14 +73,19 @@ def _needs(*needs: Need) -> Concerns:
     return lambda metric: any(need in metric.needs for need in needs)
 
 
-def _asks(prompts: set[str]) -> Concerns:
-    """Whether a metric asks one of the prompts; of one that does not say what it asks, nobody knows."""
+def _asks(prompts: set[str], known: set[str]) -> Concerns:
+    """Whether a metric asks one of the prompts; of one that does not say what it asks, nobody knows.
+
+    Args:
+        prompts: Which.
+        known: All that the runs asked by; one that is called as the metric is a rubric's.
+    """
 
     def asks(metric: BaseMetric) -> bool:
         if Need.JUDGE not in metric.needs:
             return False
         if not isinstance(metric, JudgedMetric) or not metric.inquiries:
-            return True
+            return metric.name in prompts or metric.name not in known
         return any(inquiry.name in prompts for inquiry in chain(metric.inquiries))
 
     return asks
@@ -92,6 +97,7 @@ _BY_GOLD: dict[str, Concerns] = {
     "answerability": lambda metric: Need.ANSWERABILITY in metric.needs or metric.name == ANSWERABLE_ABSTENTION_RATE,
     "key sentences": _needs(Need.KEY_SENTENCES),
     "checks": lambda metric: isinstance(metric, (FactScore, IsCorrect, RulesCoverage)),
+    "rubrics": _needs(Need.RUBRIC),
 }
 
 _JUDGED = "judged metrics"
@@ -150,7 +156,7 @@ def _prompts(runs: Sequence[EvalRun]) -> Iterator[Obstacle]:
     hashes = [run.judge.prompt_hashes for run in runs if run.judge]
     if prompts := _differing(hashes):
         reason = f"the runs were judged by different prompts ({', '.join(sorted(prompts))})"
-        yield Obstacle(reason, "the metrics that ask them", _asks(prompts))
+        yield Obstacle(reason, "the metrics that ask them", _asks(prompts, set().union(*hashes)))
     if _differ(each.get(_FORMER) for each in hashes):
         reason = f"the runs were judged by different prompts ({_FORMER}, {CORRECTNESS})"
         yield Obstacle(reason, "counts of answers", lambda metric: metric.name in _COUNTS, warned_of=False)

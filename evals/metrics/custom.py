@@ -223,7 +223,8 @@ class SavedMetric(BaseMetric):
 
 def saved_metric(definition: MetricDefinition) -> SavedMetric:
     """The metric that stands for one of a saved run."""
-    fields = definition.model_dump(include={"name", "group", "unit", "higher_is_better", "low", "high", "of_answer"})
+    kept = {"name", "group", "unit", "higher_is_better", "low", "high", "of_answer", "labels"}
+    fields = definition.model_dump(include=kept)
     attributes = {
         **fields,
         "__doc__": definition.description,

@@ -70,6 +70,7 @@ _FAMILIES = [
     "retrieval",
     "passage",
     "generation",
+    "rubric",
     "answer",
     "checks",
     "squad",

@@ -13,6 +13,7 @@ from threading import Lock
 from traceback import extract_tb
 
 from evals.errors import ConfigError, EvalsError
+from evals.judges.prompt import PromptBook
 from evals.metrics.base import BaseMetric
 from evals.metrics.custom import file_of
 from evals.metrics.embedders import Semantics
@@ -71,6 +72,7 @@ class ScoreSettings:
         evidence: What the run says about matching; None where each response speaks for itself.
         declining: Of which answers a judge that takes part has the word on whether they decline.
         keeps_flagged: Whether verdicts count of which the judge says that the data tells it what to decide.
+        prompts: By which the judge is asked.
     """
 
     match: MatchSettings = field(default_factory=MatchSettings)
@@ -83,6 +85,7 @@ class ScoreSettings:
     evidence: RunEvidence | None = None
     declining: JudgedAbstention = field(default_factory=JudgedAbstention)
     keeps_flagged: bool = False
+    prompts: PromptBook = field(default_factory=PromptBook, compare=False)
 
 
 class ScoringContext:
@@ -121,6 +124,7 @@ class ScoringContext:
                 own.evidence,
                 own.declining,
                 own.keeps_flagged,
+                own.prompts.of,
             )
             case = Sample(question, response, (), *how)
             with self._lock:  # asking and judging run in two threads
