@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from evals.client.rag_client import RAGClient
     from evals.config import DatasetName, EvalConfig
     from evals.errors import EvalsError
+    from evals.judges.rubrics import rubric
+    from evals.metrics.custom import metric, missing
     from evals.runner import EvaluationRunner, run_evaluation, run_evaluation_async
     from evals.schemas.dataset import EvalQuestion
     from evals.schemas.response import EvalResponse
@@ -30,6 +32,8 @@ __version__ = "0.1.0"
 _MODULES = {
     "evals.config": ("DatasetName", "EvalConfig"),
     "evals.errors": ("EvalsError",),
+    "evals.judges.rubrics": ("rubric",),
+    "evals.metrics.custom": ("metric", "missing"),
     "evals.runner": ("EvaluationRunner", "RAGClient", "run_evaluation", "run_evaluation_async"),
     "evals.schemas": ("EvalQuestion", "EvalResponse", "EvalRun", "MetricResult", "Scorecard", "WeightedScore"),
 }
@@ -50,6 +54,9 @@ __all__ = [
     "Scorecard",
     "WeightedScore",
     "__version__",
+    "metric",
+    "missing",
+    "rubric",
     "run_evaluation",
     "run_evaluation_async",
 ]

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -14,7 +15,10 @@ from evals.client.spec import ServerSpec
 from evals.datasets.columns import NAMES as FIELDS
 from evals.errors import ConfigError, UnknownNameError
 from evals.judges.config import DEFAULT_PROVIDER, JudgeConfig, spell_out_model
+from evals.judges.rubrics import RubricConfig, rubric_metric, rubrics_among
+from evals.metrics.custom import as_metric, beside
 from evals.metrics.embedders import SemanticConfig
+from evals.metrics.registry import register
 from evals.schemas.base import Finite, MayChange, Record
 from evals.schemas.run_parts import EngineConfig
 from evals.scoring.config import BY_DOCUMENT, ClusterKey, ScoringConfig
@@ -76,7 +80,10 @@ class EvalConfig(Record):
     suite: Annotated[list[str] | None, MayChange.ON_RESCORE] = None
     """Suites of metrics. None: core, or nothing beside the metrics that are named."""
     metrics: Annotated[list[str], MayChange.ON_RESCORE] = []
-    """Metrics by name, beside those of the suites."""
+    """Metrics by name, beside those of the suites. One of your own is named by its file, relative to that of the
+    configuration: `./metrics.py:answer_words`; from Python a `BaseMetric` may stand here. See docs/own-measures.md."""
+    judged: Annotated[dict[str, RubricConfig], MayChange.ON_RESCORE] = {}
+    """Metrics of your own on which the judge decides: by name, what is asked in plain words. See docs/judge.md."""
     server: dict[str, Any] = {}
     """Keys laid over the profile's: see docs/profiles.md."""
     variants: dict[str, dict[str, Any]] = {}
@@ -183,6 +190,21 @@ class EvalConfig(Record):
             raise ValueError("must be one name or more, with commas between them")
         return names
 
+    @field_validator("metrics", mode="before")
+    @classmethod
+    def _registered(cls, value: Any) -> Any:
+        """The names of metrics that are passed as objects."""
+        if not isinstance(value, list | tuple):
+            return value
+        return [each if isinstance(each, str) else register(as_metric(each)).name for each in value]
+
+    @field_validator("judged")
+    @classmethod
+    def _rubrics_can_be_asked(cls, judged: dict[str, RubricConfig]) -> dict[str, RubricConfig]:
+        for name, spec in judged.items():
+            register(rubric_metric(name, spec))
+        return judged
+
     @field_validator("gate", mode="before")
     @classmethod
     def _one_condition(cls, value: Any) -> Any:
@@ -235,7 +257,7 @@ class EvalConfig(Record):
             judged: Whether a judge takes part.
             citation_base: Of the server that is asked, where it is another than the configured one.
         """
-        return configured_settings(
+        settings = configured_settings(
             self.match,
             citation_base=self.server_spec().citations.base if citation_base is None else citation_base,
             on_error=self.on_error,
@@ -244,6 +266,7 @@ class EvalConfig(Record):
             cluster=self.cluster,
             keeps_flagged=self.judge.on_injection == "keep",
         )
+        return replace(settings, prompts=self.judge.prompt_book()) if judged else settings
 
     @classmethod
     def build(cls, *layers: Mapping[str, Any]) -> "EvalConfig":
@@ -262,7 +285,7 @@ class EvalConfig(Record):
             if any(isinstance(layer, FileLayer) and "server" in layer for layer in layers):
                 config.server_spec()  # now, as long as the file is known
         except ConfigError as error:
-            place = place_among(layers, error.key)
+            place = place_among(layers, error.key) or place_among(layers, error.key.rpartition(".")[0])
             if place is not None:
                 error.stands(place)
             raise
@@ -292,17 +315,31 @@ class EvalConfig(Record):
 def _spell_out(layer: Mapping[str, Any]) -> dict[str, Any]:
     """Write short forms in full: before layers are merged, else a short form in one would hide from another."""
     data = dict(layer)
+    if isinstance(layer, FileLayer) and "metrics" in data:
+        data["metrics"] = beside(layer.file.parent, data["metrics"])
     url = data.pop("rag_server_url", None)
     server = data.get("server") or {}
     if url is not None and isinstance(server, Mapping):
         data["server"] = {**server, "url": url}
     data |= _levels(data.get("concurrency"))
+    data |= _rubrics(data.get("judged"), data.get("metrics"))
     if isinstance(data.get("judge"), bool):
         data["judge"] = {"enabled": data["judge"]}
     elif isinstance(data.get("judge"), Mapping):
         data["judge"] = spell_out_model(data["judge"])
     if isinstance(data.get("engine"), str):
         data["engine"] = {"name": data["engine"]}
+    return data
+
+
+def _rubrics(judged: Any, metrics: Any) -> dict[str, Any]:
+    """The keys that hold the rubrics: those among the metrics are defined beside the others, and a text is `ask`."""
+    data: dict[str, Any] = {}
+    if isinstance(metrics, list | tuple) and (given := rubrics_among(metrics)):
+        data["metrics"] = [each.name if rubrics_among([each]) else each for each in metrics]
+        judged = {**(judged or {}), **given}
+    if isinstance(judged, Mapping):
+        data["judged"] = {name: {"ask": each} if isinstance(each, str) else each for name, each in judged.items()}
     return data
 
 

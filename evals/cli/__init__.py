@@ -27,6 +27,8 @@ COMMANDS: dict[str, tuple[type[Flags], str]] = {
     "merge": (of.MergeFlags, "eval.merge_shards"),
     "compare": (of.CompareFlags, "compare.compare"),
     "gate": (of.GateFlags, "compare.gate"),
+    "prompts": (of.PromptsFlags, "prompts.prompts"),
+    "rubric": (of.RubricFlags, "prompts.try_rubric"),
     "calibrate": (of.CalibrateFlags, "calibrate.calibrate"),
     "review": (of.ReviewFlags, "calibrate.review"),
     "export": (of.ExportFlags, "show.export"),

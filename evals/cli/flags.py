@@ -77,7 +77,7 @@ class MeasureFlags(Flags):
 
     panel = "Measures"
     suite: str | None = flag("Suites of metrics, with commas (core)", "suite", autocompletion=suites)
-    metrics: str | None = flag("Metrics, with commas: recall_at_20,mrr", "metrics", autocompletion=metrics)
+    metrics: str | None = flag("Metrics, with commas: mrr,./metrics.py:NAME", "metrics", autocompletion=metrics)
     match: str | None = flag("How chunks are recognised as gold (auto)", "match.rule")
     gate: list[str] | None = flag(f"Fail unless: {_GATE}", "gate")
     lenient: bool = LENIENT
@@ -355,6 +355,20 @@ class CalibrateFlags(JudgeFlags, MakeFlags, RunsDirFlags):
     scale: str | None = flag("Worst and best label: 1,5 (by what they are)")
     label_cut: float | None = flag("Labels that count as good, from 0 to 1")
     score_cut: float | None = flag("Scores that count as good, from 0 to 1 (1)")
+
+
+class PromptsFlags(Flags):
+    """List what the judge is told, or copy it to a folder to be changed."""
+
+    copy: Path | None = flag("Folder to write the prompts to")
+
+
+class RubricFlags(JudgeFlags, ConfigFlags, RunsDirFlags):
+    """Try a rubric, or another judged metric, on one saved answer: prompt, reply and price."""
+
+    name: str = argument("The rubric")
+    run: str = flag("Run with the answer", default="last", autocompletion=runs)
+    question: str = flag("Id of the question", default=Parameter.empty)
 
 
 class ReviewFlags(RunsDirFlags):

@@ -73,14 +73,19 @@ def _needs(*needs: Need) -> Concerns:
     return lambda metric: any(need in metric.needs for need in needs)
 
 
-def _asks(prompts: set[str]) -> Concerns:
-    """Whether a metric asks one of the prompts; of one that does not say what it asks, nobody knows."""
+def _asks(prompts: set[str], known: set[str]) -> Concerns:
+    """Whether a metric asks one of the prompts; of one that does not say what it asks, nobody knows.
+
+    Args:
+        prompts: Which.
+        known: All that the runs asked by; one that is called as the metric is a rubric's.
+    """
 
     def asks(metric: BaseMetric) -> bool:
         if Need.JUDGE not in metric.needs:
             return False
         if not isinstance(metric, JudgedMetric) or not metric.inquiries:
-            return True
+            return metric.name in prompts or metric.name not in known
         return any(inquiry.name in prompts for inquiry in chain(metric.inquiries))
 
     return asks
@@ -92,6 +97,7 @@ _BY_GOLD: dict[str, Concerns] = {
     "answerability": lambda metric: Need.ANSWERABILITY in metric.needs or metric.name == ANSWERABLE_ABSTENTION_RATE,
     "key sentences": _needs(Need.KEY_SENTENCES),
     "checks": lambda metric: isinstance(metric, (FactScore, IsCorrect, RulesCoverage)),
+    "rubrics": _needs(Need.RUBRIC),
 }
 
 _JUDGED = "judged metrics"
@@ -117,7 +123,19 @@ def find_obstacles(pairing: Pairing) -> list[Obstacle]:
     if _differ(score_settings(run).match for run in runs):
         reason = "the runs recognised gold by different rules (`match`)"
         found.append(Obstacle(reason, "what is measured by gold passages", _needs(Need.GOLD)))
+    found += _definitions(runs)
     return [*found, *_judges(runs), *_prompts(runs), *_abstentions(runs), *_text_models(runs)]
+
+
+def _definitions(runs: Sequence[EvalRun]) -> Iterator[Obstacle]:
+    """Metrics that are not built in may be changed from run to run."""
+    for name in sorted(_differing([{one.name: one.meaning for one in run.metric_definitions} for run in runs])):
+        reason = f"the runs defined {name} differently, or measured it by different code"
+        yield Obstacle(reason, name, _is_called(name))
+
+
+def _is_called(name: str) -> Concerns:
+    return lambda metric: metric.name == name
 
 
 def _judges(runs: Sequence[EvalRun]) -> Iterator[Obstacle]:
@@ -138,7 +156,7 @@ def _prompts(runs: Sequence[EvalRun]) -> Iterator[Obstacle]:
     hashes = [run.judge.prompt_hashes for run in runs if run.judge]
     if prompts := _differing(hashes):
         reason = f"the runs were judged by different prompts ({', '.join(sorted(prompts))})"
-        yield Obstacle(reason, "the metrics that ask them", _asks(prompts))
+        yield Obstacle(reason, "the metrics that ask them", _asks(prompts, set().union(*hashes)))
     if _differ(each.get(_FORMER) for each in hashes):
         reason = f"the runs were judged by different prompts ({_FORMER}, {CORRECTNESS})"
         yield Obstacle(reason, "counts of answers", lambda metric: metric.name in _COUNTS, warned_of=False)

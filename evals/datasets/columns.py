@@ -80,6 +80,8 @@ class Reading:
             more = len(self.metadata) - _LISTED
             some = ", ".join(self.metadata[:_LISTED]) + (f" and {more} more" if more > 0 else "")
             notes.append(f"kept as metadata: {some} (`columns` names what is read otherwise)")
+        if "rubric" in self.used():
+            notes.append("questions with a rubric: `--metrics rubric` has a judge decide on each by its own")
         if self.answers:
             notes.append(f"for `evals score`: {', '.join(self.answers)} (what a system answered)")
         return notes
@@ -334,6 +336,7 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "is_answerable": _bool,
     "dataset": as_text,
     "checks": _json,
+    "rubric": _answers,
     "metadata": lambda value: _kept(_json(value)),
 }
 

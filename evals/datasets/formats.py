@@ -180,18 +180,25 @@ def columns_of_test(row: Mapping[str, Any], dropped: Counter[str]) -> dict[str, 
     """The variables of a test as columns, with what its assertions expect.
 
     What must be equal is the expected answer, else what must be similar, else what must be contained; of what need be
-    contained any, each is accepted.
+    contained any, each is accepted. Rubrics (`llm-rubric`) are the question's own.
 
     Args:
         row: The test, or a row of its CSV form.
-        dropped: Counts the assertions that expect no answer.
+        dropped: Counts the assertions that are neither.
 
     Raises:
         ValueError: The assertions are no list of objects.
     """
     result, assertions = (_of_object if isinstance(row.get("vars"), Mapping) else _of_cells)(row)
-    expected = _expected(assertions, dropped)
-    return {**result, "expected_answer": expected} if expected else result
+    rubric = [value for kind, value in assertions if _is_rubric(kind, value)]
+    expected = _expected([each for each in assertions if not _is_rubric(*each)], dropped)
+    found = {"rubric": rubric, "expected_answer": expected}
+    return result | {field: value for field, value in found.items() if value}
+
+
+def _is_rubric(kind: str, value: Any) -> bool:
+    """Whether an assertion is decided by a judge, in words that stand here."""
+    return kind == "llm-rubric" and isinstance(value, str) and not _is_file(value)
 
 
 def _of_object(row: Mapping[str, Any]) -> tuple[dict[str, Any], Assertions]:

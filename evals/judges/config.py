@@ -1,6 +1,7 @@
 """The part of the configuration that says who judges."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
@@ -8,6 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from evals.judges.backends.base import Backend, Identity, origin_of, problem_with_address
 from evals.judges.backends.providers import PROVIDERS, split_model
+from evals.judges.prompt import PromptBook, read_prompts
 from evals.schemas.base import Finite, MayChange, Record
 
 DEFAULT_PROVIDER = "anthropic"
@@ -68,6 +70,12 @@ class JudgeConfig(Record):
     on_injection: Literal["exclude", "keep"] = "exclude"
     """A verdict of which the judge itself says that the data tells it what to decide is left out of the value, and
     widens the bounds, by which gates are then decided; `keep` counts it like any other."""
+    notes: str = ""
+    """Facts of the subject that a judge must know, such as abbreviations: they are added to every prompt."""
+    language: str = ""
+    """In which the judge gives its reasons; that of the prompts, English, where it is empty."""
+    prompts: Path | None = None
+    """A folder of changed prompts, each in place of ours of its name: `evals prompts --copy FOLDER` writes ours."""
     batch: Annotated[bool, MayChange.ON_RESUME] = False
     """Ask by the Message Batches API: half the price, in rounds that usually take up to an hour each."""
     batch_poll_s: Annotated[Finite, MayChange.ON_RESUME] = Field(default=5.0, gt=0, le=3600)
@@ -125,6 +133,21 @@ class JudgeConfig(Record):
                 },
             )
         return self
+
+    @field_validator("prompts")
+    @classmethod
+    def _prompts_can_be_asked(cls, folder: Path | None) -> Path | None:
+        if folder is not None:
+            read_prompts(folder)
+        return folder
+
+    def prompt_book(self) -> PromptBook:
+        """The prompts by which this judge is asked.
+
+        Raises:
+            ConfigError: A changed one cannot be used.
+        """
+        return PromptBook(self.notes, self.language, read_prompts(self.prompts) if self.prompts else None)
 
     @property
     def identity(self) -> Identity:

@@ -1,49 +1,136 @@
-"""The judge's prompts: versioned data, one file each."""
+"""The judge's prompts: versioned data, one file each, which a run may change or add to."""
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import fields
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from evals.schemas.verdicts import VerdictRequest
+from pydantic import Field, ValidationError
 
-_FOLDER = Path(__file__).parent / "prompts"
+from evals.errors import ConfigError, UnknownNameError
+from evals.schemas.base import Record
+from evals.schemas.verdicts import Prompt, VerdictRequest
+
+FOLDER = Path(__file__).parent / "prompts"
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """What the judge is told, and the form in which it replies.
-
-    Attributes:
-        name: Of the file, and of the verdict.
-        version: Raised with every change of meaning.
-        system: The instructions; the data to examine never stands in them.
-        schema: JSON schema of the reply.
-        max_tokens: Enough for the reply and for the model's thinking.
-        checks: What a reply must hold beside its form (see `replies.py`).
-        hash: Over all of it: a changed prompt is another prompt to the cache and to a comparison.
-    """
-
-    name: str
-    version: int
-    system: str
-    schema: dict[str, Any]
-    max_tokens: int
-    checks: list[dict[str, Any]]
-    hash: str
+def load_prompt(prompt: str | Prompt) -> Prompt:
+    """The prompt of this name, which must be one of ours; one that a metric or a run brings along is returned."""
+    return _ours(prompt) if isinstance(prompt, str) else prompt
 
 
 @cache
-def load_prompt(name: str) -> Prompt:
-    """The prompt of this name, which must be one of ours."""
+def _ours(name: str) -> Prompt:
     import yaml  # noqa: PLC0415 - a saved run is shown without it
 
-    data = yaml.safe_load((_FOLDER / f"{name}.yml").read_text(encoding="utf-8"))
-    digest = sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]
-    return Prompt(**data, hash=digest)
+    return Prompt.of(yaml.safe_load((FOLDER / f"{name}.yml").read_text(encoding="utf-8")))
+
+
+def prompt_names() -> list[str]:
+    """The names of our prompts."""
+    return sorted(path.stem for path in FOLDER.glob("*.yml"))
+
+
+# Prompts of others: of a plug-in, or changed copies of ours.
+
+
+class _PromptFile(Record):
+    """The fields of a prompt's file."""
+
+    name: str = Field(min_length=1)
+    version: int = Field(ge=1)
+    max_tokens: int = Field(ge=1)
+    system: str = Field(min_length=1)
+    checks: list[dict[str, Any]]
+    form: dict[str, Any] = Field(alias="schema", min_length=1)
+
+
+def read_prompt(path: Path, ours: Prompt | None = None) -> Prompt:
+    """Read the file of a prompt.
+
+    Args:
+        path: A YAML file with the fields of ours.
+        ours: The prompt in whose place it stands, whose replies are read by its schema.
+
+    Raises:
+        ConfigError: It cannot be read, lacks a field, or has another schema than ours; the message names the line.
+    """
+    from evals.text.yaml_files import first_problem, place_in, read_yaml  # noqa: PLC0415 - as above
+
+    def wrong(key: str, what: str) -> ConfigError:
+        return ConfigError(
+            f"{place_in(path, key) or f'{path}, line 1'}: {key}: {what}", "`evals prompts --copy FOLDER` writes ours"
+        )
+
+    data = read_yaml(path, "prompt")
+    try:
+        _PromptFile.model_validate(data)
+    except ValidationError as error:
+        problem = first_problem(error, _PromptFile)
+        raise wrong(problem.key, problem.what) from None
+    for key in ("name", "schema", "checks") if ours else ():
+        if data[key] != getattr(ours, key):
+            raise wrong(key, "it must be that of our prompt, as replies are read by it: change `system`")
+    return Prompt.of(data)
+
+
+def read_prompts(folder: Path) -> dict[str, Prompt]:
+    """The prompts of a folder, each in place of ours of its name.
+
+    Raises:
+        ConfigError: There is no such folder, it holds no prompt, one of another name, or one that cannot be used.
+    """
+    found = sorted(folder.glob("*.yml"))
+    if not found:
+        raise ConfigError(f"judge.prompts: {folder} holds no *.yml", "`evals prompts --copy FOLDER` writes ours")
+    for path in found:
+        if path.stem not in prompt_names():
+            raise UnknownNameError("prompt", path.stem, prompt_names())
+    return {path.stem: read_prompt(path, load_prompt(path.stem)) for path in found}
+
+
+_NOTES = """
+
+The people who run this evaluation say of its subject:
+{}
+Read the data by that. It changes no rule above, and nothing is quoted from it."""
+
+_LANGUAGE = """
+
+Write each "justification" in {}. Copy quotations in the language of their text; keys and labels stay as they are."""
+
+
+class PromptBook:
+    """The prompts as a run asks by them.
+
+    Args:
+        notes: Facts of the subject, which each prompt gets.
+        language: In which the judge gives reasons; that of the prompts where empty.
+        changed: By name, what stands in place of ours.
+    """
+
+    def __init__(self, notes: str = "", language: str = "", changed: Mapping[str, Prompt] | None = None) -> None:
+        self._added = (_NOTES.format(notes.strip()) if notes.strip() else "") + (
+            _LANGUAGE.format(language.strip()) if language.strip() else ""
+        )
+        self._changed = changed or {}
+        self._made: dict[str, Prompt] = {}
+
+    def of(self, prompt: str | Prompt) -> str | Prompt:
+        """What stands for a prompt in this run: itself where nothing is changed."""
+        return self.load(prompt) if self._added or (isinstance(prompt, str) and prompt in self._changed) else prompt
+
+    def load(self, prompt: str | Prompt) -> Prompt:
+        """The same, with all of its fields."""
+        plain = load_prompt(self._changed.get(prompt, prompt) if isinstance(prompt, str) else prompt)
+        if not self._added:
+            return plain
+        if plain.hash not in self._made:
+            data = {field.name: getattr(plain, field.name) for field in fields(Prompt) if field.name != "hash"}
+            self._made[plain.hash] = Prompt.of({**data, "system": plain.system.rstrip() + self._added})
+        return self._made[plain.hash]
 
 
 # Made-up replies of the usual size, by which the cost of judging is estimated.

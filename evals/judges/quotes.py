@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import pairwise, permutations
 from typing import Any, NamedTuple
 
-from evals.judges.prompt import Prompt
+from evals.schemas.verdicts import Prompt
 from evals.text.folding import UNSPACED, fold, lists_of, remembered
 
 _WORDS = {name: frozenset(words.split()) for name, words in lists_of("quotations").items()}

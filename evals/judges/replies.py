@@ -12,9 +12,17 @@ from typing import Any
 from evals.judges.backends.base import Call, Identity, JudgeReply, objects_in
 from evals.judges.cache import JudgeCache, StoredReply
 from evals.judges.injection import looks_injected
-from evals.judges.prompt import Prompt, joined, load_prompt
+from evals.judges.prompt import joined, load_prompt
 from evals.judges.quotes import Fault, faults_of, problem_of_whole, withdraw, without_marks
-from evals.schemas.verdicts import CallSizes, JudgeFailure, JudgeSpending, JudgeUsage, JudgeVerdict, VerdictRequest
+from evals.schemas.verdicts import (
+    CallSizes,
+    JudgeFailure,
+    JudgeSpending,
+    JudgeUsage,
+    JudgeVerdict,
+    Prompt,
+    VerdictRequest,
+)
 
 # What a reply must hold before it counts: the form asked for, every item asked about, and quotations that are
 # there.
@@ -397,7 +405,7 @@ def call_of(request: VerdictRequest, *, repeats: int = 1, shared: Container[str]
     """
     prompt = load_prompt(request.prompt)
     content = _dump(request.data)
-    ends = [_beginning(request.data)] if request.prompt in shared else []
+    ends = [_beginning(request.data)] if prompt.name in shared else []
     ends += [len(content)] if len(repeats_of(request, repeats)) > 1 else []
     return Call(prompt.system, content, prompt.schema, prompt.max_tokens, tuple(ends))
 

@@ -1,7 +1,7 @@
 """What a metric is: a pure function of a record, with the facts that a reader needs to understand its number."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from math import isfinite
@@ -39,6 +39,7 @@ class Need(StrEnum):
     SECTIONS = "sections"
     USAGE = "token usage and prices"
     JUDGE = "a judge"
+    RUBRIC = "a rubric of the question"
     KEY_SENTENCES = "key sentences"
     EMBEDDER = "an embedder (extra semantic)"
     TEXT_SCORER = "BERTScore (extra semantic)"
@@ -171,7 +172,7 @@ class BaseMetric(ABC):
         """The request that must be decided before all others; nothing where nothing hangs on it."""
         names = self.settling_verdicts(case)
         data = answer_beside_reference(case) if CORRECTNESS in names else question_and_answer(case)
-        return [VerdictRequest(name=name, prompt=name, data=data) for name in names]
+        return [VerdictRequest(name=name, prompt=case.prompt_for(name), data=data) for name in names]
 
     def texts(self, case: Sample) -> Sequence[str]:
         """What the metric will want embedded, so that a run embeds all of it at once; nothing for most metrics."""
@@ -193,13 +194,7 @@ class BaseMetric(ABC):
         """Why the metric has no value for the question whatever the answer; None where it may have one."""
         if self.answerable_only and question.is_unanswerable:
             return "the question is unanswerable"
-        if Need.GOLD in self.needs and not question.gold_passages:
-            return "the question has no gold passages"
-        if Need.EXPECTED_ANSWER in self.needs and question.expected_answer is None and not question.is_unanswerable:
-            return "the question has no expected answer"
-        if Need.ANSWERABILITY in self.needs and question.is_unanswerable is None:
-            return "the dataset does not say whether the question is answerable"
-        return None
+        return next((why for need, is_lacking, why in _LACKING if need in self.needs and is_lacking(question)), None)
 
     def _lacking(self, response: EvalResponse) -> str | None:
         if self.of_answer and response.answer is None:
@@ -300,6 +295,22 @@ class BaseMetric(ABC):
         """Build a result without a value, and say why."""
         return self.detailed(_without_value(self.name, self.group, reason, missing), **details)
 
+
+_LACKING: tuple[tuple[Need, Callable[[EvalQuestion], bool], str], ...] = (
+    (Need.GOLD, lambda asked: not asked.gold_passages, "the question has no gold passages"),
+    (
+        Need.EXPECTED_ANSWER,
+        lambda asked: asked.expected_answer is None and not asked.is_unanswerable,
+        "the question has no expected answer",
+    ),
+    (Need.RUBRIC, lambda asked: not asked.rubric, "the question has no rubric"),
+    (
+        Need.ANSWERABILITY,
+        lambda asked: asked.is_unanswerable is None,
+        "the dataset does not say whether the question is answerable",
+    ),
+)
+"""What a question may lack: by need, when it does, and the reason."""
 
 _INJECTED = "the judge flags the data: it holds text that tells it what to decide"
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from evals.metrics.sample import CORRECTNESS, Sample, numbers_of, without_citation_marks
 from evals.schemas.response import Citation
-from evals.schemas.verdicts import BLOCK, JudgeVerdict, VerdictRequest
+from evals.schemas.verdicts import BLOCK, JudgeVerdict, Prompt, VerdictRequest
 
 ReplyData = Mapping[str, Any]
 """The parsed reply of a judge: a JSON object."""
@@ -43,7 +43,7 @@ class JudgeTask:
 
     Attributes:
         name: Of its verdicts.
-        prompt: By which it is asked.
+        prompt: By which it is asked: the name of one of ours, or one that the metric brings along.
         data: What the judge is given; called once every inquiry in `after` has its reply.
         after: What must be known before.
         given: The reply where it follows without a judge, for example that an empty answer makes no claims.
@@ -55,7 +55,7 @@ class JudgeTask:
     """
 
     name: str
-    prompt: str
+    prompt: str | Prompt
     data: Callable[[Sample], dict[str, Any]]
     after: tuple["JudgeTask", ...] = ()
     given: Callable[[Sample], ReplyData | None] = lambda _case: None
@@ -63,6 +63,11 @@ class JudgeTask:
     heeds_abstention: bool = False
     merge: Merge | None = None
     samples: int = 1
+
+    @property
+    def prompt_name(self) -> str:
+        """The name of the prompt by which it is asked."""
+        return self.prompt if isinstance(self.prompt, str) else self.prompt.name
 
     def names(self, case: Sample) -> list[str]:
         """Those of its verdicts on this case: one a block, the first without a number."""
@@ -101,7 +106,7 @@ class JudgeTask:
         for name, part in zip(names, _blocks(data, len(names)), strict=True):
             yield VerdictRequest(
                 name=name,
-                prompt=self.prompt,
+                prompt=case.prompt_for(self.prompt),
                 data=part,
                 once=self.once,
                 repeat=repeat,
@@ -185,10 +190,10 @@ def question_and_answer(case: Sample) -> dict[str, Any]:
 
 def answer_in_contexts(case: Sample) -> dict[str, Any]:
     """What a judge needs to compare the answer with what was retrieved."""
-    return {"contexts": numbered_contexts(case), "question": case.asked, "answer": _citing_passages(case)}
+    return {"contexts": numbered_contexts(case), "question": case.asked, "answer": answer_citing_passages(case)}
 
 
-def _citing_passages(case: Sample) -> str | None:
+def answer_citing_passages(case: Sample) -> str | None:
     """The answer, which cites passages by their ids; a mark that names none is left out, as its number is another's."""
     ids = passage_ids(case)
     listed = {one.index: one for one in reversed(case.response.citations or [])}

@@ -62,7 +62,7 @@ def judged_abstention(metrics: Iterable[BaseMetric | type[BaseMetric]]) -> Judge
 def prompts_asked_twice(metrics: Iterable[BaseMetric]) -> frozenset[str]:
     """The prompts by which more than one inquiry of the metrics is made about a question."""
     inquiries = chain(one for metric in metrics if isinstance(metric, JudgedMetric) for one in metric.inquiries)
-    counts = Counter(inquiry.prompt for inquiry in inquiries)
+    counts = Counter(inquiry.prompt_name for inquiry in inquiries)
     return frozenset(prompt for prompt, count in counts.items() if count > 1)
 
 
@@ -132,7 +132,7 @@ class JudgedMetric(BaseMetric):
         if verdicts is None and self.judge is not None:
             from evals.runtime import run_anywhere  # noqa: PLC0415 - with asyncio, which a saved run is shown without
 
-            run_anywhere(_decide_all(self, case, self.judge))
+            run_anywhere(decide_all(self, case, self.judge))
         return self.score(case)
 
     def requests(self, case: Sample) -> list[VerdictRequest]:
@@ -222,12 +222,16 @@ def new_requests(
     return list({request.place: request for request in requests}.values())
 
 
-async def _decide_all(metric: BaseMetric, case: Sample, judge: Decider) -> None:
+async def decide_all(metric: BaseMetric, case: Sample, judge: Decider) -> list[VerdictRequest]:
+    """Have a judge decide what a metric wants to know of a case, which gets the verdicts; returns what was asked."""
+    requests: list[VerdictRequest] = []
     asked: set[tuple[str, int | None]] = set()
     while todo := new_requests([metric], case, asked):
         for request in todo:
             asked.add(request.place)
             case.verdicts = [*case.verdicts, *await judge.decide(request)]
+        requests += todo
+    return requests
 
 
 class LabelledMetric(JudgedMetric):

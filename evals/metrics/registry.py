@@ -12,7 +12,8 @@ from inspect import isabstract
 
 from evals.errors import ConfigError, EvalsError, UnknownNameError, broken_plugin, load_plugin
 from evals.metrics.base import Aggregation, BaseMetric
-from evals.schemas.results import MetricGroup
+from evals.metrics.custom import SavedMetric, definition_of, is_reference, load_reference, saved_metric
+from evals.schemas.results import MetricDefinition, MetricGroup, saved_definitions
 
 # What a metric declares about itself, in words: `evals metrics` and the reference page show the same.
 
@@ -69,6 +70,7 @@ _FAMILIES = [
     "retrieval",
     "passage",
     "generation",
+    "rubric",
     "answer",
     "checks",
     "squad",
@@ -139,6 +141,62 @@ def metrics_of(suite_names: Iterable[str]) -> list[type[BaseMetric]]:
     return list(chosen)
 
 
+# Metrics that a run brings along: of its configuration, of a file, or of a program.
+
+
+_registered: dict[str, tuple[BaseMetric, MetricDefinition]] = {}
+
+_stand_ins: dict[str, SavedMetric] = {}
+
+
+def register(metric: BaseMetric, source: str | None = None) -> BaseMetric:
+    """Make a metric known by its name, in this process; one of the same name that was registered before is replaced.
+
+    Args:
+        metric: One that is not built in; of one that is, and of a plug-in, the name is known already.
+        source: Where it was found: `metrics.py:answer_words`. A metric may have an attribute `sha256` of what decides
+            its values; else it is that of its source code.
+
+    Returns:
+        The metric.
+
+    Raises:
+        ConfigError: A built-in metric, or one of a plug-in, has the name.
+    """
+    existing = _installed(metric.name)
+    if existing is None:
+        _registered[metric.name] = metric, definition_of(metric, source)
+    elif type(existing) is not type(metric) or vars(existing) != vars(metric):
+        raise ConfigError(f"metric {metric.name!r} exists already", "give yours another name: name=…")
+    return metric
+
+
+def definitions(metrics: Iterable[BaseMetric]) -> list[MetricDefinition]:
+    """What a run says of those of its metrics that are not built in."""
+    return [_definition(metric) for metric in metrics if type(metric) not in METRICS]
+
+
+def _definition(metric: BaseMetric) -> MetricDefinition:
+    known, definition = _registered.get(metric.name, (None, None))
+    if definition is not None and known is metric:
+        return definition
+    return definition_of(metric, type(metric).__module__.partition(".")[0])
+
+
+def _installed(name: str) -> BaseMetric | None:
+    return next((metric for cls in metric_classes() if (metric := cls.from_name(name)) is not None), None)
+
+
+def _saved(name: str) -> BaseMetric | None:
+    """The metric of a run that was read whose code is not there."""
+    definition = saved_definitions.get(name)
+    if definition is None:
+        return None
+    if name not in _stand_ins or _stand_ins[name].definition is not definition:
+        _stand_ins[name] = saved_metric(definition)
+    return _stand_ins[name]
+
+
 def parse_metric(name: str) -> BaseMetric:
     """The metric that a name such as `mrr` or `recall_at_20` stands for.
 
@@ -146,14 +204,15 @@ def parse_metric(name: str) -> BaseMetric:
         ConfigError: It has the letter K where its number belongs.
         UnknownNameError: No metric has the name.
     """
-    for cls in metric_classes():
-        metric = cls.from_name(name)
-        if metric is not None:
-            return metric
+    if name in _registered:
+        return _registered[name][0]
+    metric = _installed(name) or _saved(name)
+    if metric is not None:
+        return metric
     patterns = [cls.pattern() for cls in metric_classes()]
     if name.lower() in {pattern.lower() for pattern in patterns if pattern.endswith("_K")}:
         raise ConfigError(f"{name} needs a number in place of K", f"such as {name[:-1]}5")
-    raise UnknownNameError("metric", name, default_names() + patterns)
+    raise UnknownNameError("metric", name, [*default_names(), *patterns, *_registered, *saved_definitions])
 
 
 def known_metric(name: str) -> BaseMetric | None:
@@ -175,12 +234,14 @@ def of_streams() -> list[str]:
 
 
 def select(suite_names: Iterable[str], metric_names: Iterable[str]) -> list[BaseMetric]:
-    """The metrics of the suites, then those named, each once.
+    """The metrics of the suites, then those named, each once; a file that is named is run.
 
     Raises:
+        ConfigError: The file of a metric cannot be used.
         UnknownNameError: A suite or a metric does not exist.
     """
     chosen = {metric.name: metric for cls in metrics_of(suite_names) for metric in cls.defaults()}
     for name in metric_names:
-        chosen.setdefault(name, parse_metric(name))
+        metric = register(load_reference(name), name) if is_reference(name) else parse_metric(name)
+        chosen.setdefault(metric.name, metric)
     return list(chosen.values())

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 from evals.metrics.embedders import Semantics
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import Citation, EvalResponse, RetrievedChunk
-from evals.schemas.verdicts import JudgeVerdict
+from evals.schemas.verdicts import JudgeVerdict, Prompt
 from evals.text.folding import UNSPACED
 from evals.text.matching.documents import MatchSettings, RunEvidence, same_document
 from evals.text.matching.recognise import ChunkList, Matches, chunk_list, match
@@ -233,6 +233,10 @@ _YEARS = 1000
 """From here on a number in brackets is a year or the like, also where it was read from the answer as a citation."""
 
 
+def _as_it_is(prompt: str | Prompt) -> str | Prompt:
+    return prompt
+
+
 class Lack(NamedTuple):
     """Why there is nothing to measure, as a `MetricResult` says it."""
 
@@ -255,6 +259,7 @@ class Sample:
         evidence: What the run of the record says about matching; where None, the response speaks for itself.
         declining: Of which answers a judge that takes part has the word on whether they decline.
         keeps_flagged: Whether verdicts count of which the judge says that the data tells it what to decide.
+        prompt_for: What the run asks by in place of a prompt; the prompt itself where it changes none.
     """
 
     question: EvalQuestion
@@ -267,6 +272,7 @@ class Sample:
     evidence: RunEvidence | None = None
     declining: JudgedAbstention = field(default_factory=JudgedAbstention)
     keeps_flagged: bool = False
+    prompt_for: Callable[[str | Prompt], str | Prompt] = field(default=_as_it_is, repr=False, compare=False)
     lacks: dict[object, Lack | None] = field(default_factory=dict, init=False, repr=False, compare=False)
     """By kind of metric, what is lacking where it has nothing to measure; kept by the metrics."""
 

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from evals.datasets.tables import long_cells
 from evals.errors import ConfigError, StoreError, UnknownNameError
-from evals.metrics.judged import LabelledMetric
+from evals.metrics.base import Need
 from evals.metrics.registry import parse_metric
 from evals.report.folder import HeldRun, RunsFolder
 from evals.report.tables import cell, sheet
@@ -33,19 +33,25 @@ DEFAULT_METRIC = "answer_correctness"
 
 CANNOT_TELL = "cannot_tell"
 
+_COMMANDS = frozenset("?sumtq")
+"""Keys that do something else in `evals review`."""
+
 
 def keys_of(metric: str) -> dict[str, str]:
-    """The key of each label of a metric: its first letter.
+    """The key of each label of a metric: its first letter, or its number where letters are not enough.
 
     Raises:
         ConfigError: A judge does not decide on it.
         UnknownNameError: There is no such metric.
     """
     found = parse_metric(metric)
-    labels = list(found.scale) if isinstance(found, LabelledMetric) else ["yes", "no"]
-    if not found.judge_calls or len({label[0] for label in labels}) < len(labels):
+    labels = [*(getattr(found, "scale", None) or getattr(found, "labels", None) or ("yes", "no"))]
+    if Need.JUDGE not in found.needs:
         raise ConfigError(f"{metric} has no labels to give", f"review labels {DEFAULT_METRIC} and other judged metrics")
-    return {label[0]: label for label in labels}
+    keys = {label[0].lower() for label in labels}
+    if len(keys) < len(labels) or keys & _COMMANDS:
+        return {str(number): label for number, label in enumerate(labels, start=1)}
+    return {label[0].lower(): label for label in labels}
 
 
 # The sheet in which `review` keeps a person's labels, and which `calibrate` reads.

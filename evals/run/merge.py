@@ -11,6 +11,7 @@ from evals.config import EvalConfig
 from evals.errors import ConfigError, RunIncompleteError
 from evals.judges.backends.base import Identity
 from evals.metrics.base import BaseMetric
+from evals.metrics.custom import SavedMetric
 from evals.run.asking import CHANGED, STOPPED, has_changed
 from evals.run.corpus import UNFOUND, chunks_path
 from evals.run.embedded import embedded_spec
@@ -22,12 +23,12 @@ from evals.run.saved import measured_again, work_of
 from evals.run.setup import check_calibrated, check_config, load_toolkit, wants_judge
 from evals.run.work import SHARD
 from evals.schemas.response import Outcomes, ServerRecord
-from evals.schemas.results import EvalRecord, EvalRun
+from evals.schemas.results import EvalRecord, EvalRun, MetricDefinition, MetricResult
 from evals.schemas.run_parts import MergedShard
 from evals.schemas.verdicts import JudgeVerdict
 from evals.scoring.conclusion import Measured
 from evals.scoring.missing import LOSSES
-from evals.scoring.notes import DISPUTED, MATCHING, status_of
+from evals.scoring.notes import DISPUTED, MATCHING, SLOW, status_of
 from evals.scoring.settings import times_asked
 from evals.store.disk_buffer import SpilledMapping
 from evals.store.naming import DEFAULT_RUNS_DIR, command, folder_of
@@ -44,7 +45,7 @@ _NAMED = 5
 
 _BEGIN_AGAIN = "answers that came about in different ways do not make one run: ask this shard again as the first one"
 
-_ANEW = (DISPUTED, UNFOUND, MATCHING, LOSSES, SHARD, WIDTHS, STOPPED, CHANGED)
+_ANEW = (DISPUTED, UNFOUND, MATCHING, LOSSES, SLOW, SHARD, WIDTHS, STOPPED, CHANGED)
 """How notes begin that are made anew of all records, or mean nothing of the whole."""
 
 _OF_ONE_SHARD = frozenset({"shard", "name", "runs_dir"})
@@ -132,10 +133,27 @@ def put_together(runs: Sequence[EvalRun], *layers: Mapping[str, Any], allow_part
     names = {shard.config.name for shard in shards}
     name = names.pop() if len(names) == 1 else None  # that which the shards were given, where all have one
     own = {"name": f"{name}-merged" if name else None, "runs_dir": DEFAULT_RUNS_DIR}
+    written["metrics"] = _metrics_of(shards)
     config = EvalConfig.build(written, own, *layers)
     metrics = check_config(config, asking=False)
     check_calibrated(config, metrics)
     return Shards(shards, files, config, metrics)
+
+
+def _metrics_of(shards: Sequence[Shard]) -> list[str]:
+    """What is measured, by name: no file that a shard took a metric from is run here.
+
+    Raises:
+        ConfigError: They measured a metric that is not built in by different code.
+    """
+    found: dict[str, MetricDefinition] = {}
+    for shard in shards:
+        for one in shard.run.metric_definitions:
+            if found.setdefault(one.name, one).meaning != one.meaning:
+                said = f"{shard} measured {one.name} by other code, or defined it differently, than a shard before it"
+                raise ConfigError(said, "rescore all shards with one file of metrics")
+    names = {one.source: name for name, one in found.items()}
+    return [names.get(each, each) for each in shards[0].config.metrics]
 
 
 def _in_their_order(runs: Sequence[EvalRun]) -> list[Shard]:
@@ -275,10 +293,12 @@ async def merge(shards: Shards, observer: Observer) -> Measured:
     no_judge = config.model_copy(update={"judge": config.judge.model_copy(update={"enabled": False})})
     toolkit = await load_toolkit(no_judge, shards.metrics, observer)
     verdicts: SpilledMapping[list[JudgeVerdict]] = SpilledMapping(list[JudgeVerdict], config.runs_dir)
+    measured = _without_code(shards)
 
     def records() -> Iterator[EvalRecord]:
         for record in shards.records():
             verdicts[record.question.id] = record.verdicts
+            _keep(record, measured)
             yield record
 
     run = _new_run(shards)
@@ -297,6 +317,21 @@ async def merge(shards: Shards, observer: Observer) -> Measured:
         judged.prevented = sum(run.judge.prevented for run in runs if run.judge)
         judged.left = sum(run.judge.left for run in runs if run.judge)
     return await measure(work, toolkit, config, observer, judged=judged)
+
+
+def _without_code(shards: Shards) -> dict[str, SavedMetric]:
+    """By name, the metrics whose values are taken from the shards."""
+    found = {metric.name: metric for metric in shards.metrics if isinstance(metric, SavedMetric)}
+    for metric in found.values():
+        metric.results = SpilledMapping(MetricResult, shards.config.runs_dir)
+    return found
+
+
+def _keep(record: EvalRecord, measured: Mapping[str, SavedMetric]) -> None:
+    """Keep what was measured of a record where the code of the metrics was."""
+    for score in record.scores:
+        if score.name in measured:
+            measured[score.name].results[record.question.id] = score
 
 
 def _judge_of(shards: Shards) -> Identity:

@@ -20,11 +20,13 @@ from evals.judges.batches import BatchJudge
 from evals.judges.cache import JudgeCache
 from evals.judges.config import JudgeConfig
 from evals.judges.llm_judge import LLMJudge
+from evals.judges.rubrics import rubric_metric
 from evals.metrics.base import BaseMetric, Need
+from evals.metrics.custom import SavedMetric
 from evals.metrics.embedders import ModelChoice, Semantics, Vector, check_choice, load_semantics
 from evals.metrics.judged import judged_abstention
 from evals.metrics.ragas import RagasScore
-from evals.metrics.registry import METRICS, of_streams, select
+from evals.metrics.registry import METRICS, of_streams, register, select
 from evals.run.embedded import check_embedded
 from evals.run.estimate import Estimate, Known, estimate_judging, price_of_judge
 from evals.run.notebook import Observer
@@ -73,13 +75,24 @@ def check_config(config: EvalConfig, *, asking: bool = True) -> list[BaseMetric]
         if refusal := refusal_for_key(config, metrics):
             raise refusal
         check_calibrated(config, metrics)
+        _check_code(metrics)
     return metrics
+
+
+def _check_code(metrics: Sequence[BaseMetric]) -> None:
+    """Stop where a metric is known by a saved run alone."""
+    for metric in metrics:
+        if isinstance(metric, SavedMetric):
+            raise ConfigError(f"the code of metric {metric.name!r} is not there", "name it by its file: FILE.py:NAME")
 
 
 def _metrics_of(config: EvalConfig) -> list[BaseMetric]:
     """The metrics of the suites, those named, and how an answer arrives where it comes in pieces."""
     is_streamed = "core" in config.suite_names and config.server_spec().stream is not None
-    metrics = select(config.suite_names, [*config.metrics, *(of_streams() if is_streamed else ())])
+    for name, spec in config.judged.items():
+        register(rubric_metric(name, spec))  # as another configuration may have one of this name
+    named = [*config.metrics, *config.judged, *(of_streams() if is_streamed else ())]
+    metrics = select(config.suite_names, named)
     if not metrics:
         raise ConfigError("there is nothing to compute: no suite and no metric is named", "--suite core is the default")
     weights = config.scoring.ragas_weights
@@ -97,11 +110,12 @@ def check_calibrated(config: EvalConfig, metrics: Sequence[BaseMetric]) -> None:
     gated = {parse_gate(gate, [metric.name for metric in metrics]).metric for gate in config.gate}
     if gated:
         judge, known = config.judge, saved_calibrations(config.runs_dir)
+        prompts = judge.prompt_book()
         never = (
             metric.name
             for metric in metrics
             if Need.JUDGE in metric.needs
-            and find_calibration(metric.name, judge.model, judge.effort, hashes_of(metric), known) is None
+            and find_calibration(metric.name, judge.model, judge.effort, hashes_of(metric, prompts.load), known) is None
         )
         refuse_uncalibrated(gated, never, config.scoring.feeding, config.judge.model)
 

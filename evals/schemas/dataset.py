@@ -133,12 +133,15 @@ class EvalQuestion(SparseRecord):
     `is_unanswerable` is false then. A file holds it only where it is true."""
     dataset: Text = ""
     checks: list[Check] = Field(default_factory=list)
+    rubric: list[Text] = Field(default_factory=list)
+    """What a judge shall decide of the answer, in plain words, criterion by criterion; a file holds it where there is
+    one."""
     metadata: dict[str, Any] = Field(default_factory=dict)
     """What slices group by: domain, type, difficulty."""
     turns: list[str] = Field(default_factory=list)
     """Of a conversation, all that the user says, the question last; a file holds it only of conversations."""
 
-    left_out = ("turns", "answerable_by_gold")
+    left_out = ("turns", "answerable_by_gold", "rubric")
 
     @model_validator(mode="after")
     def _the_question_comes_last(self) -> "EvalQuestion":

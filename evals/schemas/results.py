@@ -187,6 +187,39 @@ class MetricSummary(Record):
     """The value without the judge's bias, where the judge was calibrated."""
 
 
+class MetricDefinition(Record):
+    """A metric that is not built in, such that its values can be read where its code is not there."""
+
+    name: str
+    group: MetricGroup
+    unit: str
+    higher_is_better: bool | None
+    low: Finite | None = None
+    high: Finite | None = None
+    aggregation: Literal["mean", "rate", "percentile", "sum"]
+    percentile: Finite | None = None
+    needs: list[str] = []
+    """The names of `Need`, in lower case."""
+    of_answer: bool = False
+    labels: dict[str, Finite] = {}
+    """By label that it gives, the value; empty where it gives numbers."""
+    description: str = ""
+    source: str | None = None
+    """Where it was found: `metrics.py:answer_words`, or the package of a plug-in; None where it was passed as an
+    object."""
+    sha256: str | None = None
+    """Of its source code; None where that cannot be read."""
+
+    @property
+    def meaning(self) -> str:
+        """What decides its values: two metrics of one name that differ in it cannot be compared."""
+        return self.model_dump_json(exclude={"description", "source"})
+
+
+saved_definitions: dict[str, MetricDefinition] = {}
+"""By name, the metrics of the saved runs that this process has read; the run read last goes before the others."""
+
+
 class Scorecard(Record):
     """All metrics of a run."""
 
@@ -313,6 +346,8 @@ class EvalRun(Record):
     datasets: list[str]
     scorecard: Scorecard = Scorecard()
     weighted_score: WeightedScore = WeightedScore(score=None)
+    metric_definitions: list[MetricDefinition] = []
+    """Of its metrics those that are not built in; empty in runs of before."""
     question_count: int
     error_count: int = 0
     schema_version: int = SCHEMA_VERSION

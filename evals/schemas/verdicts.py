@@ -1,9 +1,12 @@
 """What a judge is asked and what it decides, what that costs, and the judge as it is saved with a run."""
 
+import json
 from collections.abc import Mapping
-from typing import Any, Literal
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, InstanceOf
 
 from evals.schemas.base import Finite, Record, Sum
 from evals.schemas.calibration import Figure, JudgeCard
@@ -61,12 +64,42 @@ class CallSizes(Sum):
     usage: JudgeUsage = JudgeUsage()
 
 
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a judge is told, and the form in which it replies.
+
+    Attributes:
+        name: Of the file, and of the verdict.
+        version: Raised with every change of meaning.
+        system: The instructions; the data to examine never stands in them.
+        schema: JSON schema of the reply.
+        max_tokens: Enough for the reply and for the model's thinking.
+        checks: What a reply must hold beside its form (see `judges/replies.py`).
+        hash: Over all of it: a changed prompt is another prompt to the cache and to a comparison.
+    """
+
+    name: str
+    version: int
+    system: str
+    schema: dict[str, Any]
+    max_tokens: int
+    checks: list[dict[str, Any]]
+    hash: str
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> Self:
+        """The prompt of these fields, with its hash."""
+        digest = sha256(json.dumps(data, sort_keys=True).encode(errors="surrogatepass")).hexdigest()[:16]
+        return cls(**data, hash=digest)
+
+
 class VerdictRequest(Record):
     """What a metric wants a judge to decide: by which prompt, over which data."""
 
     name: str
     """Of its verdicts; requests of the same name and repeat about a question are the same."""
-    prompt: str
+    prompt: str | InstanceOf[Prompt]
+    """The name of one of ours, or one that a metric or a run brings along."""
     data: dict[str, Any]
     once: bool = False
     """Whether repeats are of no use."""

@@ -14,7 +14,7 @@ from evals.judges.prompt import load_prompt
 from evals.judges.record import pairwise_disagreement
 from evals.metrics.base import Aggregation, BaseMetric, Need
 from evals.metrics.judge_tasks import chain
-from evals.metrics.judged import REPEATS, JudgedMetric
+from evals.metrics.judged import REPEATS
 from evals.metrics.registry import known_metric
 from evals.metrics.sample import ABSTENTION
 from evals.schemas.calibration import (
@@ -29,6 +29,7 @@ from evals.schemas.calibration import (
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
 from evals.schemas.results import EvalRecord, EvalRun
+from evals.schemas.verdicts import Prompt
 from evals.scoring.config import SCORE
 from evals.scoring.label_scale import Scale
 from evals.scoring.run_columns import cluster_of
@@ -188,11 +189,9 @@ def asks_judge(name: str) -> bool:
     return metric is not None and Need.JUDGE in metric.needs
 
 
-def hashes_of(metric: BaseMetric) -> dict[str, str]:
-    """The prompts that a metric is judged by today, by inquiry; empty for one that says nothing of its inquiries."""
-    if not isinstance(metric, JudgedMetric):
-        return {}
-    return {inquiry.name: load_prompt(inquiry.prompt).hash for inquiry in chain(metric.inquiries)}
+def hashes_of(metric: BaseMetric, load: Callable[[str | Prompt], Prompt] = load_prompt) -> dict[str, str]:
+    """The prompts that a metric is judged by, by inquiry; empty for one that says nothing of its inquiries."""
+    return {each.name: load(each.prompt).hash for each in chain(getattr(metric, "inquiries", ()))}
 
 
 def find_calibration(

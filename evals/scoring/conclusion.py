@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, Literal, Protocol
 
 from evals.metrics.base import BaseMetric
+from evals.metrics.registry import METRICS, definitions
 from evals.metrics.sample import Sample
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
@@ -31,7 +32,7 @@ from evals.scoring.digest import (
 )
 from evals.scoring.gates import check_gates
 from evals.scoring.missing import LOSSES, find_losses, notes_on_datasets, notes_on_losses
-from evals.scoring.notes import MATCHING, AnswerTally, merge, status_of
+from evals.scoring.notes import MATCHING, SLOW, AnswerTally, merge, slow_metrics, status_of
 from evals.scoring.prices import PriceConfig, with_prices
 from evals.scoring.run_columns import RunColumns, ScoreTable
 from evals.scoring.scorecard import score_record, scorecard_of
@@ -185,6 +186,10 @@ class Gathered:
     collected: Collected | None = None
 
 
+_ANEW = (MATCHING, LOSSES, SLOW)
+"""How notes begin that are made of the records each time that they are scored."""
+
+
 class Scorer:
     """Scores the records of a run one after the other, and says at the end what follows from all of them.
 
@@ -215,6 +220,7 @@ class Scorer:
         self._terms = terms
         self._digest = digest
         self._first = first
+        self._seconds = {metric.name: 0.0 for metric in self._metrics if type(metric) not in METRICS}
         table = ScoreTable(cases.settings.cluster, self._metrics)
         self._gathered = Gathered(table, collected=None if digest is None else digest.collected)
 
@@ -234,7 +240,7 @@ class Scorer:
 
     def score(self, record: EvalRecord) -> EvalRecord:
         """Measure the next record; it can be forgotten then."""
-        scored = score_record(self._metrics, record, self._cases)
+        scored = score_record(self._metrics, record, self._cases, self._seconds)
         self._gathered.table.add(scored)
         self._gathered.answers.add(scored, self._cases.of(scored))
         if self._digest is not None:
@@ -270,7 +276,8 @@ class Scorer:
         settings, terms, table = self._cases.settings, self._terms, self._gathered.table
         scorecard = scorecard_of(self._metrics, table, settings)
         losses: list[VerdictLosses] = []
-        notes = [note for note in fields.pop("notes", self._run.notes) if not note.startswith((MATCHING, LOSSES))]
+        notes = [note for note in fields.pop("notes", self._run.notes) if not note.startswith(_ANEW)]
+        notes += slow_metrics(self._seconds, len(table.ids), fields.get("duration_s", 0.0))
         notes += self.answers.notes_on_matching(settings)
         if any(table.column(metric.name).missing()["judge"] for metric in self._metrics):
             losses = find_losses(self._metrics, scored, self._cases)
@@ -288,6 +295,7 @@ class Scorer:
                 "schema_version": SCHEMA_VERSION,
                 "completed_at": datetime.now(UTC).replace(microsecond=0),
                 "scorecard": scorecard,
+                "metric_definitions": definitions(self._metrics),
                 "weighted_score": with_interval(weighted, self._metrics, table, settings, terms.scoring),
                 "error_count": sum(outcomes.transport.values()),
                 "status": "failed" if ended == "refused" else status,

@@ -2,7 +2,7 @@
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from importlib.metadata import PackageNotFoundError, version
 from platform import python_version
@@ -403,6 +403,31 @@ _MIXED_USAGE = (
     "cost is approximate: this kind of server counts tokens of parallel queries together "
     "(exact with a concurrency of {limit})"
 )
+
+
+SLOW = "slow metric: "
+"""How the note begins of a metric of one's own that takes long."""
+
+_SLOW_S = 0.05
+"""For one question."""
+
+_SLOW_SHARE, _SLOW_LEAST_S = 0.1, 1.0
+"""Of the time of a run, where it is so many seconds at least."""
+
+
+def slow_metrics(seconds: Mapping[str, float], questions: int, duration_s: float) -> list[str]:
+    """A note on each metric that is not built in and takes long.
+
+    Args:
+        seconds: How long each took.
+        questions: How many it measured.
+        duration_s: Of the run.
+    """
+    return [
+        f"{SLOW}{name} took {took:.1f} s, {1000 * took / questions:.0f} ms a question"
+        for name, took in seconds.items()
+        if took > _SLOW_S * questions or took > max(_SLOW_SHARE * duration_s, _SLOW_LEAST_S)
+    ]
 
 
 def usage_limit(metrics: Sequence[BaseMetric], limit: int | None) -> int | None:

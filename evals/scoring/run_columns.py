@@ -367,6 +367,7 @@ GOLD: dict[str, Callable[[EvalQuestion], object]] = {
     "answerability": lambda question: question.is_unanswerable,
     "key sentences": lambda question: question.key_sentences,
     "checks": lambda question: question.checks,
+    "rubrics": lambda question: question.rubric,
 }
 """What is known of a question's answer, by name."""
 

@@ -11,8 +11,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from math import fsum, inf
 from statistics import fmean
+from time import perf_counter
 
 from evals.metrics.base import Aggregation, BaseMetric
+from evals.metrics.sample import Sample
 from evals.schemas.base import unchecked
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.results import (
@@ -232,14 +234,34 @@ def too_small(metric: BaseMetric, column: ScoreColumn) -> list[float]:
     return column.late if metric.aggregation is Aggregation.PERCENTILE else []
 
 
-def score_record(metrics: Sequence[BaseMetric], record: EvalRecord, cases: ScoringContext) -> EvalRecord:
-    """Measure one record."""
+def score_record(
+    metrics: Sequence[BaseMetric], record: EvalRecord, cases: ScoringContext, seconds: dict[str, float] | None = None
+) -> EvalRecord:
+    """Measure one record.
+
+    Args:
+        metrics: What to measure.
+        record: A question with what happened to it.
+        cases: The records as metrics see them.
+        seconds: By name of the metrics that are timed, how long they have taken so far.
+    """
     if record.response is None:
         return record
     case = cases.of(record)
-    scores = [score_of(metric, case) for metric in metrics]
+    if seconds:
+        scores = [_timed(metric, case, seconds) for metric in metrics]
+    else:
+        scores = [score_of(metric, case) for metric in metrics]
     fields = {"question": record.question, "response": record.response, "scores": scores, "verdicts": record.verdicts}
     return unchecked(EvalRecord, fields)
+
+
+def _timed(metric: BaseMetric, case: Sample, seconds: dict[str, float]) -> MetricResult:
+    started = perf_counter()
+    result = score_of(metric, case)
+    if metric.name in seconds:
+        seconds[metric.name] += perf_counter() - started
+    return result
 
 
 def make_scorecard(metrics: Sequence[BaseMetric], records: Iterable[EvalRecord], settings: ScoreSettings) -> Scorecard:

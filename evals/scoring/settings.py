@@ -13,7 +13,9 @@ from threading import Lock
 from traceback import extract_tb
 
 from evals.errors import ConfigError, EvalsError
+from evals.judges.prompt import PromptBook
 from evals.metrics.base import BaseMetric
+from evals.metrics.custom import file_of
 from evals.metrics.embedders import Semantics
 from evals.metrics.judged import judged_abstention
 from evals.metrics.registry import known_metric
@@ -41,7 +43,8 @@ def score_of(metric: BaseMetric, case: Sample) -> MetricResult:
         raise
     except Exception as error:  # noqa: BLE001 - whatever a metric does wrong, answers that are paid for are scored
         # Without words of the answer, which the error's own message may hold.
-        last = extract_tb(error.__traceback__)[-1]
+        frames, own = extract_tb(error.__traceback__), file_of(metric)
+        last = next((frame for frame in reversed(frames) if frame.filename == own), frames[-1])
         place = f"{Path(last.filename).name}, line {last.lineno}"
         reason = f"a fault of the metric {metric.pattern()}: {type(error).__name__} ({place})"
         return MetricResult(name=metric.name, group=metric.group, reason=reason, missing="fault")
@@ -69,6 +72,7 @@ class ScoreSettings:
         evidence: What the run says about matching; None where each response speaks for itself.
         declining: Of which answers a judge that takes part has the word on whether they decline.
         keeps_flagged: Whether verdicts count of which the judge says that the data tells it what to decide.
+        prompts: By which the judge is asked.
     """
 
     match: MatchSettings = field(default_factory=MatchSettings)
@@ -81,6 +85,7 @@ class ScoreSettings:
     evidence: RunEvidence | None = None
     declining: JudgedAbstention = field(default_factory=JudgedAbstention)
     keeps_flagged: bool = False
+    prompts: PromptBook = field(default_factory=PromptBook, compare=False)
 
 
 class ScoringContext:
@@ -119,6 +124,7 @@ class ScoringContext:
                 own.evidence,
                 own.declining,
                 own.keeps_flagged,
+                own.prompts.of,
             )
             case = Sample(question, response, (), *how)
             with self._lock:  # asking and judging run in two threads

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 
 from evals.errors import StoreError, UnwritableError
 from evals.schemas.calibration import Calibration
-from evals.schemas.results import SCHEMA_VERSION, EvalRecord, EvalRun
+from evals.schemas.results import SCHEMA_VERSION, EvalRecord, EvalRun, saved_definitions
 from evals.schemas.run_parts import RecordSum
 from evals.store.atomic import make_folder, write_atomically
 from evals.store.journal import Journal, record_line, with_room
@@ -238,6 +238,7 @@ def read_run(path: Path) -> EvalRun:
         run = EvalRun.model_validate(data)
     except ValidationError as error:
         raise StoreError(f"{path.name} is not a run: {first_problem(error, EvalRun)}") from error
+    saved_definitions.update((metric.name, metric) for metric in run.metric_definitions)
     return run.saved_as(_Files(path, _records_beside(path)))
 
 

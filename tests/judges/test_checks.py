@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from evals.judges.prompt import Prompt
 from evals.judges.quotes import faults_of
 from evals.judges.replies import problem_with
+from evals.schemas.verdicts import Prompt
 
 FOUR = "It lasts 96 hours"
 TEXTS = [{"id": 1, "text": "It lasts 96 hours."}, {"id": 2, "text": "Members may appeal."}]

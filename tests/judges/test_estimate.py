@@ -318,7 +318,9 @@ def test_the_requests_are_those_of_the_run(
 
 def data_for(name: str) -> Iterator[dict[str, Any]]:
     items = [{"id": n, "text": "A fact.", "claim": "A fact.", "citations": [1, 2]} for n in (1, 2, 3)]
-    lists = dict.fromkeys(("contexts", "claims", "answer_claims", "reference_claims", "passages", "statements"), items)
+    lists = dict.fromkeys(
+        ("contexts", "claims", "answer_claims", "reference_claims", "passages", "statements", "criteria"), items
+    )
     yield {"question": "Why?", "answer": "A fact. " * 40, "expected_answer": "A fact.", **lists}
 
 

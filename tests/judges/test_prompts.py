@@ -46,6 +46,7 @@ HASHES = {
     "generated_questions": "685cf3266fcea414",
     "gptscore": "003be189df44c437",
     "reference_claims": "1f25b10bc02ace62",
+    "rubric": "3dc40cb5ded50116",
 }
 """As saved runs and caches hold them: a new one asks again, and pays again."""
 
@@ -164,7 +165,7 @@ def test_text_to_whoever_examines_the_data_is_told_from_what_readers_are_told(na
 @every_prompt
 def test_only_what_compares_with_the_expected_answer_is_shown_it(name: str) -> None:
     """Whether claims are grounded, to the point or a refusal is judged without sight of it."""
-    beside = {"answer_correctness", "claims_compared", "factual_accuracy", "gptscore", "reference_claims"}
+    beside = {"answer_correctness", "claims_compared", "factual_accuracy", "gptscore", "reference_claims", "rubric"}
     assert ("expected_answer" in system_of(name)) == (name in {*beside, "context_relevance"})
 
 

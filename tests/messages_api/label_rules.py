@@ -30,6 +30,12 @@ def criteria(properties: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]
     return {"criteria": [{"id": name, **said} for name in item["id"]["enum"]]}
 
 
+def rubric(properties: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
+    """Of each criterion of the data, whether most of its words stand in the answer."""
+    labels = properties["criteria"]["items"]["properties"]["verdict"]["enum"]
+    return {"criteria": [{"id": one["id"], **_judged(labels, one["text"], data["answer"])} for one in data["criteria"]]}
+
+
 def questions(_properties: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
     """Three questions around the first sentence of the answer."""
     first = without_citations(next(iter(sentences(data["answer"])), ""))

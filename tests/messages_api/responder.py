@@ -28,6 +28,7 @@ _RULES: dict[tuple[frozenset[str], str], Rule] = {
         ("question answer", "verdict", label_rules.on_question),
         (_BESIDE_REFERENCE, "verdict", label_rules.beside_reference),
         (_BESIDE_REFERENCE, "criteria", label_rules.criteria),
+        ("criteria expected_answer question answer", "criteria", label_rules.rubric),
         ("answer", "questions", label_rules.questions),
     )
 }

@@ -36,6 +36,7 @@ DATA: dict[str, dict[str, Any]] = {
     "generated_questions": {"answer": ANSWERED["answer"]},
     "gptscore": BESIDE,
     "reference_claims": {**ASKED, **EXPECTED},
+    "rubric": {"criteria": [{"id": 1, "text": "says 96 hours"}, {"id": 2, "text": "is rude"}], **EXPECTED, **ANSWERED},
 }
 """For every prompt what its judge is given."""
 

@@ -44,6 +44,7 @@ QUESTION = EvalQuestion(
     gold_passages=[GOLD],
     key_sentences=[KeySentence(text="Burst pipes are covered.", source="gold")],
     is_unanswerable=False,
+    rubric=["names what is covered"],
     checks=[
         ListCheck(kind="list", name="causes", items=[ListItem(name="pipes", any=["burst pipes"])]),
         FactsCheck(kind="facts", facts=[Fact(name="pipes", any=["pipes"]), Fact(name="limit", numbers=["10,000"])]),

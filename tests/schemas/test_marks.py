@@ -47,8 +47,8 @@ def test_what_may_change_is_what_could_change_before_there_were_marks() -> None:
         "judge.batch_timeout_s", "engine.name", "engine.scheduler", "engine.workers", "engine.jobs", "tracing",
     }  # fmt: skip
     assert marked(EvalConfig, MayChange.ON_RESCORE) == {
-        "name", "suite", "metrics", "match", "judge", "semantic", "prices", "scoring", "confidence", "gate", "on_error",
-        "max_error_rate", "runs_dir", "cluster", "allow_uncalibrated", "engine",
+        "name", "suite", "metrics", "judged", "match", "judge", "semantic", "prices", "scoring", "confidence", "gate",
+        "on_error", "max_error_rate", "runs_dir", "cluster", "allow_uncalibrated", "engine",
     }  # fmt: skip
     assert marked(ServerSpec, MayChange.ON_RESUME) == {"deadline_s", "patience_s", "timeout_s", "transport"}
     remapped = {"profile", "map", "citations", "clean", "max_chunks", "stream"}

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from evals.cli.commands.eval import describe_measuring
 from evals.cli.flags import CalibrateFlags, ReviewFlags
-from evals.cli.measuring import config_layers, measure_now, observer_for, runs_dir_of
+from evals.cli.measuring import config_layers, measure_now, observer_for
 from evals.cli.saved import what_is_undone
 from evals.cli.terminal import DOUBTFUL, check_output, clean, console, print_json
 from evals.cli.views.question import print_calibration
@@ -46,9 +46,11 @@ def calibrate(flags: CalibrateFlags) -> None:
         if value is not None and not 0 < value <= 1:
             raise ConfigError(f"{name} must be above 0 and at most 1, not {value:g}")
     layers = config_layers(flags)
-    store = RunStore(runs_dir_of(layers))
+    store = RunStore(EvalConfig.build(*layers).runs_dir)
     labels = read_label_set(flags.labels, store, metric=flags.metric, run=flags.run, scale=flags.scale)
     settings = EvalConfig.build(*layers, {"suite": [], "metrics": [labels.metric.name], "gate": []})
+    judged = {name: spec for name, spec in settings.judged.items() if name == labels.metric.name}
+    settings = settings.model_copy(update={"judged": judged})
     if not settings.judge.enabled:
         raise ConfigError("there is nothing to calibrate without a judge", "leave out --no-judge")
     metrics = check_config(settings, asking=not flags.dry_run)

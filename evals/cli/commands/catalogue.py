@@ -20,7 +20,7 @@ from evals.datasets.registry import get_loader, list_available
 from evals.errors import ConfigError, DatasetError, EvalsError
 from evals.metrics.base import BaseMetric, Need
 from evals.metrics.judged import judge_calls
-from evals.metrics.registry import facts, metric_classes, metrics_of, over_a_run, parse_metric, select, value_range
+from evals.metrics.registry import facts, metric_classes, metrics_of, over_a_run, select, value_range
 from evals.metrics.registry import suites as suite_names
 from evals.report.parts import left_out, questions_of
 from evals.report.wording import arrow
@@ -256,9 +256,8 @@ def explain_metric(name: str) -> None:
     Raises:
         UnknownNameError: There is no such metric.
     """
-    metric = next((cls for cls in metric_classes() if cls.pattern().lower() == name.lower()), None) or type(
-        parse_metric(name)
-    )
+    by_pattern = (cls for cls in metric_classes() if cls.pattern().lower() == name.lower())
+    metric = next(by_pattern, None) or type(select([], [name])[0])
     out = console()
     out.print(metric.pattern(), style="bold")
     out.print(_IN_PARAGRAPH.sub(" ", inspect.cleandoc(metric.__doc__ or "")))

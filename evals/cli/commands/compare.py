@@ -139,10 +139,10 @@ def compare(flags: CompareFlags) -> None:
         RunIncompleteError: Records of a run were lost or changed since it was saved; what compares was printed.
         GateFailedError: A run is worse than the baseline, and that was to be an error.
     """
-    if flags.primary is not None and flags.primary not in ANSWERING:
-        parse_metric(flags.primary)
     with Reporter(flags, made=False) as reporter:
         runs = _load_compared(flags)
+        if flags.primary is not None and flags.primary not in ANSWERING:
+            parse_metric(flags.primary)
         comparison = compare_runs(runs, pareto=flags.pareto, primary=flags.primary)
         reporter.compared(Beside(comparison, runs))
         if flags.as_json:

@@ -31,13 +31,14 @@ def read(folder: Path, name: str, content: str) -> Draft:
 
 
 def test_a_configuration_is_read_by_its_tests(tmp_path: Path) -> None:
-    """What must be equal goes before what must be contained; what a model is to judge is no answer."""
+    """What must be equal goes before what must be contained; what a model is to judge is the question's rubric."""
     content = read(tmp_path, "promptfooconfig.yaml", CONFIG)
     assert [q.question for q in content.questions] == ["Which ports?", "How long?", "Is it new?"]
     assert [q.expected_answer for q in content.questions] == ["USB-C, one", "96", None]
     assert [[gold.text for gold in q.gold_passages] for q in content.questions] == [["One USB-C port."], [], []]
     assert [q.metadata for q in content.questions] == [{"description": "ports", "topic": "hardware"}, {}, {}]
-    assert content.dropped == Counter({"assertion llm-rubric": 1})
+    assert [q.rubric for q in content.questions] == [["says USB-C"], [], []]
+    assert not content.dropped
 
 
 @pytest.mark.parametrize(
@@ -88,7 +89,8 @@ def test_a_table_of_tests_has_its_assertions_in_columns(tmp_path: Path) -> None:
     assert [q.expected_answer for q in content.questions] == ["96 hours", "Note: it is 5", "5", "It is five.", None]
     assert content.questions[2].answers == ["5", "five"]
     assert content.questions[0].metadata == {"topic": "power", "description": "first"}
-    assert content.dropped == Counter({"assertion llm-rubric": 1})
+    assert [q.rubric for q in content.questions] == [["is short"], [], [], [], []]
+    assert not content.dropped
 
 
 @pytest.mark.parametrize("tests", ['"file://tests.csv"', '["file://tests.csv"]'])

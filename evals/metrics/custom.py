@@ -1,0 +1,327 @@
+"""Metrics of one's own: a function under `@metric`, a class in a file, and what a saved run says of either."""
+
+import inspect
+import sys
+from collections.abc import Callable, Collection, Mapping, MutableMapping
+from functools import cache
+from hashlib import sha256
+from math import inf, isfinite
+from pathlib import Path
+from traceback import extract_tb
+from types import ModuleType
+from typing import Any, ClassVar, TypeVar
+
+from evals.errors import ConfigError, EvalsError, UnknownNameError
+from evals.metrics.base import Aggregation, BaseMetric, Need
+from evals.metrics.sample import Lack, Sample
+from evals.schemas.results import MetricDefinition, MetricGroup, MetricResult
+
+# A function of a sample as a metric.
+
+_Function = Callable[[Sample], Any]
+
+_ANSWER = "answer"
+"""What `needs` may name beside each `Need`."""
+
+_NEEDS = {need.name.lower(): need for need in Need}
+
+_GROUPS = {group.value: group for group in MetricGroup}
+
+_Named = TypeVar("_Named")
+
+
+def missing(reason: str) -> Lack:
+    """The value of a question for which a metric has none, with the reason."""
+    return Lack(reason)
+
+
+class FunctionMetric(BaseMetric):
+    """A metric whose value is what a function returns; it can be called as the function itself."""
+
+    suites = frozenset()
+    function: ClassVar[_Function]
+    labels: ClassVar[Mapping[str, float]]
+
+    def __call__(self, sample: Sample) -> Any:
+        """What the function returns."""
+        return type(self).function(sample)
+
+    def measure(self, case: Sample) -> MetricResult:
+        if Need.JUDGE in self.needs and not case.judged:
+            return self.undefined("no judge takes part")
+        given = self(case)
+        if given is None or isinstance(given, Lack):
+            lack = given or Lack("the metric gave no value")
+            return self.undefined(lack.reason, missing=lack.missing)
+        if wrong := self._wrong(given):
+            return self.undefined(f"the metric {self.name} returned {wrong}", missing="fault")
+        return self.result(self.labels[given], label=given) if isinstance(given, str) else self.result(given)
+
+    def _wrong(self, given: Any) -> str | None:
+        """What is wrong with what the function returned; None where nothing is."""
+        if isinstance(given, str):
+            known = f"declared are {', '.join(self.labels)}" if self.labels else "none is declared: labels={…}"
+            return None if given in self.labels else f"the label {given[:_SHOWN]!r}; {known}"
+        try:
+            number = float(given)
+        except (TypeError, ValueError, OverflowError):
+            return f"a value of type {type(given).__name__}, which is no number, bool, label or None"
+        if not isfinite(number):
+            return f"{number}, which is no finite number"
+        low, high = -inf if self.low is None else self.low, inf if self.high is None else self.high
+        return (
+            None if low <= number <= high else f"{number:g}, outside its range {low:g} to {high:g}: say low= and high="
+        )
+
+
+_SHOWN = 40
+"""Characters of a label that is not declared."""
+
+
+def metric(
+    function: _Function | None = None,
+    *,
+    name: str = "",
+    higher_is_better: bool | None = True,
+    unit: str = "ratio",
+    needs: str | Collection[str] = (),
+    labels: Mapping[str, float] | None = None,
+    low: float | None = None,
+    high: float | None = None,
+    group: str = "generation",
+) -> Any:
+    """Make a metric of a function, which returns a number, a bool, a label, or None for a question without a value.
+
+    Args:
+        function: Of a `Sample`; its docstring describes the metric.
+        name: Of the metric; that of the function where it is empty.
+        higher_is_better: None where neither way is better.
+        unit: Of the value; a "ratio" is from 0 to 1 unless `low` and `high` say otherwise.
+        needs: What a question must have to be measured: answer, gold, expected_answer, chunks, citations, judge.
+        labels: By label that the function may return, the value that it stands for.
+        low: The least possible value.
+        high: The greatest possible value.
+        group: The heading in the scorecard: retrieval, generation, citation, abstention or performance.
+
+    Raises:
+        ConfigError: A need or a group does not exist, or the range has no room.
+    """
+    values = {label: float(value) for label, value in (labels or {}).items()}
+    low, high = _range(unit, values.values(), low, high)
+    needed = {needs} if isinstance(needs, str) else set(needs)
+    attributes = {
+        "labels": values,
+        "unit": unit,
+        "higher_is_better": higher_is_better,
+        "low": low,
+        "high": high,
+        "group": _named(_GROUPS, "group of metrics", group),
+        "needs": frozenset(_named(_NEEDS, "need of a metric", each) for each in needed - {_ANSWER}),
+        "of_answer": _ANSWER in needed,
+    }
+
+    def make(given: _Function) -> FunctionMetric:
+        own = {"__doc__": given.__doc__ or "", "__module__": given.__module__, "function": staticmethod(given)}
+        made: FunctionMetric = type(
+            given.__name__, (FunctionMetric,), {**own, "name": name or given.__name__, **attributes}
+        )()
+        return made
+
+    return make if function is None else make(function)
+
+
+def _range(
+    unit: str, values: Collection[float], low: float | None, high: float | None
+) -> tuple[float | None, float | None]:
+    """The least and the greatest value, as they are declared or follow from labels or the unit."""
+    ends = (min(values), max(values)) if values else (0.0, 1.0) if unit == "ratio" else (None, None)
+    low, high = (ends[0] if low is None else low), (ends[1] if high is None else high)
+    if low is not None and high is not None and low >= high:
+        raise ConfigError(f"the values of a metric cannot be from {low:g} to {high:g}", "see low=, high= and labels=")
+    return low, high
+
+
+def _named(known: Mapping[str, _Named], what: str, name: str) -> _Named:
+    if name not in known:
+        raise UnknownNameError(what, name, known)
+    return known[name]
+
+
+# What a run says of a metric that is not built in, and the metric that stands for it where its code is not there.
+
+
+def definition_of(own: BaseMetric, source: str | None = None) -> MetricDefinition:
+    """What a run says of a metric.
+
+    Args:
+        own: The metric.
+        source: Where it was found.
+    """
+    if isinstance(own, SavedMetric):
+        return own.definition
+    return MetricDefinition(
+        name=own.name,
+        group=own.group,
+        unit=own.unit,
+        higher_is_better=own.higher_is_better,
+        low=own.low,
+        high=own.high,
+        aggregation=own.aggregation.value,
+        percentile=own.percentile,
+        needs=sorted(need.name.lower() for need in own.needs),
+        of_answer=own.of_answer,
+        labels=dict(getattr(own, "labels", {})),
+        description=inspect.cleandoc(type(own).__doc__ or "").partition("\n\n")[0],
+        source=source,
+        sha256=getattr(own, "sha256", None) or _hash_of_code(own, source),
+    )
+
+
+def _code_of(own: BaseMetric) -> Any:
+    """The function or class that a metric was written as."""
+    return type(own).function if isinstance(own, FunctionMetric) else type(own)
+
+
+def file_of(own: BaseMetric) -> str | None:
+    """The file that a metric was written in; None for one that was written in none."""
+    try:
+        return inspect.getfile(_code_of(own))
+    except (OSError, TypeError):
+        return None
+
+
+def _hash_of_code(own: BaseMetric, source: str | None) -> str | None:
+    """Of the whole file where the metric was found in one, as it may call what stands beside it; else of its code."""
+    file = file_of(own)
+    try:
+        if file and source and is_reference(source):
+            code = Path(file).read_text("utf-8")
+        else:
+            code = inspect.getsource(_code_of(own))
+    except (OSError, TypeError, ValueError):  # typed at a prompt, or compiled
+        return None
+    return sha256(code.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class SavedMetric(BaseMetric):
+    """A metric of a saved run whose code is not there: its values can be read, but no answer can be measured.
+
+    Attributes:
+        definition: What the run says of it.
+        results: By question, what was measured where the code was.
+    """
+
+    suites = frozenset()
+    definition: ClassVar[MetricDefinition]
+
+    def __init__(self) -> None:
+        self.results: MutableMapping[str, MetricResult] = {}
+
+    def measure(self, case: Sample) -> MetricResult:
+        return self.results.get(case.question.id) or self.undefined("it was not measured", missing="fault")
+
+
+def saved_metric(definition: MetricDefinition) -> SavedMetric:
+    """The metric that stands for one of a saved run."""
+    kept = {"name", "group", "unit", "higher_is_better", "low", "high", "of_answer", "labels"}
+    fields = definition.model_dump(include=kept)
+    attributes = {
+        **fields,
+        "__doc__": definition.description,
+        "definition": definition,
+        "aggregation": Aggregation(definition.aggregation),
+        "percentile": definition.percentile,
+        "needs": frozenset(_NEEDS[need] for need in definition.needs if need in _NEEDS),
+    }
+    made: SavedMetric = type(definition.name, (SavedMetric,), attributes)()
+    return made
+
+
+# Metrics from a file that the command line or the configuration names.
+
+
+def is_reference(name: str) -> bool:
+    """Whether a name is that of a metric in a file: `./metrics.py:answer_words`."""
+    return name.endswith(".py") or ".py:" in name
+
+
+def beside(folder: Path, names: Any) -> Any:
+    """Names of metrics, of which those in files are relative to a folder; anything else stays as it is."""
+    if isinstance(names, str):
+        names = names.split(",")
+    if not isinstance(names, list):
+        return names
+    return [str(folder / each.strip()) if isinstance(each, str) and is_reference(each) else each for each in names]
+
+
+def load_reference(reference: str) -> BaseMetric:
+    """The metric in a file, which is run for it.
+
+    Raises:
+        ConfigError: The file cannot be read or run, or holds no such metric.
+    """
+    file, _, name = reference.rpartition(":") if ".py:" in reference else (reference, "", "")
+    try:
+        held = _run(Path(file), Path(file).read_bytes())
+    except OSError as error:
+        said = f"cannot read {file}, of which a metric is named: {error.strerror}"
+        raise ConfigError(said, "a path is relative to the configuration file") from error
+    if name in held:
+        return as_metric(held[name], f"{name!r} of {file}")
+    there = (key for key, value in held.items() if isinstance(value, BaseMetric) or _is_class(value, held))
+    raise UnknownNameError(f"metric of {file}", name, there)
+
+
+def _is_class(value: object, held: Mapping[str, Any]) -> bool:
+    return isinstance(value, type) and issubclass(value, BaseMetric) and value.__module__ == held["__name__"]
+
+
+@cache
+def _run(path: Path, code: bytes) -> Mapping[str, Any]:
+    """What a file of this code defines, which may import what lies beside it; it is run once, and again when changed.
+
+    Raises:
+        ConfigError: It raises something.
+    """
+    place = str(path.resolve())
+    module = sys.modules[place] = ModuleType(place)
+    module.__file__ = place
+    if (folder := str(path.resolve().parent)) not in sys.path:
+        sys.path.append(folder)
+    try:
+        exec(compile(code, place, "exec"), vars(module))  # noqa: S102 - the user's own file
+    except Exception as error:  # a file of the user's may raise anything; it is raised again, with the line named
+        said = error.message if isinstance(error, EvalsError) else f"{type(error).__name__}: {error}"
+        hint = error.hint if isinstance(error, EvalsError) else "mend the file"
+        raise ConfigError(f"{path}, line {_line_of(error, path)}: {said}", hint) from error
+    return vars(module)
+
+
+def _line_of(error: Exception, path: Path) -> int | None:
+    """The last line of a file that was at work when an error was raised; of one that is no Python, the line of that."""
+    lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == str(path.resolve())]
+    return lines[-1] if lines else getattr(error, "lineno", None)
+
+
+def as_metric(given: object, what: str = "") -> BaseMetric:
+    """The metric that a class or an object is.
+
+    Args:
+        given: A metric, a class of metrics that needs no arguments, or the name of a metric.
+        what: How it is called in a message.
+
+    Raises:
+        ConfigError: It is none.
+    """
+    called = what or repr(given)[:_SHOWN]
+    if isinstance(given, type) and issubclass(given, BaseMetric):
+        try:
+            given = given()
+        except TypeError as error:
+            raise ConfigError(f"{called} cannot be made: {error}", "a metric needs no arguments") from error
+    if not isinstance(given, BaseMetric):
+        hint = "put @metric above it" if inspect.isfunction(given) else "a metric is a BaseMetric or is under @metric"
+        raise ConfigError(f"{called} is no metric", hint)
+    if not str(getattr(given, "name", "")).isidentifier() or not hasattr(given, "group"):
+        raise ConfigError(f"{called} needs a name of letters, digits and _, and a group", "name=…, group=…")
+    return given

@@ -1,0 +1,310 @@
+"""Rubrics in whole runs: metrics in plain words, from the configuration, from Python, and question by question."""
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals import rubric
+from evals.compare import SavedRun, compare_runs
+from evals.config import EvalConfig
+from evals.errors import ConfigError
+from evals.judges.prompt import load_prompt
+from evals.judges.rubrics import RubricConfig, rubric_metric
+from evals.metrics import registry
+from evals.metrics.judged import JudgedMetric
+from evals.runner import run_evaluation
+from evals.schemas import EvalQuestion, EvalResponse, EvalRun, JudgeVerdict
+from evals.schemas.results import saved_definitions
+from evals.store.runs import RunStore
+
+Cli = Callable[..., Any]
+POLITE = "Is the answer polite?"
+TONE = {"tone": {"ask": POLITE, "labels": {"polite": 1, "neutral": 0.5, "rude": 0}}}
+
+
+@pytest.fixture
+def run_of(config: Callable[..., EvalConfig]) -> Callable[..., EvalRun]:
+    """Evaluate golden questions by rubrics, with a cache."""
+
+    def run(**keys: Any) -> EvalRun:
+        judge = {"cache": True, **keys.pop("judge", {})}
+        return run_evaluation(config(**{"suite": [], **keys}, judge=judge))
+
+    return run
+
+
+@pytest.fixture
+def cli(evals_cli: Cli, golden_server: str, messages_api: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """Run a command in an empty folder, which has a configuration with a rubric in `c.yml`."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-fine")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_api.url)
+    monkeypatch.chdir(tmp_path)
+    messages_api.script({"then": {"python": "judge"}})
+    keys = {"judged": TONE, "suite": [], "datasets": ["golden"], "samples_per_dataset": 6}
+    Path("c.yml").write_text(json.dumps({**keys, "rag_server_url": golden_server}, indent=1), encoding="utf-8")
+    return evals_cli
+
+
+def forgotten(*names: str) -> None:
+    """Leave this process with what a new one knows of these metrics: nothing."""
+    for name in names:
+        registry._registered.pop(name, None)
+        saved_definitions.pop(name, None)
+
+
+def of(metric: Any) -> Any:
+    """The prompt of a rubric."""
+    assert isinstance(metric, JudgedMetric)
+    return load_prompt(metric.inquiries[0].prompt)
+
+
+# One line of configuration, one of Python, one a question.
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [{"judged": {"tone": POLITE}}, {"metrics": [rubric("tone", POLITE)]}],
+    ids=["in the configuration", "in Python"],
+)
+def test_a_rubric_of_one_line_is_a_metric_that_is_paid_for_once(
+    run_of: Callable[..., EvalRun], keys: dict[str, Any]
+) -> None:
+    """One call a question, an interval, a hash of its own; the second run asks nothing."""
+    first, second = run_of(**keys), run_of(**keys)
+    summary = first.scorecard.get("tone")
+    assert summary is not None
+    assert summary.value is not None
+    assert summary.ci is not None
+    assert first.judge is not None
+    assert second.judge is not None
+    assert (first.judge.calls, second.judge.calls, second.judge.cached) == (4, 0, 4)
+    assert first.judge.prompt_hashes == {"tone": of(rubric("tone", POLITE)).hash}
+    assert first.eval_config["judged"]["tone"]["ask"] == POLITE
+
+
+def test_each_question_is_judged_by_its_own_rubric(cli: Cli, golden_server: str) -> None:
+    """A column `rubric` with a text or a list; the value is the share that is met, and nothing without a rubric."""
+    rows = [
+        {"question": "What is covered?", "rubric": "zebra quokka"},
+        {"question": "Who is insured?", "criteria": None, "rubric": ["insured", "xylophone zebra"]},
+        {"question": "Is it new?"},
+    ]
+    Path("q.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    asked = (
+        "eval",
+        "--dataset-file",
+        "q.jsonl",
+        "--metrics",
+        "rubric",
+        "--rag-url",
+        golden_server,
+        "--runs-dir",
+        "runs",
+    )
+    assert "2 calls" in cli(*asked, "--dry-run").out
+    done = cli(*asked, "--json")
+    assert done.code == 0
+    run = RunStore("runs").load("last")
+    scores = [record.scores[0] for record in RunStore("runs").records(run)]
+    assert [score.value for score in scores] == [0.0, 0.5, None]
+    assert scores[2].reason == "the question has no rubric"
+    assert scores[1].details["not_met"] == ["xylophone zebra: By shared words."]
+    assert run.judge is not None
+    assert run.judge.calls == 2
+    assert cli(*asked, "--json").json["judge"]["calls"] == 0
+
+
+# What every metric can do.
+
+
+def test_a_rubric_is_estimated_gated_calibrated_shown_compared_and_measured_again(cli: Cli) -> None:
+    """Twenty labels open the gate; what reads a saved run needs no configuration."""
+    measuring = ("--config", "c.yml", "--runs-dir", "runs")
+    assert "about 6 calls" in cli("eval", *measuring, "--dry-run").out
+    gated = cli("eval", *measuring, "--gate", "tone>=0.1")
+    assert gated.code == 2
+    assert "a gate is on tone, and the judge claude-sonnet-5-5 was never calibrated" in gated.err
+    labels = [
+        {"question": f"When does ferry {n} sail?", "answer": f"Ferry {n} sails. When does it?", "label": "polite"}
+        if n % 4
+        else {"question": f"When does ferry {n} sail?", "answer": "Bicycles cost nothing.", "label": "rude"}
+        for n in range(20)
+    ]
+    Path("labels.jsonl").write_text("\n".join(map(json.dumps, labels)), encoding="utf-8")
+    calibrated = cli("calibrate", "labels.jsonl", "--metric", "tone", *measuring, "--json")
+    assert (calibrated.code, calibrated.json["judge"]["agreement"]["n"]) == (0, 20)
+    assert cli("eval", *measuring, "--gate", "tone>=0.1", "--name", "one").code == 0
+    forgotten("tone")
+    assert "tone" in cli("show", "last", "--runs-dir", "runs").out
+    assert cli("report", "one", "-o", "one.html", "--runs-dir", "runs").code == 0
+    page = Path("one.html").read_text(encoding="utf-8")
+    assert "tone" in page
+    assert cli("gate", "one", "--gate", "tone>=0.999", "--runs-dir", "runs").code == 1
+    again = cli("rescore", "one", "--runs-dir", "runs", "--name", "two", "--json")
+    assert (again.code, again.json["judge"]["calls"]) == (0, 0)
+    forgotten("tone")
+    compared = cli("compare", "one", "two", "--runs-dir", "runs", "--json")
+    assert [pair["name"] for pair in compared.json["pairs"]] == ["tone"]
+    assert not [warning for warning in compared.json["warnings"] if "judged by" in warning or "tone" in warning]
+
+
+def test_review_labels_a_rubric_of_a_saved_run(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the first letters of its labels; the sheet gives examples to the prompt."""
+    assert cli("eval", "--config", "c.yml", "--runs-dir", "runs").code == 0
+    forgotten("tone")
+    monkeypatch.setattr(sys, "stdin", io.StringIO("p\nn\nr\n?\nq\n"))
+    done = cli("review", "last", "--metric", "tone", "--output", "sheet.csv", "--runs-dir", "runs")
+    assert "p polite, n neutral, r rude" in done.out
+    with Path("sheet.csv").open(newline="", encoding="utf-8-sig") as file:
+        assert [row["verdict"] for row in csv.DictReader(file)] == ["polite", "neutral", "rude", "cannot_tell"]
+    plain, shown = (
+        of(rubric("tone", POLITE, labels=TONE["tone"]["labels"], examples=each)) for each in (None, "sheet.csv")
+    )
+    assert plain.hash != shown.hash
+    assert shown.system.count("- question ") == 3
+    assert shown.system.endswith('"rude"')
+
+
+def test_labels_whose_letters_are_taken_are_given_by_number() -> None:
+    """`s` skips an answer, and two labels may begin alike."""
+    from evals.report.review import keys_of  # noqa: PLC0415 - beside what it is about
+
+    registry.register(rubric("slangy", "Is there slang?", labels={"slang": 0, "none": 1}))
+    registry.register(rubric("warmth", "Is it warm?", labels={"warm": 1, "wooden": 0}))
+    assert [keys_of(name) for name in ("slangy", "warmth")] == [
+        {"1": "slang", "2": "none"},
+        {"1": "warm", "2": "wooden"},
+    ]
+
+
+def test_one_answer_is_tried(cli: Cli) -> None:
+    """Prompt, data, reply and price; a second try is free."""
+    assert cli("eval", "--config", "c.yml", "--runs-dir", "runs", "--no-judge-cache").code == 0
+    question = RunStore("runs").records(RunStore("runs").load("last"))[0].question
+    forgotten("tone")
+    trying = ("rubric", "tone", "--question", question.id, "--runs-dir", "runs")
+    done = cli(*trying, "--judge-cache")
+    assert done.code == 0
+    for part in (POLITE, question.question[:30], '"justification": "By shared words."', "tone: ", "($0.0"):
+        assert part in done.out, part
+    assert "(from the cache)" in cli(*trying, "--judge-cache").out
+    assert cli(*trying, "--json").json["calls"][0]["reply"]["verdict"] in TONE["tone"]["labels"]
+    assert "unknown question 'G'" in cli("rubric", "tone", "--question", "G", "--runs-dir", "runs").err
+
+
+# What the judge is given, and what follows from what it says.
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"steps": ["Look for greetings."]}, "1. Look for greetings."),
+        ({"sees": ["contexts", "answer"]}, '"contexts" (the passages'),
+        ({"sees": ["answer", "metadata.topic"]}, '"metadata.topic" and "answer"'),
+        ({"labels": {"kind": 1, "cold": 0}}, '"kind", "cold"'),
+        ({"ask": "Is it kind?"}, "Is it kind?"),
+    ],
+)
+def test_all_of_a_rubric_is_in_prompt_and_hash(changed: dict[str, Any], said: str) -> None:
+    """Another rubric is another prompt to the cache, to a comparison and to a calibration."""
+    plain, other = (of(rubric_metric("tone", RubricConfig(**{"ask": POLITE, **keys}))) for keys in ({}, changed))
+    assert said in other.system
+    assert said not in plain.system
+    assert plain.hash != other.hash
+
+
+@pytest.mark.parametrize(
+    ("keys", "question", "answer", "reason"),
+    [
+        ({"sees": ["metadata.topic", "answer"]}, {}, "Yes.", "the question has no metadata 'topic'"),
+        (
+            {"sees": ["expected_answer", "answer"]},
+            {"is_unanswerable": True},
+            "Yes.",
+            "the question has no expected answer",
+        ),
+        ({"sees": ["contexts", "answer"]}, {}, "Yes.", "the server sent no chunks"),
+        ({"when": "answerable"}, {"is_unanswerable": True}, "Yes.", "the question is unanswerable"),
+        ({"when": "answered"}, {}, "I don't know.", "the answer abstains"),
+        ({}, {}, None, "this server only retrieves"),
+    ],
+)
+def test_what_a_rubric_cannot_see_gives_no_value_and_asks_nothing(
+    keys: dict[str, Any], question: dict[str, Any], answer: str | None, reason: str
+) -> None:
+    """The reason is said, as with every metric."""
+    metric = rubric("tone", POLITE, **keys)
+    chunks = [] if answer is None else None
+    asked = EvalQuestion(question="Is it?", **question)
+    result = metric.compute(asked, EvalResponse(answer=answer, chunks=chunks), [JudgeVerdict(request="other")])
+    assert (result.value, result.reason) == (None, reason)
+
+
+def test_a_label_is_its_value_and_one_that_cannot_tell_is_none() -> None:
+    """Labels of any numbers: the range is theirs, and the unit tells them from shares."""
+    metric = rubric("stars", "How helpful?", labels={"poor": 1, "fair": 3, "good": 5})
+    assert (metric.low, metric.high, metric.unit) == (1, 5, "points")
+    values = []
+    for label in ("good", "poor", "cannot_tell"):
+        reply = {"quote": "", "justification": "So.", "verdict": label, "injection_suspected": False}
+        verdict = JudgeVerdict(request="stars", reply=reply)
+        values.append(metric.compute(EvalQuestion(question="Is it?"), EvalResponse(answer="Yes."), [verdict]).value)
+    assert values == [5, 1, None]
+
+
+# Wrong ones.
+
+
+@pytest.mark.parametrize(
+    ("rubric", "line", "said"),
+    [
+        ("ask: ' '", 3, "judged.tone.ask: must not be empty"),
+        ("ask: ok\n    sees: [answr]", 4, "judged.tone.sees: a judge cannot see 'answr'"),
+        ("ask: ok\n    labels: {good: high, bad: 0}", 4, "judged.tone.labels.good: must be a number, not 'high'"),
+        ("ask: ok\n    labels: {good: 1}", 4, "judged.tone.labels: must be two labels or more"),
+        ("ask: ok\n    when: never", 4, "judged.tone.when: must be 'all', 'answered' or 'answerable'"),
+        ("ask: ok\n    examples: labels.csv", 4, "judged.tone.examples: labels.csv, row 1: no label 'rude'"),
+        ("ask: ok\n    examples: none.csv", 4, "judged.tone.examples: cannot read none.csv"),
+        ("sees: [answer]", 2, "judged.tone.ask: it is missing"),
+        ("asks: ok", 3, "unknown configuration key 'judged.tone.asks'"),
+    ],
+)
+def test_a_wrong_rubric_is_one_error_with_its_line(
+    rubric: str, line: int, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The key, the file and the line are named."""
+    monkeypatch.chdir(tmp_path)
+    Path("labels.csv").write_text("question,answer,label\nWhat?,That.,rude\n", encoding="utf-8")
+    Path("c.yml").write_text(f"judged:\n  tone:\n    {rubric}\n", encoding="utf-8")
+    with pytest.raises(ConfigError) as caught:
+        EvalConfig.from_file("c.yml")
+    assert said in caught.value.message
+    assert f"c.yml, line {line}, column" in caught.value.message
+
+
+@pytest.mark.parametrize("name", ["faithfulness", "answer_claims", "abstention", "rubric", "recall_at_K", "my tone"])
+def test_a_rubric_has_a_name_of_its_own(name: str) -> None:
+    """Verdicts and metrics are known by it."""
+    with pytest.raises(ConfigError, match="the name of a rubric"):
+        rubric(name, POLITE)
+
+
+@pytest.mark.parametrize("yes", ["yes", "true", '"yes"'])
+def test_yes_and_no_may_be_labels_in_yaml(yes: str, tmp_path: Path) -> None:
+    """Which YAML takes for true and false."""
+    (tmp_path / "c.yml").write_text(f"judged: {{tone: {{ask: ok, labels: {{{yes}: 0, no: 1}}}}}}", encoding="utf-8")
+    assert EvalConfig.from_file(tmp_path / "c.yml").judged["tone"].labels == {"yes": 0, "no": 1}
+
+
+def test_another_rubric_of_the_same_name_is_not_compared(run_of: Callable[..., EvalRun], tmp_path: Path) -> None:
+    """A changed question to the judge is another metric."""
+    store = RunStore(tmp_path / "runs")
+    runs = [run_of(judged={"tone": ask}) for ask in (POLITE, "Is it kind?")]
+    (pair,) = compare_runs([SavedRun(run, store.open_records(run)) for run in runs]).pairs
+    assert pair.verdict == "not compared"
