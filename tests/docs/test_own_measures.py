@@ -180,6 +180,60 @@ def test_a_function_is_passed_from_python(golden_server: str) -> None:
     assert run.eval_config["metrics"] == [*NAMES.values(), "mrr"]
 
 
+@pytest.fixture
+def _judge(messages_api: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A judge that labels by shared words, on loopback."""
+    messages_api.script({"then": {"python": "judge"}})
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-fine")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_api.url)
+
+
+@pytest.mark.usefixtures("_judge")
+@pytest.mark.parametrize("number", [0, 1], ids=["one line", "long"])
+def test_a_rubric_of_the_page_is_judged(evals_cli: Callable[..., Any], number: int) -> None:
+    """Answers have a value, and the second run pays for none."""
+    Path("eval_config.yml").write_text(blocks(PAGE, "yaml")[number], encoding="utf-8")
+    command = ("eval", "--config", "eval_config.yml", "--datasets", "golden", "--samples", 6, "--suite", "passage")
+    first, second = (evals_cli(*command, "--json").json for _ in range(2))
+    tone = next(one for one in first["scorecard"]["metrics"] if one["name"] == "tone")
+    assert tone["sample_size"] > 0
+    assert (first["judge"]["calls"] > 0, second["judge"]["calls"]) == (True, 0)
+
+
+@pytest.mark.usefixtures("_judge")
+def test_the_criteria_of_the_page_are_judged(evals_cli: Callable[..., Any]) -> None:
+    """Each of the question's own."""
+    row = json.loads(next(block for block in blocks(PAGE, "json") if "rubric" in block))
+    Path("questions.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    run = evals_cli("eval", "--dataset-file", "questions.jsonl", "--metrics", "rubric", "--json").json
+    (summary,) = run["scorecard"]["metrics"]
+    assert (summary["name"], summary["sample_size"]) == ("rubric", 1)
+
+
+@pytest.mark.usefixtures("_judge")
+def test_a_rubric_in_a_file_is_a_metric_of_it(evals_cli: Callable[..., Any]) -> None:
+    """Judged as one of the configuration, and shown where the file is not there."""
+    Path("own.py").write_text("from evals import rubric\ntone = rubric('tone', 'Is it polite?')\n", encoding="utf-8")
+    command = ("eval", "--datasets", "golden", "--samples", 4, "--metrics", "./own.py:tone", "--json")
+    run = evals_cli(*command).json
+    assert run["scorecard"]["metrics"][0]["sample_size"] == 4
+    assert run["metric_definitions"][0]["labels"] == {"yes": 1, "no": 0}
+    assert evals_cli("rescore", run["id"], "--json").json["judge"]["calls"] == 0
+    forget()
+    Path("own.py").unlink()
+    assert "tone" in evals_cli("show", run["id"]).out
+
+
+@pytest.mark.usefixtures("_judge")
+def test_the_example_of_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    """With a rubric and a function."""
+    example = next(block for block in blocks(HOME / "README.md", "python") if "rubric(" in block)
+    names: dict[str, Any] = {}
+    exec(compile(example.replace("=50", "=5"), "README.md", "exec"), names)  # noqa: S102 - our own example
+    assert "name='answer_words'" in capsys.readouterr().out
+    assert names["run"].scorecard.get("tone").sample_size == 5
+
+
 def test_a_metric_is_explained_and_planned(evals_cli: Callable[..., Any]) -> None:
     """By `evals metrics`, and in a plan."""
     told = evals_cli("metrics", "./metrics.py:gold_numbers")
