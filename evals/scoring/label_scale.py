@@ -6,7 +6,6 @@ from statistics import fmean, median_low
 
 from evals.errors import ConfigError, DatasetError
 from evals.metrics.base import BaseMetric
-from evals.metrics.judged import LabelledMetric
 
 Label = str | float
 
@@ -108,7 +107,8 @@ def scale_of(labels: Sequence[Label], metric: BaseMetric) -> Scale:
 
 
 def _scale_of_words(labels: Set[str], metric: BaseMetric) -> Scale:
-    own = metric.scale if isinstance(metric, LabelledMetric) else {}
+    low, high, scale = metric.low or 0.0, metric.high or 1.0, dict(getattr(metric, "scale", {}))
+    own = {label.casefold().replace(" ", "_"): (value - low) / (high - low) for label, value in scale.items()}
     if own and labels - _NOBODY_KNOWS <= own.keys():
         return Scale(", ".join(own), values=own, levels=frozenset(own.values()))
     return Scale("yes and no", values={**_YES_AND_NO, **own})
