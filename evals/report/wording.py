@@ -1,10 +1,12 @@
 """Numbers, names and foreign text as people read them, the same wherever they are shown."""
 
 import re
+from functools import cache
 from math import floor, inf, log10
 from typing import TYPE_CHECKING
 
 from evals.schemas.calibration import Figure
+from evals.text.folding import lists_of
 from evals.text.numbers import counted
 
 if TYPE_CHECKING:
@@ -146,6 +148,15 @@ def arrow(higher_is_better: bool | None) -> str:
 def named(name: str, higher_is_better: bool | None) -> str:
     """The name of a metric, with which way is better."""
     return f"{name} {arrow(higher_is_better)}".rstrip()
+
+
+_labels = cache(lists_of)
+
+
+def label_of(name: str) -> str:
+    """What a metric measures in a few plain words: "right to answer or decline"; empty for a plug-in's metric."""
+    labels, number = _labels("labels"), re.search(r"\d*$", name)[0]  # type: ignore[index]  # it always matches
+    return labels.get(name) or re.sub(r"\bK\b", number, labels.get(f"{name.removesuffix(number)}K", ""))
 
 
 def remarks_of(summary: "MetricSummary") -> list[str]:

@@ -9,6 +9,7 @@ import pytest
 
 from evals.metrics import BaseMetric
 from evals.metrics.registry import facts, metric_classes, suites, value_range
+from evals.report.wording import label_of
 
 Cli = Callable[..., Any]
 
@@ -19,10 +20,13 @@ def _first_words(text: str) -> list[str]:
 
 @pytest.mark.parametrize("cls", metric_classes(), ids=lambda cls: cls.pattern())
 def test_a_metric_is_printed_with_all_that_it_declares(evals_cli: Cli, cls: type[BaseMetric]) -> None:
-    """The whole docstring, then group, suites, unit, range, direction, aggregation, needs and judge calls."""
+    """Its name with a plain label, the whole docstring, then what it declares."""
     result = evals_cli("metrics", cls.pattern())
     assert result.code == 0
     printed = result.out.split()
+    label = label_of(cls.pattern())
+    assert result.out.startswith(f"{cls.pattern()}: {label}\n")
+    assert 0 < len(label) <= 40
     assert " ".join(inspect.cleandoc(cls.__doc__ or "").split()) in " ".join(printed)
     for label, text in facts(cls).items():
         assert text

@@ -23,7 +23,7 @@ from evals.metrics.judged import judge_calls
 from evals.metrics.registry import facts, metric_classes, metrics_of, over_a_run, parse_metric, select, value_range
 from evals.metrics.registry import suites as suite_names
 from evals.report.parts import left_out, questions_of
-from evals.report.wording import arrow
+from evals.report.wording import arrow, label_of
 from evals.run.work import RunDataset, load_workload
 from evals.schemas.results import MetricGroup
 from evals.text.numbers import counted
@@ -260,7 +260,7 @@ def explain_metric(name: str) -> None:
         parse_metric(name)
     )
     out = console()
-    out.print(metric.pattern(), style="bold")
+    out.print(f"{metric.pattern()}: {label_of(metric.pattern())}".removesuffix(": "), style="bold")
     out.print(_IN_PARAGRAPH.sub(" ", inspect.cleandoc(metric.__doc__ or "")))
     out.print()
     for label, text in facts(metric).items():
