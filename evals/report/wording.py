@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from evals.schemas.calibration import Figure
 from evals.text.folding import lists_of
-from evals.text.numbers import counted
 
 if TYPE_CHECKING:
     from evals.schemas.response import RetrievedChunk
@@ -160,15 +159,12 @@ def label_of(name: str) -> str:
 
 
 def remarks_of(summary: "MetricSummary") -> list[str]:
-    """What there is to know of a metric beside its value: lost questions, why there is no value, labels, clusters."""
+    """What there is to know of a metric beside its value: lost questions, why there is no value, labels."""
     found = [_lost(summary), summary.reason, " ".join(f"{one} {count}" for one, count in summary.labels.items())]
     if summary.bounds is not None and summary.value is not None:
         ends = " … ".join(number(end, summary.unit) for end in sorted(summary.bounds))
         found.append(f"with lost questions {ends}")
-    sample = summary.interval
-    if sample is not None:
-        clusters = sample.clusters != sample.n and "few clusters" not in sample.marks
-        found += [counted(sample.clusters, "cluster") if clusters else "", sample.note]
+    found += [summary.interval.note] if summary.interval is not None else []
     return [printable(remark) for remark in found if remark]
 
 

@@ -37,13 +37,13 @@ def newer_run(build_run: Cli, folder: Path) -> Path:
 
 def test_show_prints_the_scorecard_before_failures(show: Cli, golden_run: EvalRun) -> None:
     """What went wrong comes after it; who declined what adds up to the questions; a start of the id is enough."""
-    out = show(golden_run.id[:4], "--failures", 2).out
-    assert out.index("recall_at_5") < out.index("ended wrong")
+    out = show(golden_run.id[:4], "--failures", 2, "--all").out
+    assert out.index("recall_at_5") < out.index("went wrong")
     assert out.count("  question  ") == 2
-    assert re.search(rf"more: evals show {golden_run.id} --failures \d+ --runs-dir \S+/runs$", out, re.M)
+    assert re.search(rf"evals show {golden_run.id} --question \S+ --runs-dir \S+/runs$", out, re.M)
     cells = [int(cell) for row in re.findall(r"^(?:un)?answerable +(\d+) +(\d+)$", out, re.M) for cell in row]
     assert sum(cells) == golden_run.question_count
-    assert re.search(r"beside: always answering +\d\.\d{3} \[", out)
+    assert re.search(r"for comparison: always answering +\d\.\d{3} \[", out)
     assert show(golden_run.id, "--json").json == golden_run.model_dump(mode="json")
 
 
@@ -67,7 +67,7 @@ def test_show_slices_by_metadata(show: Cli, golden_run: EvalRun) -> None:
     """`--by` gives each metric for each value of a key."""
     out = show(golden_run.id, "--by", "difficulty").out
     assert "by difficulty" in out
-    assert "ended wrong by difficulty, the worst first" in out
+    assert "went wrong by difficulty, the worst first" in out
 
 
 def test_matching_shows_how_much_depends_on_the_threshold(show: Cli, golden_run: EvalRun) -> None:
