@@ -386,7 +386,7 @@ class ReviewFlags(RunsDirFlags):
     run: str = RUN
     metric: str | None = flag("Metric to label (answer_correctness)")
     annotator: str | None = flag(_ANNOTATOR)
-    output: Path | None = flag("Sheet of labels (reviews/RUN.csv beside the runs)")
+    output: Path | None = flag("Sheet of labels (reviews/RUN.csv in the folder of runs)")
 
 
 class ExportFlags(RunsDirFlags):

@@ -8,6 +8,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Iterable, Sequence
+from itertools import product
 from pathlib import Path
 from textwrap import wrap
 from types import FrameType
@@ -81,11 +82,11 @@ def _show_table(out: Console, table: TextTable) -> None:
     """As a table where it fits, else a few lines a row."""
     if table.title:
         out.print(f"\n{table.title}", style="bold")
-    for count in range(len(table.spare) + 1):
-        narrower = table.without(table.spare[:count])
-        widths = _widths(narrower, out.width)
+    narrower = [table.without(table.spare[:count]) for count in range(len(table.spare) + 1)]
+    for fold, candidate in product((False, True), narrower):
+        widths = _widths(candidate, out.width, fold=fold)
         if widths is not None:
-            out.print(_drawn(narrower, widths))
+            out.print(_drawn(candidate, widths))
             return
     for row in table.rows:
         name, *cells = map(plain, row.cells)
@@ -132,11 +133,6 @@ def _indent(table: TextTable) -> str:
 
 _REMARK = 48
 """Columns that a remark takes below a name, where there is room."""
-
-
-def plain_table() -> Grid:
-    """A table without lines."""
-    return Grid(box=None, pad_edge=False, show_edge=False)
 
 
 _SHORTENED = 24

@@ -106,7 +106,7 @@ def words_first(table: TextTable) -> TextTable:
 # The scorecard.
 
 
-_MANY, _FEW = 24, 3
+_MANY, _FEW, _NAMED = 24, 3, 6
 """A scorecard of more metrics than these shows of each group the main ones, at least three."""
 
 
@@ -153,13 +153,14 @@ def scorecard_table(run: EvalRun, *, pictures: bool = False, labels: bool = Fals
     return TextTable(columns, rows, words=words)
 
 
-def scorecard_lines(run: EvalRun) -> Iterator[str]:
+def scorecard_lines(run: EvalRun, *, every: bool = True) -> Iterator[str]:
     """What the scorecard does not say in its table: which metrics have no value and why, and clusters of questions."""
     reasons: dict[str, list[str]] = {}
     for one in run.scorecard.metrics:
         if one.value is None:
             reasons.setdefault(", ".join(remarks_of(one)) or "no question has a value", []).append(one.name)
-    yield from (f"no value: {', '.join(names)} ({reason})" for reason, names in reasons.items())
+    for reason, names in reasons.items():
+        yield f"no value: {', '.join(names) if every or len(names) <= _NAMED else f'{len(names)} metrics'} ({reason})"
     samples = [one.interval for one in run.scorecard.metrics if one.interval is not None]
     counts = sorted(sample.clusters for sample in samples if sample.clusters != sample.n)
     if counts:
@@ -496,7 +497,8 @@ def runs_table(runs: Sequence[EvalRun], groups: Sequence[Sequence[EvalRun]]) -> 
     letters = {run.id: label for label, group in zip(_letters(groups), groups, strict=True) for run in group}
     words = ("server", "profile", "datasets", "name")
     columns = ("id", "created", "status", "questions", "score", *words)
-    return grid("", columns, [_run_cells(run, letters.get(run.id, "")) for run in runs], words)
+    rows = [TableRow(_run_cells(run, letters.get(run.id, ""))) for run in runs]
+    return TextTable(columns, rows, words=words, spare=("profile", "server", "datasets"))
 
 
 def _run_cells(run: EvalRun, letter: str) -> list[str]:

@@ -54,9 +54,9 @@ def test_what_is_sent_is_told_before_and_shown_beside_what_is_made_of_it(start: 
     """A usual path is found by GET, and stdout has the section alone."""
     result = evals_cli("probe", start(kinds.contexts()), "--question", QUESTION)
     told = result.err
-    assert told.index("POST /ask with") < told.index("what came:") < told.index("what the section makes of it:")
+    assert told.index("POST /ask with") < told.index("the server sent:") < told.index("read from it:")
     assert "guess: path and field are guesses" in told
-    assert "computable (suite core): recall_at_1" in told
+    assert "metrics that can be computed (suite core): recall_at_1" in told
     assert "not cost_per_query: the server reported no token usage" in told
     assert result.out.startswith("server:\n  profile: none\n")
 

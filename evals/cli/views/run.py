@@ -67,7 +67,7 @@ def print_run(out: Console, measured: Measured, runs_dir: Path | None, *, failur
         scorecard_table(run, labels=True, every=every),
     )
     table = next((table for table in tables if fits(out, table)), scorecard_table(run, every=every))
-    lines = (TextLine(line, "faint") for line in scorecard_lines(run))
+    lines = (TextLine(line, "faint") for line in scorecard_lines(run, every=every))
     notes = (TextLine(f"! {note}", "doubtful") for note in notes_of(run))
     judged = map(TextLine, judge_lines(run, every=every))
     show(
