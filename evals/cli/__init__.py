@@ -2,10 +2,11 @@
 
 import gc
 from importlib import import_module
-from inspect import Signature
+from inspect import Parameter, Signature
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from evals.cli import flags as of
 from evals.cli.parameters import Flags, parameters
@@ -37,7 +38,16 @@ COMMANDS: dict[str, tuple[type[Flags], str]] = {
     "track": (of.TrackFlags, "show.track"),
     "serve": (of.ServeFlags, "server.serve"),
 }
-"""By name: the flags, whose docstring is the help, and the function below `commands` that is given them; in order."""
+"""By name: the flags, whose docstring is the help, and the function below `commands` that is given them."""
+
+PANELS = {
+    "Run": "eval rescore score merge",
+    "Look": "runs show report view export track",
+    "Decide": "compare gate",
+    "Data and server": "init doctor probe ingest serve datasets stats metrics profiles",
+    "Judge": "calibrate review rubric prompts",
+}
+"""The commands under the titles of the help, in order."""
 
 _SELDOM = (20_000, 20, 100)
 """Thresholds of the cyclic collector: imports make many objects that stay, which it goes over again and again."""
@@ -70,21 +80,56 @@ def options(
     gc.enable()
 
 
-def _add(name: str, kind: type[Flags], place: str) -> None:
-    """Give the command line a command; its function may return an exit code."""
+class ShortHelp(TyperCommand):
+    """A command whose help shows its common flags, if it names some, and with --help-all every flag."""
 
-    def command(**given: Any) -> None:
+    common: frozenset[str] = frozenset()
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help."""
+        common = frozenset() if ctx.params.get("help_all") else self.common
+        for flag in self.params:
+            flag.hidden = bool(common) and flag.param_type_name == "option" and flag.name not in common
+        super().format_help(ctx, formatter)
+
+
+def _print_help(ctx: typer.Context, wanted: bool) -> None:
+    if wanted:
+        ctx.params["help_all"] = True
+        typer.echo(ctx.get_help())
+        raise typer.Exit
+
+
+_HELP_ALL = Parameter(
+    "help_all",
+    Parameter.KEYWORD_ONLY,
+    default=False,
+    annotation=Annotated[
+        bool, typer.Option("--help-all", callback=_print_help, is_eager=True, help="Show every flag and exit")
+    ],
+)
+
+
+def _add(panel: str, name: str, kind: type[Flags], place: str) -> None:
+    """Give the command line a command; its function may return an exit code."""
+    common = frozenset(kind.common.split())
+
+    def command(*, help_all: bool = False, **given: Any) -> None:
         module, _, function = place.partition(".")
         code = getattr(import_module(f"evals.cli.commands.{module}"), function)(kind(**given))
         if code:
             raise typer.Exit(code)
 
-    command.__signature__ = Signature([*parameters(kind)])  # type: ignore[attr-defined]  # what typer reads
-    app.command(name, help=kind.__doc__)(command)
+    told = [*parameters(kind), *([_HELP_ALL] if common else [])]
+    command.__signature__ = Signature(told)  # type: ignore[attr-defined]  # what typer reads
+    cls = type("Command", (ShortHelp,), {"common": common and common | {"help", "help_all"}})
+    app.command(name, cls=cls, help=kind.__doc__, rich_help_panel=panel)(command)
 
 
-for _name, _command in COMMANDS.items():
-    _add(_name, *_command)
+for _panel, _names in PANELS.items():
+    for _name in _names.split():
+        if _name in COMMANDS:
+            _add(_panel, _name, *COMMANDS[_name])
 
 
 def main() -> None:

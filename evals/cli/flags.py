@@ -10,15 +10,14 @@ from evals.cli.parameters import Flags, argument, datasets, flag, metrics, profi
 
 
 _RUN = "Run: id or its start, name, file, or last"
-_HEADER = 'Sent with each request: "Name: value"; repeatable'
-_BODY = "Form of the request: JSON with {{question}} in it"
-_URL = "URL of the server; a path in it is the one that is asked"
-_ANNOTATOR = "Who labels, where several people do"
+_HEADER = 'Header of every request: "Name: value"; repeatable'
+_BODY = "Body of the request: JSON with {{question}} in it"
+_URL = "URL of the server, or of the path to ask"
+_ANNOTATOR = "Name of the labeller, if there are several"
 _GATE = "'mrr>=0.8', 'mrr@low>=0.8'; repeatable"
-_UNCALIBRATED = "Gate on a judge that was never calibrated"
 RUN: Any = argument(_RUN, autocompletion=runs)
+EVERY: Any = switch("Print every metric and table", names="--all")
 RUNS: Any = argument(_RUN, metavar="RUN...", autocompletion=runs)
-LENIENT: Any = switch("A gate without enough evidence is no failure")
 
 
 class DrawFlags(Flags):
@@ -26,11 +25,11 @@ class DrawFlags(Flags):
 
     panel = "Questions"
     datasets: str | None = flag(
-        "Names, with commas; NAME:CONFIG for another config", "datasets", autocompletion=datasets
+        "Dataset names with commas; NAME:CONFIG for a config", "datasets", autocompletion=datasets
     )
-    samples: int | None = flag("Of each dataset (100; own file: all); 0: all", "samples_per_dataset")
-    seed: int | None = flag("Seed of the draw (42)", "seed")
-    data_dir: Path | None = flag("Local rows or hub clones instead of the hub", "data_dir")
+    samples: int | None = flag("Questions per dataset; 0: all (100; own file: all)", "samples_per_dataset")
+    seed: int | None = flag("Random seed of the sample (42)", "seed")
+    data_dir: Path | None = flag("Folder of local datasets, read instead of the hub", "data_dir")
 
 
 class FileFlags(Flags):
@@ -38,7 +37,7 @@ class FileFlags(Flags):
 
     panel = "Questions"
     dataset_file: Path | None = flag("Your own questions: .csv, .xlsx, .json and others", "dataset_file")
-    columns: str | None = flag("Columns of your file: question=Frage", "columns")
+    columns: str | None = flag("Column names of your file: question=Frage", "columns")
 
 
 class AddressFlags(Flags):
@@ -53,12 +52,12 @@ class ServerFlags(Flags):
     """How the server is asked."""
 
     panel = "Server"
-    embedded: bool | None = switch("Evaluate the built-in server", "embedded")
+    embedded: bool | None = switch("Evaluate the small built-in server", "embedded")
     ingest: bool | None = switch("Upload the datasets' documents first", "ingest")
-    preflight: bool | None = flag("First see that the corpus is there (yes)", "preflight")
-    concurrency: str | None = flag("Questions in flight (4); 1,4,16 for a sweep", "concurrency")
+    preflight: bool | None = flag("Check first that the documents are there (yes)", "preflight")
+    concurrency: str | None = flag("Questions asked at once (4); 1,4,16 tries several", "concurrency")
     rps: float | None = flag("Maximum requests per second", "rps")
-    timeout: float | None = flag("Seconds for one answer (120)", "server.timeout_s")
+    timeout: float | None = flag("Timeout of an answer, in seconds (120)", "server.timeout_s")
     warmup: int | None = flag("Unscored questions asked first (1)", "warmup")
 
 
@@ -67,45 +66,51 @@ class VariantFlags(Flags):
 
     panel = "Variants"
     vary: list[str] | None = flag("A run for each value: ask.json.top_k=3,5,10")
-    repeats: int | None = flag("How often each question is asked (1)", "repeats")
-    alone: bool = switch("Of variants, resume this one only")
+    repeats: int | None = flag("Times to ask each question (1)", "repeats")
+    alone: bool = switch("With --resume: this variant only")
     shard: str | None = flag("Ask only this part of the questions: 2/7; see merge", "shard")
 
 
-class MeasureFlags(Flags):
-    """What is computed, and what it must reach."""
+class GatedFlags(Flags):
+    """What a run must reach."""
+
+    panel = "Gates"
+    gate: list[str] | None = flag(f"Fail unless: {_GATE}", "gate")
+    lenient: bool = switch("Do not fail where evidence is too weak to decide")
+    allow_uncalibrated: bool | None = switch("Allow gates on an uncalibrated judge", "allow_uncalibrated")
+
+
+class MeasureFlags(GatedFlags):
+    """What is computed."""
 
     panel = "Measures"
     suite: str | None = flag("Suites of metrics, with commas (core)", "suite", autocompletion=suites)
     metrics: str | None = flag("Metrics, with commas: mrr,./metrics.py:NAME", "metrics", autocompletion=metrics)
-    match: str | None = flag("How chunks are recognised as gold (auto)", "match.rule")
-    gate: list[str] | None = flag(f"Fail unless: {_GATE}", "gate")
-    lenient: bool = LENIENT
-    allow_uncalibrated: bool | None = switch(_UNCALIBRATED, "allow_uncalibrated")
+    match: str | None = flag("How to recognise relevant chunks (auto)", "match.rule")
 
 
 class JudgeFlags(Flags):
     """Who judges, and for how much money."""
 
     panel = "Judge"
-    judge: bool | None = flag("Use the LLM judge (yes)", "judge.enabled")
+    judge: bool | None = flag("Use an LLM judge (yes)", "judge.enabled")
     judge_model: str | None = flag("Model of the judge; openai:NAME for another provider", "judge.model")
-    judge_base_url: str | None = flag("Address of the judge's API, such as a local one", "judge.base_url")
-    judge_effort: str | None = flag("How hard the judge thinks: low to max", "judge.effort")
-    judge_repeats: int | None = flag("How often each decision is made (1)", "judge.repeats")
-    judge_cache: bool | None = flag("Keep replies, and pay once (yes)", "judge.cache")
-    retry_lost: bool | None = switch("Ask again what stayed unusable within a day", "judge.retry_lost")
-    judge_batch: bool | None = flag("In batches: half price, rounds of up to an hour (no)", "judge.batch")
-    max_cost: float | None = flag("Dollars after which no judge call starts", "judge.max_cost_usd")
+    judge_base_url: str | None = flag("URL of the judge's API, such as a local one", "judge.base_url")
+    judge_effort: str | None = flag("Reasoning effort of the judge: low to max", "judge.effort")
+    judge_repeats: int | None = flag("Times to make each decision (1)", "judge.repeats")
+    judge_cache: bool | None = flag("Reuse saved replies of the judge (yes)", "judge.cache")
+    retry_lost: bool | None = switch("Ask again for unusable replies of the last day", "judge.retry_lost")
+    judge_batch: bool | None = flag("Use batches: half the price, up to an hour (no)", "judge.batch")
+    max_cost: float | None = flag("Budget of the judge, in dollars", "judge.max_cost_usd")
 
 
 class EngineFlags(Flags):
     """Who asks and embeds."""
 
     panel = "Engine"
-    engine: str | None = flag("Who asks and embeds: local | dask, workers of a cluster (local)", "engine.name")
-    scheduler: str | None = flag("Of a Dask cluster: tcp://HOST:8786 (one on this machine)", "engine.scheduler")
-    workers: int | None = flag("Of a Dask cluster on this machine (its cores)", "engine.workers")
+    engine: str | None = flag("Where it runs: local, or dask for a cluster (local)", "engine.name")
+    scheduler: str | None = flag("Dask scheduler: tcp://HOST:8786 (a local one)", "engine.scheduler")
+    workers: int | None = flag("Workers of a local Dask cluster (one per core)", "engine.workers")
     jobs: int | None = flag("Processes that score the answers (1)", "engine.jobs")
 
 
@@ -113,14 +118,15 @@ class OutputFlags(Flags):
     """How much is told."""
 
     panel = "Output"
-    quiet: bool = switch("Score, gates, where it is saved; no progress", names="--quiet -q")
-    verbose: bool = switch("A line for each answer as it comes", names="--verbose -v")
+    quiet: bool = switch("Print only score, gates and place; no progress", names="--quiet -q")
+    verbose: bool = switch("Print a line for each answer", names="--verbose -v")
+    every: bool = EVERY
 
 
 class JsonFlags(Flags):
     """Output for a program."""
 
-    panel = "Run"
+    panel = "Output"
     as_json: bool = switch("Print JSON and nothing else", names="--json")
 
 
@@ -147,7 +153,7 @@ class MakeFlags(ConfigFlags):
 
     panel = "Run"
     name: str | None = flag("Name of the run", "name")
-    dry_run: bool = switch("Say what would be done; ask nothing")
+    dry_run: bool = switch("Print the plan; send nothing")
 
 
 class CommentFlags(Flags):
@@ -156,7 +162,7 @@ class CommentFlags(Flags):
     panel = "CI"
     junit: Path | None = None
     no_fail: bool = False
-    comment: Path | None = flag("Markdown for a pull request, however it ends")
+    comment: Path | None = flag("Write a Markdown comment for a pull request")
     no_ci: bool = switch("No summary and no annotations in GitHub Actions")
 
 
@@ -164,8 +170,8 @@ class CiFlags(CommentFlags):
     """What is left for a continuous integration, and what it fails by."""
 
     panel = "CI"
-    junit: Path | None = flag("JUnit report of gates and failed questions, however it ends")
-    no_fail: bool = switch("Exit 0 where a gate is not met; it is said all the same")
+    junit: Path | None = flag("Write gates and failed questions as a JUnit report")
+    no_fail: bool = switch("Print failed gates, but exit with 0")
 
 
 class MeasuringFlags(MeasureFlags, JudgeFlags, EngineFlags, OutputFlags, MakeFlags, RunsDirFlags, CiFlags):
@@ -180,10 +186,10 @@ class EvalRunFlags(Flags):
 
     panel = "Run"
     runs_dir: Path | None = flag("Folder of saved runs (data/eval_runs)", "runs_dir", names="--runs-dir --output")
-    resume: str | None = flag("Id of a saved run to go on with; of variants, with all of them")
-    on_error: str | None = flag("Questions without an answer: exclude | worst (exclude)", "on_error")
-    max_error_rate: float | None = flag("Share of failures above which it ends with 4 (0.1)", "max_error_rate")
-    tracing: bool | None = switch("Spans of OpenTelemetry", "tracing")
+    resume: str | None = flag("Continue a saved run, with its variants")
+    on_error: str | None = flag("Score of failed requests: exclude, or worst (exclude)", "on_error")
+    max_error_rate: float | None = flag("Share of failed requests that ends with 4 (0.1)", "max_error_rate")
+    tracing: bool | None = switch("Send OpenTelemetry spans", "tracing")
 
 
 class EvalFlags(
@@ -202,46 +208,55 @@ class EvalFlags(
 ):
     """Evaluate a RAG server and save the run."""
 
+    common = (
+        "datasets samples dataset_file rag_url profile embedded ingest vary suite gate judge judge_model max_cost"
+        " every quiet as_json config resume dry_run"
+    )
+
 
 class DoctorFlags(EvalFlags):
-    """See whether a run would work: configuration, disk, datasets, server, mapping, corpus, judge."""
+    """Check that a run would work: configuration, disk, datasets, server, mapping, documents, judge."""
+
+    common = "datasets samples dataset_file rag_url profile embedded suite judge judge_model as_json config"
 
 
 class InitFlags(Flags):
-    """Write a first configuration and a first file of questions, by a few questions or by flags."""
+    """Write a first configuration and a first file of questions."""
 
     panel = "What is written"
     rag_url: str | None = flag(_URL)
-    profile: str | None = flag("Kind of server, or a YAML file (found by one question)", autocompletion=profiles)
+    profile: str | None = flag("Kind of server, or a YAML file (found by asking)", autocompletion=profiles)
     header: list[str] | None = flag(_HEADER)
     body: str | None = flag(_BODY)
-    questions: str | None = flag("A file, or golden (a template to fill in)")
+    questions: str | None = flag("File of questions, or golden (a template to fill in)")
     columns: str | None = flag("Columns of your file: question=Frage", "columns")
-    judge: bool | None = flag("Use the LLM judge (no)")
+    judge: bool | None = flag("Use an LLM judge (no)")
     output: Path = flag("The file to write", default=Path("eval_config.yml"), names="--output -o")
-    yes: bool = switch("Ask nothing on the terminal; call paths that no profile has", names="--yes -y")
-    force: bool = switch("Write over the file")
+    yes: bool = switch("No prompts; also call paths that no profile has", names="--yes -y")
+    force: bool = switch("Overwrite the file")
 
 
 class ProbeFlags(JsonFlags):
-    """Find out how a server is asked and read, by one question, and write the YAML that evaluates it."""
+    """Find out how to ask a server and read its answers, and print the YAML for it."""
 
+    panel = "Question"
     url: str = argument(_URL)
     header: list[str] | None = flag(_HEADER)
-    question: str | None = flag("The one that is asked (a general one)")
+    question: str | None = flag("Question to ask (a general one)")
     body: str | None = flag(_BODY)
     profiles: bool = flag("Try the built-in profiles", default=True)
-    yes: bool = switch("Call paths that no profile has without a question", names="--yes -y")
-    dry_run: bool = switch("List the requests by looking with GET; ask none")
-    output: Path | None = flag("File for the section", names="--output -o")
+    yes: bool = switch("Also call paths that no profile has, without prompts", names="--yes -y")
+    dry_run: bool = switch("List the requests, found with GET; ask no question")
+    output: Path | None = flag("File to write the configuration to", names="--output -o")
 
 
 class IngestFlags(DrawFlags, FileFlags, AddressFlags, ConfigFlags, RunsDirFlags):
-    """Give documents to a server, each once, and see that they are found."""
+    """Upload documents to a server, each once, and check that they are found."""
 
+    panel = "Documents"
     folder: Path | None = argument("Folder of documents (those of the datasets)", default=None)
-    check: str | None = flag("Question that must find one of them (made from them)")
-    no_check: bool = switch("Ask nothing afterwards")
+    check: str | None = flag("Question that must find one of them (from a document)")
+    no_check: bool = switch("Do not check that they are found")
 
 
 class DatasetsFlags(Flags):
@@ -249,43 +264,46 @@ class DatasetsFlags(Flags):
 
 
 class StatsFlags(DrawFlags, FileFlags):
-    """Show what the datasets hold: questions, answerable share, gold, corpus."""
+    """Show what the datasets contain: questions, answerable share, gold passages, documents."""
 
-    words = {"datasets": "Names, with commas (all)"}
+    words = {"datasets": "Dataset names with commas (all)"}
 
 
 class MetricsFlags(Flags):
     """List the metrics, or explain one."""
 
-    name: str | None = argument("A metric, for its formula and conventions", default=None)
-    suite: str | None = flag("Only those of these suites, with commas")
+    name: str | None = argument("A metric to explain: formula and conventions", default=None)
+    suite: str | None = flag("Suites to list, with commas; all for every metric")
 
 
 class ProfilesFlags(Flags):
-    """List the kinds of servers with what can be measured of each, or print the profile of one."""
+    """List the kinds of servers and what can be measured of each, or print a profile."""
 
-    name: str | None = argument("A profile, to print its file", default=None)
+    name: str | None = argument("A profile to print", default=None)
 
 
 class ListFlags(SavedFlags):
     """List the saved runs."""
 
-    calibrations: bool = switch("List the runs of calibrate too", names="--all")
+    panel = "Run"
+    calibrations: bool = switch("Also list the runs of calibrate", names="--all")
 
 
 class ShowFlags(SavedFlags):
-    """Show a saved run: the scorecard, then failures."""
+    """Show a saved run: scorecard, what went wrong, and an example."""
 
+    panel = "What is shown"
     run: str = RUN
-    failures: int | None = flag("How many failures to show (5)", min=0)
-    question: str | None = flag("Id of a question to show whole")
+    failures: int | None = flag("Examples of what went wrong to show (1)", min=0)
+    question: str | None = flag("Show this question in full")
     by: str | None = flag("Values by dataset, or by a key of the metadata")
-    matching: bool = switch("How much depends on the overlap threshold")
-    failed: str | None = flag("Only the questions with this broken link")
+    matching: bool = switch("Recall and precision by overlap threshold")
+    failed: str | None = flag("Only questions that failed at this step")
+    every: bool = EVERY
 
 
 class RescoreFlags(MeasuringFlags):
-    """Measure a saved run again: other metrics, another judge or mapping; no server."""
+    """Measure a saved run again with other metrics, another judge or mapping; asks no server."""
 
     words = {
         "suite": "Suites of metrics, with commas",
@@ -294,67 +312,71 @@ class RescoreFlags(MeasuringFlags):
         "judge_repeats": "How often each decision is made",
         "config": "Configuration file laid over the run's own",
     }
+    common = "run suite metrics gate judge judge_model max_cost every as_json config name remap dry_run"
     run: str = RUN
-    remap: bool = switch("Read the stored bodies again with the mapping given")
+    remap: bool = switch("Read the saved responses with another mapping")
 
 
 class ScoreFlags(FileFlags, MeasuringFlags):
-    """Score files, without a server: PREDICTIONS GOLD, or saved answers with --dataset-file.
+    """Score files without a server: PREDICTIONS GOLD, or saved answers with --dataset-file.
 
-    Of PREDICTIONS and GOLD are --k, --output and --json, of saved answers all but --k and --output.
+    With PREDICTIONS and GOLD only --k, --output and --json apply; with saved answers all but --k and --output.
     """
 
-    words = {"dataset_file": "Answers: their questions, .csv, .json and others"}
+    words = {"dataset_file": "Questions of saved answers: .csv, .json and others"}
+    common = "dataset_file columns suite gate judge judge_model max_cost every as_json config k output dry_run"
     predictions: Path = argument("Retrieved passages (.json), or saved answers (.jsonl)")
     gold: Path | None = argument("Gold passages, for retrieved passages", default=None)
     k: int | None = flag("Passages: cut-off of recall and nDCG (10)")
     output: Path | None = flag("Passages: write the means to this JSON file")
 
 
-class MergeFlags(SavedFlags, CiFlags):
-    """Make one run of all shards of eval --shard; asks nothing of anybody."""
+class MergeFlags(GatedFlags, SavedFlags, CiFlags):
+    """Merge the shards of eval --shard into one run."""
+
+    panel = "Run"
+    words = {"gate": f"Fail unless: {_GATE} (those of the shards)"}
 
     runs: list[str] = argument("Runs of all shards: ids or their starts, names, or files")
     name: str | None = flag("Name of the merged run", "name")
-    gate: list[str] | None = flag(f"Fail unless: {_GATE} (those of the shards)", "gate")
-    lenient: bool = LENIENT
-    allow_uncalibrated: bool | None = switch(_UNCALIBRATED, "allow_uncalibrated")
-    allow_partial: bool = switch("Take shards that are partial; not those that failed")
+    allow_partial: bool = switch("Accept partial shards")
 
 
 class CompareFlags(SavedFlags, CommentFlags):
     """Compare saved runs, question by question."""
 
-    runs: list[str] = argument("Runs: ids or their starts, names, files, or last; each against the baseline")
-    baseline: str | None = flag("Run that the others are set against (the first)")
-    primary: str | None = flag("The one metric that the comparison is about: tested at 0.05")
-    pareto: bool = switch("Say which runs no other beats on everything")
-    fail_on_regression: bool = switch("Exit 1 where a run is worse than the baseline")
+    panel = "Comparison"
+    runs: list[str] = argument("Runs: ids or their starts, names, files, or last")
+    baseline: str | None = flag("Run to compare the others with (the first)")
+    primary: str | None = flag("Main metric, tested at the full level of 0.05")
+    every: bool = EVERY
+    pareto: bool = switch("Show which runs no other beats on everything")
+    fail_on_regression: bool = switch("Exit with 1 if a run is worse than the baseline")
 
 
-class GateFlags(SavedFlags, CiFlags):
-    """Check a saved run: conditions on metrics, and that it is not worse than another."""
+class GateFlags(GatedFlags, SavedFlags, CiFlags):
+    """Check a saved run: conditions on metrics, and not worse than a baseline."""
 
-    panel = "Gates"
+    panel = "Baseline"
+    words = {"gate": f"Fail unless: {_GATE} (those of the run)"}
     run: str = RUN
-    gate: list[str] | None = flag("Condition: 'mrr>=0.8' or 'mrr@low>=0.8'; repeatable (those of the run)")
     baseline: str | None = flag("Run that this one must not be worse than")
-    baseline_dir: Path | None = flag("The same, the newest complete run of a folder; it may be empty")
-    margin: float | None = flag("By how much it may be worse (0.03)")
-    metrics: str | None = flag("What must not be worse, with commas (metrics of --gate, else score)")
-    lenient: bool = LENIENT
-    allow_uncalibrated: bool = switch(_UNCALIBRATED)
+    baseline_dir: Path | None = flag("Folder whose newest complete run is the baseline")
+    margin: float | None = flag("Tolerated loss (0.03)")
+    metrics: str | None = flag("Metrics that must not be worse (those of --gate, or score)")
 
 
 class CalibrateFlags(JudgeFlags, MakeFlags, RunsDirFlags):
-    """Hold the judge against people's labels; later reports show what came out."""
+    """Compare the judge with labels by people; later reports show how well they agree."""
 
+    panel = "Labels"
+    common = "metric run scale label_cut score_cut judge_model max_cost as_json config dry_run"
     labels: list[Path] = argument("Labels: a review sheet, .csv, .jsonl and others")
-    metric: str | None = flag("What they are about (answer_correctness)")
-    run: str | None = flag("Run of the answers, where the labels name none")
-    scale: str | None = flag("Worst and best label: 1,5 (by what they are)")
-    label_cut: float | None = flag("Labels that count as good, from 0 to 1")
-    score_cut: float | None = flag("Scores that count as good, from 0 to 1 (1)")
+    metric: str | None = flag("Metric of the labels (answer_correctness)")
+    run: str | None = flag("Run of the answers, if the labels name none")
+    scale: str | None = flag("Worst and best label: 1,5 (found from the labels)")
+    label_cut: float | None = flag("Least label that counts as good, from 0 to 1")
+    score_cut: float | None = flag("Least score that counts as good, from 0 to 1 (1)")
 
 
 class PromptsFlags(Flags):
@@ -372,46 +394,49 @@ class RubricFlags(JudgeFlags, ConfigFlags, RunsDirFlags):
 
 
 class ReviewFlags(RunsDirFlags):
-    """Label the answers of a run, one at a time, for calibrate; continues where you stopped."""
+    """Label the answers of a run for calibrate; continues where you stopped."""
 
+    panel = "Labels"
     run: str = RUN
-    metric: str | None = flag("What to label (answer_correctness)")
+    metric: str | None = flag("Metric to label (answer_correctness)")
     annotator: str | None = flag(_ANNOTATOR)
-    output: Path | None = flag("Sheet of labels (reviews/RUN.csv beside the runs)")
+    output: Path | None = flag("Sheet of labels (reviews/RUN.csv in the folder of runs)")
 
 
 class ExportFlags(RunsDirFlags):
     """Write a saved run for a spreadsheet, a program, a pull request or a reader."""
 
+    panel = "Output"
     run: str | None = argument(_RUN, default=None, autocompletion=runs)
     run_id: str | None = flag("The same, as an option", autocompletion=runs)
-    form: str | None = flag("csv, parquet, beir, trec-run and others (by the file's name)", names="--format")
-    output: Path | None = flag("File; its name says the format (standard output)", names="--output -o")
+    form: str | None = flag("csv, parquet, beir, trec-run, ... (from the file name)", names="--format")
+    output: Path | None = flag("File; its ending says the format (standard output)", names="--output -o")
 
 
 class PageFlags(RunsDirFlags):
     """Write saved runs as one HTML page that needs no network."""
 
+    panel = "Output"
     runs: list[str] = RUNS
     output: Path = flag("HTML file to write", default=Parameter.empty, names="--output -o")
 
 
 class ViewFlags(RunsDirFlags):
-    """Look at saved runs in the browser: all, one, several side by side, or a running one."""
+    """Look at saved runs in the browser: one, several side by side, or a running one."""
 
     port: int = flag("Port on 127.0.0.1 (any free one)", default=0, min=0, max=65535)
-    label: bool = switch("Let answers be labelled, in the sheets of review")
+    label: bool = switch("Label answers in the browser, as with review")
     annotator: str | None = flag(_ANNOTATOR)
-    no_browser: bool = switch("Print the address and open nothing")
+    no_browser: bool = switch("Print the URL; open no browser")
 
 
 class TrackFlags(RunsDirFlags):
-    """Log saved runs to a tracker of experiments."""
+    """Log saved runs to an experiment tracker."""
 
     runs: list[str] = RUNS
     to: str = flag("Tracker: mlflow", default="mlflow")
-    uri: str | None = flag("Of the tracker (MLFLOW_TRACKING_URI)")
-    experiment: str = flag("Made where it does not exist", default="rag-evals")
+    uri: str | None = flag("URI of the tracker (MLFLOW_TRACKING_URI)")
+    experiment: str = flag("Experiment; created if it does not exist", default="rag-evals")
 
 
 class ServeFlags(Flags):
@@ -420,4 +445,4 @@ class ServeFlags(Flags):
     host: str = flag("Address to listen on", default="127.0.0.1")
     port: int = flag("Port; 0 for any free one", default=8001)
     corpus: str = flag("golden, none, or a folder of .md and .txt files", default="golden")
-    allow_host: list[str] | None = flag("Answer to this name too (localhost, loopback addresses and --host alone)")
+    allow_host: list[str] | None = flag("Also answer to this host name; repeatable")

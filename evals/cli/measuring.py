@@ -14,7 +14,7 @@ from evals.cli.parameters import Flags, flag_name
 from evals.cli.progress import Quiet, Terminal
 from evals.cli.saved import next_command, what_is_undone
 from evals.cli.terminal import console, print_json
-from evals.cli.views.run import print_findings, print_in_short, print_run, print_score, print_slices
+from evals.cli.views.run import print_next, print_run, print_score
 from evals.config import EvalConfig
 from evals.errors import ConfigError, RunIncompleteError, RunInterruptedError
 from evals.metrics.base import BaseMetric
@@ -23,7 +23,6 @@ from evals.run.saved import measure_saved
 from evals.run.setup import wants_judge
 from evals.run.work import RunPlan
 from evals.scoring.conclusion import Measured
-from evals.store.naming import command
 from evals.store.runs import RunStore
 from evals.text.yaml_files import merge, problems_of, read_layer
 
@@ -91,8 +90,6 @@ def _check_values(keys: dict[str, str], result: dict[str, Any]) -> None:
 
 _T = TypeVar("_T")
 
-_FAILURES_SHOWN = 3
-
 
 def observer_for(flags: Flags) -> Observer:
     """The observer of the progress; one that does nothing if the output is for a program.
@@ -152,24 +149,20 @@ def finish(done: Measured, config: EvalConfig, reporter: Reporter, flags: Flags)
     if flags.as_json:
         print_json(run.model_dump_json(indent=2))
     else:
-        _print(done, config, quiet=flags.quiet)
+        _print(done, config, flags)
     if run.status != "complete":
         undone = what_is_undone(run, done.source)
         raise RunIncompleteError(f"the run is {run.status}: {undone}", next_command(run, done.source, config.runs_dir))
     reporter.judge(run.gates)
 
 
-def _print(done: Measured, config: EvalConfig, *, quiet: bool) -> None:
+def _print(done: Measured, config: EvalConfig, flags: Flags) -> None:
     run, out = done.run, console()
-    if quiet:
+    if flags.quiet:
         print_score(out, run)
     else:
-        print_run(out, run)
-        print_in_short(out, done)
-        if len(run.datasets) > 1:
-            print_slices(out, done, "dataset", config.runs_dir)
-        print_findings(out, done, limit=_FAILURES_SHOWN, runs_dir=config.runs_dir)
+        print_run(out, done, config.runs_dir, every=flags.every)
     path = RunStore(config.runs_dir).run_path(run)
     out.print("saved to ", Text(str(path), style=f"link {path.absolute().as_uri()}"), sep="", soft_wrap=True)
-    if not quiet:
-        out.print(f"question by question: {command(f'show {run.id}', config.runs_dir)}", soft_wrap=True)
+    if not flags.quiet:
+        print_next(out, done, config.runs_dir, every=flags.every)

@@ -91,17 +91,21 @@ class Flags:
     Attributes:
         panel: Title of the group in which the help shows those of this class.
         words: By flag, the help of this command where it differs.
+        common: Names of the flags that the short help of a command shows; all where it is empty.
         as_json: Whether standard output is for a program; this and the next are off where a command has no such flag.
         quiet: Whether only score, gates and place of the run are printed.
         verbose: Whether each answer has a line of its own.
+        every: Whether every metric and table is printed.
         lenient: Whether a gate for which there is not enough evidence is no fault.
     """
 
     panel: ClassVar[str | None] = None
     words: ClassVar[Mapping[str, str]] = {}
+    common: ClassVar[str] = ""
     as_json: bool = False
     quiet: bool = False
     verbose: bool = False
+    every: bool = False
     lenient: bool = False
 
     def __init__(self, **given: Any) -> None:

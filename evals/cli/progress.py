@@ -62,7 +62,7 @@ class Terminal(Quiet):
         self._last_line = time.monotonic()
 
     def progress(self, done: int, total: int) -> None:
-        if done == total or self._time_for_a_line():
+        if self._time_for_a_line():
             self._console.print(f"  {done}/{total}", style="dim")
 
     def waiting(self, message: str) -> None:

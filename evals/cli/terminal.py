@@ -8,6 +8,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Iterable, Sequence
+from itertools import product
 from pathlib import Path
 from textwrap import wrap
 from types import FrameType
@@ -81,11 +82,11 @@ def _show_table(out: Console, table: TextTable) -> None:
     """As a table where it fits, else a few lines a row."""
     if table.title:
         out.print(f"\n{table.title}", style="bold")
-    for count in range(len(table.spare) + 1):
-        narrower = table.without(table.spare[:count])
-        widths = _widths(narrower, out.width)
+    narrower = [table.without(table.spare[:count]) for count in range(len(table.spare) + 1)]
+    for fold, candidate in product((False, True), narrower):
+        widths = _widths(candidate, out.width, fold=fold)
         if widths is not None:
-            out.print(_drawn(narrower, widths))
+            out.print(_drawn(candidate, widths))
             return
     for row in table.rows:
         name, *cells = map(plain, row.cells)
@@ -99,12 +100,12 @@ def _show_table(out: Console, table: TextTable) -> None:
 
 
 def fits(out: Console, table: TextTable) -> bool:
-    """Whether the table has room; words may be folded, numbers not."""
-    return _widths(table, out.width) is not None
+    """Whether the table has room with nothing folded."""
+    return _widths(table, out.width, fold=False) is not None
 
 
-def _widths(table: TextTable, room: int) -> list[int] | None:
-    """How wide each column is; None where there is no room even with words folded."""
+def _widths(table: TextTable, room: int, *, fold: bool = True) -> list[int] | None:
+    """How wide each column is; None where there is no room, even with words folded if they may be."""
     rows = [row.cells for row in table.rows if len(row.cells) > 1]
     texts = list(zip(table.columns, *rows, strict=True))
     widths = [max(map(cell_len, column)) for column in texts]
@@ -112,10 +113,13 @@ def _widths(table: TextTable, room: int) -> list[int] | None:
         max(map(cell_len, " ".join(column).split())) if title in table.words else width
         for title, column, width in zip(table.columns, texts, widths, strict=True)
     ]
-    widths[0] += len(_indent(table))
+    heads = (cell_len(row.cells[0]) for row in table.rows if len(row.cells) == 1)
+    widths[0] = max(widths[0] + len(_indent(table)), *heads, 0)
     least[0] = min(widths[0], _SHORTENED) if table.spare else widths[0]
-    widths[0] = max(widths[0], *(min(len(row.remark) + 2 * len(_INDENT), _REMARK) for row in table.rows), 0)
+    least = least if fold else widths[:]
     excess = sum(widths) + len(_INDENT) * (len(widths) - 1) - room
+    remark = max((min(len(row.remark) + 2 * len(_INDENT), _REMARK) for row in table.rows), default=0)
+    widths[0] += min(max(-excess, 0), max(remark - widths[0], 0))
     for place in sorted(range(len(widths)), key=lambda place: least[place] - widths[place]):
         taken = min(max(excess, 0), widths[place] - least[place])
         widths[place], excess = widths[place] - taken, excess - taken
@@ -129,11 +133,6 @@ def _indent(table: TextTable) -> str:
 
 _REMARK = 48
 """Columns that a remark takes below a name, where there is room."""
-
-
-def plain_table() -> Grid:
-    """A table without lines."""
-    return Grid(box=None, pad_edge=False, show_edge=False)
 
 
 _SHORTENED = 24

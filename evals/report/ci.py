@@ -19,7 +19,7 @@ from evals.report.compared import (
     worst_first,
 )
 from evals.report.markdown import run_head, table_lines, to_markdown
-from evals.report.parts import GATE_TONES, TableRow, TextTable, scorecard_table
+from evals.report.parts import GATE_TONES, TableRow, TextTable, scorecard_lines, scorecard_table
 from evals.report.templates import code, escape, macros, within
 from evals.report.wording import one_line
 from evals.schemas.results import EvalRun
@@ -291,7 +291,11 @@ def _folded(ended: CommandEnd) -> Iterator[tuple[str, Iterable[str], int]]:
     for each in ended.runs:
         if not each.run.is_unscored:
             name = f" of {escape(each.run.name, 60)}" if len(ended.runs) > 1 else ""
-            yield f"scorecard{name}", table_lines(scorecard_table(each.run)), _CARD_SHARE
+            yield f"scorecard{name}", _scorecard(each.run), _CARD_SHARE
+
+
+def _scorecard(run: EvalRun) -> list[str]:
+    return [*table_lines(scorecard_table(run)), "\n", *(f"- {escape(line)}\n" for line in scorecard_lines(run))]
 
 
 def _changes(one: RunComparison, baseline: SavedRun, saved: SavedRun) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """A comparison in words and tables, the same wherever it is shown."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 
 from evals.compare.models import (
@@ -17,7 +17,7 @@ from evals.compare.models import (
     Verdict,
 )
 from evals.report.parts import TableRow, TextTable, Tone, labels_of
-from evals.report.wording import DIFFERENCE_DIGITS, bounded, interval_end, level, named, number
+from evals.report.wording import DIFFERENCE_DIGITS, bounded, interval_end, level, named, number, one_line
 from evals.text.numbers import counted
 
 # Values and differences.
@@ -80,24 +80,52 @@ TONES: dict[Verdict, Tone] = {"worse": "bad", "changed": "doubtful", "better": "
 _KINDS: tuple[Verdict, ...] = ("better", "worse", "changed", "equivalent", "identical", "not established")
 
 
-def comparison_table(comparison: Comparison, labels: Sequence[str]) -> TextTable:
-    """The metrics of two runs or more; of two, those that moved first."""
+def unmoved(comparison: Comparison) -> dict[str, str]:
+    """The metrics of which no question differs between the runs, each with its value."""
+    moved = {pair.name for one in comparison.against for pair in one.pairs if pair.verdict != "identical"}
+    tested = {pair.name for one in comparison.against for pair in one.pairs} - moved
+    return {row.name: row_values(row)[0] for row in comparison.metrics if row.name in tested}
+
+
+def comparison_table(comparison: Comparison, labels: Sequence[str], leave_out: Container[str] = ()) -> TextTable:
+    """The metrics of two runs, those that moved first; of more, each value with its verdict against the first run.
+
+    Args:
+        comparison: What came out.
+        labels: Of the runs.
+        leave_out: Names of metrics that have no row.
+    """
     first, *others = labels
     if len(others) == 1:
-        columns = ["metric", first, others[0], f"{others[0]} − {first}", "interval", "p", "n", f"{others[0]} is"]
+        columns = ["metric", first, others[0], "difference", "interval", "p", "n", "verdict"]
         pairs = sorted(comparison.against[0].pairs, key=worst_first)
-        rows = [TableRow(pair_cells(pair), TONES.get(pair.verdict, "")) for pair in pairs]
-        return TextTable(columns, rows, "What moved", columns[-1:], spare=["p", columns[3]])
-    against = [f"{label} against {first}" for label in others]
-    rows = [_row_of(row, comparison.against) for row in comparison.metrics]
-    return TextTable(["metric", *labels, "n", *against], rows, "Metrics", against)
+        shown = [pair for pair in pairs if pair.name not in leave_out]
+        rows = [TableRow(pair_cells(pair), TONES.get(pair.verdict, "")) for pair in shown]
+        return TextTable(columns, rows, "", columns[-1:], spare=["p", "difference"])
+    rows = [_row_of(row, comparison.against) for row in comparison.metrics if row.name not in leave_out]
+    if comparison.pareto is not None:
+        scores = [number(score, "ratio") for score in comparison.pareto.scores]
+        rows.append(TableRow(["weighted score ↑", *_marked(scores, [""] * len(scores)), ""], "strong"))
+    return TextTable(["metric", first, *(f"{label} {_BLANK}" for label in others), "n"], rows, spare=["n"])
+
+
+_BLANK = "\u2007" * len("changed")
+"""As wide as the longest word behind a value, so that numbers stand below each other."""
+
+
+def _marked(values: Sequence[str], words: Sequence[str]) -> list[str]:
+    """The value of the first run, and those of the others, each with a word behind it."""
+    marked = (f"{value} {word}{_BLANK[len(word) :]}" for value, word in zip(values[1:], words[1:], strict=True))
+    return [values[0], *marked]
 
 
 def _row_of(row: MetricRow, against: Sequence[RunComparison]) -> TableRow:
-    verdicts = {pair.verdict for one in against for pair in one.pairs if pair.name == row.name}
+    pairs = [next((pair for pair in one.pairs if pair.name == row.name), None) for one in against]
+    verdicts = [pair.verdict if pair is not None and pair.n == row.n else None for pair in pairs]
     tone: Tone = next((tone for verdict, tone in TONES.items() if verdict in verdicts), "")
-    said = [_said_of(row, one) for one in against]
-    return TableRow([named(row.name, row.higher_is_better), *row_values(row), str(row.n), *said], tone)
+    words = [verdict if verdict in TONES else "" for verdict in ("", *verdicts)]
+    cells = _marked(row_values(row), [word or "" for word in words])
+    return TableRow([named(row.name, row.higher_is_better), *cells, str(row.n)], tone)
 
 
 def worst_first(pair: MetricPair) -> int:
@@ -118,38 +146,39 @@ def pair_cells(pair: MetricPair) -> list[str]:
     ]
 
 
-def _said_of(row: MetricRow, one: RunComparison) -> str:
-    """The verdict on a run, with its own values and n where it is over other questions than those of the row."""
-    pair = next((pair for pair in one.pairs if pair.name == row.name), None)
-    if pair is None:
-        return "no value any more" if row.name in {metric.name for metric in one.vanished} else "–"
-    if pair.n == row.n:  # the questions of the row are among those of the pair: as many are the same ones
-        return pair.verdict
-    return f"{pair.verdict}: {' → '.join(pair_values(pair))}, n {pair.n}"
-
-
-def legend(comparison: Comparison, labels: Sequence[str]) -> list[str]:
-    """What the columns of the table are; of two runs, how metrics were tested and what could have been shown too."""
+def legend(comparison: Comparison, labels: Sequence[str], *, every: bool = True) -> list[str]:
+    """What the columns of the table are; with `every`, how metrics were tested and what could have been shown too."""
     first, one = labels[0], comparison.against[0]
     if len(labels) > 2:
-        shared = ", ".join(f"{label} {one.common}" for label, one in zip(labels[1:], comparison.against, strict=True))
+        established = f"an established difference from {first} (p < 0.05); no word: none is established"
         return [
-            f"{', '.join(labels)} and n: over the questions with a value in every run that has the metric",
-            f"verdicts: over the questions that a run shares with {first} ({shared}); where these are more, the two "
-            "values that the verdict is on, and their n, stand behind it",
+            f"better, worse, changed: {established}",
+            "n: questions with a value in every run",
+            *_of_other(comparison),
         ]
-    own = labels[1]
     starred = any(pair.primary for pair in one.pairs)
-    return [
-        f"{first}, {own}: the metric in each run, over the n questions with a value in both",
-        f"interval: of {own} − {first}; it leaves out 0 exactly where a difference is established",
-        "p: how easily chance makes such a difference, adjusted for the other metrics; it is established by p < 0.05",
-        "identical: no question differs; equivalent: the interval lies within 0.03 of the metric's range; not "
-        "established: they differ, the evidence is too weak, and about n questions would do",
+    established = "its interval excludes 0 and p < 0.05, adjusted for the number of metrics"
+    basics = [
+        f"better, worse, changed: the difference {labels[1]} − {first} is established: {established}",
+        "identical: no question differs; equivalent: the interval lies within 0.03 of the metric's range",
+        "not established: too little evidence; about n questions would be enough",
+    ]
+    details = [
         *(["*: the primary metric of its group, which is tested first"] if starred else []),
         *_levels_of(one),
         *_reach_of(one),
     ]
+    return basics + (details if every else [])
+
+
+def _of_other(comparison: Comparison) -> Iterator[str]:
+    """The verdicts that are over more questions than all runs have in common, with their own values."""
+    shared = {row.name: row.n for row in comparison.metrics}
+    for one in comparison.against:
+        for pair in one.pairs:
+            if pair.verdict in TONES and pair.n != shared[pair.name]:
+                values = " → ".join(pair_values(pair))
+                yield f"{one.run} {pair.verdict} in {pair.name}: {values}, over {pair.n} questions"
 
 
 def _levels_of(one: RunComparison) -> Iterator[str]:
@@ -159,7 +188,7 @@ def _levels_of(one: RunComparison) -> Iterator[str]:
         if pair.level is not None and pair.reason is None and pair.verdict != "identical":
             levels.setdefault(f"{pair.level:.2g}", []).append(pair.name)
     if levels:
-        yield "tested at: below this p, not adjusted, a metric has its verdict; all share 0.05"
+        yield "tested at: the share of 0.05 that a metric has, compared with its p before adjustment"
     yield from (f"tested at {level}: {', '.join(names)}" for level, names in levels.items())
 
 
@@ -168,18 +197,30 @@ def _reach_of(one: RunComparison) -> Iterator[str]:
     for pair in one.pairs:
         if pair.primary and pair.smallest_difference is not None:
             needed = pair.questions_needed
-            more = f"; one of 5 % of its range takes {counted(needed, 'question')}" if needed else ""
+            more = f"; finding 5 % of its range needs {counted(needed, 'question')}" if needed else ""
             smallest = number(pair.smallest_difference, pair.unit, DIFFERENCE_DIGITS)
             had = counted(pair.n, "question")
-            yield f"{pair.name}: with {had} a difference of {smallest} is found 4 times in 5{more}"
+            yield f"{pair.name}: with {had} a difference of {smallest} is found with a power of 80 %{more}"
 
 
 # What to know of a comparison: which runs, what to beware of, and what it comes to.
 
 
+_LABEL = 14
+"""Characters of a run's name that is short enough for the head of a column."""
+
+
 def label_runs(comparison: Comparison) -> list[str]:
-    """A letter a run, as long as there are letters."""
-    return labels_of(len(comparison.runs))
+    """The names of the runs where they are short and differ, as those of variants; else a letter a run."""
+    names = [one_line(run.name, _NAME) for run in comparison.runs]
+    short = all(
+        0 < len(name) <= _LABEL and run.id not in name for name, run in zip(names, comparison.runs, strict=True)
+    )
+    short = short and len(set(names)) == len(names)
+    return names if short else labels_of(len(names))
+
+
+_NAME = 60
 
 
 def run_facts(run: RunHead) -> list[str]:
@@ -198,8 +239,8 @@ def warnings_of(comparison: Comparison) -> list[str]:
             gone.append(f"no value any more in {one.run} ({reason}): {', '.join(names)}")
         if comparison.primary in {metric.name for metric in one.vanished}:
             about.append(
-                f"this comparison is about {comparison.primary}, of which {one.run} has no value: nobody can say "
-                f"whether it is worse than {one.baseline}"
+                f"the primary metric {comparison.primary} has no value in {one.run}: it is not known whether that run "
+                f"is worse than {one.baseline}"
             )
     return [*comparison.warnings, *gone, *about]
 

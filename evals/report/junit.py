@@ -144,7 +144,7 @@ def _of_questions(measured: Measured, prefix: str) -> Iterator[JUnitCase]:
         yield JUnitCase(suite, record.question.id, result, kind, finding.explanation, _facts(record), classname)
     rest = len(failures) - MOST_QUESTIONS
     if rest > 0:
-        more = f"{counted(rest, 'more question')} ended wrong: `evals show {measured.run.id}` lists them all"
+        more = f"{counted(rest, 'more question')} went wrong: `evals show {measured.run.id}` lists them all"
         yield JUnitCase(f"{prefix}questions.more", "more questions", "failure", "more", more)
 
 

@@ -28,7 +28,7 @@ def to_markdown(measured: Measured) -> Iterator[str]:
     for table in (*parts.abstention_tables(measured.abstention), *parts.stage_tables(digest.stages)):
         text += "".join([f"\n**{table.title}**\n\n", *table_lines(table, is_code=False)])
     text += f"\n{parts.risk_line(digest.risk)}\n" if digest.risk is not None else ""
-    notes = [*parts.judge_lines(run), *parts.notes_of(run)[:_NOTES]]
+    notes = [*parts.scorecard_lines(run), *parts.judge_lines(run), *parts.notes_of(run)[:_NOTES]]
     told = within(_NOTES_SHARE, (f"- {escape(note)}\n" for note in notes), "- …\n")
     text += f"\n{told}" if told else ""
     yield text + _failures(measured, LIMIT - len(text))
@@ -50,7 +50,7 @@ def _failures(measured: Measured, room: int) -> str:
     if not failures:
         return ""
     kinds = "".join(f"- {line}\n" for line in parts.link_lines(diagnosis))
-    title = f"{share(diagnosis.wrong, diagnosis.asked, 'question')} ended wrong; the first link that broke"
+    title = f"{share(diagnosis.wrong, diagnosis.asked, 'question')} went wrong, by the first step that failed"
     head = f"\n<details>\n<summary>{title}</summary>\n\n{kinds}\n"
     more, end = "… and more: `evals show` lists them all.\n", "\n</details>\n"
     chosen = in_turn(failures, _FAILURES)

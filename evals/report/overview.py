@@ -71,6 +71,7 @@ def metric_row(summary: MetricSummary) -> dict[str, Any]:
     """A metric: its name, value and interval in words and as numbers, and what there is to remark on it."""
     return {
         "name": summary.name,
+        "label": wording.label_of(summary.name),
         "arrow": wording.arrow(summary.higher_is_better),
         "unit": summary.unit,
         "value": summary.value,

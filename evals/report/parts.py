@@ -2,10 +2,22 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from string import ascii_uppercase
 from typing import Literal
 
-from evals.report.wording import interval, level, named, number, one_line, ratio, remarks_of, score_range, value
+from evals.report.wording import (
+    interval,
+    label_of,
+    level,
+    named,
+    number,
+    one_line,
+    ratio,
+    remarks_of,
+    score_range,
+    value,
+)
 from evals.schemas.calibration import Figure
 from evals.schemas.dataset import DatasetFingerprint
 from evals.schemas.response import Outcomes
@@ -94,28 +106,66 @@ def words_first(table: TextTable) -> TextTable:
 # The scorecard.
 
 
-def scorecard_table(run: EvalRun, *, pictures: bool = False) -> TextTable:
-    """The metrics by group; what all of a group have to remark stands once, beside its name.
+_MANY, _FEW, _NAMED = 24, 3, 6
+"""A scorecard of more metrics than these shows of each group the main ones, at least three."""
+
+
+def main_metrics(run: EvalRun) -> set[str]:
+    """The metrics that feed the weighted score, or decide first in comparisons."""
+    scoring = scoring_config(run)
+    return set(chain.from_iterable((*scoring.feeds.values(), *scoring.primary.values())))
+
+
+def _shown(run: EvalRun, names: Sequence[str], *, every: bool) -> list[MetricSummary]:
+    """The metrics of a group that the scorecard shows: those that have a value; of very many, the main ones."""
+    found = [one for one in map(run.scorecard.get, names) if one.value is not None]
+    if every or sum(one.value is not None for one in run.scorecard.metrics) <= _MANY:
+        return found
+    main = main_metrics(run)
+    first = sorted(found, key=lambda one: one.name not in main)[:_FEW]
+    return [one for one in found if one in first or one.name in main]
+
+
+def scorecard_table(run: EvalRun, *, pictures: bool = False, labels: bool = False, every: bool = True) -> TextTable:
+    """The metrics that have a value, by group; what all of a group have to remark stands once, after its name.
 
     Args:
         run: The run.
         pictures: With a column that shows where between 0 and 1 a value and its interval lie.
+        labels: With a column that says in plain words what is measured.
+        every: Whether a group of a large scorecard shows all of its metrics, or the main ones.
     """
-    columns = ["metric", "value", f"{level(confidence(run))} interval", *(["0 … 1"] if pictures else []), "n"]
+    words = ["measures"] if labels else []
+    columns = ["metric", *words, "value", f"{level(confidence(run))} interval", *(["0 … 1"] if pictures else []), "n"]
     rows = []
     for group, names in run.scorecard.by_group.items():
-        metrics = [run.scorecard.get(name) for name in names]
+        metrics = _shown(run, names, every=every)
+        there = sum(run.scorecard.get(name).value is not None for name in names)
         remarks = {", ".join(remarks_of(one)) for one in metrics}
         shared = remarks.pop() if len(metrics) > 1 and len(remarks) == 1 else ""
-        rows.append(TableRow([group], "strong", shared))
-        rows += [_metric_row(one, pictures=pictures, remarked=bool(shared)) for one in metrics]
-    return TextTable(columns, rows, "Scorecard")
+        few = f" ({len(metrics)} of {there})" if len(metrics) < there else ""
+        rows += [TableRow([f"{group}{few}"], "strong", shared)] if metrics else []
+        for one in metrics:
+            told = [label_of(one.name)] if labels else []
+            picture = [_picture(one)] if pictures else []
+            cells = [named(one.name, one.higher_is_better), *told, value(one), interval(one), *picture]
+            rows.append(TableRow([*cells, str(one.sample_size)], "", "" if shared else ", ".join(remarks_of(one))))
+    return TextTable(columns, rows, words=words)
 
 
-def _metric_row(one: MetricSummary, *, pictures: bool, remarked: bool) -> TableRow:
-    picture = [_picture(one)] if pictures else []
-    cells = [named(one.name, one.higher_is_better), value(one), interval(one), *picture, str(one.sample_size)]
-    return TableRow(cells, "faint" if one.value is None else "", "" if remarked else ", ".join(remarks_of(one)))
+def scorecard_lines(run: EvalRun, *, every: bool = True) -> Iterator[str]:
+    """What the scorecard does not say in its table: which metrics have no value and why, and clusters of questions."""
+    reasons: dict[str, list[str]] = {}
+    for one in run.scorecard.metrics:
+        if one.value is None:
+            reasons.setdefault(", ".join(remarks_of(one)) or "no question has a value", []).append(one.name)
+    for reason, names in reasons.items():
+        yield f"no value: {', '.join(names) if every or len(names) <= _NAMED else f'{len(names)} metrics'} ({reason})"
+    samples = [one.interval for one in run.scorecard.metrics if one.interval is not None]
+    counts = sorted(sample.clusters for sample in samples if sample.clusters != sample.n)
+    if counts:
+        many = f"{counts[0]}" if counts[0] == counts[-1] else f"{counts[0]} to {counts[-1]}"
+        yield f"intervals: related questions (such as those on one document) form {many} clusters"
 
 
 _STEPS = 10
@@ -170,7 +220,7 @@ def _fed_in_part(run: EvalRun) -> Iterator[str]:
         if len(fed) < len(feeds.get(name, fed)):
             without = weighted.left_out_metrics.get(name, {})
             why = "".join(f"; without {metric}: {reason}" for metric, reason in without.items())
-            yield f"{name} is fed by {', '.join(fed)} alone{why}"
+            yield f"{name} counts only {', '.join(fed)}{why}"
 
 
 def _most_questions(run: EvalRun, names: Iterable[str]) -> int:
@@ -186,7 +236,7 @@ def facts_of(run: EvalRun) -> list[str]:
     model = run.config.get("llm_model")
     took = "" if run.is_unscored else f", {run.duration_s:.0f} s"
     return [
-        run.server.url,
+        "the built-in server" if run.eval_config.get("embedded") else run.server.url,
         *([str(model)] if model else []),
         ", ".join(run.datasets),
         f"judge {run.judge.model}" if run.judge else "no judge",
@@ -217,7 +267,8 @@ def _outcomes(outcomes: Outcomes) -> Iterator[str]:
     if outcomes.median_chunks is not None:
         yield f"median {outcomes.median_chunks:g} {agree(outcomes.median_chunks, 'chunk', 'chunks')}"
     if outcomes.citations is not None:
-        yield f"{counted(outcomes.citations, 'citation')} ({outcomes.invalid_citations} invalid)"
+        invalid = f" ({outcomes.invalid_citations} invalid)" if outcomes.invalid_citations else ""
+        yield f"{counted(outcomes.citations, 'citation')}{invalid}"
 
 
 def left_out(dropped: Mapping[str, int]) -> str:
@@ -283,12 +334,12 @@ def judge_cost(judge: JudgeRecord) -> str:
     if judge.cost_usd is not None and judge.unpriced:
         cost = f"at least {cost}, as {counted(judge.unpriced, 'call', 'has')} no known cost"
     if judge.cost_per_query_usd:
-        cost += f" ({number(judge.cost_per_query_usd, 'USD')} a question, beside the server's {COST_PER_QUERY})"
+        cost += f" ({number(judge.cost_per_query_usd, 'USD')} a question, in addition to the server's {COST_PER_QUERY})"
     return cost
 
 
-def judge_lines(run: EvalRun) -> Iterator[str]:
-    """What the judge did, cost and how it failed; then its card: how it fares by people's labels, and by length."""
+def judge_lines(run: EvalRun, *, every: bool = True) -> Iterator[str]:
+    """What the judge did, cost and how it failed; then how it agrees with people's labels, and with `every` length."""
     judge = run.judge
     if judge is None:
         return
@@ -303,7 +354,7 @@ def judge_lines(run: EvalRun) -> Iterator[str]:
     if never:
         yield f"  never calibrated: {', '.join(never)}"
     lengths = {name: figure for name, figure in judge.length_correlations.items() if figure.value is not None}
-    if lengths:
+    if lengths and every:
         yield f"  correlation of score and length of the answer (Spearman): {_figures(lengths)}"
 
 
@@ -340,8 +391,8 @@ _RATES = {
     "recall": "abstention recall",
     "precision": "abstention precision",
     "accuracy": "unanswerable accuracy",
-    "always_answering": "beside: always answering",
-    "always_abstaining": "beside: always abstaining",
+    "always_answering": "for comparison: always answering",
+    "always_abstaining": "for comparison: always abstaining",
 }
 
 
@@ -405,7 +456,7 @@ def risk_line(curve: RiskCoverage) -> str:
 
 _REMARKS = {
     "unsupported_claims": "with claims that no chunk supports",
-    "needs_verification": "of which fuzzy match and judge disagree",
+    "needs_verification": "on which fuzzy match and judge disagree",
 }
 
 
@@ -414,9 +465,9 @@ def link_lines(diagnosis: Diagnosis) -> Iterator[str]:
     apart = diagnosis.right_without_gold
     for mark, one in [*(("", one) for one in diagnosis.links), *([("apart: ", apart)] if apart else [])]:
         low, high = one.interval
-        yield f"{mark}{one.count} × {one.link.label} ({one.share:.0%}, {low:.0%} to {high:.0%}): {one.link}"
+        yield f"{mark}{one.count} × {one.link.label} ({one.share:.0%}, {100 * low:.0f}–{high:.0%}): {one.link}"
     for kind, ids in diagnosis.remarks.items():
-        yield f"beside: {len(ids)} answers {_REMARKS[kind]}"
+        yield f"also: {len(ids)} answers {_REMARKS[kind]}"
 
 
 def wrong_line(one: WrongSlice) -> str:
@@ -424,7 +475,7 @@ def wrong_line(one: WrongSlice) -> str:
     low, high = one.interval
     links = ", ".join(f"{link} {count}" for link, count in one.links.items())
     mark = ", worse than the run" if one.is_worse else ""
-    said = f"{one.value}: {one.wrong} of {one.asked} ({one.share:.0%}, {low:.0%} to {high:.0%}{mark})"
+    said = f"{one.value}: {one.wrong} of {one.asked} ({one.share:.0%}, {100 * low:.0f}–{high:.0%}{mark})"
     return f"{said}: {links}" if links else said
 
 
@@ -446,7 +497,8 @@ def runs_table(runs: Sequence[EvalRun], groups: Sequence[Sequence[EvalRun]]) -> 
     letters = {run.id: label for label, group in zip(_letters(groups), groups, strict=True) for run in group}
     words = ("server", "profile", "datasets", "name")
     columns = ("id", "created", "status", "questions", "score", *words)
-    return grid("", columns, [_run_cells(run, letters.get(run.id, "")) for run in runs], words)
+    rows = [TableRow(_run_cells(run, letters.get(run.id, ""))) for run in runs]
+    return TextTable(columns, rows, words=words, spare=("profile", "server", "datasets"))
 
 
 def _run_cells(run: EvalRun, letter: str) -> list[str]:

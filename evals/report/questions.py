@@ -12,7 +12,7 @@ from evals.metrics.citation_support import CITATION_SUPPORT, placed_statements
 from evals.metrics.judge_tasks import ANSWER_CLAIMS, ANSWER_IN_CONTEXTS, REFERENCE_CLAIMS, REFERENCE_IN_CONTEXTS
 from evals.metrics.sample import Sample
 from evals.report.parts import wrong_line
-from evals.report.wording import number, one_line, place_of, plain, printable, six_digits
+from evals.report.wording import label_of, number, one_line, place_of, plain, printable, six_digits
 from evals.schemas.dataset import EvalQuestion, GoldPassage
 from evals.schemas.response import EvalResponse
 from evals.schemas.results import EvalRecord, MetricResult
@@ -391,6 +391,7 @@ def _metrics(measured: Measured, count: int) -> Iterator[dict[str, Any]]:
             values[place] = None if isnan(value) else six_digits(value)
         yield {
             "name": summary.name,
+            "label": label_of(summary.name),
             "unit": summary.unit,
             "group": summary.group.value,
             "better": summary.higher_is_better,

@@ -12,7 +12,7 @@ from evals.errors import ConfigError
 from evals.report import compared
 from evals.report.overview import metric_row
 from evals.report.parts import labels_of, words_first
-from evals.report.wording import arrow, ends_of, number, one_line, printable, six_digits
+from evals.report.wording import arrow, ends_of, label_of, number, one_line, printable, six_digits
 from evals.schemas.results import EvalRun, MetricSummary
 from evals.scoring.conclusion import Measured
 from evals.scoring.diagnosis.stages import Link
@@ -247,6 +247,7 @@ def _course(
     found = [runs[place].scorecard.find(known.name) for place in order]
     return {
         "name": known.name,
+        "label": label_of(known.name),
         "arrow": arrow(known.higher_is_better),
         "unit": known.unit,
         "own": [metric_row(one) if one is not None and one.value is not None else None for one in found],

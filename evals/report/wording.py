@@ -1,11 +1,12 @@
 """Numbers, names and foreign text as people read them, the same wherever they are shown."""
 
 import re
+from functools import cache
 from math import floor, inf, log10
 from typing import TYPE_CHECKING
 
 from evals.schemas.calibration import Figure
-from evals.text.numbers import counted
+from evals.text.folding import lists_of
 
 if TYPE_CHECKING:
     from evals.schemas.response import RetrievedChunk
@@ -148,16 +149,22 @@ def named(name: str, higher_is_better: bool | None) -> str:
     return f"{name} {arrow(higher_is_better)}".rstrip()
 
 
+_labels = cache(lists_of)
+
+
+def label_of(name: str) -> str:
+    """What a metric measures in a few plain words: "right to answer or decline"; empty for a plug-in's metric."""
+    labels, number = _labels("labels"), re.search(r"\d*$", name)[0]  # type: ignore[index]  # it always matches
+    return labels.get(name) or re.sub(r"\bK\b", number, labels.get(f"{name.removesuffix(number)}K", ""))
+
+
 def remarks_of(summary: "MetricSummary") -> list[str]:
-    """What there is to know of a metric beside its value: lost questions, why there is no value, labels, clusters."""
+    """What there is to know of a metric beside its value: lost questions, why there is no value, labels."""
     found = [_lost(summary), summary.reason, " ".join(f"{one} {count}" for one, count in summary.labels.items())]
     if summary.bounds is not None and summary.value is not None:
         ends = " … ".join(number(end, summary.unit) for end in sorted(summary.bounds))
         found.append(f"with lost questions {ends}")
-    sample = summary.interval
-    if sample is not None:
-        clusters = sample.clusters != sample.n and "few clusters" not in sample.marks
-        found += [counted(sample.clusters, "cluster") if clusters else "", sample.note]
+    found += [summary.interval.note] if summary.interval is not None else []
     return [printable(remark) for remark in found if remark]
 
 

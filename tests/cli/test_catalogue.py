@@ -8,21 +8,21 @@ from typing import Any
 import pytest
 
 from evals.metrics import BaseMetric
-from evals.metrics.registry import facts, metric_classes, suites, value_range
+from evals.metrics.registry import facts, metric_classes, suites
+from evals.report.wording import label_of
 
 Cli = Callable[..., Any]
 
 
-def _first_words(text: str) -> list[str]:
-    return [line.split()[0] for line in text.splitlines() if line[:1].strip()]
-
-
 @pytest.mark.parametrize("cls", metric_classes(), ids=lambda cls: cls.pattern())
 def test_a_metric_is_printed_with_all_that_it_declares(evals_cli: Cli, cls: type[BaseMetric]) -> None:
-    """The whole docstring, then group, suites, unit, range, direction, aggregation, needs and judge calls."""
+    """Its name with a plain label, the whole docstring, then what it declares."""
     result = evals_cli("metrics", cls.pattern())
     assert result.code == 0
     printed = result.out.split()
+    label = label_of(cls.pattern())
+    assert result.out.startswith(f"{cls.pattern()}: {label}\n")
+    assert 0 < len(label) <= 40
     assert " ".join(inspect.cleandoc(cls.__doc__ or "").split()) in " ".join(printed)
     for label, text in facts(cls).items():
         assert text
@@ -31,32 +31,35 @@ def test_a_metric_is_printed_with_all_that_it_declares(evals_cli: Cli, cls: type
 
 @pytest.mark.parametrize("suite", suites())
 def test_a_suite_lists_its_metrics_and_no_other(evals_cli: Cli, suite: str) -> None:
-    """--suite shows what `eval --suite` computes."""
-    listed = set(_first_words(evals_cli("metrics", "--suite", suite).out))
+    """--suite shows what `eval --suite` computes, each with a plain label."""
+    lines = {
+        line.split()[0]: line for line in evals_cli("metrics", "--suite", suite).out.splitlines() if line[:2] == "  "
+    }
     for cls in metric_classes():
-        assert (cls.pattern() in listed) == (suite == "all" or suite in cls.suites), cls.pattern()
+        assert (cls.pattern() in lines) == (suite == "all" or suite in cls.suites), cls.pattern()
+        assert label_of(cls.pattern()) in lines.get(cls.pattern(), label_of(cls.pattern()))
 
 
-def test_the_list_shows_suites_range_direction_aggregation_and_judge_calls(
-    evals_cli: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A line of the list says what the numbers of a metric look like; a wide terminal shows all of it."""
-    monkeypatch.setenv("COLUMNS", "110")
+def test_the_list_is_one_screen_and_names_the_other_suites(evals_cli: Cli) -> None:
+    """Of more than seventy metrics those of the default suite are shown."""
     out = evals_cli("metrics").out
-    assert re.search(r"^latency_p95 +core +0 to – ms ↓ +percentile 95 +0", out, re.MULTILINE)
-    assert re.search(r"^answer_correctness +core +0 to 1 ↑ +mean +1 +expected answer", out, re.MULTILINE)
-    assert re.search(r"^ragas_score +graphrag +0 to 100 % ↑ +mean +\d", out, re.MULTILINE)
+    assert len(out.splitlines()) < 60
+    assert "answer_completeness" not in out
+    assert all(re.search(rf"\b{name} \(\d+\)", " ".join(out.split())) for name in suites() if name != "core")
 
 
-def test_a_narrow_terminal_cuts_no_name_and_folds_no_word(evals_cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At eighty columns every name, range and count of calls stands whole on its own line."""
-    monkeypatch.setenv("COLUMNS", "80")
-    lines = evals_cli("metrics").out.splitlines()
+@pytest.mark.parametrize("width", [80, 130])
+def test_a_line_says_what_the_numbers_of_a_metric_look_like(
+    evals_cli: Cli, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    """A narrow terminal leaves out columns, and cuts no name; a wide one says how runs are aggregated too."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    out = evals_cli("metrics", "--suite", "all").out
+    assert all(len(line) <= width for line in out.splitlines())
     for cls in metric_classes():
-        [line] = [line for line in lines if line.startswith(f"{cls.pattern()} ")]
-        assert re.search(rf" {cls.judge_calls}( |$)", line), line
-        assert value_range(cls, questions="n") in line
-    assert all(len(line) <= 80 for line in lines)
+        assert re.search(rf"^  {cls.pattern()} .*{label_of(cls.pattern())}", out, re.MULTILINE)
+    wide = r"^  latency_p95 ↓ .*0 to – ms +percentile 95 +0$"
+    assert bool(re.search(wide, out.replace(" \n", "\n"), re.MULTILINE)) == (width == 130)
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,16 @@
 """`--help`: what a reader finds without reading all of it."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 import typer
 
-from evals.cli import app
+from evals.cli import COMMANDS, PANELS, app
+from evals.cli.flags import EvalFlags
+
+Cli = Callable[..., Any]
 
 
 def panels(command: str) -> dict[str, list[str]]:
@@ -22,33 +26,58 @@ def panels(command: str) -> dict[str, list[str]]:
 def test_the_flags_of_eval_stand_in_few_groups() -> None:
     """Whoever looks for a flag of the judge reads a few lines, not thirty."""
     found = panels("eval")
-    assert list(found) == ["Questions", "Server", "Variants", "Measures", "Judge", "Engine", "Output", "Run", "CI"]
+    groups = ["Questions", "Server", "Variants", "Measures", "Gates", "Judge", "Engine", "Output", "Run", "CI"]
+    assert sorted(found) == sorted(["", *groups])
     assert max(map(len, found.values())) <= 9
 
 
-@pytest.mark.parametrize("command", ["rescore", "score"])
+@pytest.mark.parametrize("command", ["rescore", "score", "gate", "merge"])
 def test_a_flag_stands_in_the_same_group_in_every_command(command: str) -> None:
     """What measures answers is in one place, whether they are asked for, saved, or read from a file."""
     known = panels("eval")
+    places = {flag: title for title, flags in known.items() for flag in flags}
     for title, flags in panels(command).items():
-        if title:
-            assert set(flags) - {"remap"} <= set(known[title])
-    assert panels(command)["Judge"] == known["Judge"]
+        assert {places.get(flag, title) for flag in flags if title != "Baseline"} <= {title, "Questions"}
 
 
-@pytest.mark.parametrize("command", ["eval", "rescore", "score", "compare", "show", "calibrate", "review"])
-def test_help_can_be_read_in_80_columns(
-    evals_cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, command: str
-) -> None:
+def test_every_command_stands_in_a_group_of_the_help(evals_cli: Cli) -> None:
+    """By what they are for; the one that a reader wants first is the first."""
+    out = evals_cli("--help").out
+    grouped = [name for names in PANELS.values() for name in names.split()]
+    assert set(COMMANDS) <= set(grouped)
+    assert all(f"─ {title} ─" in out for title in PANELS)
+    assert re.findall(r"^│ (\w+)  ", out, re.MULTILINE) == [name for name in grouped if name in COMMANDS]
+
+
+@pytest.mark.parametrize("command", ["eval", "doctor", "rescore", "score", "calibrate"])
+def test_the_short_help_shows_the_common_flags_and_names_the_long_one(evals_cli: Cli, command: str) -> None:
+    """On one screen; a flag that is not shown can be given all the same."""
+    short, long = (evals_cli(command, flag).out for flag in ("--help", "--help-all"))
+    assert len(short.splitlines()) < 60
+    shown, every = (set(re.findall(r"^│ +(?:\*? +)?(--[\w-]+)", text, re.MULTILINE)) for text in (short, long))
+    assert {"--help-all", "--judge-model"} <= shown < every
+    assert {"--judge-effort", "--name"} <= every - shown or command == "rescore"
+
+
+def test_there_are_some_fifteen_common_flags() -> None:
+    """Of eval; each is one."""
+    named = EvalFlags.common.split()
+    assert 14 <= len(named) <= 20
+    assert set(named) <= {flag for flags in panels("eval").values() for flag in flags}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_can_be_read_in_80_columns(evals_cli: Cli, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
     """No flag and no word of what it does is cut."""
     monkeypatch.setenv("COLUMNS", "80")
-    out = evals_cli(command, "--help").out
-    assert "…" not in out
     group: Any = typer.main.get_command(app)
+    flags = group.commands[command].params
+    out = evals_cli(command, "--help-all" if any(flag.name == "help_all" for flag in flags) else "--help").out
+    assert "…" not in out
     words = " ".join(out.replace("│", " ").split())
-    for flag in group.commands[command].params:
-        assert all(name in words for name in flag.opts)
-        assert flag.help in words
+    for flag in flags:
+        assert flag.param_type_name == "argument" or all(name in words for name in flag.opts)
+        assert " ".join((flag.help or "").split()) in words
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def test_a_quiet_run_prints_score_and_place_alone(ask: Cli, golden_server: str, 
     assert "weighted score: " in result.out
     assert f"saved to {tmp_path}" in result.out
     assert "recall_at_5" not in result.out
-    assert "ended wrong" not in result.out
+    assert "went wrong" not in result.out
     assert "asking" not in result.err
 
 

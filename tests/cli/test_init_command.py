@@ -131,7 +131,7 @@ def test_questions_that_are_there_are_taken_and_kept(start: Start, evals_cli: Cl
     rows = '{"question": "How long are daily snapshots kept?"}\n'
     Path("questions.jsonl").write_text(rows)
     made = evals_cli("init", "--rag-url", start(unknown.inquiry()), "--force", "--yes")
-    assert (made.code, "the questions are those of questions.jsonl" in made.err) == (0, True)
+    assert (made.code, "using the questions in questions.jsonl" in made.err) == (0, True)
     assert "answer: 'For thirty days.'" in made.err
     assert Path("questions.jsonl").read_text() == rows
 
@@ -153,7 +153,7 @@ def test_a_first_question_that_is_declined_is_followed_by_another(start: Start, 
     url = f"{start({('POST', '/say'): answer})}/say"
     made = evals_cli("init", "--rag-url", url, "--questions", "q.json")
     assert made.code == 0, made.err
-    assert "another question may show more" in made.err
+    assert "trying the next question" in made.err
     assert list(dict.fromkeys(asked)) == ["To the moon?", "How high?"]
     server = load_yaml(Path("eval_config.yml").read_text())["server"]
     assert server["map"]["chunks"] == "passages[].{text: text, document_name: file}"

@@ -53,9 +53,9 @@ def test_what_is_sent_is_told_before_and_shown_beside_what_is_made_of_it(start: 
     """A usual path is found by GET, and stdout has the section alone."""
     result = evals_cli("probe", start(kinds.contexts()), "--question", QUESTION)
     told = result.err
-    assert told.index("POST /ask with") < told.index("what came:") < told.index("what the section makes of it:")
+    assert told.index("POST /ask with") < told.index("the server sent:") < told.index("read from it:")
     assert "guess: path and field are guesses" in told
-    assert "computable (suite core): recall_at_1" in told
+    assert "metrics that can be computed (suite core): recall_at_1" in told
     assert "not cost_per_query: the server reported no token usage" in told
     assert result.out.startswith("server:\n  profile: none\n")
 
@@ -329,3 +329,19 @@ def test_open_webui_is_named_by_its_profile_which_needs_variables(
     assert result.code == 3, result.err
     assert "it looks like openwebui: Open WebUI" in result.err
     assert "--profile openwebui (it reads OPENWEBUI_API_KEY" in result.err
+
+
+@pytest.mark.parametrize("streams", [False, True])
+def test_fields_that_are_not_read_are_listed(streams: bool, start: Start, evals_cli: Cli) -> None:
+    """In a stream too; what holds nothing is no field."""
+
+    def ask(_: Any) -> Any:
+        pieces = [{"treffer": GERMAN["treffer"]}, *({"bit": f"{word} "} for word in str(GERMAN["antwort"]).split())]
+        events = [f"data: {json.dumps(piece)}\n\n".encode() for piece in [*pieces, {"verbrauch": GERMAN["verbrauch"]}]]
+        return loopback.Streamed("text/event-stream", events) if streams else GERMAN
+
+    url = f"{start({('POST', '/own'): ask})}/own"
+    unread = ["treffer[].quelle.kapitel", "verbrauch.rein", "verbrauch.raus"]
+    told = evals_cli("probe", url)
+    assert f"not read: {', '.join(unread)}" in told.err
+    assert evals_cli("probe", url, "--json").json["unread"] == unread

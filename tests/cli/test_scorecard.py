@@ -8,9 +8,9 @@ import pytest
 from rich.console import Console
 
 from evals.cli.terminal import show
-from evals.report.parts import scorecard_table
+from evals.report.parts import scorecard_lines, scorecard_table
 from evals.schemas import EvalRun, MetricSummary, Scorecard, ServerRecord
-from evals.schemas.results import MetricCounts
+from evals.schemas.results import MetricCounts, MetricInterval
 
 LONG = "abstention_false_positive_rate"
 
@@ -29,12 +29,12 @@ def summary(name: str = "mrr", **keys: Any) -> MetricSummary:
     return MetricSummary(**{**base, **keys})
 
 
-def lines(*metrics: MetricSummary, width: int, pictures: bool = False) -> list[str]:
-    """The lines of a scorecard of these metrics."""
+def run_of(*metrics: MetricSummary) -> EvalRun:
+    """A run with these metrics."""
     by_group: dict[str, list[str]] = {}
     for metric in metrics:
         by_group.setdefault(metric.group.value, []).append(metric.name)
-    run = EvalRun(
+    return EvalRun(
         id="abc12345",
         name="trial",
         created_at=datetime(2026, 1, 15, tzinfo=UTC),
@@ -45,9 +45,13 @@ def lines(*metrics: MetricSummary, width: int, pictures: bool = False) -> list[s
         concurrency=4,
         scorecard=Scorecard(metrics=list(metrics), by_group=by_group),
     )
+
+
+def lines(*metrics: MetricSummary, width: int, pictures: bool = False) -> list[str]:
+    """The lines of a scorecard of these metrics."""
     out = Console(width=width, file=io.StringIO(), highlight=False, markup=False)
-    show(out, [scorecard_table(run, pictures=pictures)])
-    return [line.rstrip() for line in out.file.getvalue().splitlines()[2:]]  # type: ignore[attr-defined]
+    show(out, [scorecard_table(run_of(*metrics), pictures=pictures)])
+    return [line.rstrip() for line in out.file.getvalue().splitlines()]  # type: ignore[attr-defined]
 
 
 def test_numbers_stand_in_columns_under_their_names() -> None:
@@ -70,23 +74,40 @@ def test_no_name_and_no_number_is_cut(width: int) -> None:
 
 def test_what_a_whole_group_has_to_remark_is_said_once() -> None:
     """Three lines of the same reason hide which line differs."""
+    lost = [summary(name, labels={"lost": 2}) for name in ("a", "b")]
+    assert [line.strip() for line in lines(*lost, width=80)[1:3]] == ["retrieval", "lost 2"]
+    assert sum("lost 2" in line for line in lines(*lost, summary("c"), width=80)) == 2
+
+
+def test_metrics_without_a_value_stand_below_the_table_with_the_reason() -> None:
+    """Those of the same reason together, and in how many clusters the questions are."""
     nothing = [summary(name, value=None, sample_size=0, reason="no judge was used") for name in ("a", "b")]
-    drawn = lines(*nothing, width=80)
-    assert [line.strip() for line in drawn[1:3]] == ["retrieval", "no judge was used"]
-    assert sum("no judge" in line for line in drawn) == 1
-    mixed = lines(*nothing, summary("c", value=None, sample_size=0, reason="no gold"), width=80)
-    assert sum("no judge" in line for line in mixed) == 2
+    clustered = summary(interval=MetricInterval(method="bca", n=7, clusters=3))
+    run = run_of(*nothing, clustered, summary("c", value=None, reason="no gold"))
+    assert [row.cells[0] for row in scorecard_table(run).rows] == ["retrieval", "mrr ↑"]
+    assert list(scorecard_lines(run)) == [
+        "no value: a, b (no judge was used)",
+        "no value: c (no gold)",
+        "intervals: related questions (such as those on one document) form 3 clusters",
+    ]
+
+
+def test_a_large_scorecard_shows_the_main_metrics_of_each_group() -> None:
+    """Those that feed the score or decide in comparisons, and others up to three; all of them when asked."""
+    many = [summary(f"recall_at_{k}") for k in range(1, 40)]
+    few, every = (scorecard_table(run_of(*many, summary("mrr")), every=every).rows for every in (False, True))
+    assert [row.cells[0] for row in few] == ["retrieval (3 of 40)", "recall_at_1 ↑", "recall_at_5 ↑", "mrr ↑"]
+    assert len(every) == 41
 
 
 def test_a_picture_shows_where_value_and_interval_lie() -> None:
     """A dot for the value, a line for the interval, from 0 to 1; nothing for what is no share, or has no value."""
-    head, _, share, time, none = lines(
+    head, _, share, time = lines(
         summary(value=0.5, ci=(0.31, 0.68)),
         summary("latency_p50", unit="ms", value=0.5),
-        summary("ndcg_at_10", value=None),
         width=80,
         pictures=True,
     )
     assert "0 … 1" in head
     assert "···──●──···" in share
-    assert "●" not in time + none
+    assert "●" not in time

@@ -37,13 +37,13 @@ def newer_run(build_run: Cli, folder: Path) -> Path:
 
 def test_show_prints_the_scorecard_before_failures(show: Cli, golden_run: EvalRun) -> None:
     """What went wrong comes after it; who declined what adds up to the questions; a start of the id is enough."""
-    out = show(golden_run.id[:4], "--failures", 2).out
-    assert out.index("recall_at_5") < out.index("ended wrong")
+    out = show(golden_run.id[:4], "--failures", 2, "--all").out
+    assert out.index("recall_at_5") < out.index("went wrong")
     assert out.count("  question  ") == 2
-    assert re.search(rf"more: evals show {golden_run.id} --failures \d+ --runs-dir \S+/runs$", out, re.M)
+    assert re.search(rf"evals show {golden_run.id} --question \S+ --runs-dir \S+/runs$", out, re.M)
     cells = [int(cell) for row in re.findall(r"^(?:un)?answerable +(\d+) +(\d+)$", out, re.M) for cell in row]
     assert sum(cells) == golden_run.question_count
-    assert re.search(r"beside: always answering +\d\.\d{3} \[", out)
+    assert re.search(r"for comparison: always answering +\d\.\d{3} \[", out)
     assert show(golden_run.id, "--json").json == golden_run.model_dump(mode="json")
 
 
@@ -67,7 +67,7 @@ def test_show_slices_by_metadata(show: Cli, golden_run: EvalRun) -> None:
     """`--by` gives each metric for each value of a key."""
     out = show(golden_run.id, "--by", "difficulty").out
     assert "by difficulty" in out
-    assert "ended wrong by difficulty, the worst first" in out
+    assert "went wrong by difficulty, the worst first" in out
 
 
 def test_matching_shows_how_much_depends_on_the_threshold(show: Cli, golden_run: EvalRun) -> None:
@@ -205,14 +205,14 @@ def test_runs_lists_what_is_saved(listed: Cli, save: Cli, build_run: Cli, tmp_pa
 def test_runs_in_a_narrow_terminal_stand_in_lines_uncut(
     listed: Cli, save: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A few lines a run; nothing is folded within a word."""
+    """A line a run; columns are left out, and nothing is folded within a word."""
     monkeypatch.setenv("COLUMNS", "80")
     for run_id in ("aaaa", "bbbb"):
         save(run_id, {}, name="after the new chunker", completed_at=None)
     lines = listed().out.splitlines()
-    assert [line for line in lines if not line.startswith(" ")] == ["aaaa", "bbbb"]
     assert all(len(line) <= 80 for line in lines)
-    assert lines[1].endswith("status unfinished; questions 0; score –;")
+    assert [line.split()[0] for line in lines] == ["id", "aaaa", "bbbb"]
+    assert all(" unfinished  " in line and line.rstrip().endswith("after the new chunker") for line in lines[1:])
 
 
 def test_scores_of_different_objectives_do_not_stand_side_by_side_as_if_they_compared(

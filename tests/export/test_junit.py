@@ -121,7 +121,7 @@ def test_a_run_of_many_failures_is_listed_up_to_a_bound(build_run: Build, monkey
     run, records = build_run("a", {"right": {"mrr": 1.0}, **{f"q{n}": "timeout" for n in range(23)}})
     found = read_junit("".join(to_junit(measured(run, records))))
     assert sum(classname == "questions.golden" for classname, _ in found) == 20
-    assert found["questions.more", "more questions"][2].startswith("3 more questions ended wrong")
+    assert found["questions.more", "more questions"][2].startswith("3 more questions went wrong")
 
 
 def test_several_runs_are_told_apart(build_run: Build) -> None:

@@ -28,9 +28,9 @@ def test_the_scorecard_the_score_and_the_notes_are_there(build_run: Build) -> No
     document = export_run(run, records, "markdown")
     assert "### Evaluation: run abc1" in document
     assert "`abc1` · complete · 3 questions" in document
-    assert "|---|---:|---:|---:|---|\n| **retrieval** |  |  |  |  |\n" in document
-    assert "\n| `mrr ↑` | 0.600 | 0.103 … 1.000 | 3 |  |\n" in document
-    assert "\n| `faithfulness ↑` | – | – | 0 | it does not apply |\n" in document
+    assert "|---|---:|---:|---:|\n| **retrieval** |  |  |  |\n" in document
+    assert "\n| `mrr ↑` | 0.600 | 0.103 … 1.000 | 3 |\n" in document
+    assert "- no value: faithfulness (it does not apply)" in document
     assert "**Weighted score: –** (only 15 % of the weight is measured: retrieval)" in document
     assert "- the server changed" in document
     assert "<details>" not in document
@@ -52,9 +52,9 @@ def test_it_says_who_declined_what_and_where_questions_went_wrong(build_run: Bui
     run, records = build_run("a", {f"q{n}": {"mrr": 1.0} for n in range(4)}, questions=known)
     document = export_run(run, records, "markdown")
     assert "| answerable | 3 | 0 |\n| unanswerable | 1 | 0 |" in document
-    assert "| beside: always answering | 0.750 &#91;0.301 … 0.954&#93; (3 of 4) |" in document
-    assert "1 of 4 questions ended wrong; the first link that broke" in document
-    assert "- 1 × answered, though unanswerable (25%, 5% to 70%): should_have_abstained" in document
+    assert "| for comparison: always answering | 0.750 &#91;0.301 … 0.954&#93; (3 of 4) |" in document
+    assert "1 of 4 questions went wrong, by the first step that failed" in document
+    assert "- 1 × answered, though unanswerable (25%, 5–70%): should_have_abstained" in document
 
 
 def test_bounds_are_shown_where_failures_left_questions_out(build_run: Build) -> None:
@@ -97,7 +97,7 @@ def test_hostile_text_leaves_table_and_fold_intact(build_run: Build) -> None:
     """Every row has its cells, the fold opens and closes once, and nobody is mentioned."""
     document = export_run(*hostile_run(build_run), "markdown")
     tables = [line for line in document.splitlines() if line.startswith("|")]
-    assert [line.count("|") for line in tables] == [6] * 4 + [4] * 4 + [3] * 9
+    assert [line.count("|") for line in tables] == [5] * 2 + [4] * 4 + [3] * 9
     assert document.count("<details>") == document.count("</details>") == 1
     assert set(re.findall(r"<[^>]*>", document)) == {"<details>", "</details>", "<summary>", "</summary>", "<br>"}
     outside = re.sub(r"`[^`\n]*`", "", document)  # in a code span nothing is a link

@@ -21,7 +21,7 @@ from evals.metrics.judged import JudgedMetric
 from evals.runner import run_evaluation
 from evals.schemas import EvalQuestion, EvalResponse, EvalRun, JudgeVerdict
 from evals.schemas.results import saved_definitions
-from evals.scoring.calibration import scale_of
+from evals.scoring.label_scale import scale_of
 from evals.store.runs import RunStore
 
 Cli = Callable[..., Any]

@@ -4,7 +4,17 @@ import pytest
 
 from evals.compare.models import MetricPair
 from evals.report.compared import difference_interval, pair_values, signed
-from evals.report.wording import interval, interval_end, level, natural_order, number, one_line, plain, printable
+from evals.report.wording import (
+    interval,
+    interval_end,
+    label_of,
+    level,
+    natural_order,
+    number,
+    one_line,
+    plain,
+    printable,
+)
 from evals.schemas import MetricCounts, MetricSummary
 
 
@@ -28,6 +38,20 @@ from evals.schemas import MetricCounts, MetricSummary
 def test_a_number_has_the_form_of_its_unit(value: float | None, unit: str, shown: str) -> None:
     """Counts are whole, percentages say so, money and time are of a size that can be read."""
     assert number(value, unit) == shown
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("unanswerable_accuracy", "right to answer or decline"),
+        ("recall_at_20", "relevant passages in top 20"),
+        ("latency_p95", "95 % are answered within this"),
+        ("of_a_plug_in_7", ""),
+    ],
+)
+def test_a_metric_has_a_plain_label_with_its_own_number(name: str, label: str) -> None:
+    """A metric of a plug-in is known by its name alone."""
+    assert label_of(name) == label
 
 
 def test_costs_that_differ_look_different() -> None:

@@ -3,27 +3,26 @@
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import median
 
-from rich.table import Table
 from rich.text import Text
 
 from evals.cli.flags import MetricsFlags, ProfilesFlags, StatsFlags
 from evals.cli.measuring import overrides
 from evals.cli.parameters import Flags, names_of
-from evals.cli.terminal import DOUBTFUL, clean, console, plain_table
+from evals.cli.terminal import DOUBTFUL, clean, console, show
 from evals.client.profile import DEFAULT_PROFILE, about_profile, list_profiles, profile_text, resolve_spec
 from evals.client.spec import measurable
 from evals.config import EvalConfig
 from evals.datasets.registry import get_loader, list_available
 from evals.errors import ConfigError, DatasetError, EvalsError
-from evals.metrics.base import BaseMetric, Need
+from evals.metrics.base import BaseMetric
 from evals.metrics.judged import judge_calls
 from evals.metrics.registry import facts, metric_classes, metrics_of, over_a_run, select, value_range
 from evals.metrics.registry import suites as suite_names
-from evals.report.parts import left_out, questions_of
-from evals.report.wording import arrow
+from evals.report.parts import TableRow, TextTable, left_out, questions_of
+from evals.report.wording import label_of, named
 from evals.run.work import RunDataset, load_workload
 from evals.schemas.results import MetricGroup
 from evals.text.numbers import counted
@@ -33,15 +32,18 @@ from evals.text.numbers import counted
 
 def _print_known(titles: Sequence[str], names: Iterable[str], rows: Callable[[str], Iterable[Sequence[str]]]) -> None:
     """Print what is said of each name; a plug-in that is broken says so, and hides no other."""
-    table = Table(*titles, box=None, pad_edge=False)
-    table.columns[0].no_wrap = True
+    found: list[TableRow] = []
     for name in names:
         try:
-            for row in rows(name):
-                table.add_row(*row)
+            found += map(TableRow, rows(name))
         except EvalsError as error:
-            table.add_row(name, f"{error.message}; {error.hint}", style=DOUBTFUL)
-    console().print(table)
+            cells = [name, f"{error.message}; {error.hint}", *([""] * len(titles[2:]))]
+            found.append(TableRow(cells, "doubtful"))
+    show(console(), [TextTable(titles, found, words=titles[1:])])
+
+
+_WIDE = 130
+"""Columns from which the list of profiles says what can be measured."""
 
 
 def show_profiles(flags: ProfilesFlags) -> None:
@@ -54,16 +56,16 @@ def show_profiles(flags: ProfilesFlags) -> None:
         sys.stdout.write(profile_text(flags.name))
         return
 
-    def row(name: str) -> list[tuple[str, str, str]]:
+    def row(name: str) -> list[tuple[str, ...]]:
         default = " (default)" if name == DEFAULT_PROFILE else ""
-        measures = ", ".join(measurable(resolve_spec({"profile": name})))
-        return [(f"{name}{default}", about_profile(name), measures)]
+        cells = (f"{name}{default}", about_profile(name), ", ".join(measurable(resolve_spec({"profile": name}))))
+        return [cells[: len(titles)]]
 
-    _print_known(("profile", "for", "what can be measured"), list_profiles(), row)
-    console().print(
-        "\nas far as the server sends it; `evals profiles NAME` prints the file, which says what a server cannot tell. "
-        "Another kind of server: write its keys to a YAML file and pass --profile FILE.yml (docs/profiles.md)"
-    )
+    out = console()
+    titles = ("profile", "for", "what can be measured")[: 3 if out.width >= _WIDE else 2]
+    _print_known(titles, list_profiles(), row)
+    out.print("\n`evals profiles NAME` prints a profile, which says what can and cannot be measured of such a server.")
+    out.print("Another server: write its keys to a YAML file, and pass --profile FILE.yml (docs/profiles.md).")
 
 
 def list_datasets(_: Flags) -> None:
@@ -80,9 +82,7 @@ def list_datasets(_: Flags) -> None:
 # `evals stats`: what the datasets hold.
 
 
-_COLUMNS = (
-    "dataset", "questions", "answerable", "with\ngold", "golds\neach", "references", "documents", "words\neach",
-)  # fmt: skip
+_COLUMNS = ("dataset", "questions", "answerable", "with gold", "references", "documents", "golds each", "words each")
 
 
 def show_stats(flags: StatsFlags) -> None:
@@ -106,7 +106,7 @@ def show_stats(flags: StatsFlags) -> None:
     if loaded:
         _print_stats(loaded)
     for most in {len(each.questions) for each in loaded.values()} & {config.samples_per_dataset}:
-        out.print(f"drawn: at most {counted(most, 'question')} of each dataset (--samples 0 for all)", style="dim")
+        out.print(f"sampled: at most {counted(most, 'question')} of each dataset (--samples 0 for all)", style="dim")
     for name, problem in problems.items():
         out.print(clean(f"{name}: {problem.message}"), style=DOUBTFUL)
     if not loaded:
@@ -115,12 +115,8 @@ def show_stats(flags: StatsFlags) -> None:
 
 def _print_stats(loaded: Mapping[str, RunDataset]) -> None:
     """A row a dataset, and below the table what else there is to say of each."""
-    table = plain_table()
-    for title in _COLUMNS:
-        table.add_column(title, justify="left" if title == "dataset" else "right", overflow="fold", vertical="bottom")
-    for name, workload in loaded.items():
-        table.add_row(*_row(name, workload))
-    console().print(table)
+    rows = [_row(name, workload) for name, workload in loaded.items()]
+    show(console(), [TextTable(_COLUMNS, [*map(TableRow, rows)], spare=("words each", "golds each"))])
     for name, workload in loaded.items():
         console().print(clean(_source(name, workload)), style="dim")
         if workload.fingerprints[0].columns:
@@ -137,9 +133,9 @@ def _row(name: str, workload: RunDataset) -> list[str]:
         questions_of(workload.fingerprints, len(questions)).removesuffix("s").removesuffix(" question"),
         f"{sum(answerable) / len(answerable):.0%}" if answerable else "not said",
         str(len(golds)),
-        f"{sum(golds) / len(golds):.1f}" if golds else "–",
         str(sum(question.expected_answer is not None for question in questions)),
         str(len(lengths)),
+        f"{sum(golds) / len(golds):.1f}" if golds else "–",
         f"{median(lengths):.0f}" if lengths else "–",
     ]
 
@@ -150,8 +146,8 @@ def _source(name: str, workload: RunDataset) -> str:
     without = f"; left out: {left_out(found.dropped)}" if found.dropped else ""
     metrics = [metric for metric in select(["core"], []) if metric.group is not MetricGroup.PERFORMANCE]
     fed = {m.group for m in metrics if any(m.not_applicable_to(question) is None for question in workload.questions)}
-    groups = ", ".join(group.value for group in MetricGroup if group in fed) or "no group of metrics"
-    return f"{name}: from {found.source}{without}; feeds {groups}"
+    groups = ", ".join(group.value for group in MetricGroup if group in fed) or "nothing"
+    return f"{name}: from {found.source}{without}; measures {groups}"
 
 
 def _print_reading(workload: RunDataset) -> None:
@@ -174,10 +170,6 @@ def _print_reading(workload: RunDataset) -> None:
 _IN_PARAGRAPH = re.compile(r"(?<=\S)\n(?![\s\-*=]|(?:Formula|Range|Reference)\b)")
 
 
-_ALL_COLUMNS, _WITH_NEEDS = 110, 72
-"""A console narrower than the first leaves out two columns of the list, and below the second what a metric needs."""
-
-
 def show_metrics(flags: MetricsFlags) -> None:
     """Explain the metric named, or list those of the suites named, or all.
 
@@ -193,61 +185,37 @@ def show_metrics(flags: MetricsFlags) -> None:
 
 
 def list_metrics(suites: str | None = None) -> None:
-    """Print every metric, or those of the suites named, with what it declares about itself.
+    """Print the metrics of the suites named, else those of the default one and the names of the others.
 
     Args:
-        suites: Names of suites, with commas; all metrics where None.
+        suites: Names of suites, with commas.
 
     Raises:
         UnknownNameError: There is no such suite.
     """
-    named = None if suites is None else names_of(suites, "--suite")
-    chosen = metrics_of(named or ["all"])
+    chosen_suites = ["core"] if suites is None else names_of(suites, "--suite")
+    chosen = metrics_of(chosen_suites)
+    rows: list[TableRow] = []
+    for group in MetricGroup:
+        of_group = [cls for cls in chosen if cls.group is group]
+        rows += [TableRow([group.value], "strong")] if of_group else []
+        rows += [TableRow([*_cells(cls)]) for cls in of_group]
+    columns = ("metric", "measures", "range", "over a run", "judge calls")
     out = console()
-    out.print(_metric_table(chosen, out.width))
-    out.print(
-        "\n↑ higher is better, ↓ lower is better; n: the number of questions; calls: of a judge, for one question."
-    )
-    by_suite = ", ".join(f"{name} {judge_calls(metrics_of([name]))}" for name in named or suite_names())
-    out.print(f"Metrics share them: {judge_calls(chosen)} for all of these together ({by_suite}).")
+    show(out, [TextTable(columns, rows, words=columns[1:2], spare=("over a run", "judge calls", "range"))])
+    out.print(f"\n↑ higher is better, ↓ lower is better; judge calls for a question, shared: {judge_calls(chosen)}")
+    if suites is None:
+        others = (f"{name} ({len(metrics_of([name]))})" for name in suite_names() if name not in chosen_suites)
+        out.print(f"other suites, for `evals metrics --suite NAME`: {', '.join(others)}")
     out.print("K is any positive number: recall_at_20. `evals metrics NAME` explains one.")
 
 
-def _metric_table(chosen: Sequence[type[BaseMetric]], width: int) -> Table:
-    """A row for each metric under the name of its group."""
-    columns = _columns(width)
-    table = plain_table()
-    for title in columns:
-        table.add_column(title, no_wrap=title != "needs", justify="right" if title == "calls" else "left")
-    for group in MetricGroup:
-        rows = [[text(cls) for text in columns.values()] for cls in chosen if cls.group is group]
-        if rows:
-            table.add_row(Text(group.value, style="bold"))
-        for row in rows:
-            table.add_row(*row)
-    return table
-
-
-def _columns(width: int) -> dict[str, Callable[[type[BaseMetric]], str]]:
-    """By title, what a column says of a metric; a narrow table leaves out what --suite and NAME tell."""
-    columns: dict[str, Callable[[type[BaseMetric]], str]] = {
-        "metric": lambda cls: cls.pattern(),
-        "suites": lambda cls: ", ".join(sorted(cls.suites)),
-        "range": _range,
-        "over a run": over_a_run,
-        "calls": lambda cls: str(cls.judge_calls),
-        "needs": lambda cls: ", ".join(need.short for need in Need if need in cls.needs - {Need.JUDGE}),
-    }
-    if width < _ALL_COLUMNS:
-        del columns["suites"], columns["over a run"]
-    if width < _WITH_NEEDS:
-        del columns["needs"]
-    return columns
-
-
-def _range(cls: type[BaseMetric]) -> str:
+def _cells(cls: type[BaseMetric]) -> Iterator[str]:
+    yield named(cls.pattern(), cls.higher_is_better)
+    yield label_of(cls.pattern())
     unit = {"ratio": "", "percent": "%"}.get(cls.unit, cls.unit)
-    return " ".join(part for part in (value_range(cls, questions="n"), unit, arrow(cls.higher_is_better)) if part)
+    yield f"{value_range(cls, questions='n')} {unit}".rstrip()
+    yield from (over_a_run(cls), str(cls.judge_calls))
 
 
 def explain_metric(name: str) -> None:
@@ -259,7 +227,7 @@ def explain_metric(name: str) -> None:
     by_pattern = (cls for cls in metric_classes() if cls.pattern().lower() == name.lower())
     metric = next(by_pattern, None) or type(select([], [name])[0])
     out = console()
-    out.print(metric.pattern(), style="bold")
+    out.print(f"{metric.pattern()}: {label_of(metric.pattern())}".removesuffix(": "), style="bold")
     out.print(_IN_PARAGRAPH.sub(" ", inspect.cleandoc(metric.__doc__ or "")))
     out.print()
     for label, text in facts(metric).items():

@@ -148,7 +148,7 @@ def compare(flags: CompareFlags) -> None:
         if flags.as_json:
             print_json(comparison.model_dump_json(indent=2))
         else:
-            print_comparison(console(), comparison)
+            print_comparison(console(), comparison, every=flags.every, pareto=flags.pareto)
         for each in runs:
             refuse_damaged(each.run, each.records)
         if flags.fail_on_regression:

@@ -171,7 +171,7 @@ def _print_variants(done: Sequence[Measured], config: EvalConfig, flags: EvalFla
         return
     out = console()
     if not flags.quiet:
-        print_comparison(out, comparison)
+        print_comparison(out, comparison, every=flags.every)
         out.print()
     for run in (each.run for each in done):
         shown = command(f"show {run.id}", config.runs_dir)

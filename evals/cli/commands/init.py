@@ -53,8 +53,8 @@ _MOST_ASKED, _COMMENT = 3, 500
 _OF_THE_JUDGE = "measure generation by an LLM judge? it needs a key and costs money"
 
 _NO_CHUNKS = (
-    "no chunks were seen, so that retrieval cannot be measured: where the server sends them, give it documents that "
-    "answer the first questions, and repeat this with --force"
+    "no chunks were sent, so retrieval cannot be measured; if the server can send chunks, upload documents that answer "
+    "the first questions, and run init again with --force"
 )
 
 
@@ -104,7 +104,7 @@ def init(flags: InitFlags) -> None:
 def _check_free(flags: InitFlags) -> None:
     check_output(flags.output)
     if flags.output.exists() and not flags.force:
-        raise ConfigError(f"{flags.output} is there already", "name another file with --output, or add --force")
+        raise ConfigError(f"{flags.output} already exists", "name another file with --output, or add --force")
 
 
 def _url(flags: InitFlags, *, asks: bool) -> str:
@@ -117,7 +117,7 @@ def _url(flags: InitFlags, *, asks: bool) -> str:
     if flags.rag_url is None and asks:
         url = ask_line("URL of your server", url or "http://localhost:8001")
     if not url:
-        raise ConfigError("it is not said which server to evaluate", "name it with --rag-url http://localhost:8001")
+        raise ConfigError("no server is named", "name it with --rag-url http://localhost:8001")
     checked = check_url(url)
     if "@" in checked:
         raise ConfigError("the URL holds a login", 'give it as --header "Authorization: Basic …"')
@@ -156,10 +156,10 @@ def _named_file(flags: InitFlags, beside: Path, *, asks: bool) -> str:
     is_there = beside.exists() and beside.read_bytes() != _ROWS.read_bytes()
     named = flags.questions or ""
     if asks and not named:
-        way = f"{beside}, which is there" if is_there else "type them now, or a template"
+        way = f"those in {beside}" if is_there else "type them now, or a template"
         named = ask_line(f"file of your questions, golden for those shipped with evals, or Enter ({way})")
     if is_there and not named:
-        console(sys.stderr).print(f"the questions are those of {beside}, which is there", soft_wrap=True)
+        console(sys.stderr).print(f"using the questions in {beside}", soft_wrap=True)
         return str(beside)
     return named
 
@@ -235,7 +235,7 @@ def _reached(targets: Sequence[Target], assent: Assent) -> AnswerReader:
         response = latest.read(lambda _: None).response
         if response.chunks and not is_abstention(response.answer or "", target.question):
             return latest
-        tell("  the answer declines, or brings no passages: another question may show more")
+        tell("  it declined or sent no passages: trying the next question")
         first = first or latest
         found = found.only(latest.plan)
     if first is None:
@@ -287,6 +287,6 @@ def _print_next(path: Path, server: dict[str, Any], questions: _Questions, varia
         lines.append(f"  {_command('ingest', path)}    # once: the documents of the golden set")
     elif questions.file is None:
         lines.append(f"  # once: give your server the documents of {GOLDEN_CORPUS}")
-    lines += [f"  {_command('doctor', path)}    # is all there that a run needs?", f"  {_command('eval', path)}"]
+    lines += [f"  {_command('doctor', path)}    # checks that a run would work", f"  {_command('eval', path)}"]
     for line in lines:
         console().print(line, soft_wrap=True)

@@ -129,7 +129,7 @@ def _of_datasets(config: EvalConfig) -> tuple[list[Upload], str | None]:
     if not workload.documents:
         raise ConfigError(
             "there are no documents to ingest: these questions come without a corpus",
-            "name a folder of documents, or put `documents` beside `questions` into a JSON file",
+            "name a folder of documents, or add `documents` to the JSON file of questions",
         )
     with_gold = (each.question for each in workload.questions if each.gold_passages)
     return uploads_of(workload.documents), next(with_gold, None)
@@ -196,7 +196,7 @@ def probe(flags: ProbeFlags) -> None:
     if flags.as_json:
         typer.echo(json.dumps(_as_json(probed), indent=2, ensure_ascii=False))
     else:  # the body beside what was made of it, to stderr: stdout has the section alone
-        out.print("\nwhat came:")
+        out.print("\nthe server sent:")
         out.print(clean(probed.raw, _RAW_SHOWN))
         show_reading(probed)
         out.print()
@@ -270,7 +270,7 @@ def _list_requests(candidates: Candidates, flags: ProbeFlags) -> None:
 def show_reading(probed: Probed) -> None:
     """What the section makes of the body, which metrics that lets be computed, and what is a guess; to stderr."""
     out = console(sys.stderr)
-    out.print("\nwhat the section makes of it:")
+    out.print("\nread from it:")
     read = probed.response.model_dump(mode="json", include=_READ, exclude_none=True)
     chunks = read.pop("chunks", None)
     for part, value in read.items():
@@ -278,7 +278,9 @@ def show_reading(probed: Probed) -> None:
     tell(f"chunks: {'not said' if chunks is None else len(chunks)}")
     for chunk in (chunks or [])[:_CHUNKS_SHOWN]:
         tell(f"- {chunk}")
-    out.print(f"\ncomputable (suite core): {', '.join(probed.metrics.names) or 'nothing'}")
+    if probed.unread:
+        out.print(clean(f"not read: {', '.join(probed.unread)}", _RAW_SHOWN))
+    out.print(f"\nmetrics that can be computed (suite core): {', '.join(probed.metrics.names) or 'nothing'}")
     for reason, names in probed.metrics.missing.items():
         tell(f"not {', '.join(names)}: {reason}")
     for doubt in probed.doubts:
@@ -297,6 +299,7 @@ def _as_json(probed: Probed) -> dict[str, Any]:
         "server": probed.server,
         "section": section_text(probed.server),
         "read": probed.response.model_dump(mode="json", include=_READ),
+        "unread": probed.unread,
         "guesses": [asdict(doubt) for doubt in probed.doubts],
         "computable": probed.metrics.names,
         "missing": probed.metrics.missing,

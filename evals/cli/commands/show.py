@@ -155,7 +155,7 @@ def view(flags: ViewFlags) -> None:
 # `evals show`.
 
 
-_FAILURES_SHOWN = 5
+_FAILURES_SHOWN = 1
 
 _UNVERIFIED = "records unverified: this run was saved without a checksum of them"
 
@@ -228,19 +228,12 @@ def _check_key(run: EvalRun, records: RecordFile, key: str | None) -> None:
 
 def _show_whole(out: Console, found: Measured, flags: ShowFlags, runs_dir: Path | None) -> None:
     """Print the slices that were asked for, scorecard, failures, and what else there is to say of a finished run."""
-
-    def show_slices(key: str) -> None:
-        views.print_wrong_slices(out, found, key)
-        views.print_slices(out, found, key, runs_dir)
-
     if flags.by is not None:
-        show_slices(flags.by)
-    views.print_run(out, found.run)
-    views.print_derived(out, found)
+        views.print_wrong_slices(out, found, flags.by)
+        views.print_slices(out, found, flags.by, runs_dir)
+    failures = _FAILURES_SHOWN if flags.failures is None else flags.failures
+    views.print_run(out, found, runs_dir, failures=failures, every=flags.every)
     if flags.matching:
         views.print_sensitivity(out, found)
-    if flags.by is None and len(found.run.datasets) > 1:
-        show_slices("dataset")
-    limit = _FAILURES_SHOWN if flags.failures is None else flags.failures
-    views.print_findings(out, found, limit=limit, runs_dir=runs_dir)
-    views.print_verification(out, found, runs_dir)
+    out.print()
+    views.print_next(out, found, runs_dir, every=flags.every)

@@ -16,6 +16,7 @@ from evals.report.compared import (
     run_facts,
     signed,
     sum_of,
+    unmoved,
     warnings_of,
     without_verdict,
 )
@@ -29,74 +30,93 @@ _SHOWN = 5
 _LATENCY: dict[str, Tone] = {"slower": "bad", "faster": "good"}
 
 
-def print_comparison(out: Console, comparison: Comparison) -> None:
-    """Print which runs they are, what to beware of, the metrics, the questions that changed, and the Pareto front."""
-    show(out, _parts(comparison, label_runs(comparison)))
+def print_comparison(out: Console, comparison: Comparison, *, every: bool = False, pareto: bool = False) -> None:
+    """Print which runs they are, what to beware of, the metrics, and the questions that changed.
+
+    Args:
+        out: Where it is printed.
+        comparison: What came out.
+        every: Whether all that is known of it is printed.
+        pareto: Whether the Pareto front is printed with all that is known of it; else it is one line.
+    """
+    labels = label_runs(comparison)
+    parts = _parts(comparison, labels, _SHOWN if every else 1, every=every)
+    show(out, parts)
+    if comparison.pareto is not None:
+        show(out, _pareto(comparison.pareto, labels) if every or pareto else _front(comparison.pareto, labels))
 
 
-def _parts(comparison: Comparison, labels: Sequence[str]) -> Iterator[ShownPart]:
-    yield from _head(comparison, labels)
-    yield comparison_table(comparison, labels)
-    yield from (TextLine(fact, "faint") for fact in legend(comparison, labels))
+def _parts(comparison: Comparison, labels: Sequence[str], shown: int, *, every: bool) -> Iterator[ShownPart]:
+    yield from _head(comparison, labels, every=every)
+    same = {} if every else unmoved(comparison)
+    yield comparison_table(comparison, labels, same)
+    if same:
+        named = ", ".join(f"{name} {value}" for name, value in same.items())
+        yield TextLine(f"no question differs in {named}", "faint")
+    yield from (TextLine(fact, "faint") for fact in legend(comparison, labels, every=every))
     yield from (TextLine(reason, "faint") for reason in without_verdict(comparison, labels))
+    yield TextLine("")
     for label, one in zip(labels[1:], comparison.against, strict=True):
-        yield TextLine("")
         yield TextLine(sum_of(one, label, labels[0]), "strong")
-        if one.latency is not None:  # how many times as long the run takes, where both were asked in turn
+        if one.latency is not None and (every or one.latency.verdict in _LATENCY):
             yield TextLine(latency_line(one.latency, label, labels[0]), _LATENCY.get(one.latency.verdict, ""))
+    if len(labels) > 2 and not every:
+        return
     of_which = "" if len(labels) == 2 else f"{labels[-1]} against {labels[0]}, "
     if comparison.runs[0].scored and comparison.runs[-1].scored:
-        yield from _changes(comparison.against[-1], of_which)
-    yield from _moves(comparison.against[-1], of_which)
-    if comparison.pareto is not None:
-        yield from _pareto(comparison.pareto, labels)
+        yield from _changes(comparison.against[-1], of_which, shown)
+    yield from _moves(comparison.against[-1], of_which, shown)
 
 
-def _head(comparison: Comparison, labels: Sequence[str]) -> Iterator[TextLine]:
+def _head(comparison: Comparison, labels: Sequence[str], *, every: bool) -> Iterator[TextLine]:
     """Which runs they are, and what to beware of."""
     for label, run in zip(labels, comparison.runs, strict=True):
-        yield TextLine(f"{label}  {run.id}  {one_line(run.name, 60)}", "strong")
-        yield TextLine(f"   {run.url}, {', '.join(run.datasets)}; {', '.join(run_facts(run))}", "faint")
-    every = "both" if len(labels) == 2 else f"all {len(labels)} runs"
-    yield TextLine("")
-    yield TextLine(f"{counted(comparison.common, 'question')} asked in {every}", "strong")
+        yield TextLine(f"{label}  {run.id}{'' if label == run.name else f'  {one_line(run.name, 60)}'}", "strong")
+        if every or len(labels) == 2:
+            yield TextLine(f"   {run.url}, {', '.join(run.datasets)}; {', '.join(run_facts(run))}", "faint")
+    both = "both" if len(labels) == 2 else f"all {len(labels)} runs"
+    yield TextLine(f"\n{counted(comparison.common, 'question')} asked in {both}", "strong")
     yield from (TextLine(f"! {warning}", "doubtful") for warning in warnings_of(comparison))
     yield from (TextLine(f"differs: {difference}", "faint") for difference in comparison.differences)
+    yield TextLine("")
 
 
-def _changes(one: RunComparison, of_which: str) -> Iterator[TextLine]:
-    """The questions that were lost and gained."""
-    for title, changes in (("lost", one.lost), ("gained", one.gained)):
+def _changes(one: RunComparison, of_which: str, shown: int) -> Iterator[TextLine]:
+    """The questions that scored worse and better."""
+    for title, changes in (("worse", one.lost), ("better", one.gained)):
         if changes:
-            yield TextLine("")
-            yield TextLine(f"{of_which}{title}: {share(len(changes), one.common, 'question')}", "strong")
-        for change in changes[:_SHOWN]:
+            yield TextLine(f"\n{of_which}{share(len(changes), one.common, 'question')} scored {title}", "strong")
+        for change in changes[:shown]:
             yield TextLine(f"  {signed(change.change, 'ratio')}  {one_line(change.question_id, 60)}")
             yield TextLine(f"          {one_line(change.question, 120)}", "faint")
             yield TextLine(f"          {change_facts(change)}", "faint")
-        if len(changes) > _SHOWN:
-            yield TextLine(f"  … and {len(changes) - _SHOWN} more (--json lists all)", "faint")
+        if len(changes) > shown:
+            yield TextLine(f"  … and {len(changes) - shown} more (--all shows {_SHOWN}, --json all)", "faint")
     if one.pairs and not (one.lost or one.gained or one.moves):
-        yield TextLine("")
-        yield TextLine(f"{of_which}no question scored differently")
+        yield TextLine(f"\n{of_which}no question scored differently")
 
 
-def _moves(one: RunComparison, of_which: str) -> Iterator[TextLine]:
-    """Where questions went wrong first in the one run and in the other."""
+def _moves(one: RunComparison, of_which: str, shown: int) -> Iterator[TextLine]:
+    """At which step questions went wrong first in the one run and in the other."""
     if one.moves:
-        count = sum(len(move.questions) for move in one.moves)
-        yield TextLine("")
-        yield TextLine(f"{of_which}first broken link: {share(count, one.common, 'question')} moved", "strong")
-    for move in one.moves:
+        count = share(sum(len(move.questions) for move in one.moves), one.common, "question")
+        yield TextLine(f"\n{of_which}{count} went wrong at another step", "strong")
+    for move in one.moves[: None if shown > 1 else _SHOWN]:
         some = ", ".join(move.questions[:_SHOWN])
         rest = ", …" if len(move.questions) > _SHOWN else ""
         yield TextLine(f"  {len(move.questions):>4}  {move.first or 'right'} → {move.last or 'right'}: {some}{rest}")
 
 
+def _front(report: ParetoReport, labels: Sequence[str]) -> Iterator[TextLine]:
+    """The runs that no other beats, in a line."""
+    names = [label for label, point in zip(labels, report.points, strict=True) if not point.dominated_by]
+    if report.objectives:
+        yield TextLine(f"not beaten by another run beyond chance: {', '.join(names)}")
+
+
 def _pareto(report: ParetoReport, labels: Sequence[str]) -> Iterator[TextLine]:
     """The objectives, each run with its place, the best of each objective, and the weighted scores."""
-    yield TextLine("")
-    yield TextLine("Pareto", "strong")
+    yield TextLine("\nPareto front", "strong")
     yield from (TextLine(f"  left out: {name} ({reason})", "faint") for name, reason in report.left_out.items())
     if not report.objectives:
         yield TextLine("  no objective that all runs have")
@@ -104,7 +124,7 @@ def _pareto(report: ParetoReport, labels: Sequence[str]) -> Iterator[TextLine]:
     label_of = dict(zip((point.run_id for point in report.points), labels, strict=True))
     for point, score in zip(report.points, report.scores, strict=True):
         better = ", ".join(map(label_of.__getitem__, point.dominated_by))
-        place = f"dominated by {better}" if better else "on the front"
+        place = f"beaten by {better}" if better else "on the front"
         yield TextLine(f"  {label_of[point.run_id]}  {place}, score {number(score, 'ratio')}")
         named = (f"{name} {number(value, report.units[name])}" for name, value in point.objectives.items())
         yield TextLine(f"     {', '.join(named)}", "faint")

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
+from shlex import quote
 
 from rich.console import Console
 
@@ -22,11 +23,13 @@ from evals.report.parts import (
     grid,
     judge_lines,
     link_lines,
+    main_metrics,
     notes_of,
     outcome_line,
     risk_line,
     score_remarks,
     score_texts,
+    scorecard_lines,
     scorecard_table,
     stage_tables,
     stages_in_a_line,
@@ -34,7 +37,6 @@ from evals.report.parts import (
 )
 from evals.report.questions import wrong_by
 from evals.report.wording import natural_order, number, one_line, place_of, value
-from evals.schemas.response import RetrievedChunk
 from evals.schemas.results import EvalRun, MetricSummary
 from evals.schemas.run_parts import LoadLevel, RepeatedMetric, RepeatSummary
 from evals.scoring.conclusion import Measured
@@ -49,14 +51,35 @@ from evals.text.numbers import counted, share
 EMPTY = TextLine("")
 
 
-def print_run(out: Console, run: EvalRun) -> None:
-    """Print head, scorecard, weighted score, gates, judge, repeats, load and notes."""
-    table = scorecard_table(run, pictures=draws(out))
-    if not fits(out, table):
-        table = scorecard_table(run)
+def print_run(out: Console, measured: Measured, runs_dir: Path | None, *, failures: int = 1, every: bool) -> None:
+    """Print a run: head, scorecard, score, gates, judge, notes, what went wrong with examples, and next commands.
+
+    Args:
+        out: Where it is printed.
+        measured: The run with its records.
+        runs_dir: Where it is saved; None for the default.
+        failures: How many examples of questions that went wrong are printed.
+        every: Whether all metrics and tables are printed, or the main ones.
+    """
+    run = measured.run
+    tables = (
+        scorecard_table(run, pictures=draws(out), labels=True, every=every),
+        scorecard_table(run, labels=True, every=every),
+    )
+    table = next((table for table in tables if fits(out, table)), scorecard_table(run, every=every))
+    lines = (TextLine(line, "faint") for line in scorecard_lines(run, every=every))
     notes = (TextLine(f"! {note}", "doubtful") for note in notes_of(run))
-    judged = map(TextLine, judge_lines(run))
-    show(out, chain(_head(run), [table], _score(run), judged, _repeats(run.repeats), _load(run.load), notes))
+    judged = map(TextLine, judge_lines(run, every=every))
+    show(
+        out,
+        chain(_head(run), [EMPTY, table], lines, _score(run), judged, _repeats(run.repeats), _load(run.load), notes),
+    )
+    show(out, _derived(measured, every=every))
+    if len(run.datasets) > 1:
+        print_slices(out, measured, "dataset", runs_dir, every=every)
+    print_findings(out, measured, limit=failures, whole=every)
+    if every:
+        print_verification(out, measured, runs_dir)
 
 
 def print_score(out: Console, run: EvalRun) -> None:
@@ -77,28 +100,23 @@ def _head(run: EvalRun) -> Iterator[TextLine]:
 
 
 def _score(run: EvalRun) -> Iterator[TextLine]:
-    yield EMPTY
-    yield TextLine(f"weighted score: {', '.join(score_texts(run))}")
+    yield TextLine(f"weighted score: {', '.join(score_texts(run))}", "strong")
     yield from (TextLine(f"  {remark}", "faint") for remark in score_remarks(run))
-    if run.gates:
-        yield EMPTY
     yield from gate_lines(run.gates)
 
 
-def print_derived(out: Console, measured: Measured) -> None:
-    """Print what follows from the records: abstention, risk, stages of the retrieval, and what patterns mean."""
+def _derived(measured: Measured, *, every: bool) -> Iterator[ShownPart]:
+    """What follows from the records: abstention, stages of the retrieval, risk, and what patterns mean."""
     run, digest = measured.run, measured.digest
-    risk = [EMPTY, TextLine(risk_line(digest.risk))] if digest.risk is not None else []
-    hints = applying(run.scorecard, run.outcomes)
-    meant = (TextLine(f"→ {hint.text} ({hint.evidence(run.scorecard)})") for hint in hints)
-    show(out, chain(abstention_tables(measured.abstention), risk, stage_tables(digest.stages), meant))
-
-
-def print_in_short(out: Console, measured: Measured) -> None:
-    """Print a line on the stages of the retrieval and one on the confidence, where the server says such things."""
-    digest = measured.digest
-    stages = [TextLine(stages_in_a_line(digest.stages))] if digest.stages else []
-    show(out, [*stages, *([TextLine(area_line(digest.risk))] if digest.risk else [])])
+    if every:
+        yield from abstention_tables(measured.abstention)
+        yield from stage_tables(digest.stages)
+    elif digest.stages:
+        yield TextLine(stages_in_a_line(digest.stages))
+    if digest.risk is not None:
+        yield TextLine(risk_line(digest.risk) if every else area_line(digest.risk))
+    for hint in applying(run.scorecard, run.outcomes):
+        yield TextLine(f"→ {hint.text} ({hint.evidence(run.scorecard)})")
 
 
 # What each level of load made of a run, and how stable the answers are that were asked for several times.
@@ -155,8 +173,8 @@ def _repeats(found: RepeatSummary | None) -> Iterator[ShownPart]:
     titles = ["metric", "n", "within", "between", "reliability", "pass^1", f"pass^{found.repeats}", "interval"]
     yield grid("", titles, map(_repeat_cells, found.metrics))
     yield TextLine(
-        "within: the variance that asking again makes; between: that of questions; reliability: between / both; "
-        "pass: that so many answers to a question all have the best value",
+        "within: variance between answers to a question; between: variance between questions; reliability: between / "
+        "both; pass^k: share of questions whose k answers all have the best value",
         "faint",
     )
     for reason in dict.fromkeys(metric.reason for metric in found.metrics if metric.reason):
@@ -183,9 +201,11 @@ _NAME = 40
 """Characters of a value."""
 
 
-def print_slices(out: Console, measured: Measured, key: str, runs_dir: Path | None) -> None:
-    """Print each metric for each value of a key; of very many values, for those with the most questions."""
-    columns, settings, metrics = measured.columns, measured.cases.settings, known_metrics(measured.run)
+def print_slices(out: Console, measured: Measured, key: str, runs_dir: Path | None, *, every: bool = True) -> None:
+    """Print each metric, or the main ones, for each value of a key; of many values, for those with most questions."""
+    columns, settings = measured.columns, measured.cases.settings
+    main = main_metrics(measured.run)
+    metrics = [metric for metric in known_metrics(measured.run) if every or metric.name in main]
     groups = rows_by(measured.values(key), columns)
     biggest = sorted(groups, key=lambda value: -groups[value].questions)[:_VALUES_SHOWN]
     chosen = sorted(biggest, key=natural_order)
@@ -238,7 +258,7 @@ def print_wrong_slices(out: Console, measured: Measured, key: str) -> None:
     lines = [TextLine(f"  {wrong_line(one)}", "bad" if one.is_worse else "") for one in slices[:_VALUES_SHOWN]]
     if len(slices) > _VALUES_SHOWN:
         lines.append(TextLine(f"  … and {len(slices) - _VALUES_SHOWN} more values", "faint"))
-    title = f"ended wrong by {key}, the worst first; intervals hold for all values together"
+    title = f"went wrong by {key}, the worst first; intervals hold for all values together"
     show(out, [EMPTY, TextLine(title, "strong"), *lines])
 
 
@@ -247,22 +267,40 @@ def print_wrong_slices(out: Console, measured: Measured, key: str) -> None:
 _CHUNKS_SHOWN = 3
 
 
-def print_findings(out: Console, measured: Measured, *, limit: int, runs_dir: Path | None) -> None:
-    """Print the failures worth looking at: question, answer, and what was retrieved."""
+_BUILT_IN = (
+    "the built-in server copies sentences and has no language model; expect about half of the questions to go wrong"
+)
+
+
+def print_findings(out: Console, measured: Measured, *, limit: int, whole: bool) -> None:
+    """Print how many questions went wrong at which step, and examples: question, answer, and what was retrieved."""
     run = measured.run
     if limit <= 0 or not run.outcomes.answered + run.error_count:
         return
     digest = measured.digest
     if not digest.found:
-        show(out, [EMPTY, TextLine("no question is known to have ended wrong", "strong")])
+        show(out, [EMPTY, TextLine("no question is known to have gone wrong", "strong")])
         return
-    diagnosis, failures = digest.diagnosis, digest.failures
-    title = f"{share(diagnosis.wrong, diagnosis.asked, 'question')} ended wrong"
-    show(out, [EMPTY, TextLine(title, "strong"), *(TextLine(f"  {line}") for line in link_lines(diagnosis))])
-    show(out, _finding_lines(measured.findings(in_turn(failures, limit))))
-    if len(failures) > limit:
-        all_of_them = command(f"show {run.id} --failures {len(failures)}", runs_dir)
-        show(out, [TextLine(f"… and {len(failures) - limit} more: {all_of_them}", "faint", whole=True)])
+    diagnosis = digest.diagnosis
+    title = f"{share(diagnosis.wrong, diagnosis.asked, 'question')} went wrong"
+    why = [TextLine(_BUILT_IN, "faint")] if run.eval_config.get("embedded") else []
+    show(out, [EMPTY, TextLine(title, "strong"), *why, *(TextLine(f"  {line}") for line in link_lines(diagnosis))])
+    whole = whole or limit > 1
+    show(out, _finding_lines(measured.findings(in_turn(digest.failures, limit)), None if whole else out.width))
+
+
+def print_next(out: Console, measured: Measured, runs_dir: Path | None, *, every: bool) -> None:
+    """Print the commands that show more of a run."""
+    run = measured.run
+    first = in_turn(measured.digest.failures, 1)
+    names = [measured.source[one.number].question.id for one in first]
+    more = " --failures 20" if names else ""
+    ways = {} if every else {"more of the same": f"show {run.id} --all{more}"}
+    ways |= {"one question": f"show {run.id} --question {quote(name)}" for name in names}  # noqa: B035 - one at most
+    ways |= {"a page to share": f"report {run.id} --output report.html"}
+    width = max(map(len, ways))
+    lines = (TextLine(f"{why:<{width}}  {command(way, runs_dir)}", whole=True) for why, way in ways.items())
+    show(out, lines)
 
 
 def print_link(out: Console, measured: Measured, link: Link, *, limit: int | None) -> None:
@@ -272,26 +310,25 @@ def print_link(out: Console, measured: Measured, link: Link, *, limit: int | Non
     show(out, chain([TextLine(title, "strong")], _finding_lines(measured.findings(found[:limit]))))
 
 
-def _finding_lines(findings: Iterable[Finding]) -> Iterator[TextLine]:
+def _finding_lines(findings: Iterable[Finding], width: int | None = None) -> Iterator[TextLine]:
+    """Each question with its answer and the first chunks, marked where one holds gold; cut to a width of lines."""
+    limit = 300 if width is None else width - len("  expected  ")
     for finding in findings:
         question, response = finding.record.question, finding.record.response
         yield EMPTY
         yield TextLine(f"{question.id}: {finding.link}: {finding.explanation}", "bad", limit=400)
-        yield from (TextLine(one_line(f"  beside    {remark}", 300), "faint") for remark in finding.remarks)
-        yield TextLine(f"  question  {one_line(question.question, 300)}")
+        yield from (TextLine(one_line(f"  note      {remark}", 300), "faint") for remark in finding.remarks)
+        yield TextLine(f"  question  {one_line(question.question, limit)}")
         if question.expected_answer:
-            yield TextLine(f"  expected  {one_line(question.expected_answer, 300)}")
+            yield TextLine(f"  expected  {one_line(question.expected_answer, limit)}")
         if response is None or response.error is not None:
             continue
-        yield TextLine(f"  answer    {one_line(response.answer or '', 300)}")
-        yield from _chunk_lines(response.chunks or [], finding.hit_ranks)
-
-
-def _chunk_lines(chunks: Sequence[RetrievedChunk], hits: Sequence[int]) -> Iterator[TextLine]:
-    """The first chunks, with a mark where one holds gold."""
-    for rank, chunk in enumerate(chunks[:_CHUNKS_SHOWN], start=1):
-        said = f"{one_line(place_of(chunk), 60)}: {one_line(chunk.text or '', 120)}"
-        yield TextLine(f"  {'✓' if rank in hits else ' '} {rank:>2}      {said}", "faint")
+        yield TextLine(f"  answer    {one_line(response.answer or '', limit)}")
+        for rank, chunk in enumerate((response.chunks or [])[: _CHUNKS_SHOWN if width is None else 1], start=1):
+            said = f"{one_line(place_of(chunk), 60)}: {one_line(chunk.text or '', 120)}"
+            yield TextLine(
+                f"  {'✓' if rank in finding.hit_ranks else ' '} {rank:>2}      {one_line(said, limit)}", "faint"
+            )
 
 
 def print_verification(out: Console, measured: Measured, runs_dir: Path | None) -> None:

@@ -1,6 +1,8 @@
 """What the answer of a server is read as: by a built-in profile, or by its shape."""
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,13 +10,15 @@ from evals.client.exchange import stored_body
 from evals.client.mapping import MappingError, find
 from evals.client.profile import MAX_RAW_CHARS, NO_PROFILE, resolve_spec
 from evals.client.rag_client import RAGClient
+from evals.client.spec import ServerSpec
+from evals.client.spec_check import CHUNK_KEYS, CITATION_KEYS
 from evals.client.transport import Reply
 from evals.config import EvalConfig
 from evals.errors import ConfigError
 from evals.metrics.base import Need
 from evals.metrics.registry import select
 from evals.run.doctor import Computable, computable
-from evals.run.probing.fields import Headers
+from evals.run.probing.fields import Headers, child, last_name
 from evals.run.probing.guess import Doubt, Guess, guess_body
 from evals.run.probing.pieces import guess_stream, stream_format
 from evals.run.probing.plans import Plan
@@ -22,6 +26,45 @@ from evals.schemas.dataset import EvalQuestion, GoldPassage
 from evals.schemas.response import EvalResponse, ResponseError
 from evals.secrets import Masker
 from evals.text.decoding import parse_json
+
+# The fields of a body that a mapping does not read.
+
+
+_NAME = re.compile(r"\w+")
+
+
+def unread_fields(raw: str, spec: ServerSpec) -> list[str]:
+    """The fields of a body that hold something and that no expression names, as JMESPath.
+
+    Args:
+        raw: JSON, or a stream of lines of it.
+        spec: Of the expressions.
+    """
+    parts = spec.model_dump(include={"map", "stream", "session"}), spec.retrieve, spec.ask.ok_when
+    named = {*_NAME.findall(str(parts)), *CHUNK_KEYS, *CITATION_KEYS}
+    paths = dict.fromkeys(path for value in _values(raw) for path in _paths(value))
+    return [path for path in paths if not named.issuperset(_NAME.findall(last_name(path)))]
+
+
+def _values(raw: str) -> Iterator[Any]:
+    """The JSON of a body, or of each line that holds some."""
+    for text in (raw, *(line.removeprefix("data:") for line in raw.split("\n"))):
+        with suppress(ValueError):
+            yield parse_json(text.encode())
+            if text is raw:
+                return
+
+
+def _paths(value: Any, at: str = "") -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _paths(item, child(at, key))
+    elif isinstance(value, list) and any(isinstance(item, Mapping | list) for item in value):
+        for item in value:
+            yield from _paths(item, f"{at}[]")
+    elif at and value not in (None, "", []):
+        yield at
+
 
 DEFAULT_QUESTION = "What is this about?"
 
@@ -40,6 +83,7 @@ class Probed:
         response: What the section makes of it.
         doubts: What is a guess.
         metrics: Which metrics can be computed of it.
+        unread: The fields of the body that the section does not read.
     """
 
     server: dict[str, Any]
@@ -47,6 +91,7 @@ class Probed:
     response: EvalResponse
     doubts: list[Doubt] = field(default_factory=list)
     metrics: Computable = field(default_factory=Computable)
+    unread: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +182,12 @@ class AnswerReader:
         return {key: value for key, value in self._server.items() if value}
 
     def _probed(self, server: dict[str, Any], doubts: list[Doubt]) -> Probed:
-        response = _response(server, self._raw, self._second)
-        return Probed(server, self._raw[:MAX_RAW_CHARS], response, doubts, _metrics(server, response, self._question))
+        response, unread = _response(server, self._raw, self._second), list[str]()
+        with suppress(ConfigError):
+            spec = resolve_spec({**server, "headers": {}})
+            unread = [path for body in (self._raw, self._second) if body for path in unread_fields(body, spec)]
+        metrics = _metrics(server, response, self._question)
+        return Probed(server, self._raw[:MAX_RAW_CHARS], response, doubts, metrics, unread)
 
 
 def _settled(guess: Guess, choose: Settle) -> dict[str, Any]:
