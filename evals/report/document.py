@@ -14,7 +14,7 @@ from evals import __version__
 from evals.errors import ConfigError
 from evals.report.overview import head_of, overview_of
 from evals.report.questions import detail_of, questions_of_run
-from evals.report.runs import Several
+from evals.report.runs import MOST_BASELINES, Several, names_of
 from evals.report.templates import pieces, render
 from evals.report.wording import one_line
 from evals.scoring.conclusion import Measured
@@ -72,10 +72,11 @@ class RunsPage:
                 "name": one_line(each.run.name, _TITLE),
                 "created": each.run.created_at.isoformat(),
                 "status": each.run.status,
+                "label": label,
             }
-            for each in self._runs
+            for each, label in zip(self._runs, names_of([each.run for each in self._runs]), strict=True)
         ]
-        return {"version": __version__, "runs": runs}
+        return {"version": __version__, "runs": runs, "mostBaselines": MOST_BASELINES}
 
 
 def _check(ids: Sequence[str]) -> None:

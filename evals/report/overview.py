@@ -14,8 +14,6 @@ from evals.scoring.diagnosis.counts import Diagnosis
 from evals.scoring.diagnosis.stages import Link
 from evals.scoring.settings import confidence
 
-# First broken links as a funnel: how many questions got how far down the chain.
-
 PLACES = {
     Link.TRANSPORT: ("answered", "transport"),
     Link.CORPUS: ("retrieved", "retrieval"),
@@ -31,29 +29,20 @@ PLACES = {
     Link.PARTLY_CORRECT: ("right", "generation"),
     Link.JUDGE_COULD_NOT_TELL: ("right", "generation"),
 }
-"""For each link the stage of the funnel before which it breaks, and the group of metrics that sees it."""
-
-_STAGES = {
-    "answered": "an answer came",
-    "retrieved": "the gold was found, and sent on, as far as it is known",
-    "used": "the answer makes use of it, and declines only where it should",
-    "right": "nothing is known to have gone wrong",
-}
+"""For each first failure the stage of the funnel that the question does not reach, and the group of its metrics."""
 
 
-def funnel(diagnosis: Diagnosis) -> list[dict[str, Any]]:
-    """The stages, each with how many questions no link is known to have broken up to it, and which broke before it."""
-    left = diagnosis.asked
-    stages: list[dict[str, Any]] = [{"stage": "asked", "says": "questions asked", "count": left, "links": []}]
-    for stage, says in _STAGES.items():
-        broken = [one for one in diagnosis.links if PLACES[one.link][0] == stage]
-        left -= sum(one.count for one in broken)
-        links = [
-            {"link": one.link.value, "label": one.link.label, **one.model_dump(include={"count", "share", "interval"})}
-            for one in broken
-        ]
-        stages.append({"stage": stage, "says": says, "count": left, "links": links})
-    return stages
+def failures(diagnosis: Diagnosis) -> list[dict[str, Any]]:
+    """How many questions failed first in which way, over all questions that were asked."""
+    return [
+        {
+            "link": one.link.value,
+            "label": one.link.label,
+            "stage": PLACES[one.link][0],
+            **one.model_dump(include={"count", "share", "interval"}),
+        }
+        for one in diagnosis.links
+    ]
 
 
 # The scorecard as a page shows it: the same words as on the terminal, and the numbers for the charts.
@@ -68,7 +57,9 @@ def scorecard_groups(run: EvalRun) -> list[dict[str, Any]]:
 
 
 def metric_row(summary: MetricSummary) -> dict[str, Any]:
-    """A metric: its name, value and interval in words and as numbers, and what there is to remark on it."""
+    """A metric: its name, value and interval in words and as numbers, its clusters and remarks."""
+    sample = summary.interval
+    remarks = wording.remarks_of(summary.model_copy(update={"interval": None}))
     return {
         "name": summary.name,
         "label": wording.label_of(summary.name),
@@ -79,7 +70,8 @@ def metric_row(summary: MetricSummary) -> dict[str, Any]:
         "ci": summary.ci,
         "interval": wording.interval(summary),
         "n": summary.sample_size,
-        "remarks": wording.remarks_of(summary),
+        "clusters": sample.clusters if sample is not None and sample.clusters != sample.n else None,
+        "remarks": [*remarks, *([wording.printable(sample.note)] if sample is not None and sample.note else [])],
     }
 
 
@@ -96,8 +88,16 @@ def head_of(measured: Measured) -> dict[str, Any]:
         "outcomes": parts.outcome_line(run),
         "notes": parts.notes_of(run),
         "groups": scorecard_groups(run),
+        "clusters": _clusters_line(run),
         "level": wording.level(confidence(run)),
     }
+
+
+def _clusters_line(run: EvalRun) -> str:
+    """How many clusters the questions of metrics form, each number once; empty where every question is independent."""
+    found = [one.interval for one in run.scorecard.metrics if one.interval is not None]
+    pairs = sorted({(one.n, one.clusters) for one in found if one.clusters != one.n}, reverse=True)
+    return ", ".join(f"{n} questions in {clusters} clusters" for n, clusters in pairs)
 
 
 def _not_measured(run: EvalRun) -> parts.TextTable:
@@ -137,8 +137,8 @@ def _derived(measured: Measured) -> dict[str, Any]:
     digest = measured.digest
     curve = digest.risk
     return {
-        "funnel": funnel(digest.diagnosis),
-        "links": list(parts.link_lines(digest.diagnosis)),
+        "failures": failures(digest.diagnosis),
+        "links": list(parts.link_lines(digest.diagnosis))[len(digest.diagnosis.links) :],
         "slices": wrong_by_key(measured),
         "abstention": list(map(asdict, parts.abstention_tables(measured.abstention))),
         "risk": curve and {"line": parts.risk_line(curve), "points": [one.model_dump() for one in curve.points]},
@@ -150,7 +150,7 @@ def _configuration(run: EvalRun) -> list[dict[str, str]]:
     """What was set, and what the server said of itself; credentials are not in a saved run."""
     known = {
         "evals": run.eval_config,
-        "server, as it said at the start": run.config,
+        "server, as reported at the start": run.config,
         "datasets": [one.model_dump(mode="json", exclude_defaults=True) for one in run.fingerprints],
         "versions": run.package_versions,
         "run": {

@@ -207,9 +207,9 @@ def _declining(case: Sample) -> Iterator[str]:
         yield f"the server says that it {'declined' if case.is_flagged else 'did not decline'}"
     if case.abstention_disputed:
         sides = ("a refusal", "an answer") if case.reads_as_refusal else ("an answer", "a refusal")
-        yield "the text rules take it for {}, the judge for {}".format(*sides)
+        yield "the text rules read it as {}, the judge as {}".format(*sides)
     elif case.abstained and case.response.answer is not None:
-        yield "it counts as declining to answer"
+        yield "counted as declining to answer"
 
 
 def _chunks(case: Sample) -> list[dict[str, Any]] | None:
@@ -282,7 +282,7 @@ def _exchange(response: EvalResponse) -> Iterator[list[str]]:
     """How long it took, and what it used."""
     times = {
         "latency": response.latency_ms,
-        "in all": response.total_ms,
+        "total": response.total_ms,
         "retrieval": response.retrieval_latency_ms,
         "first token": response.time_to_first_token_ms,
     }
@@ -358,7 +358,7 @@ def questions_of_run(measured: Measured, per_block: int) -> dict[str, Any]:
     return {
         "perBlock": per_block,
         "count": count,
-        **{name: [row[name] for row in rows] for name in ("ids", "questions", "answers", "errors")},
+        **{name: [row[name] for row in rows] for name in ("ids", "questions", "answers", "errors", "golds")},
         "links": [links[number].value if number in links else None for number in range(count)],
         "labels": {link.value: link.label for link in Link},
         "metrics": list(_metrics(measured, count)) if scored else [],
@@ -366,7 +366,7 @@ def questions_of_run(measured: Measured, per_block: int) -> dict[str, Any]:
     }
 
 
-def _row(record: EvalRecord) -> dict[str, str | None]:
+def _row(record: EvalRecord) -> dict[str, str | int | None]:
     """A question as the list shows it."""
     response = record.response
     answer = (response.answer if response else None) or ""
@@ -376,13 +376,18 @@ def _row(record: EvalRecord) -> dict[str, str | None]:
         "questions": one_line(record.question.question[: 4 * _TEXT], _TEXT),
         "answers": one_line(answer[: 4 * _TEXT], _TEXT),
         "errors": error if response else "not asked",
+        "golds": len(record.question.gold_passages),
     }
 
 
 def _metrics(measured: Measured, count: int) -> Iterator[dict[str, Any]]:
-    """The metrics that any question has a value of: its value by question, None for none."""
-    columns = measured.columns
-    for summary in measured.run.scorecard.metrics:
+    """The metrics that any question has a value of: its value by question, None for none.
+
+    Main are the first metrics of the objectives of the weighted score, or of the groups where there is no score.
+    """
+    columns, run = measured.columns, measured.run
+    main = {names[0] for names in (run.weighted_score.fed_by or run.scorecard.by_group).values() if names}
+    for summary in run.scorecard.metrics:
         column = columns.scores.get(summary.name)
         if column is None or column.is_empty:
             continue
@@ -395,6 +400,7 @@ def _metrics(measured: Measured, count: int) -> Iterator[dict[str, Any]]:
             "unit": summary.unit,
             "group": summary.group.value,
             "better": summary.higher_is_better,
+            "main": summary.name in main,
             "values": values,
         }
 

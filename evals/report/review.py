@@ -214,7 +214,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 LABELLED = {
     DEFAULT_METRIC: ("Is the answer right?", "?"),
-    "faithfulness": ("Do the passages support all that it says?", "x"),
+    "faithfulness": ("Do the passages support everything the answer says?", "x"),
 }
 """By metric, what is asked about each answer, and the key for those who cannot tell."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
-from functools import cached_property, partial
+from functools import cache, partial
 from typing import Any
 
 from evals.compare import compare_runs
@@ -11,7 +11,7 @@ from evals.compare.pairing import SavedRun
 from evals.errors import ConfigError
 from evals.report import compared
 from evals.report.overview import metric_row
-from evals.report.parts import labels_of, words_first
+from evals.report.parts import words_first
 from evals.report.wording import arrow, ends_of, label_of, number, one_line, printable, six_digits
 from evals.schemas.results import EvalRun, MetricSummary
 from evals.scoring.conclusion import Measured
@@ -24,10 +24,23 @@ _TEXT = 240
 _NAME = 120
 
 
-class Several:
-    """What a page says of several runs, the baseline first.
+MOST_BASELINES = 6
+"""Of so many runs each can be the baseline; of more, the first alone, as pairs grow with the square of the runs."""
 
-    Where not all compare with each other, each is compared with the first alone.
+_LABEL = 24
+
+
+def names_of(runs: Sequence[EvalRun]) -> list[str]:
+    """The names of runs, cut where they are long; with the id where two would be the same."""
+    names = [one_line(run.name, _LABEL) for run in runs]
+    distinct = len(set(names)) == len(names)
+    return names if distinct else [f"{name} ({run.id})" for name, run in zip(names, runs, strict=True)]
+
+
+class Several:
+    """What a page says of several runs, in the order in which they were named.
+
+    Where not all can be compared, each is compared with the baseline alone.
 
     Args:
         runs: Two or more, with their records, which are read one at a time.
@@ -36,69 +49,80 @@ class Several:
     def __init__(self, runs: Sequence[Measured]) -> None:
         self._runs = [each.run for each in runs]
         self._saved = [SavedRun(each.run, each.source) for each in runs]
-        self._labels = labels_of(len(runs))
+        self._names = names_of(self._runs)
+        self._compared = cache(self._compare_with)
 
-    @cached_property
-    def _compared(self) -> tuple[Comparison | None, str]:
-        return _compare(self._saved, pareto=len(self._saved) > 2)
+    def _compare_with(self, base: int) -> tuple[list[int], Comparison | None, str]:
+        """The places of the runs, the baseline first, and their comparison; or none, and why."""
+        order = [base, *(place for place in range(len(self._runs)) if place != base)]
+        return order, *_compare([self._saved[place] for place in order], pareto=base == 0 and len(order) > 2)
 
     def head(self) -> dict[str, Any]:
         """What is read without JavaScript: the runs, the warnings, and a table of metrics."""
-        comparison, why = self._compared
+        _, comparison, why = self._compared(0)
         if comparison is None:
             return {"why": why}
-        first, *others = self._labels
+        first, *others = self._names
         return {
             "why": "",
-            "runs": _runs_of(comparison, self._labels),
+            "runs": _runs_of(comparison, self._names),
             "warnings": compared.warnings_of(comparison),
-            "sums": [compared.sum_of(one, label, first) for label, one in zip(others, comparison.against, strict=True)],
-            "table": words_first(compared.comparison_table(comparison, self._labels)),
-            "legend": compared.legend(comparison, self._labels),
+            "sums": [compared.sum_of(one, name, first) for name, one in zip(others, comparison.against, strict=True)],
+            "table": words_first(compared.comparison_table(comparison, self._names)),
+            "legend": compared.legend(comparison, self._names),
         }
 
     def blocks(self) -> dict[str, Callable[[], Any]]:
-        """The data blocks: `compared/A/B` for each run B beside the first, A, and `trend` of more than two."""
-        first, *others = self._runs
+        """`compared/A/B` for run B with baseline A; of several also `trend`, and `against/A` for each baseline."""
+        places = range(len(self._runs))
+        bases = places if len(places) <= MOST_BASELINES else places[:1]
         made: dict[str, Callable[[], Any]] = {
-            f"compared/{first.id}/{other.id}": partial(self._beside_first, place)
-            for place, other in enumerate(others, start=1)
+            f"compared/{self._runs[base].id}/{self._runs[place].id}": partial(self._pair, base, place)
+            for base in bases
+            for place in places
+            if place != base
         }
-        return made | ({"trend": self._trend} if len(others) > 1 else {})
+        if len(places) > 2:
+            made |= {f"against/{self._runs[base].id}": partial(self._against, base) for base in bases}
+            made["trend"] = self._trend
+        return made
 
-    def _beside_first(self, place: int) -> dict[str, Any]:
-        """What is said of the run at a place of the page beside the first; of one that cannot be compared, why."""
-        comparison, why = self._compared
-        labels, within = [self._labels[0], self._labels[place]], place - 1
+    def _pair(self, base: int, place: int) -> dict[str, Any]:
+        """What is said of a run with a baseline; of one that cannot be compared, why."""
+        order, comparison, why = self._compared(base)
+        labels, within = [self._names[base], self._names[place]], order.index(place) - 1
         if comparison is None:
-            (comparison, why), within = _compare([self._saved[0], self._saved[place]]), 0
+            (comparison, why), within = _compare([self._saved[base], self._saved[place]]), 0
         if comparison is None:
             return {"why": printable(why)}
-        changes = _changes_of(comparison.against[within], self._saved[0], self._saved[place])
+        changes = _changes_of(comparison.against[within], self._saved[base], self._saved[place])
         return {**_comparison_of(comparison, within, labels), "questions": changes}
 
+    def _against(self, base: int) -> dict[str, Any]:
+        """All runs with a baseline as one table of metrics; none where they cannot be compared."""
+        order, comparison, _ = self._compared(base)
+        names = [self._names[place] for place in order]
+        return {"table": comparison and asdict(words_first(compared.comparison_table(comparison, names)))}
+
     def _trend(self) -> dict[str, Any]:
-        """Each metric from run to run, the oldest first, and the space of objectives."""
-        comparison, why = self._compared
+        """Each metric run by run, and the space of objectives."""
+        _, comparison, why = self._compared(0)
         report = comparison.pareto if comparison is not None else None
-        order = sorted(range(len(self._runs)), key=lambda place: (self._runs[place].created_at, place))
-        runs = [(self._labels[place], self._runs[place]) for place in order]
+        named = {run.id: name for run, name in zip(self._runs, self._names, strict=True)}
         return {
             "runs": [
                 {
-                    "label": label,
                     "id": run.id,
-                    "name": one_line(run.name, _NAME),
+                    "label": named[run.id],
                     "when": f"{run.created_at:%Y-%m-%d %H:%M}",
                     "status": "unfinished" if run.is_unscored else run.status,
                 }
-                for label, run in runs
+                for run in self._runs
             ],
             "common": comparison.common if comparison is not None else 0,
-            "groups": _courses(self._runs, comparison, order),
+            "groups": _courses(self._runs, comparison),
             "why": printable(why),
-            "table": comparison and asdict(words_first(compared.comparison_table(comparison, self._labels))),
-            "pareto": _pareto_of(report) if report is not None and report.objectives else None,
+            "pareto": _pareto_of(report, named) if report is not None and report.objectives else None,
         }
 
 
@@ -178,7 +202,7 @@ def _changes_of(one: RunComparison, baseline: SavedRun, other: SavedRun) -> dict
     Returns:
         A list for each thing that is said of all these questions, so that thousands take little room: `first` and
         `last` are their numbers in either run, counted from 0; `moved` has the place of a metric among `metrics`, its
-        value in the baseline, and that in the run; `links` the first broken links where these differ.
+        value in the baseline, and that in the run; `links` the first failures where these differ.
     """
     changes = [*one.lost, *one.gained]
     ids = [change.question_id for change in changes]
@@ -192,7 +216,6 @@ def _changes_of(one: RunComparison, baseline: SavedRun, other: SavedRun) -> dict
             f"lost: {share(len(one.lost), one.common, 'question')}",
             f"gained: {share(len(one.gained), one.common, 'question')}",
         ],
-        "ids": [one_line(key, _NAME) for key in ids],
         "first": _numbers(baseline, ids),
         "last": _numbers(other, ids),
         "links": list(map(links.get, ids)),
@@ -202,7 +225,6 @@ def _changes_of(one: RunComparison, baseline: SavedRun, other: SavedRun) -> dict
 
 def _columns(changes: Sequence[QuestionChange], places: Mapping[str, int]) -> dict[str, list[Any]]:
     return {
-        "questions": [one_line(change.question[: 4 * _TEXT], _TEXT) for change in changes],
         "changes": [round(change.change, 6) for change in changes],
         "shown": [compared.signed(change.change, "ratio") for change in changes],
         "notes": [printable(change.note or "") for change in changes],
@@ -226,7 +248,7 @@ def _link(link: Link | None) -> str:
 # Each metric from run to run.
 
 
-def _courses(runs: Sequence[EvalRun], comparison: Comparison | None, order: Sequence[int]) -> list[dict[str, Any]]:
+def _courses(runs: Sequence[EvalRun], comparison: Comparison | None) -> list[dict[str, Any]]:
     """By group and metric, what each run measured (`own`), and over the questions that all runs have (`shared`)."""
     rows = {row.name: row for row in comparison.metrics} if comparison is not None else {}
     measured: Iterable[MetricSummary | MetricRow] = (
@@ -237,21 +259,19 @@ def _courses(runs: Sequence[EvalRun], comparison: Comparison | None, order: Sequ
     for known in (*measured, *rows.values()):
         metrics = groups.setdefault(str(known.group), {})
         if known.name not in metrics:
-            metrics[known.name] = _course(known, runs, rows.get(known.name), order)
+            metrics[known.name] = _course(known, runs, rows.get(known.name))
     return [{"group": group, "metrics": list(metrics.values())} for group, metrics in groups.items()]
 
 
-def _course(
-    known: MetricSummary | MetricRow, runs: Sequence[EvalRun], row: MetricRow | None, order: Sequence[int]
-) -> dict[str, Any]:
-    found = [runs[place].scorecard.find(known.name) for place in order]
+def _course(known: MetricSummary | MetricRow, runs: Sequence[EvalRun], row: MetricRow | None) -> dict[str, Any]:
+    found = [run.scorecard.find(known.name) for run in runs]
     return {
         "name": known.name,
         "label": label_of(known.name),
         "arrow": arrow(known.higher_is_better),
         "unit": known.unit,
         "own": [metric_row(one) if one is not None and one.value is not None else None for one in found],
-        "shared": None if row is None else [_shared(row, place) for place in order],
+        "shared": None if row is None else [_shared(row, place) for place in range(len(runs))],
     }
 
 
@@ -266,9 +286,8 @@ def _point(value: float | None, ends: tuple[float, float] | None, unit: str) -> 
     return {"value": value, "ci": ends, "shown": number(value, unit), "interval": ends_of(ends, unit)}
 
 
-def _pareto_of(report: ParetoReport) -> dict[str, Any]:
+def _pareto_of(report: ParetoReport, label_of: Mapping[str, str]) -> dict[str, Any]:
     """The runs in the space of objectives: the numbers of `evals compare --pareto`."""
-    label_of = dict(zip((point.run_id for point in report.points), labels_of(len(report.points)), strict=True))
     points = zip(report.points, report.intervals, report.scores, strict=True)
     return {
         "objectives": [
@@ -276,8 +295,6 @@ def _pareto_of(report: ParetoReport) -> dict[str, Any]:
                 "name": name,
                 "direction": way,
                 "unit": report.units[name],
-                "fedBy": report.fed_by[name],
-                "best": [label_of[run_id] for run_id in report.best[name]],
             }
             for name, way in report.objectives.items()
         ],
@@ -285,7 +302,6 @@ def _pareto_of(report: ParetoReport) -> dict[str, Any]:
         "points": [
             {
                 "label": label_of[point.run_id],
-                "name": one_line(point.name, _NAME),
                 "onFront": point.run_id in report.front,
                 "dominatedBy": [label_of[run_id] for run_id in point.dominated_by],
                 "score": number(score, "ratio"),

@@ -72,7 +72,7 @@ def slowed(record: EvalRecord, times: int) -> EvalRecord:
 
 def shown(opened: OpenedPage) -> list[str]:
     """The ids of the questions in the list."""
-    return opened.page.locator(".virtual .row .id").all_inner_texts()
+    return opened.page.locator(".spread .row .id").all_inner_texts()
 
 
 def counted(opened: OpenedPage, text: str) -> None:
@@ -102,10 +102,29 @@ def test_trends_open_without_a_complaint_and_can_be_read(
     assert opened.page.locator("#page").get_attribute("data-ready") == "trend"
     assert opened.page.locator(".multiple svg").count() >= 10
     opened.page.get_by_label("Values over").select_option("own")
-    opened.page.get_by_label("Across").select_option("retrieval")
+    opened.page.get_by_label("Objective (x)").select_option("retrieval")
     assert "retrieval" in (opened.page.locator(".pareto svg").get_attribute("aria-label") or "")
     assert opened.violations(axe) == []
     assert opened.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    opened.check()
+
+
+def test_any_of_five_runs_can_be_the_baseline(five: Path, open_page: OpenPage) -> None:
+    """By name, on the page of all runs and on that of two; runs keep the order in which they were named."""
+    opened = open_page(five)
+    names = [f"Week {number}" for number in range(1, 6)]
+    opened.page.locator("ol.runs").wait_for()
+    assert opened.page.locator("ol.runs a").all_inner_texts() == names
+    opened.page.get_by_label("Baseline").select_option("Week 3")
+    opened.page.locator(".verdicts thead th", has_text="Week 1 against Week 3").wait_for()
+    opened.page.get_by_role("link", name="Compare", exact=True).click()
+    opened.page.get_by_role("heading", name="Week 1 compared with Week 3").wait_for()
+    assert opened.page.locator(".field.run select").locator("option").all_inner_texts() == names
+    opened.page.locator(".field.run select").select_option("Week 3")
+    opened.page.get_by_role("heading", name="Week 3 compared with Week 1").wait_for()
+    opened.page.get_by_role("link", name="Questions", exact=True).click()
+    opened.page.locator(".field.run select").select_option("Week 5")
+    opened.page.wait_for_function("location.hash.startsWith('#/questions/week5')")
     opened.check()
 
 
@@ -116,11 +135,14 @@ def test_charts_have_room_for_their_texts(width: int, slow: Path, open_page: Ope
     opened = open_page(slow, width=width)
     assert "20,000" in opened.page.locator(".trends svg text").all_text_contents()
     assert opened.page.evaluate(OUTSIDE) == []
-    opened.page.get_by_label("Across").select_option("latency")
+    opened.page.get_by_label("Objective (x)").select_option("latency")
     assert opened.page.evaluate(OUTSIDE) == []
     assert opened.page.evaluate(TOUCHING) == []
     labels = opened.page.locator(".pareto svg text").all_text_contents()
-    assert [label for label in labels if label[0] in "ABCD"] in (["A, B, C", "D"], ["A, B, C, D"])
+    assert [label for label in labels if "run " in label] in (
+        ["run one and 2 more", "run four"],
+        ["run one and 3 more"],
+    )
     opened.check()
 
 
@@ -128,12 +150,12 @@ def test_the_first_verdict_is_in_view_on_a_phone(five: Path, open_page: OpenPage
     """It stands beside the name of its metric; values are further on."""
     opened = open_page(five, width=390)
     titles = opened.page.locator(".verdicts thead th")
-    assert titles.all_inner_texts()[:2] == ["metric", "B against A"]
+    assert titles.all_inner_texts()[:2] == ["metric", "Week 2 against Week 1"]
     place = titles.nth(1).bounding_box()
     assert place is not None
     assert place["x"] + place["width"] <= 390
     without = open_page(five, width=390, javascript=False, ready=None)
-    assert without.page.locator("table.moved thead th").all_inner_texts()[:2] == ["metric", "B against A"]
+    assert without.page.locator("table.moved thead th").all_inner_texts()[:2] == ["metric", "Week 2 against Week 1"]
 
 
 def test_money_is_written_as_on_the_terminal(two: Path, open_page: OpenPage) -> None:
@@ -156,7 +178,7 @@ def test_runs_without_a_common_question_open_without_a_complaint(
     three = open_page(write_page(tmp_path, "first", "other", "again"), "#/compare/first/other")
     assert "no question in common" in three.text("#page")
     three.go("#/compare/first/again", "compare")
-    assert three.text("#page h2") == "C against A"
+    assert three.text("#page h2") == "run again compared with run first"
     opened.check()
     three.check()
 
@@ -181,7 +203,7 @@ def test_changes_are_filtered_and_searched(two: Path, open_page: OpenPage) -> No
     opened.page.locator(".field.way select").select_option("gained")
     counted(opened, "2 of 10")
     opened.page.locator(".field.way select").select_option("")
-    opened.page.get_by_label("First broken link").select_option("right → not_retrieved")
+    opened.page.locator(".field.links select").select_option("right → not_retrieved")
     counted(opened, "8 of 10")
     opened.page.get_by_label("Search").fill("storm")
     counted(opened, f"{sum(number % 8 == 3 for number in WORSE)} of 10")
@@ -198,7 +220,7 @@ def test_an_answer_is_compared_word_by_word_and_by_keyboard(two: Path, open_page
     new = " ".join(opened.page.locator("ins").all_inner_texts())
     assert f"{3 + int(number)}" in gone
     assert f"{40 + int(number)} weeks" in new
-    assert opened.page.locator(".side .tag.only", has_text="not in B").count() == 1
+    assert opened.page.locator(".side .tag.only", has_text="not in After").count() == 1
     opened.page.keyboard.press("ArrowRight")
     opened.page.wait_for_function("location.hash.endsWith('/2')")
     opened.page.wait_for_selector('#page[data-ready="beside"]')
@@ -211,6 +233,6 @@ def test_an_answer_is_compared_word_by_word_and_by_keyboard(two: Path, open_page
 def test_without_javascript_what_moved_is_read(two: Path, open_page: OpenPage) -> None:
     """As a table in the file."""
     opened = open_page(two, javascript=False, ready=None)
-    assert "2 runs beside each other" in opened.text()
+    assert "Comparison of 2 runs" in opened.text()
     assert opened.page.locator("table.moved tr.bad").count() >= 3
     opened.check()

@@ -126,7 +126,7 @@ def test_a_disagreement_is_noted_counted_and_shown(score: Score, evals_cli: Any)
     assert flagged == set(NAMES) - set(NOT_OF_ABSTENTION)
     runs_dir = run.eval_config["runs_dir"]
     shown = evals_cli("show", run.id, "--question", "q", "--runs-dir", runs_dir).out
-    assert "note      the text rules take it for a refusal, the judge for an answer" in shown
+    assert "note      the text rules read it as a refusal, the judge as an answer" in shown
     assert "abstention_disputed ✓" in shown
     assert "1 answered (0 abstained, 1 disputed)" in evals_cli("show", run.id, "--runs-dir", runs_dir).out
 
@@ -244,7 +244,7 @@ def test_a_refusal_that_the_text_rules_miss_is_one_by_the_judges_word(
     assert "abstention_disputed: 1 answer reads like an answer, and the judge says otherwise: q" in run.notes
     assert (run.outcomes.abstained, run.outcomes.abstention_disputed, run.outcomes.abstention_by_judge) == (1, 1, 1)
     shown = evals_cli("show", run.id, "--question", "q", "--runs-dir", run.eval_config["runs_dir"]).out
-    assert "note      the text rules take it for an answer, the judge for a refusal" in shown
+    assert "note      the text rules read it as an answer, the judge as a refusal" in shown
 
 
 @pytest.mark.parametrize("unanswerable", [False, True])

@@ -42,17 +42,23 @@ def test_the_columns_say_of_each_question_what_a_list_needs(a_run: Callable[...,
     assert data["slices"] == [{"key": "dataset", "values": ["b", "a"], "places": [0, 1, 0]}]
 
 
-def test_the_funnel_ends_with_what_no_link_broke(a_run: Callable[..., Any]) -> None:
-    """Each stage has what the one before had, less what broke on the way."""
-    stages = RunsPage([a_run()]).overviews["abcd1234/overview"]()["funnel"]
-    assert [(one["stage"], one["count"]) for one in stages] == [
-        ("asked", 3),
-        ("answered", 2),
-        ("retrieved", 2),
-        ("used", 2),
-        ("right", 2),
-    ]
-    assert [link["link"] for link in stages[1]["links"]] == ["transport"]
+def test_first_failures_have_their_stage_and_questions_their_golds(a_run: Callable[..., Any]) -> None:
+    """From both a page draws the funnel of the questions with gold passages."""
+    questions = {"q1": {"gold_passages": [{"text": "some words of a gold passage"}]}, "q2": {"gold_passages": []}}
+    overviews = RunsPage([a_run(questions=questions)]).overviews
+    (failure,) = overviews["abcd1234/overview"]()["failures"]
+    assert (failure["link"], failure["stage"], failure["count"]) == ("transport", "answered", 1)
+    assert overviews["abcd1234/questions"]()["golds"][:2] == [1, 0]
+
+
+def test_clusters_are_said_once_and_not_with_each_metric(a_run: Callable[..., Any]) -> None:
+    """Questions of one document are a cluster."""
+    golds = [[{"text": "some words of a gold passage", "document_id": f"document {n % 15}"}] for n in range(30)]
+    questions = {f"q{n}": {"gold_passages": gold} for n, gold in enumerate(golds)}
+    page = RunsPage([a_run({name: {"mrr": n / 30} for n, name in enumerate(questions)}, questions=questions)])
+    (group,) = page.overviews["abcd1234/overview"]()["scorecard"]
+    assert [(one["clusters"], one["remarks"]) for one in group["metrics"]] == [(15, [])]
+    assert page.head().count("30 questions in 15 clusters") == 1
 
 
 def test_only_a_few_records_are_held(build_run: Callable[..., Any]) -> None:

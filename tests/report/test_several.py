@@ -8,6 +8,7 @@ import pytest
 
 from evals.compare import compare_runs
 from evals.compare.pairing import SavedRun
+from evals.report.runs import MOST_BASELINES
 from evals.schemas import Scorecard
 from evals.schemas.results import WeightedScore
 
@@ -44,8 +45,8 @@ def test_two_runs_give_a_block_of_what_moved(page_of: Run, two: list[Any]) -> No
     data = page.blocks["compared/aaaa/bbbb"]
     found = compare_runs([SavedRun(each.run, each.source) for each in two]).against[0]
     by_name = {pair.name: pair for pair in found.pairs}
-    assert [run["label"] for run in data["runs"]] == ["A", "B"]
-    assert data["sum"] == "B against A: worse on 2 of 2 metrics"
+    assert [run["label"] for run in data["runs"]] == ["Before", "After"]
+    assert data["sum"] == "After against Before: worse on 2 of 2 metrics"
     assert [pair["verdict"] for pair in data["pairs"]] == ["worse", "worse", "not compared"]
     for pair in data["pairs"]:
         alone = by_name[pair["name"]]
@@ -59,7 +60,6 @@ def test_the_questions_that_changed_stand_with_their_numbers_in_either_run(page_
     after = dict(reversed(values(6, {2, 4}).items()))
     after["q1"] = "timeout"  # type: ignore[assignment]
     changed = page_of(a_run(before, "aaaa"), a_run(after, "bbbb")).blocks["compared/aaaa/bbbb"]["questions"]
-    assert changed["ids"] == ["q0", "q1", "q4"]
     assert changed["lost"] == 2
     assert (changed["first"], changed["last"]) == ([0, 1, 4], [5, 4, 1])
     assert changed["changes"] == [-1, -1, 1]
@@ -74,33 +74,48 @@ def test_one_run_has_no_comparison(page_of: Run, two: list[Any]) -> None:
     """No block, and no section."""
     page = page_of(two[0])
     assert [name for name in page.blocks if name.startswith(("compared", "trend"))] == []
-    assert "beside each other" not in page.words
+    assert "Comparison of" not in page.words
 
 
 def test_what_moved_is_read_without_javascript(page_of: Run, two: list[Any]) -> None:
     """A table with values, difference, interval and verdict; the runs by letter."""
     page = page_of(*two)
-    assert "2 runs beside each other" in page.words
-    assert "A aaaa Before" in page.words
+    assert "Comparison of 2 runs" in page.words
+    assert "Before aaaa" in page.words
     assert "mrr ↑worse0.6670.350−0.317" in page.words
-    assert "B against A: worse on 2 of 2 metrics" in page.words
+    assert "After against Before: worse on 2 of 2 metrics" in page.words
 
 
-def test_many_runs_stand_in_the_order_of_their_time(page_of: Run, four: list[Any]) -> None:
-    """By the letters of the order in which they were named; values are over the questions of all, or over their own."""
+def test_many_runs_keep_the_order_and_the_names_in_which_they_were_given(page_of: Run, four: list[Any]) -> None:
+    """Whenever they were made; values are over the questions of all, or over their own; each can be the baseline."""
     page = page_of(*four)
     trend = page.blocks["trend"]
-    assert [(run["label"], run["id"]) for run in trend["runs"]] == [
-        ("B", "bbbb"), ("D", "dddd"), ("A", "aaaa"), ("C", "cccc"),
-    ]  # fmt: skip
+    ids = ["aaaa", "bbbb", "cccc", "dddd"]
+    assert [(run["label"], run["id"]) for run in trend["runs"]] == [(f"run {name}", name) for name in ids]
     metrics = {metric["name"]: metric for group in trend["groups"] for metric in group["metrics"]}
-    assert [point["shown"] for point in metrics["mrr"]["shared"]] == ["0.500", "0.667", "0.833", "0.167"]
-    assert [point["value"] for point in metrics["mrr"]["own"]] == pytest.approx([30 / 60, 40 / 60, 50 / 60, 10 / 60])
+    assert [point["shown"] for point in metrics["mrr"]["shared"]] == ["0.833", "0.500", "0.167", "0.667"]
+    assert [point["value"] for point in metrics["mrr"]["own"]] == pytest.approx([50 / 60, 30 / 60, 10 / 60, 40 / 60])
     assert all(point["ci"][0] < point["value"] < point["ci"][1] for point in metrics["mrr"]["shared"])
-    assert [name for name in page.blocks if name.startswith("compared/")] == [
-        "compared/aaaa/bbbb", "compared/aaaa/cccc", "compared/aaaa/dddd",
-    ]  # fmt: skip
-    assert page.blocks["compared/aaaa/cccc"]["sum"].startswith("C against A: worse on 2 of 2")
+    pairs = {f"compared/{one}/{other}" for one in ids for other in ids if one != other}
+    assert {name for name in page.blocks if name.startswith("compared/")} == pairs
+    assert page.blocks["compared/aaaa/cccc"]["sum"].startswith("run cccc against run aaaa: worse on 2 of 2")
+    assert page.blocks["compared/cccc/aaaa"]["sum"].startswith("run aaaa against run cccc: better on 2 of 2")
+    columns = page.blocks["against/cccc"]["table"]["columns"]
+    assert columns[1:4] == [f"run {name} against run cccc" for name in ("aaaa", "bbbb", "dddd")]
+
+
+def test_runs_of_one_name_are_told_apart_by_their_ids(page_of: Run, a_run: Run) -> None:
+    """A name that is long is cut."""
+    name = "a name of more than twenty-four characters"
+    page = page_of(*(a_run(values(5, {1}), run_id, name=name) for run_id in ("aaaa", "bbbb")))
+    labels = [run["label"] for run in page.blocks["report"]["runs"]]
+    assert labels == ["a name of more than twe… (aaaa)", "a name of more than twe… (bbbb)"]
+
+
+def test_of_many_runs_the_first_is_the_baseline(page_of: Run, a_run: Run) -> None:
+    """Pairs grow with the square of the runs."""
+    page = page_of(*(a_run(values(5, {1}), f"run{n}") for n in range(MOST_BASELINES + 1)))
+    assert {name.split("/")[1] for name in page.blocks if name.startswith(("compared/", "against/"))} == {"run0"}
 
 
 def test_the_pareto_plot_has_the_numbers_of_the_comparison(page_of: Run, four: list[Any]) -> None:
@@ -113,7 +128,12 @@ def test_the_pareto_plot_has_the_numbers_of_the_comparison(page_of: Run, four: l
         assert {name: one["value"] for name, one in point["values"].items()} == found.objectives
         assert {name: tuple(one["ci"]) for name, one in point["values"].items() if one["ci"]} == ends
         assert point["onFront"] is (found.run_id in report.front)
-    assert [sorted(point["dominatedBy"]) for point in told["points"]] == [[], ["A", "D"], ["A", "B", "D"], ["A"]]
+    assert [sorted(point["dominatedBy"]) for point in told["points"]] == [
+        [],
+        ["run aaaa", "run dddd"],
+        ["run aaaa", "run bbbb", "run dddd"],
+        ["run aaaa"],
+    ]
 
 
 def test_runs_without_a_common_question_are_shown_all_the_same(page_of: Run, a_run: Run) -> None:
@@ -124,13 +144,13 @@ def test_runs_without_a_common_question_are_shown_all_the_same(page_of: Run, a_r
     assert "no question in common" in page.words
     trend = page.blocks["trend"]
     assert "no question in common" in trend["why"]
-    assert (trend["common"], trend["pareto"], trend["table"]) == (0, None, None)
+    assert (trend["common"], trend["pareto"], page.blocks["against/aaaa"]["table"]) == (0, None, None)
     assert trend["groups"][0]["metrics"][0]["shared"] is None
     assert list(page.blocks["compared/aaaa/bbbb"]) == ["why"]
     assert "no question in common" in page.blocks["compared/aaaa/bbbb"]["why"]
     pair = page.blocks["compared/aaaa/cccc"]
-    assert [run["label"] for run in pair["runs"]] == ["A", "C"]
-    assert pair["sum"].startswith("C against A")
+    assert [run["label"] for run in pair["runs"]] == ["run aaaa", "run cccc"]
+    assert pair["sum"].startswith("run cccc against run aaaa")
     alone = page_of(*runs[:2])
     assert list(alone.blocks["compared/aaaa/bbbb"]) == ["why"]
 

@@ -1,4 +1,4 @@
-// What stands behind the numbers: what was not measured, and what was set.
+// Metrics without a value, and the configuration.
 (function (app) {
   "use strict";
 
@@ -8,7 +8,7 @@
   pages.part("overview", "not measured", (data) =>
     data.notMeasured.rows.length
       ? section(
-          "Not measured, and why",
+          "Not measured",
           { class: "not-measured" },
           tableOf(data.notMeasured),
         )

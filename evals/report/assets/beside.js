@@ -1,4 +1,4 @@
-// One question in two runs: answers with what differs marked, and what was retrieved, side by side.
+// One question in two runs: answers with differences marked, and retrieved chunks, side by side.
 (function (app) {
   "use strict";
 
@@ -7,7 +7,7 @@
 
   async function render(place, context) {
     const [first, last, asked] = context.args;
-    const { questions, runs } = await app.blocks.get(`compared/${first}/${last}`);
+    const { questions, runs } = await app.compare.compared(first, last);
     const number = Number(asked) - 1;
     if (!(number >= 0 && number < questions.ids.length)) throw new Error(`there is no changed question ${asked}`);
     const both = await Promise.all([detail(first, questions.first[number]), detail(last, questions.last[number])]);
@@ -26,7 +26,7 @@
     return el(
       "nav",
       { class: "steps", "aria-label": "Questions" },
-      el("a", { href: pages.address("compare", [first, last]) }, "all that changed"),
+      el("a", { href: pages.address("compare", [first, last]) }, "all changes"),
       to(Number(asked) - 1, "previous", "prev"),
       to(Number(asked) + 1, "next", "next"),
       el("span", { class: "faint" }, `${asked} of ${questions.ids.length}`),
@@ -39,10 +39,10 @@
     const columns = (inside) => el("div", { class: "sides" }, inside.map((each, place) => el("div", { class: "side" }, el("h4", {}, labels[place]), each)));
     return [
       section("Question", { class: "asked" }, app.question.block("", before.question)),
-      section("Expected", { class: "expected" }, app.question.expected(before)),
+      section("Expected answer", { class: "expected" }, app.question.expected(before)),
       section("Answer", { class: "answer" }, columns([[ended(before), answers.first], [ended(after), answers.last]]), answers.note ? el("p", { class: "faint small" }, answers.note) : legend(labels)),
-      section("Retrieved", { class: "retrieved" }, columns([chunks(before, after, labels[1]), chunks(after, before, labels[0])])),
-      section("Measured", { class: "measured" }, scores(before, after, labels)),
+      section("Retrieved chunks", { class: "retrieved" }, columns([chunks(before, after, labels[1]), chunks(after, before, labels[0])])),
+      section("Metrics", { class: "measured" }, scores(before, after, labels)),
     ].filter(Boolean);
   }
 
@@ -52,7 +52,7 @@
 
   function ended(data) {
     const notes = data.notes.map((note) => el("p", { class: "note" }, foreign(note)));
-    const link = data.broken ? el("p", { class: `broken ${data.broken.failure ? "wrong" : "right"}` }, el("strong", {}, data.broken.label), ": ", foreign(data.broken.explanation)) : el("p", { class: "broken right" }, "No link is known to have broken.");
+    const link = data.broken ? el("p", { class: `broken ${data.broken.failure ? "wrong" : "right"}` }, el("strong", {}, data.broken.label), ": ", foreign(data.broken.explanation)) : el("p", { class: "broken right" }, "No failure was found.");
     return [link, ...notes];
   }
 
@@ -95,8 +95,8 @@
   pages.register("beside", render, {
     title: "Side by side",
     keys: {
-      ArrowLeft: { does: "the question before it", act: step(-1) },
-      ArrowRight: { does: "the next question", act: step(1) },
+      ArrowLeft: { does: "previous question", act: step(-1) },
+      ArrowRight: { does: "next question", act: step(1) },
       Escape: { does: "back to the comparison", act: ({ args }) => (location.hash = pages.address("compare", args.slice(0, 2))) },
     },
   });

@@ -1,28 +1,41 @@
-// The questions that fared differently: regressions first, then improvements.
+// The questions whose scores changed: regressions first, then improvements.
 (function (app) {
   "use strict";
 
-  const { dom, pages } = app;
-  const { el, foreign, section } = dom;
-  const ROW = 56;
+  const { dom, pages, virtual } = app;
+  const { el, foreign, section, choice } = dom;
+  const TITLE = "Questions whose scores changed";
   const SHOWN = 2;
 
   pages.part("compare", "questions", (data, context) => {
     const { questions } = data;
-    const filter = Object.fromEntries(["words", "way", "metric", "links"].map((key) => [key, context.query.get(key) || ""]));
+    if (!questions.ids.length) return section(TITLE, {}, el("p", {}, "No question has another score."));
+    const filter = Object.fromEntries(["words", "way", "metric", "links", "sort", "down"].map((key) => [key, context.query.get(key) || ""]));
+    const columns = columnsOf(questions, context);
     const counted = el("p", { class: "counted", role: "status" });
+    const list = el("div", {});
     let places = [];
-    const list = app.virtual.list((place) => row(questions, places[place], context), ROW);
+    const sort = (key) => {
+      const again = filter.sort === key;
+      if (again && filter.down) Object.assign(filter, { sort: "", down: "" });
+      else Object.assign(filter, { sort: key, down: again ? "yes" : "" });
+      refresh();
+      list.querySelector(`[data-sort="${CSS.escape(key)}"]`).focus();
+    };
     const refresh = () => {
+      const by = columns.find((column) => column.key === filter.sort);
       places = chosen(questions, filter);
+      if (by) places = virtual.ordered(places, by.value, Boolean(filter.down));
       counted.textContent = `${places.length} of ${questions.ids.length} questions; ${questions.said.join(", ")}`;
-      list.fill(places.length);
+      const table = virtual.table(TITLE, columns, (place) => `change ${place < questions.lost ? "wrong" : "gained"}`, { key: filter.sort, down: Boolean(filter.down) }, sort);
+      list.replaceChildren(table.element);
+      table.fill(places);
       const kept = Object.entries(filter).filter(([, value]) => value);
       history.replaceState(null, "", pages.address("compare", [context.first, context.last], kept));
     };
-    if (!questions.ids.length) return section("Questions that fared differently", {}, el("p", {}, "No question scored differently."));
+    const save = el("button", { type: "button", onclick: () => dom.saveCsv(`changes-${context.first}-${context.last}.csv`, [columns.map(({ title }) => title), ...places.map((place) => columns.map(({ value }) => value(place)))]) }, "Download CSV");
     requestAnimationFrame(refresh);
-    return section("Questions that fared differently", { class: "changes" }, form(questions, filter, refresh), counted, list.element);
+    return section(TITLE, { class: "changes" }, form(questions, filter, refresh), el("div", { class: "list-head" }, counted, save), list);
   });
 
   function chosen(questions, filter) {
@@ -39,24 +52,19 @@
 
   const linked = (links) => (links ? links.join(" → ") : "");
 
-  function row(questions, place, context) {
-    const lost = place < questions.lost;
-    const address = pages.address("beside", [context.first, context.last, String(place + 1)]);
-    return el(
-      "div",
-      { class: `row change ${lost ? "wrong" : "gained"}`, role: "listitem" },
-      el(
-        "a",
-        { href: address },
-        el("span", { class: "id" }, foreign(questions.ids[place])),
-        el("span", { class: "text" }, foreign(questions.questions[place])),
-        el("span", { class: "said" }, why(questions, place)),
-        el("span", { class: "value" }, `${lost ? "▼" : "▲"} ${questions.shown[place]}`),
-      ),
-    );
+  function columnsOf(questions, context) {
+    const link = (place) => el("a", { href: pages.address("beside", [context.first, context.last, String(place + 1)]) }, foreign(questions.ids[place]));
+    const mark = (place) => el("span", { class: "value" }, `${place < questions.lost ? "▼" : "▲"} ${questions.shown[place]}`);
+    const text = (key, title, width, value) => ({ key, title, width, grows: true, cell: (place) => foreign(value(place)), value });
+    return [
+      { key: "id", title: "id", width: 6, cell: link, value: (place) => questions.ids[place] },
+      { key: "change", title: "change", width: 5, cell: mark, value: (place) => questions.changes[place] },
+      text("question", "question", 14, (place) => questions.questions[place]),
+      text("said", "metrics", 14, (place) => why(questions, place)),
+    ];
   }
 
-  /** What explains the change: a note, then the metrics that moved most. */
+  /** What explains the change: a note, then the metrics that changed most. */
   function why(questions, place) {
     const moved = questions.moved[place];
     const some = moved.slice(0, SHOWN).map(([metric, before, after]) => `${questions.metrics[metric]} ${before.toFixed(2)} → ${after.toFixed(2)}`);
@@ -65,22 +73,20 @@
   }
 
   function form(questions, filter, refresh) {
-    const field = (key, label, control) => el("label", { class: `field ${key}` }, el("span", {}, label), control);
-    const set = (key) => (event) => {
-      filter[key] = event.target.value;
+    const set = (key) => (value) => {
+      filter[key] = value;
       refresh();
     };
-    const choice = (key, label, options) =>
-      field(key, label, el("select", { onchange: set(key) }, options.map(([value, text]) => el("option", { value, selected: value === filter[key] }, text))));
+    const select = (key, label, options) => choice(key, label, options, filter[key], set(key));
     const moves = d3.rollups(questions.links.filter(Boolean), (all) => all.length, linked);
-    const named = (links) => links.split(" → ").map((link) => questions.labels[link] || link).join(" → ");
+    const named = (links) => links.split(" → ").map((link) => app.compare.name({ questions }, link)).join(" → ");
     return el(
       "form",
       { class: "filters", role: "search", onsubmit: (event) => event.preventDefault() },
-      field("words", "Search", el("input", { type: "search", value: filter.words, placeholder: "id, question", autocomplete: "off", oninput: set("words") })),
-      choice("way", "Show", [["", "all"], ["lost", `regressions (${questions.lost})`], ["gained", `improvements (${questions.ids.length - questions.lost})`]]),
-      choice("metric", "Metric that moved", [["", "any"], ...questions.metrics.map((name) => [name, name])]),
-      moves.length ? choice("links", "First broken link", [["", "any"], ...moves.map(([links, count]) => [links, `${named(links)} (${count})`])]) : null,
+      el("label", { class: "field words" }, el("span", {}, "Search"), el("input", { type: "search", value: filter.words, placeholder: "id, question", autocomplete: "off", oninput: (event) => set("words")(event.target.value) })),
+      select("way", "Show", [["", "all"], ["lost", `regressions (${questions.lost})`], ["gained", `improvements (${questions.ids.length - questions.lost})`]]),
+      select("metric", "Metric that changed", [["", "any"], ...questions.metrics.map((name) => [name, name])]),
+      moves.length ? select("links", "First failure", [["", "any"], ...moves.map(([links, count]) => [links, `${named(links)} (${count})`])]) : null,
     );
   }
 })(evalsReport);

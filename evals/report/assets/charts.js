@@ -36,7 +36,9 @@
   }
 
   /** A chart with a description for those who do not see it. The class is the one whose style the policy allows. */
-  function plot(description, options) {
+  function plot(description, given) {
+    const labelled = given.x && given.x.label && given.marginBottom; // else underscores of the label are cut off below
+    const options = labelled ? { ...given, x: { labelOffset: given.marginBottom - 6, ...given.x } } : given;
     const draw = (chosen) => Plot.plot({ className: "plot", ariaLabel: description, ...chosen });
     const chart = draw(roomy(draw(options), options));
     chart.setAttribute("role", "img");
@@ -72,7 +74,7 @@
    * Values with their intervals, a line each: a dot on a rule.
    * @param {Array<{name: string, value: number, ci: number[]|null, shown: string}>} rows
    */
-  function intervals(description, rows, { domain, label, width = 540, dim = () => false }) {
+  function intervals(description, rows, { domain, label, unit, width = 540, dim = () => false }) {
     const left = 14 + Math.ceil(Math.max(...rows.map((row) => widthOf(fittingName(row.name)))));
     const below = label ? 38 : 26;
     const drawn = rows.filter((row) => row.ci);
@@ -83,7 +85,7 @@
       marginRight: 16,
       marginTop: 6,
       marginBottom: below,
-      x: { domain, label, labelOffset: below - 6, grid: true, nice: !domain },
+      x: { domain, label, labelArrow: "none", labelOffset: below - 6, grid: true, nice: !domain, zero: !domain, ticks: 5, tickFormat: app.format.ticks(unit) },
       y: { domain: rows.map((row) => row.name), label: null, tickSize: 0, tickFormat: fittingName },
       marks: [
         Plot.ruleY(drawn, { y: "name", x1: (row) => row.ci[0], x2: (row) => row.ci[1], stroke: ACCENT, strokeWidth: 2 }),
@@ -100,36 +102,56 @@
   }
 
   /** How many questions have which value. */
-  function histogram(description, values, { label, domain, width = 300 }) {
-    const few = new Set(values).size <= 1;
+  function histogram(description, values, { label, domain, unit, width = 560 }) {
+    const bins = d3.bin().domain(domain || d3.extent(values)).thresholds(20)(values);
     return plot(description, {
-      width,
-      height: 150,
+      width: fitting(width),
+      height: 240,
       marginLeft: 40,
-      marginBottom: 34,
-      x: { label, domain: domain || undefined, nice: !domain, ticks: 5 },
-      y: { label: "questions", grid: true, ticks: 4 },
+      marginTop: 28,
+      marginBottom: 40,
+      x: { label, labelArrow: "none", domain, nice: !domain, ticks: 6, tickFormat: app.format.ticks(unit) },
+      y: { label: "questions", labelArrow: "none", grid: true, ticks: 4 },
       marks: [
-        Plot.rectY(values, Plot.binX({ y: "count" }, { x: (value) => value, thresholds: few ? 10 : 20, fill: ACCENT, inset: 0.5 })),
+        Plot.rectY(bins, { x1: "x0", x2: "x1", y: "length", fill: ACCENT, inset: 0.5 }),
         Plot.ruleY([0], { stroke: INK }),
       ],
     });
   }
 
-  /** Amounts, a bar each. */
-  function bars(description, rows, { label, width = 520 }) {
+  /** Points whose area says how many questions they are. */
+  function scatter(description, dots, { x, y, title, width = 560 }) {
     return plot(description, {
       width: fitting(width),
-      height: 30 + 30 * rows.length,
-      marginLeft: 90,
-      marginRight: 44,
+      height: 360,
+      marginLeft: 50,
+      marginTop: 28,
+      marginBottom: 40,
+      grid: true,
+      inset: 14,
+      x: { ...x, labelArrow: "none", nice: !x.domain, ticks: 6 },
+      y: { ...y, labelArrow: "none", nice: !y.domain, ticks: 6 },
+      r: { range: [0, 16], domain: [0, Math.max(25, d3.max(dots, (dot) => dot.count))] },
+      marks: [
+        Plot.dot(dots, { x: "x", y: "y", r: "count", fill: (dot) => (2 * dot.failed > dot.count ? "var(--bad)" : ACCENT), fillOpacity: 0.65, stroke: "var(--paper)", title }),
+      ],
+    });
+  }
+
+  /** Amounts, a bar each, with their share of the first. */
+  function bars(description, rows, { width = 620 } = {}) {
+    return plot(description, {
+      width: fitting(width),
+      height: 8 + 30 * rows.length,
+      marginLeft: 14 + Math.ceil(Math.max(...rows.map((row) => widthOf(row.name)))),
+      marginRight: 90,
       marginBottom: 4,
       marginTop: 4,
       x: { axis: null },
       y: { domain: rows.map((row) => row.name), label: null, tickSize: 0 },
       marks: [
-        Plot.barX(rows, { y: "name", x: "count", fill: ACCENT, title: (row) => row.says }),
-        Plot.text(rows, { y: "name", x: "count", text: (row) => String(row.count), dx: 6, textAnchor: "start", fill: INK }),
+        Plot.barX(rows, { y: "name", x: "count", fill: ACCENT }),
+        Plot.text(rows, { y: "name", x: "count", text: (row) => `${row.count} (${row.share})`, dx: 6, textAnchor: "start", fill: INK }),
         Plot.ruleX([0], { stroke: FAINT }),
       ],
     });
@@ -140,11 +162,11 @@
     return plot(description, {
       width: fitting(width),
       height: 220,
-      x: { label: xLabel, domain: [0, 1] },
-      y: { label: yLabel, grid: true, zero: true },
+      x: { label: xLabel, labelArrow: "none", domain: [0, 1] },
+      y: { label: yLabel, labelArrow: "none", grid: true, zero: true },
       marks: [Plot.line(points, { x, y, stroke: ACCENT, strokeWidth: 2 }), Plot.ruleY([0], { stroke: INK })],
     });
   }
 
-  app.charts = { plot, fitting, widthOf, intervals, histogram, bars, line };
+  app.charts = { plot, fitting, widthOf, intervals, histogram, scatter, bars, line };
 })(evalsReport);

@@ -1,23 +1,24 @@
-// A run beside the baseline: which metrics moved, and how sure that is.
+// A run compared with a baseline: which metrics changed, and how sure that is.
 (function (app) {
   "use strict";
 
   const { dom, charts, pages } = app;
-  const { el, foreign, section, table } = dom;
+  const { el, foreign, section, table, choice } = dom;
   const COLOURS = { worse: "var(--bad)", better: "var(--good)", changed: "var(--accent)" };
   const SYMBOLS = { worse: "triangle", better: "triangle", changed: "diamond" };
 
   async function render(place, context) {
     const [first, last] = pairOf(context);
-    const data = await app.blocks.get(`compared/${first}/${last}`);
+    const data = await compared(first, last);
     if (!context.isCurrent()) return;
+    place.append(choices(context.report, first, last));
     if (data.why) {
       place.append(el("h2", {}, "Not compared"), el("p", { class: "note" }, foreign(data.why)));
       return;
     }
     const [a, b] = data.runs.map((run) => run.label);
     place.append(
-      el("h2", {}, `${b} against ${a}`),
+      el("h2", {}, `${b} compared with ${a}`),
       el("dl", { class: "runs" }, data.runs.map(head)),
       el("p", { class: "sum" }, data.sum),
       ...notes(data),
@@ -25,42 +26,76 @@
     );
   }
 
-  /** The runs that an address names; without one the second beside the first. */
-  function pairOf(context) {
-    const { runs } = context.report;
-    return [context.args[0] || runs[0].id, context.args[1] || runs[1].id];
+  /** The comparison of two runs, with ids and texts of its questions, which the columns of the baseline hold. */
+  async function compared(first, last) {
+    const [data, columns] = await Promise.all([`compared/${first}/${last}`, `${first}/questions`].map((name) => app.blocks.get(name)));
+    for (const key of data.why ? [] : ["ids", "questions"]) data.questions[key] = data.questions.first.map((number) => columns[key][number]);
+    return data;
+  }
+
+  let chosen = null;
+
+  /** The runs that can be the baseline: all, or the first of many. */
+  const baselines = ({ runs, mostBaselines }) => (runs.length > mostBaselines ? runs.slice(0, 1) : runs);
+
+  /** The baseline that was chosen last; the first run at first. */
+  const baseline = ({ runs }) => chosen || runs[0].id;
+
+  /** Keep a baseline for the other pages. */
+  function choose(id) {
+    chosen = id;
+  }
+
+  /** Baseline and run that an address names; without them the baseline and the first run that is another. */
+  function pairOf({ report, args }) {
+    if (args[0]) choose(args[0]);
+    const first = baseline(report);
+    return [first, args[1] || report.runs.find((run) => run.id !== first).id];
+  }
+
+  /** Both runs can be chosen; one that is chosen for the place of the other changes places with it. */
+  function choices(report, first, last) {
+    const options = (runs) => runs.map((run) => [run.id, run.label]);
+    const go = (a, b) => (location.hash = pages.address("compare", [a, b]));
+    const others = report.runs.length > report.mostBaselines ? report.runs.slice(1) : report.runs;
+    return el(
+      "form",
+      { class: "filters", onsubmit: (event) => event.preventDefault() },
+      choice("baseline", "Baseline", options(baselines(report)), first, (id) => go(id, id === last ? first : last)),
+      choice("run", "Run", options(others), last, (id) => go(id === first ? last : first, id)),
+    );
   }
 
   function head(run) {
     return [
-      el("dt", {}, run.label),
-      el("dd", {}, foreign(run.name), " ", el("code", {}, run.id), " ", el("span", { class: "facts" }, foreign(run.facts.join(", ")))),
+      el("dt", {}, foreign(run.label)),
+      el("dd", {}, el("code", {}, run.id), " ", el("span", { class: "facts" }, foreign(run.facts.join(", ")))),
     ];
   }
 
   function notes(data) {
     const lines = [...data.warnings.map((text) => el("p", { class: "note" }, foreign(text))), data.latency ? el("p", {}, data.latency) : null];
     const more = data.differences.length
-      ? el("details", {}, el("summary", {}, "What else differs between the runs"), el("ul", { class: "lines" }, data.differences.map((line) => el("li", {}, foreign(line)))))
+      ? el("details", {}, el("summary", {}, "Other differences between the runs"), el("ul", { class: "lines" }, data.differences.map((line) => el("li", {}, foreign(line)))))
       : null;
     return [...lines, more].filter(Boolean);
   }
 
   pages.part("compare", "metrics", (data, { a, b }) =>
     section(
-      "What moved",
+      "Changes of metrics",
       { class: "moved" },
       drawn(data.pairs, a, b),
       data.pairs.length
         ? table(
-            `Metrics over the questions with a value in both runs`,
+            "Metrics over the questions with a value in both runs",
             data.columns,
             data.pairs.map((pair) => ({ kind: pair.kind || "same", cells: pair.cells })),
           )
         : null,
-      data.legend.map((line) => el("p", { class: "faint small" }, line)),
+      data.pairs.length ? el("details", {}, el("summary", {}, "How to read this table"), el("ul", { class: "lines" }, data.legend.map((line) => el("li", {}, line)))) : null,
       data.reasons.length
-        ? el("details", {}, el("summary", {}, "What has no verdict"), el("ul", { class: "lines" }, data.reasons.map((line) => el("li", {}, foreign(line)))))
+        ? el("details", {}, el("summary", {}, "Metrics without a verdict"), el("ul", { class: "lines" }, data.reasons.map((line) => el("li", {}, foreign(line)))))
         : null,
     ),
   );
@@ -68,7 +103,7 @@
   /** Differences with their intervals: ratios on one scale, the rest on a scale for each unit. */
   function drawn(pairs, a, b) {
     const found = d3.group(pairs.filter((pair) => pair.interval), (pair) => pair.unit);
-    return [...found].map(([unit, rows]) => differences(rows, `${b} − ${a}${unit === "ratio" ? "" : ` in ${unit}`}`));
+    return [...found].map(([unit, rows]) => differences(rows, `${b} − ${a} (${unit === "ratio" ? "difference of scores" : app.format.axis(unit)})`));
   }
 
   function differences(rows, label) {
@@ -104,28 +139,23 @@
   pages.part("compare", "links", (data) =>
     data.moves.length
       ? section(
-          "First broken link, where it is another",
+          "Questions whose first failure changed",
           { class: "moves" },
           table(
-            "Questions by where they went wrong first",
-            ["in the first run", "in the other", "questions"],
+            "Questions by first failure",
+            [data.runs[0].label, data.runs[1].label, "questions"],
             data.moves.map((move) => ({ cells: [name(data, move.first), name(data, move.last), String(move.count)] })),
           ),
         )
       : null,
   );
 
-  const name = (data, link) => data.questions.labels[link] || link;
+  const name = (data, link) => data.questions.labels[link] || (link === "right" ? "no failure" : link);
 
   pages.register("compare", render, {
     title: "Compare",
     isHome: (report) => report.runs.length === 2,
-    links: (report) =>
-      report.runs.slice(1).map((run, place) => ({
-        title: report.runs.length > 2 ? `Compare ${run.name} with ${report.runs[0].name}` : "Compare",
-        short: pages.letter(place + 1, report.runs.length),
-        args: [report.runs[0].id, run.id],
-      })),
+    link: (report) => (report.runs.length > 1 ? [] : null),
   });
-  app.compare = { pairOf };
+  app.compare = { compared, baseline, baselines, choose, name };
 })(evalsReport);

@@ -17,6 +17,14 @@ const evalsReport = {};
     return made;
   }
 
+  /** An element of a drawing. */
+  function svg(name, properties, ...children) {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(properties)) made.setAttribute(key, value);
+    made.append(...children.filter((child) => child !== ""));
+    return made;
+  }
+
   /** Foreign text: its direction is its own, and turns nothing around it. */
   function foreign(text, properties) {
     return el("bdi", { dir: "auto", ...properties }, String(text));
@@ -52,5 +60,28 @@ const evalsReport = {};
     return table(title, columns, rows.map(({ cells, tone }) => ({ cells: cells.map((text) => foreign(text)), kind: tone })));
   }
 
-  app.dom = { el, foreign, section, table, tableOf };
+  /** A choice with its label; `act` gets the value. Options are [value, text]. */
+  function choice(kind, label, options, chosen, act) {
+    const made = options.map(([value, text]) => el("option", { value, selected: value === chosen }, text));
+    return el("label", { class: `field ${kind}` }, el("span", {}, label), el("select", { onchange: (event) => act(event.target.value) }, made));
+  }
+
+  const NUMBER = /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i;
+
+  /** A cell of CSV. Text that a spreadsheet would take for a formula gets an apostrophe before it. */
+  function cellOfCsv(value) {
+    const text = String(value ?? "");
+    const runs = /^[\t\r\n]|^\s*[=+\-@＝＋－＠]/.test(text) && !NUMBER.test(text);
+    return `"${(runs ? `'${text}` : text).replaceAll('"', '""')}"`;
+  }
+
+  /** Let the reader save rows of cells as a CSV file, which is made here. */
+  function saveCsv(name, rows) {
+    const text = `\ufeff${rows.map((row) => row.map(cellOfCsv).join(",")).join("\r\n")}\r\n`;
+    const address = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+    el("a", { href: address, download: name }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 1000);
+  }
+
+  app.dom = { svg, choice, saveCsv, el, foreign, section, table, tableOf };
 })(evalsReport);

@@ -1,21 +1,14 @@
-// Which questions of a run are listed: by words, failure, slice, and the range of a metric.
+// Which questions of a run are listed, and in which order: by words, outcome, slice, and the range of a metric.
 (function (app) {
   "use strict";
 
   const RIGHT = "-";
   const FAILED = "any";
+  const KEYS = ["words", "failure", "slice", "metric", "from", "to", "sort", "way", "columns"];
 
   /** What an address asks for. */
   function fromQuery(query) {
-    return {
-      words: query.get("words") || "",
-      failure: query.get("failure") || "",
-      slice: query.get("slice") || "",
-      metric: query.get("metric") || "",
-      from: query.get("from") || "",
-      to: query.get("to") || "",
-      order: query.get("order") || "",
-    };
+    return Object.fromEntries(KEYS.map((key) => [key, query.get(key) || ""]));
   }
 
   /** The same for an address, without what is not asked for. */
@@ -23,14 +16,10 @@
     return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== ""));
   }
 
-  /** The numbers of the questions that a filter leaves, in the order that it asks for. */
+  /** The numbers of the questions that a filter leaves. */
   function chosen(data, filter) {
     const tests = [words(data, filter), failure(data, filter), slice(data, filter), range(data, filter)].filter(Boolean);
-    const left = [];
-    for (let number = 0; number < data.count; number += 1) {
-      if (tests.every((test) => test(number))) left.push(number);
-    }
-    return ordered(data, filter, left);
+    return d3.range(data.count).filter((number) => tests.every((test) => test(number)));
   }
 
   function words(data, filter) {
@@ -40,11 +29,15 @@
     return (number) => wanted.every((word) => data.searched[number].includes(word));
   }
 
+  /** Whether a question is known to have failed. */
+  function isFailure(data, number) {
+    return data.links[number] !== null && data.links[number] !== "right_without_gold";
+  }
+
   function failure(data, filter) {
     if (!filter.failure) return null;
-    const isFailure = (link) => link !== null && link !== "right_without_gold";
-    if (filter.failure === FAILED) return (number) => isFailure(data.links[number]);
-    if (filter.failure === RIGHT) return (number) => !isFailure(data.links[number]);
+    if (filter.failure === FAILED) return (number) => isFailure(data, number);
+    if (filter.failure === RIGHT) return (number) => !isFailure(data, number);
     return (number) => data.links[number] === filter.failure;
   }
 
@@ -56,26 +49,19 @@
   }
 
   function range(data, filter) {
-    const metric = metricOf(data, filter);
+    const metric = data.metrics.find((each) => each.name === filter.metric);
     if (!metric || (filter.from === "" && filter.to === "")) return null;
     const low = filter.from === "" ? -Infinity : Number(filter.from);
     const high = filter.to === "" ? Infinity : Number(filter.to);
     return (number) => metric.values[number] !== null && metric.values[number] >= low && metric.values[number] <= high;
   }
 
-  /** The metric that a filter names. */
-  function metricOf(data, filter) {
-    return data.metrics.find((metric) => metric.name === filter.metric) || null;
+  /** How a question ended, in words. */
+  function outcome(data, number) {
+    const error = data.errors[number];
+    if (error) return error.replaceAll("_", " ");
+    return data.links[number] ? data.labels[data.links[number]] : "no failure found";
   }
 
-  /** By the value of the metric where that is asked for, those without one at the end; else as they were asked. */
-  function ordered(data, filter, left) {
-    const metric = metricOf(data, filter);
-    if (!metric || !filter.order) return left;
-    const sign = filter.order === "down" ? -1 : 1;
-    const value = (number) => metric.values[number];
-    return left.sort((a, b) => (value(a) === null) - (value(b) === null) || sign * (value(a) - value(b)) || a - b);
-  }
-
-  app.filters = { fromQuery, toQuery, chosen, metricOf, FAILED, RIGHT };
+  app.filters = { fromQuery, toQuery, chosen, isFailure, outcome, FAILED, RIGHT };
 })(evalsReport);

@@ -24,5 +24,15 @@
     return (fixed[unit] || ((other) => other.toFixed(3)))(value);
   }
 
-  app.format = { number };
+  const AXES = { ratio: "score, 0 to 1", percent: "%", ms: "milliseconds", USD: "US dollars", "tokens/s": "tokens per second" };
+
+  /** What an axis says of its unit. */
+  function axis(unit) {
+    return AXES[unit] || unit;
+  }
+
+  /** How the numbers of an axis are written: money as elsewhere, for the rest as the chart library does. */
+  const ticks = (unit) => (unit === "USD" ? (value) => number(value, unit) : undefined);
+
+  app.format = { number, axis, ticks };
 })(evalsReport);

@@ -6,15 +6,16 @@
   const { el, foreign, section, table, tableOf } = dom;
 
   async function render(place, context) {
-    const id = context.args[0] || context.report.runs[0].id;
-    const data = await app.blocks.get(`${id}/overview`);
+    const id = pages.run(context);
+    const [data, columns] = await Promise.all(["overview", "questions"].map((name) => app.blocks.get(`${id}/${name}`)));
     if (!context.isCurrent()) return;
     const head = document.querySelector(`#static section.run[data-run="${CSS.escape(id)}"]`);
+    place.append(...[pages.runChoice(context.report, "Run", id, (other) => (location.hash = pages.address("overview", [other])))].filter(Boolean));
     if (head) {
       app.scorecard.draw(head, data.scorecard);
       place.append(head.cloneNode(true));
     }
-    place.append(...pages.sections("overview", data, { ...context, id }));
+    place.append(...pages.sections("overview", data, { ...context, id, columns }));
   }
 
   const questions = (id, query, text) => el("a", { href: pages.address("questions", [id], query) }, text);
@@ -29,36 +30,48 @@
     ),
   );
 
-  pages.part("overview", "funnel", (data, context) => {
-    if (!data.funnel || !data.funnel[0].count) return null;
-    const rows = data.funnel.map((stage) => ({ name: stage.stage, count: stage.count, says: stage.says }));
-    const broken = data.funnel.flatMap((stage) => stage.links.map((link) => ({ ...link, before: stage.stage })));
-    return section(
-      "Where questions went wrong first",
+  const STAGES = [
+    ["answered", "answered"],
+    ["retrieved", "gold retrieved"],
+    ["used", "gold used"],
+    ["right", "no failure found"],
+  ];
+
+  /** The stages that the questions with gold passages reach; null where no question has any. */
+  function funnel(data, columns) {
+    const stages = new Map(data.failures.map((failure) => [failure.link, failure.stage]));
+    const golden = d3.range(columns.count).filter((number) => columns.golds[number] && columns.errors[number] !== "not asked");
+    if (!golden.length) return null;
+    const lost = d3.rollup(golden, (all) => all.length, (number) => stages.get(columns.links[number]));
+    const rows = [{ name: "questions with gold", count: golden.length }];
+    for (const [stage, name] of STAGES) rows.push({ name, count: rows.at(-1).count - (lost.get(stage) || 0) });
+    for (const row of rows) row.share = percent(row.count / golden.length);
+    const others = columns.count - golden.length;
+    const said = `Funnel: ${rows.map((row) => `${row.name} ${row.count}`).join(", ")}`;
+    return [charts.bars(said, rows), others ? el("p", { class: "faint small" }, `${others} questions without gold passages are not in this chart.`) : null];
+  }
+
+  pages.part("overview", "failures", (data, { id, columns }) =>
+    section(
+      "First failures",
       { class: "funnel" },
-      charts.bars(`Funnel: ${rows.map((row) => `${row.name} ${row.count}`).join(", ")}`, rows, {}),
-      broken.length
+      data.failures ? funnel(data, columns) : null,
+      data.failures && data.failures.length
         ? table(
-            "First broken links",
-            ["link", "before", "questions", "share", "interval"],
-            broken.map((link) => ({
-              cells: [
-                questions(context.id, { failure: link.link }, link.label),
-                link.before,
-                String(link.count),
-                percent(link.share),
-                `${percent(link.interval[0])} … ${percent(link.interval[1])}`,
-              ],
+            "All questions by the first step that failed",
+            ["failure", "questions", "share", "confidence interval"],
+            data.failures.map((failure) => ({
+              cells: [questions(id, { failure: failure.link }, failure.label), String(failure.count), percent(failure.share), `${percent(failure.interval[0])} … ${percent(failure.interval[1])}`],
             })),
           )
-        : el("p", {}, "No question is known to have ended wrong."),
-      el("ul", { class: "lines" }, data.links.slice(broken.length).map((line) => el("li", {}, line))),
-    );
-  });
+        : data.failures && el("p", {}, "No failures were found."),
+      data.links && data.links.length ? el("ul", { class: "lines" }, data.links.map((line) => el("li", {}, line))) : null,
+    ),
+  );
 
   pages.part("overview", "slices", (data, context) =>
     section(
-      "Slices, the worst first",
+      "Slices, worst first",
       { class: "slices" },
       (data.slices || []).map((slice) => {
         const rows = slice.values;
@@ -67,15 +80,15 @@
           "div",
           { class: "slice" },
           el("h4", {}, "by ", foreign(slice.key)),
-          charts.intervals(`Share that ended wrong by ${slice.key}: ${shown.map((row) => row.shown).join("; ")}`, shown, {
+          charts.intervals(`Share of questions that failed by ${slice.key}: ${shown.map((row) => row.shown).join("; ")}`, shown, {
             domain: [0, 1],
-            label: "share that ended wrong",
+            label: "share of questions that failed",
             dim: (row) => row.worse,
           }),
           el(
             "details",
             {},
-            el("summary", {}, `${rows.length} values in words`),
+            el("summary", {}, `${rows.length} values as text`),
             el(
               "ul",
               { class: "lines" },
@@ -92,9 +105,9 @@
   pages.part("overview", "risk", (data) =>
     data.risk
       ? section(
-          "Risk by coverage",
+          "Risk and coverage",
           { class: "risk" },
-          charts.line(data.risk.line, data.risk.points, { x: "coverage", y: "risk", xLabel: "coverage", yLabel: "risk" }),
+          charts.line(data.risk.line, data.risk.points, { x: "coverage", y: "risk", xLabel: "coverage, 0 to 1", yLabel: "risk, 0 to 1" }),
           el("p", {}, data.risk.line),
         )
       : null,
@@ -107,12 +120,12 @@
   );
 
   pages.part("overview", "judge", (data) =>
-    section("The judge", { class: "judge" }, data.judge.map((line) => el("p", {}, foreign(line)))),
+    section("Judge", { class: "judge" }, data.judge.map((line) => el("p", {}, foreign(line)))),
   );
 
   pages.part("overview", "hints", (data) =>
     section(
-      "What this usually means",
+      "Likely causes",
       { class: "hints" },
       data.hints.map((hint) => el("p", {}, hint.text, " ", el("span", { class: "faint" }, `(${hint.evidence})`))),
     ),
@@ -122,13 +135,5 @@
     return `${(100 * share).toFixed(0)} %`;
   }
 
-  pages.register("overview", render, {
-    title: "Overview",
-    links: (report) =>
-      report.runs.map((run, place) => ({
-        title: report.runs.length > 1 ? `Overview of ${run.name}` : "Overview",
-        short: pages.letter(place, report.runs.length),
-        args: [run.id],
-      })),
-  });
+  pages.register("overview", render, { title: "Overview", link: (report) => (report.runs.length ? [] : null) });
 })(evalsReport);

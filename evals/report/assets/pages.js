@@ -17,15 +17,13 @@
    * @param {function(HTMLElement, object): Promise|void} render Fills an element. It is given `report` (the block
    *   "report"), `args` (what follows the name in the address), `query` (a URLSearchParams) and `isCurrent` (whether
    *   the reader has not gone on to another page: ask after each wait).
-   * @param {{title?: string, links?: function(object): Array<{title: string, short?: string, args: string[]}>,
-   *   isHome?: function(object): boolean, keys?: object}} options `title` of the
-   *   tab; `links` gives the entries of the navigation for a report, none for a page that is reached from others,
-   *   and `short` is what one of several is called;
+   * @param {{title?: string, link?: function(object): string[]|null, isHome?: function(object): boolean, keys?: object}} options
+   *   `title` of the tab; `link` gives the arguments of its address in the navigation for a report, null for none;
    *   `isHome` says whether it is the page that a report opens with, which is else the first one; `keys` are, by key,
    *   what it `does` in words, and the function `act` of the context.
    */
   function register(name, render, options) {
-    registered.set(name, { name, render, title: name, links: () => [], isHome: () => false, keys: {}, ...options });
+    registered.set(name, { name, render, title: name, link: () => null, isHome: () => false, keys: {}, ...options });
   }
 
   /** Add a key that acts on every page: what it `does`, and the function `act` of the context. */
@@ -86,7 +84,7 @@
     current = { page, context };
     const made = el("div", { class: `page ${page.name}` });
     place.replaceChildren(made);
-    navigate(report, page, wanted);
+    navigate(report, page);
     try {
       await page.render(made, context);
     } catch (error) {
@@ -112,28 +110,26 @@
     found.act(current.context);
   }
 
-  function navigate(report, current, wanted) {
+  function navigate(report, current) {
     const first = home(report);
     const inOrder = [first, ...[...registered.values()].filter((page) => page !== first)];
-    const links = inOrder.map((page) => entries(page, page.links(report), page === current ? wanted.args : null));
-    document.getElementById("nav").replaceChildren(...links.filter(Boolean));
+    const linked = inOrder.map((page) => [page, page.link(report)]).filter(([, args]) => args);
+    const links = linked.map(([page, args]) => el("a", { href: address(page.name, args), "aria-current": page === current ? "page" : null }, page.title));
+    document.getElementById("nav").replaceChildren(...links);
     document.getElementById("page").removeAttribute("data-ready");
   }
 
-  /** The entries of a page in the navigation: one by its title; several, one a run, by their letters after it. */
-  function entries(page, links, args) {
-    const made = links.map((link) => {
-      const isCurrent = args !== null && link.args.every((one, place) => (args[place] || links[0].args[place]) === one);
-      const text = links.length > 1 ? link.short : link.title;
-      return el("a", { href: address(page.name, link.args), "aria-label": links.length > 1 ? link.title : null, title: link.title, "aria-current": isCurrent ? "page" : null }, text);
-    });
-    if (made.length < 2) return made[0];
-    return el("span", { class: "several" }, el("span", { class: "faint" }, page.title), made);
+  let runShown = null;
+
+  /** The run that a page is about: of its address, else the one shown last, else the first. */
+  function run({ report, args }) {
+    runShown = args[0] || runShown || report.runs[0].id;
+    return runShown;
   }
 
-  /** By what a run is called where there are so many: A is the first, of more than there are letters 1. */
-  function letter(place, count) {
-    return count <= 26 ? String.fromCharCode(65 + place) : String(place + 1);
+  /** A choice among the runs by name, in their order; null where there is one. */
+  function runChoice(report, label, id, act) {
+    return report.runs.length > 1 ? app.dom.choice("run", label, report.runs.map((each) => [each.id, each.label]), id, act) : null;
   }
 
   /** Begin: show the page of the address, now and whenever it changes. */
@@ -151,5 +147,5 @@
     await show(report);
   }
 
-  app.pages = { register, part, key, keys, go, sections, address, letter, start };
+  app.pages = { register, part, key, keys, go, sections, address, run, runChoice, start };
 })(evalsReport);

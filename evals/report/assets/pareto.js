@@ -3,7 +3,7 @@
   "use strict";
 
   const { dom, charts, pages } = app;
-  const { el, foreign, section, table } = dom;
+  const { el, foreign, section, table, choice } = dom;
   const PREFERRED = ["cost", "latency"];
 
   pages.part("trend", "pareto", (data) => {
@@ -14,39 +14,29 @@
     const place = el("div", {});
     const draw = () => place.replaceChildren(scatter(pareto, chosen));
     draw();
-    const choice = (axis, label) =>
-      el(
-        "label",
-        { class: "field" },
-        el("span", {}, label),
-        el(
-          "select",
-          {
-            onchange: (event) => {
-              chosen[axis] = event.target.value;
-              draw();
-            },
-          },
-          names.map((name) => el("option", { value: name, selected: name === chosen[axis] }, name)),
-        ),
-      );
+    const select = (axis, label) =>
+      choice(axis, label, names.map((name) => [name, name]), chosen[axis], (name) => {
+        chosen[axis] = name;
+        draw();
+      });
     return section(
-      "Pareto: which runs no other is better than on everything",
+      "Pareto front: runs that no other run dominates",
       { class: "pareto" },
-      el("form", { class: "filters", onsubmit: (event) => event.preventDefault() }, choice("x", "Across"), choice("y", "Up")),
+      el("form", { class: "filters", onsubmit: (event) => event.preventDefault() }, select("x", "Objective (x)"), select("y", "Objective (y)")),
       place,
       el("ul", { class: "lines" }, pareto.says.map((line) => el("li", {}, line))),
       values(pareto),
       pareto.leftOut.length ? el("details", {}, el("summary", {}, "Left out"), el("ul", { class: "lines" }, pareto.leftOut.map((line) => el("li", {}, foreign(line))))) : null,
-      el("p", { class: "faint small" }, `Score: weighted over these objectives (${pareto.weights}). Values are over the questions that all runs share; lines are their intervals.`),
+      el("p", { class: "faint small" }, `Score: the mean weighted by objective (${pareto.weights}). Values are over the questions of all runs; lines are confidence intervals.`),
     );
   });
 
   function scatter(pareto, { x, y }) {
     const points = pareto.points.map((point) => ({ ...point, x: point.values[x], y: point.values[y] }));
+    const unitOf = (name) => pareto.objectives.find((each) => each.name === name).unit;
     const named = (name) => {
       const { direction, unit } = pareto.objectives.find((each) => each.name === name);
-      return `${name}${unit === "ratio" ? "" : ` (${unit})`}, ${direction} is better`;
+      return `${name} (${app.format.axis(unit)}), ${direction} is better`;
     };
     const says = points.map((point) => `${point.label}: ${x} ${point.x.shown}, ${y} ${point.y.shown}${point.onFront ? ", on the front" : ""}`).join("; ");
     const colour = (point) => (point.onFront ? "var(--accent)" : "var(--faint)");
@@ -58,8 +48,8 @@
       marginTop: 28,
       grid: true,
       inset: 16,
-      x: { label: named(x), labelArrow: "none", nice: true, ticks: 6 },
-      y: { label: named(y), labelArrow: "none", nice: true, ticks: 6 },
+      x: { label: named(x), labelArrow: "none", nice: true, ticks: 6, tickFormat: app.format.ticks(unitOf(x)) },
+      y: { label: named(y), labelArrow: "none", nice: true, ticks: 6, tickFormat: app.format.ticks(unitOf(y)) },
       marks: [
         Plot.ruleY(points.filter((point) => point.x.ci), { y: (point) => point.y.value, x1: (point) => point.x.ci[0], x2: (point) => point.x.ci[1], stroke: colour }),
         Plot.ruleX(points.filter((point) => point.y.ci), { x: (point) => point.x.value, y1: (point) => point.y.ci[0], y2: (point) => point.y.ci[1], stroke: colour }),
@@ -70,7 +60,7 @@
           fill: (point) => (point.onFront ? "var(--accent)" : "var(--paper)"),
           stroke: colour,
           strokeWidth: 2,
-          title: (point) => `${point.label} ${point.name}: ${x} ${point.x.shown} (${point.x.interval}), ${y} ${point.y.shown} (${point.y.interval})`,
+          title: (point) => `${point.label}: ${x} ${point.x.shown} (${point.x.interval}), ${y} ${point.y.shown} (${point.y.interval})`,
         }),
         Plot.text(points, apart({ x: (point) => point.x.value, y: (point) => point.y.value, text: "label", dx: 8, dy: -10, textAnchor: "start", fill: "var(--ink)", fontWeight: 600 })),
       ],
@@ -79,43 +69,46 @@
 
   const LINE = 14;
 
-  /** Labels that would lie upon each other are one, beside the first of their points: "A, B, C". */
+  /** Labels that would overlap are one, next to the first of their points: "A, B", or "A and 2 more". */
   function apart(options) {
     return Plot.initializer(options, (data, facets, { x, y, text }, scales, { width }) => {
-      const found = Array.from(text.value, (label, place) => ({ label, x: scales.x(x.value[place]), y: scales.y(y.value[place]) }));
+      const found = Array.from(text.value, (label, place) => ({ names: [label], x: scales.x(x.value[place]), y: scales.y(y.value[place]) }));
       const labels = found.reduce(joined, []);
-      const right = (each) => Math.min(each.x, width - charts.widthOf(each.label) - LINE);
+      const right = (each) => Math.max(0, Math.min(each.x, width - bold(each) - LINE));
       return {
         data: labels,
         facets: [d3.range(labels.length)],
-        channels: { x: { value: labels.map(right) }, y: { value: labels.map((each) => each.y) }, text: { value: labels.map((each) => each.label) } },
+        channels: { x: { value: labels.map(right) }, y: { value: labels.map((each) => each.y) }, text: { value: labels.map(said) } },
       };
     });
   }
 
-  /** The labels with one more, which takes in those that it would lie upon. */
+  const said = ({ names }) => (names.length < 3 ? names.join(", ") : `${names[0]} and ${names.length - 1} more`);
+  const bold = (label) => 1.15 * charts.widthOf(said(label));
+
+  /** The labels with one more, which takes in those that it would overlap. */
   function joined(labels, one) {
     const upon = labels.findIndex((each) => touching(each, one));
     if (upon < 0) return [...labels, one];
-    const both = { ...labels[upon], label: `${labels[upon].label}, ${one.label}` };
+    const both = { ...labels[upon], names: [...labels[upon].names, ...one.names] };
     return joined(labels.filter((each, place) => place !== upon), both);
   }
 
   function touching(a, b) {
     const [left, right] = a.x < b.x ? [a, b] : [b, a];
-    return Math.abs(a.y - b.y) < LINE && right.x - left.x < charts.widthOf(left.label) + 4;
+    return Math.abs(a.y - b.y) < LINE && right.x - left.x < bold(left) + 4;
   }
 
   function values(pareto) {
     const names = pareto.objectives.map((objective) => objective.name);
     const rows = pareto.points.map((point) => ({
       cells: [
-        `${point.label} ${point.name}`,
+        point.label,
         point.onFront ? "on the front" : point.dominatedBy.length ? `dominated by ${point.dominatedBy.join(", ")}` : "not on the front",
         ...names.map((name) => `${point.values[name].shown} (${point.values[name].interval})`),
         point.score,
       ],
     }));
-    return table("Values with their intervals", ["run", "place", ...names, "score"], rows);
+    return table("Values with confidence intervals", ["run", "Pareto", ...names, "score"], rows);
   }
 })(evalsReport);

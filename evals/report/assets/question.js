@@ -6,7 +6,7 @@
   const { el, foreign, section, table } = dom;
 
   async function render(place, context) {
-    const [id, asked] = context.args;
+    const [id, asked] = [pages.run(context), context.args[1]];
     const columns = await app.blocks.get(`${id}/questions`);
     const number = Number(asked) - 1;
     if (!(number >= 0 && number < columns.count)) throw new Error(`there is no question ${asked}`);
@@ -33,15 +33,15 @@
     return [
       el("p", { class: "about" }, data.about.map(([key, value]) => el("span", { class: "tag" }, foreign(key), ": ", foreign(value)))),
       broken(data.broken),
-      section("Said before", { class: "before" }, data.before.flatMap(([said, answer]) => [block("you", said), block("server", answer)])),
+      section("Earlier turns", { class: "before" }, data.before.flatMap(([said, answer]) => [block("you", said), block("server", answer)])),
       section("Question", { class: "asked" }, block("", data.question)),
-      section("Expected", { class: "expected" }, expected(data)),
+      section("Expected answer", { class: "expected" }, expected(data)),
       section("Answer", { class: "answer" }, answer(data)),
-      section("Retrieved", { class: "retrieved" }, chunks(data)),
+      section("Retrieved chunks", { class: "retrieved" }, chunks(data)),
       section("Citations", { class: "citations" }, citations(data)),
-      section("Measured", { class: "measured" }, data.scores.length ? scores(data) : null),
-      section("The judge", { class: "judged" }, data.judge.map(verdict)),
-      section("The exchange", { class: "exchange" }, data.exchange.length ? el("p", {}, data.exchange.map(([key, value]) => el("span", { class: "tag" }, `${key}: `, foreign(value)))) : null),
+      section("Metrics", { class: "measured" }, data.scores.length ? scores(data) : null),
+      section("Judge", { class: "judged" }, data.judge.map(verdict)),
+      section("Request", { class: "exchange" }, data.exchange.length ? el("p", {}, data.exchange.map(([key, value]) => el("span", { class: "tag" }, `${key}: `, foreign(value)))) : null),
     ].filter(Boolean);
   }
 
@@ -66,22 +66,22 @@
       el(
         "div",
         { class: "gold" },
-        el("p", { class: "where" }, `gold ${place + 1} `, foreign(gold.where), gold.rank ? ` – at rank ${gold.rank}, by the rule "${gold.rule}"` : " – not recognised in any chunk"),
+        el("p", { class: "where" }, `gold passage ${place + 1} `, foreign(gold.where), gold.rank ? ` – at rank ${gold.rank}, matched by rule "${gold.rule}"` : " – not found in any chunk"),
         gold.text ? el("div", { class: "text", dir: "auto" }, gold.text) : null,
       ),
     );
     return [
-      data.unanswerable ? el("p", {}, "It cannot be answered from the corpus: the right answer declines.") : null,
+      data.unanswerable ? el("p", {}, "The documents do not answer this question: the right reaction is to decline.") : null,
       data.expected === null ? (data.unanswerable ? null : el("p", { class: "faint" }, "no expected answer")) : block("", data.expected),
       ...golds,
     ];
   }
 
   const KINDS = {
-    supported: "supported by what it cites",
-    unsupported: "not supported by what it cites",
+    supported: "supported by its citations",
+    unsupported: "not supported by its citations",
     cannot_tell: "the judge could not tell",
-    invalid: "cites what was not retrieved",
+    invalid: "cites a chunk that was not retrieved",
     cited: "with a citation",
     uncited: "without a citation",
   };
@@ -133,13 +133,13 @@
 
   function citations(data) {
     if (data.citations === null) return el("p", { class: "faint" }, "the server sends no citations");
-    if (!data.citations.length) return el("p", { class: "faint" }, "it cites nothing");
+    if (!data.citations.length) return el("p", { class: "faint" }, "the answer has no citations");
     return el(
       "ul",
       { class: "lines" },
       data.citations.map((one) => {
-        const where = one.ranks.length ? `rank ${one.ranks.join(", ")}` : "nothing that was retrieved";
-        return el("li", {}, where, one.sections.length ? [" – ", foreign(one.sections.join(", "))] : null, one.gold ? [" ", el("span", { class: "tag good" }, "holds gold")] : null);
+        const where = one.ranks.length ? `rank ${one.ranks.join(", ")}` : "not a retrieved chunk";
+        return el("li", {}, where, one.sections.length ? [" – ", foreign(one.sections.join(", "))] : null, one.gold ? [" ", el("span", { class: "tag good" }, "contains a gold passage")] : null);
       }),
     );
   }
@@ -147,7 +147,7 @@
   function scores(data) {
     return table(
       "Metrics of this question",
-      ["metric", "value", "what was found"],
+      ["metric", "value", "details"],
       data.scores.map((score) => ({ cells: [score.name, score.shown, foreign(score.reason || score.details)] })),
     );
   }
@@ -159,8 +159,8 @@
       { class: "verdict", open: true },
       el("summary", {}, title, " ", one.reply && one.reply.verdict ? label(one.reply.verdict) : null, one.failure ? el("span", { class: "tag bad" }, one.failure) : null),
       one.message ? el("p", { class: "note" }, foreign(one.message)) : null,
-      one.suspected ? el("p", { class: "note" }, "the text speaks to the judge") : null,
-      one.ranks.length ? el("p", { class: "faint" }, `ids are ranks; the judge saw the passages in the order ${one.ranks.join(", ")}, and its sentences number them so from 1`) : null,
+      one.suspected ? el("p", { class: "note" }, "the text contains instructions to the judge") : null,
+      one.ranks.length ? el("p", { class: "faint" }, `ids are ranks; the judge saw the chunks in the order ${one.ranks.join(", ")}, and its sentences number them in that order`) : null,
       one.reply ? reply(one.reply, one.claims) : null,
     );
   }
@@ -193,9 +193,9 @@
   pages.register("question", render, {
     title: "Question",
     keys: {
-      ArrowLeft: { does: "the question before it", act: along("prev") },
-      ArrowRight: { does: "the next question", act: along("next") },
-      Escape: { does: "back to where you were", act: () => history.back() },
+      ArrowLeft: { does: "previous question", act: along("prev") },
+      ArrowRight: { does: "next question", act: along("next") },
+      Escape: { does: "back to the previous page", act: () => history.back() },
     },
   });
 })(evalsReport);

@@ -13,7 +13,7 @@
     else if (report.runs && report.runs.length) pages.go(pages.address("questions", [report.runs[0].id]), SEARCH);
   });
 
-  pages.key("?", "what the keys do", () => {
+  pages.key("?", "list of keys", () => {
     const rows = pages.keys().map(([name, does]) => [el("dt", {}, el("kbd", {}, NAMES[name] || name)), el("dd", {}, does)]);
     const close = el("button", { onclick: () => help.close() }, "Close");
     const help = el("dialog", { class: "help", "aria-label": "Keys" }, el("h2", {}, "Keys"), el("dl", {}, rows), close);

@@ -1,44 +1,38 @@
-// Many runs: each metric from run to run.
+// Three runs or more: each metric run by run, in the order in which the runs were named.
 (function (app) {
   "use strict";
 
-  const { dom, charts, pages } = app;
-  const { el, foreign, section, table } = dom;
+  const { dom, charts, format, pages } = app;
+  const { el, foreign, section, table, choice } = dom;
 
   async function render(place, context) {
     const data = await app.blocks.get("trend");
     if (!context.isCurrent()) return;
-    place.append(el("h2", {}, `${data.runs.length} runs, the oldest first`), ...pages.sections("trend", data, context));
+    place.append(el("h2", {}, `${data.runs.length} runs`), ...pages.sections("trend", data, context));
   }
 
-  pages.part("trend", "runs", (data, { report }) =>
-    el("div", {},
+  pages.part("trend", "runs", (data) =>
     el(
-      "dl",
-      { class: "runs" },
-      data.runs.map((run) => [
-        el("dt", {}, run.label),
-        el("dd", {}, link(report, run), " ", el("code", {}, run.id), " ", el("span", { class: "facts" }, `${run.when}, ${run.status}`)),
-      ]),
-    ),
-    data.why ? el("p", { class: "note" }, "The runs are not compared: ", foreign(data.why)) : null,
+      "div",
+      {},
+      el(
+        "ol",
+        { class: "runs" },
+        data.runs.map((run) =>
+          el("li", {}, el("a", { href: pages.address("overview", [run.id]) }, foreign(run.label)), " ", el("code", {}, run.id), " ", el("span", { class: "facts" }, `${run.when}, ${run.status}`)),
+        ),
+      ),
+      data.why ? el("p", { class: "note" }, "The runs are not compared: ", foreign(data.why)) : null,
     ),
   );
-
-  const link = (report, run) => el("a", { href: pages.address("overview", [run.id]) }, foreign(run.name));
 
   pages.part("trend", "trends", (data) => {
     const shared = data.common > 0;
     const drawn = el("div", {});
     const draw = (kind) => drawn.replaceChildren(...data.groups.map((group) => trends(group, data.runs, kind)).filter(Boolean));
     draw(shared ? "shared" : "own");
-    const choice = el(
-      "select",
-      { onchange: (event) => draw(event.target.value) },
-      el("option", { value: "shared" }, `the ${data.common} questions of all runs`),
-      el("option", { value: "own" }, "each run's own questions"),
-    );
-    return section("Trends", { class: "trends" }, shared ? el("label", { class: "field over" }, el("span", {}, "Values over"), choice) : null, drawn);
+    const options = [["shared", `the ${data.common} questions of all runs`], ["own", "each run's own questions"]];
+    return section("Metrics by run", { class: "trends" }, shared ? choice("over", "Values over", options, "shared", draw) : null, drawn);
   });
 
   function trends(group, runs, kind) {
@@ -48,53 +42,52 @@
 
   function points(metric, runs, kind) {
     const values = metric[kind] || [];
-    return runs.map((run, place) => ({ ...run, ...values[place], there: Boolean(values[place]) })).filter((point) => point.there);
-  }
-
-  /** Two charts beside each other on a phone. */
-  function width() {
-    const room = document.documentElement.clientWidth;
-    return room < 640 ? Math.floor((room - 40) / 2) : 250;
+    return runs.flatMap((run, place) => (values[place] ? [{ ...values[place], name: run.label }] : []));
   }
 
   function trend(metric, found) {
     if (!found.length) return null;
-    const isRatio = metric.unit === "ratio";
-    const says = found.map((point) => `${point.label} ${point.shown}`).join(", ");
-    const title = el("p", { class: "name" }, metric.name, metric.arrow ? ` ${metric.arrow}` : "");
-    const chart = charts.plot(`${metric.name} from run to run: ${says}`, {
-      width: width(),
-      height: 130,
-      marginLeft: 44,
-      marginBottom: 22,
-      marginTop: 8,
-      marginRight: 8,
-      x: { domain: found.map((point) => point.label), label: null, type: "point" },
-      y: { label: null, grid: true, ticks: 4, domain: isRatio ? [0, 1] : undefined, zero: !isRatio && metric.unit !== "percent", nice: !isRatio },
-      marks: [
-        Plot.line(found, { x: "label", y: "value", stroke: "var(--line)", strokeWidth: 1.5 }),
-        Plot.ruleX(found.filter((point) => point.ci), { x: "label", y1: (point) => point.ci[0], y2: (point) => point.ci[1], stroke: "var(--accent)", strokeWidth: 2 }),
-        Plot.dot(found, { x: "label", y: "value", r: 3.5, fill: "var(--accent)", stroke: "var(--paper)", title: (point) => `${point.label} ${point.name}: ${point.shown} (${point.interval}), n ${point.n}` }),
-      ],
-    });
-    return el("div", { class: "multiple" }, title, chart);
+    const says = found.map((point) => `${point.name} ${point.shown}`).join(", ");
+    const isRatio = metric.unit === "ratio" && found.every(({ value, ci }) => d3.min([value, ...(ci || [])]) >= 0 && d3.max([value, ...(ci || [])]) <= 1);
+    return el(
+      "div",
+      { class: "multiple" },
+      el("p", { class: "name" }, metric.name, metric.arrow ? ` ${metric.arrow} ` : " ", el("span", { class: "faint" }, metric.label)),
+      charts.intervals(`${metric.name} by run: ${says}`, found.map((point) => ({ ...point, shown: `${point.shown} (${point.interval}), ${point.n} questions` })), {
+        domain: isRatio ? [0, 1] : undefined,
+        label: format.axis(metric.unit),
+        unit: metric.unit,
+        width: 360,
+      }),
+    );
   }
 
-  pages.part("trend", "verdicts", (data) => {
-    if (!data.table) return null;
-    const rows = data.table.rows.map((row) => ({ cells: row.cells.map((text, place) => (place ? verdict(text) : text)) }));
-    return section("Each against the first", { class: "verdicts" }, table("Metrics over the questions that all runs have in common", data.table.columns, rows));
+  pages.part("trend", "verdicts", (data, { report }) => {
+    const place = el("div", {});
+    const draw = async (id) => {
+      const against = await app.blocks.get(`against/${id}`);
+      if (!against.table) return place.replaceChildren(el("p", { class: "note" }, "Not all runs can be compared with this baseline."));
+      const rows = against.table.rows.map((row) => ({ cells: row.cells.map((text, at) => (at ? verdict(text) : text)) }));
+      place.replaceChildren(table("Metrics over the questions that all runs have in common", against.table.columns, rows));
+    };
+    if (data.why) return null;
+    draw(app.compare.baseline(report));
+    const select = choice("baseline", "Baseline", app.compare.baselines(report).map((run) => [run.id, run.label]), app.compare.baseline(report), (id) => {
+      app.compare.choose(id);
+      draw(id);
+    });
+    return section("Compared with the baseline", { class: "verdicts" }, select, place);
   });
 
-  /** A verdict with a sign beside the colour. */
+  /** A verdict with a sign, so that its colour is not all that tells it apart. */
   function verdict(said) {
     const sign = { worse: "▼ ", better: "▲ ", changed: "◆ " }[said.split(":")[0]];
     return sign ? el("span", { class: `verdict-${said.split(":")[0]}` }, sign, said) : said;
   }
 
   pages.register("trend", render, {
-    title: "Trends",
+    title: "Runs",
     isHome: (report) => report.runs.length > 2,
-    links: (report) => (report.runs.length > 2 ? [{ title: "Trends", args: [] }] : []),
+    link: (report) => (report.runs.length > 2 ? [] : null),
   });
 })(evalsReport);

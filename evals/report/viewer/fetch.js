@@ -10,7 +10,7 @@
     try {
       response = await fetch(`${root}${path}`, { credentials: "omit", ...options });
     } catch {
-      throw new Error("nothing answers any more: evals view has ended");
+      throw new Error("the server does not respond: evals view was stopped");
     }
     const type = response.headers.get("content-type") || "";
     const answer = type.startsWith("application/json") ? await response.json() : null;

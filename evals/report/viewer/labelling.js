@@ -25,8 +25,8 @@
   }
 
   function page(state) {
-    if (!state.ids.length) return [el("p", {}, "This run has no answer to label.")];
-    const told = [["→", "next"], ["←", "back"], ["s", "next without labels"], ["u", "take back"], ["t", "note"], ["m", "passages whole"]];
+    if (!state.ids.length) return [el("p", {}, "This run has no answers to label.")];
+    const told = [["→", "next"], ["←", "back"], ["s", "next unlabelled"], ["u", "undo"], ["t", "note"], ["m", "full passages"]];
     return [
       state.parts.progress,
       state.parts.answer,
@@ -78,7 +78,7 @@
     const id = state.ids[state.at];
     const counts = state.questions.map(({ metric }) => `${metric.replaceAll("_", " ")} ${Object.keys(state.labels[metric]).length}`);
     state.parts.progress.replaceChildren(
-      el("p", { class: "facts" }, `Answer ${state.at + 1} of ${state.ids.length} (`, foreign(id), `), in drawn order. Labelled: ${counts.join(", ")}.`),
+      el("p", { class: "facts" }, `Answer ${state.at + 1} of ${state.ids.length} (`, foreign(id), `), in random order. Labelled: ${counts.join(", ")}.`),
       el("p", { class: "facts" }, "Saved in ", el("code", {}, state.sheet), state.annotator ? ` by ${state.annotator}` : ""),
     );
     state.parts.questions.replaceChildren(...state.questions.map((question) => choices(state, question, id)));

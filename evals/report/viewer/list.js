@@ -1,4 +1,4 @@
-// All runs of the folder, the newest first: open one, or choose some and set them beside each other.
+// All runs of the folder, the newest first: open one, or select some and compare them.
 (function (app) {
   "use strict";
 
@@ -39,7 +39,7 @@
 
   function notes(list) {
     const lines = [...list.objectives, ...list.unreadable.map((said) => `not listed: ${said}`)];
-    if (!list.runs.length && !lines.length) return [el("p", {}, "There is no saved run yet: ", el("code", {}, "evals eval"), " makes one. It appears here.")];
+    if (!list.runs.length && !lines.length) return [el("p", {}, "There are no saved runs yet. Start one with ", el("code", {}, "evals eval"), "; it appears here.")];
     return lines.length ? [el("div", { class: "remarks" }, el("ul", {}, lines.map((line) => el("li", {}, foreign(line)))))] : [];
   }
 
@@ -54,7 +54,7 @@
 
   function table(state) {
     const titles = ["id", "created", "status", "questions", "score", "server", "profile", "datasets", "name"];
-    const head = el("tr", {}, el("th", { scope: "col" }, el("span", { class: "hidden" }, "choose")), titles.map((title) => el("th", { scope: "col" }, title)));
+    const head = el("tr", {}, el("th", { scope: "col" }, el("span", { class: "hidden" }, "select")), titles.map((title) => el("th", { scope: "col" }, title)));
     return el("div", { class: "wide" }, el("table", { class: "run-list" }, el("thead", {}, head), state.body));
   }
 
@@ -63,7 +63,7 @@
     const focused = document.activeElement && document.activeElement.id;
     const rows = [...state.list.runs].reverse().filter((run) => fits(run));
     state.body.replaceChildren(...rows.map((run) => row(run, state.list.titles, state)));
-    if (!rows.length && state.list.runs.length) state.body.append(el("tr", {}, el("td", { colspan: "10" }, "No run fits the filter.")));
+    if (!rows.length && state.list.runs.length) state.body.append(el("tr", {}, el("td", { colspan: "10" }, "No run matches the filter.")));
     if (focused && document.getElementById(focused)) document.getElementById(focused).focus();
     drawTools(state);
   }
@@ -72,7 +72,7 @@
 
   function row(run, titles, state) {
     const [id, ...rest] = run.cells;
-    const choose = el("input", { type: "checkbox", id: `choose-${id}`, "aria-label": `Choose run ${id}` });
+    const choose = el("input", { type: "checkbox", id: `choose-${id}`, "aria-label": `Select run ${id}` });
     choose.checked = chosen.has(id);
     choose.addEventListener("change", () => {
       if (choose.checked) chosen.add(id);
@@ -93,7 +93,7 @@
   function cell(run, title, text, place) {
     const going = place === STATUS && run.progress && run.progress.quiet_s < live.QUIET_S;
     const inside = going
-      ? [el("span", { class: "status going" }, "going on"), live.bar(run.progress), el("span", { class: "remark" }, live.inShort(run.progress))]
+      ? [el("span", { class: "status going" }, "in progress"), live.bar(run.progress), el("span", { class: "remark" }, live.inShort(run.progress))]
       : [place === STATUS ? el("span", { class: `status ${run.status}` }, text) : foreign(text)];
     return el("td", { class: title }, inside);
   }
@@ -101,10 +101,10 @@
   function drawTools(state) {
     const known = new Set(state.list.runs.map((run) => run.id));
     const ids = [...chosen].filter((id) => known.has(id));
-    const said = ids.length < 2 ? "Choose two runs or more to compare them." : `${ids.length} runs chosen; ${ids[0]} is the baseline.`;
+    const said = ids.length < 2 ? "Select two or more runs to compare them." : `${ids.length} runs selected; the baseline is ${ids[0]}.`;
     const compare = ids.length > 1 ? el("a", { class: "button", id: "compare", href: `${server.root}runs/${ids.join(",")}/` }, "Compare") : null;
     state.tools.replaceChildren(
-      ...[compare, el("span", { class: "faint" }, said), el("span", { class: "keys" }, "keys: ", app.keys.told([["j", "down"], ["k", "up"], ["x", "choose"], ["Enter", "open"], ["c", "compare"]]))].filter(Boolean),
+      ...[compare, el("span", { class: "faint" }, said), el("span", { class: "keys" }, "keys: ", app.keys.told([["j", "down"], ["k", "up"], ["x", "select"], ["Enter", "open"], ["c", "compare"]]))].filter(Boolean),
     );
   }
 

@@ -1,4 +1,4 @@
-// A run that goes on: what its log says, every second and a half.
+// A run in progress: what its log says, every second and a half.
 (function (app) {
   "use strict";
 
@@ -20,7 +20,7 @@
   function since(progress) {
     const quiet = Math.round(progress.quiet_s);
     const ago = quiet < QUIET_S ? `${quiet} s ago` : `${Math.round(quiet / 60)} min ago`;
-    return progress.quiet_s < QUIET_S ? `last event ${ago}` : `last event ${ago}: it may have been cut off`;
+    return progress.quiet_s < QUIET_S ? `last event ${ago}` : `last event ${ago}: the run may have been stopped`;
   }
 
   function bar(progress) {
@@ -42,14 +42,14 @@
 
   function section(context) {
     const place = el("div", {});
-    const made = el("section", { class: "live" }, el("h3", {}, "Going on"), place);
+    const made = el("section", { class: "live" }, el("h3", {}, "In progress"), place);
     const look = async () => {
       try {
         const progress = await server.get(`api/runs/${context.id}/progress`);
         if (!context.isCurrent()) return;
         if (progress.finished) return location.reload();
         if (progress.quiet_s < QUIET_S) document.querySelectorAll("#page .score.none").forEach((one) => one.remove());
-        place.replaceChildren(bar(progress), facts(progress), el("p", { class: "faint" }, `${since(progress)}; all is measured at the end`));
+        place.replaceChildren(bar(progress), facts(progress), el("p", { class: "faint" }, `${since(progress)}; all metrics follow at the end`));
       } catch (error) {
         place.replaceChildren(el("p", { class: "error", role: "alert" }, error.message));
       }

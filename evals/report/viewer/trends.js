@@ -1,4 +1,4 @@
-// How score and main metrics went from run to run: a small line each.
+// Score and main metrics by run: a small line each.
 (function (app) {
   "use strict";
 
@@ -47,7 +47,7 @@
         el(
           "details",
           { open: place === 0 && !narrow.matches },
-          el("summary", {}, "From run to run: ", foreign(trend.datasets)),
+          el("summary", {}, "Trends: ", foreign(trend.datasets)),
           el("div", { class: "trend-cards" }, trend.metrics.map(card)),
         ),
       ),
