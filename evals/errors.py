@@ -90,7 +90,7 @@ def _in_python(said: str) -> str:
 
 
 class EvalsError(Exception):
-    """The base of all errors that a user can cause or mend.
+    """The base of all errors that a user can cause or correct.
 
     Args:
         message: One sentence that names the thing that is wrong.

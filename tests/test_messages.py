@@ -78,7 +78,7 @@ def test_every_flag_that_a_hint_names_has_its_key_in_python() -> None:
     ("hint", "read"),
     [
         ("go on: evals eval --resume ab12 --runs-dir '/tmp/x y'", 'go on: EvaluationRunner(config, resume="ab12")'),
-        ("first `evals eval --resume RUN` goes on", 'first EvaluationRunner(config, resume="RUN") goes on'),
+        ("first `evals eval --resume RUN` continues", 'first EvaluationRunner(config, resume="RUN") continues'),
         ("`evals rescore ab12 --runs-dir there`; --metrics mrr", "`evals rescore ab12 --runs-dir there`; metrics mrr"),
         ("keep no replies with --no-judge-cache", 'keep no replies with judge={"cache": False}'),
         ("--remap reads them again", "remap=True reads them again"),

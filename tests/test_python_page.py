@@ -42,6 +42,6 @@ def test_a_metric_that_the_run_does_not_have_names_the_nearest() -> None:
 
 def test_a_traceback_speaks_of_keys_and_the_hint_of_flags() -> None:
     """The one is read in Python, the other in a shell."""
-    error = ConfigError("no corpus", "upload it with --ingest, or go on with --no-preflight")
-    assert error.hint == "upload it with --ingest, or go on with --no-preflight"
-    assert error.__notes__ == ["upload it with ingest=True, or go on with preflight=False"]
+    error = ConfigError("no corpus", "upload it with --ingest, or continue with --no-preflight")
+    assert error.hint == "upload it with --ingest, or continue with --no-preflight"
+    assert error.__notes__ == ["upload it with ingest=True, or continue with preflight=False"]

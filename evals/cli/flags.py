@@ -110,7 +110,7 @@ class EngineFlags(Flags):
 
 
 class OutputFlags(Flags):
-    """How much is told."""
+    """How much is printed."""
 
     panel = "Output"
     quiet: bool = switch("Score, gates, where it is saved; no progress", names="--quiet -q")
@@ -180,7 +180,7 @@ class EvalRunFlags(Flags):
 
     panel = "Run"
     runs_dir: Path | None = flag("Folder of saved runs (data/eval_runs)", "runs_dir", names="--runs-dir --output")
-    resume: str | None = flag("Id of a saved run to go on with; of variants, with all of them")
+    resume: str | None = flag("Id of a saved run to resume; of variants, with all of them")
     on_error: str | None = flag("Questions without an answer: exclude | worst (exclude)", "on_error")
     max_error_rate: float | None = flag("Share of failures above which it ends with 4 (0.1)", "max_error_rate")
     tracing: bool | None = switch("Spans of OpenTelemetry", "tracing")
@@ -363,7 +363,7 @@ class ReviewFlags(RunsDirFlags):
     run: str = RUN
     metric: str | None = flag("What to label (answer_correctness)")
     annotator: str | None = flag(_ANNOTATOR)
-    output: Path | None = flag("Sheet of labels (reviews/RUN.csv beside the runs)")
+    output: Path | None = flag("Sheet of labels (reviews/RUN.csv next to the runs)")
 
 
 class ExportFlags(RunsDirFlags):

@@ -158,7 +158,7 @@ class Connections(Protocol):
 
 
 ACCEPTED = "gzip, deflate"
-"""What is asked for; a server that sends something else is told so."""
+"""The encodings asked for; any other is a failure with a message."""
 
 _PIECE = 65_536
 

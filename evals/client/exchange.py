@@ -126,7 +126,7 @@ def rendered(spec: RequestSpec, values: Mapping[str, Any]) -> dict[str, Any]:
 def without_unset_headers(spec: ServerSpec) -> dict[str, Any]:
     """The keys of a specification without the headers whose optional variable, ${NAME:-}, is not set.
 
-    Nor, where there is a login, with a header Authorization: a profile's may name a variable that nobody sets then.
+    Nor, where there is a login, with a header Authorization: a profile's may name a variable that is then not set.
     """
     keys: dict[str, Any] = spec.model_dump(by_alias=True)
     unsent = {"authorization"} if spec.login is not None else set()

@@ -371,7 +371,7 @@ class ResponseReader:
 
 
 def _first_beyond(texts: Sequence[str], most: int) -> int | None:
-    """The place of the text with which texts become longer than so many characters; None where they do not."""
+    """The place of the text with which texts become longer than this many characters; None where they do not."""
     if _MOST_OF_ONE * sum(map(len, texts)) <= most:
         return None
     total = 0

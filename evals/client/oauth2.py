@@ -66,7 +66,7 @@ class Token:
 
     Attributes:
         value: The secret.
-        life_s: How long it is valid; None where nobody said.
+        life_s: How long it is valid; None if not stated.
         replaces_refused: Whether it was fetched because the one before was refused.
         is_taken: Whether the server under evaluation took it once.
     """

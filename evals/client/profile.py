@@ -31,7 +31,7 @@ _CUT_BEFORE = re.compile(r"… \[cut: [\d,]+ characters\]\Z")
 
 
 def was_cut(raw: str, *, raw_cut: bool) -> bool:
-    """Whether a stored body is only the beginning of what was received; runs of before `raw_cut` say it in the body."""
+    """Whether a stored body is only the beginning of what was received; earlier runs say it in the body."""
     return raw_cut or (len(raw) > MAX_RAW_CHARS and _CUT_BEFORE.search(raw, MAX_RAW_CHARS) is not None)
 
 
@@ -162,7 +162,7 @@ def _layers(name: str) -> list[_Layer]:
 
 
 def _extended(layer: _Layer, name: str) -> str | None:
-    """What a profile extends: a name, or a file's path, which is looked for beside the profile's own file."""
+    """What a profile extends: a name, or a file's path, which is looked for next to the profile's own file."""
     extended = layer.keys.get("extends")
     if extended is None:
         return None

@@ -38,7 +38,7 @@ from evals.text.numbers import counted
 from evals.text.yaml_files import expand_env
 
 _LARGE = 128 * 1024
-"""Bytes from which on a body is read beside the event loop, so that the times of other answers are not ours."""
+"""Bytes from which on a body is read outside the event loop, so that the times of other answers are not ours."""
 
 
 START_TIMEOUT_S = 3.0
@@ -54,7 +54,7 @@ class RAGClient:
         spec: How the server is asked; a URL means the default profile at that URL.
         concurrency: How many requests may be in flight.
         max_attempts: How often a question is asked before it counts as failed.
-        rps: At most so many requests start in a second; None for no limit.
+        rps: At most this many requests start in a second; None for no limit.
         sleep: How to wait; for tests.
         clock: Monotonic seconds; for tests.
     """
@@ -81,7 +81,7 @@ class RAGClient:
         self._opened = AsyncExitStack()
         self._reader = ResponseReader(self.spec)
         self.document_names: Mapping[str, str] = {}
-        """How documents are called whose ids the server gives; empty where nobody said."""
+        """How documents are called whose ids the server gives; empty if not stated."""
         templates = self.spec.model_dump_json(include={"ask", "retrieve"})
         self._names_more = any(name in templates for name in GIVEN_NAMES - {"question"})
         self._max_attempts = max_attempts
@@ -281,7 +281,7 @@ class RAGClient:
         return self._policy.rate.refused
 
     def set_rps(self, rps: float | None) -> None:
-        """Let at most so many requests start in a second from now on; None for no limit."""
+        """Let at most this many requests start in a second from now on; None for no limit."""
         self._pacer.change(rps)
 
     def restart_pace(self) -> None:

@@ -317,7 +317,7 @@ class UploadSpec(Record, populate_by_name=True):
     field: str = "files"
     """Name of the multipart field, repeated for each document of a batch."""
     form: dict[str, Sent] = {}
-    """Other fields of the form, beside the documents."""
+    """Other fields of the form, in addition to the documents."""
     body: JsonValue = Field(default=None, alias="json")
     """The JSON body. A string that is nothing but {{documents}}, {{texts}} or {{names}} becomes the list of the batch;
     with `batch: 1`, {{text}} and {{name}} stand for the one document."""
@@ -356,7 +356,7 @@ class TlsSpec(Record):
     """How a server behind https is trusted, and how we show who we are."""
 
     ca: str | None = None
-    """File of certificates (PEM) of authorities that are trusted beside those of this machine."""
+    """File of certificates (PEM) of authorities that are trusted in addition to those of this machine."""
     cert: str | None = None
     """File of our own certificate (PEM), for a server that wants one."""
     key: str | None = None

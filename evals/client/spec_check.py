@@ -194,7 +194,7 @@ _HANDING_ON = frozenset(
 
 
 def unknown_keys(key: str, expression: str) -> Iterator[tuple[str, str]]:
-    """The keys that chunks, citations, references and usage are given and that nobody reads, as in `[].{txt: content}`.
+    """The keys that chunks, citations, references and usage are given but not read, as in `[].{txt: content}`.
 
     Args:
         key: Where the expression stands, such as `map.chunks` or `retrieve.map.chunks`.

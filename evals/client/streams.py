@@ -238,7 +238,7 @@ _CUT = "the stream ends within an event, which is left out"
 
 
 _ENVELOPE = 3
-"""Values that a piece is beside its data."""
+"""Values of a piece that are not its data."""
 
 
 class UnusableError(Exception):
@@ -257,7 +257,7 @@ class Collector:
     """Takes one stream.
 
     Args:
-        spec: How its pieces are told apart and read.
+        spec: How its pieces are separated and read.
 
     Attributes:
         received: The bytes so far.

@@ -37,7 +37,7 @@ from evals.schemas.response import EvalResponse, ResponseError
 from evals.secrets import MASK, public_url
 
 SendWith = Callable[[Mapping[str, str]], Awaitable["Reply"]]
-"""Sends a request with some headers beside its own."""
+"""Sends a request with some headers in addition to its own."""
 
 
 # How an exchange joins the traces of the server that is asked.
@@ -60,7 +60,7 @@ class Tracing:
         yield lambda _response: None
 
     def headers(self) -> Mapping[str, str]:
-        """What is sent beside a request, so that the server's own traces join ours."""
+        """Headers sent with a request, so that the server's own traces join ours."""
         return {}
 
 
@@ -217,7 +217,7 @@ class Transport:
             method: HTTP method.
             path: Path below the base URL.
             timeout_s: Shorter than the client's own, for calls that must not hang.
-            headers: Beside those of every request, and before them.
+            headers: In addition to those of every request, and before them.
             params: Of the URL.
             json: The body; None sends none.
             form: The fields of a form, as the body.

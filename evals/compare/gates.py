@@ -193,7 +193,7 @@ def _why_no_score(sides: _Sides) -> str | None:
 
 
 DEFAULT_MARGIN = 0.03
-"""A loss that is smaller does not matter, where nobody says which one does."""
+"""The margin unless another is set: a smaller loss does not matter."""
 
 
 class GateReport(Record):

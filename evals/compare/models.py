@@ -107,9 +107,9 @@ class MetricPair(Record):
     smallest_difference: Finite | None = None
     """The smallest difference that a comparison like this finds four times in five, at this level."""
     questions_needed: int | None = None
-    """So many questions like these it takes to find a difference of 0.05 of the metric's range as often."""
+    """The number of questions like these that it takes to find a difference of 0.05 of the metric's range as often."""
     questions_for_seen: int | None = None
-    """Where the verdict is not established: so many it takes to find a difference as great as that seen as often."""
+    """The same for a difference as great as that seen, if no verdict is established."""
     margin: Finite | None = None
     """A difference that is smaller counts as none: 0.03 of the metric's range; None where it has no range."""
     ties: int = 0

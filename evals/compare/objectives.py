@@ -42,7 +42,7 @@ def stand(fed: Sequence[PairedMetric], clusters: Mapping[str, str], thresholds: 
         thresholds: By unit, the value that stands for 1 where a metric has no range.
     """
     if len(fed) > 1 and any(one.metric.aggregation is Aggregation.PERCENTILE for one in fed):
-        return Standing(reason="it is fed by a percentile among others, for which there is no test")
+        return Standing(reason="it contains a percentile, for which there is no test")
     if not all(one.ids for one in fed):
         return Standing(reason=_NOTHING)
     if len(fed) > 1:

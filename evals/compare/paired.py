@@ -130,7 +130,7 @@ _NOTHING = 1e-12
 
 
 _DIGITS = 9
-"""To so many decimals the differences of two metrics are the same, as shares of the greatest."""
+"""To this many decimals the differences of two metrics are the same, as shares of the greatest."""
 
 Withheld = Callable[[BaseMetric], str | None]
 

@@ -67,7 +67,7 @@ class Draft:
     documents: dict[str, Document] = field(default_factory=dict)
     dropped: Counter[str] = field(default_factory=Counter)
     available: int | None = None
-    """How many questions there were to draw from, where that is told."""
+    """How many questions there were to draw from, if known."""
     columns: Mapping[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     """What a reader must know of how rows were read."""

@@ -95,7 +95,7 @@ _NEGATION = re.compile(r"\b(?:no|not|none|never|nothing|cannot|without|\w*un\w+a
 
 
 _ELIDED = re.compile(r"\w[^\w\s]*\s+\[?(?:…|\.{3})\]?\s+\w")
-"""A passage of which words in the middle were left out, as people quote."""
+"""A passage of which words in the middle were left out, as quotations do."""
 
 
 _NAMELESS = "file"

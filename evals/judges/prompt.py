@@ -15,7 +15,7 @@ _FOLDER = Path(__file__).parent / "prompts"
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What the judge is told, and the form in which it replies.
+    """The instructions of the judge, and the form in which it replies.
 
     Attributes:
         name: Of the file, and of the verdict.
@@ -23,7 +23,7 @@ class Prompt:
         system: The instructions; the data to examine never stands in them.
         schema: JSON schema of the reply.
         max_tokens: Enough for the reply and for the model's thinking.
-        checks: What a reply must hold beside its form (see `replies.py`).
+        checks: What a reply must hold apart from its form (see `replies.py`).
         hash: Over all of it: a changed prompt is another prompt to the cache and to a comparison.
     """
 
@@ -130,11 +130,11 @@ _GENEROSITY = 3
 
 
 _MOST_QUOTED, _A_QUOTATION = 4, 40
-"""So many texts an item is usually supported by, and the tokens of a quotation of one."""
+"""How many texts usually support an item, and the tokens of a quotation of one."""
 
 
 def parts_of(request: VerdictRequest) -> list[VerdictRequest]:
-    """The requests that are made for one: itself, or one for each so many items of its lists.
+    """The requests that are made for one: itself, or one for each part of its lists.
 
     Lists of which the reply must have every id are cut, into parts of about the same length; all else is in each.
     """

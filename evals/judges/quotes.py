@@ -124,7 +124,7 @@ _JOINTS = tuple(
 _MOST_PIECES = 12
 
 _SHORT_GAP, _AT_JOINT = 3, 3
-"""So few words left out may hold no negation, by so many words on either side: "did … approve" says not "did not"."""
+"""So few words left out may hold no negation, nor this many on either side: "did … approve" says not "did not"."""
 
 _LINK_OR_TAG = re.compile(r"(?<=\])\([^()\s]*\)|</?[a-zA-Z][^<>]*>")
 

@@ -19,7 +19,7 @@ class Settings:
     auth_token: str | None = None
     misbehave: tuple[str, ...] = ()
     allow_hosts: tuple[str, ...] = ()
-    """Names under which the server may be asked, beside those of this machine itself."""
+    """Names under which the server may be asked, in addition to those of this machine itself."""
 
     def __post_init__(self) -> None:
         """Refuse sizes that could not work."""

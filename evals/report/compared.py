@@ -198,7 +198,7 @@ def warnings_of(comparison: Comparison) -> list[str]:
             gone.append(f"no value any more in {one.run} ({reason}): {', '.join(names)}")
         if comparison.primary in {metric.name for metric in one.vanished}:
             about.append(
-                f"this comparison is about {comparison.primary}, of which {one.run} has no value: nobody can say "
+                f"this comparison is about {comparison.primary}, of which {one.run} has no value: it cannot be decided "
                 f"whether it is worse than {one.baseline}"
             )
     return [*comparison.warnings, *gone, *about]

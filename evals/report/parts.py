@@ -85,7 +85,7 @@ def grid(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], word
 
 
 def words_first(table: TextTable) -> TextTable:
-    """The table with its words beside the names, where a phone shows them without scrolling."""
+    """The table with its words next to the names, where a phone shows them without scrolling."""
     order = sorted(range(len(table.columns)), key=lambda place: (place > 0, table.columns[place] not in table.words))
     rows = [replace(row, cells=[row.cells[place] for place in order]) for row in table.rows]
     return replace(table, columns=[table.columns[place] for place in order], rows=rows)
@@ -95,7 +95,7 @@ def words_first(table: TextTable) -> TextTable:
 
 
 def scorecard_table(run: EvalRun, *, pictures: bool = False) -> TextTable:
-    """The metrics by group; what all of a group have to remark stands once, beside its name.
+    """The metrics by group; what all of a group have to remark is shown once, next to its name.
 
     Args:
         run: The run.
@@ -170,7 +170,7 @@ def _fed_in_part(run: EvalRun) -> Iterator[str]:
         if len(fed) < len(feeds.get(name, fed)):
             without = weighted.left_out_metrics.get(name, {})
             why = "".join(f"; without {metric}: {reason}" for metric, reason in without.items())
-            yield f"{name} is fed by {', '.join(fed)} alone{why}"
+            yield f"{name} = {', '.join(fed)} only{why}"
 
 
 def _most_questions(run: EvalRun, names: Iterable[str]) -> int:
@@ -283,7 +283,7 @@ def judge_cost(judge: JudgeRecord) -> str:
     if judge.cost_usd is not None and judge.unpriced:
         cost = f"at least {cost}, as {counted(judge.unpriced, 'call', 'has')} no known cost"
     if judge.cost_per_query_usd:
-        cost += f" ({number(judge.cost_per_query_usd, 'USD')} a question, beside the server's {COST_PER_QUERY})"
+        cost += f" ({number(judge.cost_per_query_usd, 'USD')} a question, in addition to the server's {COST_PER_QUERY})"
     return cost
 
 
@@ -340,13 +340,13 @@ _RATES = {
     "recall": "abstention recall",
     "precision": "abstention precision",
     "accuracy": "unanswerable accuracy",
-    "always_answering": "beside: always answering",
-    "always_abstaining": "beside: always abstaining",
+    "always_answering": "for comparison: always answering",
+    "always_abstaining": "for comparison: always abstaining",
 }
 
 
 def abstention_tables(table: AbstentionTable | None) -> list[TextTable]:
-    """Who declined what, and the rates; nothing where nobody knows what can be answered."""
+    """Who declined what, and the rates; nothing if it is unknown what can be answered."""
     if table is None:
         return []
     cells = [
@@ -416,7 +416,7 @@ def link_lines(diagnosis: Diagnosis) -> Iterator[str]:
         low, high = one.interval
         yield f"{mark}{one.count} × {one.link.label} ({one.share:.0%}, {low:.0%} to {high:.0%}): {one.link}"
     for kind, ids in diagnosis.remarks.items():
-        yield f"beside: {len(ids)} answers {_REMARKS[kind]}"
+        yield f"also: {len(ids)} answers {_REMARKS[kind]}"
 
 
 def wrong_line(one: WrongSlice) -> str:
@@ -432,7 +432,7 @@ def wrong_line(one: WrongSlice) -> str:
 
 
 def labels_of(count: int) -> list[str]:
-    """So many letters; numbers where these are not enough."""
+    """This many letters; numbers where these are not enough."""
     return list(ascii_uppercase[:count]) if count <= len(ascii_uppercase) else [str(n + 1) for n in range(count)]
 
 

@@ -1,4 +1,4 @@
-"""Several runs as a page shows them: each beside the first, metrics from run to run, and the space of objectives."""
+"""Several runs on a page: each compared with the first, metrics from run to run, and the space of objectives."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -58,7 +58,7 @@ class Several:
         }
 
     def blocks(self) -> dict[str, Callable[[], Any]]:
-        """The data blocks: `compared/A/B` for each run B beside the first, A, and `trend` of more than two."""
+        """The data blocks: `compared/A/B` for each run B compared with the first, A, and `trend` of more than two."""
         first, *others = self._runs
         made: dict[str, Callable[[], Any]] = {
             f"compared/{first.id}/{other.id}": partial(self._beside_first, place)
@@ -67,7 +67,7 @@ class Several:
         return made | ({"trend": self._trend} if len(others) > 1 else {})
 
     def _beside_first(self, place: int) -> dict[str, Any]:
-        """What is said of the run at a place of the page beside the first; of one that cannot be compared, why."""
+        """The comparison of the run at a place of the page with the first; the reason if they cannot be compared."""
         comparison, why = self._compared
         labels, within = [self._labels[0], self._labels[place]], place - 1
         if comparison is None:
@@ -126,11 +126,11 @@ def _runs_of(comparison: Comparison, labels: Sequence[str]) -> list[dict[str, An
 
 
 def _comparison_of(comparison: Comparison, place: int, labels: Sequence[str]) -> dict[str, Any]:
-    """What a page says of one of the runs beside the baseline, but for their questions.
+    """What a page says of one of the runs compared with the baseline, but for their questions.
 
     Args:
         comparison: Of two runs or more.
-        place: Of the run among those beside the baseline.
+        place: Of the run among those compared with the baseline.
         labels: What the baseline and the run are called.
     """
     one = comparison.against[place]
@@ -171,7 +171,7 @@ def _changes_of(one: RunComparison, baseline: SavedRun, other: SavedRun) -> dict
     """The questions that fared differently in a run: the greatest loss first, then the greatest gain.
 
     Args:
-        one: The run beside the baseline.
+        one: The run compared with the baseline.
         baseline: The baseline.
         other: The run.
 

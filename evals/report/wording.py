@@ -1,4 +1,4 @@
-"""Numbers, names and foreign text as people read them, the same wherever they are shown."""
+"""Numbers, names and foreign text formatted for readers, the same wherever they are shown."""
 
 import re
 from math import floor, inf, log10
@@ -32,12 +32,12 @@ def plain(text: str) -> str:
 
 
 def shortened(text: str, limit: int) -> str:
-    """The text cut to so many characters, the last of them an ellipsis."""
+    """The text cut to this many characters, the last of them an ellipsis."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def one_line(text: str, limit: int) -> str:
-    """Foreign text made printable, on one line and cut to so many characters."""
+    """Foreign text made printable, on one line and cut to this many characters."""
     return shortened(" ".join(printable(" ".join(text.split())).split()), limit)
 
 
@@ -132,7 +132,7 @@ def value(summary: "MetricSummary") -> str:
 
 
 def interval(summary: "MetricSummary") -> str:
-    """The interval of a metric, with ≥ where nobody knows how far above it ends; a dash for none."""
+    """The interval of a metric, with ≥ if its upper end is unknown; a dash for none."""
     ends = ends_of(summary.ci, summary.unit)
     is_open = summary.ci is not None and summary.interval is not None and summary.interval.open_above
     return ends.replace("… ", "… ≥ ") if is_open else ends
@@ -149,7 +149,7 @@ def named(name: str, higher_is_better: bool | None) -> str:
 
 
 def remarks_of(summary: "MetricSummary") -> list[str]:
-    """What there is to know of a metric beside its value: lost questions, why there is no value, labels, clusters."""
+    """Remarks on a metric: lost questions, why there is no value, labels, clusters."""
     found = [_lost(summary), summary.reason, " ".join(f"{one} {count}" for one, count in summary.labels.items())]
     if summary.bounds is not None and summary.value is not None:
         ends = " … ".join(number(end, summary.unit) for end in sorted(summary.bounds))

@@ -42,7 +42,7 @@ SECONDS_A_ROUND = 3600.0
 """How long a batch takes at most as a rule; the vendor promises a day."""
 
 _LOOKED_AT = 300
-"""So many questions are composed; more are extrapolated."""
+"""This many questions are composed; more are extrapolated."""
 
 _UNKNOWN_CALLS = 0.2
 """By which share there may be more calls or fewer where answers are made up: some servers decline less, or say more."""
@@ -136,7 +136,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is there already, by question: of a run that goes on, or whose answers are measured again."""
+    """What is there already, by question: of a resumed run, or whose answers are measured again."""
 
     responses: Mapping[str, EvalResponse] = field(default_factory=dict)
     verdicts: Mapping[str, Sequence[JudgeVerdict]] = field(default_factory=dict)
@@ -194,7 +194,7 @@ def _some_of(questions: Sequence[EvalQuestion], places: Sequence[int]) -> list[E
 
 
 def _error(parts: Mapping[str, _Totals], count: int, answers: Mapping[str, EvalResponse]) -> float:
-    """How many calls there may be more or fewer for so many questions, of which these were looked at."""
+    """How many calls there may be more or fewer for this many questions, of which these were looked at."""
     unknown = [part["calls"] for key, part in parts.items() if key not in answers]
     if len(answers) < FEWEST_ANSWERS:  # answers are made up
         return _UNKNOWN_CALLS * sum(unknown) * count / (len(parts) or 1)
@@ -206,7 +206,7 @@ def _error(parts: Mapping[str, _Totals], count: int, answers: Mapping[str, EvalR
 
 
 def _as_estimate(total: _Totals, bill: "_Bill", basis: str, asking_s: float, calls_off: float) -> Estimate:
-    """The sum as an estimate; the range is of the cost, which nobody knows without a price."""
+    """The sum as an estimate; the range is of the cost, which is unknown without a price."""
     middle, thinking = (total["least_usd"] + total["most_usd"]) / 2, (total["most_usd"] - total["least_usd"]) / 2
     error = hypot(thinking, total["slack_usd"], calls_off * middle)  # independent errors: their squares add up
     low, high = max(middle - error, 0.0), middle + error
@@ -329,7 +329,7 @@ class _Bill:
     def _with_cache(self, call: Call, usage: JudgeUsage) -> JudgeUsage:
         """The tokens, divided as the vendor will: its cache holds the prefixes of the calls before.
 
-        In a batch nobody knows which calls go before others, so that nothing is taken to be cached.
+        In a batch the order of calls is unknown, so that nothing is taken to be cached.
         """
         prefixes = [] if self.judge.batch else kept_prefixes(self.judge.provider, self.judge.model, call)
         if not prefixes:

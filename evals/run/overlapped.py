@@ -104,7 +104,7 @@ class BatchScorer:
         self.done = first
 
     def lines(self, batches: Iterable[Sequence[EvalRecord]], jobs: int = 1) -> Iterator[RecordLine]:
-        """Score the records that follow, in this process or in so many others.
+        """Score the records that follow, in this process or in this many others.
 
         Raises:
             EngineError: A process ended by itself, or could not be started.
@@ -158,7 +158,7 @@ def _prepare(how: ScoreConfig) -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process where the one that waits for it is killed: nobody else would end it."""
+    """End this process where the one that waits for it is killed: it would not end otherwise."""
     parent = parent_process()
     if parent is not None:
         parent.join()
@@ -231,7 +231,7 @@ class OverlappedScorer:
             self._work_on.result()
 
     def resume(self, how: ScoreConfig) -> tuple[BatchScorer, Iterable[RecordLine]]:
-        """The scoring of all records, gone on with where it has begun.
+        """The scoring of all records, continued where it has begun.
 
         Args:
             how: To score them, now that all answers are there.

@@ -175,7 +175,7 @@ class Asker:
 
 
 See = Callable[[EvalQuestion, EvalResponse, str | None], bool]
-"""Takes an exchange, and what the server said last where it is no more waited for; says whether to go on."""
+"""Takes an exchange, and what the server said last where it is no more waited for; says whether to continue."""
 
 _IN_HAND = 2
 """Batches of a worker: while one comes back, the next is asked."""
@@ -184,7 +184,7 @@ _LOOK_S = 0.5
 """How often is looked who is there."""
 
 _MOST_LOSSES = 3
-"""A batch over which so many workers were lost is what they are lost by."""
+"""A batch over which this many workers were lost is what they are lost by."""
 
 
 class Workers(Protocol):
@@ -233,9 +233,9 @@ class ClusterAsking:
         tell: Hears of lost workers.
 
     Attributes:
-        most_workers: So many took part at a time.
-        lost_workers: So many were lost while they had questions in hand.
-        asked_again: So many questions they had in hand.
+        most_workers: The greatest number of workers at a time.
+        lost_workers: Those that were lost while they had questions in hand.
+        asked_again: The questions that they had in hand.
         at_risk: Questions asked on a connection that had served another, as `Surplus` has it.
     """
 
@@ -281,7 +281,7 @@ class ClusterAsking:
         """What a run says of the cluster.
 
         Args:
-            before: Of the run that goes on.
+            before: Of the resumed run.
         """
         earlier = before or EngineRecord(name="dask", workers=0)
         return EngineRecord(
@@ -316,7 +316,7 @@ class ClusterAsking:
 
     @property
     def _is_open(self) -> bool:
-        """Whether there is something that nobody has in hand."""
+        """Whether a question is in no worker's hands."""
         return self._going_on and bool(self._again or self._waiting is not None)
 
     async def _look(self, see: See) -> None:

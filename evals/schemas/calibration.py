@@ -84,7 +84,7 @@ class Calibration(Record):
     lost: int = 0
     """Labelled answers for which the metric has no value."""
     unlabelled: int = 0
-    """Rows without a label, and those that nobody could tell."""
+    """Rows without a label, and those that could not be decided."""
     judge: Agreement
     annotators: Agreement | None = None
     """One annotator against another, over all pairs of them; None where one alone labelled."""

@@ -48,12 +48,12 @@ class ParetoPoint(Record):
 
 
 SCHEMA_VERSION = 2
-"""1: the interval of a metric said nothing of itself. 2: it has `interval` beside `ci`, and `at_least`."""
+"""1: the interval of a metric said nothing of itself. 2: it has `interval` next to `ci`, and `at_least`."""
 
 
 Missing = Literal["not_applicable", "transport", "judge", "injection", "fault"]
 """`injection`: the judge itself says that the data tells it what to decide. `fault`: the metric raised, which is ours
-or a plug-in's to mend."""
+or a plug-in's to correct."""
 
 
 WITHOUT_VERDICT: frozenset[Missing] = frozenset({"judge", "injection"})
@@ -85,7 +85,7 @@ class MetricResult(Record):
     """Of which kind the missing value is; None where there is a value."""
     judged_by: list[str] = []
     """The judge's verdicts that it hangs on, in the order in which they were needed; where it is missing for the judge,
-    the last is the one that is lost. Empty where all is known without a judge, and in runs of before."""
+    the last is the one that is lost. Empty where all is known without a judge, and in earlier runs."""
     details: dict[str, Any] = {}
 
     @model_validator(mode="after")
@@ -135,9 +135,9 @@ class JudgedStrata(Record):
     obtained: int
     """Of these, how many got them all: a value, or that there is none."""
     size: Finite
-    """How many values there would be had nothing been lost, as far as can be told; `estimate` is of so many."""
+    """How many values there would be had nothing been lost, as far as can be told; `estimate` is of this many."""
     heaviest: Finite
-    """For how many questions a value stands at most: those lost beside it, and itself."""
+    """For how many questions a value stands at most: itself and lost ones."""
 
 
 class MetricInterval(Record):
@@ -174,7 +174,7 @@ class MetricSummary(Record):
     bounds: tuple[Finite, Finite] | None = None
     """[worst, best]: the value if every question lost to a failure had scored worst, or best."""
     strata: JudgedStrata | None = None
-    """Where verdicts were lost: what the value is made of. None where none was, and in runs of before."""
+    """Where verdicts were lost: what the value is made of. None where none was, and in earlier runs."""
     reason: str | None = None
     """Why there is no value, or what to know about the value there is."""
     rules: dict[str, int] = {}
@@ -271,7 +271,7 @@ class WeightedScore(Record):
     """The share of the configured weight that is measured, from 0 to 1; None in runs that do not say."""
     ci: tuple[Finite, Finite] | None = None
     interval: MetricInterval | None = None
-    """What there is to know of `ci`; None where nothing in the score varies, and in runs of before."""
+    """What there is to know of `ci`; None where nothing in the score varies, and in earlier runs."""
     bounds: tuple[Finite, Finite] | None = None
     """[worst, best]: the score if every question lost to a failure had scored worst, or best; None without such."""
     objectives: dict[str, Finite] = {}
@@ -345,7 +345,7 @@ class EvalRun(Record):
     """How the configured conditions ended."""
     rescored_from: str | None = None
     record_sum: RecordSum | None = None
-    """Its records file as it was saved; None while it is being written, and in runs of before."""
+    """Its records file as it was saved; None while it is being written, and in earlier runs."""
     engine: EngineRecord | None = None
     """Who asked, where it was a cluster: summed over resumes. None where the command's own process asked."""
     merged_from: list[MergedShard] = []

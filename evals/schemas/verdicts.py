@@ -113,12 +113,12 @@ class JudgeVerdict(Record):
     cached: bool = False
     """Whether nothing was asked: the reply came from the cache, from a saved run, or from the same request."""
     saved_usd: Finite | None = None
-    """What a reply from the cache cost when it was asked for; None where nobody knows."""
+    """What a reply from the cache cost when it was asked for; None if unknown."""
     key: str | None = None
     """Hash over all that decides the reply: model, address, instructions, form, data and repeat."""
     passages: list[int] = []
     """The rank of each passage by the id that it has in the reply: the first is that of 1. Empty where the judge saw
-    none, and in runs of before, where ids are ranks."""
+    none, and in earlier runs, where ids are ranks."""
     injection_suspected: bool = False
     """Whether the data holds text that speaks to the judge, by the judge's word or by ours."""
 
@@ -142,7 +142,7 @@ class JudgeVerdict(Record):
 
     @property
     def spent(self) -> JudgeSpending:
-        """What the decision took, tries of before included."""
+        """What the decision took, earlier tries included."""
         unpriced = self.unpriced or (self.attempts if self.cost_usd is None else 0)
         own = JudgeSpending(
             calls=self.attempts, usage=self.usage or JudgeUsage(), cost_usd=self.cost_usd or 0.0, unpriced=unpriced
@@ -213,12 +213,12 @@ class JudgeRecord(Record):
     prevented: int = 0
     """Decisions that the budget did not allow; they are no failures of the judge."""
     left: int = 0
-    """Requests in batches that were not waited for; who goes on takes the replies."""
+    """Requests in batches that were not waited for; a resumed run takes the replies."""
     cost_per_query_usd: Finite | None = None
     """`cost_usd` for one judged question: the judge's share, apart from the server's cost_per_query."""
     flip_rate: Finite | None = None
     """The chance that two verdicts on one thing have different labels, over all inquiries; None without repeats. In
-    runs of before: the share of decisions on which not all verdicts agreed."""
+    earlier runs: the share of decisions on which not all verdicts agreed."""
     flip_rates: dict[str, Finite] = {}
     """The same by inquiry."""
     score_flip_rates: dict[str, Finite] = {}

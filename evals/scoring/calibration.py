@@ -60,7 +60,7 @@ _NO_ANSWERS = "no answer has both a label and a score"
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """Labels beside scores of the same answers, both from 0 to 1.
+    """Labels and scores of the same answers, both from 0 to 1.
 
     Attributes:
         labels: What people say.
@@ -142,7 +142,7 @@ def order_of(reading: Labelled) -> Agreement:
 
 
 def most_frequent(reading: Labelled) -> Labelled:
-    """The same labels beside a reader who gives all answers the label that is most frequent."""
+    """The same labels compared with a reader who gives all answers the label that is most frequent."""
     common = [label for label, _ in Counter(reading.labels).most_common(1)]
     return replace(reading, scores=common * len(reading.labels), score_cut=reading.label_cut)
 
@@ -242,7 +242,7 @@ def refuse_uncalibrated(gated: Collection[str], never: Iterable[str], feeding: C
         on.append(f"{SCORE}, which {' and '.join(of_score)} {agree(len(of_score), 'feeds', 'feed')}")
     if on:
         raise ConfigError(
-            f"a gate is on {' and '.join(on)}, and the judge {model} was never calibrated by that: nobody knows how "
+            f"a gate is on {' and '.join(on)}, and the judge {model} was never calibrated by that: it is unknown how "
             "often it is wrong",
             "hold it against people's labels first (evals calibrate), or gate on it all the same: --allow-uncalibrated",
         )
@@ -390,7 +390,7 @@ class Scale:
     levels: frozenset[float] = frozenset()
 
     def worth(self, label: Label | None, where: str) -> float | None:
-        """A label from 0 to 1; None where nobody could tell.
+        """A label from 0 to 1; None if undecided.
 
         Raises:
             DatasetError: It is not of the scale.
@@ -436,7 +436,7 @@ def scale_of(labels: Sequence[Label], metric: BaseMetric) -> Scale:
     """The scale that these labels are on: words of the metric, yes and no, 0 and 1, -2 to 2, or shares.
 
     Raises:
-        ConfigError: Numbers of which nobody can tell what is good.
+        ConfigError: Numbers whose best value is unknown.
     """
     numbers = {label for label in labels if isinstance(label, float)}
     if not numbers:
@@ -448,7 +448,7 @@ def scale_of(labels: Sequence[Label], metric: BaseMetric) -> Scale:
     if numbers <= _GRADES:
         return Scale("-2 to 2", -2.0, 2.0, cut=0.75, graded=True)
     raise ConfigError(
-        f"labels from {min(numbers):g} to {max(numbers):g}: nobody says which of them is good",
+        f"labels from {min(numbers):g} to {max(numbers):g}: it is not stated which of them is good",
         "give the label of the worst answer and that of the best: --scale 1,5",
     )
 

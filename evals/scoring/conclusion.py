@@ -126,7 +126,7 @@ class Measured:
         return (one.with_record(self.source[one.number]) for one in found)
 
     def keep(self, file: RecordFile) -> None:
-        """Keep the digest beside the file that these records were just written to, and what reports of slices need."""
+        """Keep the digest next to the file that these records were just written to, and what reports of slices need."""
         keep_digest(self.run, file, self.digest, self.cases)
         if len(self.run.datasets) > 1:
             keep_slices(self.run, file, self.columns, {"dataset": self.values("dataset")})
@@ -177,7 +177,7 @@ class Gathered:
     Attributes:
         table: Values and codes by metric.
         answers: How questions ended, and what their answers give reason to say.
-        collected: What views need; None where nobody wants it.
+        collected: What views need; None if not needed.
     """
 
     table: ScoreTable
@@ -195,7 +195,7 @@ class Scorer:
         metrics: What to measure.
         cases: The records as metrics see them, with what the run says about matching.
         terms: Prices, weights, gates and the error rate: an `EvalConfig` has them.
-        digest: Collects what views need; None where nobody wants it.
+        digest: Collects what views need; None if not needed.
         first: The number of the first record that it gets.
     """
 

@@ -48,10 +48,10 @@ class _Cited(NamedTuple):
 
 
 _LOOKED_AT = 200
-"""So many answers are compared with gold; that takes time, and a wrong base of citations shows in fewer."""
+"""This many answers are compared with gold; that takes time, and a wrong base of citations shows in fewer."""
 
 _NAMED = 5
-"""So many questions are named in a note."""
+"""This many questions are named in a note."""
 
 
 _KINDS = ("transport", "judge", "unread", "chunks", "base")
@@ -65,7 +65,7 @@ class AnswerTally:
         counts: Of records, answers and citations by what is true of them.
         by: Of kinds of errors ("transport"), failures of the judge ("judge"), notes on bodies ("unread"), numbers of
             chunks ("chunks") and bases of citation indices ("base"): how often each came.
-        indices: How often an index is cited in an answer with so many chunks.
+        indices: How often an index is cited in an answer with this many chunks.
         cited: The first answers with indices.
         latency: Milliseconds that answers took.
         total: Milliseconds that users waited for them.
@@ -309,7 +309,7 @@ _FEW = 3
 
 
 _SHARE = 0.1
-"""Of the indices, so many must lie outside the chunks before another base is named that none lies outside of."""
+"""Of the indices, this many must lie outside the chunks before another base is named that none lies outside of."""
 
 
 _USUAL = (1, 0)
@@ -378,7 +378,7 @@ _MUCH_WAITING_MS = 50.0
 
 
 _MUCH_LONGER = 1.5
-"""From here on, what a user waits beside the latency is worth a note: so much more, and so many times as much."""
+"""From here on, waiting in addition to the latency is worth a note: this much more, and this many times as much."""
 
 
 MATCHING = "matching: "

@@ -27,7 +27,7 @@ CONCURRENCY = "concurrency"
 
 
 MOST = 200
-"""So many questions a level asks at most: a sweep is a sample."""
+"""This many questions a level asks at most: a sweep is a sample."""
 
 _RANKS = (50, 95, 99)
 

@@ -87,7 +87,7 @@ def sample_of(
 
 
 def _says_what_is_lost(column: ScoreColumn) -> bool:
-    """Whether verdicts are lost, and the results say which they needed: those of runs of before do not."""
+    """Whether verdicts are lost, and the results say which they needed: those of earlier runs do not."""
     lost = [kind for kind, _ in column.kinds() if kind.missing in WITHOUT_VERDICT]
     return bool(lost) and all(kind.judged_by for kind in lost)
 

@@ -34,7 +34,7 @@ def folder_of(run: EvalRun) -> Path | None:
 
 
 def way_on_of(run: EvalRun, folder: Path | None) -> str:
-    """How to go on with a run that ended before all of it was saved.
+    """How to resume a run that ended before all of it was saved.
 
     Args:
         run: The run.
@@ -45,7 +45,7 @@ def way_on_of(run: EvalRun, folder: Path | None) -> str:
         return f"begin again, as what was judged is not paid for twice: {again}"
     if run.server.profile == SAVED_ANSWERS:
         return "score the same answers again: what was judged is not paid for twice"
-    return f"go on with: {command(f'eval --resume {run.id}', folder)}"
+    return f"continue with: {command(f'eval --resume {run.id}', folder)}"
 
 
 LAST = "last"

@@ -1,4 +1,4 @@
-"""Saved runs: one JSON file a run, and beside it an event log.
+"""Saved runs: one JSON file a run, and next to it an event log.
 
     {run_id}_{timestamp}.json            the EvalRun
     {run_id}_{timestamp}.records.jsonl   events while it runs (see `journal.py`); at the end one record a question

@@ -96,7 +96,7 @@ def parse_json(body: bytes) -> Any:
 
 
 def _check_count(body: bytes) -> None:
-    """Count the signs that stand before values, those within texts too: no answer has so many of either."""
+    """Count the signs that stand before values, those within texts too: no answer has as many of either."""
     # Each value takes a byte, and most bodies are shorter than that.
     if len(body) > MAX_VALUES and sum(map(body.count, (b",", b"[", b"{", b":"))) > MAX_VALUES:
         raise TooManyValuesError(f"the JSON holds over {MAX_VALUES:,} values")

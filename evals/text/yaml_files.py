@@ -392,13 +392,13 @@ def problems_of(error: ValidationError, model: type[BaseModel]) -> list[Problem]
 
     Args:
         error: What it raised.
-        model: What the data was to be; tells which keys stand beside one that is unknown.
+        model: What the data was to be; gives the keys next to an unknown one.
     """
     return [_problem(dict(found), model) for found in error.errors(include_url=False)]
 
 
 def first_problem(error: ValidationError, model: type[BaseModel]) -> Problem:
-    """What to mend first: a key that is unknown, for it is why another is missing, else the first thing found.
+    """What to correct first: a key that is unknown, for it is why another is missing, else the first thing found.
 
     Arguments as of `problems_of`.
     """

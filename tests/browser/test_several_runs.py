@@ -211,6 +211,6 @@ def test_an_answer_is_compared_word_by_word_and_by_keyboard(two: Path, open_page
 def test_without_javascript_what_moved_is_read(two: Path, open_page: OpenPage) -> None:
     """As a table in the file."""
     opened = open_page(two, javascript=False, ready=None)
-    assert "2 runs beside each other" in opened.text()
+    assert "2 runs side by side" in opened.text()
     assert opened.page.locator("table.moved tr.bad").count() >= 3
     opened.check()

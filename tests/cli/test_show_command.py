@@ -43,7 +43,7 @@ def test_show_prints_the_scorecard_before_failures(show: Cli, golden_run: EvalRu
     assert re.search(rf"more: evals show {golden_run.id} --failures \d+ --runs-dir \S+/runs$", out, re.M)
     cells = [int(cell) for row in re.findall(r"^(?:un)?answerable +(\d+) +(\d+)$", out, re.M) for cell in row]
     assert sum(cells) == golden_run.question_count
-    assert re.search(r"beside: always answering +\d\.\d{3} \[", out)
+    assert re.search(r"for comparison: always answering +\d\.\d{3} \[", out)
     assert show(golden_run.id, "--json").json == golden_run.model_dump(mode="json")
 
 

@@ -52,7 +52,7 @@ def test_it_says_who_declined_what_and_where_questions_went_wrong(build_run: Bui
     run, records = build_run("a", {f"q{n}": {"mrr": 1.0} for n in range(4)}, questions=known)
     document = export_run(run, records, "markdown")
     assert "| answerable | 3 | 0 |\n| unanswerable | 1 | 0 |" in document
-    assert "| beside: always answering | 0.750 &#91;0.301 … 0.954&#93; (3 of 4) |" in document
+    assert "| for comparison: always answering | 0.750 &#91;0.301 … 0.954&#93; (3 of 4) |" in document
     assert "1 of 4 questions ended wrong; the first link that broke" in document
     assert "- 1 × answered, though unanswerable (25%, 5% to 70%): should_have_abstained" in document
 

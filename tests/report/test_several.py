@@ -74,13 +74,13 @@ def test_one_run_has_no_comparison(page_of: Run, two: list[Any]) -> None:
     """No block, and no section."""
     page = page_of(two[0])
     assert [name for name in page.blocks if name.startswith(("compared", "trend"))] == []
-    assert "beside each other" not in page.words
+    assert "side by side" not in page.words
 
 
 def test_what_moved_is_read_without_javascript(page_of: Run, two: list[Any]) -> None:
     """A table with values, difference, interval and verdict; the runs by letter."""
     page = page_of(*two)
-    assert "2 runs beside each other" in page.words
+    assert "2 runs side by side" in page.words
     assert "A aaaa Before" in page.words
     assert "mrr ↑worse0.6670.350−0.317" in page.words
     assert "B against A: worse on 2 of 2 metrics" in page.words

@@ -156,7 +156,7 @@ def _repeats(found: RepeatSummary | None) -> Iterator[ShownPart]:
     yield grid("", titles, map(_repeat_cells, found.metrics))
     yield TextLine(
         "within: the variance that asking again makes; between: that of questions; reliability: between / both; "
-        "pass: that so many answers to a question all have the best value",
+        "pass: that this many answers to a question all have the best value",
         "faint",
     )
     for reason in dict.fromkeys(metric.reason for metric in found.metrics if metric.reason):
@@ -277,7 +277,7 @@ def _finding_lines(findings: Iterable[Finding]) -> Iterator[TextLine]:
         question, response = finding.record.question, finding.record.response
         yield EMPTY
         yield TextLine(f"{question.id}: {finding.link}: {finding.explanation}", "bad", limit=400)
-        yield from (TextLine(one_line(f"  beside    {remark}", 300), "faint") for remark in finding.remarks)
+        yield from (TextLine(one_line(f"  also      {remark}", 300), "faint") for remark in finding.remarks)
         yield TextLine(f"  question  {one_line(question.question, 300)}")
         if question.expected_answer:
             yield TextLine(f"  expected  {one_line(question.expected_answer, 300)}")

@@ -58,7 +58,7 @@ class Identity:
         model: The model asked for.
         origin: Where it is reached, without credentials.
         provider: By whose API.
-        effort: How hard it is told to think; None where that is left to the model.
+        effort: How hard the model should think; None where that is left to the model.
     """
 
     model: str
@@ -123,7 +123,7 @@ class BackendError(Exception):
         unanswered: Whether the request was sent and no complete response came back: it may have to be paid for.
         fatal_if_lasting: Whether it is fatal where calling again, as often as is done for a reply, brought the same.
         usage: Tokens that a response without a reply says it took: they are paid for.
-        hint: The way out, where it is fatal and another than to mend the key or the model's name.
+        hint: The way out, where it is fatal and another than correcting the key or the model's name.
     """
 
     kind: ClassVar[JudgeFailure] = "transport"
@@ -264,7 +264,7 @@ _NO_TEXT = "<no text: "
 
 
 _MOST_STARTS = 300
-"""So many places are tried at which a JSON object may begin."""
+"""This many places are tried at which a JSON object may begin."""
 
 _DECODER = json.JSONDecoder()
 

@@ -193,7 +193,7 @@ class SdkBackend(ABC):
         address: Where the API is.
         keys: What is sent as a key or a token.
         timeout_s: How long a call may take as a whole.
-        effort: How hard the model is told to think; None leaves that to it.
+        effort: How hard the model should think; None leaves that to it.
     """
 
     _api: str

@@ -49,7 +49,7 @@ async def look(transport: Transport, tell: Tell, profiles: Sequence[ServerSpec],
 
     Args:
         transport: Reaches it.
-        tell: Is told what is looked at and found.
+        tell: Called with what is looked at and found.
         profiles: Of which paths are looked for where no document lists them.
         only: Whether the path to ask is known, so that none is looked for.
 
@@ -109,7 +109,7 @@ def is_askable(spec: ServerSpec) -> bool:
 
 
 def _share_there(spec: ServerSpec, shapes: Collection[str]) -> float:
-    """Which share of the paths that a profile has beside that of its question is among these."""
+    """Which share of the paths of a profile, other than that of its question, is among these."""
     parts = (spec.health, spec.retrieve, spec.documents, spec.upload, spec.ready, *spec.info)
     paths = [_shape(part.path) for part in parts if part is not None]
     return sum(path in shapes for path in paths) / len(paths) if paths else 0.0

@@ -172,7 +172,7 @@ def sort_out(
 
     Args:
         plans: The requests.
-        document: OpenAPI, whose operationIds count beside the paths; empty without one.
+        document: OpenAPI, whose operationIds count in addition to the paths; empty without one.
         of_profiles: The paths of built-in profiles.
         named: The path in the URL; None without one.
     """

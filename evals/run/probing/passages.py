@@ -84,7 +84,7 @@ def find_passages(body: Any, question: str, prefix: str = "") -> list[Passages]:
 
 
 def _weight(found: Passages) -> float:
-    """Words, more for each key beside the text, and for a name that such lists have; fewer of suggested questions."""
+    """Words, more for each key next to the text, and for a name that such lists have; fewer of suggested questions."""
     texts = found.texts
     if not texts or len(texts) < len(found.rows):
         return 0.0
@@ -138,7 +138,7 @@ def selected(paths: Mapping[str, str]) -> str:
 
 
 def _within(items: Sequence[Mapping[str, Any]], at: str, question: str) -> Iterator[Passages]:
-    """Lists within each item; in a single object that is in no list, only texts with lists beside them."""
+    """Lists within each item; in a single object that is in no list, only texts with lists next to them."""
     for path, flat in within(items).items():
         if _are_passages(flat):
             yield from _texts_within(items, at, path)
@@ -164,7 +164,7 @@ def _objects_within(
 
 
 def _texts_within(items: Sequence[Mapping[str, Any]], at: str, path: str) -> Iterator[Passages]:
-    """Texts in a list within each item, with what lists beside them say of them, and the document of their parent."""
+    """Texts in a list within each item, with what lists next to them say of them, and the document of their parent."""
     place, beside = below(at, path), _lists_beside(dict(lists_below(items[0])), path)
     fields = choose_sources(columns(_rows(items, beside)))
     parent = _document_above(items, path, fields) if at.endswith("[]") else {}

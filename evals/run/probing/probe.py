@@ -52,7 +52,7 @@ _HINT_NEVER = "where one of them only answers questions, write server.ask and se
 
 _NEVER = "never called, as its name says that it changes something"
 
-_HINT_OTHER_FORM = 'give another form by --body, or what the server wants beside it: --header "Name: value"'
+_HINT_OTHER_FORM = 'give another form by --body, or what else the server wants: --header "Name: value"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def survey(target: Target, tell: Tell) -> Surveyed:
 
     Args:
         target: What is to be probed.
-        tell: Is told what is looked at.
+        tell: Called with what is looked at.
 
     Raises:
         ServerUnreachableError: Nothing answers.
@@ -131,7 +131,7 @@ def ask(found: Surveyed, target: Target, tell: Tell, assent: Assent) -> AnswerRe
     Args:
         found: The server.
         target: What is to be probed.
-        tell: Is told each request before it is sent.
+        tell: Called with each request before it is sent.
         assent: Says which requests to other paths may be sent; it may wait for somebody.
 
     Raises:

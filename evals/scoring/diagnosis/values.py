@@ -226,7 +226,7 @@ def _is_known(one: Quantity, known: Iterable[Quantity]) -> bool:
 
 
 def _dimension(one: Quantity) -> str:
-    """What a number measures: time, a currency, a percentage, a year; "" where nobody says."""
+    """What a number measures: time, a currency, a percentage, a year; "" if not stated."""
     if one.value.endswith("%"):
         return "%"
     if one.unit in WORDS["convert"]["long_time"]:

@@ -101,7 +101,7 @@ def auroc_interval(
     """The interval by placements, over clusters that may hold both kinds (DeLong et al. 1988, Obuchowski 1997).
 
     As with the means of this package, one positive that is above all negatives and one that is below all are counted
-    beside the items, and as many negatives: so a judge that never erred in twenty cases has an interval too.
+    in addition to the items, and as many negatives: so a judge that never erred in twenty cases has an interval too.
 
     Args:
         scores: Of all items.
@@ -135,7 +135,7 @@ def auroc_interval(
 
 
 def _placed(above: Sequence[float], below: Sequence[float], positive: Sequence[bool]) -> list[float]:
-    """Of each item the share of the other kind that it stands on the right side of."""
+    """Of each item the share of the other kind on whose right side it is."""
     mine, theirs = iter(placements(above, below)), iter(placements(below, above))
     return [next(mine) if yes else 1 - next(theirs) for yes in positive]
 

@@ -190,11 +190,11 @@ def _to_fisher(value: float) -> float:
 
 
 _ENUMERATED = 16
-"""With so many units that differ, all assignments of signs are looked at one by one."""
+"""With this many units that differ, all assignments of signs are looked at one by one."""
 
 
 _GRID = 1 << 15
-"""So many steps the sum of all changes has at most."""
+"""This many steps the sum of all changes has at most."""
 
 
 _MANY = 1 << 11
@@ -410,7 +410,7 @@ def bounded_difference(
 def agree(interval: Interval, difference: float, p: float, level: float) -> Interval:
     """An interval of a difference that leaves out 0 exactly where p is below the level.
 
-    Where p is not, it is stretched to 0. Where p is, but the interval reaches to 0 or beyond, it ends beside 0: at the
+    Where p is not, it is stretched to 0. Where p is, but the interval reaches to 0 or beyond, it ends before 0: at the
     least number above or below it. What the test knows is the side on which the difference lies, not how far from 0.
 
     Args:

@@ -402,7 +402,7 @@ class Difference:
 
 
 def too_many_p(marked: int, size: int, all_marked: int, total: int) -> float:
-    """How likely so many marked ones, or more, fall into a group by chance.
+    """How likely that number of marked ones, or more, fall into a group by chance.
 
     P(X >= marked) of the hypergeometric distribution (Fisher 1935).
 

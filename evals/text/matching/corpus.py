@@ -25,7 +25,7 @@ _SAMPLE = 50
 
 
 _VOTES, _MARGIN = 25, 0.25
-"""After so many golds the names are judged, where the share that stands in its own document is that clear."""
+"""After this many golds the names are judged, where the share that stands in its own document is that clear."""
 
 _PLACE_BITS = 32
 

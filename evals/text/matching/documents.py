@@ -128,10 +128,10 @@ class DocumentNames:
     comparable: bool | None = None
     used: Base64Bytes = b""
     missed: Annotated[set[int] | None, Field(exclude=True)] = field(default=None, compare=False)
-    """The hashes that were looked for in vain; None where nobody wants to know."""
+    """The hashes that were looked for in vain; None if not needed."""
 
     def is_same(self, chunk: RetrievedChunk, document_id: str | None) -> bool | None:
-        """Whether the chunk is of the gold's document; None where one of the two names none, or nobody can tell."""
+        """Whether the chunk is of the gold's document; None where one of the two names none, or if that is unknown."""
         near = self._kinship(chunk, document_id)
         return None if near in {None, Kinship.PREFIXED} else near is not Kinship.OTHER
 

@@ -85,7 +85,7 @@ class _Candidates:
     Args:
         listed: All chunks of the response.
         golds: What is looked for in them.
-        evidence: What is known beside this response.
+        evidence: What is known apart from this response.
     """
 
     def __init__(self, listed: ChunkList, golds: Sequence[GoldPassage], evidence: RunEvidence) -> None:

@@ -101,7 +101,7 @@ class Wanted:
         return self._runs[one.place]
 
     def _is_heading(self, run: Run, one: Candidate) -> bool:
-        """Whether the run is what gold and chunk begin with before each goes on by itself."""
+        """Whether the run is what gold and chunk begin with before they differ."""
         return run.start == 0 and not run.whole and self.heading_of(one) == run.stop
 
     def heading_of(self, one: Candidate) -> int:
