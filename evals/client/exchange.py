@@ -1,4 +1,4 @@
-"""The requests of one question: the one that asks and, of some servers, the one that brings the chunks."""
+"""The requests of one question: the one that asks and, for some servers, the one that retrieves the chunks."""
 
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -23,7 +23,7 @@ RequestName = Literal["ask", "retrieve"]
 
 @dataclass(slots=True)
 class QuestionRequest:
-    """One of the requests of a question, and what became of it.
+    """One of the requests of a question, with its result.
 
     Attributes:
         name: Its key of a profile.
@@ -184,7 +184,7 @@ def _parsed(part: QuestionRequest, reply: Reply, redact: Redactor) -> Any:
 
 
 def why_unusable(part: QuestionRequest, error: UnusableError | MappingError, redact: Redactor) -> ResponseError:
-    """What is recorded of a reply that came and is no answer."""
+    """The failure to record for a reply that is not an answer."""
     message, status = str(error), None
     if part.reply is not None:
         status = part.reply.status
@@ -194,7 +194,7 @@ def why_unusable(part: QuestionRequest, error: UnusableError | MappingError, red
 
 
 def streamed_answer(reply: Reply | None, redact: Redactor) -> Streamed | None:
-    """The answer that the pieces of a stream make, without secrets; None of a reply that is no stream."""
+    """The answer that a stream makes, without secrets; None for a reply that is not streamed."""
     found = reply.stream.streamed() if reply is not None and reply.stream is not None else None
     return found if found is None or found.text is None else Streamed(redact.text(found.text), found.notes)
 
@@ -248,7 +248,7 @@ class Conversation:
         return {"uuid": self._uuid, "session_id": self._session_id, "messages": messages}
 
     def see_body(self, body: Any) -> None:
-        """Take the id of the session from the body of an answer; where it says none, the one before holds.
+        """Take the session id from the body of an answer; without one, the previous id stays.
 
         Raises:
             MappingError: The expression cannot be evaluated over it.
@@ -301,7 +301,7 @@ async def converse(ask: AskTurn, spec: ServerSpec, turns: Sequence[str]) -> Eval
 
 
 class AsksQuestions(Protocol):
-    """Who asks questions and conversations: a client, or what stands for one."""
+    """The interface for asking questions and conversations."""
 
     async def ask(self, question: str) -> EvalResponse:
         """Ask one question."""

@@ -1,4 +1,4 @@
-"""Giving documents to the server, once each, and seeing when they can be searched."""
+"""Upload documents, each once, and wait until they can be searched."""
 
 import asyncio
 import time
@@ -188,7 +188,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(slots=True)
 class IngestReport:
-    """What became of the documents.
+    """The result of an upload.
 
     Attributes:
         uploaded: How many were given to the server.
@@ -256,7 +256,7 @@ async def ingest(
 
 
 def upload_key(client: RAGClient) -> str:
-    """What tells a server, and the way of uploading to it, from others: its log is found by it."""
+    """The key of a server and its upload format, by which its log is found."""
     upload = client.spec.upload
     return f"{client.url} {upload.method} {client.redact.text(upload.path)}" if upload else client.url
 

@@ -1,4 +1,4 @@
-"""From a profile's name and the user's overrides to a `ServerSpec`."""
+"""Build a `ServerSpec` from a profile and the user's overrides."""
 
 import os
 import re
@@ -125,7 +125,7 @@ def load_profile(name: str) -> dict[str, Any]:
 
 
 def about_profile(name: str) -> str:
-    """Which server a profile is for, in a few words; empty where it does not say.
+    """The `about` of a profile; empty without one.
 
     Raises:
         ConfigError: As of `load_profile`.
@@ -134,7 +134,7 @@ def about_profile(name: str) -> str:
 
 
 def profile_text(name: str) -> str:
-    """The text of the file that a profile stands in.
+    """The text of a profile's file.
 
     Raises:
         ConfigError: There is no such profile or file, or the profile of a plug-in is in no file.

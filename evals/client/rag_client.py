@@ -127,7 +127,7 @@ class RAGClient:
         return urlunsplit(parts._replace(path=self.redact.text(parts.path)))
 
     def know_documents(self, names: Mapping[str, str]) -> None:
-        """Say how documents are called whose ids the server gives: chunks without a name get it.
+        """Set the names of documents by the server's ids; chunks without a name get theirs.
 
         Args:
             names: By the server's ids.
@@ -263,7 +263,7 @@ class RAGClient:
             raise TransportFailure(why_unusable(part, error, self.redact), retryable=False) from error
 
     async def send_patiently(self, send: Callable[[], Awaitable[Reply]]) -> Reply:
-        """Send a request once, and again while the server only wants to be asked later (429, 503).
+        """Send a request, and repeat it while the server is overloaded (429, 503).
 
         Raises:
             TransportFailure: It failed, or was refused for `server.patience_s`.
@@ -272,7 +272,7 @@ class RAGClient:
 
     @property
     def unavailable(self) -> str | None:
-        """What the server said last when it had taken nothing for `server.patience_s`; None before that."""
+        """The last refusal, once the server has accepted no request for `server.patience_s`; else None."""
         return self._policy.unavailable
 
     @property
@@ -285,7 +285,7 @@ class RAGClient:
         self._pacer.change(rps)
 
     def restart_pace(self) -> None:
-        """Say that a sequence of questions begins: waiting is counted from when each of them is meant to be sent."""
+        """Start a sequence of questions: waiting is counted from the intended start of each."""
         self._pacer.restart()
 
     def _read(self, exchange: Exchange, conversation: Conversation) -> EvalResponse:

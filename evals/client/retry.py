@@ -1,4 +1,4 @@
-"""Retrying, throttling and patience: the way of every question is `retry(throttle(send))`, which `RetryPolicy` is.
+"""Retries and rate limiting: `RetryPolicy` sends every question by `retry(throttle(send))`.
 
 A refusal (429, 503) lowers the rate of all questions to four fifths. From there it doubles each second up to just below
 the rate at which the server refused, and then creeps, so that a limit is met rarely and an old one is forgotten. Where
@@ -45,7 +45,7 @@ class _Period:
 
 
 class AdaptiveRate:
-    """Lets requests start, one after the other where the server wants fewer of them.
+    """Limits the rate at which requests start, and lowers it when the server refuses some.
 
     Args:
         sleep: How to wait.
@@ -167,7 +167,7 @@ _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.25, 5.0
 
 @dataclass(slots=True)
 class Attempts:
-    """What it took: how many attempts, and how long was waited between them."""
+    """The number of attempts, and the waiting between them."""
 
     count: int = 0
     waited_s: float = 0.0
@@ -196,7 +196,7 @@ def backoff_s(attempt: int, retry_after_s: float | None, chance: float) -> float
 
 
 class RetryPolicy:
-    """Sends to one server: as fast as it bears, again after failures, and with patience while it is unavailable.
+    """Sends requests to one server with retries, rate limiting, and waiting while it is unavailable.
 
     A server that is busy or cannot be reached took nothing: while there is patience, that is no failed attempt.
 

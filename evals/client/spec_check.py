@@ -1,4 +1,4 @@
-"""The expressions, patterns and templates of a specification, checked before anything is sent."""
+"""Check expressions, patterns and templates of a profile before anything is sent."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -65,7 +65,7 @@ _NAMING = ("chunk_id", "document_id", "section", "index")
 
 
 class UnreadableListError(Exception):
-    """What the mapping finds is no list, or holds something that is no item; the message says what it is."""
+    """The mapping selects something other than a list of items; the message names it."""
 
 
 def chunks_of(value: Any, notes: list[str]) -> list[RetrievedChunk]:

@@ -1,4 +1,4 @@
-"""Exchanges with one server: a request, a deadline, and a complete answer or a typed failure.
+"""Send requests to one server: a complete response or a typed failure within a deadline.
 
 The HTTP libraries stand behind `connections`. aiohttp is the default; `server.transport: httpx` takes the other one.
 """
@@ -48,11 +48,11 @@ Told = Callable[[EvalResponse], None]
 
 
 class Tracing:
-    """Traces nothing; a subclass does."""
+    """Tracing interface; this base class traces nothing."""
 
     @contextmanager
     def question(self, question: EvalQuestion) -> Iterator[Told]:
-        """What is sent inside is about this question.
+        """Attribute the requests made inside to this question.
 
         Args:
             question: The one that is asked.
@@ -82,7 +82,7 @@ HttpLibrary = Literal["aiohttp", "httpx"]
 
 
 class TransportFailure(Exception):  # noqa: N818 - it is a value that travels to the record, not an error to report
-    """An exchange that brought no answer.
+    """A request without an answer.
 
     Attributes:
         error: What happened, as it is recorded.

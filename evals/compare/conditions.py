@@ -1,4 +1,4 @@
-"""What makes runs hard to compare, and what else differs between them."""
+"""Obstacles to the comparison of runs, and other differences between them."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -206,7 +206,7 @@ _SHOWN = 40
 
 
 def find_warnings(pairing: Pairing) -> list[str]:
-    """What a reader must know before believing the comparison."""
+    """Warnings about the comparison."""
     obstacles = [
         f"{obstacle.reason}: no verdict on {obstacle.concerned}"
         for obstacle in find_obstacles(pairing)

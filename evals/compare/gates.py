@@ -1,4 +1,4 @@
-"""Gates on a saved run, by itself and against a baseline: not worse by more than a margin."""
+"""Gates on a saved run, alone and against a baseline (non-inferiority by a margin)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -197,7 +197,7 @@ DEFAULT_MARGIN = 0.03
 
 
 class GateReport(Record):
-    """How a saved run fares with its gates."""
+    """The outcome of a saved run's gates."""
 
     run: str
     baseline: str | None = None

@@ -157,7 +157,7 @@ class Tested(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What decides which metrics are tested, and at which level.
+    """The rules for which metrics are tested, and at which level.
 
     Attributes:
         withheld: Why a metric gets no verdict; None where it may get one.

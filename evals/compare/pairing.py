@@ -1,4 +1,4 @@
-"""Which questions of several runs are the same."""
+"""Pair the questions of several runs by id."""
 
 from array import array
 from collections.abc import Iterator, Mapping, Sequence

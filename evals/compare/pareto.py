@@ -1,4 +1,4 @@
-"""Runs in the space of objectives: which ones no other run beats on everything."""
+"""Pareto fronts: the runs that no other run dominates."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ def compare_objectives(
 
 
 def decide_contests(found: Sequence[Contest]) -> list[ObjectiveTest]:
-    """Say who is better where.
+    """Decide which run is better in which objective.
 
     All contests share 0.05 by Holm's procedure: among equal runs, a difference is found in at most one of twenty such
     comparisons, however many runs and objectives there are.

@@ -42,7 +42,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """That a metric does not differ.
+    """The null hypothesis that a metric does not differ.
 
     Attributes:
         group: The group of which it shares the level.
@@ -449,7 +449,7 @@ _Z = _QUANTILE(POWER)
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What a comparison of n questions can show.
+    """The smallest detectable difference of a comparison of n questions.
 
     Attributes:
         smallest: The smallest difference found in four of five comparisons like this one.

@@ -1,4 +1,4 @@
-"""Saved answers, as they are read: one JSON object a line, or the rows of a table; and people's labels of answers.
+"""Read saved answers (JSON lines or tables) and human labels.
 
     {"question_id": "q1", "answer": "96 hours", "chunks": [{"text": "…", "document_id": "guide"}], "latency_ms": 840}
 

@@ -1,4 +1,4 @@
-"""Which column of a file is which field: by our own names, those of other tools, or as the user says."""
+"""Assign columns of a file to fields: by our names, those of other tools, or `--columns`."""
 
 import math
 import re
@@ -74,7 +74,7 @@ class Reading:
         return {field: self.fields[field] for field in NAMES if self.fields.get(field) in self.filled}
 
     def notes(self) -> list[str]:
-        """What a reader must know: what became metadata, and what was not read."""
+        """Notes: columns that became metadata, and columns that were not read."""
         notes = []
         if self.metadata:
             more = len(self.metadata) - _LISTED

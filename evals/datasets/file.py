@@ -1,4 +1,4 @@
-"""A user's own questions, in our own form or in that of another tool; only the question is required."""
+"""Load a file of questions, in our format or that of another tool."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What a file or folder of questions holds, whoever wrote it: rows of columns, documents, and what was left out."""
+"""Open a file or folder of questions in any supported format."""
 
 import re
 from collections import Counter

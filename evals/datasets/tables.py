@@ -1,4 +1,4 @@
-"""The rows of a file of questions, each with its place: JSON, JSONL, YAML, and tables of all kinds."""
+"""Read the rows of question files, each with its position: JSON, JSONL, YAML and tables."""
 
 import ast
 import csv

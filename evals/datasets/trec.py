@@ -1,4 +1,4 @@
-"""Queries with judgements of relevance: the layouts of BEIR and TREC, in which documents are named by their ids."""
+"""Read queries with relevance judgements: the layouts of BEIR and TREC."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""`LLMJudge`: asks a model for verdicts, and accepts none that fails its checks."""
+"""`LLMJudge`: asks a model for verdicts and checks them."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -66,7 +66,7 @@ class NotAskedError(Exception):
 
 
 class LLMJudge:
-    """Makes decisions that take a reader, by calling a language model.
+    """Decides by calling a language model, with cache, budget and retries.
 
     Args:
         backend: How the model is reached; the default model of the default provider where None.

@@ -1,4 +1,4 @@
-"""What a call to the judge will take, before it is made: by calls that were made, else by usual sizes."""
+"""Expected cost of a call to the judge, from earlier calls or usual sizes, and the budget."""
 
 import asyncio
 import json
@@ -155,7 +155,7 @@ def thinking_allowance(judge: Identity) -> tuple[str, tuple[int, int]]:
 
 
 class Forecast:
-    """Learns from calls what the next will take.
+    """Predicts the tokens of the next call from earlier ones.
 
     Args:
         judge: Who judges.

@@ -1,4 +1,4 @@
-"""Whether a quotation really stands where it is said to stand.
+"""Check that a quotation occurs in the text that it quotes.
 
 Its words must be those of the text, in the same order (`words_of` says what makes no difference). Left out may be what
 "…" stands for, articles, and asides in brackets. Several quotations may be joined: by ";", " / ", a new line, or as

@@ -1,4 +1,4 @@
-"""What a judge says: read, checked against what it was given, and made a verdict."""
+"""Parse replies of the judge, check them against the data, and make verdicts."""
 
 import json
 from collections import Counter
@@ -210,7 +210,7 @@ _LOST = frozenset({"refused", "truncated", "unparsable"})
 
 @dataclass(slots=True)
 class Outcome:
-    """What the attempts at one decision came to.
+    """The result of the attempts at one decision.
 
     Attributes:
         request: What is decided.

@@ -1,4 +1,4 @@
-"""Backing off from a judge that is overloaded, and giving up on one that does not answer.
+"""Back off from an overloaded judge, and give up on one that does not answer.
 
 Libraries that retry one call have no state that calls in flight share: each would back off and probe on its own.
 """
@@ -265,7 +265,7 @@ class Rejections:
         self._count = 0
 
     def forget(self) -> None:
-        """A call was answered: what is refused are single requests."""
+        """Reset the count after an answered call."""
         self._message, self._count = "", 0
 
     def count(self, error: BackendError) -> None:

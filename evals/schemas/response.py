@@ -1,4 +1,4 @@
-"""What the server said. None means that it did not say; an empty list means that it said there are none."""
+"""The response of the server. None means not reported; an empty list means none."""
 
 from typing import Any, Literal
 
@@ -11,7 +11,7 @@ from evals.schemas.verdicts import VerdictLosses
 
 
 class Outcomes(Record):
-    """How the questions ended."""
+    """Outcomes of the questions of a run."""
 
     answered: int = 0
     abstained: int = 0

@@ -1,4 +1,4 @@
-"""What was measured: per question, per run, and over objectives."""
+"""Results per question, per run, and per objective."""
 
 from datetime import UTC
 from enum import StrEnum
@@ -106,7 +106,7 @@ class EvalRecord(Record):
 
 
 class MetricCounts(SparseRecord):
-    """Over how many questions a metric was computed, and why not over the others."""
+    """How many questions have a value of a metric, and why others have none."""
 
     scored: int = 0
     not_applicable: int = 0
@@ -126,7 +126,7 @@ class MetricCounts(SparseRecord):
 
 
 class JudgedStrata(Record):
-    """Of how many questions a metric was known without a judge, and of how many it hung on verdicts."""
+    """How many values of a metric needed a verdict, and how many did not."""
 
     settled: int
     """Values that needed no verdict."""
@@ -141,7 +141,7 @@ class JudgedStrata(Record):
 
 
 class MetricInterval(Record):
-    """How the interval of a metric was made, and what there is to mind of it."""
+    """Method, sample size and marks of a metric's interval."""
 
     method: str
     n: int
@@ -262,7 +262,7 @@ def _shown(summary: MetricSummary) -> tuple[str, str]:
 
 
 class WeightedScore(Record):
-    """The one number over all objectives that something feeds."""
+    """The weighted mean of all objectives that have a value."""
 
     score: Finite | None
     reason: str | None = None
@@ -302,7 +302,7 @@ class SavedFiles(Protocol):
 
 
 class EvalRun(Record):
-    """A saved run: what was asked of whom, and what came out."""
+    """A saved run: configuration, server, results."""
 
     id: str = Field(pattern=r"^[a-z0-9-]+$")
     name: str

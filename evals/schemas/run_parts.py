@@ -1,4 +1,4 @@
-"""Parts of a saved run: who did the work, gates, load, repeats and shards."""
+"""Parts of a saved run: engine, gates, load, repeats and shards."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal
@@ -14,7 +14,7 @@ EngineName = Literal["local", "dask"]
 
 
 class EngineConfig(Record):
-    """Who asks, and who embeds texts: this process, or the workers of a Dask cluster (extra `dask`; docs/scale.md)."""
+    """Where questions are asked and texts embedded: this process, or a Dask cluster (extra `dask`; docs/scale.md)."""
 
     name: Annotated[EngineName, MayChange.ON_RESUME] = "local"
     """local: this process. dask: the workers of a cluster."""
@@ -49,7 +49,7 @@ GateResult = Literal["met", "not met", "not enough evidence"]
 
 
 class GateOutcome(Record):
-    """How one gate ended."""
+    """Outcome of a gate."""
 
     gate: str
     """As it was written: `recall_at_5>=0.8`."""

@@ -1,4 +1,4 @@
-"""What a judge is asked and what it decides, what that costs, and the judge as it is saved with a run."""
+"""Requests and verdicts of the judge, their cost, and the judge as it is saved with a run."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -35,7 +35,7 @@ class JudgeUsage(Sum):
 
 
 class JudgeSpending(Sum):
-    """What calls to the judge took."""
+    """Calls, tokens and cost of the judge."""
 
     calls: int = Field(default=0, ge=0)
     usage: JudgeUsage = JudgeUsage()
@@ -62,7 +62,7 @@ class CallSizes(Sum):
 
 
 class VerdictRequest(Record):
-    """What a metric wants a judge to decide: by which prompt, over which data."""
+    """A decision that a metric requests from the judge: prompt and data."""
 
     name: str
     """Of its verdicts; requests of the same name and repeat about a question are the same."""
@@ -80,12 +80,12 @@ class VerdictRequest(Record):
 
     @property
     def place(self) -> tuple[str, int | None]:
-        """What tells it from the other requests about a question."""
+        """The key of the request among those of a question."""
         return self.name, self.repeat
 
 
 class JudgeVerdict(Record):
-    """One reply of the judge about one question, or the way in which it failed."""
+    """One reply of the judge about one question, or its failure."""
 
     request: str
     """What was asked of the judge, for example "faithfulness"."""

@@ -1,4 +1,4 @@
-"""How a judge fares against people's labels, and what its means are without its bias."""
+"""Calibration: a judge compared with human labels, and means corrected for its bias."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
@@ -99,7 +99,7 @@ class Labelled:
 
 
 def agreement_of(reading: Labelled) -> Agreement:
-    """All figures of a reader who gives labels or scores."""
+    """All statistics of agreement between labels and scores."""
     if not reading.labels:
         return order_of(reading)
     first, second = reading.categories
@@ -191,7 +191,7 @@ def _take(values: Numbers, places: Sequence[int]) -> list[float]:
 
 
 def asks_judge(name: str) -> bool:
-    """Whether a judge decides on the metric of this name; not of a metric that is unknown here."""
+    """Whether the metric of this name needs a judge; False for an unknown metric."""
     metric = known_metric(name)
     return metric is not None and Need.JUDGE in metric.needs
 
@@ -224,7 +224,7 @@ def find_calibration(
 
 
 def refuse_uncalibrated(gated: Collection[str], never: Iterable[str], feeding: Collection[str], model: str) -> None:
-    """Stop where a gate rests on metrics whose judge was never calibrated by them.
+    """Raise an error if a gate is on a judged metric for which the judge was never calibrated.
 
     Args:
         gated: What the gates are on.
@@ -261,7 +261,7 @@ _MEANS = frozenset({Aggregation.MEAN, Aggregation.RATE})
 
 
 def answer_hash(question: EvalQuestion, response: EvalResponse) -> str:
-    """What tells an answer from all others, in any run."""
+    """The hash that identifies an answer in any run."""
     text = f"{question.question}\0{response.answer or ''}"
     return sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
 
@@ -295,7 +295,7 @@ def with_cards(run: EvalRun, records: Sequence[EvalRecord], known: Iterable[Cali
 
 
 def card_of(calibration: Calibration) -> JudgeCard:
-    """What a report says of a calibration."""
+    """The calibration card of a report."""
     figures = {
         name: getattr(calibration.judge, name) for name in Agreement.model_fields if name in JudgeCard.model_fields
     }
@@ -465,7 +465,7 @@ def _scale_of_words(labels: Set[str], metric: BaseMetric) -> Scale:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """An answer with what people and the judge say of it.
+    """An answer with the human label and the judge's score.
 
     Attributes:
         answer: As it is saved.

@@ -1,4 +1,4 @@
-"""From the records of a run to what is saved of it: the same for a run that asked and for one that was scored again."""
+"""Score the records of a run and build its saved form, for new and rescored runs alike."""
 
 import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -62,7 +62,7 @@ def gc_paused() -> Iterator[None]:
 
 
 class PassingCases(ScoringContext):
-    """The cases of records that pass by one after the other: the last one alone is held."""
+    """The cases of records that are read one after the other; only the last one is held."""
 
     def about(self, question: EvalQuestion, response: EvalResponse, verdicts: Sequence[JudgeVerdict] = ()) -> Sample:
         if question.id not in self._known:
@@ -72,7 +72,7 @@ class PassingCases(ScoringContext):
 
 @dataclass(frozen=True)
 class Measured:
-    """A run at hand: nothing that views need of it is read or derived a second time.
+    """A run with what views derive from its records, each computed once.
 
     Attributes:
         run: As it was saved.
@@ -147,7 +147,7 @@ run is failed and has no score."""
 
 
 class Terms(Protocol):
-    """What of a configuration decides how a run is concluded."""
+    """The part of the configuration that decides how a run is concluded."""
 
     @property
     def prices(self) -> Mapping[str, PriceConfig]:
@@ -172,7 +172,7 @@ class Terms(Protocol):
 
 @dataclass(slots=True)
 class Gathered:
-    """The accumulator of a run: what is held of records that were scored, as another process is sent it.
+    """The accumulator of scored records, which can be sent to another process.
 
     Attributes:
         table: Values and codes by metric.
@@ -186,7 +186,7 @@ class Gathered:
 
 
 class Scorer:
-    """Scores the records of a run one after the other, and says at the end what follows from all of them.
+    """Scores the records of a run one after the other, and concludes the run at the end.
 
     Of a record nothing is held but what statistics need: values and codes by metric (`columns`), counts and notes.
 
@@ -258,7 +258,7 @@ class Scorer:
         stopped: str | None = None,
         **fields: Any,
     ) -> EvalRun:
-        """The run with what follows from its records; it is not saved yet.
+        """The run with its results; it is not saved yet.
 
         Args:
             scored: All records again, which are walked where verdicts are lost.

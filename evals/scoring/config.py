@@ -1,4 +1,4 @@
-"""The parts of the configuration that say how the weighted score is made, and which questions belong together."""
+"""Configuration of the weighted score and of clusters."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -64,7 +64,7 @@ _CLOSED = {
 
 
 class ScoringConfig(Record):
-    """How the weighted score is made of the metrics. In each table, what is not named keeps its default."""
+    """Weights, metrics and thresholds of the weighted score. Names that a table omits keep their default."""
 
     weights: dict[str, Annotated[Finite, Field(ge=0)]] = _WEIGHTS
     """Of the objectives; 0 leaves one out."""
@@ -337,7 +337,7 @@ class Measurement:
 
 
 def see(run: EvalRun, name: str) -> Measurement:
-    """What a run says of a metric; `score` is its weighted score."""
+    """The measurement of a metric in a run; `score` is its weighted score."""
     if name == SCORE:
         return _score(run)
     summary = run.scorecard.find(name)

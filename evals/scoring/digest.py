@@ -1,4 +1,4 @@
-"""What views need of the records of a run, derived in one walk over them and kept next to the records."""
+"""Digest of a run: what views need of its records, derived in one pass and saved next to them."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Conditions on metrics, such as `recall_at_5>=0.8`, by which a run passes or fails."""
+"""Gates: conditions on metrics, such as `recall_at_5>=0.8`."""
 
 import operator
 import re
@@ -127,7 +127,7 @@ class Gate:
     at_low: bool = False
 
     def check(self, run: EvalRun) -> GateOutcome:
-        """How the run fares. A metric without a value is not met, and a run that failed meets nothing.
+        """Check the run. A gate on a metric without a value is not met, and a failed run meets no gate.
 
         Where the judge flags questions, the worst bound must meet the condition too.
         """
@@ -234,7 +234,7 @@ def _not_known(name: str, known: Iterable[str]) -> ConfigError:
 
 
 def check_gates(run: EvalRun, gates: Iterable[str]) -> list[GateOutcome]:
-    """How a run fares with each gate.
+    """Check a run against each gate.
 
     Raises:
         ConfigError: As of `parse_gate`.

@@ -1,4 +1,4 @@
-"""What a reader of a run's numbers must know, as its answers show: counted one record after the other."""
+"""Notes and outcomes of a run, collected one record after the other."""
 
 from array import array
 from collections import Counter
@@ -59,7 +59,7 @@ _KINDS = ("transport", "judge", "unread", "chunks", "base")
 
 @dataclass(slots=True)
 class AnswerTally:
-    """Counts how questions ended, and what their answers give reason to say.
+    """Counts outcomes of questions, and collects notes on their answers.
 
     Attributes:
         counts: Of records, answers and citations by what is true of them.

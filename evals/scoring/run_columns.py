@@ -1,4 +1,4 @@
-"""The questions, answers and results of a run as columns, for statistics and comparisons: no text is held."""
+"""Questions, answers and results of a run as columns without texts, for statistics and comparisons."""
 
 import json
 import sys
@@ -57,7 +57,7 @@ def spelled(value: Any) -> str | None:
 
 
 def check_cluster(key: str, questions: Iterable[EvalQuestion]) -> None:
-    """Check that the configured key of clusters means something for these questions.
+    """Check that some question has the configured key of clusters.
 
     Raises:
         ConfigError: It is a key of metadata, and no question has a value of it.

@@ -1,4 +1,4 @@
-"""From the scorecard to one number: the weighted mean of objectives, or none where too little was measured."""
+"""The weighted score: the weighted mean of objectives, or None if too little was measured."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

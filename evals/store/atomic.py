@@ -1,4 +1,4 @@
-"""Writing a file whole or not at all, such that it lasts.
+"""Write files atomically and durably.
 
 Written here, because the package for it, `atomicwrites`, is no longer maintained.
 """
@@ -15,7 +15,7 @@ from evals.errors import StoreError
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder for what only its user shall read; one that is there stays as it is.
+    """Create a folder that only its user can read; an existing one is not changed.
 
     Raises:
         OSError: It cannot be made.

@@ -1,4 +1,4 @@
-"""Questions, answers and verdicts on disk while a run is made: in memory are ids, and where each lies.
+"""Keep questions, answers and verdicts of a run in progress on disk, and only ids and offsets in memory.
 
 A spill is a file without a name, which the system removes with the process, however that ends. It is no log: what must
 last is in the journal.
@@ -44,7 +44,7 @@ class AnswerJson:
         return data
 
     def is_of(self, response: EvalResponse, data: bytes) -> None:
-        """Say what the JSON of an answer is that was just read."""
+        """Note the JSON of an answer that was just read."""
         self._latest = response, data
 
 

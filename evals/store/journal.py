@@ -128,7 +128,7 @@ class Journal:
 
 
 def with_room(way_on: str) -> str:
-    """The way on where a disk is full."""
+    """The hint for a full disk."""
     return f"what was written before is whole; once there is room on the disk, {way_on}"
 
 

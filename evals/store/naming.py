@@ -1,4 +1,4 @@
-"""Which file a user means: by a run's id, the start of one, its name, the path of its file, or "last"."""
+"""Find the file of a run by its id or a prefix of it, its name, its path, or "last"."""
 
 import json
 import re
@@ -63,7 +63,7 @@ _LISTED = 8
 
 
 def find_run(folder: Path, wanted: str) -> Path:
-    """The file of the run that is meant.
+    """Find the file of a run.
 
     An id goes before everything else; the start of one and a name before a path. What is the start of one run's id and
     the name of another means neither.

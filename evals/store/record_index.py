@@ -1,4 +1,4 @@
-"""Where the record of each question stands in the records file of a run, so that one is read without the others.
+"""Index of a records file: the offset of each question, so that one can be read alone.
 
     {run_id}_{timestamp}.records.index   next to the records: ids, places, and what was derived of the records
 
@@ -41,7 +41,7 @@ _IDS, _PLACES = "ids", "places"
 
 @dataclass(slots=True)
 class RecordIndex:
-    """Where the events of each question begin in a log.
+    """The offsets of the events of each question in a log.
 
     Attributes:
         ids: Of the questions, in the order in which they were planned.

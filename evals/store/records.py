@@ -211,7 +211,7 @@ class Damage(NamedTuple):
 
 
 def damage_of(run: EvalRun, records: RecordFile) -> Damage | None:
-    """What became of the records since the run was saved; None where nothing did, or where it was never finished.
+    """Damage to the records since the run was saved; None if there is none, or if the run was never finished.
 
     Size and count are always compared. The checksum is that of the index where this fits the file, else over all bytes.
     A log that a resume appends to is whole where it begins with what was saved. Of a run that was saved without
@@ -241,7 +241,7 @@ def as_found(run: EvalRun, records: RecordFile) -> EvalRun:
 
 
 def refuse_damaged(run: EvalRun, records: object) -> None:
-    """Stop where records of a run were lost or changed since it was saved.
+    """Raise an error if records of a run were lost or changed since it was saved.
 
     Raises:
         RunIncompleteError: They were; the message names the file and how many are there.
@@ -252,7 +252,7 @@ def refuse_damaged(run: EvalRun, records: object) -> None:
 
 
 def whole(run: EvalRun, records: RecordFile) -> RecordFile:
-    """The same records, where none was lost or changed.
+    """Return the records; raise an error if some were lost or changed.
 
     Raises:
         StoreError: Some were.

@@ -1,4 +1,4 @@
-"""The text of a file, whichever way it is encoded."""
+"""Decode files and JSON bodies."""
 
 import codecs
 import errno
@@ -25,7 +25,7 @@ _PIPES = ("/dev/", "/proc/")
 
 
 def check_file(path: Path, most: int | None = MOST_BYTES) -> None:
-    """See that a file can be read to its end.
+    """Check that a path is a regular, readable file.
 
     Args:
         path: The file.

@@ -1,4 +1,4 @@
-"""How texts are compared: one normalisation and one tokenisation for all rules."""
+"""Normalisation and tokenisation, the same for all rules."""
 
 import re
 import tomllib

@@ -1,4 +1,4 @@
-"""Sentences of a text, told by marks, capitals and a list of abbreviations, after Punkt (Kiss & Strunk 2006).
+"""Split texts into sentences, by marks, capitals and a list of abbreviations, after Punkt (Kiss & Strunk 2006).
 
 A trained model would have to be downloaded, so what it would know of English stands in `evals/data/english.toml`.
 First a text is cut where no sentence continues: at empty lines, list items, headings, table rows, and

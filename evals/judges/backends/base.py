@@ -1,4 +1,4 @@
-"""What a judge's backend is: one call, one reply."""
+"""The interface of a judge's backend: one call, one reply."""
 
 import json
 import re
@@ -52,7 +52,7 @@ def problem_with_address(url: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who judges.
+    """Identity of a judge: provider, model, address, effort.
 
     Attributes:
         model: The model asked for.
@@ -89,7 +89,7 @@ class Call:
 
     @property
     def message(self) -> str:
-        """What the user says: the data, and behind it the remark."""
+        """The user's message: the data, then the remark."""
         return f"{self.content}\n\n{self.remark}" if self.remark else self.content
 
 
@@ -143,17 +143,17 @@ class BackendError(Exception):
 
 
 class OverloadedError(BackendError):
-    """The vendor takes no further call at the moment: not this one, and no other."""
+    """The vendor accepts no call at the moment."""
 
 
 class RejectedError(BackendError):
-    """The vendor does not take this request."""
+    """The vendor rejects this request."""
 
     kind = "rejected"
 
 
 class SpendLimitError(BackendError):
-    """The account may spend no more: no call is taken until its owner pays or raises the limit."""
+    """The account's spending limit is reached."""
 
     kind = "spend_limit"
 

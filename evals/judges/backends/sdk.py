@@ -1,4 +1,4 @@
-"""What backends by different SDKs have in common: the SDKs are built alike, down to the names of their errors."""
+"""Shared code of backends by vendor SDKs."""
 
 import asyncio
 import json

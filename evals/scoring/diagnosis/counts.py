@@ -1,4 +1,4 @@
-"""How many questions ended wrong, by the first link that broke, with intervals."""
+"""Counts of the questions that ended wrong, by the first failure, with intervals."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -96,7 +96,7 @@ class LinkCount(Record):
 
 
 class Diagnosis(Record):
-    """Where the questions of a run went wrong first."""
+    """The first failures of a run's questions."""
 
     asked: int
     wrong: int

@@ -1,4 +1,4 @@
-"""The first link that broke, of one record.
+"""The first failure of one record.
 
 A question ended wrong where no answer came, where it was declined or answered wrongly, where its answer is not
 right, or is right and cites wrongly. The links are looked at in their order, and the first that explains it is named.

@@ -1,4 +1,4 @@
-"""The values that a text states: numbers with their units, dates and names; and whether one stands for another."""
+"""Values in a text: numbers with units, dates and names; and whether one replaces another."""
 
 import re
 import tomllib

@@ -1,4 +1,4 @@
-"""How far two readers agree on labels, beyond what chance gives them.
+"""Agreement of two annotators, beyond chance.
 
     agreement = po                          kappa = (po - pe) / (1 - pe), pe of the readers' own shares (Cohen 1960)
     AC1 = (po - pe) / (1 - pe), pe = sum over labels of q(1 - q) / (labels - 1), q the mean share (Gwet 2008)

@@ -1,4 +1,4 @@
-"""Differences between two runs over the same questions: an interval that never has zero width, and a p that fits it."""
+"""Paired differences between two runs: a p-value, and an interval that agrees with it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -215,7 +215,7 @@ _SIGNS_AT_ONCE = 4 * _AT_ONCE
 
 
 def sign_flip_p(sums: Sequence[float]) -> float:
-    """Two-sided p that each of these differences could as well have the other sign.
+    """Two-sided p of the sign-flip test of these differences.
 
     Formula: p = min(1, 2·P(X <= m)), where X is the sum of those |d| that a fair coin picks and m the smaller of what
     rose and what fell in sum: |T*| >= |T| for the sum T of all d, as T* = sum|d| - 2X. Where all |d| that are not 0 are

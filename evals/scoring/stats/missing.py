@@ -1,4 +1,4 @@
-"""Means where some values are lost: each value also stands for lost ones.
+"""Means with lost values: the others are weighted to stand for lost ones too.
 
 What is known without a verdict is never lost, and what needs verdicts is, so the values that are there are not a fair
 sample of all. Those that needed the same verdicts are: where five needed one and three got it, each of the three counts
@@ -39,7 +39,7 @@ MOST_UNKNOWN = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What became of one question.
+    """The outcome of one question for a metric.
 
     Attributes:
         path: The verdicts that it needed, in order; of a lost one the last is the verdict that is lost. Empty where it

@@ -1,4 +1,4 @@
-"""Comparing every chunk of a response with every gold of its question.
+"""Compare every chunk of a response with every gold passage of its question.
 
 Chunk ids change at every ingestion, so gold ids rarely match. `auto` tries the rules in order and keeps the first
 that holds, for each pair of chunk and gold; every rule can also be named alone.
@@ -150,7 +150,7 @@ class _Candidates:
 
 @dataclass
 class Matches:
-    """Which chunk is which gold.
+    """The gold passages that each chunk holds.
 
     Attributes:
         size: How many chunks there are.
@@ -171,7 +171,7 @@ class Matches:
     elsewhere: int = 0
 
     def add(self, place: int, gold: int, rule: str) -> None:
-        """Say that the chunk at a place holds a gold."""
+        """Record that a chunk holds a gold passage."""
         self.held.setdefault(place, {})[gold] = rule
 
     @derived

@@ -1,4 +1,4 @@
-"""The rules by which one chunk is recognised as one gold, each alone."""
+"""The matching rules, each for one chunk and one gold passage."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -47,7 +47,7 @@ class Candidate:
 
 @dataclass
 class Wanted:
-    """A gold, with what decides whether a chunk is it."""
+    """A gold passage with the rules that apply to it."""
 
     gold: GoldPassage
     words: Words

@@ -1,4 +1,4 @@
-"""What speaks for and against an answer that declines; `score` weighs it.
+"""Evidence that an answer declines, and its weighted sum (`score`).
 
 The signs are what parts the words of a clause play, and what they are signs of: in any clause, in one that takes up the
 question, in the first, in the last, in courtesies, and in a question that the answer puts. The circumstances are what
