@@ -273,7 +273,7 @@ def break_secondary(world: World, run: Table, rng: np.random.Generator) -> Table
 def powers(metrics: list[BaseMetric], table: Table, rng: np.random.Generator, repeats: int) -> Iterator[str]:
     """A run that is worse: how often it is found."""
     header = "`citation_recall` is `worse` | one test alone at 0.05/groups | with `--primary` | the gate fails"
-    yield f"| what broke, beside 20 % of questions answered otherwise | n | {header} |\n|---|---|---|---|---|---|"
+    yield f"| what broke, with 20 % of questions answered otherwise | n | {header} |\n|---|---|---|---|---|---|"
     breaks: dict[str, Callable[[World, Table, np.random.Generator], Table]] = {
         "the citations of 10 % of the questions": break_citations,
         "`citation_precision` alone, by 0.2": break_secondary,

@@ -78,7 +78,7 @@ class EvalConfig(Record):
     """Which part of the questions this run asks, such as 2/7; `merge` makes one run of all. Gates are left to that, and
     a shard has its share of `judge.max_cost_usd`."""
     suite: Annotated[list[str] | None, MayChange.ON_RESCORE] = None
-    """Suites of metrics. None: core, or nothing beside the metrics that are named."""
+    """Suites of metrics. None: core, or only the metrics that are named."""
     metrics: Annotated[list[str], MayChange.ON_RESCORE] = []
     """Metrics by name, beside those of the suites. One of your own is named by its file, relative to that of the
     configuration: `./metrics.py:answer_words`; from Python a `BaseMetric` may stand here. See docs/own-measures.md."""
@@ -102,7 +102,7 @@ class EvalConfig(Record):
     """Levels of concurrency at which the same questions are asked, one level after the other; `concurrency: [1, 4, 16]`
     sets it too. See docs/load.md."""
     rps: Annotated[Finite | None, MayChange.ON_RESUME] = Field(default=None, ge=0.001)
-    """At most so many requests start in a second; at least 0.001, as less is a slip: hours for a few questions."""
+    """At most this many requests start in a second; at least 0.001, as less is a slip: hours for a few questions."""
     engine: Annotated[EngineConfig, MayChange.ON_RESCORE] = EngineConfig()
     """Who asks and who embeds: this process, or the workers of a Dask cluster."""
     tracing: Annotated[bool, MayChange.ON_RESUME] = False

@@ -40,7 +40,7 @@ EXIT_INTERRUPTED = 130
 
 
 class EvalsError(Exception):
-    """The base of all errors that a user can cause or mend.
+    """The base of all errors that a user can cause or correct.
 
     Args:
         message: One sentence that names the thing that is wrong.

@@ -64,7 +64,7 @@ def run_evaluation(config: EvalConfig, observer: Observer | None = None) -> Eval
 
     Args:
         config: What to do.
-        observer: Hears of the progress; where none is given, the cell of a notebook, in a script nobody.
+        observer: Hears of the progress; without one, a notebook shows it in the cell.
 
     Returns:
         The saved run; look at its `status`: a run with too many failures is "partial", one without answers "failed".
@@ -98,8 +98,8 @@ class EvaluationRunner:
 
     Args:
         config: What to do.
-        observer: Hears of the progress; where none is given, the cell of a notebook, in a script nobody.
-        resume: Go on with this saved run (or the run of this id) instead of beginning a new one.
+        observer: Hears of the progress; without one, a notebook shows it in the cell.
+        resume: Resume this saved run (or the run of this id) instead of beginning a new one.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class EvaluationRunner:
         self.observer = observer or usual_observer()
         self.remarks = Remarks(self.observer)
         self.rps = config.rps
-        """At most so many requests start in a second."""
+        """At most this many requests start in a second."""
         self.store = RunStore(config.runs_dir)
         self.run_id: str | None = None
         """Known as soon as there is something saved."""
@@ -165,7 +165,7 @@ class EvaluationRunner:
         return self.config.preflight and self.config.part[0] == 1
 
     def take_up(self, stack: AsyncExitStack) -> tuple[EvalRun, Journal] | None:
-        """The run to go on with, locked against other processes; None where a new one begins."""
+        """The run to resume, locked against other processes; None where a new one begins."""
         if self._resume is None:
             return None
         run = self.store.load(self._resume) if isinstance(self._resume, str) else self._resume
@@ -240,7 +240,7 @@ class EvaluationRunner:
         if not count:
             raise ConfigError(
                 "there are no documents to ingest: these questions come without a corpus",
-                "put `documents` beside `questions` into a JSON file, or evaluate a server that holds them",
+                "put `documents` next to `questions` into a JSON file, or evaluate a server that holds them",
             )
         self.observer.phase(f"uploading {counted(count, 'document')}")
         # An embedded server ends with the run, and what it was given with it.
@@ -275,7 +275,7 @@ class EvaluationRunner:
         return asking
 
     async def plan(self, begun: tuple[EvalRun, Journal] | None, server: ServerSession, workload: RunDataset) -> RunPlan:
-        """What is to be measured: a new run, or one that goes on.
+        """What is to be measured: a new run, or a resumed one.
 
         Raises:
             ConfigError: The run asked other questions.

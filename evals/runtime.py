@@ -1,4 +1,4 @@
-"""Event loops for our work, and threads beside them."""
+"""Event loops for our work, and threads next to them."""
 
 import asyncio
 import sys
@@ -50,7 +50,7 @@ _turns_before_s: list[float] = []
 
 @contextmanager
 def short_turns() -> Iterator[None]:
-    """Have threads take turns after half a millisecond, not after five: for work beside one that measures times."""
+    """Have threads take turns after half a millisecond, not after five: for work parallel to measured times."""
     with _turns:
         _turns_before_s.append(sys.getswitchinterval())
         sys.setswitchinterval(min(_turns_before_s[0], _SWITCH_S))

@@ -154,7 +154,7 @@ def _stored_text(text: Any, name: str) -> Any:
 
 
 def _around(text: str, harmless: re.Pattern[str]) -> str:
-    """A credential with everything masked that neither is filled in later nor stands harmlessly beside that."""
+    """A credential with everything masked that neither is filled in later nor is harmless."""
     parts, end = [], 0
     for found in _FILLED_IN.finditer(text):
         before = text[end : found.start()]

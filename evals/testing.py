@@ -257,7 +257,7 @@ def _facts(run: EvalRun, summary: MetricSummary) -> Iterator[str]:
 
 
 def _worst(records: Sequence[EvalRecord], run: EvalRun, summary: MetricSummary) -> Iterator[str]:
-    """The questions of the worst values, with the first link that broke; none where nobody says what is better."""
+    """The questions of the worst values, with the first link that broke; none if it is not stated what is better."""
     values = {place: _value_of(record, summary.name) for place, record in enumerate(records)}
     known = {place: value for place, value in values.items() if value is not None}
     if summary.higher_is_better is None or not known:

@@ -76,7 +76,7 @@ async def ask_in_turn(
     """Ask each question of all variants, one after the other, before the next one.
 
     The order of the variants is drawn anew for each question, so that none is always the one that finds the caches of a
-    server warm. It depends on the seed and the question alone: a run that goes on draws it alike.
+    server warm. It depends on the seed and the question alone: a resumed run draws it alike.
 
     Args:
         variants: Of whom each question is asked.
@@ -131,13 +131,13 @@ def saved_together(store: RunStore, run: EvalRun) -> list[EvalRun]:
         except RunNotFoundError as error:
             raise ConfigError(
                 f"run {run.id} was asked in turn with run {run_id}, which is not there any more",
-                "--alone goes on with this one; its latency compares with no other then",
+                "--alone continues this one; its latency compares with no other then",
             ) from error
     return found
 
 
 def is_in_turn(answered: Sequence[Mapping[str, Any]], total: int) -> bool:
-    """Whether runs that go on count as asked in turn: nearly all that is answered already is answered in each.
+    """Whether resumed runs count as asked in turn: nearly all that is answered already is answered in each.
 
     Args:
         answered: By question, the answers that each run keeps.
@@ -162,8 +162,8 @@ class VariantsRunner:
 
     Args:
         configs: Of each run; they differ in `server` and `name` only.
-        observer: Hears of the progress; where none is given, the cell of a notebook, in a script nobody.
-        resume: The saved runs to go on with, one for each configuration; None to begin new ones.
+        observer: Hears of the progress; without one, a notebook shows it in the cell.
+        resume: The saved runs to resume, one for each configuration; None to begin new ones.
     """
 
     def __init__(

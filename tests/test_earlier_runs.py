@@ -171,7 +171,7 @@ def test_a_killed_run_meets_no_gate_and_says_why(cli: Cli, gate: tuple[str, ...]
     """Nothing of it is scored, whoever killed it; how to go on is told."""
     result = cli("gate", *gate)
     assert (result.code, result.out) == (4, "")
-    assert f"error: {UNFINISHED}\n  go on with: evals eval --resume {KILLED}" in result.err
+    assert f"error: {UNFINISHED}\n  continue with: evals eval --resume {KILLED}" in result.err
 
 
 @pytest.mark.parametrize("run_id", [*FINISHED, KILLED])

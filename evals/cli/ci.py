@@ -1,4 +1,4 @@
-"""What commands leave for CI: a JUnit report, a comment, and what GitHub Actions shows beside a job."""
+"""What commands leave for CI: a JUnit report, a comment, and what GitHub Actions shows next to a job."""
 
 import os
 import secrets

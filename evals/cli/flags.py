@@ -115,7 +115,7 @@ class EngineFlags(Flags):
 
 
 class OutputFlags(Flags):
-    """How much is told."""
+    """How much is printed."""
 
     panel = "Output"
     quiet: bool = switch("Print only score, gates and place; no progress", names="--quiet -q")

@@ -109,7 +109,7 @@ def until_ctrl_c(work: Coroutine[Any, Any, _T], interrupted: Callable[[], RunInt
 
     Args:
         work: What is done.
-        interrupted: Says what is kept, and how to go on, where somebody presses Ctrl-C.
+        interrupted: Says what is kept, and how to continue, where somebody presses Ctrl-C.
     """
     try:
         return asyncio.run(work)

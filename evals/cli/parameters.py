@@ -59,7 +59,7 @@ class Flag:
         default: Of the flag.
         names: As they are typed; "" for that of the attribute, with a negation where it is true or false.
         kind: Option or argument of typer.
-        how: What else typer is told.
+        how: Other arguments of typer.
     """
 
     help: str

@@ -94,7 +94,7 @@ def _undone_judging(run: EvalRun) -> Iterator[str]:
 
 
 def next_command(run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path | None) -> str:
-    """What to do about a run that is not complete; which command made it is told by the run.
+    """What to do about a run that is not complete; the run knows which command made it.
 
     Args:
         run: As it was saved; one that was never finished, because evals was killed, counts too.
@@ -115,7 +115,7 @@ def next_command(run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path | N
 
 def _after_merging(run: EvalRun) -> str:
     partial = ", ".join(f"evals eval --resume {one.id}" for one in run.merged_from if one.status != "complete")
-    return f"go on with the shards that are partial ({partial or 'none is'}), and merge again"
+    return f"continue with the shards that are partial ({partial or 'none is'}), and merge again"
 
 
 def _after_asking(run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path | None) -> str:
@@ -127,14 +127,14 @@ def _after_asking(run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path | 
     if run.rescored_from is not None:
         return f"the saved run lacks these answers too: {again} asks anew"
     if cause is None:
-        return f"go on with: {again}"
+        return f"continue with: {again}"
     status = cause.status or 0
     if cause.kind in _PASSING_KINDS or status in _PASSING:
         return f"when the server is well again: {again}"
     if status in _REFUSED:
-        return f"set or renew the token of server.headers (docs/profiles.md), then go on with: {again}"
-    way = "waiting does not help: mend server.ask (docs/profiles.md), and begin a new run"
-    return f"{way}; where the server itself is mended, go on with: {again}"
+        return f"set or renew the token of server.headers (docs/profiles.md), then continue with: {again}"
+    way = "waiting does not help: correct server.ask (docs/profiles.md), and begin a new run"
+    return f"{way}; if the server itself is corrected, continue with: {again}"
 
 
 def _mend_the_mapping(run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path | None) -> str:
@@ -143,14 +143,14 @@ def _mend_the_mapping(run: EvalRun, records: Sequence[EvalRecord], runs_dir: Pat
     example = next((key for key, error in errors if error is not None and error.kind == "malformed"), "ID")
     shown = command(f"show {run.id} --question {quote(example)}", runs_dir)
     again = command(f"rescore {run.rescored_from or run.id} --remap --config FILE", runs_dir)
-    mend = f"mend server.map in the configuration (docs/profiles.md), and read what came again: {again}"
+    mend = f"correct server.map in the configuration (docs/profiles.md), and read what came again: {again}"
     return f"see what the server sent with {shown}; {mend}"
 
 
 def _after_judging(run: EvalRun, runs_dir: Path | None) -> str:
     again = command(f"eval --resume {run.id}", runs_dir)
     if run.judge is not None and run.judge.prevented:
-        return f"go on with: {again} (--max-cost for more money)"
+        return f"continue with: {again} (--max-cost for more money)"
     if run.judge is not None and run.judge.left:
         return f"when the batch has ended, or to wait for it: {again}"
     return f"try again: {again}; or another judge: {command(f'rescore {run.id} --judge-model NAME', runs_dir)}"

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 GOOD, DOUBTFUL, BAD = "cyan", "yellow", "red"
-"""Colours that are told apart without telling red from green; no colour says what no word says."""
+"""Colours that do not rely on telling red from green; no colour carries information alone."""
 
 _PIPED_WIDTH = 110
 
@@ -136,11 +136,11 @@ _REMARK = 48
 
 
 _SHORTENED = 24
-"""To so many columns names are folded where a table leaves columns out."""
+"""To this many columns names are folded where a table leaves columns out."""
 
 
 def _folded(name: str, width: int) -> str:
-    """A name in lines of at most so many columns, broken behind an underscore."""
+    """A name in lines of at most this many columns, broken behind an underscore."""
     at = name.rfind("_", 0, width) + 1
     return name if len(name) <= width or not at else f"{name[:at]}\n{_folded(name[at:], width)}"
 
@@ -256,7 +256,7 @@ def end_like_ctrl_c() -> None:
     """Let what else asks a command to end do so as Ctrl-C does: what was answered is saved, and said so.
 
     SIGTERM comes of a time limit, SIGHUP of a terminal that is closed, SIGQUIT of its quit key. What runs under nohup
-    goes on.
+    continues.
     """
     for name in ("SIGTERM", "SIGHUP", "SIGQUIT"):
         number = getattr(signal, name, None)  # not every system has them all
@@ -317,7 +317,7 @@ _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 
 
 def prepare_streams() -> None:
-    """Let stdout and stderr take whatever is printed, and end no command because nobody reads it.
+    """Let stdout and stderr take whatever is printed, and end no command because its output is not read.
 
     For the command line's start only: the streams belong to the process.
     """
@@ -333,7 +333,7 @@ def print_json(text: str) -> None:
 
 
 class _Output(io.FileIO):
-    """The bottom of a stream, on which a command goes on as it would have when its reader has gone.
+    """The bottom of a stream, on which a command continues as it would have when its reader has gone.
 
     Args:
         descriptor: Of the process; it is not closed.

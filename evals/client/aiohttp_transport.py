@@ -1,4 +1,4 @@
-"""Connections by aiohttp: a fifth of the time that httpx takes for a request, with one pool for all."""
+"""Connections by aiohttp, with one pool; a request takes a fifth of the time that it takes with httpx."""
 
 import ssl
 from collections.abc import AsyncGenerator, Mapping

@@ -1,4 +1,4 @@
-"""Connections to a server: the HTTP libraries, behind one seam."""
+"""Connections to a server, independent of the HTTP library."""
 
 import re
 import socket
@@ -42,7 +42,7 @@ class Outgoing:
 
 
 class BrokenExchangeError(Exception):
-    """An exchange that brought no complete response, by whichever library.
+    """A request without a complete response, whatever the HTTP library.
 
     Attributes:
         kind: As it is recorded.
@@ -85,7 +85,7 @@ class Incoming(Protocol):
         """
 
     async def close(self) -> None:
-        """Let go of the connection: it is used again only where the body was read to its end, and nothing follows."""
+        """Release the connection: it is reused only if the body was read to its end and nothing follows."""
 
 
 ASKED: ContextVar[str | None] = ContextVar("ASKED", default=None)
@@ -150,7 +150,7 @@ class Connections(Protocol):
 
 
 ACCEPTED = "gzip, deflate"
-"""What is asked for; a server that sends something else is told so."""
+"""The encodings asked for; any other is a failure with a message."""
 
 _PIECE = 65_536
 

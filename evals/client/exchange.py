@@ -1,4 +1,4 @@
-"""The requests of one question: the one that asks and, of some servers, the one that brings the chunks."""
+"""The requests of one question: the one that asks and, for some servers, the one that retrieves the chunks."""
 
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -23,7 +23,7 @@ RequestName = Literal["ask", "retrieve"]
 
 @dataclass(slots=True)
 class QuestionRequest:
-    """One of the requests of a question, and what became of it.
+    """One of the requests of a question, with its result.
 
     Attributes:
         name: Its key of a profile.
@@ -121,7 +121,7 @@ def rendered(spec: RequestSpec, values: Mapping[str, Any]) -> dict[str, Any]:
 def without_unset_headers(spec: ServerSpec) -> dict[str, Any]:
     """The keys of a specification without the headers whose optional variable, ${NAME:-}, is not set.
 
-    Nor, where there is a login, with a header Authorization: a profile's may name a variable that nobody sets then.
+    Nor, where there is a login, with a header Authorization: a profile's may name a variable that is then not set.
     """
     keys: dict[str, Any] = spec.model_dump(by_alias=True)
     unsent = {"authorization"} if spec.login is not None else set()
@@ -170,7 +170,7 @@ def body_of(part: QuestionRequest, redact: Redactor) -> Any:
 
 
 def why_unusable(part: QuestionRequest, error: UnusableError | MappingError, redact: Redactor) -> ResponseError:
-    """What is recorded of a reply that came and is no answer."""
+    """The failure to record for a reply that is not an answer."""
     message, status = str(error), None
     if part.reply is not None:
         status = part.reply.status
@@ -228,7 +228,7 @@ class Conversation:
         return {"uuid": self._uuid, "session_id": self._session_id, "messages": messages}
 
     def see_body(self, body: Any) -> None:
-        """Take the id of the session from the body of an answer; where it says none, the one before holds.
+        """Take the session id from the body of an answer; without one, the previous id stays.
 
         Raises:
             MappingError: The expression cannot be evaluated over it.
@@ -281,7 +281,7 @@ async def converse(ask: AskTurn, spec: ServerSpec, turns: Sequence[str]) -> Eval
 
 
 class AsksQuestions(Protocol):
-    """Who asks questions and conversations: a client, or what stands for one."""
+    """The interface for asking questions and conversations."""
 
     async def ask(self, question: str) -> EvalResponse:
         """Ask one question."""

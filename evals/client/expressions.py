@@ -39,7 +39,7 @@ class Functions(functions.Functions):
         `files[].zip({chunk: chunks, file: name})[]`. Null where none is a list.
 
         Raises:
-            ValueError: The lists are of different lengths, so that nobody knows which belong together.
+            ValueError: The lists are of different lengths, so that it is unknown which belong together.
         """
         parallel = {key: value for key, value in (lists or {}).items() if isinstance(value, list)}
         if lists is None or not parallel:

@@ -1,4 +1,4 @@
-"""Giving documents to the server, once each, and seeing when they can be searched."""
+"""Upload documents, each once, and wait until they can be searched."""
 
 import asyncio
 import time
@@ -176,7 +176,7 @@ _REGISTERED_AFTER_S = 5.0
 _NOT_FOUND = 404
 
 _GRACE_S = 30.0
-"""For the request that is under way when somebody interrupts: cut off, nobody would know whether it was taken."""
+"""For the request that is under way when somebody interrupts: otherwise it is unknown whether it was taken."""
 
 _LISTED_AFTER_S = 5.0
 """A server lists what it took after so long at the latest; it matters only for what was under way at a kill."""
@@ -188,7 +188,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(slots=True)
 class IngestReport:
-    """What became of the documents.
+    """The result of an upload.
 
     Attributes:
         uploaded: How many were given to the server.
@@ -256,7 +256,7 @@ async def ingest(
 
 
 def upload_key(client: RAGClient) -> str:
-    """What tells a server, and the way of uploading to it, from others: its log is found by it."""
+    """The key of a server and its upload format, by which its log is found."""
     upload = client.spec.upload
     return f"{client.url} {upload.method} {client.redact.text(upload.path)}" if upload else client.url
 
@@ -301,7 +301,7 @@ class _Ingestion:
 
         Raises:
             IngestError: The server refuses the batch, cannot be reached, or answers with something else than the
-                profile says. Without an answer nobody knows whether it took it.
+                profile says. Without an answer it is unknown whether it took it.
         """
         client, names = self.client, [one.name for one in batch]
         path, body = render_path(self.upload.path, {"name": names[0]} if len(batch) == 1 else {}), self._body(batch)
@@ -378,11 +378,11 @@ class _Ingestion:
             except TransportFailure as failure:
                 raise IngestError(
                     f"{self.client.redact.text(path)} after the upload answers {failure.error.message}",
-                    "look at server.upload.then and server.upload.finish; --ingest again goes on from there",
+                    "look at server.upload.then and server.upload.finish; --ingest again continues from there",
                 ) from failure
 
     async def _wait_until_ready(self, ready: ReadySpec, job: str, count: int) -> None:
-        """Ask after a job of so many documents until nothing of it is pending.
+        """Ask after a job of this many documents until nothing of it is pending.
 
         Raises:
             IngestError: It is not done in time, its status cannot be seen, or it says that documents failed.

@@ -1,4 +1,4 @@
-"""From the body of an answer to the parts of an `EvalResponse`; tolerant of what servers send.
+"""Map the body of an answer to an `EvalResponse`.
 
 What is absent or null becomes None, an empty list stays an empty list, and a value of the wrong type becomes None; of
 chunks and citations a note says then what stood there.
@@ -150,7 +150,7 @@ _MOST_OF_ONE = 18
 
 
 class MappingError(Exception):
-    """The body does not hold what the mapping says it holds.
+    """The body does not contain what the mapping selects.
 
     Attributes:
         kind: As it is recorded.
@@ -179,7 +179,7 @@ class Streamed:
 
 
 class RetrievalMappingError(MappingError):
-    """The same of the request that brings the chunks."""
+    """A mapping error of the second request, which retrieves the chunks."""
 
 
 def find(expression: str | None, body: Any) -> Any:
@@ -230,7 +230,7 @@ class ResponseReader:
         )
 
     def read(self, body: Any, retrieved: Any = None, streamed: Streamed | None = None) -> dict[str, Any]:
-        """The fields of an `EvalResponse` that stand in the body.
+        """Read the fields of an `EvalResponse` from the body.
 
         Args:
             body: Of the request that asks.
@@ -371,7 +371,7 @@ class ResponseReader:
 
 
 def _first_beyond(texts: Sequence[str], most: int) -> int | None:
-    """The place of the text with which texts become longer than so many characters; None where they do not."""
+    """The place of the text with which texts become longer than this many characters; None where they do not."""
     if _MOST_OF_ONE * sum(map(len, texts)) <= most:
         return None
     total = 0

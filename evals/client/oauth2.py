@@ -28,7 +28,7 @@ REFUSED = frozenset({401, 403})
 
 
 def login_hint(spec: ServerSpec, environ: Mapping[str, str] | None = None) -> str | None:
-    """Which variable of the environment to set or to look at; None where no header is made of one.
+    """The environment variable to set or check; None if no header uses one.
 
     Args:
         spec: With ${NAME} as written.
@@ -89,7 +89,7 @@ _HINT = "look at server.login.oauth2: token_url, client_id, client_secret, scope
 
 
 class OAuth2Login:
-    """Fetches tokens and sends them along.
+    """Fetches tokens and adds them to requests.
 
     Args:
         spec: The server, with the environment's values filled in.
@@ -207,7 +207,7 @@ class OAuth2Login:
 
 
 def login_of(spec: ServerSpec, redact: Redactor, clock: Callable[[], float] = time.perf_counter) -> OAuth2Login | None:
-    """The login of a server that wants more than headers; None where the specification names none.
+    """The login of a server that needs a token; None if the specification has none.
 
     Raises:
         ConfigError: It cannot be used.

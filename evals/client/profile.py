@@ -1,4 +1,4 @@
-"""From a profile's name and the user's overrides to a `ServerSpec`."""
+"""Build a `ServerSpec` from a profile and the user's overrides."""
 
 import os
 import re
@@ -31,7 +31,7 @@ _CUT_BEFORE = re.compile(r"… \[cut: [\d,]+ characters\]\Z")
 
 
 def was_cut(raw: str, *, raw_cut: bool) -> bool:
-    """Whether a stored body is only the beginning of what was received; runs of before `raw_cut` say it in the body."""
+    """Whether a stored body is only the beginning of what was received; earlier runs say it in the body."""
     return raw_cut or (len(raw) > MAX_RAW_CHARS and _CUT_BEFORE.search(raw, MAX_RAW_CHARS) is not None)
 
 
@@ -125,7 +125,7 @@ def load_profile(name: str) -> dict[str, Any]:
 
 
 def about_profile(name: str) -> str:
-    """Which server a profile is for, in a few words; empty where it does not say.
+    """The `about` of a profile; empty without one.
 
     Raises:
         ConfigError: As of `load_profile`.
@@ -134,7 +134,7 @@ def about_profile(name: str) -> str:
 
 
 def profile_text(name: str) -> str:
-    """The text of the file that a profile stands in.
+    """The text of a profile's file.
 
     Raises:
         ConfigError: There is no such profile or file, or the profile of a plug-in is in no file.
@@ -162,7 +162,7 @@ def _layers(name: str) -> list[_Layer]:
 
 
 def _extended(layer: _Layer, name: str) -> str | None:
-    """What a profile extends: a name, or a file's path, which is looked for beside the profile's own file."""
+    """What a profile extends: a name, or a file's path, which is looked for next to the profile's own file."""
     extended = layer.keys.get("extends")
     if extended is None:
         return None

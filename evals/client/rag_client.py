@@ -44,7 +44,7 @@ from evals.text.numbers import counted
 from evals.text.yaml_files import expand_env
 
 _LARGE = 128 * 1024
-"""Bytes from which on a body is read beside the event loop, so that the times of other answers are not ours."""
+"""Bytes from which on a body is read outside the event loop, so that the times of other answers are not ours."""
 
 
 START_TIMEOUT_S = 3.0
@@ -60,7 +60,7 @@ class RAGClient:
         spec: How the server is asked; a URL means the default profile at that URL.
         concurrency: How many requests may be in flight.
         max_attempts: How often a question is asked before it counts as failed.
-        rps: At most so many requests start in a second; None for no limit.
+        rps: At most this many requests start in a second; None for no limit.
         sleep: How to wait; for tests.
         clock: Monotonic seconds; for tests.
     """
@@ -87,7 +87,7 @@ class RAGClient:
         self._opened = AsyncExitStack()
         self._reader = ResponseReader(self.spec)
         self.document_names: Mapping[str, str] = {}
-        """How documents are called whose ids the server gives; empty where nobody said."""
+        """How documents are called whose ids the server gives; empty if not stated."""
         templates = self.spec.model_dump_json(include={"ask", "retrieve"})
         self._names_more = any(name in templates for name in GIVEN_NAMES - {"question"})
         self._max_attempts = max_attempts
@@ -133,7 +133,7 @@ class RAGClient:
         return urlunsplit(parts._replace(path=self.redact.text(parts.path)))
 
     def know_documents(self, names: Mapping[str, str]) -> None:
-        """Say how documents are called whose ids the server gives: chunks without a name get it.
+        """Set the names of documents by the server's ids; chunks without a name get theirs.
 
         Args:
             names: By the server's ids.
@@ -269,7 +269,7 @@ class RAGClient:
             raise TransportFailure(why_unusable(part, error, self.redact), retryable=False) from error
 
     async def send_patiently(self, send: Callable[[], Awaitable[Reply]]) -> Reply:
-        """Send a request once, and again while the server only wants to be asked later (429, 503).
+        """Send a request, and repeat it while the server is overloaded (429, 503).
 
         Raises:
             TransportFailure: It failed, or was refused for `server.patience_s`.
@@ -278,7 +278,7 @@ class RAGClient:
 
     @property
     def unavailable(self) -> str | None:
-        """What the server said last when it had taken nothing for `server.patience_s`; None before that."""
+        """The last refusal, once the server has accepted no request for `server.patience_s`; else None."""
         return self._policy.unavailable
 
     @property
@@ -287,11 +287,11 @@ class RAGClient:
         return self._policy.rate.refused
 
     def set_rps(self, rps: float | None) -> None:
-        """Let at most so many requests start in a second from now on; None for no limit."""
+        """Let at most this many requests start in a second from now on; None for no limit."""
         self._pacer.change(rps)
 
     def restart_pace(self) -> None:
-        """Say that a sequence of questions begins: waiting is counted from when each of them is meant to be sent."""
+        """Start a sequence of questions: waiting is counted from the intended start of each."""
         self._pacer.restart()
 
     def _read(self, exchange: Exchange, conversation: Conversation) -> EvalResponse:

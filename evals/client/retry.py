@@ -1,9 +1,9 @@
-"""Retrying, throttling and patience: the way of every question is `retry(throttle(send))`, which `RetryPolicy` is.
+"""Retries and rate limiting: `RetryPolicy` sends every question by `retry(throttle(send))`.
 
 A refusal (429, 503) lowers the rate of all questions to four fifths. From there it doubles each second up to just below
 the rate at which the server refused, and then creeps, so that a limit is met rarely and an old one is forgotten. Where
 the limit is not known yet, or most of what is sent is refused, nothing is sent for a while, and what the server had
-taken until then tells the rate to go on with. So does TCP against congestion (Chiu & Jain 1989); the pauses are a
+taken until then gives the rate to continue with. So does TCP against congestion (Chiu & Jain 1989); the pauses are a
 circuit breaker's.
 """
 
@@ -45,7 +45,7 @@ class _Period:
 
 
 class AdaptiveRate:
-    """Lets requests start, one after the other where the server wants fewer of them.
+    """Limits the rate at which requests start, and lowers it when the server refuses some.
 
     Args:
         sleep: How to wait.
@@ -105,7 +105,7 @@ class AdaptiveRate:
         self._changed = now
 
     def release(self) -> None:
-        """Hold nobody back any more."""
+        """Hold back no request any more."""
         self._rate, self._paused_until = math.inf, None
 
     def _see_sent(self, now: float) -> None:
@@ -126,7 +126,7 @@ class AdaptiveRate:
         return 0.0 if self._rate == math.inf else self._next - now
 
     def _resume(self, now: float) -> None:
-        """After a pause, go on at four fifths of the rate at which the server took requests before it."""
+        """After a pause, continue at four fifths of the rate at which the server took requests before it."""
         period = self._period or _Period(now)
         taken = max(0, period.sent - period.refused) / max(_SHORTEST_PAUSE_S, self._changed - period.began)
         self._limit = taken or math.inf
@@ -167,7 +167,7 @@ _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.25, 5.0
 
 @dataclass(slots=True)
 class Attempts:
-    """What it took: how many attempts, and how long was waited between them."""
+    """The number of attempts, and the waiting between them."""
 
     count: int = 0
     waited_s: float = 0.0
@@ -196,7 +196,7 @@ def backoff_s(attempt: int, retry_after_s: float | None, chance: float) -> float
 
 
 class RetryPolicy:
-    """Sends to one server: as fast as it bears, again after failures, and with patience while it is unavailable.
+    """Sends requests to one server with retries, rate limiting, and waiting while it is unavailable.
 
     A server that is busy or cannot be reached took nothing: while there is patience, that is no failed attempt.
 
@@ -220,7 +220,7 @@ class RetryPolicy:
         self._patience_s = patience_s
         self._reach, self._sleep, self._clock, self._jitter = reach, sleep, clock, jitter
         self._is_known = False
-        """Whether it ever answered: nobody waits for a server that was never there."""
+        """Whether it ever answered: a server that was never there is not waited for."""
         self._looking = asyncio.Lock()
         self._looked = self._came_back = -math.inf
         """When it was last known whether the server is there, and when it was there again after it was not."""
@@ -353,7 +353,7 @@ class Pacer:
         return due
 
     def restart(self) -> None:
-        """Begin the sequence anew with the next question: before it, nobody was meant to ask."""
+        """Begin the sequence anew with the next question: the sequence is meant to start with it."""
         self._due = None
 
     async def wait(self) -> None:

@@ -1,4 +1,4 @@
-"""How one kind of server is asked and read, as data: the keys of a profile and of `server:` in the configuration."""
+"""The keys of a profile and of `server:` in the configuration."""
 
 import json
 import re
@@ -55,7 +55,7 @@ ERRORS: dict[StreamFormat, str] = {"vercel": "event == '3' && data"}
 
 
 class StreamSpec(Record):
-    """How an answer comes in pieces; expressions see a piece as an object with `event` and `data`.
+    """The format of streamed answers; expressions see a piece as an object with `event` and `data`.
 
     `map` and `ask.ok_when` see the list of all pieces.
     """
@@ -193,7 +193,7 @@ class Endpoint(Record):
 
 
 class InfoEndpoint(Endpoint):
-    """A path that tells about the server's configuration."""
+    """A path that reports the server's configuration."""
 
     of: str | None = None
     """JMESPath to the part of the body that is configuration, where the rest changes with every question."""
@@ -230,14 +230,14 @@ class AskSpec(RequestSpec):
 
 
 class RetrievedMapSpec(Record):
-    """Where the parts of a retrieval stand in its body, as JMESPath."""
+    """JMESPath expressions for the parts of a retrieval's body."""
 
     chunks: str
     stages: str | None = None
 
 
 class RetrieveSpec(RequestSpec):
-    """A second request, which brings the chunks where the answer does not hold them."""
+    """A second request, for chunks that the answer does not contain."""
 
     map: Annotated[RetrievedMapSpec, MayChange.ON_REMAP]
     give: dict[str, str] = {}
@@ -253,7 +253,7 @@ class RetrieveSpec(RequestSpec):
 
 
 class MapSpec(Record):
-    """Where the parts of an answer stand in the body, as JMESPath."""
+    """JMESPath expressions for the parts of an answer's body."""
 
     answer: str | None = None
     """None for a server that only retrieves."""
@@ -281,7 +281,7 @@ _MARKERS_BEFORE = r"\[(\d+(?:\s*[,-]\s*\d+)*)\]"
 
 
 class CitationSpec(Record):
-    """How citations are given."""
+    """The form of citations."""
 
     given_as: Literal["list", "markers", "auto", "none"] = "auto"
     """list: by `map.citations`; markers: in the answer's text; auto: the list, else markers; none: not at all."""
@@ -301,7 +301,7 @@ class FollowUp(Record, populate_by_name=True):
 
 
 class SessionSpec(Record):
-    """How the server knows that a turn belongs to those before it, where it gives a conversation an id."""
+    """The session id by which the server recognises the turns of a conversation."""
 
     id: str
     """JMESPath to it in the answer to a turn, over what `map` sees; {{session_id}} stands for it in the next turn."""
@@ -310,14 +310,14 @@ class SessionSpec(Record):
 
 
 class UploadSpec(Record, populate_by_name=True):
-    """How documents are given to the server: as files of a form, or, where `json` is given, within a JSON body."""
+    """The upload format: files of a form, or a JSON body if `json` is set."""
 
     method: Literal["POST", "PUT"] = "POST"
     path: str
     field: str = "files"
     """Name of the multipart field, repeated for each document of a batch."""
     form: dict[str, Sent] = {}
-    """Other fields of the form, beside the documents."""
+    """Other fields of the form, in addition to the documents."""
     body: JsonValue = Field(default=None, alias="json")
     """The JSON body. A string that is nothing but {{documents}}, {{texts}} or {{names}} becomes the list of the batch;
     with `batch: 1`, {{text}} and {{name}} stand for the one document."""
@@ -335,7 +335,7 @@ class UploadSpec(Record, populate_by_name=True):
 
 
 class ReadySpec(Record):
-    """How to see that uploaded documents can be found."""
+    """The request that reports whether uploaded documents are indexed."""
 
     path: str
     done_when: str
@@ -346,17 +346,17 @@ class ReadySpec(Record):
 
 
 class DocumentsSpec(Endpoint):
-    """Where the server lists its documents."""
+    """The request that lists the server's documents."""
 
     map: str
     """JMESPath to a list of {id, name}."""
 
 
 class TlsSpec(Record):
-    """How a server behind https is trusted, and how we show who we are."""
+    """Certificates: which authorities are trusted, and the client certificate."""
 
     ca: str | None = None
-    """File of certificates (PEM) of authorities that are trusted beside those of this machine."""
+    """File of certificates (PEM) of authorities that are trusted in addition to those of this machine."""
     cert: str | None = None
     """File of our own certificate (PEM), for a server that wants one."""
     key: str | None = None
@@ -372,7 +372,7 @@ class TlsSpec(Record):
 
 
 class ServerSpec(Record):
-    """One server: where it is, how it is asked and how its answers are read."""
+    """A server: address, requests and mapping of answers."""
 
     profile: Annotated[str, MayChange.ON_REMAP] = "rag-server"
     url: str = DEFAULT_URL
@@ -456,7 +456,7 @@ class ServerSpec(Record):
 
 
 def measurable(spec: ServerSpec) -> list[str]:
-    """What a server of this specification can be measured by, such as `retrieval` and `citations`.
+    """The kinds of metrics that a server of this specification allows, such as `retrieval` and `citations`.
 
     Latency always can. That a part is looked for does not mean that the server sends it.
     """

@@ -1,4 +1,4 @@
-"""The expressions, patterns and templates of a specification, checked before anything is sent."""
+"""Check expressions, patterns and templates of a profile before anything is sent."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -65,7 +65,7 @@ _NAMING = ("chunk_id", "document_id", "section", "index")
 
 
 class UnreadableListError(Exception):
-    """What the mapping finds is no list, or holds something that is no item; the message says what it is."""
+    """The mapping selects something other than a list of items; the message names it."""
 
 
 def chunks_of(value: Any, notes: list[str]) -> list[RetrievedChunk]:
@@ -183,7 +183,7 @@ _KNOWN: Mapping[str, Sequence[str]] = {
 
 
 def unknown_keys(key: str, expression: str) -> Iterator[tuple[str, str]]:
-    """The keys that chunks, citations, references and usage are given and that nobody reads, as in `[].{txt: content}`.
+    """The keys that chunks, citations, references and usage are given but not read, as in `[].{txt: content}`.
 
     Args:
         key: Where the expression stands, such as `map.chunks` or `retrieve.map.chunks`.

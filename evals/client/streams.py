@@ -1,4 +1,4 @@
-"""Answers that come in pieces."""
+"""Streamed answers."""
 
 import codecs
 import re
@@ -31,7 +31,7 @@ class NotInFormatError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class RawPiece:
-    """A piece as it was sent.
+    """A raw event of a stream.
 
     Attributes:
         event: Its name.
@@ -212,7 +212,7 @@ _CUT = "the stream ends within an event, which is left out"
 
 
 _ENVELOPE = 3
-"""Values that a piece is beside its data."""
+"""Values of a piece that are not its data."""
 
 
 class UnusableError(Exception):
@@ -231,7 +231,7 @@ class Collector:
     """Takes one stream.
 
     Args:
-        spec: How its pieces are told apart and read.
+        spec: How its pieces are separated and read.
 
     Attributes:
         received: The bytes so far.
@@ -267,7 +267,7 @@ class Collector:
         self._see_all(self._format.feed(data), at_ms)
 
     def finish(self, at_ms: float) -> None:
-        """Say that the stream ended as HTTP has it.
+        """Note the regular end of the stream.
 
         Raises:
             UnusableError: It broke off, or its last piece is not as the profile says.
@@ -290,7 +290,7 @@ class Collector:
 
     @property
     def so_far(self) -> str:
-        """What the stream brought, in words."""
+        """A description of what arrived."""
         characters = sum(map(len, self._texts))
         if characters:
             return f"{characters:,} characters of an answer"

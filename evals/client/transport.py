@@ -1,4 +1,4 @@
-"""Exchanges with one server: a request, a deadline, and a complete answer or a typed failure.
+"""Send requests to one server: a complete response or a typed failure within a deadline.
 
 The HTTP libraries stand behind `connections`. aiohttp is the default; `server.transport: httpx` takes the other one.
 """
@@ -37,7 +37,7 @@ from evals.schemas.response import EvalResponse, ResponseError
 from evals.secrets import MASK, public_url
 
 SendWith = Callable[[Mapping[str, str]], Awaitable["Reply"]]
-"""Sends a request with some headers beside its own."""
+"""Sends a request with some headers in addition to its own."""
 
 
 # How an exchange joins the traces of the server that is asked.
@@ -48,11 +48,11 @@ Told = Callable[[EvalResponse], None]
 
 
 class Tracing:
-    """Traces nothing; a subclass does."""
+    """Tracing interface; this base class traces nothing."""
 
     @contextmanager
     def question(self, question: EvalQuestion) -> Iterator[Told]:
-        """What is sent inside is about this question.
+        """Attribute the requests made inside to this question.
 
         Args:
             question: The one that is asked.
@@ -60,7 +60,7 @@ class Tracing:
         yield lambda _response: None
 
     def headers(self) -> Mapping[str, str]:
-        """What is sent beside a request, so that the server's own traces join ours."""
+        """Headers sent with a request, so that the server's own traces join ours."""
         return {}
 
 
@@ -82,7 +82,7 @@ HttpLibrary = Literal["aiohttp", "httpx"]
 
 
 class TransportFailure(Exception):  # noqa: N818 - it is a value that travels to the record, not an error to report
-    """An exchange that brought no answer.
+    """A request without an answer.
 
     Attributes:
         error: What happened, as it is recorded.
@@ -217,7 +217,7 @@ class Transport:
             method: HTTP method.
             path: Path below the base URL.
             timeout_s: Shorter than the client's own, for calls that must not hang.
-            headers: Beside those of every request, and before them.
+            headers: In addition to those of every request, and before them.
             params: Of the URL.
             json: The body; None sends none.
             form: The fields of a form, as the body.

@@ -1,4 +1,4 @@
-"""What makes runs hard to compare, and what else differs between them."""
+"""Obstacles to the comparison of runs, and other differences between them."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from evals.text.numbers import counted
 # When two runs say anything about which of their servers is faster.
 
 
-NOT_IN_TURN = "the runs were not asked in turn, and nobody knows what else changed between them"
+NOT_IN_TURN = "the runs were not asked in turn, and other changes between them cannot be ruled out"
 
 _CONCURRENCY = "the runs had different concurrency"
 
@@ -29,7 +29,7 @@ def same_load(runs: Sequence[EvalRun]) -> bool:
 
 
 def why_no_latency(runs: Sequence[EvalRun]) -> str | None:
-    """Why nobody can say that the answers of one of these runs come faster; None where one can.
+    """Why it cannot be decided whether one of these runs answers faster; None if it can.
 
     Between one hour and another a server, a network and a machine change, and no number of questions asked in one hour
     shows by how much. Runs that were asked in turn share their hours.
@@ -104,7 +104,7 @@ _JUDGED = "judged metrics"
 
 
 _FORMER = "answer_classification"
-"""A prompt of runs of before, which is no more: what it decided follows from the labels of `answer_correctness`."""
+"""A prompt of earlier runs, which is no more: what it decided follows from the labels of `answer_correctness`."""
 
 
 _COUNTS = ("correct_answers_count", "wrong_answers_count")
@@ -178,7 +178,7 @@ def _differ(values: Iterable[Hashable]) -> bool:
 
 
 def _who_tells(run: EvalRun) -> tuple[str, ...]:
-    """The judge that has the word on answers too, not only on what the text rules take for a refusal; else nobody."""
+    """The judge that has the word on answers too, not only on what the text rules take for a refusal; else None."""
     settings = score_settings(run)
     if run.judge is None or not settings.judged or settings.declining.answers != "every":
         return ()
@@ -224,7 +224,7 @@ _SHOWN = 40
 
 
 def find_warnings(pairing: Pairing) -> list[str]:
-    """What a reader must know before believing the comparison."""
+    """Warnings about the comparison."""
     obstacles = [
         f"{obstacle.reason}: no verdict on {obstacle.concerned}"
         for obstacle in find_obstacles(pairing)
@@ -271,7 +271,7 @@ def _about_judges(runs: Sequence[EvalRun]) -> Iterator[str]:
 
 
 def find_differences(pairing: Pairing) -> list[str]:
-    """What differs between the runs beside their answers, which may be what is compared or explain what is found."""
+    """Differences between the runs other than their answers, which may be what is compared or explain what is found."""
     runs = pairing.runs
     facts: dict[str, list[str]] = {
         "seed": [str(run.seed) for run in runs],

@@ -1,4 +1,4 @@
-"""Gates on a saved run, by itself and against a baseline: not worse by more than a margin."""
+"""Gates on a saved run, alone and against a baseline (non-inferiority by a margin)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -193,11 +193,11 @@ def _why_no_score(sides: _Sides) -> str | None:
 
 
 DEFAULT_MARGIN = 0.03
-"""A loss that is smaller does not matter, where nobody says which one does."""
+"""The margin unless another is set: a smaller loss does not matter."""
 
 
 class GateReport(Record):
-    """How a saved run fares with its gates."""
+    """The outcome of a saved run's gates."""
 
     run: str
     baseline: str | None = None

@@ -1,4 +1,4 @@
-"""What a comparison says."""
+"""Data model of a comparison."""
 
 from typing import Literal
 
@@ -43,7 +43,7 @@ ANSWERING = frozenset({ANSWER_RATE, ABSTENTION_RATE, ANSWERABLE_ABSTENTION_RATE,
 
 
 class RunHead(Record):
-    """Which run it is."""
+    """Identity of a run in a comparison."""
 
     id: str
     name: str
@@ -107,9 +107,9 @@ class MetricPair(Record):
     smallest_difference: Finite | None = None
     """The smallest difference that a comparison like this finds four times in five, at this level."""
     questions_needed: int | None = None
-    """So many questions like these it takes to find a difference of 0.05 of the metric's range as often."""
+    """The number of questions like these that it takes to find a difference of 0.05 of the metric's range as often."""
     questions_for_seen: int | None = None
-    """Where the verdict is not established: so many it takes to find a difference as great as that seen as often."""
+    """The same for a difference as great as that seen, if no verdict is established."""
     margin: Finite | None = None
     """A difference that is smaller counts as none: 0.03 of the metric's range; None where it has no range."""
     ties: int = 0
@@ -151,7 +151,7 @@ class VanishedMetric(Record):
 
 
 class QuestionChange(Record):
-    """How one question fared in the last run against the first."""
+    """The change of one question from the first run to the last."""
 
     question_id: str
     question: str
@@ -163,7 +163,7 @@ class QuestionChange(Record):
 
 
 class LinkMove(Record):
-    """Questions whose first broken link changed in one way; None is that they ended right."""
+    """Questions whose first failure changed in the same way; None means that they ended right."""
 
     first: Link | None
     last: Link | None
@@ -191,7 +191,7 @@ class ObjectiveTest(Record):
 
 
 class Dominance(Record):
-    """A run that is better than another on some objective beyond chance, and worse on none."""
+    """A run that is significantly better than another on some objective, and significantly worse on none."""
 
     run: str
     over: str
@@ -201,7 +201,7 @@ class Dominance(Record):
 
 
 class ParetoReport(Record):
-    """Which runs no other run beats on everything."""
+    """The Pareto front of several runs."""
 
     objectives: dict[str, Literal["higher", "lower"]]
     """The objectives that all runs have, and which way is better."""
@@ -226,7 +226,7 @@ class ParetoReport(Record):
 
 
 class LatencyRatio(Record):
-    """How many times as long a run takes as the baseline, over questions that were asked of both in turn."""
+    """The ratio of a run's latency to the baseline's, over interleaved questions."""
 
     first_ms: Finite
     """The geometric mean of the baseline's latencies."""

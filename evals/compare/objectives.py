@@ -1,4 +1,4 @@
-"""The difference between two runs in one objective, which one metric or several feed."""
+"""The difference between two runs in one objective, the mean of one or several metrics."""
 
 from collections.abc import Mapping, Sequence
 from math import fsum
@@ -16,7 +16,7 @@ _NOTHING = "no question for which both runs have a value"
 
 
 class Standing(NamedTuple):
-    """How the second of two runs stands to the first in an objective.
+    """The comparison of two runs in one objective.
 
     Attributes:
         gain: By how much it is better, on the scale of the objective; below 0 where it is worse.
@@ -42,7 +42,7 @@ def stand(fed: Sequence[PairedMetric], clusters: Mapping[str, str], thresholds: 
         thresholds: By unit, the value that stands for 1 where a metric has no range.
     """
     if len(fed) > 1 and any(one.metric.aggregation is Aggregation.PERCENTILE for one in fed):
-        return Standing(reason="it is fed by a percentile among others, for which there is no test")
+        return Standing(reason="it contains a percentile, for which there is no test")
     if not all(one.ids for one in fed):
         return Standing(reason=_NOTHING)
     if len(fed) > 1:

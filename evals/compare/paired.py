@@ -130,7 +130,7 @@ _NOTHING = 1e-12
 
 
 _DIGITS = 9
-"""To so many decimals the differences of two metrics are the same, as shares of the greatest."""
+"""To this many decimals the differences of two metrics are the same, as shares of the greatest."""
 
 Withheld = Callable[[BaseMetric], str | None]
 
@@ -157,7 +157,7 @@ class Tested(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What decides which metrics are tested, and at which level.
+    """The rules for which metrics are tested, and at which level.
 
     Attributes:
         withheld: Why a metric gets no verdict; None where it may get one.

@@ -1,4 +1,4 @@
-"""Which questions of several runs are the same."""
+"""Pair the questions of several runs by id."""
 
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
@@ -76,7 +76,7 @@ class Side:
         return None if found is None else found.taken(self.rows)
 
     def declined(self) -> Iterator[bool | None]:
-        """Whether each answer declines; None where there is none, or nobody knows."""
+        """Whether each answer declines; None if there is none or it is unknown."""
         said, numbers = self.saved.endings.declines, self.columns.numbers
         return (_DECLINED[said[numbers[row]]] for row in self.rows)
 

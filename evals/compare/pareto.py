@@ -1,4 +1,4 @@
-"""Runs in the space of objectives: which ones no other run beats on everything."""
+"""Pareto fronts: the runs that no other run dominates."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ def compare_objectives(
 
 
 def decide_contests(found: Sequence[Contest]) -> list[ObjectiveTest]:
-    """Say who is better where.
+    """Decide which run is better in which objective.
 
     All contests share 0.05 by Holm's procedure: among equal runs, a difference is found in at most one of twenty such
     comparisons, however many runs and objectives there are.
@@ -149,13 +149,12 @@ class _Objective:
 def find_pareto(saved: Sequence[SavedRun], metrics: Sequence[Aligned]) -> ParetoReport:
     """Compare runs by the objectives of the weighted score that all have, and by their rates of answers and refusals.
 
-    An objective is fed by the metrics that all runs have a value of, over their common questions; feeds and weights
-    are those of the first run's `scoring`. One fed by milliseconds or dollars alone is these, and lower is better;
-    latency is left out between runs of different concurrency. Abstentions on answerable questions are one where a run
-    has such, and answers to unanswerable ones with it, less of both being better: what feeds accuracy may weigh the one
-    against the other, and retrieval says nothing of either. Weighted scores are over the same objectives. A run
-    dominates another that is on no objective established better, and on some established worse: between two runs,
-    over the questions that these share. A run that failed stands on no front and beats nobody.
+    An objective is the mean of the metrics that all runs have a value of, over their common questions, with the metrics
+    and weights of the first run's `scoring`. An objective of milliseconds or dollars alone is in these units, and lower
+    is better. Latency is left out between runs of different concurrency. If a run declined answerable questions, the
+    rates of wrong and of missed refusals are objectives too. Weighted scores are over the same objectives. A run
+    dominates another if it is significantly better on some objective and significantly worse on none: between two runs,
+    over the questions that these share. A run that failed is on no front and dominates no run.
 
     Args:
         saved: The runs.

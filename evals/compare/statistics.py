@@ -33,7 +33,7 @@ PRIMARY_SHARE = 0.9
 
 
 FEWEST = 6
-"""So many pairs must differ for a verdict: of five that all differ the same way, p is 0.0625."""
+"""This many pairs must differ for a verdict: of five that all differ the same way, p is 0.0625."""
 
 
 _ROUNDING = 1e-9
@@ -42,7 +42,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """That a metric does not differ.
+    """The null hypothesis that a metric does not differ.
 
     Attributes:
         group: The group of which it shares the level.
@@ -71,7 +71,7 @@ class Ruling:
 
 
 def least_p(differing: int) -> float:
-    """The least two-sided p that a test over so many pairs that differ can have, whatever it supposes: 2^(1-k)."""
+    """The least two-sided p that a test over this many pairs that differ can have, whatever it supposes: 2^(1-k)."""
     return min(1.0, 2.0 ** (1 - differing))
 
 
@@ -327,7 +327,7 @@ class PairedMetric:
 
     @property
     def times(self) -> int:
-        """How many times a mean of questions the value is: so many as there are for a sum."""
+        """How many times a mean of questions the value is: as many as there are for a sum."""
         return len(self.first) if self.metric.aggregation is Aggregation.SUM else 1
 
     @property
@@ -449,7 +449,7 @@ _Z = _QUANTILE(POWER)
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What a comparison of n questions can show.
+    """The smallest detectable difference of a comparison of n questions.
 
     Attributes:
         smallest: The smallest difference found in four of five comparisons like this one.

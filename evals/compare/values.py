@@ -208,7 +208,7 @@ class Aligned:
         return [summarise(self.metric, each, settings, labels) if each else None for each in results]
 
     def row(self, settings: ScoreSettings) -> MetricRow:
-        """The same for people."""
+        """The same as a row of a table."""
         summaries = self.summaries(settings)
         return MetricRow(
             name=self.metric.name,

@@ -1,4 +1,4 @@
-"""Datasets: questions with their gold and the documents that they were drawn from."""
+"""Datasets: questions with gold passages, and the corpus."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

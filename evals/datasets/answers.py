@@ -1,9 +1,9 @@
-"""Saved answers, as they are read: one JSON object a line, or the rows of a table; and people's labels of answers.
+"""Read saved answers (JSON lines or tables) and human labels.
 
     {"question_id": "q1", "answer": "96 hours", "chunks": [{"text": "…", "document_id": "guide"}], "latency_ms": 840}
 
-Beside `question_id` (or `id`) a row holds the fields of `EvalResponse`; chunks are in the order of their rank, and one
-that is nothing but a text may be given as that. Rows that ragas and deepeval wrote hold question and answer at once.
+A row holds `question_id` (or `id`) and the fields of `EvalResponse`; chunks are in the order of their rank, and may be
+texts alone. Rows that ragas and deepeval wrote hold question and answer at once.
 Predictions in the form that SQuAD's script reads are one object of texts by the ids of questions.
 """
 
@@ -299,7 +299,7 @@ class LabelRow:
         where: The place in the file, as messages name it.
         id: Of the question.
         label: As it stands there; None where the cell is empty.
-        annotator: Who gave it; empty where nobody says.
+        annotator: Who gave it; empty if not stated.
         run: The saved run that holds the answer.
         system: Whose answer it is, where several systems answered one question.
         metric: What the label is about, where the row says so.

@@ -1,4 +1,4 @@
-"""What a dataset loader is, and what all loaders share."""
+"""Base classes of dataset loaders."""
 
 import re
 import unicodedata
@@ -38,7 +38,7 @@ def sample(ids: Sequence[str], count: int | None, seed: int) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class LoadOptions:
-    """How much is loaded, and from where.
+    """Options of a loader: sample size, seed, folder.
 
     Attributes:
         samples: Number of questions; None for all.
@@ -61,13 +61,13 @@ class LoadOptions:
 
 @dataclass
 class Draft:
-    """What a loader makes of the rows: questions, the corpus, and what it had to drop."""
+    """A dataset under construction: questions, corpus, and counts of dropped rows."""
 
     questions: list[EvalQuestion] | DiskList[EvalQuestion] = field(default_factory=list)
     documents: dict[str, Document] = field(default_factory=dict)
     dropped: Counter[str] = field(default_factory=Counter)
     available: int | None = None
-    """How many questions there were to draw from, where that is told."""
+    """How many questions there were to draw from, if known."""
     columns: Mapping[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     """What a reader must know of how rows were read."""

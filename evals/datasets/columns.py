@@ -1,4 +1,4 @@
-"""Which column of a file is which field: by our own names, those of other tools, or as the user says."""
+"""Assign columns of a file to fields: by our names, those of other tools, or `--columns`."""
 
 import math
 import re
@@ -74,7 +74,7 @@ class Reading:
         return {field: self.fields[field] for field in NAMES if self.fields.get(field) in self.filled}
 
     def notes(self) -> list[str]:
-        """What a reader must know: what became metadata, and what was not read."""
+        """Notes: columns that became metadata, and columns that were not read."""
         notes = []
         if self.metadata:
             more = len(self.metadata) - _LISTED
@@ -224,7 +224,7 @@ def _in_our_fields(data: dict[str, Any], reading: Reading, where: str) -> None:
 
 
 def _named(texts: Sequence[Any], key: str, ids: Sequence[Any]) -> bool:
-    """Give passages their ids where as many stand beside their texts, or one document for all; whether that is so."""
+    """Give passages their ids where there are as many as texts, or one document for all; whether that is so."""
     each = [*ids] * len(texts) if key == "document_id" and len(ids) == 1 else ids
     lacking = all(isinstance(text, dict) and "text" in text and key not in text for text in texts)
     if not texts or len(texts) != len(each) or not lacking:
@@ -376,7 +376,7 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _answer_of(said: Mapping[str, Any]) -> Any:
-    """The answer among what stands beside it; the whole where none of its keys is one."""
+    """The answer among what stands next to it; the whole where none of its keys is one."""
     named = {plain_name(str(key)): value for key, value in said.items() if not is_nothing(value)}
     if len(named) == 1:
         return next(iter(named.values()))

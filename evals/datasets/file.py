@@ -1,4 +1,4 @@
-"""A user's own questions, in our own form or in that of another tool; only the question is required."""
+"""Load a file of questions, in our format or that of another tool."""
 
 import re
 from collections import Counter
@@ -95,7 +95,7 @@ _NEGATION = re.compile(r"\b(?:no|not|none|never|nothing|cannot|without|\w*un\w+a
 
 
 _ELIDED = re.compile(r"\w[^\w\s]*\s+\[?(?:…|\.{3})\]?\s+\w")
-"""A passage of which words in the middle were left out, as people quote."""
+"""A passage of which words in the middle were left out, as quotations do."""
 
 
 _NAMELESS = "file"

@@ -1,4 +1,4 @@
-"""What a file or folder of questions holds, whoever wrote it: rows of columns, documents, and what was left out."""
+"""Open a file or folder of questions in any supported format."""
 
 import re
 from collections import Counter
@@ -89,7 +89,7 @@ def _queries(path: Path, queries: Rows, draft: Draft) -> Rows:
     beside = trec.judgements_beside(path)
     rows = trec.questions(queries, trec.read_judgements(beside) if beside else None)
     if beside is None:
-        draft.notes.append("no judgements (qrels) stand beside the queries: nothing is known of what is relevant")
+        draft.notes.append("no judgements (qrels) are next to the queries: nothing is known of what is relevant")
     elif not rows:
         count = f"{len(queries)} {agree(len(queries), 'query', 'queries')}"
         raise DatasetError(f"{beside.name} judges none of the {count} of {path.name}")

@@ -12,7 +12,7 @@ _FLOAT = "FLOAT SELECTED"
 
 
 _BEGINNING = 60
-"""So many characters tell a paragraph from the others of its paper."""
+"""This many characters tell a paragraph from the others of its paper."""
 
 
 class QasperLoader(HubRowsLoader):

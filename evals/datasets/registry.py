@@ -27,7 +27,7 @@ _registered: dict[str, type[BaseDatasetLoader]] = {}
 
 
 def register(loader: type[BaseDatasetLoader]) -> type[BaseDatasetLoader]:
-    """Make a loader available by its name; usable as a class decorator.
+    """Register a loader by its name; usable as a class decorator.
 
     Raises:
         ConfigError: It is no loader, or another one has the name.

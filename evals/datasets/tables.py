@@ -1,4 +1,4 @@
-"""The rows of a file of questions, each with its place: JSON, JSONL, YAML, and tables of all kinds."""
+"""Read the rows of question files, each with its position: JSON, JSONL, YAML and tables."""
 
 import ast
 import csv
@@ -118,7 +118,7 @@ _SEPARATORS = (",", ";", "\t", "|")
 
 
 _NAMED = re.compile(r"sep=(.)\r?\n")
-"""The first line by which Excel is told the separator."""
+"""The first line which gives Excel the separator."""
 
 
 _LONGEST = 2**31 - 1
@@ -339,7 +339,7 @@ def listed(name: str, data: Any) -> tuple[Rows, Rows]:
     parts = data if isinstance(data, dict) else {"questions": data}
     unknown = next((key for key in parts if key not in _PARTS and key not in _ABOUT), None)
     if unknown is not None:
-        raise DatasetError(f"{name}: unknown key {unknown!r} beside the questions", nearest_hint(str(unknown), _PARTS))
+        raise DatasetError(f"{name}: unknown key {unknown!r} next to the questions", nearest_hint(str(unknown), _PARTS))
     documents, questions = parts.get("documents") or [], parts.get("questions")
     if not isinstance(documents, list):
         raise DatasetError(f"{name}: `documents` must be a list, not {type(documents).__name__}")

@@ -1,4 +1,4 @@
-"""Queries with judgements of relevance: the layouts of BEIR and TREC, in which documents are named by their ids."""
+"""Read queries with relevance judgements: the layouts of BEIR and TREC."""
 
 import re
 from collections import Counter
@@ -124,7 +124,7 @@ def _is_number(cell: str) -> bool:
 
 
 def corpus_beside(queries: Path) -> Rows:
-    """The documents that stand beside queries, as rows; none where there is no corpus.
+    """The documents that stand next to queries, as rows; none where there is no corpus.
 
     Raises:
         DatasetError: A line is no document.

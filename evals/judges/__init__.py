@@ -1,4 +1,4 @@
-"""Judges: language models that make the decisions which take a reader; every reply is checked before it counts."""
+"""LLM judges: models that decide what metrics cannot compute; every reply is checked."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -91,7 +91,7 @@ _LONGEST_WAIT_S = 120.0
 
 
 class LeftError(Exception):
-    """The reply will come when nobody waits for it any more: whoever goes on takes it then."""
+    """The reply will come after the run has stopped waiting; a resumed run takes it then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +216,7 @@ class AnthropicBatches(AnthropicBackend):
         """Have requests answered, each with the id by which its reply is known.
 
         Raises:
-            BackendError: Nobody knows whether they will be, unless it says that they were refused.
+            BackendError: It is unknown whether they will be, unless it says that they were refused.
         """
         listed: Any = [{"custom_id": custom_id, "params": params} for custom_id, params in requests]
         async with self._asking(_SENDING_S):
@@ -322,7 +322,7 @@ class LoggedBatch:
     """Open and locked while this process uses it."""
 
     def close(self) -> None:
-        """Leave it to whoever goes on."""
+        """Leave it to a resumed run."""
         file, self.file = self.file, None
         if file is not None:
             with suppress(OSError):
@@ -436,7 +436,7 @@ class BatchLog:
                 self.remove(logged)
 
     def close(self) -> None:
-        """Leave what is there to whoever goes on."""
+        """Leave what is there to a resumed run."""
         for logged in self._batches:
             logged.close()
 

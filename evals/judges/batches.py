@@ -58,7 +58,7 @@ MOST_TRIES = 3
 
 
 _QUIET_TURNS = 100
-"""So many turns of the loop without a new request mean that nothing more can be asked; a request takes about ten."""
+"""This many turns of the loop without a new request mean that nothing more can be asked; a request takes about ten."""
 
 
 _READINGS = 4
@@ -76,14 +76,14 @@ class Rounds:
         vendor: Answers them.
         log: Keeps what was sent.
         pace: How long is waited.
-        judge: Says what its budget holds by now, and hears how rounds begin, go on and come too late.
+        judge: Says what its budget holds by now, and hears how rounds begin, continue and come too late.
     """
 
     def __init__(self, vendor: AnthropicBatches, log: BatchLog, pace: Pace, judge: "BatchJudge") -> None:
         self.run = ""
         """The log of the run that asks."""
         self.leaving = False
-        """Whether nobody waits for replies any more."""
+        """Whether replies are no longer waited for."""
         self._vendor = vendor
         self._log = log
         self._pace = pace
@@ -363,7 +363,7 @@ class Rounds:
 
 
 _TOGETHER = 100_000
-"""So many decisions wait for replies at the same time."""
+"""This many decisions wait for replies at the same time."""
 
 _NAMED = 3
 
@@ -372,7 +372,7 @@ class BatchJudge(LLMJudge):
     """Decides as `LLMJudge` does; replies come by batches.
 
     A decision is recorded only once it is made: what was answered before is at the vendor, and is read again by
-    whoever goes on. So nothing is paid for twice, and nothing counted twice.
+    a resumed run. So nothing is paid for twice, and nothing counted twice.
 
     Args:
         vendor: Answers batches.
@@ -420,8 +420,8 @@ class BatchJudge(LLMJudge):
         if left:
             names = ", ".join(sorted(left)[:_NAMED]) + (", …" if len(left) > _NAMED else "")
             self._remark(
-                f"API goes on with {counted(self.left, 'request')} in {agree(len(left), 'batch', 'batches')} {names}: "
-                "whoever goes on with the run takes the replies, and pays nothing again"
+                f"API continues {counted(self.left, 'request')} in {agree(len(left), 'batch', 'batches')} {names}: "
+                "resuming the run takes the replies, and pays nothing again"
             )
 
     async def aclose(self) -> None:

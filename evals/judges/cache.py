@@ -41,7 +41,7 @@ class StoredReply(Record):
     usage: JudgeUsage | None = None
     """Of the call that brought it."""
     cost_usd: Finite | None = None
-    """What all calls for it cost, by the prices of then; None where nobody knows, and in files of former versions."""
+    """What all calls for it cost, by the prices of then; None if unknown, and in files of former versions."""
     stop: str | None = None
     request_id: str | None = None
     asked_at: AwareDatetime | None = None

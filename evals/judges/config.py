@@ -81,7 +81,7 @@ class JudgeConfig(Record):
     batch_poll_s: Annotated[Finite, MayChange.ON_RESUME] = Field(default=5.0, gt=0, le=3600)
     """Between the first two looks at a batch; later ones are further apart, up to twelve times as far."""
     batch_timeout_s: Annotated[Finite, MayChange.ON_RESUME] = Field(default=90_000.0, gt=0)
-    """So long a round is waited for; after that the run is partial, and its replies are left for who goes on."""
+    """So long a round is waited for; after that the run is partial, and its replies are left for a resumed run."""
 
     @model_validator(mode="before")
     @classmethod

@@ -1,4 +1,4 @@
-"""`LLMJudge`: asks a model for verdicts, and accepts none that fails its checks."""
+"""`LLMJudge`: asks a model for verdicts and checks them."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -66,7 +66,7 @@ class NotAskedError(Exception):
 
 
 class LLMJudge:
-    """Makes decisions that take a reader, by calling a language model.
+    """Decides by calling a language model, with cache, budget and retries.
 
     Args:
         backend: How the model is reached; the default model of the default provider where None.
@@ -97,7 +97,7 @@ class LLMJudge:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.rounds_expected = 0
-        """Of batches; 0 where calls are made one by one, or nobody knows."""
+        """Of batches; 0 where calls are made one by one, or if unknown."""
         self.left = 0
         """Requests whose replies are left at the vendor."""
         self.on_phase: Callable[[str], None] = lambda _phase: None
@@ -142,7 +142,7 @@ class LLMJudge:
 
     @property
     def spent_usd(self) -> float:
-        """What calls have cost so far; a run that goes on begins with what it spent before."""
+        """What calls have cost so far; a resumed run begins with what it spent before."""
         return self._budget.spent_usd
 
     @spent_usd.setter
@@ -175,7 +175,7 @@ class LLMJudge:
         """Start the rounds of batches: all that is to be judged is known by now.
 
         Args:
-            run: What tells the run from others, and is the same when it goes on.
+            run: What tells the run from others, and is the same when it is resumed.
         """
 
     def all_decided(self) -> None:
@@ -465,7 +465,7 @@ class LLMJudge:
     def _bill(self, usage: JudgeUsage | None, ahead: Cost) -> JudgeSpending:
         """What one call cost. A price may depend on the size of the call, so calls are priced one by one.
 
-        Where nobody knows, the budget counts what was expected, for it may have been paid.
+        If it is unknown, the budget counts what was expected, for it may have been paid.
         """
         cost = self._cost(usage)
         if cost is None and self._budget.limit_usd is not None:

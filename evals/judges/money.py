@@ -1,4 +1,4 @@
-"""What a call to the judge will take, before it is made: by calls that were made, else by usual sizes."""
+"""Expected cost of a call to the judge, from earlier calls or usual sizes, and the budget."""
 
 import asyncio
 import json
@@ -23,7 +23,7 @@ from evals.schemas.verdicts import (
 
 
 PriceOf = Callable[[str, JudgeUsage], float | None]
-"""What so many tokens of a model cost, in US dollars; None where no price is known."""
+"""What this many tokens of a model cost, in US dollars; None where no price is known."""
 
 
 ROUNDING = 1e-9
@@ -43,7 +43,7 @@ class Cost(NamedTuple):
 
 
 class Budget:
-    """Lets a call start only where the budget holds what it will cost, beside what is spent and what is in flight.
+    """Lets a call start only if the budget covers its cost, in addition to what is spent and what is in flight.
 
     Calls go at the same time as long as even the most that they can cost is there; one by one below that. So the budget
     is exceeded by no more than what a single call costs above its estimate.
@@ -119,7 +119,7 @@ _USUAL_EFFORT = "medium"
 
 
 SURE, UNSURE = 0.15, 0.3
-"""How far sizes may be off, beside thinking: those of calls that were made, and usual ones."""
+"""How far sizes may be off, apart from thinking: those of calls that were made, and usual ones."""
 
 
 _OF_ONE_CALL = 0.5
@@ -155,7 +155,7 @@ def thinking_allowance(judge: Identity) -> tuple[str, tuple[int, int]]:
 
 
 class Forecast:
-    """Learns from calls what the next will take.
+    """Predicts the tokens of the next call from earlier ones.
 
     Args:
         judge: Who judges.

@@ -217,11 +217,11 @@ _GENEROSITY = 3
 
 
 _MOST_QUOTED, _A_QUOTATION = 4, 40
-"""So many texts an item is usually supported by, and the tokens of a quotation of one."""
+"""How many texts usually support an item, and the tokens of a quotation of one."""
 
 
 def parts_of(request: VerdictRequest) -> list[VerdictRequest]:
-    """The requests that are made for one: itself, or one for each so many items of its lists.
+    """The requests that are made for one: itself, or one for each part of its lists.
 
     Lists of which the reply must have every id are cut, into parts of about the same length; all else is in each.
     """

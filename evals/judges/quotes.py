@@ -1,4 +1,4 @@
-"""Whether a quotation really stands where it is said to stand.
+"""Check that a quotation occurs in the text that it quotes.
 
 Its words must be those of the text, in the same order (`words_of` says what makes no difference). Left out may be what
 "…" stands for, articles, and asides in brackets. Several quotations may be joined: by ";", " / ", a new line, or as
@@ -124,7 +124,7 @@ _JOINTS = tuple(
 _MOST_PIECES = 12
 
 _SHORT_GAP, _AT_JOINT = 3, 3
-"""So few words left out may hold no negation, by so many words on either side: "did … approve" says not "did not"."""
+"""So few words left out may hold no negation, nor this many on either side: "did … approve" says not "did not"."""
 
 _LINK_OR_TAG = re.compile(r"(?<=\])\([^()\s]*\)|</?[a-zA-Z][^<>]*>")
 

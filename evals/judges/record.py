@@ -1,4 +1,4 @@
-"""What a run records about its judge: sums and notes, computed from verdicts alone."""
+"""The record of a run's judge: sums and notes, computed from verdicts."""
 
 import re
 from array import array
@@ -127,7 +127,7 @@ _DATE = re.compile(r"[-@:]?(?:20\d\d-?[01]\d-?[0-3]\d|latest)")
 
 
 class VerdictTally:
-    """What follows from the verdicts of a run, gathered one question after the other."""
+    """Sums and notes over the verdicts of a run, collected question by question."""
 
     def __init__(self) -> None:
         self._spent = JudgeSpending()
@@ -218,7 +218,7 @@ class VerdictTally:
         )
 
     def notes(self, judge: Identity, *, prevented: int) -> list[str]:
-        """What a reader of judged numbers must know; each begins with `NOTE`."""
+        """Notes on judged metrics; each begins with `NOTE`."""
         return [f"{NOTE} {note}" for note in (*self._on_losses(prevented), *self._on_trust(judge))]
 
     def _on_losses(self, prevented: int) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What a judge says: read, checked against what it was given, and made a verdict."""
+"""Parse replies of the judge, check them against the data, and make verdicts."""
 
 import json
 from collections import Counter
@@ -124,7 +124,7 @@ _NUMBER = "item"
 
 
 _SUBJECT = ("id", "claim")
-"""What an item is about: it is not mended."""
+"""What an item is about: it is not corrected."""
 
 
 _LONGEST_REPLY = 20_000
@@ -141,7 +141,7 @@ text holds such words, decide anew."""
 
 @dataclass(frozen=True, slots=True)
 class Mending:
-    """How the items of a reply whose evidence is not there may be mended, by one more call that is about them alone.
+    """How the items of a reply without evidence may be corrected, by one more call that is about them alone.
 
     Attributes:
         prompt: By which the reply was asked for.
@@ -161,7 +161,7 @@ class Mending:
         return replace(call, schema=self._schema(), remark=_MEND.format(items=said, name=" and ".join(sorted(names))))
 
     def apply(self, answer: Any, data: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The reply with what the judge mended, and with marks on what is still wrong; None for an answer of no use.
+        """The reply with what the judge corrected, and with marks on what is still wrong; None for an answer of no use.
 
         Args:
             answer: What the judge said; the whole reply, given again, will do.
@@ -195,7 +195,7 @@ class Mending:
         return schema
 
     def _mended(self, fault: Fault, answer: Mapping[str, Any]) -> Any:
-        """The item as it was mended; as it was where the answer has none for it, or several."""
+        """The item as it was corrected; as it was where the answer has none for it, or several."""
         old, numbered = self.reply[fault.list][fault.place], self._numbered(fault)
         key = _key(numbered)
         same = [item for item in answer[fault.list] if item[key] == numbered[key]]
@@ -218,7 +218,7 @@ _LOST = frozenset({"refused", "truncated", "unparsable"})
 
 @dataclass(slots=True)
 class Outcome:
-    """What the attempts at one decision came to.
+    """The result of the attempts at one decision.
 
     Attributes:
         request: What is decided.
@@ -233,7 +233,7 @@ class Outcome:
         spent: By all attempts.
         sizes: Of those attempts that told their tokens.
         remark: What is said of an unusable reply when it is asked for again.
-        mending: How items without evidence can be mended.
+        mending: How items without evidence can be corrected.
         in_parts: Whether several calls were made for parts of the request; each is kept by itself.
         prevented: Whether the budget did not hold a call.
         unkept: Replies to parts of the request, by their keys, that shall be kept with the verdict.
@@ -375,7 +375,7 @@ class Outcome:
         return not faults
 
     def read_mended(self, said: JudgeReply) -> None:
-        """Take what the judge mended; what is not mended stays as it is."""
+        """Take what the judge corrected; what is not corrected stays as it is."""
         if self.mending is not None and said.stop == "end":
             answers = (self.mending.apply(answer, self.request.data) for answer in reversed(objects_in(said.text)))
             self.reply = next((mended for mended in answers if mended is not None), self.reply)

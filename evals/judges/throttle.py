@@ -1,4 +1,4 @@
-"""Backing off from a judge that is overloaded, and giving up on one that does not answer.
+"""Back off from an overloaded judge, and give up on one that does not answer.
 
 Libraries that retry one call have no state that calls in flight share: each would back off and probe on its own.
 """
@@ -27,7 +27,7 @@ _SAFETY = 0.8
 
 
 class PrefixGate:
-    """Has the first call with a prefix answered before those that share it go; calls without wait for nobody.
+    """Has the first call with a prefix answered before those that share it go; calls without one do not wait.
 
     Where the first one fails, the next is the first. A prefix that was not used for as long as it is kept is new again.
 
@@ -84,7 +84,7 @@ _LONGEST_BACKOFF_S = 60.0
 _LONGEST_OVERLOAD_S = 300.0
 """So long is waited in all for one call to be taken."""
 
-_HINT = "see whether the judge is up, and go on with the run when it takes calls; or measure the rest with --no-judge"
+_HINT = "see whether the judge is up, and resume the run when it takes calls; or measure the rest with --no-judge"
 
 
 _LONGEST_SILENCE_S = 310.0
@@ -231,7 +231,7 @@ class Throttle:
             self._backoff_s = max(self._backoff_s, asked_s)
 
     def _is_gone(self, error: BackendError) -> bool:
-        """Whether as many calls as can be in flight found nobody where somebody was: it may be restarting."""
+        """Whether as many calls as can be in flight found no server where one had answered: it may be restarting."""
         return self._answered and isinstance(error, UnreachableError) and self._failures >= self._concurrency
 
 
@@ -254,7 +254,7 @@ _REJECTIONS_HINT = (
 
 
 MOST_REJECTIONS = 8
-"""So many calls in a row may be refused alike."""
+"""This many calls in a row may be refused alike."""
 
 
 class Rejections:
@@ -265,7 +265,7 @@ class Rejections:
         self._count = 0
 
     def forget(self) -> None:
-        """A call was answered: what is refused are single requests."""
+        """Reset the count after an answered call."""
         self._message, self._count = "", 0
 
     def count(self, error: BackendError) -> None:

@@ -22,7 +22,7 @@ _KEYWORDS_WORD = re.compile(r"[^\W_]+(?:(?:[-'’.,&/]|_+)[^\W_]+)*%?")
 
 
 _CONTRACTED = frozenset({"d", "ll", "m", "re", "s", "t", "ve", "let"})
-"""What contractions leave beside a stop word: "it s", "they ll", "let s"."""
+"""What contractions leave next to a stop word: "it s", "they ll", "let s"."""
 
 _BLANK = re.compile(r"[ \t\u00a0]+")
 
@@ -196,7 +196,7 @@ class NumberMatch(_Coverage):
     nothing is converted (24 hours, 1 day). A percent sign ("percent") and a minus ("minus 5") must agree: 5% is not
     5, and 0.05 is 5% only where the question asks for a fraction, a share, a ratio or the like. Notation is
     English, but for what can only be continental (1.234,56; 12,5 %) or is an amount of euros (1.500 € is 1500), and
-    a text that shows it is read so throughout: 1.234 alone is 1.234, beside 1.234,56 it is 1234. 1/2 is 0.5. A
+    a text that shows it is read so throughout: 1.234 alone is 1.234, with 1.234,56 it is 1234. 1/2 is 0.5. A
     hyphen in C-1 or 2018-2026 is no minus, and digits behind a letter (B2B) are no number. What stands behind a
     range belongs to both ends (5-10%); a comma before three digits groups, so "117,118" is one number, and so is
     "117 118". In the answer numbers in words count too (three days, two million, one half), in the expected one
@@ -225,7 +225,7 @@ class AnswerCompleteness(_Coverage):
 
     Formula: (min(words of the answer / words of the expected answer, 1) + keyword_coverage) / 2. Words stand between
     blanks (Chinese, Japanese, Thai: characters) and hold a letter or a digit; citation marks such as [1] are none.
-    Range 0 to 1, higher is better. A longer answer is not a better one: read it beside a metric of correctness. 0 for
+    Range 0 to 1, higher is better. A longer answer is not a better one: read it with a metric of correctness. 0 for
     an abstention. None without an expected answer, where it has no keywords (`keyword_coverage` says when), and for
     unanswerable questions.
     Reference: ours.

@@ -163,7 +163,7 @@ class BaseMetric(ABC):
         return {"abstention_disputed": True} if disputed else {}
 
     def _applies(self, case: Sample) -> bool:
-        """Whether there is an answer, and all that the metric needs beside a judge."""
+        """Whether there is an answer, and all that the metric needs apart from a judge."""
         if case.response.error is not None:
             return False
         return not (self.not_applicable_to(case.question) or self._lacking(case.response))

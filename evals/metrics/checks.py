@@ -38,7 +38,7 @@ _BEHIND = r"(?= ?(?:[,;.|]|$)| (?:and|&) )"
 def is_listed(answer: str, title: str) -> bool:
     """Whether the title is an item of a list in the answer.
 
-    That is at the beginning of a line, after its mark, where the line ends behind it or goes on with a colon, a dash
+    That is at the beginning of a line, after its mark, where the line ends behind it or continues with a colon, a dash
     or a bracket, in any case; and in a running list, between commas and the like, in the title's own case.
     """
     at_start, in_list = _patterns(title)

@@ -379,7 +379,7 @@ def check_choice(choice: ModelChoice) -> None:
         _check_folder("bert_score_model", model)
         if Path(model).is_dir() and config.bert_score_layers is None:
             raise ConfigError(
-                f"semantic.bert_score_model is a folder ({model}), so nobody knows which layer to compare",
+                f"semantic.bert_score_model is a folder ({model}), so the layer to compare is unknown",
                 "set semantic.bert_score_layers, for example to 9 for a BERT of 12 layers",
             )
 

@@ -156,7 +156,7 @@ def _merged(merge: Merge, found: Sequence[Mapping[int, ReplyData]]) -> dict[int,
 
 
 def _blocks(data: dict[str, Any], count: int) -> list[dict[str, Any]]:
-    """The data with the passages in so many blocks of nearly the same size."""
+    """The data with the passages in this many blocks of nearly the same size."""
     if count == 1:
         return [data]
     passages = data["contexts"]
@@ -234,7 +234,7 @@ FAITHFULNESS = JudgeTask("faithfulness", "faithfulness", answer_in_contexts)
 
 
 def says_nothing(case: Sample) -> bool:
-    """Whether the answer abstains or is empty: no claim is made, and nobody need be asked."""
+    """Whether the answer abstains or is empty: no claim is made, and no judge is needed."""
     return case.abstained or not (case.response.answer or "").strip()
 
 

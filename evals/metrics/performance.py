@@ -181,7 +181,7 @@ class OutputTokensPerSecond(BaseMetric):
     Formula: completion tokens / (arrival of the last text − arrival of the first one, in seconds), averaged over the
     answers. The tokens are those that the server counts (`map.usage`), with what it counts besides the text, such as
     thinking. What comes after the text, such as sources, is not in the time, and neither is the time to the first
-    token; the tokens of the first piece are counted, as nobody knows their number. None where the answer did not come
+    token; the tokens of the first piece are counted, as their number is unknown. None where the answer did not come
     in pieces, where all text came at once, and where the server reports no usage. Where the profile has `stream`, the
     suite core has this metric too. Range from 0, higher is better.
     Reference: defined here.
@@ -221,7 +221,7 @@ class RetrievalLatencyP50(_RetrievalLatency):
 
     Formula: the ⌈0.5·n⌉-th smallest of the n times, of the questions that were answered. A time is from sending the
     request of `server.retrieve` to the last byte of its body, of the attempt that succeeded. It is part of
-    `latency_p50` where the answer is made of what it retrieved (`server.retrieve.give`), and else beside it. Range from
+    `latency_p50` where the answer is made of what it retrieved (`server.retrieve.give`), else additional. Range from
     0, lower is better. None where the chunks come with the answer.
     Reference: Hyndman and Fan 1996, type 1.
     """
@@ -284,7 +284,7 @@ class CostPerQuery(BaseMetric):
         self.default = default
         """The price of a model that `prices` does not name: what the server says of itself."""
         self.listed = listed
-        """What a list of prices says that so many tokens of the model cost; None where it does not know."""
+        """What a list of prices says that this many tokens of the model cost; None where it does not know."""
         self.model = model
         """The model that the server says it uses, where its answers name none."""
 

@@ -216,7 +216,7 @@ def parse_metric(name: str) -> BaseMetric:
 
 
 def known_metric(name: str) -> BaseMetric | None:
-    """The metric of a saved run; None for one that does not exist here, whose way of averaging nobody knows."""
+    """The metric of a saved run; None for one that does not exist here, whose way of averaging is unknown."""
     try:
         return parse_metric(name)
     except UnknownNameError:

@@ -41,7 +41,7 @@ class PrecisionAtK(AtK, _Retrieval):
     """Share of the top K chunks that hold any gold passage.
 
     Formula: |distinct relevant chunks in top K| / K; missing chunks count as misses, a repeated chunk gains nothing. A
-    piece of a gold that chunk borders have cut is relevant where the top K complete the gold, also beside a chunk that
+    piece of a gold that chunk borders have cut is relevant where the top K complete the gold, also next to a chunk that
     is a hit by itself. Range 0 to 1, higher is better. None without gold passages.
     Reference: trec_eval P_K, which it equals where chunks and golds match one to one. It leaves it where several chunks
     hold one gold, or pieces of it: each of them is relevant here, whereas trec_eval, over golds, would count one.

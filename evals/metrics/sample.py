@@ -59,7 +59,7 @@ DECIDING = (ABSTENTION, CORRECTNESS)
 
 
 FEW_WORDS = 5
-"""An answer of so many words at most needs no judge: "I cannot answer this question." has no room for an answer."""
+"""An answer of this many words at most needs no judge: "I cannot answer this question." has no room for an answer."""
 
 _DECLINES = "declines"
 
@@ -75,7 +75,7 @@ class JudgedAbstention:
     Attributes:
         answers: "every" one; "settling" are those that the text rules take for a refusal, and all to unanswerable
             questions, where a value would follow from the text rules alone; "refusals" are the former only, as in
-            runs of before.
+            earlier runs.
         by_correctness: Whether the run asks if answers are correct: where there is an expected answer, that decides.
     """
 

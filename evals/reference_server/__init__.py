@@ -18,7 +18,7 @@ class Settings:
     max_upload_mb: int = 25
     auth_token: str | None = None
     allow_hosts: tuple[str, ...] = ()
-    """Names under which the server may be asked, beside those of this machine itself."""
+    """Names under which the server may be asked, in addition to those of this machine itself."""
 
     def __post_init__(self) -> None:
         """Refuse sizes that could not work."""

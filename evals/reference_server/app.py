@@ -31,7 +31,7 @@ MOST_JSON_BYTES = MEGABYTE
 
 
 UPLOADED_AT_ONCE = 4
-"""So many of the largest files fit into one upload."""
+"""This many of the largest files fit into one upload."""
 
 _MOST_PROBLEMS = 20
 

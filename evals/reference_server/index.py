@@ -359,7 +359,7 @@ def _neighbours(units: Sequence[Unit], positions: set[int], asks_for_list: bool)
 
 
 def _run(units: Sequence[Unit], position: int, step: int) -> list[int]:
-    """The unbroken run of list items beside a unit, nearest first."""
+    """The unbroken run of list items next to a unit, nearest first."""
     run: list[int] = []
     position += step
     while 0 <= position < len(units) and units[position].is_item:

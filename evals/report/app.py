@@ -272,7 +272,7 @@ _FOLDER = Path(__file__).resolve().parent / "viewer"
 
 
 _SHARED = ("dom.js", "format.js", "blocks.js", "pages.js", "theme.js", "charts.js")
-"""Of the report's scripts, what both kinds of pages stand on; the first ones, in their order."""
+"""Of the report's scripts, what both kinds of pages need; the first ones, in their order."""
 
 _FETCHING = ("fetch.js", "live.js")
 

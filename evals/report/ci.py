@@ -40,7 +40,7 @@ class CommandProblem:
         kind: The name of the error.
         message: One sentence.
         hint: The way out.
-        of_gates: Whether it is that gates are not met, each of which is told by itself.
+        of_gates: Whether it is that gates are not met, each of which is reported by itself.
     """
 
     kind: str
@@ -64,7 +64,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class Beside:
-    """Runs beside their baseline.
+    """Runs compared with their baseline.
 
     Attributes:
         comparison: What came out.
@@ -82,10 +82,10 @@ class CommandEnd:
     Attributes:
         runs: Those that it made or checked; none where it ended before there was one.
         beside: How they compare with a baseline; None where they were not held against one.
-        remarks: What a reader must know beside: that there is no baseline yet, for example.
+        remarks: What a reader must know in addition: that there is no baseline yet, for example.
         problem: What it ended by; None where it ended well.
         lenient: Whether a gate for which there is not enough evidence is no fault.
-        made: Whether the runs were made by this command, so that nobody has told of them before.
+        made: Whether the runs were made by this command, so that they are new to the reader.
     """
 
     runs: Sequence[Checked] = ()
@@ -106,7 +106,7 @@ def fails(outcome: GateOutcome, *, lenient: bool) -> bool:
 
 
 def group_of(gate: str, run: EvalRun) -> str:
-    """The group of the metric that a condition is on; "score" of the weighted score, "other" of what nobody knows.
+    """The group of the metric that a condition is on; "score" of the weighted score, "other" of what is unknown.
 
     Args:
         gate: As `GateOutcome.gate` has it: the metric stands first.
@@ -123,7 +123,7 @@ def group_of(gate: str, run: EvalRun) -> str:
 
 
 MOST_ANNOTATIONS = 10
-"""So many of each kind are shown of one step."""
+"""This many of each kind are shown of one step."""
 
 _TITLE, _MESSAGE = 100, 500
 
@@ -186,13 +186,13 @@ def _warnings(ended: CommandEnd) -> Iterator[tuple[str, str]]:
 
 
 MARKER = "<!-- evals: evaluation -->"
-"""The first line of every comment, by which the one of before is found; it is never changed."""
+"""The first line of every comment, by which the earlier one is found; it is never changed."""
 
 LIMIT = 65_536
 """Characters that a comment on GitHub holds."""
 
 MOST_GATES = 50
-"""So many gates of a run are listed, those that are not met first."""
+"""This many gates of a run are listed, those that are not met first."""
 
 _MORE = "\n… cut: `evals compare` and `evals show` tell the rest.\n"
 
@@ -252,7 +252,7 @@ def _gates(ended: CommandEnd) -> Iterator[str]:
 
 
 def _moved(comparison: Comparison) -> Iterator[str]:
-    """For each run beside the baseline the metrics that moved or have no value any more, regressions first."""
+    """For each run compared with the baseline the metrics that moved or have no value any more, regressions first."""
     names = {head.id: head.name for head in comparison.runs}
     for one in comparison.against:
         baseline = f"the baseline {code(one.baseline)} ({escape(names[one.baseline], 60)})"

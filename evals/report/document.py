@@ -186,7 +186,7 @@ def scripts() -> list[str]:
 
 
 def libraries() -> list[str]:
-    """What others wrote: the chart library, what it stands on, and what unpacks data."""
+    """What others wrote: the chart library, what it needs, and what unpacks data."""
     return [asset(name) for name in (*LIBRARIES, UNPACKER)]
 
 

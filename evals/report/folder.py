@@ -31,7 +31,7 @@ from evals.text.decoding import parse_stored
 
 
 _MOST = 7
-"""Metrics beside the score whose course is shown."""
+"""Metrics next to the score whose course is shown."""
 
 _LATENCY = "latency_p95"
 
@@ -61,7 +61,7 @@ def trends(runs: Sequence[EvalRun], groups: Sequence[Sequence[EvalRun]]) -> list
     """How score and main metrics went from run to run, apart for each choice of datasets, the newest first.
 
     Main are the metrics that feed the score of the newest run, and the 95th percentile of latency. A score stands only
-    beside those that measure the same.
+    in addition to those that measure the same.
 
     Args:
         runs: Oldest first.
@@ -225,7 +225,7 @@ def _stamp(path: Path) -> _Stamp:
 
 
 _GLANCED = ("recall_at_5", "mrr")
-"""Metrics that are measured while a run goes on: quick ones, which need nobody's word."""
+"""Metrics that are measured while a run is in progress: quick ones, which need no judge."""
 
 _LATENCY_MS = "latency"
 
@@ -300,7 +300,7 @@ class RunProgress:
                 self._answer(key, EvalResponse.model_validate(record["response"]))
 
     def _answer(self, key: str, response: EvalResponse) -> None:
-        """The last answer to a question counts, as one that failed is asked again when a run goes on."""
+        """The last answer to a question counts, as one that failed is asked again when a run is resumed."""
         self._errors[key] = response.error.kind if response.error else None
         for values in self._values.values():
             values.pop(key, None)
@@ -359,7 +359,7 @@ class LiveRuns:
         self._lock = Lock()
 
     def listing(self) -> dict[str, Any]:
-        """All runs, those that go on with how far they are."""
+        """All runs, those in progress with how far they are."""
         saved = self._folder.survey().without_calibrations()
         found = listing(saved)
         going_on = {run.id: told for run in saved.runs if (told := self._going_on(run)) is not None}

@@ -18,7 +18,7 @@ _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 (section 2.2) has no room for, escaped or not: most control characters, half surrogate pairs."""
 
 MOST_QUESTIONS = 5_000
-"""So many questions are listed: with texts cut, some 20 MB."""
+"""This many questions are listed: with texts cut, some 20 MB."""
 
 _NAME, _MESSAGE, _TEXT = 200, 500, 1_000
 """Characters of a name, of a message, and of one of the texts of a question."""
@@ -53,7 +53,7 @@ class JUnitCase(NamedTuple):
 
 
 def xml_text(text: str, limit: int) -> str:
-    """Text that XML can hold, without what steers a terminal or turns its direction, cut at so many characters.
+    """Text that XML can hold, without what steers a terminal or turns its direction, cut at this many characters.
 
     Escaping is left to the writer of the XML. A replacement character stands for each character that may not be there.
     """

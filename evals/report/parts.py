@@ -97,7 +97,7 @@ def grid(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], word
 
 
 def words_first(table: TextTable) -> TextTable:
-    """The table with its words beside the names, where a phone shows them without scrolling."""
+    """The table with its words next to the names, where a phone shows them without scrolling."""
     order = sorted(range(len(table.columns)), key=lambda place: (place > 0, table.columns[place] not in table.words))
     rows = [replace(row, cells=[row.cells[place] for place in order]) for row in table.rows]
     return replace(table, columns=[table.columns[place] for place in order], rows=rows)
@@ -397,7 +397,7 @@ _RATES = {
 
 
 def abstention_tables(table: AbstentionTable | None) -> list[TextTable]:
-    """Who declined what, and the rates; nothing where nobody knows what can be answered."""
+    """Who declined what, and the rates; nothing if it is unknown what can be answered."""
     if table is None:
         return []
     cells = [
@@ -483,7 +483,7 @@ def wrong_line(one: WrongSlice) -> str:
 
 
 def labels_of(count: int) -> list[str]:
-    """So many letters; numbers where these are not enough."""
+    """This many letters; numbers where these are not enough."""
     return list(ascii_uppercase[:count]) if count <= len(ascii_uppercase) else [str(n + 1) for n in range(count)]
 
 

@@ -340,7 +340,7 @@ def wrong_by_key(measured: Measured) -> list[dict[str, Any]]:
 
 
 _TEXT = 240
-"""Characters of a question, and of the answers beside it, that the list holds."""
+"""Characters of a question, and of its answers, that the list holds."""
 
 _ID = 120
 

@@ -105,7 +105,7 @@ class Labelling:
 
 
 def sheet_path(runs_dir: Path, labelling: Labelling) -> Path:
-    """Where the labels of a run are unless told otherwise: `reviews/RUN.csv` beside the runs, or a sheet a person."""
+    """Where the labels of a run are unless told otherwise: `reviews/RUN.csv` next to the runs, or a sheet a person."""
     named = re.sub(r"[^\w.-]+", "-", f"-{labelling.annotator}") if labelling.annotator else ""
     return runs_dir / "reviews" / f"{labelling.run}{named}.csv"
 

@@ -1,4 +1,4 @@
-"""Several runs as a page shows them: each beside the first, metrics from run to run, and the space of objectives."""
+"""Several runs on a page: each compared with the first, metrics from run to run, and the space of objectives."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -150,11 +150,11 @@ def _runs_of(comparison: Comparison, labels: Sequence[str]) -> list[dict[str, An
 
 
 def _comparison_of(comparison: Comparison, place: int, labels: Sequence[str]) -> dict[str, Any]:
-    """What a page says of one of the runs beside the baseline, but for their questions.
+    """What a page says of one of the runs compared with the baseline, but for their questions.
 
     Args:
         comparison: Of two runs or more.
-        place: Of the run among those beside the baseline.
+        place: Of the run among those compared with the baseline.
         labels: What the baseline and the run are called.
     """
     one = comparison.against[place]
@@ -195,7 +195,7 @@ def _changes_of(one: RunComparison, baseline: SavedRun, other: SavedRun) -> dict
     """The questions that fared differently in a run: the greatest loss first, then the greatest gain.
 
     Args:
-        one: The run beside the baseline.
+        one: The run compared with the baseline.
         baseline: The baseline.
         other: The run.
 

@@ -90,7 +90,7 @@ class ExportFormat:
 def to_json(measured: Measured) -> Iterator[str]:
     """The run with its keys as in its file, as one JSON object.
 
-    Beside them stand `diagnosis` (where questions went wrong first), `abstention` (who declined what; null where nobody
+    In addition to them are `diagnosis` (where questions went wrong first), `abstention` (who declined what; null where
     knows what can be answered), `risk_coverage` (null where the server gives no confidence), `stages` (the recall at
     each stage of the retrieval; empty where the server lists none) and all its `records`.
     """
@@ -234,7 +234,7 @@ _EXACT = 2**53
 
 
 def to_parquet(measured: Measured) -> Iterator[bytes]:
-    """A row a question: what was asked and answered, a column a metric, and beside it why it has no value.
+    """A row a question: what was asked and answered, a column a metric, and next to it why it has no value.
 
     What cannot be told is null. A key of the metadata has the type of its values, or is JSON where they are of several.
     """
@@ -315,7 +315,7 @@ _BESIDE_DEEPEVAL = ("dataset", "is_unanswerable", "answers", "turns")
 def to_ragas(measured: Measured) -> Iterator[str]:
     """A line a question, as `EvaluationDataset.from_jsonl` of ragas reads it.
 
-    Beside its fields stand ours, which it passes over.
+    In addition to its fields stand ours, which it passes over.
     """
     return (json_line(_ragas(record)) for record in measured.records())
 
@@ -388,7 +388,7 @@ def _ragas(record: EvalRecord) -> Row:
 
 
 def _names(question: EvalQuestion, id_of: Callable[[GoldPassage], str | None], also: int = 0) -> list[str]:
-    """The golds that are known by an id alone; none where they would be read as the ids of the passages beside them.
+    """The golds that are known by an id alone; none where they would be read as the ids of the passages next to them.
 
     Args:
         question: The question.
@@ -401,7 +401,7 @@ def _names(question: EvalQuestion, id_of: Callable[[GoldPassage], str | None], a
 
 
 def _deepeval(record: EvalRecord) -> Row:
-    """A test case; what stands beside the fields of deepeval it passes over."""
+    """A test case; what stands next to the fields of deepeval it passes over."""
     question = record.question
     fields = (
         question.question,

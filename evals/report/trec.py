@@ -182,7 +182,7 @@ def to_corpus(measured: Measured) -> Iterator[str]:
 
 
 def to_queries(measured: Measured) -> Iterator[str]:
-    """Every question with judgements; what else is known of it stands beside its text."""
+    """Every question with judgements; what else is known of it stands next to its text."""
     for question in _judged_questions(measured):
         yield json_line({"_id": in_a_cell(question.id), "text": question.question, **known_of(question)})
 

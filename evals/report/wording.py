@@ -1,4 +1,4 @@
-"""Numbers, names and foreign text as people read them, the same wherever they are shown."""
+"""Numbers, names and foreign text formatted for readers, the same wherever they are shown."""
 
 import re
 from functools import cache
@@ -33,12 +33,12 @@ def plain(text: str) -> str:
 
 
 def shortened(text: str, limit: int) -> str:
-    """The text cut to so many characters, the last of them an ellipsis."""
+    """The text cut to this many characters, the last of them an ellipsis."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def one_line(text: str, limit: int) -> str:
-    """Foreign text made printable, on one line and cut to so many characters."""
+    """Foreign text made printable, on one line and cut to this many characters."""
     return shortened(" ".join(printable(" ".join(text.split())).split()), limit)
 
 
@@ -133,7 +133,7 @@ def value(summary: "MetricSummary") -> str:
 
 
 def interval(summary: "MetricSummary") -> str:
-    """The interval of a metric, with ≥ where nobody knows how far above it ends; a dash for none."""
+    """The interval of a metric, with ≥ if its upper end is unknown; a dash for none."""
     ends = ends_of(summary.ci, summary.unit)
     is_open = summary.ci is not None and summary.interval is not None and summary.interval.open_above
     return ends.replace("… ", "… ≥ ") if is_open else ends

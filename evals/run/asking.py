@@ -26,7 +26,7 @@ OnAnswer = Callable[[EvalQuestion, EvalResponse], None]
 
 
 STOPPED = "asking ended early: "
-"""How the note of a run begins that says why not all was asked; a run that goes on makes it anew."""
+"""How the note of a run begins that says why not all was asked; a resumed run makes it anew."""
 
 
 _MOST_NAMED = 100
@@ -36,7 +36,7 @@ CHANGED = "the server's configuration changed during the run"
 
 
 class StopRule:
-    """Decides from the exchanges so far whether to go on.
+    """Decides from the exchanges so far whether to continue.
 
     Args:
         concurrency: How many questions are asked at a time: what counts is rounds, not questions.
@@ -48,7 +48,7 @@ class StopRule:
         self._failed_in_row = 0
         self._kinds: Counter[str] = Counter()
         self.reason: str | None = None
-        """Why to stop; None means go on."""
+        """Why to stop; None means continue."""
         self.refused = False
         """Whether the server refused us (401 or 403)."""
 
@@ -76,7 +76,7 @@ class StopRule:
 
 
 class Asking:
-    """The asking of one run, and what came of it beside the answers.
+    """The asking of one run, and its results apart from the answers.
 
     Args:
         client: Asks.
@@ -97,7 +97,7 @@ class Asking:
         """By concurrency, what was asked in how many seconds."""
         self.stop = StopRule(config.concurrency)
         self.others: ClusterAsking | None = None
-        """Who asks instead of this process, but for the unscored questions; None where nobody does."""
+        """Who asks instead of this process, but for the unscored questions; None for none."""
         self.warmup_ms: list[float | None] = []
         """Latencies of the unscored questions."""
         self.snapshot_end: dict[str, Any] | None = None
@@ -183,7 +183,7 @@ class Asking:
             self.windows[level] = Window(window.asked + asked, window.seconds + time.perf_counter() - started)
 
     def _see(self, on_answer: OnAnswer, question: EvalQuestion, response: EvalResponse, away: str | None) -> bool:
-        """Take an answer that a worker brought; returns whether to go on."""
+        """Take an answer that a worker brought; returns whether to continue."""
         self.stop.see(response, away)
         on_answer(question, response)
         return self.stop.reason is None
@@ -206,7 +206,7 @@ class Asking:
         return [*notes, *([CHANGED] if self.seen(server).changed else [])]
 
     def engine(self, before: EngineRecord | None) -> EngineRecord | None:
-        """The cluster that asked, with what it was of the run that goes on; that alone where this process asked."""
+        """The cluster that asked, with what it was of the resumed run; that alone where this process asked."""
         return before if self.others is None else self.others.record(before)
 
     def problem(self, outcomes: Outcomes) -> EvalsError | None:

@@ -56,7 +56,7 @@ class LabelSet:
         metric: That the judge decides on.
         scale: How they are read.
         answers: With at least one label each.
-        unlabelled: Rows without a label, or of which nobody could tell.
+        unlabelled: Rows without a label, or that could not be decided.
         compares: Whether labels say only which of several answers is better.
     """
 
@@ -86,7 +86,7 @@ def read_label_set(
         scale: The worst and the best of labels that are numbers; by what they are where None.
 
     Raises:
-        ConfigError: The metric cannot be calibrated, or nobody can tell what the labels mean.
+        ConfigError: The metric cannot be calibrated, or if that is unknown what the labels mean.
         DatasetError: A file cannot be read, a row is wrong, or there is no label.
         RunNotFoundError: There is no such run.
     """

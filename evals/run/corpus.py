@@ -36,9 +36,9 @@ from evals.text.numbers import counted, share
 
 
 PROBES = 10
-"""So many questions are asked where the list of documents does not tell."""
+"""This many questions are asked where the list of documents does not tell."""
 
-_HINT = "upload the datasets' documents with --ingest, or go on all the same with --no-preflight"
+_HINT = "upload the datasets' documents with --ingest, or continue all the same with --no-preflight"
 
 
 _FINAL = {404: ("path",), 405: ("method", "path"), 422: ("json", "query")}
@@ -51,7 +51,7 @@ async def check_kind(
     """Stop where this is no server of the profile, as two different questions show that fail in the same way.
 
     Args:
-        client: Asks another question, where this one failed in a way that neither waiting mends nor asking again.
+        client: Asks another question, where this one failed in a way that neither waiting nor asking again corrects.
         question: That was asked; it alone may be what a server cannot answer.
         response: What became of it.
         questions: All.
@@ -68,7 +68,7 @@ async def check_kind(
     raise ServerRefusedError(
         f"the server at {client.url} is not of the kind that profile {client.spec.profile!r} describes: "
         f"to {how} it answers {response.error.message}",
-        f"mend {wrong}, name the right server with --rag-url, or describe this one in a profile of its own "
+        f"correct {wrong}, name the right server with --rag-url, or describe this one in a profile of its own "
         "(docs/profiles.md has examples) and name that with --profile FILE.yml",
     )
 
@@ -115,7 +115,7 @@ def check_probes(
     if retrieved and not any(chunk.text for chunk in retrieved):
         raise CorpusMissingError(
             f"the chunks of the server at {client.url} carry no text, and no gold is known by their ids or documents",
-            "let server.map.chunks find the text (docs/profiles.md), or go on all the same with --no-preflight",
+            "let server.map.chunks find the text (docs/profiles.md), or continue all the same with --no-preflight",
         )
     raise CorpusMissingError(
         f"corpus not found on the server at {client.url}: "
@@ -149,7 +149,7 @@ def choose_probes(client: RAGClient, corpus: "Corpus", questions: Iterable[EvalQ
 
 
 UNFOUND = "server.map.chunks found nothing in "
-"""How the note begins; a run that goes on makes it anew."""
+"""How the note begins; a resumed run makes it anew."""
 
 _CHARS = 60
 
@@ -205,7 +205,7 @@ _UNCONFIRMED = (
 
 
 _NAMED = 3
-"""So many documents are named in a remark."""
+"""This many documents are named in a remark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,7 +330,7 @@ class Corpus:
     """What is known of the golds' documents on the server.
 
     Attributes:
-        missing: Those that it does not list, by their names; None where nobody knows: it gives no list, or names not
+        missing: Those that it does not list, by their names; None if unknown: it gives no list, or names not
             one of them as the golds do.
         ids: Names of documents by the server's own ids, where these differ: of golds' documents only.
         is_empty: Whether it says that it holds no documents at all.

@@ -108,7 +108,7 @@ _BYTES_A_QUESTION = 40_000
 """Of the folder of runs: record, log and index of an answer with chunks of some length, and what the judge said."""
 
 _LOOKED_AT = 1000
-"""So many questions are looked at for metrics that apply to none."""
+"""This many questions are looked at for metrics that apply to none."""
 
 _SHOWN = 60
 

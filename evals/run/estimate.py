@@ -43,7 +43,7 @@ SECONDS_A_ROUND = 3600.0
 """How long a batch takes at most as a rule; the vendor promises a day."""
 
 _LOOKED_AT = 300
-"""So many questions are composed; more are extrapolated."""
+"""This many questions are composed; more are extrapolated."""
 
 _UNKNOWN_CALLS = 0.2
 """By which share there may be more calls or fewer about answers that are not known: servers decline more, or less."""
@@ -133,7 +133,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is there already, by question: of a run that goes on, or whose answers are measured again."""
+    """What is there already, by question: of a resumed run, or whose answers are measured again."""
 
     responses: Mapping[str, EvalResponse] = field(default_factory=dict)
     verdicts: Mapping[str, Sequence[JudgeVerdict]] = field(default_factory=dict)
@@ -300,7 +300,7 @@ class _Bill:
     def _with_cache(self, call: Call, usage: JudgeUsage) -> JudgeUsage:
         """The tokens, divided as the vendor will: its cache holds the prefixes of the calls before.
 
-        In a batch nobody knows which calls go before others, so that nothing is taken to be cached.
+        In a batch the order of calls is unknown, so that nothing is taken to be cached.
         """
         prefixes = [] if self._judge.batch else kept_prefixes(self._judge.provider, self._judge.model, call)
         if not prefixes:

@@ -36,7 +36,7 @@ PATIENCE_S = 5.0
 """How long an interrupted run waits for the calls in flight, which are paid for."""
 
 _PATIENCE_AFTER_ERROR_S = 30.0
-"""The same where the judge refused us: nobody waits at a keyboard then."""
+"""The same where the judge refused us: no user waits at a keyboard then."""
 
 _WORKERS_A_CALL = 4
 """Some questions wait for an overloaded vendor, or for the first call with a prefix, while others call."""
@@ -107,7 +107,7 @@ class JudgePlan:
         return found
 
     def with_leftovers(self, about: ToJudge, found: Sequence[JudgeVerdict]) -> list[JudgeVerdict]:
-        """The verdicts of a run that ended, with those of before which nothing has replaced.
+        """The verdicts of a run that ended, with earlier ones which nothing has replaced.
 
         A reply that cannot be read as one to what is asked now is left out; the last verdict bears what it cost.
         """
@@ -227,7 +227,7 @@ class Judging(VerdictSource):
         metrics: Say what they want decided.
         cases: The records as metrics see them.
         journal: Every verdict is written there the moment it arrives.
-        before: The judge of the run that goes on, or whose verdicts are used again.
+        before: The judge of the resumed run, or whose verdicts are used again.
         max_error_rate: The run is incomplete where more of the decisions are lost.
         observer: Hears, in the thread that started the judging, of the progress and of what must be known.
     """
@@ -264,7 +264,7 @@ class Judging(VerdictSource):
         self._tell_judged: Callable[[int, float], None] = self._observer.judged
 
     def _verdicts_on(self, key: str) -> list[JudgeVerdict]:
-        """The verdicts on a question: those of before stay where nothing has replaced them."""
+        """The verdicts on a question: earlier ones stay where nothing has replaced them."""
         settled = self._settled.get(key)
         if settled is not None:
             return settled

@@ -1,6 +1,6 @@
 """The back half of every run: answers are judged, compared, scored and saved, wherever they come from.
 
-A run that asks, one that goes on, one that measures saved answers again, one that scores a file of answers and one that
+A run that asks, a resumed one, one that measures saved answers again, one that scores a file of answers and one that
 is merged of shards differ in their `RunPlan`, and in where answers and verdicts come from.
 """
 
@@ -336,7 +336,7 @@ class _Measurement:
         return [unfound, *(note for note in notes if not note.startswith(NO_CHUNKS))] if unfound else notes
 
     def _with_way_on(self, problem: BaseException) -> BaseException:
-        """The same error; one that leaves answers behind that were paid for also says how to go on with them."""
+        """The same error; one that leaves answers behind that were paid for also says how to continue with them."""
         way_on = self.work.way_on if self.asking or self.toolkit.judge else ""
         if not isinstance(problem, (EngineError, JudgeError, StoreError)) or not way_on:
             return problem

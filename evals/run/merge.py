@@ -41,7 +41,7 @@ OF_EACH = frozenset({"shard", "name", "concurrency", "engine", "runs_dir", "data
 in the fingerprints. The URL is compared as it was asked."""
 
 _NAMED = 5
-"""So many shards are named in a message."""
+"""This many shards are named in a message."""
 
 _BEGIN_AGAIN = "answers that came about in different ways do not make one run: ask this shard again as the first one"
 
@@ -224,7 +224,7 @@ def _facts(shard: Shard) -> dict[str, Any]:
 
 
 def _open(shard: Shard) -> RecordFile:
-    """The records of a shard, which stand beside the file of its run."""
+    """The records of a shard, which stand next to the file of its run."""
     path = shard.run.path
     if path is None:
         raise ConfigError(f"{shard} is in no folder", "load it with RunStore(folder).load(id)")
@@ -252,7 +252,7 @@ def _check_questions(shards: Sequence[Shard], files: Sequence[RecordFile]) -> No
             there = counted(len(file), "question")
             raise ConfigError(
                 f"{shard} holds {there}, and its part of the {total} of the datasets is {planned}",
-                f"copy both files of its run again, or go on with it: {_resume(shard.run)}",
+                f"copy both files of its run again, or continue with it: {_resume(shard.run)}",
             )
 
 
@@ -262,7 +262,7 @@ def _check_whole(shards: Sequence[Shard], *, allow_partial: bool) -> None:
     undone = [shard for shard in shards if shard.run.status not in taken]
     if undone:
         named = ", ".join(f"{shard} is {shard.run.status}" for shard in undone[:_NAMED])
-        ways = f"go on with: {'; '.join(_resume(shard.run) for shard in undone[:_NAMED])}"
+        ways = f"continue with: {'; '.join(_resume(shard.run) for shard in undone[:_NAMED])}"
         if not any(shard.run.status == "failed" for shard in undone):
             ways += "; or merge what there is, as a partial run: --allow-partial"
         raise RunIncompleteError(named + (", …" if len(undone) > _NAMED else ""), ways)

@@ -41,7 +41,7 @@ class Observer:
         """An exchange ended, with an answer or without."""
 
     def judged(self, done: int, spent_usd: float) -> None:
-        """The judge is through with the answers to so many questions, and has cost so much."""
+        """The judge is through with the answers to this many questions, and has cost so much."""
 
     def end(self) -> None:
         """Asking and judging have ended."""

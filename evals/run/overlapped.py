@@ -308,7 +308,7 @@ class OverlappedScorer:
             self._work_on.result()
 
     def resume(self, how: ScoreConfig) -> tuple[BatchScorer, Iterable[RecordLine]]:
-        """The scoring of all records, gone on with where it has begun.
+        """The scoring of all records, continued where it has begun.
 
         Args:
             how: To score them, now that all answers are there.

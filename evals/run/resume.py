@@ -74,8 +74,8 @@ def rescore_config(source: EvalRun, *layers: Mapping[str, Any], remap: bool = Fa
 
     Args:
         source: The saved run.
-        layers: What goes before its own configuration; later ones go before earlier ones. What they name beside keys
-            that say how answers are measured must be as it was.
+        layers: What goes before its own configuration; later ones go before earlier ones. Except for keys that
+            say how answers are measured, they must not change anything.
         remap: Whether the stored bodies are read again, so that keys which say how may change too.
 
     Raises:
@@ -112,14 +112,14 @@ def _named(keys: Sequence[str]) -> str:
 
 
 def resumed_config(run: EvalRun, overrides: Mapping[str, Any]) -> EvalConfig:
-    """The configuration of a saved run with something changed, to go on with the run.
+    """The configuration of a saved run with something changed, to resume the run.
 
     Args:
         run: The saved run.
         overrides: Keys of the configuration: those of `MAY_CHANGE`, and `server.url` with a login that is not saved.
 
     Raises:
-        ConfigError: The run cannot be gone on with, or not with these changes.
+        ConfigError: The run cannot be resumed, or not with these changes.
     """
     config = EvalConfig.build(run.eval_config, overrides)
     check_resumable(run, config)
@@ -152,7 +152,7 @@ def _refusals(run: EvalRun, config: EvalConfig) -> Iterator[tuple[object, str, s
         "resume the shards that lack answers, and merge again",
     )
     is_saved = run.server.profile == SAVED_ANSWERS
-    yield is_saved, "scored saved answers: there is no server to go on with", "use `evals score`"
+    yield is_saved, "scored saved answers: there is no server to continue with", "use `evals score`"
     stored, given = dict(leaves(run.eval_config.get("server"))), dict(leaves(config.server))
     masked = run.server.masked
     if masked is None:
@@ -162,7 +162,7 @@ def _refusals(run: EvalRun, config: EvalConfig) -> Iterator[tuple[object, str, s
     yield (
         changed,
         f"was begun with another value of {', '.join(changed)}",
-        f"begin a new run; of one that goes on may change only {', '.join(sorted(MAY_CHANGE))}",
+        f"begin a new run; a resumed one may change only {', '.join(sorted(MAY_CHANGE))}",
     )
     lost = [f"server.{path}" for path in masked if given.get(path) == stored.get(path)]
     yield (
@@ -195,7 +195,7 @@ def lock_saved(store: RunStore, run: EvalRun, writing: ExitStack | AsyncExitStac
         writing: Closes the log.
 
     Raises:
-        StoreError: Another process goes on with it, or it cannot be read.
+        StoreError: Another process has resumed it, or it cannot be read.
     """
     path = store.records_path(run)
     if not path.exists():
@@ -230,7 +230,7 @@ def with_concurrency(run: EvalRun, concurrency: int, *, kept: int) -> EvalRun:
     Args:
         run: As it is saved.
         concurrency: From now on.
-        kept: How many answers of before are kept: their latency is of the concurrency of then.
+        kept: How many earlier answers are kept: their latency is of the concurrency of then.
     """
     if kept == run.question_count:
         return run

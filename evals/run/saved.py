@@ -66,7 +66,7 @@ async def rescore(
         source: The saved run; it stays as it is.
         config: What to compute: usually the run's own configuration with something changed.
         remap: Read the stored bodies again with the configuration's mapping.
-        observer: Hears of the progress; where none is given, the cell of a notebook, in a script nobody.
+        observer: Hears of the progress; without one, a notebook shows it in the cell.
 
     Raises:
         ConfigError: The configuration is wrong.
@@ -144,7 +144,7 @@ def work_of(
         run: The run that they will make, as far as it is known.
         records: All its questions, with their answers; they are walked once.
         config: Of the run.
-        notes: What a reader must know, beside what the answers themselves give reason to say.
+        notes: Remarks for the reader, apart from those that the answers give reason for.
         free: What saved runs hold of a judge, by question.
 
     Raises:
@@ -218,7 +218,7 @@ def saved_verdicts(config: EvalConfig, wanted: Callable[[EvalRun], bool]) -> Map
 
 
 def _unchanged(run: EvalRun, store: RunStore) -> Iterable[EvalRecord]:
-    """The records of a saved run; none where some of them changed since, and nobody knows which."""
+    """The records of a saved run; none where some of them changed since, and it is unknown which."""
     records = store.open_records(run)
     damage = damage_of(run, records)
     return () if damage is not None and not damage.lost else records
@@ -305,7 +305,7 @@ async def score_answers(answers: Path, config: EvalConfig, observer: Observer | 
     Args:
         answers: A file of one JSON object a line.
         config: The questions, and what to compute.
-        observer: Hears of the progress; where none is given, the cell of a notebook, in a script nobody.
+        observer: Hears of the progress; without one, a notebook shows it in the cell.
 
     Raises:
         ConfigError: The configuration is wrong.
@@ -319,7 +319,7 @@ async def score_answers(answers: Path, config: EvalConfig, observer: Observer | 
 
 
 def saved_answers(answers: Path, config: EvalConfig) -> RunPlan:
-    """Read saved answers beside the questions of the configuration.
+    """Read saved answers with the questions of the configuration.
 
     Raises:
         DatasetError: The questions or the answers cannot be read, or do not belong together.

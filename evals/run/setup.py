@@ -100,7 +100,7 @@ def _metrics_of(config: EvalConfig) -> list[BaseMetric]:
 
 
 def check_calibrated(config: EvalConfig, metrics: Sequence[BaseMetric]) -> None:
-    """Stop where a gate rests on a judge whose errors nobody knows, before it is paid for.
+    """Stop where a gate rests on a judge whose errors are unknown, before it is paid for.
 
     Raises:
         ConfigError: It does, and that was not allowed.
@@ -316,7 +316,7 @@ async def load_toolkit(
 
 
 def _make_ready() -> None:
-    """Make now what is else made with the first answer: those in flight beside it would seem to take longer."""
+    """Make now what is else made with the first answer: those in flight with it would seem to take longer."""
     is_abstention("I do not know.")
     for kind in (EvalResponse, EvalRecord, JudgeVerdict):
         kind.model_rebuild()

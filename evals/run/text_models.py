@@ -98,7 +98,7 @@ async def _in_batches(
 
 
 def _batches(items: Iterable[T]) -> Iterator[list[T]]:
-    """Cut where a batch would hold more than so many distinct texts: what takes time is texts, not pairs of them."""
+    """Cut where a batch would hold more than this many distinct texts: what takes time is texts, not pairs of them."""
     batch: list[T] = []
     held: set[str] = set()
     for item in items:

@@ -189,17 +189,17 @@ class RunPlan:
         questions: All of it.
         responses: By question, those that are there already; asking adds to them.
         documents: The corpus, where it is at hand: it tells how large chunks may be.
-        verdicts: What the judge said of them in this run before, where it goes on.
+        verdicts: What the judge said of them in this run before it was resumed.
         free: What saved runs hold of a judge, by question: a reply that fits is not paid for again.
         before: The judge of the run that goes on.
         journal: The log of the run that goes on, which this process has locked; who measures closes it.
         usage_needs_concurrency: Above this concurrency the server's token counts mix.
         chunks_path: Where the profile looks for chunks in an answer; None where they come another way.
-        notes: What a reader must know, beside what the answers themselves give reason to say.
+        notes: Remarks for the reader, apart from those that the answers give reason for.
         way_on: What to do where the judge ends the work early.
         lacks: What was lost of the answers before they were measured, so that the run is partial.
         cut_short: Whether anything else was left undone before.
-        before_s: Seconds spent on it by processes that were killed, beside those in `run.duration_s`.
+        before_s: Seconds spent on it by processes that were killed, in addition to those in `run.duration_s`.
     """
 
     run: EvalRun

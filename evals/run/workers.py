@@ -87,9 +87,9 @@ class ClusterAsking:
         tell: Hears of lost workers.
 
     Attributes:
-        most_workers: So many took part at a time.
-        lost_workers: So many were lost while they had questions in hand.
-        asked_again: So many questions they had in hand.
+        most_workers: The greatest number of workers at a time.
+        lost_workers: Those that were lost while they had questions in hand.
+        asked_again: The questions that they had in hand.
         at_risk: Questions asked on a connection that had served another, as `Surplus` has it.
     """
 
@@ -130,7 +130,7 @@ class ClusterAsking:
         """What a run says of the cluster.
 
         Args:
-            before: Of the run that goes on.
+            before: Of the resumed run.
         """
         earlier = before or EngineRecord(name="dask", workers=0)
         return EngineRecord(

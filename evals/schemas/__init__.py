@@ -1,4 +1,4 @@
-"""The data contracts: what is asked, what is answered, what is measured."""
+"""Data model: questions, responses, results."""
 
 from evals.schemas.dataset import (
     DatasetFingerprint,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class MayChange(Enum):
-    """When the value of a key may change."""
+    """When a configuration key may change; one without a mark never may."""
 
     ON_RESUME = auto()
     """It says how questions are asked and when a run is good, not what is measured of which server."""

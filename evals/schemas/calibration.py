@@ -1,4 +1,4 @@
-"""How a judge fares against people's labels, as it is saved and shown with every run that was judged the same way."""
+"""Calibration of a judge by human labels, as it is saved and shown with runs of the same judge."""
 
 from typing import Literal
 
@@ -21,7 +21,7 @@ class Figure(Record):
 
 
 class Agreement(Record):
-    """How far one reader agrees with another; docs/calibrate.md says how each is computed."""
+    """Statistics of agreement; docs/calibrate.md defines each."""
 
     agreement: Figure = Figure()
     """The share of answers that both give the same label."""
@@ -38,7 +38,7 @@ class Agreement(Record):
 
 
 class Preference(Record):
-    """Which of two answers to one question is better: what people say, and what follows from the judge's scores."""
+    """Agreement on which of two answers is better: human preferences and the judge's scores."""
 
     pairs: int
     tied: int
@@ -84,7 +84,7 @@ class Calibration(Record):
     lost: int = 0
     """Labelled answers for which the metric has no value."""
     unlabelled: int = 0
-    """Rows without a label, and those that nobody could tell."""
+    """Rows without a label, and those that could not be decided."""
     judge: Agreement
     annotators: Agreement | None = None
     """One annotator against another, over all pairs of them; None where one alone labelled."""
@@ -100,7 +100,7 @@ class Calibration(Record):
 
 
 class JudgeCard(Record):
-    """What a report says of a judge that was calibrated."""
+    """The calibration of a judge as reports show it."""
 
     labels: int
     created_at: AwareDatetime

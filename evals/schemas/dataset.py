@@ -1,4 +1,4 @@
-"""What is asked: questions with their gold, the documents they were drawn from, and the dataset of both."""
+"""Questions with their gold passages, documents, and datasets."""
 
 from collections.abc import Mapping, Sequence
 from sys import intern
@@ -193,7 +193,7 @@ class Document(Record):
 
 
 class DatasetFingerprint(Record):
-    """What exactly was asked, so that two runs can be told to be over the same questions."""
+    """Hash of a dataset, by which runs over the same questions are recognised."""
 
     name: str
     config: str | None = None

@@ -1,4 +1,4 @@
-"""What the server said. None means that it did not say; an empty list means that it said there are none."""
+"""The response of the server. None means not reported; an empty list means none."""
 
 from typing import Any, Literal
 
@@ -11,18 +11,18 @@ from evals.schemas.verdicts import VerdictLosses
 
 
 class Outcomes(Record):
-    """How the questions ended."""
+    """Outcomes of the questions of a run."""
 
     answered: int = 0
     abstained: int = 0
     abstention_disputed: int | None = None
     """Answers that one of text rules and judge takes for a refusal and the other does not; the judge's word counts.
-    None without a judge, and where it was not asked, as in runs of before."""
+    None without a judge, and where it was not asked, as in earlier runs."""
     abstention_open: int = 0
     """Answers on which the judge should have the word, and it is lost: not counted as abstained."""
     abstention_by_judge: int | None = None
     """Answers that abstain or do not by the judge's word; the others by the text rules. None without a judge, and in
-    runs of before, where it was asked about what the text rules take for a refusal alone."""
+    earlier runs, where it was asked about what the text rules take for a refusal alone."""
     not_asked: int = 0
     stopped: str | None = None
     """Why asking ended early; None where it did not, or where evals itself was interrupted."""

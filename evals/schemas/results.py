@@ -1,4 +1,4 @@
-"""What was measured: per question, per run, and over objectives."""
+"""Results per question, per run, and per objective."""
 
 from datetime import UTC
 from enum import StrEnum
@@ -48,12 +48,12 @@ class ParetoPoint(Record):
 
 
 SCHEMA_VERSION = 2
-"""1: the interval of a metric said nothing of itself. 2: it has `interval` beside `ci`, and `at_least`."""
+"""1: the interval of a metric said nothing of itself. 2: it has `interval` next to `ci`, and `at_least`."""
 
 
 Missing = Literal["not_applicable", "transport", "judge", "injection", "fault"]
 """`injection`: the judge itself says that the data tells it what to decide. `fault`: the metric raised, which is ours
-or a plug-in's to mend."""
+or a plug-in's to correct."""
 
 
 WITHOUT_VERDICT: frozenset[Missing] = frozenset({"judge", "injection"})
@@ -85,7 +85,7 @@ class MetricResult(Record):
     """Of which kind the missing value is; None where there is a value."""
     judged_by: list[str] = []
     """The judge's verdicts that it hangs on, in the order in which they were needed; where it is missing for the judge,
-    the last is the one that is lost. Empty where all is known without a judge, and in runs of before."""
+    the last is the one that is lost. Empty where all is known without a judge, and in earlier runs."""
     details: dict[str, Any] = {}
 
     @model_validator(mode="after")
@@ -106,7 +106,7 @@ class EvalRecord(Record):
 
 
 class MetricCounts(SparseRecord):
-    """Over how many questions a metric was computed, and why not over the others."""
+    """How many questions have a value of a metric, and why others have none."""
 
     scored: int = 0
     not_applicable: int = 0
@@ -126,7 +126,7 @@ class MetricCounts(SparseRecord):
 
 
 class JudgedStrata(Record):
-    """Of how many questions a metric was known without a judge, and of how many it hung on verdicts."""
+    """How many values of a metric needed a verdict, and how many did not."""
 
     settled: int
     """Values that needed no verdict."""
@@ -135,13 +135,13 @@ class JudgedStrata(Record):
     obtained: int
     """Of these, how many got them all: a value, or that there is none."""
     size: Finite
-    """How many values there would be had nothing been lost, as far as can be told; `estimate` is of so many."""
+    """How many values there would be had nothing been lost, as far as can be told; `estimate` is of this many."""
     heaviest: Finite
-    """For how many questions a value stands at most: those lost beside it, and itself."""
+    """For how many questions a value stands at most: itself and lost ones."""
 
 
 class MetricInterval(Record):
-    """How the interval of a metric was made, and what there is to mind of it."""
+    """Method, sample size and marks of a metric's interval."""
 
     method: str
     n: int
@@ -174,7 +174,7 @@ class MetricSummary(Record):
     bounds: tuple[Finite, Finite] | None = None
     """[worst, best]: the value if every question lost to a failure had scored worst, or best."""
     strata: JudgedStrata | None = None
-    """Where verdicts were lost: what the value is made of. None where none was, and in runs of before."""
+    """Where verdicts were lost: what the value is made of. None where none was, and in earlier runs."""
     reason: str | None = None
     """Why there is no value, or what to know about the value there is."""
     rules: dict[str, int] = {}
@@ -295,7 +295,7 @@ def _shown(summary: MetricSummary) -> tuple[str, str]:
 
 
 class WeightedScore(Record):
-    """The one number over all objectives that something feeds."""
+    """The weighted mean of all objectives that have a value."""
 
     score: Finite | None
     reason: str | None = None
@@ -304,7 +304,7 @@ class WeightedScore(Record):
     """The share of the configured weight that is measured, from 0 to 1; None in runs that do not say."""
     ci: tuple[Finite, Finite] | None = None
     interval: MetricInterval | None = None
-    """What there is to know of `ci`; None where nothing in the score varies, and in runs of before."""
+    """What there is to know of `ci`; None where nothing in the score varies, and in earlier runs."""
     bounds: tuple[Finite, Finite] | None = None
     """[worst, best]: the score if every question lost to a failure had scored worst, or best; None without such."""
     objectives: dict[str, Finite] = {}
@@ -335,7 +335,7 @@ class SavedFiles(Protocol):
 
 
 class EvalRun(Record):
-    """A saved run: what was asked of whom, and what came out."""
+    """A saved run: configuration, server, results."""
 
     id: str = Field(pattern=r"^[a-z0-9-]+$")
     name: str
@@ -380,7 +380,7 @@ class EvalRun(Record):
     """How the configured conditions ended."""
     rescored_from: str | None = None
     record_sum: RecordSum | None = None
-    """Its records file as it was saved; None while it is being written, and in runs of before."""
+    """Its records file as it was saved; None while it is being written, and in earlier runs."""
     engine: EngineRecord | None = None
     """Who asked, where it was a cluster: summed over resumes. None where the command's own process asked."""
     merged_from: list[MergedShard] = []

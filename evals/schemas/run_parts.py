@@ -1,4 +1,4 @@
-"""Parts of a saved run: who did the work, gates, load, repeats and shards."""
+"""Parts of a saved run: engine, gates, load, repeats and shards."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal
@@ -14,7 +14,7 @@ EngineName = Literal["local", "dask"]
 
 
 class EngineConfig(Record):
-    """Who asks, and who embeds texts: this process, or the workers of a Dask cluster (extra `dask`; docs/scale.md)."""
+    """Where questions are asked and texts embedded: this process, or a Dask cluster (extra `dask`; docs/scale.md)."""
 
     name: Annotated[EngineName, MayChange.ON_RESUME] = "local"
     """local: this process. dask: the workers of a cluster."""
@@ -35,11 +35,11 @@ class EngineRecord(Record):
     name: str
     """Such as dask."""
     workers: int
-    """So many took part at a time."""
+    """The greatest number of workers at a time."""
     lost_workers: int = 0
-    """So many were lost while they had questions in hand."""
+    """Workers that were lost while they had questions in hand."""
     asked_again: int = 0
-    """So many questions they had in hand, which others asked again; the server may have had them twice."""
+    """Questions of lost workers, which others asked again; the server may have had them twice."""
 
 
 # How a condition on a run ended.
@@ -49,7 +49,7 @@ GateResult = Literal["met", "not met", "not enough evidence"]
 
 
 class GateOutcome(Record):
-    """How one gate ended."""
+    """Outcome of a gate."""
 
     gate: str
     """As it was written: `recall_at_5>=0.8`."""
@@ -64,7 +64,7 @@ class GateOutcome(Record):
     """Over how many questions; None for the weighted score."""
     more_questions: int | None = None
     """Where there is not enough evidence: about how many more questions settle it if the value stays as it is; None
-    where no number does, or nobody knows."""
+    if no number does, or if it is unknown."""
 
 
 # What load does to a server: times, errors and quality at each level of it.
@@ -153,7 +153,7 @@ class RepeatedMetric(Record):
     reason: str | None = None
     """Why there is no reliability, and no variance where that is None as well."""
     pass_hat: list[Finite] = []
-    """pass^1 … pass^k: that so many answers to a question all have the best value. Empty without such a value."""
+    """pass^1 … pass^k: that this many answers to a question all have the best value. Empty without such a value."""
     pass_all_ci: tuple[Finite, Finite] | None = None
     """The interval of the last of them, over questions or their clusters."""
 

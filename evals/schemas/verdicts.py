@@ -1,4 +1,4 @@
-"""What a judge is asked and what it decides, what that costs, and the judge as it is saved with a run."""
+"""Requests and verdicts of the judge, their cost, and the judge as it is saved with a run."""
 
 import json
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ class JudgeUsage(Sum):
 
 
 class JudgeSpending(Sum):
-    """What calls to the judge took."""
+    """Calls, tokens and cost of the judge."""
 
     calls: int = Field(default=0, ge=0)
     usage: JudgeUsage = JudgeUsage()
@@ -94,7 +94,7 @@ class Prompt:
 
 
 class VerdictRequest(Record):
-    """What a metric wants a judge to decide: by which prompt, over which data."""
+    """A decision that a metric requests from the judge: prompt and data."""
 
     name: str
     """Of its verdicts; requests of the same name and repeat about a question are the same."""
@@ -113,12 +113,12 @@ class VerdictRequest(Record):
 
     @property
     def place(self) -> tuple[str, int | None]:
-        """What tells it from the other requests about a question."""
+        """The key of the request among those of a question."""
         return self.name, self.repeat
 
 
 class JudgeVerdict(Record):
-    """One reply of the judge about one question, or the way in which it failed."""
+    """One reply of the judge about one question, or its failure."""
 
     request: str
     """What was asked of the judge, for example "faithfulness"."""
@@ -146,12 +146,12 @@ class JudgeVerdict(Record):
     cached: bool = False
     """Whether nothing was asked: the reply came from the cache, from a saved run, or from the same request."""
     saved_usd: Finite | None = None
-    """What a reply from the cache cost when it was asked for; None where nobody knows."""
+    """What a reply from the cache cost when it was asked for; None if unknown."""
     key: str | None = None
     """Hash over all that decides the reply: model, address, instructions, form, data and repeat."""
     passages: list[int] = []
     """The rank of each passage by the id that it has in the reply: the first is that of 1. Empty where the judge saw
-    none, and in runs of before, where ids are ranks."""
+    none, and in earlier runs, where ids are ranks."""
     injection_suspected: bool = False
     """Whether the data holds text that speaks to the judge, by the judge's word or by ours."""
 
@@ -175,7 +175,7 @@ class JudgeVerdict(Record):
 
     @property
     def spent(self) -> JudgeSpending:
-        """What the decision took, tries of before included."""
+        """What the decision took, earlier tries included."""
         unpriced = self.unpriced or (self.attempts if self.cost_usd is None else 0)
         own = JudgeSpending(
             calls=self.attempts, usage=self.usage or JudgeUsage(), cost_usd=self.cost_usd or 0.0, unpriced=unpriced
@@ -246,12 +246,12 @@ class JudgeRecord(Record):
     prevented: int = 0
     """Decisions that the budget did not allow; they are no failures of the judge."""
     left: int = 0
-    """Requests in batches that were not waited for; who goes on takes the replies."""
+    """Requests in batches that were not waited for; a resumed run takes the replies."""
     cost_per_query_usd: Finite | None = None
     """`cost_usd` for one judged question: the judge's share, apart from the server's cost_per_query."""
     flip_rate: Finite | None = None
     """The chance that two verdicts on one thing have different labels, over all inquiries; None without repeats. In
-    runs of before: the share of decisions on which not all verdicts agreed."""
+    earlier runs: the share of decisions on which not all verdicts agreed."""
     flip_rates: dict[str, Finite] = {}
     """The same by inquiry."""
     score_flip_rates: dict[str, Finite] = {}

@@ -1,1 +1,1 @@
-"""From records to numbers: the scorecard, the weighted score, how questions ended, gates and diagnosis."""
+"""Compute results from records: scorecard, weighted score, outcomes, gates and diagnosis."""

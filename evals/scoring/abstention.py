@@ -1,4 +1,4 @@
-"""Who declined what: abstention as a two-by-two table, with its rates."""
+"""Abstention as a two-by-two table (answerable, abstained), with its rates."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate, groupby
@@ -24,7 +24,7 @@ _METRICS = {
 
 
 class Rate(Record):
-    """A share with what it is of."""
+    """A share, with its numerator and denominator."""
 
     count: int
     of: int
@@ -35,7 +35,7 @@ class Rate(Record):
 
 
 class AbstentionTable(Record):
-    """The answered questions whose dataset says whether they can be answered, by that and by what the server did."""
+    """The answered questions of known answerability, by answerability and by abstention."""
 
     answerable_answered: int
     answerable_abstained: int
@@ -113,7 +113,7 @@ def beside_scorecard(table: AbstentionTable, card: Scorecard) -> AbstentionTable
 
 
 def cell_of(record: EvalRecord, cases: ScoringContext) -> Cell | None:
-    """Where a question counts: whether it cannot be answered, and whether the answer declines; None for nowhere."""
+    """The cell of a question: whether it is unanswerable, and whether the answer declines; None if not counted."""
     unanswerable = record.question.is_unanswerable
     said = None if unanswerable is None else declines(record, cases)
     return None if unanswerable is None or said is None else (unanswerable, said)
@@ -132,7 +132,7 @@ def declines(record: EvalRecord, cases: ScoringContext) -> bool | None:
 
 
 class RiskPoint(Record):
-    """The risk where answers below a confidence were withheld."""
+    """The risk if answers below a confidence are withheld."""
 
     confidence: Finite
     """The least confidence that is answered."""

@@ -1,4 +1,4 @@
-"""How a judge fares against people's labels, and what its means are without its bias."""
+"""Calibration: a judge compared with human labels, and means corrected for its bias."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
@@ -57,7 +57,7 @@ _NO_ANSWERS = "no answer has both a label and a score"
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """Labels beside scores of the same answers, both from 0 to 1.
+    """Labels and scores of the same answers, both from 0 to 1.
 
     Attributes:
         labels: What people say.
@@ -114,7 +114,7 @@ class Labelled:
 
 
 def agreement_of(reading: Labelled) -> Agreement:
-    """All figures of a reader who gives labels or scores."""
+    """All statistics of agreement between labels and scores."""
     if not reading.labels:
         return order_of(reading)
     first, second = reading.categories
@@ -157,7 +157,7 @@ def _beyond_chance(positive: Numbers, scores: Numbers) -> float | None:
 
 
 def most_frequent(reading: Labelled) -> Labelled:
-    """The same labels beside a reader who gives all answers the label that is most frequent."""
+    """The same labels compared with a reader who gives all answers the label that is most frequent."""
     common = [label for label, _ in Counter(reading.labels).most_common(1)]
     return replace(reading, scores=common * len(reading.labels), score_cut=reading.label_cut)
 
@@ -184,7 +184,7 @@ def _take(values: Numbers, places: Sequence[int]) -> list[float]:
 
 
 def asks_judge(name: str) -> bool:
-    """Whether a judge decides on the metric of this name; not of a metric that is unknown here."""
+    """Whether the metric of this name needs a judge; False for an unknown metric."""
     metric = known_metric(name)
     return metric is not None and Need.JUDGE in metric.needs
 
@@ -215,7 +215,7 @@ def find_calibration(
 
 
 def refuse_uncalibrated(gated: Collection[str], never: Iterable[str], feeding: Collection[str], model: str) -> None:
-    """Stop where a gate rests on metrics whose judge was never calibrated by them.
+    """Raise an error if a gate is on a judged metric for which the judge was never calibrated.
 
     Args:
         gated: What the gates are on.
@@ -233,7 +233,7 @@ def refuse_uncalibrated(gated: Collection[str], never: Iterable[str], feeding: C
         on.append(f"{SCORE}, which {' and '.join(of_score)} {agree(len(of_score), 'feeds', 'feed')}")
     if on:
         raise ConfigError(
-            f"a gate is on {' and '.join(on)}, and the judge {model} was never calibrated by that: nobody knows how "
+            f"a gate is on {' and '.join(on)}, and the judge {model} was never calibrated by that: it is unknown how "
             "often it is wrong",
             "hold it against people's labels first (evals calibrate), or gate on it all the same: --allow-uncalibrated",
         )
@@ -252,7 +252,7 @@ _MEANS = frozenset({Aggregation.MEAN, Aggregation.RATE})
 
 
 def answer_hash(question: EvalQuestion, response: EvalResponse) -> str:
-    """What tells an answer from all others, in any run."""
+    """The hash that identifies an answer in any run."""
     text = f"{question.question}\0{response.answer or ''}"
     return sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
 
@@ -286,7 +286,7 @@ def with_cards(run: EvalRun, records: Sequence[EvalRecord], known: Iterable[Cali
 
 
 def card_of(calibration: Calibration) -> JudgeCard:
-    """What a report says of a calibration."""
+    """The calibration card of a report."""
     figures = {
         name: getattr(calibration.judge, name) for name in Agreement.model_fields if name in JudgeCard.model_fields
     }
@@ -339,7 +339,7 @@ def _others(metric: BaseMetric, records: Sequence[EvalRecord], labelled: Set[str
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """An answer with what people and the judge say of it.
+    """An answer with the human label and the judge's score.
 
     Attributes:
         answer: As it is saved.

@@ -1,4 +1,4 @@
-"""From the records of a run to what is saved of it: the same for a run that asked and for one that was scored again."""
+"""Score the records of a run and build its saved form, for new and rescored runs alike."""
 
 import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -63,7 +63,7 @@ def gc_paused() -> Iterator[None]:
 
 
 class PassingCases(ScoringContext):
-    """The cases of records that pass by one after the other: the last one alone is held."""
+    """The cases of records that are read one after the other; only the last one is held."""
 
     def about(self, question: EvalQuestion, response: EvalResponse, verdicts: Sequence[JudgeVerdict] = ()) -> Sample:
         if question.id not in self._known:
@@ -73,7 +73,7 @@ class PassingCases(ScoringContext):
 
 @dataclass(frozen=True)
 class Measured:
-    """A run at hand: nothing that views need of it is read or derived a second time.
+    """A run with what views derive from its records, each computed once.
 
     Attributes:
         run: As it was saved.
@@ -127,7 +127,7 @@ class Measured:
         return (one.with_record(self.source[one.number]) for one in found)
 
     def keep(self, file: RecordFile) -> None:
-        """Keep the digest beside the file that these records were just written to, and what reports of slices need."""
+        """Keep the digest next to the file that these records were just written to, and what reports of slices need."""
         keep_digest(self.run, file, self.digest, self.cases)
         if len(self.run.datasets) > 1:
             keep_slices(self.run, file, self.columns, {"dataset": self.values("dataset")})
@@ -148,7 +148,7 @@ run is failed and has no score."""
 
 
 class Terms(Protocol):
-    """What of a configuration decides how a run is concluded."""
+    """The part of the configuration that decides how a run is concluded."""
 
     @property
     def prices(self) -> Mapping[str, PriceConfig]:
@@ -173,12 +173,12 @@ class Terms(Protocol):
 
 @dataclass(slots=True)
 class Gathered:
-    """The accumulator of a run: what is held of records that were scored, as another process is sent it.
+    """The accumulator of scored records, which can be sent to another process.
 
     Attributes:
         table: Values and codes by metric.
         answers: How questions ended, and what their answers give reason to say.
-        collected: What views need; None where nobody wants it.
+        collected: What views need; None if not needed.
     """
 
     table: ScoreTable
@@ -191,7 +191,7 @@ _ANEW = (MATCHING, LOSSES, SLOW)
 
 
 class Scorer:
-    """Scores the records of a run one after the other, and says at the end what follows from all of them.
+    """Scores the records of a run one after the other, and concludes the run at the end.
 
     Of a record nothing is held but what statistics need: values and codes by metric (`columns`), counts and notes.
 
@@ -200,7 +200,7 @@ class Scorer:
         metrics: What to measure.
         cases: The records as metrics see them, with what the run says about matching.
         terms: Prices, weights, gates and the error rate: an `EvalConfig` has them.
-        digest: Collects what views need; None where nobody wants it.
+        digest: Collects what views need; None if not needed.
         first: The number of the first record that it gets.
     """
 
@@ -264,7 +264,7 @@ class Scorer:
         stopped: str | None = None,
         **fields: Any,
     ) -> EvalRun:
-        """The run with what follows from its records; it is not saved yet.
+        """The run with its results; it is not saved yet.
 
         Args:
             scored: All records again, which are walked where verdicts are lost.

@@ -1,4 +1,4 @@
-"""The parts of the configuration that say how the weighted score is made, and which questions belong together."""
+"""Configuration of the weighted score and of clusters."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -64,7 +64,7 @@ _CLOSED = {
 
 
 class ScoringConfig(Record):
-    """How the weighted score is made of the metrics. In each table, what is not named keeps its default."""
+    """Weights, metrics and thresholds of the weighted score. Names that a table omits keep their default."""
 
     weights: dict[str, Annotated[Finite, Field(ge=0)]] = _WEIGHTS
     """Of the objectives; 0 leaves one out."""
@@ -210,7 +210,7 @@ def why_failed(run: EvalRun) -> str | None:
 
 
 def _why_none(run: EvalRun) -> str:
-    """Why there is no score, also of a run of before, which does not say it."""
+    """Why there is no score, also of an earlier run, which does not say it."""
     if run.weighted_score.reason:
         return run.weighted_score.reason
     if run.is_unscored:
@@ -259,7 +259,7 @@ def _measured(run: EvalRun) -> dict[str, _Objective]:
 
 def _told(objective: _Objective) -> str:
     weight, fed, thresholds = objective
-    told = ", ".join(fed) or "fed by nobody knows what"
+    told = ", ".join(fed) or "made of unknown metrics"
     limits = "".join(f", threshold {limit:g} {unit}" for unit, limit in thresholds.items())
     return f"{told} (weight {weight:g}{limits})"
 
@@ -294,7 +294,7 @@ class Measurement:
         reason: Why there is no value.
         of: Of how much of the weight a score is, in words; empty where it is all, and for metrics.
         at_least: Whether the value is a lower bound: requests ran out of time.
-        open_above: Whether nobody knows how far above the interval ends.
+        open_above: Whether the upper end of the interval is unknown.
         bounds: What the value would be if all that is lost were the worst, and the best.
         flagged: Of how many questions the judge says that the data tells it what to decide.
     """
@@ -322,7 +322,7 @@ class Measurement:
 
     @property
     def high(self) -> float | None:
-        """The upper end; None where nobody knows it."""
+        """The upper end; None if unknown."""
         return self.ci[1] if self.ci and not self.open_above else None
 
     @property
@@ -337,7 +337,7 @@ class Measurement:
 
 
 def see(run: EvalRun, name: str) -> Measurement:
-    """What a run says of a metric; `score` is its weighted score."""
+    """The measurement of a metric in a run; `score` is its weighted score."""
     if name == SCORE:
         return _score(run)
     summary = run.scorecard.find(name)

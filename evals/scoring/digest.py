@@ -1,4 +1,4 @@
-"""What views need of the records of a run, derived in one walk over them and kept beside the records."""
+"""Digest of a run: what views need of its records, derived in one pass and saved next to them."""
 
 import json
 import sys
@@ -57,7 +57,7 @@ def in_turn(links: Iterable[BrokenLink], most: int | None = None) -> list[Broken
 
     Args:
         links: In whatever order; of one link they stay in it.
-        most: So many are wanted at most; all where None.
+        most: This many are wanted at most; all where None.
     """
     turns: Counter[Link] = Counter()
     placed = []
@@ -197,7 +197,7 @@ def digest_of(run: EvalRun, records: Sequence[EvalRecord], cases: ScoringContext
 
 
 FORMAT = 9
-"""Raised whenever something is derived otherwise, so that nothing of before is used."""
+"""Raised whenever something is derived otherwise, so that no earlier data is used."""
 
 _EVIDENCE, _DIGEST, _COLUMNS = "evidence", "digest", "columns"
 
@@ -211,7 +211,7 @@ _SAYS = {"id", "created_at", "eval_config", "config", "server", "outcomes"}
 
 
 def stamp_of(run: EvalRun) -> str:
-    """What all that is derived of records depends on, beside the records: the run, and this version."""
+    """What all that is derived of records depends on, apart from the records: the run, and this version."""
     names = ",".join(summary.name for summary in run.scorecard.metrics)
     said = f"{FORMAT} {__version__} {run.judge is None} {names} {run.model_dump_json(include=_SAYS)}"
     return sha256(said.encode()).hexdigest()
@@ -225,7 +225,7 @@ def _kept(
     write: Callable[[T], bytes],
     read: Callable[[bytes], T],
 ) -> T:
-    """What was derived of records in a file, as it is kept beside them; else it is made, and kept there."""
+    """What was derived of records in a file, as it is kept next to them; else it is made, and kept there."""
     if not isinstance(records, RecordFile):
         return make()
     stamp = stamp_of(run)
@@ -249,7 +249,7 @@ def evidence_within(run: EvalRun, records: Sequence[EvalRecord], cases: ScoringC
 
 
 def kept_digest(run: EvalRun, records: Sequence[EvalRecord], cases: ScoringContext) -> RunSummary:
-    """The digest of a run: as it is kept beside its records, else made, and kept there from then on."""
+    """The digest of a run: as it is kept next to its records, else made, and kept there from then on."""
 
     def make() -> RunSummary:
         return digest_of(run, records, cases)
@@ -262,7 +262,7 @@ def _digest_json(digest: RunSummary) -> bytes:
 
 
 def keep_digest(run: EvalRun, records: RecordFile, digest: RunSummary, cases: ScoringContext) -> None:
-    """Keep a digest beside the records that it was made of, and what these say about matching."""
+    """Keep a digest next to the records that it was made of, and what these say about matching."""
     derived, evidence = {_DIGEST: _digest_json(digest)}, cases.settings.evidence
     if evidence is not None:
         derived[_EVIDENCE] = _EVIDENCE_JSON.dump_json(evidence)
@@ -270,7 +270,7 @@ def keep_digest(run: EvalRun, records: RecordFile, digest: RunSummary, cases: Sc
 
 
 def kept_columns(run: EvalRun, records: Sequence[EvalRecord]) -> RunColumns:
-    """The columns of a run: as they are kept beside its records, else made, and kept there from then on."""
+    """The columns of a run: as they are kept next to its records, else made, and kept there from then on."""
     cluster, ids = score_settings(run).cluster, records.ids if isinstance(records, RecordFile) else ()
     if not ids:
         return columns_of(records, cluster)
@@ -278,7 +278,7 @@ def kept_columns(run: EvalRun, records: Sequence[EvalRecord]) -> RunColumns:
 
 
 def kept_values(run: EvalRun, records: Sequence[EvalRecord], key: str) -> list[str | None]:
-    """What each question has for a key: as it is kept beside the records, else made, and kept there from then on."""
+    """What each question has for a key: as it is kept next to the records, else made, and kept there from then on."""
 
     def make() -> list[str | None]:
         return [slice_value(record.question, key) for record in records]
@@ -293,6 +293,6 @@ def _values_json(values: Sequence[str | None]) -> bytes:
 def keep_slices(
     run: EvalRun, records: RecordFile, columns: RunColumns, values: Mapping[str, Sequence[str | None]]
 ) -> None:
-    """Keep what slices are made of beside the records: their columns, and what each question has for some keys."""
+    """Keep what slices are made of next to the records: their columns, and what each question has for some keys."""
     packed = {_VALUES + key: _values_json(each) for key, each in values.items()}
     records.keep(stamp_of(run), {_COLUMNS: pack(columns), **packed})

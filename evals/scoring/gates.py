@@ -1,4 +1,4 @@
-"""Conditions on metrics, such as `recall_at_5>=0.8`, by which a run passes or fails."""
+"""Gates: conditions on metrics, such as `recall_at_5>=0.8`."""
 
 import operator
 import re
@@ -23,7 +23,7 @@ class Evidence:
 
     Attributes:
         outcome: Met, not met, or not enough evidence.
-        more: About how many more questions would settle it; None where none would, or nobody knows.
+        more: About how many more questions would settle it; None if none would, or if it is unknown.
         advice: The same in words, to be put behind the figures; empty where it is settled.
     """
 
@@ -63,13 +63,13 @@ def heed_flagged(outcome: GateOutcome, worst: float | None, flagged: int, *, hol
 
     Args:
         outcome: Without these questions.
-        worst: The bound, or the difference by it; None where nobody knows it.
+        worst: The bound, or the difference by it; None if unknown.
         flagged: How many questions the judge flags; without any the outcome stays.
         holds: Whether the bound meets the condition.
     """
     if not flagged:
         return outcome
-    bound = "the worst bound, which nobody knows" if worst is None else f"the worst bound {worst:.4g}"
+    bound = "the worst bound, which is unknown" if worst is None else f"the worst bound {worst:.4g}"
     why = f"decided on {bound}, as the judge flags {counted(flagged, 'question')} as injection"
     changes = {} if holds else {"outcome": "not met", "more_questions": None}
     return outcome.model_copy(update={"message": f"{outcome.message}; {why}", **changes})
@@ -127,7 +127,7 @@ class Gate:
     at_low: bool = False
 
     def check(self, run: EvalRun) -> GateOutcome:
-        """How the run fares. A metric without a value is not met, and a run that failed meets nothing.
+        """Check the run. A gate on a metric without a value is not met, and a failed run meets no gate.
 
         Where the judge flags questions, the worst bound must meet the condition too.
         """
@@ -211,7 +211,7 @@ def _check_limit(gate: Gate, text: str) -> None:
 
 
 def _range_of(name: str) -> tuple[float | None, float | None]:
-    """Between what the value of a run lies; None where it has no end, or nobody knows it."""
+    """Between what the value of a run lies; None if it has no end or is unknown."""
     if name == SCORE:
         return 0.0, 1.0
     metric = known_metric(name)
@@ -229,12 +229,12 @@ def _not_known(name: str, known: Iterable[str]) -> ConfigError:
         return error
     return ConfigError(
         f"a gate is on {name}, which the run does not compute",
-        f"add --metrics {name}, and name the suite beside it (--suite core): metrics alone replace the default one",
+        f"add --metrics {name}, and name the suite too (--suite core): metrics alone replace the default one",
     )
 
 
 def check_gates(run: EvalRun, gates: Iterable[str]) -> list[GateOutcome]:
-    """How a run fares with each gate.
+    """Check a run against each gate.
 
     Raises:
         ConfigError: As of `parse_gate`.

@@ -1,4 +1,4 @@
-"""Whether lost verdicts were lost at random: those of long requests, or of many items, may be lost more often.
+"""Test whether verdicts were lost at random, or more often for long requests or many items.
 
 Values that are there stand for lost ones (`evals.scoring.scorecard`), which is right where the loss does not depend on
 what was asked. A judge that fails on long answers leaves the short ones, and these may be better or worse.
@@ -37,7 +37,7 @@ _Sizes = tuple[list[float], list[float]]
 def find_losses(
     metrics: Sequence[BaseMetric], records: Iterable[EvalRecord], cases: ScoringContext
 ) -> list[VerdictLosses]:
-    """Test for each thing that the judge was asked whether what is lost was longer, or of more items, than the rest.
+    """Test for each prompt whether lost requests were longer, or of more items, than the others.
 
     Args:
         metrics: Of the run, of which some verdict is lost.
@@ -99,7 +99,7 @@ def _measures(requests: Iterable[VerdictRequest]) -> Iterator[tuple[str, LossBy,
 
 
 def notes_on_losses(losses: Iterable[VerdictLosses]) -> list[str]:
-    """What a reader must know of losses that are not at random: values lean towards what was not lost."""
+    """Notes on verdicts that were not lost at random: values are biased towards the others."""
     return [f"{LOSSES}{_said(loss)}" for loss in losses if not loss.at_random]
 
 
@@ -119,7 +119,7 @@ def _said(loss: VerdictLosses) -> str:
 
 
 def notes_on_datasets(records: Iterable[EvalRecord]) -> list[str]:
-    """What a reader must know of datasets of which more verdicts are lost than of the others.
+    """Notes on datasets that lost more verdicts than the others.
 
     Args:
         records: Scored.

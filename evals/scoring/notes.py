@@ -1,4 +1,4 @@
-"""What a reader of a run's numbers must know, as its answers show: counted one record after the other."""
+"""Notes and outcomes of a run, collected one record after the other."""
 
 from array import array
 from collections import Counter
@@ -48,10 +48,10 @@ class _Cited(NamedTuple):
 
 
 _LOOKED_AT = 200
-"""So many answers are compared with gold; that takes time, and a wrong base of citations shows in fewer."""
+"""This many answers are compared with gold; that takes time, and a wrong base of citations shows in fewer."""
 
 _NAMED = 5
-"""So many questions are named in a note."""
+"""This many questions are named in a note."""
 
 
 _KINDS = ("transport", "judge", "unread", "chunks", "base")
@@ -59,13 +59,13 @@ _KINDS = ("transport", "judge", "unread", "chunks", "base")
 
 @dataclass(slots=True)
 class AnswerTally:
-    """Counts how questions ended, and what their answers give reason to say.
+    """Counts outcomes of questions, and collects notes on their answers.
 
     Attributes:
         counts: Of records, answers and citations by what is true of them.
         by: Of kinds of errors ("transport"), failures of the judge ("judge"), notes on bodies ("unread"), numbers of
             chunks ("chunks") and bases of citation indices ("base"): how often each came.
-        indices: How often an index is cited in an answer with so many chunks.
+        indices: How often an index is cited in an answer with this many chunks.
         cited: The first answers with indices.
         latency: Milliseconds that answers took.
         total: Milliseconds that users waited for them.
@@ -309,7 +309,7 @@ _FEW = 3
 
 
 _SHARE = 0.1
-"""Of the indices, so many must lie outside the chunks before another base is named that none lies outside of."""
+"""Of the indices, this many must lie outside the chunks before another base is named that none lies outside of."""
 
 
 _USUAL = (1, 0)
@@ -378,7 +378,7 @@ _MUCH_WAITING_MS = 50.0
 
 
 _MUCH_LONGER = 1.5
-"""From here on, what a user waits beside the latency is worth a note: so much more, and so many times as much."""
+"""From here on, waiting in addition to the latency is worth a note: this much more, and this many times as much."""
 
 
 MATCHING = "matching: "

@@ -1,4 +1,4 @@
-"""Retrieved passages against gold passages, both in files: no server, no run, four means.
+"""Score a file of retrieved passages against a file of gold passages.
 
 The files are those of LegalBench-RAG: gold is `{"tests": [{"query", "snippets": [{"file_path", "span", "answer"}]}]}`,
 predictions are `[{"query", "retrieved_passages": ["…"]}]`, in the order of their rank.

@@ -1,4 +1,4 @@
-"""What tokens cost: the user's prices, else what the server says of itself, else a table, else nobody knows."""
+"""Prices of tokens: the user's, else the server's, else those of a table, else unknown."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

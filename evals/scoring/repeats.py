@@ -1,4 +1,4 @@
-"""Questions that were asked several times: several questions of one cluster, and what their answers have in common."""
+"""Repeated questions: one cluster each, with the stability of their answers."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ CONCURRENCY = "concurrency"
 
 
 MOST = 200
-"""So many questions a level asks at most: a sweep is a sample."""
+"""This many questions a level asks at most: a sweep is a sample."""
 
 _RANKS = (50, 95, 99)
 
@@ -52,7 +52,7 @@ def at_levels(questions: Sequence[EvalQuestion], levels: Sequence[int]) -> Itera
 
 
 def with_load(run: EvalRun, records: Iterable[EvalRecord], windows: Mapping[int, Window]) -> EvalRun:
-    """The run with what each level of load made of it; itself where neither several levels nor a rate were asked for.
+    """The run with the results of each level of load; unchanged without several levels or a rate.
 
     Args:
         run: As it is scored.
@@ -223,7 +223,7 @@ def repeated(questions: Sequence[EvalQuestion], repeats: int) -> Iterator[EvalQu
 
 
 def with_repeats(run: EvalRun, records: Iterable[EvalRecord]) -> EvalRun:
-    """The run with how stable its answers are; itself where each question was asked once."""
+    """The run with the stability of its answers; unchanged if each question was asked once."""
     repeats = run.eval_config.get("repeats", 1)
     if repeats < 2:
         return run

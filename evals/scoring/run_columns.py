@@ -1,4 +1,4 @@
-"""The questions, answers and results of a run as columns, for statistics and comparisons: no text is held."""
+"""Questions, answers and results of a run as columns without texts, for statistics and comparisons."""
 
 import json
 import sys
@@ -34,7 +34,7 @@ def cluster_of(question: EvalQuestion, key: str) -> str:
         question: With its gold and metadata.
         key: "document", the document of its first gold passage; "question", itself; else a key of its metadata. Turns
             of one conversation are a cluster whatever it is. The label of a question that was asked several times
-            names it beside.
+            names it too.
     """
     belongs = None
     if question.turns and (conversation := spelled(question.metadata.get(CONVERSATION))):
@@ -57,7 +57,7 @@ def spelled(value: Any) -> str | None:
 
 
 def check_cluster(key: str, questions: Iterable[EvalQuestion]) -> None:
-    """Check that the configured key of clusters means something for these questions.
+    """Check that some question has the configured key of clusters.
 
     Raises:
         ConfigError: It is a key of metadata, and no question has a value of it.
@@ -83,14 +83,14 @@ _ABSENT = 0
 """The code of a question without a result."""
 
 _MOST_SHORT = 1 << 8
-"""So many codes fit a byte, as those of most metrics do."""
+"""This many codes fit a byte, as those of most metrics do."""
 
 _LONGEST = 60
 """Characters of a detail that is held: longer ones are texts."""
 
 
 class ResultKind(NamedTuple):
-    """What results of a metric have in common beside their value; many questions share one.
+    """What results of a metric have in common apart from their value; many questions share one.
 
     Attributes:
         missing: Of which kind a missing value is.
@@ -147,7 +147,7 @@ class ScoreColumn:
         self.codes.append(self._latest[1])
 
     def pad(self, rows: int) -> None:
-        """Make it so many rows long, the new ones without a result."""
+        """Make it this many rows long, the new ones without a result."""
         lacking = rows - len(self.values)
         if lacking > 0:
             self.values.extend([nan] * lacking)

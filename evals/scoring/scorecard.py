@@ -1,4 +1,4 @@
-"""From records to the scorecard. The only place that decides denominators.
+"""Build the scorecard from records. The only place that decides denominators.
 
 Every number is computed from records, never from other averages: each metric walks all the questions that were
 asked, and counts each exactly once as scored, not applicable, lost to transport or lost to the judge. A question that
@@ -89,7 +89,7 @@ def sample_of(
 
 
 def _says_what_is_lost(column: ScoreColumn) -> bool:
-    """Whether verdicts are lost, and the results say which they needed: those of runs of before do not."""
+    """Whether verdicts are lost, and the results say which they needed: those of earlier runs do not."""
     lost = [kind for kind, _ in column.kinds() if kind.missing in WITHOUT_VERDICT]
     return bool(lost) and all(kind.judged_by for kind in lost)
 
@@ -396,7 +396,7 @@ THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """What comes out with one overlap threshold.
+    """Results with one overlap threshold.
 
     Attributes:
         threshold: Share of the gold's tokens that a chunk must hold; of its pairs, the same share of the setting's.

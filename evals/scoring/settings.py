@@ -1,4 +1,4 @@
-"""How records are scored: settings made of a configuration, or of what a saved run says of itself.
+"""Settings by which records are scored, from a configuration or a saved run.
 
 This is the one place where `ScoreSettings` are made. A run is read with what it says of itself and nothing else: the
 profile of its server need not be here any more. Keys that this version does not know are passed over, as a newer one
@@ -89,7 +89,7 @@ class ScoreSettings:
 
 
 class ScoringContext:
-    """The records of a run as metrics see them: what is derived of one in hand is derived once, whoever asks for it.
+    """The records of a run as metrics see them; values derived from a record are shared.
 
     The last few are held; of a record that comes again later all is derived again.
 

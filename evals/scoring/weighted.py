@@ -1,4 +1,4 @@
-"""From the scorecard to one number: the weighted mean of objectives, or none where too little was measured."""
+"""The weighted score: the weighted mean of objectives, or None if too little was measured."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -184,7 +184,7 @@ def influence(
         metrics: Those that feed it.
         column: Gives the values of a metric by its name.
         thresholds: Of the score, by unit.
-        confidence: Of the interval by which the slope of a percentile is told.
+        confidence: Of the interval by which the slope of a percentile is estimated.
     """
     if weighted.score is None:
         return None
@@ -334,7 +334,7 @@ def make_weighted_score(scorecard: Scorecard, config: ScoringConfig, *, answered
     """Weigh the objectives that something feeds; the others are left out and named.
 
     score = sum of weight × objective / sum of the weights present, where these are at least half of all weights. An
-    objective is the mean of the metrics that feed it; one of few questions beside others of many is left out.
+    objective is the mean of the metrics that feed it; one of few questions is left out if others have many.
 
     Args:
         scorecard: All metrics of the run. Each counts on the scale from 0 to 1 of its own range.

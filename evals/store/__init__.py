@@ -1,4 +1,4 @@
-"""Saved runs: their files, the log that is written while they run, and the commands that lead to them."""
+"""Saved runs: files, the log of a run in progress, and lookup by id or name."""
 
 from evals.store.atomic import write_atomically, write_output
 from evals.store.journal import Journal

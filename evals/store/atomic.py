@@ -1,4 +1,4 @@
-"""Writing a file whole or not at all, such that it lasts.
+"""Write files atomically and durably.
 
 Written here, because the package for it, `atomicwrites`, is no longer maintained.
 """
@@ -15,7 +15,7 @@ from evals.errors import StoreError
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder for what only its user shall read; one that is there stays as it is.
+    """Create a folder that only its user can read; an existing one is not changed.
 
     Raises:
         OSError: It cannot be made.
@@ -24,7 +24,7 @@ def make_folder(folder: Path) -> None:
 
 
 def open_own(path: Path, mode: str) -> BinaryIO:
-    """Open one of our own files; where it is made, nobody may read it whom its folder keeps out.
+    """Open one of our own files; a new file can be read only by those who can read its folder.
 
     Raises:
         OSError: It cannot be opened.
@@ -37,7 +37,7 @@ def _as_private_as_its_folder(path: str, flags: int) -> int:
 
 
 def write_atomically(path: Path, parts: Iterable[bytes], *, hint: str | None = None) -> None:
-    """Write a file beside its place, sync it to disk and rename it into place.
+    """Write a file next to its place, sync it to disk and rename it into place.
 
     Args:
         path: The file; a link is replaced.
@@ -64,7 +64,7 @@ def write_atomically(path: Path, parts: Iterable[bytes], *, hint: str | None = N
 
 
 def drop_leftovers(path: Path) -> None:
-    """Remove what processes left beside a file that were killed while they wrote it; only who has the file's lock may.
+    """Remove what processes left next to a file that were killed while they wrote it; only who has the file's lock may.
 
     Args:
         path: The file.

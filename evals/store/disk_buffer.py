@@ -1,4 +1,4 @@
-"""Questions, answers and verdicts on disk while a run is made: in memory are ids, and where each lies.
+"""Keep questions, answers and verdicts of a run in progress on disk, and only ids and offsets in memory.
 
 A spill is a file without a name, which the system removes with the process, however that ends. It is no log: what must
 last is in the journal.
@@ -44,7 +44,7 @@ class AnswerJson:
         return data
 
     def is_of(self, response: EvalResponse, data: bytes) -> None:
-        """Say what the JSON of an answer is that was just read."""
+        """Note the JSON of an answer that was just read."""
         self._latest = response, data
 
 
@@ -97,12 +97,12 @@ class DiskBuffer(Sliced[T]):
     """Values on disk, by the number of their coming; each comes back equal, and of the same types.
 
     Records are written as JSON, which is the quickest for them. What JSON would change is pickled: a tuple or a date in
-    the metadata of a question, and values of no declared type. Nobody but this process can reach the file.
+    the metadata of a question, and values of no declared type. Only this process can reach the file.
 
     Args:
         kind: Their type, which pydantic can write as JSON and read; None for values of Python's own types.
         folder: Where the file is; None for the system's folder of temporary files.
-        most_held: So many bytes of the first values are held in memory too.
+        most_held: This many bytes of the first values are held in memory too.
 
     Raises:
         StoreError: The disk is full; also while values are written.

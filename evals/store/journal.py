@@ -29,7 +29,7 @@ from evals.store.atomic import make_folder, open_own, write_error
 from evals.store.disk_buffer import ANSWER_JSON
 from evals.text.decoding import parse_stored
 
-RESUME_HINT = "`evals eval --resume RUN` goes on from there"
+RESUME_HINT = "`evals eval --resume RUN` continues from there"
 
 _Item = TypeVar("_Item", MetricResult, JudgeVerdict)
 
@@ -128,7 +128,7 @@ class Journal:
 
 
 def with_room(way_on: str) -> str:
-    """The way on where a disk is full."""
+    """The hint for a full disk."""
     return f"what was written before is whole; once there is room on the disk, {way_on}"
 
 
@@ -179,7 +179,7 @@ def open_log(path: Path, way_on: str) -> BinaryIO:
 def lock_log(file: BinaryIO, path: Path) -> None:
     """Keep a second process from writing the same run.
 
-    The log itself is locked, so the lock goes with the file: `filelock` would leave a second file beside each run.
+    The log itself is locked, so the lock goes with the file: `filelock` would leave a second file next to each run.
 
     Raises:
         StoreError: Another process has it.
@@ -223,7 +223,7 @@ def _start_of_last_line(file: BinaryIO) -> int:
 
 
 def record_line(record: EvalRecord) -> bytes:
-    """The event that holds all that is known of a question; it replaces its events of before."""
+    """The event that holds all that is known of a question; it replaces its earlier events."""
     return b'{"type":"record","question_id":%b,"record":{"question":%b,"response":%b,"scores":%b,"verdicts":%b}}\n' % (
         _quoted(record.question.id),
         _json(record.question),
@@ -263,7 +263,7 @@ class LoggedUpload:
 
     Attributes:
         sha256: Of what was sent.
-        stage: How far it came; "sent" alone says that nobody knows whether the server took it.
+        stage: How far it came; "sent" alone says that it is unknown whether the server took it.
         job: The server's job, "" where it has none.
         id: The server's own id of the document.
     """

@@ -1,4 +1,4 @@
-"""Which file a user means: by a run's id, the start of one, its name, the path of its file, or "last"."""
+"""Find the file of a run by its id or a prefix of it, its name, its path, or "last"."""
 
 import json
 import re
@@ -34,7 +34,7 @@ def folder_of(run: EvalRun) -> Path | None:
 
 
 def way_on_of(run: EvalRun, folder: Path | None) -> str:
-    """How to go on with a run that ended before all of it was saved.
+    """How to resume a run that ended before all of it was saved.
 
     Args:
         run: The run.
@@ -45,7 +45,7 @@ def way_on_of(run: EvalRun, folder: Path | None) -> str:
         return f"begin again, as what was judged is not paid for twice: {again}"
     if run.server.profile == SAVED_ANSWERS:
         return "score the same answers again: what was judged is not paid for twice"
-    return f"go on with: {command(f'eval --resume {run.id}', folder)}"
+    return f"continue with: {command(f'eval --resume {run.id}', folder)}"
 
 
 LAST = "last"
@@ -63,7 +63,7 @@ _LISTED = 8
 
 
 def find_run(folder: Path, wanted: str) -> Path:
-    """The file of the run that is meant.
+    """Find the file of a run.
 
     An id goes before everything else; the start of one and a name before a path. What is the start of one run's id and
     the name of another means neither.

@@ -1,9 +1,9 @@
-"""Where the record of each question stands in the records file of a run, so that one is read without the others.
+"""Index of a records file: the offset of each question, so that one can be read alone.
 
-    {run_id}_{timestamp}.records.index   beside the records: ids, places, and what was derived of the records
+    {run_id}_{timestamp}.records.index   next to the records: ids, places, and what was derived of the records
 
 It is made whenever a records file is written, and made anew where it is missing or does not fit the file. All that it
-holds can be made from the records again: it can be deleted at any time. A log of a run that goes on has none on disk.
+holds can be made from the records again: it can be deleted at any time. A log of a run in progress has none on disk.
 
 Its first line is JSON, {"version", "size", "mtime_ns", "crc32", "stamp", "parts": {name: [start, length, crc32]}}; the
 parts follow, and their places are counted from the end of that line.
@@ -41,7 +41,7 @@ _IDS, _PLACES = "ids", "places"
 
 @dataclass(slots=True)
 class RecordIndex:
-    """Where the events of each question begin in a log.
+    """The offsets of the events of each question in a log.
 
     Attributes:
         ids: Of the questions, in the order in which they were planned.
@@ -74,7 +74,7 @@ class RecordIndex:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What an index file holds beside the places: named blobs, each read when it is asked for.
+    """What an index file holds apart from the places: named blobs, each read when it is asked for.
 
     Attributes:
         path: The index file.
@@ -149,8 +149,8 @@ def save_index(records: Path, index: RecordIndex, stamp: str = "", derived: Mapp
 
     Args:
         records: The records file, as it is now.
-        index: Of this file; that of a log which goes on is not written.
-        stamp: What `derived` depends on beside the records.
+        index: Of this file; that of a log in progress is not written.
+        stamp: What `derived` depends on apart from the records.
         derived: Named blobs.
     """
     if not index.is_compact:
@@ -191,7 +191,7 @@ def load_index(records: Path) -> tuple[RecordIndex, Parts] | None:
 
 
 def make_index(records: Path) -> RecordIndex:
-    """Go over a records file, or a log that goes on.
+    """Read a records file, or a log in progress.
 
     Raises:
         StoreError: It cannot be read, or is damaged before its last line; a torn last line is dropped.
@@ -271,7 +271,7 @@ def _fits(records: Path, head: Mapping[str, Any]) -> bool:
 
 
 def checksum_of(path: Path, size: int) -> int | None:
-    """CRC-32 of the first bytes of a file; None where it has not so many, or cannot be read."""
+    """CRC-32 of the first bytes of a file; None where it has fewer, or cannot be read."""
     found = 0
     try:
         with path.open("rb") as file:

@@ -24,7 +24,7 @@ class RecordFile(Sequence[EvalRecord]):
     They can be walked again and again: each walk reads the file, and so does each look at one of them.
 
     Args:
-        path: The records file, or the log of a run that goes on.
+        path: The records file, or the log of a run in progress.
 
     Raises:
         StoreError: It cannot be read, or is damaged before its last line.
@@ -123,14 +123,14 @@ class RecordFile(Sequence[EvalRecord]):
         return self._numbers.get(question_id)
 
     def derived(self, name: str, stamp: str) -> bytes | None:
-        """What was derived of the records and kept beside them; None where nothing is, or by another stamp."""
+        """What was derived of the records and kept next to them; None where nothing is, or by another stamp."""
         return self._parts.read(name) if self._parts is not None and self._parts.stamp == stamp else None
 
     def keep(self, stamp: str, derived: Mapping[str, bytes]) -> None:
-        """Keep what was derived of the records beside them, where the folder can be written and no log goes on.
+        """Keep what was derived of the records next to them, where the folder can be written and no log is in progress.
 
         Args:
-            stamp: What it depends on beside the records.
+            stamp: What it depends on apart from the records.
             derived: By name; of what was kept before, that of another stamp goes.
         """
         derived = {**self._kept(stamp), **derived}
@@ -163,7 +163,7 @@ class RecordFile(Sequence[EvalRecord]):
 
 
 def read_records(path: Path) -> list[EvalRecord]:
-    """All records of a records file, or of the log of a run that goes on.
+    """All records of a records file, or of the log of a run in progress.
 
     Raises:
         StoreError: The file is missing, or damaged before its last line.
@@ -207,11 +207,11 @@ class Damage(NamedTuple):
     said: str
     """One sentence that names the file and how many records are there."""
     lost: int
-    """So many records are missing; 0 where all are there and some changed."""
+    """This many records are missing; 0 where all are there and some changed."""
 
 
 def damage_of(run: EvalRun, records: RecordFile) -> Damage | None:
-    """What became of the records since the run was saved; None where nothing did, or where it was never finished.
+    """Damage to the records since the run was saved; None if there is none, or if the run was never finished.
 
     Size and count are always compared. The checksum is that of the index where this fits the file, else over all bytes.
     A log that a resume appends to is whole where it begins with what was saved. Of a run that was saved without
@@ -225,7 +225,7 @@ def damage_of(run: EvalRun, records: RecordFile) -> Damage | None:
 
 
 def is_unverified(run: EvalRun, records: RecordFile) -> bool:
-    """Whether nobody can say that the records are as they were saved: the run's file holds no checksum of them."""
+    """Whether changes of the records cannot be noticed: the run's file holds no checksum of them."""
     return run.completed_at is not None and run.record_sum is None and records.is_compact
 
 
@@ -241,7 +241,7 @@ def as_found(run: EvalRun, records: RecordFile) -> EvalRun:
 
 
 def refuse_damaged(run: EvalRun, records: object) -> None:
-    """Stop where records of a run were lost or changed since it was saved.
+    """Raise an error if records of a run were lost or changed since it was saved.
 
     Raises:
         RunIncompleteError: They were; the message names the file and how many are there.
@@ -252,7 +252,7 @@ def refuse_damaged(run: EvalRun, records: object) -> None:
 
 
 def whole(run: EvalRun, records: RecordFile) -> RecordFile:
-    """The same records, where none was lost or changed.
+    """Return the records; raise an error if some were lost or changed.
 
     Raises:
         StoreError: Some were.

@@ -1,4 +1,4 @@
-"""Saved runs: one JSON file a run, and beside it an event log.
+"""Saved runs: one JSON file a run, and next to it an event log.
 
     {run_id}_{timestamp}.json            the EvalRun
     {run_id}_{timestamp}.records.jsonl   events while it runs (see `journal.py`); at the end one record a question
@@ -70,7 +70,7 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 class SavedRuns(NamedTuple):
-    """What a folder of runs holds."""
+    """The runs of a folder, and the files that cannot be read."""
 
     runs: list[EvalRun]
     """Oldest first."""
@@ -104,7 +104,7 @@ class RunStore:
         self.folder = Path(folder)
 
     def prepare(self) -> None:
-        """Make the folder and see that it can be written, before anything is asked.
+        """Create the folder and check that it can be written, before any question is asked.
 
         Raises:
             UnwritableError: No run can be written there.

@@ -1,1 +1,1 @@
-"""Language, with no metric in it: words, sentences, numbers, phrases, and how English takes back what it says."""
+"""Text analysis shared by metrics: words, sentences, numbers, phrases, negation."""

@@ -1,4 +1,4 @@
-"""The text of a file, whichever way it is encoded."""
+"""Decode files and JSON bodies."""
 
 import codecs
 import errno
@@ -25,7 +25,7 @@ _PIPES = ("/dev/", "/proc/")
 
 
 def check_file(path: Path, most: int | None = MOST_BYTES) -> None:
-    """See that a file can be read to its end.
+    """Check that a path is a regular, readable file.
 
     Args:
         path: The file.
@@ -96,7 +96,7 @@ def parse_json(body: bytes) -> Any:
 
 
 def _check_count(body: bytes) -> None:
-    """Count the signs that stand before values, those within texts too: no answer has so many of either."""
+    """Count the signs that stand before values, those within texts too: no answer has as many of either."""
     # Each value takes a byte, and most bodies are shorter than that.
     if len(body) > MAX_VALUES and sum(map(body.count, (b",", b"[", b"{", b":"))) > MAX_VALUES:
         raise TooManyValuesError(f"the JSON holds over {MAX_VALUES:,} values")

@@ -1,4 +1,4 @@
-"""How texts are compared: one normalisation and one tokenisation for all rules."""
+"""Normalisation and tokenisation, the same for all rules."""
 
 import re
 import tomllib
@@ -36,11 +36,11 @@ _BYTES = 8
 
 
 _MOST_DOUBLE = 1 << 14
-"""So many hashes at least are collected before those that came twice are dropped."""
+"""This many hashes at least are collected before those that came twice are dropped."""
 
 
 _AT_ONCE = 1 << 16
-"""So many are compared at once: as objects they take ten times as much as packed. NumPy's import takes 20 MB."""
+"""This many are compared at once: as objects they take ten times as much as packed. NumPy's import takes 20 MB."""
 
 
 def hash64(text: str) -> int:
@@ -72,7 +72,7 @@ class Hashes:
         return array("Q", sorted(one for mine, theirs in both for one in mine & theirs)).tobytes()
 
     def _parts(self, parts: int) -> Iterator[set[int]]:
-        """The distinct hashes in so many sets, one after the other."""
+        """The distinct hashes in this many sets, one after the other."""
         return ({one for one in self._all if one % parts == number} for number in range(parts))
 
 
@@ -90,7 +90,7 @@ T = TypeVar("T")
 
 
 _OF_EACH = 64
-"""Characters that a text counts for beside its own: an entry takes its place, however short the text."""
+"""Characters that a text counts for on top of its own: an entry takes its place, however short the text."""
 
 
 class BoundedCache(dict[str, T], Generic[T]):
@@ -101,7 +101,7 @@ class BoundedCache(dict[str, T], Generic[T]):
 
     Args:
         function: Gives the same for the same text.
-        most: As many characters of texts are remembered, counting 64 for each text beside its own.
+        most: As many characters of texts are remembered, counting 64 for each text in addition to its own.
     """
 
     def __init__(self, function: Callable[[str], T], most: int) -> None:
@@ -134,7 +134,7 @@ class BoundedCache(dict[str, T], Generic[T]):
 
 
 def remembered(characters: int) -> Callable[[Callable[[str], T]], BoundedCache[T]]:
-    """Decorate a function of a text: so many characters of texts are remembered with their results."""
+    """Decorate a function of a text: this many characters of texts are remembered with their results."""
     return lambda function: BoundedCache(function, characters)
 
 
@@ -293,7 +293,7 @@ def plain(text: str) -> str:
 
 
 def readable(text: str) -> str:
-    """The text with HTML entities as the signs that they stand for, without tags, and without marks that nobody sees.
+    """The text with HTML entities as the signs that they stand for, without tags, and without invisible marks.
 
     A soft hyphen goes with the end of the line that it stands at; an entity is one that ends in a semicolon. A raised
     number behind another number or a word is a word of its own.

@@ -1,4 +1,4 @@
-"""How a number is written in digits: groups, decimal points and commas, fractions; and one way to write its value.
+"""Normalise how numbers are written: groups, decimal points and commas, fractions.
 
 English notation is the rule: a comma before exactly three digits groups (1,000 is 1000), a point begins the fraction.
 Apostrophes and the narrow blanks of typesetters group too, and so do the commas of Indian notation (1,50,000). So two

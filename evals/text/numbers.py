@@ -1,4 +1,4 @@
-"""Counts with their nouns, as English wants them, and dates, so that one date is one string."""
+"""Format counts with their nouns, and normalise dates."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Whether an answer holds a form of words, compared by whole words and not by bare substrings."""
+"""Search an answer for phrases, by whole words."""
 
 import re
 from functools import lru_cache

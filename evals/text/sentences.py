@@ -1,7 +1,7 @@
-"""Sentences of a text, told by marks, capitals and a list of abbreviations, after Punkt (Kiss & Strunk 2006).
+"""Split texts into sentences, by marks, capitals and a list of abbreviations, after Punkt (Kiss & Strunk 2006).
 
 A trained model would have to be downloaded, so what it would know of English stands in `evals/data/english.toml`.
-First a text is cut where no sentence goes on: at empty lines, list items, headings, table rows, and
+First a text is cut where no sentence continues: at empty lines, list items, headings, table rows, and
 after the full stops of Chinese and Japanese.
 """
 
@@ -157,7 +157,7 @@ _CALLED_FALSE = re.compile(
 
 
 def denials(words: Sequence[str]) -> int:
-    """How often the words of a clause deny something: "not", "nobody", "it is false that", "wrongly"."""
+    """How often the words of a clause deny something: "not", "no one", "it is false that", "wrongly"."""
     return sum(word in _NEGATIONS for word in words) + len(_IS_FALSE.findall(" ".join(words)))
 
 

@@ -1,4 +1,4 @@
-"""How English takes back what it has just said: "it might be X, but it is actually Y", "X, or rather Y".
+"""Detect retracted statements: "it might be X, but it is actually Y", "X, or rather Y".
 
 A hedge alone takes nothing back, nor does "but". It takes a word such as "actually" said of the same subject, and
 another fact of the same kind behind it: a number for a number, a name for a name. Else "I think it is 30 days, but it

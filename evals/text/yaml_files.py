@@ -1,4 +1,4 @@
-"""What a check of data found wrong, in the words of whoever wrote the data: which key, and what is wrong with it."""
+"""Read YAML files, and report errors by key, file and line."""
 
 import os
 import re
@@ -35,7 +35,7 @@ _QUOTED = re.compile(r"'[^']{2,}'")
 
 
 class YamlTextError(ValueError):
-    """Why a text is no YAML that can be used; never holds what the text says."""
+    """A YAML text cannot be used; the message never quotes it."""
 
 
 def load_yaml(text: str) -> Any:
@@ -369,7 +369,7 @@ _KINDS |= {"list": "a list", "tuple": "a list", "dict": "keys and values"}
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong.
+    """One validation error.
 
     Attributes:
         key: Where, with all keys above it: `match.rule`. Empty where the whole is wrong.
@@ -388,17 +388,17 @@ class Problem:
 
 
 def problems_of(error: ValidationError, model: type[BaseModel]) -> list[Problem]:
-    """All that pydantic found wrong.
+    """All validation errors that pydantic found.
 
     Args:
         error: What it raised.
-        model: What the data was to be; tells which keys stand beside one that is unknown.
+        model: What the data was to be; gives the keys next to an unknown one.
     """
     return [_problem(dict(found), model) for found in error.errors(include_url=False)]
 
 
 def first_problem(error: ValidationError, model: type[BaseModel]) -> Problem:
-    """What to mend first: a key that is unknown, for it is why another is missing, else the first thing found.
+    """What to correct first: a key that is unknown, for it is why another is missing, else the first thing found.
 
     Arguments as of `problems_of`.
     """
@@ -407,7 +407,7 @@ def first_problem(error: ValidationError, model: type[BaseModel]) -> Problem:
 
 
 def nearest_hint(name: str, known: Iterable[str]) -> str:
-    """What to write instead of a name that does not exist: the nearest one, or all of them."""
+    """The hint for an unknown name: the nearest one, or all of them."""
     names = sorted(known)
     close = get_close_matches(name, names, n=1)
     return f"did you mean {close[0]!r}?" if close else f"known: {', '.join(names)}"

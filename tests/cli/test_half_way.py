@@ -79,7 +79,7 @@ def test_an_expired_token_half_way_advises_to_go_on(
 
     result = ask(expire)
     assert result.code == 4
-    assert f"then go on with: {again(runs)}" in result.err
+    assert f"then continue with: {again(runs)}" in result.err
     assert "new run" not in result.err
     assert answered(runs) == 3
     expired[0] = False

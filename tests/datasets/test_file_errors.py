@@ -12,7 +12,7 @@ from evals.errors import DatasetError
 BAD = [
     ("q.json", "[", "q.json: not valid JSON"),
     ("q.json", "5", "q.json: expected a list of questions"),
-    ("q.json", '{"question": []}', "q.json: unknown key 'question' beside"),
+    ("q.json", '{"question": []}', "q.json: unknown key 'question' next to"),
     ("q.json", "[]", "q.json holds no questions"),
     ("q.json", "", "q.json: not valid JSON"),
     ("q.json", "[" * 100_000, "q.json: not valid JSON"),
@@ -122,7 +122,7 @@ def test_an_unknown_key_beside_the_questions_says_the_nearest(
     """Documents under a misspelt key would not be uploaded, without a word."""
     path = tmp_path / "q.json"
     path.write_text(content, encoding="utf-8")
-    with pytest.raises(DatasetError, match=f"q.json: unknown key '{key}' beside the questions") as caught:
+    with pytest.raises(DatasetError, match=f"q.json: unknown key '{key}' next to the questions") as caught:
         read_file(path)
     assert caught.value.hint == hint
 

@@ -126,7 +126,7 @@ def test_words_of_one_metric_are_no_labels_of_another() -> None:
         scale_of(["yes", "partly_correct"], FAITHFULNESS).worth("partly_correct", "row 3")
     with pytest.raises(DatasetError, match="label 'yes' is not one of 0 and 1"):
         scale_of([1.0, "yes"], FAITHFULNESS).worth("yes", "row 3")
-    with pytest.raises(ConfigError, match="nobody says which of them is good"):
+    with pytest.raises(ConfigError, match="it is not stated which of them is good"):
         scale_of([1.0, 4.0], FAITHFULNESS)
 
 

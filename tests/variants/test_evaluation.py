@@ -71,7 +71,7 @@ def test_one_variant_that_fails_leaves_the_other_whole(
     result = evaluate("--config", config, samples=10)
     runs = saved_runs()
     assert (result.code, runs["good"].status, runs["bad"].status) == (4, "complete", "partial")
-    assert f"go on with all variants: evals eval --resume {runs['bad'].id}" in result.err
+    assert f"continue with all variants: evals eval --resume {runs['bad'].id}" in result.err
 
 
 def test_runs_that_were_cut_off_go_on_together(

@@ -38,7 +38,7 @@ def gate(flags: GateFlags) -> None:
             baselines, or a gate is on a metric by which the judge was never calibrated, or on a score that such a
             metric feeds.
         RunNotFoundError: There is no such run.
-        RunIncompleteError: The run is partial: nobody knows what the rest of it is like; or one of the two was never
+        RunIncompleteError: The run is partial: the rest of it is unknown; or one of the two was never
             finished.
         GateFailedError: A gate is not met, or there is not enough evidence for it.
     """
@@ -177,7 +177,7 @@ def _fail_on_regression(comparison: Comparison, runs: Mapping[str, EvalRun]) -> 
         if not each.scored:
             raise GateFailedError(
                 f"run {each.id} did not finish, and none of it is scored yet: the runs cannot be compared",
-                f"go on with: {command(f'eval --resume {each.id}', folder_of(runs[each.id]))}",
+                f"continue with: {command(f'eval --resume {each.id}', folder_of(runs[each.id]))}",
             )
     named = {}
     for one in comparison.against:
@@ -192,7 +192,7 @@ def _problem(one: RunComparison, primary: str | None, never: Sequence[str]) -> s
     """In what the run is worse than the baseline; nothing where it is not.
 
     Args:
-        one: The run beside the baseline.
+        one: The run compared with the baseline.
         primary: The metric that the comparison is about.
         never: The metrics whose judge was never calibrated.
     """

@@ -75,7 +75,7 @@ def evaluate(flags: EvalFlags) -> None:
             describe_asking(settings, flags)
         else:
             runner = EvaluationRunner(settings, observer_for(flags), resume=run)
-            done = until_ctrl_c(runner.evaluate(), lambda: _interrupted([runner.run_id], settings, "go on with"))
+            done = until_ctrl_c(runner.evaluate(), lambda: _interrupted([runner.run_id], settings, "continue with"))
             finish(done, settings, reporter, flags)
 
 
@@ -143,7 +143,7 @@ def _evaluate_variants(
             describe_asking(config, flags)
         return
     runner = VariantsRunner(configs, observer, resume=resume)
-    way_on = "go on with all variants"
+    way_on = "continue with all variants"
     done = until_ctrl_c(runner.evaluate(), lambda: _interrupted(runner.run_ids, configs[0], way_on))
     _print_variants(done, configs[0], flags, reporter)
     for each in done:

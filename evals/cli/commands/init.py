@@ -128,7 +128,7 @@ def _url(flags: InitFlags, *, asks: bool) -> str:
 
 
 def _questions(flags: InitFlags, *, asks: bool) -> _Questions:
-    """The questions that were named, else those of questions.jsonl beside the configuration, else new ones there.
+    """The questions that were named, else those of questions.jsonl next to the configuration, else new ones there.
 
     Raises:
         ConfigError: Columns are said of no file, or are no pairs of fields and columns.

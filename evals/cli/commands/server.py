@@ -229,7 +229,7 @@ def body_of(text: str | None) -> Any:
 
 
 def choose(doubt: Doubt) -> str | None:
-    """Ask on a terminal what is meant; without one, nobody is asked."""
+    """Ask on a terminal what is meant; without one, do not ask."""
     choices = [doubt.chosen, *doubt.others]
     picked = _picked(f"{doubt.key}: {doubt.why}", choices, "which one", "1")
     return None if picked is None else choices[picked]
@@ -242,7 +242,7 @@ def pick_allowed(plans: Sequence[Plan]) -> list[Plan]:
 
 
 def _picked(about: str, choices: Sequence[str], question: str, default: str) -> int | None:
-    """The place of what somebody picks on a terminal; None where nobody is there, or picks nothing."""
+    """The place of what somebody picks on a terminal; None without a terminal or a choice."""
     if not is_terminal():
         return None
     console(sys.stderr).print(about)

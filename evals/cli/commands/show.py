@@ -164,7 +164,7 @@ def show(flags: ShowFlags) -> None:
     """Print a saved run.
 
     Raises:
-        ConfigError: One flag would do nothing beside another, or a run is sliced for a program that did not finish.
+        ConfigError: One flag would do nothing with another, or a run is sliced for a program that did not finish.
         RunNotFoundError: There is no such run.
         UnknownNameError: The question, the link or the key to slice by does not exist.
         RunIncompleteError: Records were lost or changed since the run was saved; what there is was printed.
@@ -199,7 +199,7 @@ def _refuse_contradictions(flags: ShowFlags) -> None:
 
 
 def _show(run: EvalRun, records: RecordFile, flags: ShowFlags) -> None:
-    """Print the run, its slices as JSON, the questions of a link, or how to go on with what did not finish."""
+    """Print the run, its slices as JSON, the questions of a link, or how to continue with what did not finish."""
     out, runs_dir = console(), folder_of(run)
     _check_key(run, records, flags.by)
     found = measured(run, records)

@@ -1,4 +1,4 @@
-"""One question on the terminal, and a judge beside people."""
+"""One question on the terminal, and a judge next to people."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -69,7 +69,7 @@ _FIGURES = {
 
 
 def print_calibration(out: Console, found: Calibration, run: EvalRun) -> None:
-    """Print a judge beside annotators, a constant guess and the length of answers, and what there is to mind."""
+    """Print a judge next to annotators, a constant guess and the length of answers, and what there is to mind."""
     show(out, _calibration_parts(found, run))
 
 

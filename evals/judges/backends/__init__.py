@@ -1,1 +1,1 @@
-"""The APIs by which judges are reached."""
+"""Backends: the APIs of judges."""

@@ -51,7 +51,7 @@ class AnthropicBackend(SdkBackend):
         api_key: The key; taken from the environment where None.
         base_url: Another address than the default, or than ANTHROPIC_BASE_URL.
         timeout_s: How long a call may take as a whole.
-        effort: How hard the model is told to think; None leaves that to it.
+        effort: How hard the model should think; None leaves that to it.
 
     Raises:
         JudgeError: The package anthropic is not installed, or the key cannot be sent.
@@ -103,7 +103,7 @@ def message_params(model: str, call: Call, effort: str | None = None, *, kept: s
     Args:
         model: Name of the model.
         call: What is asked.
-        effort: How hard the model is told to think; None leaves that to it.
+        effort: How hard the model should think; None leaves that to it.
         kept: How long the vendor keeps marked beginnings: "1h", or five minutes where None.
     """
     form = {"type": "json_schema", "schema": call.schema}

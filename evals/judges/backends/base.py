@@ -1,4 +1,4 @@
-"""What a judge's backend is: one call, one reply."""
+"""The interface of a judge's backend: one call, one reply."""
 
 import json
 import re
@@ -52,13 +52,13 @@ def problem_with_address(url: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who judges.
+    """Identity of a judge: provider, model, address, effort.
 
     Attributes:
         model: The model asked for.
         origin: Where it is reached, without credentials.
         provider: By whose API.
-        effort: How hard it is told to think; None where that is left to the model.
+        effort: How hard the model should think; None where that is left to the model.
     """
 
     model: str
@@ -89,7 +89,7 @@ class Call:
 
     @property
     def message(self) -> str:
-        """What the user says: the data, and behind it the remark."""
+        """The user's message: the data, then the remark."""
         return f"{self.content}\n\n{self.remark}" if self.remark else self.content
 
 
@@ -123,7 +123,7 @@ class BackendError(Exception):
         unanswered: Whether the request was sent and no complete response came back: it may have to be paid for.
         fatal_if_lasting: Whether it is fatal where calling again, as often as is done for a reply, brought the same.
         usage: Tokens that a response without a reply says it took: they are paid for.
-        hint: The way out, where it is fatal and another than to mend the key or the model's name.
+        hint: The way out, where it is fatal and another than correcting the key or the model's name.
     """
 
     kind: ClassVar[JudgeFailure] = "transport"
@@ -143,17 +143,17 @@ class BackendError(Exception):
 
 
 class OverloadedError(BackendError):
-    """The vendor takes no further call at the moment: not this one, and no other."""
+    """The vendor accepts no call at the moment."""
 
 
 class RejectedError(BackendError):
-    """The vendor does not take this request."""
+    """The vendor rejects this request."""
 
     kind = "rejected"
 
 
 class SpendLimitError(BackendError):
-    """The account may spend no more: no call is taken until its owner pays or raises the limit."""
+    """The account's spending limit is reached."""
 
     kind = "spend_limit"
 
@@ -264,7 +264,7 @@ _NO_TEXT = "<no text: "
 
 
 _MOST_STARTS = 300
-"""So many places are tried at which a JSON object may begin."""
+"""This many places are tried at which a JSON object may begin."""
 
 _DECODER = json.JSONDecoder()
 

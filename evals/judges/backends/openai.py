@@ -113,7 +113,7 @@ class OpenAIBackend(SdkBackend):
         base_url: Address of the API, with its version: `http://127.0.0.1:11434/v1`.
         api_key: The key; taken from OPENAI_API_KEY where None. Without one, none is sent.
         timeout_s: How long a call may take as a whole.
-        effort: How hard the model is told to think (`reasoning_effort`); None leaves that to it.
+        effort: How hard the model should think (`reasoning_effort`); None leaves that to it.
 
     Raises:
         JudgeError: The package openai is not installed, or the key cannot be sent.

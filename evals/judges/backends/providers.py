@@ -23,7 +23,7 @@ class Provider:
     """A vendor whose API reaches a judge.
 
     Attributes:
-        make: Makes the backend of a model, at a `base_url`, which is told an `effort`.
+        make: Makes the backend of a model, at a `base_url`, with an `effort`.
         home: The vendor's own address.
         key_variables: A key is in any of these environment variables; messages name the first.
         address_variable: Environment variable with another address.
@@ -50,7 +50,7 @@ class Provider:
         return self._is_vendors(base_url) and not any(map(key_in, self.key_variables))
 
     def price_table(self, base_url: str | None) -> str | None:
-        """Whose prices hold at the address; None where nobody's do."""
+        """Whose prices hold at the address; None if unknown."""
         return self.prices if self._is_vendors(base_url) else None
 
     def _is_vendors(self, base_url: str | None) -> bool:

@@ -1,4 +1,4 @@
-"""What backends by different SDKs have in common: the SDKs are built alike, down to the names of their errors."""
+"""Shared code of backends by vendor SDKs."""
 
 import asyncio
 import json
@@ -193,7 +193,7 @@ class SdkBackend(ABC):
         address: Where the API is.
         keys: What is sent as a key or a token.
         timeout_s: How long a call may take as a whole.
-        effort: How hard the model is told to think; None leaves that to it.
+        effort: How hard the model should think; None leaves that to it.
     """
 
     _api: str

@@ -1,1 +1,1 @@
-"""How is a server asked and read that nobody wrote a profile for? Found out by looking at it, and by one question."""
+"""How is a server without a profile asked and read? Found out by looking at it, and by one question."""

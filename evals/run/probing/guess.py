@@ -134,7 +134,7 @@ _DEFAULT = re.compile(CitationSpec().markers)
 
 
 _CLEARLY = 2
-"""So many more words of the answer in the chunks by one base than by the other settle it."""
+"""This many more words of the answer in the chunks by one base than by the other settle it."""
 
 _WORD = re.compile(r"\w{4,}")
 

@@ -80,7 +80,7 @@ def find_passages(body: Any, question: str, prefix: str = "") -> list[Passages]:
 
 
 def _weight(found: Passages) -> float:
-    """Words, more for each key beside the text, and for a name that such lists have; fewer of suggested questions."""
+    """Words, more for each key next to the text, and for a name that such lists have; fewer of suggested questions."""
     texts = found.texts
     if not texts or len(texts) < len(found.rows):
         return 0.0
@@ -126,7 +126,7 @@ def selected(paths: Mapping[str, str]) -> str:
 
 
 def _within(items: Sequence[Mapping[str, Any]], at: str, question: str) -> Iterator[Passages]:
-    """Lists within each item; in a single object that is in no list, only texts with lists beside them."""
+    """Lists within each item; in a single object that is in no list, only texts with lists next to them."""
     for path, flat in within(items).items():
         place = below(at, path)
         if _are_passages(flat):

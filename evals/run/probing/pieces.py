@@ -52,7 +52,7 @@ def guess_stream(raw: str, form: StreamFormat, question: str, chosen: Mapping[st
 
     Args:
         raw: What was received.
-        form: How its pieces are told apart.
+        form: How its pieces are separated.
         question: That was asked.
         chosen: By key of the section, what somebody said it is.
     """

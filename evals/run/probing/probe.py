@@ -89,7 +89,7 @@ def survey(target: Target, tell: Tell) -> Surveyed:
 
     Args:
         target: What is to be probed.
-        tell: Is told what is looked at.
+        tell: Called with what is looked at.
 
     Raises:
         ServerUnreachableError: Nothing answers.
@@ -170,7 +170,7 @@ def ask(found: Surveyed, target: Target, tell: Tell, assent: Assent) -> AnswerRe
     Args:
         found: The server.
         target: What is to be probed.
-        tell: Is told each request before it is sent.
+        tell: Called with each request before it is sent.
         assent: Says which requests to other paths may be sent; it may wait for somebody.
 
     Raises:

@@ -221,7 +221,7 @@ def _response(server: Mapping[str, Any], raw: str, retrieved: str | None = None)
 
 def _metrics(server: Mapping[str, Any], response: EvalResponse, question: str) -> Computable:
     """Which metrics of the suite core such answers let be computed, of a question with a gold passage and an answer."""
-    text = next((chunk.text for chunk in response.chunks or () if chunk.text), "A passage that nobody retrieved.")
+    text = next((chunk.text for chunk in response.chunks or () if chunk.text), "A passage that was not retrieved.")
     asked = EvalQuestion(id="probe", dataset="probe", question=question, gold_passages=[GoldPassage(text=text)])
     config = EvalConfig.build({"server": dict(server), "judge": False})
     metrics = [metric for metric in select(["core"], []) if Need.JUDGE not in metric.needs]

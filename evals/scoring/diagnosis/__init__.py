@@ -1,4 +1,4 @@
-"""What went wrong, question by question: the first link of the chain that broke.
+"""Diagnosis: the first step of the pipeline that failed, question by question.
 
 from evals.scoring.diagnosis import diagnose, facts_of, first_link
 

@@ -1,4 +1,4 @@
-"""How many questions ended wrong, by the first link that broke, with intervals."""
+"""Counts of the questions that ended wrong, by the first failure, with intervals."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,7 +24,7 @@ class WrongSlice(Record):
     interval: tuple[Finite, Finite]
     """Wilson's, so wide that all slices together hold their shares with the confidence (Bonferroni)."""
     is_worse: bool
-    """Whether so many of these go wrong by chance too rarely: Fisher's exact test against the rest, one-sided, at the
+    """Whether these go wrong more often than by chance: Fisher's exact test against the rest, one-sided, at the
     level that all slices share."""
     links: dict[Link, int]
     """How many went wrong where first, the most frequent link first."""
@@ -62,7 +62,7 @@ def wrong_slices(
 def _slice(
     value: str, found: "Counter[Link | None]", every: Counter[bool], confidence: float, distinct: int
 ) -> WrongSlice:
-    """A slice, beside how many of all went wrong; a question that was asked again is no more evidence."""
+    """A slice, with how many of all went wrong; a question that was asked again is no more evidence."""
     asked = found.total()
     wrong, times = asked - found[None], asked / distinct
     marked, all_marked = int(wrong / times), int(every[True] / times)
@@ -96,7 +96,7 @@ class LinkCount(Record):
 
 
 class Diagnosis(Record):
-    """Where the questions of a run went wrong first."""
+    """The first failures of a run's questions."""
 
     asked: int
     wrong: int

@@ -1,4 +1,4 @@
-"""Right or wrong where no judge says, and whether a wrong answer states something else than the reference.
+"""Correctness by words, without a judge, and contradictions with the reference.
 
 An answer is right by its words where it includes the expected answer or an accepted variant, as `fuzzy_match` has it,
 or where it holds its values and enough of its words: with values a third of both together, without any half of the

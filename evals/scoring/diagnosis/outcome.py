@@ -1,6 +1,6 @@
-"""The first link that broke, of one record.
+"""The first failure of one record.
 
-A question ended wrong where no answer came, where it was abstained from or answered wrongly, where its answer is not
+A question ended wrong where no answer came, where it was declined or answered wrongly, where its answer is not
 right, or is right and cites wrongly. The links are looked at in their order, and the first that explains it is named.
 Right is what the judge says; without one, what the words say (`lexical`). Of a server that sent no chunks nothing is
 said of retrieval, of the context, or of what its citations point to.
@@ -50,7 +50,7 @@ def first_link(
         answers: Whether the server answers elsewhere in the run: one that only retrieves never does.
 
     Returns:
-        None where the question ended right, was not asked, or nobody knows how it ended. `Link.RIGHT_WITHOUT_GOLD`,
+        None where the question ended right, was not asked, or its end is unknown. `Link.RIGHT_WITHOUT_GOLD`,
         which is no failure, where the answer is right and none of the gold was retrieved.
     """
     facts = RunFacts(cites, answers, k or DEFAULT_K, frozenset(map(document_key, missing)))
@@ -75,7 +75,7 @@ def answered_right(record: EvalRecord, cases: ScoringContext) -> bool | None:
     """Whether an answer is right, by the judge, else by its words; an answer to what cannot be answered is wrong.
 
     Returns:
-        None where there is no answer, it declines, or nobody knows whether it is right.
+        None where there is no answer, it declines, or its correctness is unknown.
     """
     response = record.response
     if response is None or response.error is not None or response.answer is None:
@@ -337,7 +337,7 @@ class Finding:
         explanation: A sentence on what happened.
         record: The record.
         hit_ranks: Ranks of the chunks that hold gold, from 1.
-        remarks: What is worth a look beside it.
+        remarks: Other findings.
     """
 
     link: Link

@@ -1,7 +1,7 @@
-"""What the stages of a retrieval found, where its server says so: recall at each, and where a gold was lost.
+"""Recall of each retrieval stage, and the stage at which a gold passage was lost.
 
 A stage is a list of chunks under a name: objects with ids or texts, or plain ids and texts. What has an id alone has
-the text of the chunk with this id in any answer of the run; of an id that no answer has, nobody knows the text.
+the text of the chunk with this id in any answer of the run; the text of an id that no answer has is unknown.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -140,7 +140,7 @@ def _is_known(chunks: Iterable[RetrievedChunk], golds: Iterable[GoldPassage]) ->
 
 
 def lost_in(gold: int, stages: Sequence[StageFound]) -> str | None:
-    """Where a gold that did not reach the answer's chunks was lost, in words; None where nobody knows."""
+    """Where a gold that did not reach the answer's chunks was lost, in words; None if unknown."""
     holding = [at for at, stage in enumerate(stages) if gold in stage.found]
     if holding:
         last = stages[holding[-1]]
@@ -186,7 +186,7 @@ _SENT_ON = ("final_top_n", "rerank_top_n", "top_n", "retrieval_top_k", "top_k")
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What the diagnosis of a record needs to know of its run.
+    """What the diagnosis of a record needs from its run.
 
     Attributes:
         cites: Whether the server cites in any answer of the run.
@@ -273,12 +273,12 @@ def sent_on(run: EvalRun) -> int | None:
 
 
 class Link(StrEnum):
-    """Where a question that ended wrong went wrong first, with words for it; in the order of the chain."""
+    """The first failure of a question, in the order of the pipeline, with its description."""
 
     label: str
 
     def __new__(cls, value: str, label: str = "") -> "Link":
-        """A member is its value, and has words beside."""
+        """A member is its value, with words."""
         member = str.__new__(cls, value)
         member._value_, member.label = value, label
         return member

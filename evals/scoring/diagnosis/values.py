@@ -1,4 +1,4 @@
-"""The values that a text states: numbers with their units, dates and names; and whether one stands for another."""
+"""Values in a text: numbers with units, dates and names; and whether one replaces another."""
 
 import re
 import tomllib
@@ -226,7 +226,7 @@ def _is_known(one: Quantity, known: Iterable[Quantity]) -> bool:
 
 
 def _dimension(one: Quantity) -> str:
-    """What a number measures: time, a currency, a percentage, a year; "" where nobody says."""
+    """What a number measures: time, a currency, a percentage, a year; "" if not stated."""
     if one.value.endswith("%"):
         return "%"
     if one.unit in WORDS["convert"]["long_time"]:

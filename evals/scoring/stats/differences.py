@@ -1,4 +1,4 @@
-"""Differences between two runs over the same questions: an interval that never has zero width, and a p that fits it."""
+"""Paired differences between two runs: a p-value, and an interval that agrees with it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -190,11 +190,11 @@ def _to_fisher(value: float) -> float:
 
 
 _ENUMERATED = 16
-"""With so many units that differ, all assignments of signs are looked at one by one."""
+"""With this many units that differ, all assignments of signs are looked at one by one."""
 
 
 _GRID = 1 << 15
-"""So many steps the sum of all changes has at most."""
+"""This many steps the sum of all changes has at most."""
 
 
 _MANY = 1 << 11
@@ -215,7 +215,7 @@ _SIGNS_AT_ONCE = 4 * _AT_ONCE
 
 
 def sign_flip_p(sums: Sequence[float]) -> float:
-    """Two-sided p that each of these differences could as well have the other sign.
+    """Two-sided p of the sign-flip test of these differences.
 
     Formula: p = min(1, 2·P(X <= m)), where X is the sum of those |d| that a fair coin picks and m the smaller of what
     rose and what fell in sum: |T*| >= |T| for the sum T of all d, as T* = sum|d| - 2X. Where all |d| that are not 0 are
@@ -410,7 +410,7 @@ def bounded_difference(
 def agree(interval: Interval, difference: float, p: float, level: float) -> Interval:
     """An interval of a difference that leaves out 0 exactly where p is below the level.
 
-    Where p is not, it is stretched to 0. Where p is, but the interval reaches to 0 or beyond, it ends beside 0: at the
+    Where p is not, it is stretched to 0. Where p is, but the interval reaches to 0 or beyond, it ends before 0: at the
     least number above or below it. What the test knows is the side on which the difference lies, not how far from 0.
 
     Args:

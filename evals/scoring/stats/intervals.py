@@ -340,7 +340,7 @@ def mcnemar_p(only_first: int, only_second: int) -> float:
 
 
 class Mark(StrEnum):
-    """What a reader of an interval must mind."""
+    """A mark of an interval, such as few clusters."""
 
     FEW_CLUSTERS = "few clusters"
     """It holds for the clusters asked about, and says nothing of others like them."""
@@ -360,7 +360,7 @@ class Mark(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class IntervalEstimate:
-    """An interval with what it is made of.
+    """An interval with its method, sample size and marks.
 
     Attributes:
         interval: Its ends; None where there is none, and a mark says why.
@@ -402,7 +402,7 @@ class Difference:
 
 
 def too_many_p(marked: int, size: int, all_marked: int, total: int) -> float:
-    """How likely so many marked ones, or more, fall into a group by chance.
+    """How likely that number of marked ones, or more, fall into a group by chance.
 
     P(X >= marked) of the hypergeometric distribution (Fisher 1935).
 

@@ -1,8 +1,8 @@
 """Intervals of means that never have zero width.
 
 Whoever sees twenty answers that are all right has not seen that no answer is ever wrong, though the values have no
-spread. What bounds such a mean is its range: beside the values, one of the least and one of the greatest possible are
-counted, and Student's t is taken over all of them. Without a range there is no such help.
+spread. What bounds such a mean is its range: one of the least and one of the greatest possible values are counted
+too, and Student's t is taken over all of them. Without a range there is no such help.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from evals.scoring.stats.intervals import (
 )
 
 TOGETHER = 2.0
-"""So many values at the ends of the range are assumed to lie in one cluster, beside what the values show."""
+"""This many values at the ends of the range are assumed to lie in one cluster, in addition to what the values show."""
 
 
 _SKEWED = 0.2
@@ -105,7 +105,7 @@ def within(values: Sequence[float], low: float | None, high: float | None) -> bo
 
 
 def pseudo_weight(confidence: float) -> float:
-    """How much the least and the greatest possible value count beside the values: 1.01 times a value at 95 %.
+    """How much the least and the greatest possible value count in addition to the values: 1.01 times a value at 95 %.
 
     It is chosen so that the interval of a rate of which no case was seen reaches as far as the exact one-sided bound
     of many values, -ln(alpha)/n: c + z·c = -ln(alpha).
@@ -120,7 +120,7 @@ def bounded_error(
 
     Where values come in clusters, so do the two: as heavy as the design effect says, which is at least 1 and at most
     the size of a cluster. The design effect is that of the values and of `together` more at the end of the range, all
-    of them in one cluster: of values that are all the same, nobody knows whether bad ones would come together. Where
+    of them in one cluster: of values that are all the same, it is unknown whether bad ones would come together. Where
     values stand for lost ones, each of the two stands for as many as the heaviest.
 
     Args:

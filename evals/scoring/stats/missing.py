@@ -1,4 +1,4 @@
-"""Means where some values are lost: each value stands for those that were lost beside it.
+"""Means with lost values: the others are weighted to stand for lost ones too.
 
 What is known without a verdict is never lost, and what needs verdicts is, so the values that are there are not a fair
 sample of all. Those that needed the same verdicts are: where five needed one and three got it, each of the three counts
@@ -39,13 +39,13 @@ MOST_UNKNOWN = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What became of one question.
+    """The outcome of one question for a metric.
 
     Attributes:
         path: The verdicts that it needed, in order; of a lost one the last is the verdict that is lost. Empty where it
             is known without any.
         value: None where it has none, or it is lost.
-        lost: Whether nobody knows it.
+        lost: Whether it is unknown.
     """
 
     path: tuple[str, ...]
@@ -55,12 +55,12 @@ class Observation:
 
 @dataclass(frozen=True)
 class Weighted:
-    """Values that stand for lost ones beside themselves.
+    """Values that also stand for lost ones.
 
     Attributes:
         outcomes: Of all questions.
         masses: For how many questions each stands whose outcome is known, also one without a value; 0 for lost ones.
-        stands_for: By verdict, how many needed it over how many got it; one that nobody got is left out.
+        stands_for: By verdict, how many needed it over how many got it; one that was never obtained is left out.
     """
 
     outcomes: Sequence[Observation]
@@ -128,7 +128,7 @@ class Weighted:
         return own
 
     def _moved(self, each: Observation, beside: float, expected: Mapping[str, float]) -> float:
-        """What a question contributes beside the mean of those that need verdicts."""
+        """What a question contributes apart from the mean of those that need verdicts."""
         there = each.path[:-1] if each.lost else each.path
         steps = (_onward(each, name, beside, expected) - self.stands_for[name] * expected[name] for name in there)
         return expected[each.path[0]] + fsum(steps)
@@ -169,7 +169,7 @@ def weigh(outcomes: Sequence[Observation]) -> Weighted | None:
 
     Returns:
         None where some need verdicts and of none of these anything is known, or where more than a tenth of them hang on
-        a verdict that nobody got.
+        a verdict that was never obtained.
     """
     judged = [each for each in outcomes if each.path]
     if not judged:
@@ -183,7 +183,7 @@ def weigh(outcomes: Sequence[Observation]) -> Weighted | None:
 
 
 def _unknown(judged: Sequence[Observation], stands_for: Mapping[str, float]) -> float:
-    """How many hang on a verdict that nobody got."""
+    """How many hang on a verdict that was never obtained."""
     return fsum(_mass(each.path[:-1], stands_for) for each in judged if each.path[-1] not in stands_for)
 
 
@@ -192,12 +192,12 @@ def _scaled_mass(each: Observation, stands_for: Mapping[str, float], scale: floa
 
 
 def _mass(path: Sequence[str], stands_for: Mapping[str, float]) -> float:
-    """For how many questions one stands that got these verdicts; 0 where nobody got one of them."""
+    """For how many questions one stands that got these verdicts; 0 if one of them was never obtained."""
     return prod(stands_for.get(name, 0.0) for name in path)
 
 
 def _stands_for(judged: Sequence[Observation]) -> dict[str, float]:
-    """By verdict, how many needed it over how many got it; one that nobody got is left out."""
+    """By verdict, how many needed it over how many got it; one that was never obtained is left out."""
     needed = Counter(chain.from_iterable(each.path for each in judged))
     lost = Counter(each.path[-1] for each in judged if each.lost)
     return {name: count / (count - lost[name]) for name, count in needed.items() if count > lost[name]}
@@ -298,7 +298,7 @@ def prediction_powered_mean(
 
     Formula: lambda * mean(others) + mean(label - lambda * judged), with
     lambda = Cov(label, judged) / ((1 + n/N) Var(judged)), kept within 0 and 1; its variance is the sum of those of the
-    two means. Errors of both are cluster-robust, and count one error of either kind beside those that were seen.
+    two means. Errors of both are cluster-robust, and count one error of either kind more than was seen.
 
     Args:
         labels: Of the n answers that people have labelled.

@@ -1,4 +1,4 @@
-"""When a retrieved chunk is the gold one."""
+"""Decide whether a retrieved chunk holds a gold passage."""
 
 from evals.text.matching.corpus import MatchStats, evidence_of
 from evals.text.matching.documents import DocumentNames, MatchSettings, Rule, RunEvidence, document_key, same_document

@@ -1,4 +1,4 @@
-"""Going over the records of a run once, for what matching must know of all of them.
+"""Collect from all records of a run what matching needs: common headers and document names.
 
 Takes time linear in the records and bounded memory. Records are looked at in the order of a hash of their questions, so
 that it is the same however they were answered, and until what is asked is clear.
@@ -25,7 +25,7 @@ _SAMPLE = 50
 
 
 _VOTES, _MARGIN = 25, 0.25
-"""After so many golds the names are judged, where the share that stands in its own document is that clear."""
+"""After this many golds the names are judged, where the share that stands in its own document is that clear."""
 
 _PLACE_BITS = 32
 
@@ -33,7 +33,7 @@ _Retrieved = tuple[EvalQuestion, Sequence[RetrievedChunk]]
 
 
 def evidence_of(records: Iterable[EvalRecord], settings: MatchSettings) -> RunEvidence:
-    """What the records of a run say about matching, together.
+    """Collect the evidence of all records of a run.
 
     Args:
         records: All of the run; those without gold or chunks say nothing. Of a sequence none is held.
@@ -48,7 +48,7 @@ def evidence_of(records: Iterable[EvalRecord], settings: MatchSettings) -> RunEv
 
 
 class MatchStats:
-    """Gathers what `evidence_of` goes over all records for while answers arrive, so that few are read again."""
+    """Collects the evidence of `evidence_of` while answers arrive, so that few records are read again."""
 
     def __init__(self) -> None:
         self._names = _Names()
@@ -56,7 +56,7 @@ class MatchStats:
         self._is_certain = True
 
     def add(self, question: EvalQuestion, response: EvalResponse) -> None:
-        """Add an answer as it comes, or one that is there already."""
+        """Add an answer."""
         if question.gold_passages and response.chunks:
             self._is_certain = self._is_certain and question.id not in self._retrieved
             self._retrieved.add(question.id)
@@ -65,7 +65,7 @@ class MatchStats:
     def evidence(
         self, questions: Iterable[EvalQuestion], records: Sequence[EvalRecord], settings: MatchSettings
     ) -> RunEvidence:
-        """What `evidence_of` says of the records; what was gathered for it is held no longer.
+        """Return the evidence, and release what was collected.
 
         Args:
             questions: Of the records, in their order.

@@ -1,4 +1,4 @@
-"""Which documents are one and the same, by their names."""
+"""Compare documents by their names."""
 
 import re
 from collections.abc import Sequence
@@ -79,7 +79,7 @@ def name_hashes(name: str) -> tuple[int, int]:
 
 
 class Kinship(IntEnum):
-    """How near two names of documents are."""
+    """The relation of two document names."""
 
     OTHER = 0
     PREFIXED = 1
@@ -91,7 +91,7 @@ class Kinship(IntEnum):
 
 @lru_cache(maxsize=1024)
 def kinship(one: str, other: str) -> Kinship:
-    """How near two names are."""
+    """Compare two document names."""
     if document_key(one) == document_key(other):
         return Kinship.SAME
     short, long = sorted((bare_name(one), bare_name(other)), key=len)
@@ -116,7 +116,7 @@ def names_of(chunk: RetrievedChunk) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class DocumentNames:
-    """What a run says of the names of documents.
+    """Whether the document names of a run are comparable with those of the dataset.
 
     Attributes:
         comparable: Whether chunks and golds name documents alike: what differs is another document then. Where they do
@@ -128,10 +128,10 @@ class DocumentNames:
     comparable: bool | None = None
     used: Base64Bytes = b""
     missed: Annotated[set[int] | None, Field(exclude=True)] = field(default=None, compare=False)
-    """The hashes that were looked for in vain; None where nobody wants to know."""
+    """The hashes that were looked for in vain; None if not needed."""
 
     def is_same(self, chunk: RetrievedChunk, document_id: str | None) -> bool | None:
-        """Whether the chunk is of the gold's document; None where one of the two names none, or nobody can tell."""
+        """Whether the chunk is of the gold's document; None where one of the two names none, or if that is unknown."""
         near = self._kinship(chunk, document_id)
         return None if near in {None, Kinship.PREFIXED} else near is not Kinship.OTHER
 
@@ -171,7 +171,7 @@ _MOST = 0.5
 
 @dataclass(frozen=True, slots=True)
 class RunEvidence:
-    """Computed once for a run, and the same for each of its records.
+    """Evidence from all records of a run: common headers and document names.
 
     Attributes:
         common: What many of the chunks begin or end with.

@@ -1,4 +1,4 @@
-"""Comparing every chunk of a response with every gold of its question.
+"""Compare every chunk of a response with every gold passage of its question.
 
 Chunk ids change at every ingestion, so gold ids rarely match. `auto` tries the rules in order and keeps the first
 that holds, for each pair of chunk and gold; every rule can also be named alone.
@@ -85,7 +85,7 @@ class _Candidates:
     Args:
         listed: All chunks of the response.
         golds: What is looked for in them.
-        evidence: What is known beside this response.
+        evidence: What is known apart from this response.
     """
 
     def __init__(self, listed: ChunkList, golds: Sequence[GoldPassage], evidence: RunEvidence) -> None:
@@ -150,7 +150,7 @@ class _Candidates:
 
 @dataclass
 class Matches:
-    """Which chunk is which gold.
+    """The gold passages that each chunk holds.
 
     Attributes:
         size: How many chunks there are.
@@ -171,7 +171,7 @@ class Matches:
     elsewhere: int = 0
 
     def add(self, place: int, gold: int, rule: str) -> None:
-        """Say that the chunk at a place holds a gold."""
+        """Record that a chunk holds a gold passage."""
         self.held.setdefault(place, {})[gold] = rule
 
     @derived

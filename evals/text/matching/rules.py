@@ -1,4 +1,4 @@
-"""The rules by which one chunk is recognised as one gold, each alone."""
+"""The matching rules, each for one chunk and one gold passage."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -47,7 +47,7 @@ class Candidate:
 
 @dataclass
 class Wanted:
-    """A gold, with what decides whether a chunk is it."""
+    """A gold passage with the rules that apply to it."""
 
     gold: GoldPassage
     words: Words
@@ -101,7 +101,7 @@ class Wanted:
         return self._runs[one.place]
 
     def _is_heading(self, run: Run, one: Candidate) -> bool:
-        """Whether the run is what gold and chunk begin with before each goes on by itself."""
+        """Whether the run is what gold and chunk begin with before they differ."""
         return run.start == 0 and not run.whole and self.heading_of(one) == run.stop
 
     def heading_of(self, one: Candidate) -> int:

@@ -1,6 +1,6 @@
 """The runs of a gold's tokens that a chunk holds, through misread words and fragments at its borders.
 
-Both texts are laid side by side at each place where they share three tokens in a row: the run goes on from there as
+Both texts are laid side by side at each place where they share three tokens in a row: the run continues from there as
 long as their tokens are the same or alike.
 """
 
@@ -114,7 +114,7 @@ _MOST_INSERTED = 2
 
 
 _AT_AN_END = 3
-"""Tokens of the gold before the first run, or behind the last one, that are laid beside those of the chunk."""
+"""Tokens of the gold before the first run, or behind the last one, that are compared with those of the chunk."""
 
 
 Place = tuple[int, int]
@@ -156,7 +156,7 @@ def _next(stop: Place, starts: Sequence[Place]) -> Place | None:
 def _ends(shared: Mapping[Place, Place], chunk: Words, gold: Words) -> Iterator[tuple[Place, Place]]:
     """Where few tokens of the gold are before a run, or behind one, and those of the chunk differ in values only.
 
-    Names count as values where the outermost tokens are the same: else the chunk goes on with other text.
+    Names count as values where the outermost tokens are the same: else the chunk continues with other text.
     """
     for (at, place), (stop, behind) in shared.items():
         left = gold.count - stop
@@ -217,7 +217,7 @@ _LONGEST = 100
 
 
 _FEWEST = 3
-"""So many texts at least must share it: of two, the one may be a part of the other."""
+"""This many texts at least must share it: of two, the one may be a part of the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +225,7 @@ class CommonText:
     """What many texts begin and end with.
 
     Attributes:
-        starts: The longest beginnings that so many texts share; any number stands for another, as on pages.
+        starts: The longest beginnings that this many texts share; any number stands for another, as on pages.
         ends: The longest endings, from the last token backwards.
     """
 
@@ -249,7 +249,7 @@ def common_text(texts: Sequence[Words], share: float) -> CommonText:
 
 
 def _longest_common(lines: Sequence[Line], least: float) -> tuple[Line, ...]:
-    """The longest beginnings that at least so many lines share."""
+    """The longest beginnings that at least this many lines share."""
     if not any(count >= least for count in Counter(line[:1] for line in lines).values()):
         return ()
     counts = Counter(line[:size] for line in lines for size in range(1, min(len(line), _LONGEST) + 1))
@@ -265,19 +265,19 @@ _HEADINGS_LONGEST = 40
 
 
 _SAME = 0.5
-"""Where so many pairs of what follows in the chunk are the gold's, a word was misread and no heading ended."""
+"""Where this many pairs of what follows in the chunk are the gold's, a word was misread and no heading ended."""
 
 
 def shared_heading(chunk: tuple[str, ...], gold: Words, before: int, after: int) -> int:
-    """How many tokens the two begin with before each goes on with something else; 0 where they do not.
+    """How many tokens the two begin with before they differ; 0 where they do not.
 
-    A chunk that was cut out of the gold goes on as the gold does, up to its own end.
+    A chunk that was cut out of the gold continues as the gold does, up to its own end.
 
     Args:
         chunk: The tokens of the chunk.
         gold: The words of the gold.
-        before: At most so many tokens of the chunk stand before the heading, as many chunks begin with them.
-        after: So many tokens many chunks end with: the chunk's own end is before them.
+        before: At most this many tokens of the chunk stand before the heading, as many chunks begin with them.
+        after: This many tokens many chunks end with: the chunk's own end is before them.
     """
     size = len(gold.first)
     place = next((at for at in range(before + 1) if chunk[at : at + size] == gold.first), None)

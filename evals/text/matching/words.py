@@ -1,4 +1,4 @@
-"""A text as the rules see it: its tokens, and what is derived of them once."""
+"""The tokens of a text, and values derived from them once."""
 
 import re
 from collections import Counter

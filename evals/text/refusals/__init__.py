@@ -1,1 +1,1 @@
-"""Does an answer decline to answer? By words and their position, not by bare substrings."""
+"""Detect answers that decline, by their words."""

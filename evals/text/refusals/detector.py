@@ -1,4 +1,4 @@
-"""Does an answer decline to answer? Decided sentence by sentence, by who says of what that it is not told.
+"""Detect answers that decline, clause by clause.
 
 The answer is cut into clauses; text in quotation marks does not count. Each clause *declines* ("the sources do not
 say"), *answers*, *guesses* ("probably in 1240"), *describes the sources* ("the guide covers installation"), *allows*

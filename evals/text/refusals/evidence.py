@@ -1,8 +1,8 @@
-"""What speaks for and against an answer that declines; `score` weighs it.
+"""Evidence that an answer declines, and its weighted sum (`score`).
 
 The signs are what parts the words of a clause play, and what they are signs of: in any clause, in one that takes up the
 question, in the first, in the last, in courtesies, and in a question that the answer puts. The circumstances are what
-the clauses that decline by rule decline, the core of the question or something beyond it, and what is stated beside
+the clauses that decline by rule decline, the core of the question or something beyond it, and what is stated next to
 them: how much of the question it takes up, and whether it holds something of the kind asked for (a number, a date, a
 name, a reason).
 """
@@ -273,7 +273,7 @@ def _aims(clause: Clause, told: Collection[str], answer: Answer) -> Circumstance
 
 
 def _placed(answer: Answer, live: Sequence[Clause]) -> Circumstances:
-    """Where the words of the question are taken up, and where beside words that deny."""
+    """Where the words of the question are taken up, and where next to words that deny."""
     topic = answer.context.topic
     if not live or not topic.words:
         return {}

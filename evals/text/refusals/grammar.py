@@ -1,4 +1,4 @@
-"""How clauses decline: rules over the parts that their words play, the same for all languages.
+"""Grammar of refusals: rules over word classes, the same for all languages.
 
 The rules stand in `evals/data/refusals/grammar.toml`, which explains how they are written.
 """

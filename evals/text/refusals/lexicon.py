@@ -1,4 +1,4 @@
-"""Lexicons of refusals: the words and idioms of six languages by the part that they play where an answer declines.
+"""Lexicons of refusals: words and idioms of six languages, by word class.
 
 They stand in `evals/data/refusals`, a TOML file for each language; `romance.toml` holds the rules that four share.
 Words are separated by white space, folded and without accents; "refer*" stands for all words that begin so, "*los" for

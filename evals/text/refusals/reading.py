@@ -1,4 +1,4 @@
-"""What a clause of an answer does: decline, answer, guess, describe the sources, or none of it; and what was asked."""
+"""Classify clauses of an answer: decline, answer, guess, or describe the sources."""
 
 import re
 from collections import defaultdict
@@ -75,7 +75,7 @@ class Topic:
 
 
 class Kind(Enum):
-    """What a clause does."""
+    """Class of a clause."""
 
     DECLINES = "declines"
     ANSWERS = "answers"

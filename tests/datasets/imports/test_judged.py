@@ -88,7 +88,7 @@ def test_queries_without_judgements_are_questions_and_that_is_said(tmp_path: Pat
     (tmp_path / "topics.tsv").write_text("301\tWhat?\n")
     content = read_file(tmp_path / "topics.tsv")
     assert [(q.id, q.gold_passages) for q in content.questions] == [("301", [])]
-    assert "no judgements (qrels) stand beside the queries" in content.notes[0]
+    assert "no judgements (qrels) are next to the queries" in content.notes[0]
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def test_ctrl_c_leaves_the_batch_and_says_how_to_go_on(
     told = " ".join(err.split())
     assert child.returncode == 130
     assert "Traceback" not in err
-    assert "msgbatch_loopback0001: whoever goes on with the run takes the replies" in told
+    assert "msgbatch_loopback0001: resuming the run takes the replies" in told
     assert f"evals eval --resume {run.id}" in told
     sent = len(messages_api.batched())
     messages_api.batches(looks=0)
