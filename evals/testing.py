@@ -14,6 +14,7 @@ import json
 import os
 from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -25,9 +26,8 @@ from evals.config import EvalConfig
 from evals.datasets.file import read_file
 from evals.errors import ConfigError, EvalsError
 from evals.judges.llm_judge import LLMJudge
-from evals.metrics.judged import judged_abstention
+from evals.metrics.judged import decide_all, judged_abstention
 from evals.metrics.registry import parse_metric
-from evals.metrics.sample import Sample
 from evals.report.wording import interval, number, shortened, value
 from evals.run.notebook import Observer
 from evals.run.setup import make_judge
@@ -36,9 +36,9 @@ from evals.runner import EvaluationRunner, run_evaluation
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
 from evals.schemas.results import EvalRecord, EvalRun, MetricResult, MetricSummary
-from evals.schemas.verdicts import JudgeVerdict
 from evals.scoring.conclusion import measured
 from evals.scoring.gates import Gate
+from evals.scoring.settings import ScoringContext
 from evals.store.runs import RunStore
 from evals.text.numbers import counted
 
@@ -187,17 +187,11 @@ class RagJudge(InItsLoop):
     async def _score(self, name: str, question: EvalQuestion, response: EvalResponse) -> MetricResult:
         if self._judge is None:
             raise RuntimeError("enter the judge first: with RagJudge(config) as judge")
-        metric, verdicts, asked = parse_metric(name), list[JudgeVerdict](), set[object]()
-        settings = self._config.score_settings(judged=True)
-        how: dict[str, Any] = {"declining": judged_abstention([metric]), "keeps_flagged": settings.keeps_flagged}
-        while True:
-            case = Sample(question, response, verdicts, settings.match, judged=True, **how)
-            wanted = [request for request in metric.requests(case) if request.place not in asked]
-            if not wanted:
-                return metric.score(case)
-            for request in wanted:
-                asked.add(request.place)
-                verdicts = [*verdicts, *await self._judge.decide(request)]
+        metric, settings = parse_metric(name), self._config.score_settings(judged=True)
+        settings = replace(settings, declining=judged_abstention([metric]))
+        case = ScoringContext(settings).about(question, response)
+        await decide_all(metric, case, self._judge)
+        return metric.score(case)
 
 
 # `assert_metric`: a threshold, with a message that says what to look at.

@@ -132,7 +132,7 @@ class JudgedMetric(BaseMetric):
         if verdicts is None and self.judge is not None:
             from evals.runtime import run_anywhere  # noqa: PLC0415 - with asyncio, which a saved run is shown without
 
-            run_anywhere(_decide_all(self, case, self.judge))
+            run_anywhere(decide_all(self, case, self.judge))
         return self.score(case)
 
     def requests(self, case: Sample) -> list[VerdictRequest]:
@@ -222,7 +222,8 @@ def new_requests(
     return list({request.place: request for request in requests}.values())
 
 
-async def _decide_all(metric: BaseMetric, case: Sample, judge: Decider) -> None:
+async def decide_all(metric: BaseMetric, case: Sample, judge: Decider) -> None:
+    """Have a judge decide all that a metric wants to know of a case; its verdicts are put into the case."""
     asked: set[tuple[str, int | None]] = set()
     while todo := new_requests([metric], case, asked):
         for request in todo:
