@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import threading
-import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -157,8 +156,14 @@ async def open_cluster(config: EngineConfig) -> AsyncIterator[Cluster]:
     try:
         cluster = await side.run(_open(side, config))
         try:
-            await _wait_for_one(cluster)
-            await _check_versions(cluster)
+            try:
+                await cluster.do("wait_for_workers", 1, PATIENCE_S)
+            except TimeoutError as error:
+                said = f"the cluster had no worker for {PATIENCE_S:g} s"
+                raise EngineError(said, "start workers with `dask worker`") from error
+            for worker, there in (await cluster.everywhere(version_here)).items():
+                if there != __version__:
+                    raise EngineError(f"worker {worker} runs rag-evals {there}, and this process {__version__}", _SAME)
             yield cluster
         finally:
             await cluster.close()
@@ -184,7 +189,6 @@ async def _open(side: SideLoop, config: EngineConfig) -> Cluster:
             await client
     except (OSError, ValueError, MemoryError, TypeError) as error:  # a timeout; first bytes as a size; a tls:// address
         why = "" if isinstance(error, MemoryError) else str(error)
-        why = f"Dask's own configuration does not fit it: {error}" if isinstance(error, TypeError) else why
         raise EngineError(
             f"no scheduler answers at {config.scheduler}: {why or 'what listens there is none'}",
             "start one with `dask scheduler`, or leave --scheduler out for a cluster on this machine",
@@ -202,20 +206,6 @@ async def _closed_unless_there(client: Any) -> AsyncIterator[None]:
             async with asyncio.timeout(_LOOK_S):
                 await client.close(timeout=_LOOK_S)
         raise
-
-
-async def _wait_for_one(cluster: Cluster) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not await cluster.workers():
-        if time.monotonic() > deadline:
-            raise EngineError(f"the cluster had no worker for {PATIENCE_S:g} s", "start workers with `dask worker`")
-        await asyncio.sleep(_LOOK_S)
-
-
-async def _check_versions(cluster: Cluster) -> None:
-    for worker, there in (await cluster.everywhere(version_here)).items():
-        if there != __version__:
-            raise EngineError(f"worker {worker} runs rag-evals {there}, and this process {__version__}", _SAME)
 
 
 def version_here() -> str:

@@ -337,20 +337,30 @@ def _answers_to_estimate_over(
     """Answers by question, and how to call them; saved runs of this server are read only for those not known."""
     if known and known.keys() >= {question.id for question in questions}:
         return known, "over the answers that are there"
-    store, datasets = RunStore(config.runs_dir), {question.dataset for question in questions}
-    few: Mapping[str, EvalResponse] = {}
-    for run in islice((run for run in reversed(store.runs()) if _same_server(run, config)), _RUNS_LOOKED_AT):
-        saved: SpilledMapping[EvalResponse] = SpilledMapping(EvalResponse)
-        with suppress(StoreError):  # an older run tells sizes as well
-            for record in whole(run, store.open_records(run)):
-                if record.question.dataset in datasets and record.response and record.response.error is None:
-                    saved[record.question.id] = record.response
-            if len(saved) >= FEWEST_ANSWERS or all(question.id in saved for question in questions):
-                return ChainMap(known, saved), f"sizes from run {run.id}"  # type: ignore[arg-type]  # is only read
-            few = few or saved
+    datasets, few = {question.dataset for question in questions}, SpilledMapping[EvalResponse](EvalResponse)
+    for run in islice(_runs_of_server(config), _RUNS_LOOKED_AT):
+        saved = _answers_of(run, config, datasets)
+        if len(saved) >= FEWEST_ANSWERS or all(question.id in saved for question in questions):
+            return ChainMap(known, saved), f"sizes from run {run.id}"  # type: ignore[arg-type]  # is only read
+        few = few or saved
     assumed = f"{_CHUNKS} chunks of up to {_CHUNK_CHARACTERS:,} characters and answers of {_ANSWER_CHARACTERS}"
     basis = f"assuming {assumed}, as no run of this server with {FEWEST_ANSWERS} answers is saved"
     return ChainMap(known, few), basis  # type: ignore[arg-type]  # as above
+
+
+def _answers_of(run: EvalRun, config: EvalConfig, datasets: set[str]) -> SpilledMapping[EvalResponse]:
+    """The answers of a saved run to questions of the datasets; none where they cannot be read."""
+    store, found = RunStore(config.runs_dir), SpilledMapping[EvalResponse](EvalResponse)
+    with suppress(StoreError):  # an older run tells sizes as well
+        for record in whole(run, store.open_records(run)):
+            if record.question.dataset in datasets and record.response and record.response.error is None:
+                found[record.question.id] = record.response
+    return found
+
+
+def _runs_of_server(config: EvalConfig) -> Iterator[EvalRun]:
+    """The saved runs of the server, the newest first."""
+    return (run for run in reversed(RunStore(config.runs_dir).runs()) if _same_server(run, config))
 
 
 def _same_server(run: EvalRun, config: EvalConfig) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from itertools import chain
 from multiprocessing import current_process
 from typing import TYPE_CHECKING, Any
 
@@ -122,7 +123,7 @@ def check_calibrated(config: EvalConfig, metrics: Sequence[BaseMetric]) -> None:
 
 def _check_together(config: EvalConfig) -> None:
     """Stop at keys of which one says that another has no meaning."""
-    for is_wrong, said, hint in _refusals(config):
+    for is_wrong, said, hint in chain(_refusals(config), _refusals_of_engine(config)):
         if is_wrong:
             raise ConfigError(said, hint)
     if config.embedded:
@@ -133,8 +134,7 @@ def _check_together(config: EvalConfig) -> None:
 
 def _refusals(config: EvalConfig) -> Iterator[tuple[object, str, str]]:
     """Each: whether it holds, what is said, and what to do."""
-    engine, is_part = config.engine, config.shard is not None
-    is_dask = engine.name == "dask"
+    is_part, is_dask = config.shard is not None, config.engine.name == "dask"
     yield (
         is_part and config.ingest,
         "ingest: of several shards each would upload all documents",
@@ -155,6 +155,11 @@ def _refusals(config: EvalConfig) -> Iterator[tuple[object, str, str]]:
         "tracing and rps are of questions that this process asks",
         "leave engine.name out, or tracing and rps",
     )
+
+
+def _refusals_of_engine(config: EvalConfig) -> Iterator[tuple[object, str, str]]:
+    """The same of who does the work."""
+    engine, is_dask = config.engine, config.engine.name == "dask"
     for key in ("scheduler", "workers"):
         is_idle = not is_dask and getattr(engine, key) is not None
         yield is_idle, f"engine.{key} is of a Dask cluster, and this process does the work", "add --engine dask"

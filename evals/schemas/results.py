@@ -1,9 +1,10 @@
 """Results per question, per run, and per objective."""
 
+from collections.abc import Callable
 from datetime import UTC
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import AwareDatetime, Field, PrivateAttr, model_validator
 
@@ -323,17 +324,6 @@ class WeightedScore(Record):
         return self
 
 
-class SavedFiles(Protocol):
-    """Where a run is saved."""
-
-    @property
-    def path(self) -> Path:
-        """The run's file."""
-
-    def read(self, run: "EvalRun") -> list[EvalRecord]:
-        """Read the records of this run."""
-
-
 class EvalRun(Record):
     """A saved run: configuration, server, results."""
 
@@ -386,7 +376,8 @@ class EvalRun(Record):
     merged_from: list[MergedShard] = []
     """The shards whose answers it holds; empty where it is no merged run."""
 
-    _saved: "SavedFiles | None" = PrivateAttr(default=None)
+    _path: Path | None = PrivateAttr(default=None)
+    _read: "Callable[[EvalRun], list[EvalRecord]] | None" = PrivateAttr(default=None)
 
     def __eq__(self, other: object) -> bool:
         """Whether both say the same; where they are saved makes no difference."""
@@ -394,15 +385,15 @@ class EvalRun(Record):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def saved_as(self, files: "SavedFiles") -> Self:
-        """The same run, which knows its files from here on."""
-        self._saved = files
+    def saved_as(self, path: Path, read: "Callable[[EvalRun], list[EvalRecord]]") -> Self:
+        """The same run, which knows from here on its file, and what reads its records."""
+        self._path, self._read = path, read
         return self
 
     @property
     def path(self) -> Path | None:
         """The run's file; None where it was not saved or loaded by this process."""
-        return self._saved.path if self._saved is not None else None
+        return self._path
 
     def records(self) -> list[EvalRecord]:
         """Its records: each question with its response, its metrics and what the judge said of it.
@@ -410,9 +401,9 @@ class EvalRun(Record):
         Raises:
             StoreError: It was not saved or loaded by this process, or its records cannot be read, or are not as saved.
         """
-        if self._saved is None:
+        if self._read is None:
             raise StoreError(f"run {self.id} is in no folder", "load it with RunStore(folder).load(id)")
-        return self._saved.read(self)
+        return self._read(self)
 
     def to_pandas(self) -> "pd.DataFrame":
         """A row a question, a column a metric.

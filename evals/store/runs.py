@@ -12,7 +12,7 @@ import re
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -82,17 +82,6 @@ class SavedRuns(NamedTuple):
         return self._replace(runs=[run for run in self.runs if not run.id.startswith(CALIBRATION)])
 
 
-@dataclass(frozen=True, slots=True)
-class _Files:
-    """The files of a run."""
-
-    path: Path
-    records_path: Path
-
-    def read(self, run: EvalRun) -> list[EvalRecord]:
-        return list(whole(run, RecordFile(self.records_path)))
-
-
 class RunStore:
     """The saved runs of one folder.
 
@@ -136,7 +125,7 @@ class RunStore:
         """
         path = self.run_path(run)
         write_atomically(path, [run.model_dump_json(indent=2).encode(), b"\n"], hint=self._hint(run))
-        run.saved_as(_Files(path, self.records_path(run)))
+        run.saved_as(path, partial(_whole_records, self.records_path(run)))
         return path
 
     def journal(self, run: EvalRun) -> Journal:
@@ -239,7 +228,11 @@ def read_run(path: Path) -> EvalRun:
     except ValidationError as error:
         raise StoreError(f"{path.name} is not a run: {first_problem(error, EvalRun)}") from error
     saved_definitions.update((metric.name, metric) for metric in run.metric_definitions)
-    return run.saved_as(_Files(path, _records_beside(path)))
+    return run.saved_as(path, partial(_whole_records, _records_beside(path)))
+
+
+def _whole_records(path: Path, run: EvalRun) -> list[EvalRecord]:
+    return list(whole(run, RecordFile(path)))
 
 
 def _records_beside(path: Path) -> Path:
