@@ -290,13 +290,15 @@ class ResponseReader:
             said = f"longer than {_LONGEST_CHUNKS:,} characters in all"
             notes.append(f"chunks: {said}, and those from number {beyond + 1} on are left out")
             chunks = chunks[:beyond]
-        if not chunks or not self.document_names:
+        return chunks and self._named(chunks)
+
+    def _named(self, chunks: list[RetrievedChunk]) -> list[RetrievedChunk]:
+        """The chunks, with the names of their documents where the server gives only ids that are known."""
+        if not self.document_names:
             return chunks
-        named = [
-            {"document_name": chunk.document_name or self.document_names.get(chunk.document_id or "")}
-            for chunk in chunks
-        ]
-        return [chunk.model_copy(update=name) for chunk, name in zip(chunks, named, strict=True)]
+        names = (chunk.document_name or self.document_names.get(chunk.document_id or "") for chunk in chunks)
+        both = zip(chunks, names, strict=True)
+        return [chunk.model_copy(update={"document_name": name}) for chunk, name in both]
 
     def _read_answer(
         self, body: Any, streamed: Streamed | None, notes: list[str], *, refused: bool | None
