@@ -61,18 +61,14 @@ class CleanConnector(aiohttp.TCPConnector):
             protocol = connection.protocol
             if protocol is None or protocol not in self._used:
                 return connection
-            if self._is_clean(protocol):
+            transport: Any = protocol.transport
+            came = unread(transport.get_extra_info("socket")) if transport is not None else None
+            if came and not transport.get_extra_info("sslcontext"):  # TLS has messages of its own
+                self._surplus.count += 1
+            if came is None and not protocol.should_close and not self._surplus.count:
                 self._surplus.see_reuse()
                 return connection
             connection.close()
-
-    def _is_clean(self, protocol: Any) -> bool:
-        """Whether a used connection may be used again: nothing came on it, and nothing ever came on another."""
-        transport = protocol.transport
-        came = unread(transport.get_extra_info("socket")) if transport is not None else None
-        if came and not transport.get_extra_info("sslcontext"):  # TLS has messages of its own
-            self._surplus.count += 1
-        return came is None and not protocol.should_close and not self._surplus.count
 
 
 def _connector(proxy: Proxy | None, **options: Any) -> CleanConnector:

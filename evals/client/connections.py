@@ -173,6 +173,11 @@ async def decoded(pieces: AsyncIterator[bytes], encoding: str) -> AsyncGenerator
     if name not in {"gzip", "x-gzip", "deflate"}:
         said = f"the body has the content-encoding {name[:40]!r}, and {ACCEPTED} was asked for"
         raise BrokenExchangeError("malformed", said)
+    async for piece in _inflated(pieces, name):
+        yield piece
+
+
+async def _inflated(pieces: AsyncIterator[bytes], name: str) -> AsyncGenerator[bytes]:
     inflate: zlib._Decompress | None = None
     async for piece in pieces:
         data = piece

@@ -75,36 +75,39 @@ class Exchange:
     def measured(self, failure: TransportFailure | None = None) -> dict[str, Any]:
         """The times and attempts as they are recorded, all of them counted from the first request of the answer.
 
-        The latency is that of the answer, with the retrieval that it was made of; of an answer that ran out of time,
-        the least that it took.
-
         Args:
             failure: What came of it, where that is no answer.
         """
         retrieved = self.retrieving.reply if self.retrieving is not None else None
-        of_answer = self.order if self.gives else [self.asking]
-        latency_ms: float | None = sum(part.reply.elapsed_ms for part in of_answer if part.reply is not None)
-        if failure is not None:
-            is_late = failure.error.kind == "timeout" and self.current in of_answer
-            before = latency_ms if failure.started is not None else 0.0  # without a start: of the whole
-            latency_ms = failure.elapsed_ms + (before or 0.0) if is_late else None
-        end = failure or self.asking.reply
         times: dict[str, float | None] = {
-            "latency_ms": latency_ms,
-            "total_ms": None if end is None else self.order[0].attempts.total_ms(end),
+            "latency_ms": self._latency_ms(failure),
+            "total_ms": self._total_ms(failure or self.asking.reply),
             "retrieval_latency_ms": None if retrieved is None else retrieved.elapsed_ms,
             "waited_ms": sum(part.attempts.waited_s for part in self.order) * 1000,
         }
         if (stream := self.asking.stream) is not None:
-            waited = retrieved.elapsed_ms if self.gives and retrieved is not None else 0.0
+            before_ms = retrieved.elapsed_ms if self.gives and retrieved else 0.0
             # Where the time was up before the first text, that time is the least it would have taken.
-            first = (
-                (latency_ms if failure is not None else None) if stream.first_ms is None else waited + stream.first_ms
-            )
-            last = None if stream.last_ms is None else waited + stream.last_ms
-            times |= {"time_to_first_token_ms": first, "time_to_last_token_ms": last}
-        attempts = 1 + sum(part.attempts.count - 1 for part in self.order if part.attempts.count)
-        return {**times, "attempts": max(1, attempts)}
+            times["time_to_first_token_ms"] = times["latency_ms"] if failure is not None else None
+            times |= stream.times_after(before_ms)
+        return {**times, "attempts": 1 + sum(max(0, part.attempts.count - 1) for part in self.order)}
+
+    def _total_ms(self, end: Reply | TransportFailure | None) -> float | None:
+        """From when the question was meant to be sent to the end of the last attempt; None where that is not known."""
+        began = self.order[0].attempts.began
+        if end is None or end.started is None or began is None:
+            return None
+        return (end.started - began) * 1000 + end.elapsed_ms
+
+    def _latency_ms(self, failure: TransportFailure | None) -> float | None:
+        """Of the answer, with the retrieval that it was made of; of one that ran out of time, the least it took."""
+        parts = self.order if self.gives else [self.asking]
+        received = sum(part.reply.elapsed_ms for part in parts if part.reply is not None)
+        if failure is None:
+            return received
+        if failure.error.kind != "timeout" or self.current not in parts:
+            return None
+        return failure.elapsed_ms + (received if failure.started is not None else 0.0)  # without a start: of the whole
 
 
 def rendered(spec: RequestSpec, values: Mapping[str, Any]) -> dict[str, Any]:

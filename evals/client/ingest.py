@@ -148,14 +148,9 @@ def _as_listed(item: Mapping[str, Any]) -> ListedDocument:
     return ListedDocument(*(str(item[key]) if item.get(key) else None for key in ("id", "name")))
 
 
-def names_of(listed: Iterable[ListedDocument]) -> set[str]:
-    """The names and ids in a list."""
-    return {value for one in listed for value in one if value}
-
-
 def keys_of(listed: Iterable[ListedDocument]) -> set[str]:
-    """The same as `document_key`s."""
-    return set(map(document_key, names_of(listed)))
+    """The names and ids in a list, as `document_key`s."""
+    return {document_key(value) for one in listed for value in one if value}
 
 
 def ids_of(listed: Iterable[ListedDocument]) -> list[tuple[str, str]]:
@@ -170,9 +165,6 @@ _FIRST_POLL_S, _LONGEST_POLL_S = 0.05, 2.0
 
 _TOLD_AFTER_S = 0.5
 
-_REGISTERED_AFTER_S = 5.0
-"""A job is known after so long at the latest: a 404 before that is none."""
-
 _NOT_FOUND = 404
 
 _GRACE_S = 30.0
@@ -182,6 +174,11 @@ _LISTED_AFTER_S = 5.0
 """A server lists what it took after so long at the latest; it matters only for what was under way at a kill."""
 
 _HINT_AGAIN = "what was taken stays there: --ingest again uploads only what is missing"
+
+_HINT_RIGHTS = (
+    "an upload needs the right to write, which a key for questions may not have: look at server.headers; --ingest "
+    "again uploads only what is missing"
+)
 
 Progress = Callable[[int, int], None]
 
@@ -312,17 +309,12 @@ class _Ingestion:
             if failure.error.status is not None:
                 self.log.note("refused", names=names)
             said = f"the server refused {counted(len(batch), 'document')}: {failure.error.message}"
-            raise IngestError(said, self._hint(failure)) from failure
+            hint = _HINT_RIGHTS if failure.error.status in REFUSED else _HINT_AGAIN
+            raise IngestError(said, hint) from failure
         job, ids = self._taken(reply, len(batch))
         known = {name: str(one) for name, one in zip(names, ids, strict=False) if one is not None}
         self.log.note("taken", names=names, job=job, ids=known)
         return job
-
-    def _hint(self, failure: TransportFailure) -> str:
-        if failure.error.status not in REFUSED:  # who may ask a question may not upload everywhere
-            return _HINT_AGAIN
-        key = self.client.login_hint or "set server.headers to a login: {Authorization: 'Bearer ${TOKEN}'}"
-        return f"an upload needs the right to write, which a key for questions may not have: {key}; {_HINT_AGAIN}"
 
     def _body(self, batch: Sequence[Upload]) -> dict[str, Any]:
         """The part of the request that holds the documents."""
@@ -395,7 +387,7 @@ class _Ingestion:
                 break
             waited_s = self.clock() - start
             said = f"{shown}: {problem.message}" if problem else shown
-            if problem and _is_final(problem, waited_s):
+            if problem and _is_final(problem):
                 message = f"whether the documents are ready cannot be seen at {said}"
                 raise IngestError(message, "check server.ready.path")
             if waited_s > ready.timeout_s:
@@ -416,11 +408,10 @@ class _Ingestion:
             return None, failure.error
 
 
-def _is_final(problem: ResponseError, waited_s: float) -> bool:
-    """Whether waiting is of no use: a refusal is, and a 404 that lasts longer than a job takes to be registered."""
-    if problem.status is None or not 400 <= problem.status < 500 or problem.status in RETRYABLE_STATUS:
-        return False
-    return problem.status != _NOT_FOUND or waited_s > _REGISTERED_AFTER_S
+def _is_final(problem: ResponseError) -> bool:
+    """Whether waiting is of no use; a 404 may be that of a job that is not registered yet."""
+    status = problem.status or 0
+    return 400 <= status < 500 and status != _NOT_FOUND and status not in RETRYABLE_STATUS
 
 
 async def _to_its_end(work: Coroutine[Any, Any, str]) -> str:
@@ -440,7 +431,8 @@ def _listed_of(documents: Sequence[Upload], listed: Iterable[ListedDocument]) ->
     A name counts as it is, or without its ending, as servers keep it so: but not where we have two that differ by no
     more than that.
     """
-    names = {name.replace("\\", "/").rpartition("/")[2].casefold() for name in names_of(listed)}
+    known = [value for one in listed for value in one if value]
+    names = {name.replace("\\", "/").rpartition("/")[2].casefold() for name in known}
     keys, ours = keys_of(listed), Counter(document_key(one.name) for one in documents)
     alone = {one for one in documents if ours[document_key(one.name)] == 1 and document_key(one.name) in keys}
     return alone | {one for one in documents if one.name.casefold() in names}

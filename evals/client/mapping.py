@@ -296,12 +296,9 @@ class ResponseReader:
         """The chunks, with the names of their documents where the server gives only ids that are known."""
         if not self.document_names:
             return chunks
-        return [
-            chunk.model_copy(update={"document_name": self.document_names.get(chunk.document_id or "")})
-            if chunk.document_name is None
-            else chunk
-            for chunk in chunks
-        ]
+        names = (chunk.document_name or self.document_names.get(chunk.document_id or "") for chunk in chunks)
+        both = zip(chunks, names, strict=True)
+        return [chunk.model_copy(update={"document_name": name}) for chunk, name in both]
 
     def _read_answer(
         self, body: Any, streamed: Streamed | None, notes: list[str], *, refused: bool | None

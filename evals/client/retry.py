@@ -174,12 +174,6 @@ class Attempts:
     began: float | None = None
     """When the first attempt was sent, or was meant to be; None where no attempt was."""
 
-    def total_ms(self, last: Reply | TransportFailure) -> float | None:
-        """From then to the end of the last attempt; None where that is not known."""
-        if self.began is None or last.started is None:
-            return None
-        return (last.started - self.began) * 1000 + last.elapsed_ms
-
 
 def backoff_s(attempt: int, retry_after_s: float | None, chance: float) -> float:
     """Seconds before the next attempt: exponential with jitter, or Retry-After up to a ceiling.

@@ -113,29 +113,21 @@ def render(template: Any, values: Mapping[str, Any]) -> Any:
             replaces a string that holds nothing but its name, and stands in a longer one as JSON.
     """
     if isinstance(template, str):
-        return _filled(template, values) if "{{" in template else template
+        whole = _NAME.fullmatch(template)
+        if whole is not None:
+            return values.get(whole[1], template)
+        return _NAME.sub(lambda found: as_text(values.get(found[1], found[0])), template)
     if isinstance(template, Mapping):
         return {key: render(item, values) for key, item in template.items()}
-    if isinstance(template, list):
-        return _filled_list(template, values)
-    return template
-
-
-def _filled_list(template: list[Any], values: Mapping[str, Any]) -> list[Any]:
-    """A list of which an item that is nothing but {{messages}} stands for all of them."""
+    if not isinstance(template, list):
+        return template
     filled: list[Any] = []
     for item in template:
         found = render(item, values)
+        # An item that is nothing but {{messages}} stands for all of them.
         spread = isinstance(item, str) and isinstance(found, list) and _MESSAGES.fullmatch(item)
         filled += found if spread else [found]
     return filled
-
-
-def _filled(template: str, values: Mapping[str, Any]) -> Any:
-    whole = whole_name(template)
-    if whole is not None:
-        return values.get(whole, template)
-    return _NAME.sub(lambda found: as_text(values.get(found[1], found[0])), template)
 
 
 def as_text(value: Any) -> str:

@@ -131,16 +131,12 @@ def _items(value: Any, read: Callable[[Any], Item | None], wanted: str) -> list[
     return items
 
 
-def _fields(item: Mapping[str, Any], table: Mapping[str, Callable[[Any], Any]]) -> dict[str, Any]:
-    return {name: convert(item[name]) for name, convert in table.items() if item.get(name) is not None}
-
-
 def _chunk(item: Any) -> RetrievedChunk | None:
     if isinstance(item, str):
         return RetrievedChunk(text=item)
     if not isinstance(item, Mapping):
         return None
-    fields = _fields(item, _CHUNK_FIELDS)
+    fields = {name: read(item[name]) for name, read in _CHUNK_FIELDS.items() if item.get(name) is not None}
     start, end = fields.pop("start", None), fields.pop("end", None)
     if start is not None and end is not None and 0 <= start < end:
         fields["span"] = (start, end)
@@ -151,9 +147,9 @@ def _citation(item: Any) -> Citation | None:
     if not isinstance(item, Mapping):
         index = whole_or_none(item)
         return None if index is None else Citation(index=index)
-    citation = Citation(**_fields(item, _CITATION_FIELDS))
+    fields = {name: read(item[name]) for name, read in _CITATION_FIELDS.items() if item.get(name) is not None}
     # What names nothing would count as a wrong citation, though it is the mapping that finds nothing in it.
-    return citation if any(getattr(citation, name) is not None for name in _NAMING) else None
+    return Citation(**fields) if any(fields.get(name) is not None for name in _NAMING) else None
 
 
 _TEXTS = dict.fromkeys(("chunk_id", "document_id", "document_name", "section", "text"), text_or_none)

@@ -288,6 +288,15 @@ class Collector:
         except NotInFormatError as error:
             raise UnusableError("malformed", str(error)) from error
 
+    def times_after(self, before_ms: float) -> dict[str, float | None]:
+        """When the first and the last text arrived, counted from so long before the request; nothing without a text."""
+        if self.first_ms is None or self.last_ms is None:
+            return {}
+        return {
+            "time_to_first_token_ms": before_ms + self.first_ms,
+            "time_to_last_token_ms": before_ms + self.last_ms,
+        }
+
     @property
     def so_far(self) -> str:
         """A description of what arrived."""

@@ -20,7 +20,6 @@ from evals.client.connections import (
     ACCEPTED,
     BrokenExchangeError,
     Connections,
-    Incoming,
     Outgoing,
     Surplus,
     check_url,
@@ -164,6 +163,7 @@ class Transport:
         given = checked_headers(headers or {})
         own = {"Accept": "*/*", "Accept-Encoding": ACCEPTED, "User-Agent": f"evals/{__version__}", **login}
         self._headers = _laid_over(own, given)
+        self._json_headers = _laid_over({"Content-Type": "application/json"}, self._headers)
         self._timeout_s = timeout_s
         self._concurrency = concurrency
         self._max_body = max_body_bytes
@@ -281,7 +281,8 @@ class Transport:
         except httpx.InvalidURL as error:
             said = self._redact(f"no URL can be made of the path {path!r}: {error}")
             raise ConfigError(said, "look at the paths of server") from None
-        sent = _laid_over(self._headers, headers) if headers else self._headers
+        ours = self._headers if json is None else self._json_headers
+        sent = _laid_over(ours, headers) if headers else ours
         if files is not None or form:
             encoded = httpx.Request(method, url, files=files, data=form)
             kind = {"Content-Type": encoded.headers["content-type"]}
@@ -289,7 +290,7 @@ class Transport:
         if json is None:
             return Outgoing(method, url, sent)
         body = jsonlib.dumps(json, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
-        return Outgoing(method, url, _laid_over({"Content-Type": "application/json"}, sent), body)
+        return Outgoing(method, url, sent, body)
 
     async def _exchange(
         self, connections: Connections, request: Outgoing, stream: Collector | None, start: float
@@ -305,7 +306,9 @@ class Transport:
                     else:
                         collector.take(piece, (self._clock() - start) * 1000)
                     if len(body) > self._max_body:
-                        raise self._too_large(answer, body)
+                        said = f"the body is longer than {self._max_body:,} bytes (server.max_body_bytes)"
+                        error = ResponseError(kind="too_large", status=answer.status, message=said)
+                        raise TransportFailure(error, retryable=False, body=bytes(body[:4096]))
                     if collector is not None and collector.is_done:
                         break
                 end = self._clock()
@@ -319,11 +322,6 @@ class Transport:
         finally:
             await answer.close()
         return answer.status, answer.headers, bytes(body), end
-
-    def _too_large(self, answer: Incoming, body: bytearray) -> TransportFailure:
-        message = f"the body is longer than {self._max_body:,} bytes (server.max_body_bytes)"
-        error = ResponseError(kind="too_large", status=answer.status, message=message)
-        return TransportFailure(error, retryable=False, body=bytes(body[:4096]))
 
     def _failed(self, error: Exception, limit: float, start: float) -> TransportFailure:
         """The failure of an exchange that brought no complete answer that can be read."""
@@ -362,10 +360,10 @@ class Transport:
         if status not in _REDIRECTS or not (place := headers.get("location")):
             return ""
         try:
-            place = public_url(urljoin(request.url, self._redact(place)[:500]))
+            place = self._redact(public_url(urljoin(request.url, self._redact(place)[:500])))
         except ValueError:  # what is no address is masked
             place = MASK
-        place, asked = self._redact(place), public_url(request.url).removeprefix(self.base)
+        asked = public_url(request.url).removeprefix(self.base)
         return f" (it sends us to {place}: set server.url to {place.removesuffix(asked)}, if that is right)"
 
 

@@ -1,4 +1,4 @@
-"""Read the rows of question files, each with its position: JSON, JSONL, YAML and tables."""
+"""The rows of a file of questions, each with its place: JSON, JSONL, YAML, and tables of all kinds."""
 
 import ast
 import csv
@@ -9,10 +9,8 @@ import re
 import tokenize
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from datetime import date, datetime, time
 from pathlib import Path
-from threading import Lock
 from typing import Any, BinaryIO
 
 import ijson
@@ -117,27 +115,13 @@ def _strings(text: str) -> list[str]:
 _SEPARATORS = (",", ";", "\t", "|")
 
 
-_NAMED = re.compile(r"sep=(.)\r?\n")
-"""The first line which gives Excel the separator."""
-
-
 _LONGEST = 2**31 - 1
 """Characters of a cell: ten passages in one are more than the 131,072 that Python allows."""
 
 
-_LIMIT = Lock()
-"""The limit is one for the whole process, and the viewer reads sheets in several threads."""
-
-
-@contextmanager
-def long_cells() -> Iterator[None]:
-    """Let `csv` read cells of any length meanwhile; one thread at a time."""
-    with _LIMIT:
-        limit = csv.field_size_limit(_LONGEST)
-        try:
-            yield
-        finally:
-            csv.field_size_limit(limit)
+def allow_long_cells() -> None:
+    """Let `csv` read cells of any length in this process: it has one limit for all of it."""
+    csv.field_size_limit(_LONGEST)
 
 
 def delimited_rows(name: str, text: str, is_known: Callable[[str], bool]) -> Rows:
@@ -151,22 +135,19 @@ def delimited_rows(name: str, text: str, is_known: Callable[[str], bool]) -> Row
     Raises:
         DatasetError: A row is not well formed; the message names it.
     """
-    named = _NAMED.match(text)
-    body = text[named.end() :] if named else text
-    sign = named[1] if named else separator(body, is_known)
-    reader = csv.reader(io.StringIO(body, newline=""), delimiter=sign, strict=True)
+    allow_long_cells()
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator(text, is_known), strict=True)
     rows: list[tuple[str, Any]] = []
     number = 0
     try:
-        with long_cells():
-            titles = titles_of(name, next(reader, []))
-            for number, cells in enumerate(filter(None, reader), start=1):
-                if _filled(cells[len(titles) :]):
-                    raise DatasetError(f"{name}, row {number}: more cells than the header has columns")
-                if _filled(cells):
-                    rows.append((f"{name}, row {number}", titled(titles, cells)))
+        titles = titles_of(name, next(reader, []))
+        for number, cells in enumerate(filter(None, reader), start=1):
+            if _filled(cells[len(titles) :]):
+                raise DatasetError(f"{name}, row {number}: more cells than the header has columns")
+            if _filled(cells):
+                rows.append((f"{name}, row {number}", titled(titles, cells)))
     except csv.Error as error:
-        where = f"{name}, row {number + 1} (line {reader.line_num + (named is not None)})"
+        where = f"{name}, row {number + 1} (line {reader.line_num})"
         raise DatasetError(f"{where}: not valid CSV ({error})") from error
     return rows
 
@@ -339,7 +320,7 @@ def listed(name: str, data: Any) -> tuple[Rows, Rows]:
     parts = data if isinstance(data, dict) else {"questions": data}
     unknown = next((key for key in parts if key not in _PARTS and key not in _ABOUT), None)
     if unknown is not None:
-        raise DatasetError(f"{name}: unknown key {unknown!r} next to the questions", nearest_hint(str(unknown), _PARTS))
+        raise DatasetError(f"{name}: unknown key {unknown!r} beside the questions", nearest_hint(str(unknown), _PARTS))
     documents, questions = parts.get("documents") or [], parts.get("questions")
     if not isinstance(documents, list):
         raise DatasetError(f"{name}: `documents` must be a list, not {type(documents).__name__}")

@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from evals.datasets.tables import long_cells
+from evals.datasets.tables import allow_long_cells
 from evals.errors import ConfigError, StoreError, UnknownNameError
 from evals.metrics.base import Need
 from evals.metrics.registry import parse_metric
@@ -167,11 +167,11 @@ def read_sheet(path: Path) -> list[dict[str, str]]:
         return []
     except (OSError, UnicodeDecodeError) as error:
         raise StoreError(f"cannot read {path}: {error}") from error
+    allow_long_cells()  # an answer may be of any length
     reader = csv.DictReader(io.StringIO(text, newline=""))
-    with long_cells():  # an answer may be of any length
-        if tuple(reader.fieldnames or ()) != COLUMNS:
-            raise ConfigError(f"{path} is no sheet of labels that review wrote", "name another file for the labels")
-        return [{name: cell or "" for name, cell in row.items()} for row in reader]
+    if tuple(reader.fieldnames or ()) != COLUMNS:
+        raise ConfigError(f"{path} is no sheet of labels that review wrote", "name another file for the labels")
+    return [{name: cell or "" for name, cell in row.items()} for row in reader]
 
 
 def in_drawn_order(run: str, records: Sequence[EvalRecord]) -> list[EvalRecord]:

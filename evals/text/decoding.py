@@ -1,4 +1,4 @@
-"""Decode files and JSON bodies."""
+"""The text of a file, whichever way it is encoded."""
 
 import codecs
 import errno
@@ -25,7 +25,7 @@ _PIPES = ("/dev/", "/proc/")
 
 
 def check_file(path: Path, most: int | None = MOST_BYTES) -> None:
-    """Check that a path is a regular, readable file.
+    """See that a file can be read to its end.
 
     Args:
         path: The file.
@@ -85,7 +85,9 @@ def parse_json(body: bytes) -> Any:
         TooManyValuesError: It holds over `MAX_VALUES`.
         ValueError: It is no JSON, or it is nested beyond reason.
     """
-    _check_count(body)
+    # Signs that stand before values, those within texts too: no answer has so many of either.
+    if len(body) > MAX_VALUES and sum(map(body.count, (b",", b"[", b"{", b":"))) > MAX_VALUES:
+        raise TooManyValuesError(f"the JSON holds over {MAX_VALUES:,} values")
     try:
         value = _DECODER.decode(body.decode(json.detect_encoding(body), "surrogatepass"))
         if body.count(b"[") + body.count(b"{") > MAX_DEPTH:
@@ -93,13 +95,6 @@ def parse_json(body: bytes) -> Any:
         return without_surrogates(value) if _may_hold_surrogates(body) else value
     except RecursionError as error:
         raise ValueError("the JSON is nested too deeply") from error
-
-
-def _check_count(body: bytes) -> None:
-    """Count the signs that stand before values, those within texts too: no answer has as many of either."""
-    # Each value takes a byte, and most bodies are shorter than that.
-    if len(body) > MAX_VALUES and sum(map(body.count, (b",", b"[", b"{", b":"))) > MAX_VALUES:
-        raise TooManyValuesError(f"the JSON holds over {MAX_VALUES:,} values")
 
 
 def parse_stored(data: bytes) -> Any:
@@ -159,8 +154,6 @@ def without_surrogates(value: Any) -> Any:
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )

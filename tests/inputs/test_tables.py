@@ -26,14 +26,14 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @settings(derandomize=True, deadline=None, max_examples=150)
-@given(TABLES, st.sampled_from(",;\t|"), st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-32"]), st.booleans())
+@given(TABLES, st.sampled_from(",;\t|"), st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]))
 def test_a_table_is_read_whatever_separates_and_encodes_it(
-    path: Path, table: list[tuple[str, str]], sign: str, encoding: str, told: bool
+    path: Path, table: list[tuple[str, str]], sign: str, encoding: str
 ) -> None:
-    """Separators within cells are cells, wherever they stand; Excel may tell its separator in a first line."""
+    """Separators within cells are cells, wherever they stand."""
     text = io.StringIO(newline="")
     csv.writer(text, delimiter=sign).writerows([("question", "answer"), *table])
-    path.write_bytes(((f"sep={sign}\r\n" if told else "") + text.getvalue()).encode(encoding))
+    path.write_bytes(text.getvalue().encode(encoding))
     rows = delimited_rows("q.csv", read_text(path)[0], known)
     assert [tuple(row.values()) for _, row in rows] == table
 

@@ -290,20 +290,27 @@ def choose_sources(columns: Columns) -> Fields:
     """The fields that say where chunks come from: those with the name of a part, else those whose values look so."""
     found, left = Fields(), dict(columns)
     for key, part in _PARTS_OF_A_CHUNK.items():
-        names = {path: snake(last_name(path)) for path, values in left.items() if part.fits(values)}
-        looking = [path for path, name in names.items() if name not in part.never and part.looks_so(left[path])]
-        named = [path for path, name in names.items() if name in NAMES[part.names]]
-        if not (named or looking):
-            continue
-        order = IN_ORDER[part.names]
-        best = min(
-            named or looking,
-            key=lambda path: (path not in looking, order.index(names[path]) if path in named else 0, path.count(".")),
-        )
-        found.paths[key] = best
-        found.unsure += [] if named or key == "score" else [key]
-        left = {path: values for path, values in left.items() if values != left[best]}
+        best, is_named = _field_of(part, left)
+        if best is not None:
+            found.paths[key] = best
+            found.unsure += [] if is_named or key == "score" else [key]
+            left = {path: values for path, values in left.items() if values != left[best]}
     return found
+
+
+def _field_of(part: "_Part", columns: Columns) -> tuple[str | None, bool]:
+    """The field of a part of a chunk, and whether it is called so.
+
+    First comes a field that looks so, then the surest name, then what is nested least.
+    """
+    names = {path: snake(last_name(path)) for path, values in columns.items() if part.fits(values)}
+    looking = [path for path, name in names.items() if name not in part.never and part.looks_so(columns[path])]
+    named = {path: IN_ORDER[part.names].index(name) for path, name in names.items() if name in NAMES[part.names]}
+
+    def preference(path: str) -> tuple[bool, int, int]:
+        return path not in looking, named.get(path, 0), path.count(".")
+
+    return min(named or looking, key=preference, default=None), bool(named)
 
 
 def _weight_of_text(path: str, values: Sequence[Any]) -> float:

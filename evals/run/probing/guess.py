@@ -193,19 +193,31 @@ def _cited_by(path: str, items: Sequence[Any], rows: Sequence[Mapping[str, Any]]
     """A list that names chunks by their ids, documents or numbers, which are its items or fields of these."""
     at, is_named = below(prefix, path), is_of_citations(last_name(path))
     fields = columns(items) if are_objects(items) else {"@": items}
-    for key, source in _KEYS_OF_SOURCES.items():
+    key, name = _named_source(fields, rows)
+    if key and (name != "@" or is_named or key == "chunk_id"):
+        cited = "" if (key, name) == ("chunk_id", "@") else f"[].{selected({_KEYS_OF_SOURCES[key]: name})}"
+        return Citing(f"{at}{cited}", given_as="list")
+    numbered = (_numbered(at, name, _numbers_of(values, len(rows)), is_named) for name, values in fields.items())
+    return next(filter(None, numbered), None)
+
+
+def _named_source(fields: Mapping[str, Sequence[Any]], rows: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
+    """By which key of the chunks a field of a list names some of them, and that field; two empty texts for none."""
+    for key in _KEYS_OF_SOURCES:
         known = {str(row[key]) for row in rows if row.get(key) is not None}
         for name, values in fields.items():
-            if set(map(str, values)) <= known and (name != "@" or is_named or key == "chunk_id"):
-                is_list_of_ids = (source, name) == ("chunk_id", "@")
-                return Citing(at if is_list_of_ids else f"{at}[].{selected({source: name})}", given_as="list")
-    for name, values in fields.items():
-        seen = _numbers_of(values, len(rows))
-        if name == "@" and len(set(seen)) == len(seen) > 0:
-            return Citing(at, given_as="list", is_named=is_named, seen=seen)
-        if seen and is_named and not NAMES["places"].isdisjoint(snake(last_name(name)).split("_")):
-            return Citing(f"{at}[].{selected({'index': name})}", given_as="list", seen=seen)
-    return None
+            if set(map(str, values)) <= known:
+                return key, name
+    return "", ""
+
+
+def _numbered(at: str, name: str, seen: list[int], is_named: bool) -> Citing | None:
+    """A list of numbers of chunks, each once; or numbers within a list of citations, called as places are."""
+    if name == "@":
+        is_list = len(set(seen)) == len(seen) > 0
+        return Citing(at, given_as="list", is_named=is_named, seen=seen) if is_list else None
+    is_place = is_named and not NAMES["places"].isdisjoint(snake(last_name(name)).split("_"))
+    return Citing(f"{at}[].{selected({'index': name})}", given_as="list", seen=seen) if seen and is_place else None
 
 
 _KEYS_OF_SOURCES = {"chunk_id": "chunk_id", "document_id": "document_id", "document_name": "document_id"}

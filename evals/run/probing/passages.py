@@ -151,20 +151,23 @@ def _document_of(items: Sequence[Mapping[str, Any]]) -> dict[str, str]:
 
 def _texts_within(items: Sequence[Mapping[str, Any]], at: str, path: str) -> Iterator[Passages]:
     """Texts in a list within each item, with what lists of the same length beside them say of each."""
-    place, lists = below(at, path), dict(lists_below(items[0]))
-    beside = {_singular(name): name for name in lists if name != path and len(lists[name]) == len(lists[path])}
+    place, beside = below(at, path), _lists_beside(items[0], path)
     fields = choose_sources(columns(_rows(items, beside)))
-    if at.endswith("[]") and not _names_document(fields):
-        parent = _document_of(items)
-        beside |= parent
-        fields.paths |= {key: key for key in parent}
-    used = {where.partition(".")[0] for where in fields.paths.values()}
-    if zipped := {name: where for name, where in beside.items() if name in used}:
-        zipped = {"text": path, **zipped}
-        chunks = f"{below(at, f'zip({selected(zipped)})')}[].{selected({'text': 'text', **fields.paths})}"
-        yield Passages(place, chunks, fields.unsure, [below(at, where) for where in zipped.values()])
+    parent = _document_of(items) if at.endswith("[]") and not _names_document(fields) else {}
+    paths = {**fields.paths, **{key: key for key in parent}}
+    used = {where.partition(".")[0] for where in paths.values()}
+    if zipped := {name: where for name, where in {**beside, **parent}.items() if name in used}:
+        taken = [place, *(below(at, where) for where in zipped.values())]
+        each = below(at, f"zip({selected({'text': path, **zipped})})[]")
+        yield Passages(place, f"{each}.{selected({'text': 'text', **paths})}", fields.unsure, taken)
     if at.endswith("[]"):
         yield Passages(place, f"{place}[]", taken=[place])
+
+
+def _lists_beside(item: Mapping[str, Any], path: str) -> dict[str, str]:
+    """The lists of an object that are as long as that of the texts, by a name for their items."""
+    lists = dict(lists_below(item))
+    return {_singular(name): name for name in lists if name != path and len(lists[name]) == len(lists[path])}
 
 
 def _singular(path: str) -> str:

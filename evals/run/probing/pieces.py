@@ -8,8 +8,8 @@ from typing import Any
 
 from evals.client.spec import StreamFormat
 from evals.client.streams import END, FORMATS, RawPiece
-from evals.run.probing.fields import NAMES, below, child, leaves, raw
-from evals.run.probing.guess import Doubt, Guess, find_citing, take_chunks, take_citing, take_sides
+from evals.run.probing.fields import below, child, leaves, raw
+from evals.run.probing.guess import Citing, Doubt, Guess, find_citing, take_chunks, take_citing, take_sides
 from evals.run.probing.passages import find_passages
 
 _JSON_LINES = ("ndjson", "jsonl", "json-lines", "jsonlines", "json-seq")
@@ -24,12 +24,10 @@ class Pieces:
     Attributes:
         where: Condition over a piece, as JMESPath; empty where one is not needed.
         data: Of each.
-        places: Of each in the stream.
     """
 
     where: str
     data: list[Any]
-    places: list[int]
 
 
 def stream_format(content_type: str, raw: str) -> StreamFormat | None:
@@ -66,11 +64,21 @@ def guess_stream(raw: str, form: StreamFormat, question: str, chosen: Mapping[st
     if delta is not None:
         _take_delta(guess, *delta, kinds)
     others = [kind for kind in kinds if delta is None or kind is not delta[0]]
-    _take_chunks(guess, parsed, others, question, chosen)
+    _take_others(guess, parsed, others, question, chosen)
+    return guess
+
+
+def _take_others(
+    guess: Guess, parsed: Sequence[Any], others: Sequence[Pieces], question: str, chosen: Mapping[str, Any]
+) -> None:
+    """Take passages, what is cited of them and what stands beside from the pieces that are not the answer's."""
+    found = [each for kind in others for each in find_passages(kind.data[-1], question, _at(kind))]
+    found.sort(key=lambda each: -each.weight)
+    taken = take_chunks(guess, parsed, found, chosen)
+    citing = [find_citing(kind.data[-1], guess.answer, guess.rows, taken, _at(kind)) for kind in others] or [Citing()]
+    take_citing(guess, next((each for each in citing if each.expression), citing[0]), chosen)
     for kind in others:
         take_sides(guess, kind.data[-1], _at(kind))
-    _take_end(guess, kinds, parsed)
-    return guess
 
 
 def _pieces(raw: str, form: StreamFormat) -> list[RawPiece]:
@@ -89,12 +97,10 @@ def _kinds(parsed: Sequence[Mapping[str, Any]]) -> list[Pieces]:
     """The pieces by their event, else by the key that says their kind, else by the keys that they have."""
     by_kind: dict[tuple[str, str], Pieces] = {}
     events = {piece["event"] for piece in parsed}
-    for place, piece in enumerate(parsed):
+    for piece in parsed:
         condition = _condition(piece, events)
         keys = ",".join(piece["data"]) if isinstance(piece["data"], Mapping) and not condition else ""
-        kind = by_kind.setdefault((condition, keys), Pieces(condition, [], []))
-        kind.data.append(piece["data"])
-        kind.places.append(place)
+        by_kind.setdefault((condition, keys), Pieces(condition, [])).data.append(piece["data"])
     return list(by_kind.values())
 
 
@@ -160,34 +166,3 @@ def _at(kind: Pieces) -> str:
         return f"[?{kind.where}] | [-1].data"
     keys = next((data for data in kind.data if isinstance(data, Mapping)), {})
     return f"[?{child('data', next(iter(keys)))}] | [-1].data" if keys else "[-1].data"
-
-
-def _take_chunks(
-    guess: Guess, parsed: Sequence[Any], kinds: Sequence[Pieces], question: str, chosen: Mapping[str, Any]
-) -> None:
-    """Take the passages of whichever kind holds the most, and what is cited of any."""
-    both = [(each, kind) for kind in kinds for each in find_passages(kind.data[-1], question, _at(kind))]
-    both.sort(key=lambda each: -each[0].weight)
-    if not both:
-        return
-    first, whose = both[0]
-    whole = {each.expression: each.taken for each, _ in both}
-    take_chunks(guess, list(parsed), [each for each, _ in both], chosen)
-    for kind in kinds:
-        taken = whole.get(guess.map["chunks"], first.taken) if kind is whose else []
-        citing = find_citing(kind.data[-1], guess.answer, guess.rows, taken, _at(kind))
-        if citing.expression is not None:
-            take_citing(guess, citing, chosen)
-            return
-    take_citing(guess, find_citing({}, guess.answer, guess.rows, []), chosen)
-
-
-def _take_end(guess: Guess, kinds: Sequence[Pieces], parsed: Sequence[Any]) -> None:
-    """Take the last piece for the end where it is alone of its kind and called so."""
-    last = next((kind for kind in kinds if kind.places == [len(parsed) - 1] and kind.where), None)
-    if (
-        last is not None
-        and guess.stream is not None
-        and last.where.rpartition("== ")[2].strip("'").lower() in NAMES["last_events"]
-    ):
-        guess.stream["done"] = last.where

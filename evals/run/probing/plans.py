@@ -92,12 +92,16 @@ def missing_fields(said: bytes) -> list[tuple[str, ...]]:
         body = parse_json(said)
     except ValueError:
         body = said.decode("utf-8", "replace")
-    details = body.get("detail") if isinstance(body, Mapping) else None
-    items = [item for item in details if isinstance(item, Mapping)] if isinstance(details, list) else []
-    located = [path for item in items if (path := tuple(map(str, item.get("loc") or ()))[1:])]
     texts = [text for text in _texts(body) if _ABOUT_MISSING.search(text)]
     named = dict.fromkeys(name for text in texts for name in _QUOTED.findall(text) or _IS_MISSING.findall(text))
-    return located or [tuple(name.split(".")) for name in named if name.lower() not in NAMES["no_fields"]]
+    return _located(body) or [tuple(name.split(".")) for name in named if name.lower() not in NAMES["no_fields"]]
+
+
+def _located(body: Any) -> list[tuple[str, ...]]:
+    """The fields of `{"detail": [{"loc": ["body", "question"], "type": "missing"}]}`."""
+    details = body.get("detail") if isinstance(body, Mapping) else None
+    items = [item for item in details if isinstance(item, Mapping)] if isinstance(details, list) else []
+    return [path for item in items if (path := tuple(map(str, item.get("loc") or ()))[1:])]
 
 
 def _texts(body: Any) -> list[str]:
@@ -253,14 +257,11 @@ def _asking(document: Schema, schema: Schema, depth: int) -> tuple[str | None, d
     That is a property with the name of a question, else a required text, else the only text, else what holds one.
     """
     properties = schema.get("properties")
-    fields = (
-        {key: _resolved(document, each) for key, each in properties.items()} if isinstance(properties, dict) else {}
-    )
+    known = properties if isinstance(properties, dict) else {}
+    fields = {key: _resolved(document, each) for key, each in known.items()}
     required = schema.get("required", ())
-    texts = [key for key, each in fields.items() if each.get("type") == "string" and not {"enum", "format"} & set(each)]
-    likely = [*(key for key in _FIELDS if key in texts), *(key for key in texts if key in required)]
-    likely += texts if len(texts) == 1 else []
-    name, value = (likely[0], QUESTION) if likely else _inner(document, fields, depth)
+    text = _text_field(fields, required)
+    name, value = (text, QUESTION) if text is not None else _inner(document, fields, depth)
     body: dict[str, Any] = {}
     for key, each in fields.items():
         is_flag = each.get("type") == "boolean"
@@ -271,6 +272,12 @@ def _asking(document: Schema, schema: Schema, depth: int) -> tuple[str | None, d
         elif key in required:
             body[key] = _default(each)
     return name, body
+
+
+def _text_field(fields: Mapping[str, Schema], required: Collection[str]) -> str | None:
+    texts = [key for key, each in fields.items() if each.get("type") == "string" and not {"enum", "format"} & set(each)]
+    likely = [*(key for key in _FIELDS if key in texts), *(key for key in texts if key in required)]
+    return next(iter(likely or (texts if len(texts) == 1 else ())), None)
 
 
 def _inner(document: Schema, fields: Mapping[str, Schema], depth: int) -> tuple[str | None, Any]:
@@ -337,11 +344,7 @@ async def look(transport: Transport, tell: Tell, profiles: Sequence[ServerSpec],
     Raises:
         ServerUnreachableError: Nothing answers.
     """
-    seen = Sighted()
-    reply = await _get(transport, "/openapi.json")
-    with suppress(ValueError):
-        body = parse_json(reply.body) if isinstance(reply, Reply) else None
-        seen.openapi = body if isinstance(body, Mapping) and isinstance(body.get("paths"), Mapping) else {}
+    seen = Sighted(_document(await _get(transport, "/openapi.json")))
     tell("GET /openapi.json: " + (f"{len(operations_of(seen.openapi))} operations" if seen.openapi else "none"))
     for path in dict.fromkeys((*_HEALTH, *(spec.health.path for spec in profiles if spec.health))):
         if await _status(transport, path) == 200:
@@ -349,13 +352,27 @@ async def look(transport: Transport, tell: Tell, profiles: Sequence[ServerSpec],
             tell(f"GET {path}: it answers, and is taken for a health check")
             break
     if not seen.openapi and not only:
-        nothing = await _status(transport, _NOTHING)
-        known = dict.fromkeys((*(spec.ask.path for spec in profiles), *USUAL, *_FINGERPRINTS.values()))
-        asked = [path for path in known if not VARIABLE.search(path) and "{{" not in path]
-        status = {path: await _status(transport, path) for path in asked}
-        seen.paths = [path for path, found in status.items() if found in _THERE and found != nothing]
-        tell(f"GET of {len(asked)} paths of profiles and usual ones: {', '.join(seen.paths) or 'none'} may be there")
+        seen.paths = await _paths(transport, tell, profiles)
     return seen
+
+
+def _document(reply: Reply | TransportFailure) -> Mapping[str, Any]:
+    try:
+        body = parse_json(reply.body) if isinstance(reply, Reply) else None
+    except ValueError:
+        body = None
+    return body if isinstance(body, Mapping) and isinstance(body.get("paths"), Mapping) else {}
+
+
+async def _paths(transport: Transport, tell: Tell, profiles: Sequence[ServerSpec]) -> list[str]:
+    """Which paths of profiles and which usual ones are there: those that refuse a GET otherwise than with 404."""
+    nothing = await _status(transport, _NOTHING)
+    known = dict.fromkeys((*(spec.ask.path for spec in profiles), *USUAL, *_FINGERPRINTS.values()))
+    asked = [path for path in known if not VARIABLE.search(path) and "{{" not in path]
+    status = {path: await _status(transport, path) for path in asked}
+    found = [path for path in asked if status[path] in _THERE and status[path] != nothing]
+    tell(f"GET of {len(asked)} paths of profiles and usual ones: {', '.join(found) or 'none'} may be there")
+    return found
 
 
 async def _get(transport: Transport, path: str) -> Reply | TransportFailure:
