@@ -6,7 +6,7 @@ from inspect import Parameter, Signature
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperOption
 
 from evals.cli import flags as of
 from evals.cli.parameters import Flags, parameters
@@ -89,7 +89,8 @@ class ShortHelp(TyperCommand):
         """Print the help."""
         common = frozenset() if ctx.params.get("help_all") else self.common
         for flag in self.params:
-            flag.hidden = bool(common) and flag.param_type_name == "option" and flag.name not in common
+            if isinstance(flag, TyperOption):
+                flag.hidden = bool(common) and flag.name not in common
         super().format_help(ctx, formatter)
 
 

@@ -388,6 +388,8 @@ class PromptsFlags(Flags):
 class RubricFlags(JudgeFlags, ConfigFlags, RunsDirFlags):
     """Try a rubric, or another judged metric, on one saved answer: prompt, reply and price."""
 
+    panel = "Answer"
+    common = "run question judge_model judge_base_url as_json config"
     name: str = argument("The rubric")
     run: str = flag("Run with the answer", default="last", autocompletion=runs)
     question: str = flag("Id of the question", default=Parameter.empty)

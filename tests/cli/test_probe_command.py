@@ -331,6 +331,17 @@ def test_open_webui_is_named_by_its_profile_which_needs_variables(
     assert "--profile openwebui (it reads OPENWEBUI_API_KEY" in result.err
 
 
+GERMAN = {
+    "antwort": "Sie werden dreißig Tage lang aufbewahrt.",
+    "treffer": [
+        {"text": "Ein Abschnitt, der das sagt.", "wert": 0.9, "quelle": {"datei": "a.md", "kapitel": "Fristen"}},
+        {"text": "Ein anderer, der es nicht sagt.", "wert": 0.4, "quelle": {"datei": "b.md", "kapitel": "Fristen"}},
+    ],
+    "verbrauch": {"rein": 120, "raus": 9},
+    "leer": None,
+}
+
+
 @pytest.mark.parametrize("streams", [False, True])
 def test_fields_that_are_not_read_are_listed(streams: bool, start: Start, evals_cli: Cli) -> None:
     """In a stream too; what holds nothing is no field."""

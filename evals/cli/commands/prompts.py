@@ -7,12 +7,13 @@ from typing import Any
 
 from evals.cli.flags import PromptsFlags, RubricFlags
 from evals.cli.measuring import config_layers
-from evals.cli.terminal import check_place, clean, console, plain_table, print_json
+from evals.cli.terminal import check_place, clean, console, print_json, show
 from evals.config import EvalConfig
 from evals.errors import ConfigError, UnknownNameError
 from evals.judges.prompt import FOLDER, load_prompt, prompt_names
 from evals.metrics.base import BaseMetric, Need
 from evals.metrics.judged import decide_all, judged_abstention
+from evals.report.parts import TableRow, TextTable
 from evals.run.setup import check_config, make_judge
 from evals.runtime import run_anywhere
 from evals.schemas.results import EvalRecord
@@ -32,13 +33,9 @@ def prompts(flags: PromptsFlags) -> None:
     """
     folder, out = flags.copy, console()
     if folder is None:
-        table = plain_table()
-        for title in ("prompt", "version", "hash"):
-            table.add_column(title)
-        for name in prompt_names():
-            prompt = load_prompt(name)
-            table.add_row(name, str(prompt.version), prompt.hash)
-        out.print(table)
+        prompts = map(load_prompt, prompt_names())
+        rows = [TableRow([each.name, str(each.version), each.hash]) for each in prompts]
+        show(out, [TextTable(("prompt", "version", "hash"), rows, words=("hash",))])
         out.print("\n--copy FOLDER writes them; keep what you change, and name the folder with `judge.prompts`")
         return
     check_place(folder, "--copy")
