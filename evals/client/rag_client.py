@@ -280,10 +280,6 @@ class RAGClient:
         """How many requests the server refused for being too many (429, 503)."""
         return self._policy.rate.refused
 
-    def set_rps(self, rps: float | None) -> None:
-        """Let at most so many requests start in a second from now on; None for no limit."""
-        self._pacer.change(rps)
-
     def restart_pace(self) -> None:
         """Say that a sequence of questions begins: waiting is counted from when each of them is meant to be sent."""
         self._pacer.restart()
