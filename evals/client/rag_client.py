@@ -286,10 +286,6 @@ class RAGClient:
         """How many requests the server refused for being too many (429, 503)."""
         return self._policy.rate.refused
 
-    def set_rps(self, rps: float | None) -> None:
-        """Let at most this many requests start in a second from now on; None for no limit."""
-        self._pacer.change(rps)
-
     def restart_pace(self) -> None:
         """Start a sequence of questions: waiting is counted from the intended start of each."""
         self._pacer.restart()

@@ -325,14 +325,10 @@ class Pacer:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        self.change(rps)
+        self._gap = 1 / rps if rps else 0.0
         self._sleep, self._clock = sleep, clock
         self._next = 0.0
         self._due: float | None = None
-
-    def change(self, rps: float | None) -> None:
-        """Space the starts by this from now on."""
-        self._gap = 1 / rps if rps else 0.0
 
     def due(self) -> float | None:
         """When the next question is meant to be sent: at its place in an even sequence; None where there is no limit.
