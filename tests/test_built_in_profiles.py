@@ -227,7 +227,7 @@ def test_a_key_that_a_server_may_want_is_named_where_it_wants_one(
     monkeypatch.delenv("LIGHTRAG_API_KEY")
     with pytest.raises(EvalsError, match="the server refuses us: HTTP 403") as raised:
         evaluate(name)
-    assert "nothing was sent as X-API-Key: export LIGHTRAG_API_KEY" in (raised.value.hint or "")
+    assert "export LIGHTRAG_API_KEY, or set server.headers" in (raised.value.hint or "")
 
 
 @pytest.mark.parametrize("name", ["openwebui", "txtai"])

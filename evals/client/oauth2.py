@@ -18,7 +18,7 @@ from evals.schemas.response import ResponseError
 from evals.secrets import remember
 from evals.text.decoding import parse_json
 from evals.text.numbers import number_or_none
-from evals.text.yaml_files import VARIABLE, is_left_out
+from evals.text.yaml_files import VARIABLE
 
 # What a server that refuses us may lack: the headers of a profile whose values come from the environment.
 
@@ -35,19 +35,11 @@ def login_hint(spec: ServerSpec, environ: Mapping[str, str] | None = None) -> st
         environ: Instead of this process's environment.
     """
     env = os.environ if environ is None else environ
-    parts = [part.headers for part in (spec, spec.ask, spec.retrieve) if part is not None]
-    headers = {name: value for each in parts for name, value in each.items() if VARIABLE.search(value)}
-    unsent = {name: value for name, value in headers.items() if is_left_out(value, env)}
-    if unsent:
-        unset = " and ".join(name for name in _variables(unsent) if not env.get(name))
-        return f"nothing was sent as {' and '.join(unsent)}: export {unset}, or set server.headers"
-    if headers:
-        return f"look at the key in {' and '.join(_variables(headers))} ({', '.join(headers)}), or set server.headers"
-    return None
-
-
-def _variables(headers: Mapping[str, str]) -> list[str]:
-    return list(dict.fromkeys(name for value in headers.values() for name, _ in VARIABLE.findall(value)))
+    values = [value for part in (spec, spec.ask, spec.retrieve) if part is not None for value in part.headers.values()]
+    names = list(dict.fromkeys(name for value in values for name, _ in VARIABLE.findall(value)))
+    if unset := [name for name in names if not env.get(name)]:
+        return f"export {' and '.join(unset)}, or set server.headers"
+    return f"look at the key in {' and '.join(names)}, or set server.headers" if names else None
 
 
 # The token in use: renewed before it expires, and never twice at once.

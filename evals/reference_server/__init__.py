@@ -19,9 +19,3 @@ class Settings:
     auth_token: str | None = None
     allow_hosts: tuple[str, ...] = ()
     """Names under which the server may be asked, in addition to those of this machine itself."""
-
-    def __post_init__(self) -> None:
-        """Refuse sizes that could not work."""
-        for name in ("chunk_words", "top_k", "max_upload_mb"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1")

@@ -97,9 +97,6 @@ def test_json_in_a_text_is_read() -> None:
     [
         ("zpi({a: a})", r"there is no function zpi\(\)"),
         ("a[].{t: splitt(x, y)}", r"there is no function splitt\(\)"),
-        ("split(a)", r"split\(\) takes 2, and 1 are given"),
-        ("length(a, b)", r"length\(\) takes 1, and 2 are given"),
-        ("not_null()", r"not_null\(\) takes at least 1, and 0 are given"),
     ],
 )
 def test_a_call_that_can_never_work_is_known_before_anything_is_sent(expression: str, said: str) -> None:

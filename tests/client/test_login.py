@@ -16,10 +16,10 @@ from evals.errors import ServerRefusedError
 @pytest.mark.parametrize(
     ("headers", "environ", "hint"),
     [
-        ({"X-API-Key": "${RAG_KEY:-}"}, {}, "nothing was sent as X-API-Key: export RAG_KEY, or set server.headers"),
-        ({"A": "${B:-} ${C:-}"}, {"B": "Bearer", "C": ""}, "nothing was sent as A: export C, or set server.headers"),
-        ({"A": "${B:-}", "C": "${D:-}"}, {}, "nothing was sent as A and C: export B and D, or set server.headers"),
-        ({"A": "Bearer ${B}"}, {"B": "k-9"}, "look at the key in B (A), or set server.headers"),
+        ({"X-API-Key": "${RAG_KEY:-}"}, {}, "export RAG_KEY, or set server.headers"),
+        ({"A": "${B:-} ${C:-}"}, {"B": "Bearer", "C": ""}, "export C, or set server.headers"),
+        ({"A": "${B:-}", "C": "${D:-}"}, {}, "export B and D, or set server.headers"),
+        ({"A": "Bearer ${B}"}, {"B": "k-9"}, "look at the key in B, or set server.headers"),
         ({"X-Version": "2"}, {}, None),
         ({}, {}, None),
     ],
