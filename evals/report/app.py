@@ -28,7 +28,7 @@ from evals.report.review import GivenLabel, LabelDesk, LabelTakenError, verdict_
 from evals.report.templates import render
 from evals.text.yaml_files import first_problem
 
-# Pages that somebody looks at.
+# Pages that are open in a browser.
 
 
 _MOST_RUNS = 20
@@ -40,7 +40,7 @@ class HeldPage:
     """A page with its data blocks packed; those about all its runs are made once.
 
     Args:
-        runs: The first is the one that the others are set against.
+        runs: The baseline first.
     """
 
     def __init__(self, runs: tuple[HeldRun, ...]) -> None:
@@ -82,7 +82,7 @@ class HeldPage:
 
 
 class HeldPages:
-    """The pages that somebody looks at; each is kept until its runs change, or others are looked at.
+    """Cache of the pages opened last; a page is made anew when its runs change.
 
     Args:
         folder: The runs.
@@ -96,7 +96,7 @@ class HeldPages:
         """The page of some runs.
 
         Args:
-            text: Their ids with commas, as they stand in its address.
+            text: Their ids separated by commas, as in the address of the page.
 
         Raises:
             ConfigError: They are too many, or one of them comes twice.
@@ -122,13 +122,13 @@ HOST = "127.0.0.1"
 
 
 NAMES = (HOST, "localhost")
-"""What a browser may call this server: any other name is one that somebody made point here (DNS rebinding)."""
+"""What a browser may call this server: any other name points here by DNS rebinding."""
 
 _OWN_FETCHES = frozenset({"same-origin", "none"})
 
 
 def security_headers(styles: Sequence[str] = ()) -> dict[str, str]:
-    """What stands with every answer.
+    """Headers of every response.
 
     Args:
         styles: Sources of style sheets that a script of ours makes, as a policy names them: `'sha256-…'`.
@@ -152,7 +152,7 @@ class Guard:
         app: What answers.
         token: That every path begins with.
         port: On which the server listens.
-        headers: That stand with every answer.
+        headers: Of every response.
     """
 
     def __init__(self, app: ASGIApp, *, token: str, port: int, headers: Mapping[str, str]) -> None:
@@ -194,7 +194,7 @@ class Guard:
 
 
 def _is_visit(headers: Headers, scope: Scope, path: str) -> bool:
-    """Whether somebody opens a page, as by a click on the address in a terminal or in a mail."""
+    """Whether the request opens a page, as a click on the address in a terminal or in a mail does."""
     opens = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
     return bool(opens and scope["method"] == "GET" and path.endswith("/"))
 
@@ -260,7 +260,7 @@ class Listening:
         self._listener.close()
 
     def wait(self) -> None:
-        """Wait until the server ends, or somebody presses Ctrl-C, which is raised here."""
+        """Wait until the server ends, or Ctrl-C, which is raised here."""
         while self._thread.is_alive():
             self._thread.join(0.5)
 
@@ -272,7 +272,7 @@ _FOLDER = Path(__file__).resolve().parent / "viewer"
 
 
 _SHARED = ("dom.js", "format.js", "blocks.js", "pages.js", "theme.js", "charts.js")
-"""Of the report's scripts, what both kinds of pages need; the first ones, in their order."""
+"""Scripts of the report that both kinds of pages need, in their order."""
 
 _FETCHING = ("fetch.js", "live.js")
 

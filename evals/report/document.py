@@ -27,7 +27,7 @@ Blocks = Mapping[str, Callable[[], Any]]
 """Data blocks by name, each made when it is asked for."""
 
 DETAILS = 100
-"""Questions whose details stand in one block."""
+"""Questions whose details one block holds."""
 
 _TITLE = 120
 
@@ -39,13 +39,13 @@ class RunsPage:
     questions, and `ID/details/N` all that is known of 100 questions. `report` says what the page is about.
 
     Args:
-        runs: One or more, in the order in which they are shown; the first is the one that the others are set against.
+        runs: One or more, in the order in which they are shown; the first is the baseline at first.
 
     Attributes:
         title: The names of the runs.
         shared: The blocks about all runs together, which the page needs when it opens.
         overviews: Those about each run, which it needs then too.
-        details: Those that it needs when somebody looks at a question.
+        details: Those that it needs when a question is opened.
 
     Raises:
         ConfigError: There is no run, or one of them comes twice.
@@ -66,17 +66,9 @@ class RunsPage:
         return render("heads.html.j2", several=several, runs=map(head_of, self._runs))
 
     def _manifest(self) -> dict[str, Any]:
-        runs = [
-            {
-                "id": each.run.id,
-                "name": one_line(each.run.name, _TITLE),
-                "created": each.run.created_at.isoformat(),
-                "status": each.run.status,
-                "label": label,
-            }
-            for each, label in zip(self._runs, names_of([each.run for each in self._runs]), strict=True)
-        ]
-        return {"version": __version__, "runs": runs, "mostBaselines": MOST_BASELINES}
+        runs = [each.run for each in self._runs]
+        named = [{"id": run.id, "label": name} for run, name in zip(runs, names_of(runs), strict=True)]
+        return {"version": __version__, "runs": named, "mostBaselines": MOST_BASELINES}
 
 
 def _check(ids: Sequence[str]) -> None:
@@ -156,7 +148,7 @@ def _elements(blocks: Blocks) -> Iterator[str]:
     return (as_element(name, make()) for name, make in blocks.items())
 
 
-# The scripts and style sheets of a page, in the order in which they stand in it.
+# The scripts and style sheets of a page, in their order.
 
 
 _FOLDER = Path(__file__).resolve().parent / "assets"
@@ -181,12 +173,12 @@ def asset(name: str) -> str:
 
 
 def scripts() -> list[str]:
-    """The names of our scripts in their order; `main.js` starts the page and stands last."""
+    """The names of our scripts in their order; `main.js`, the last one, starts the page."""
     return asset("scripts.txt").split()
 
 
 def libraries() -> list[str]:
-    """What others wrote: the chart library, what it needs, and what unpacks data."""
+    """Libraries: charts with their dependency, and what unpacks data."""
     return [asset(name) for name in (*LIBRARIES, UNPACKER)]
 
 

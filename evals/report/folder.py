@@ -31,7 +31,7 @@ from evals.text.decoding import parse_stored
 
 
 _MOST = 7
-"""Metrics next to the score whose course is shown."""
+"""Metrics whose trend is shown in addition to the score."""
 
 _LATENCY = "latency_p95"
 
@@ -60,8 +60,8 @@ def listing(saved: SavedRuns) -> dict[str, Any]:
 def trends(runs: Sequence[EvalRun], groups: Sequence[Sequence[EvalRun]]) -> list[dict[str, Any]]:
     """How score and main metrics went from run to run, apart for each choice of datasets, the newest first.
 
-    Main are the metrics that feed the score of the newest run, and the 95th percentile of latency. A score stands only
-    in addition to those that measure the same.
+    Main are the metrics that feed the score of the newest run, and the 95th percentile of latency. A score is shown
+    only with scores that measure the same.
 
     Args:
         runs: Oldest first.
@@ -105,7 +105,7 @@ def _point(run: EvalRun, value: float | None, unit: str) -> dict[str, Any]:
 
 
 _HELD = 24
-"""Runs whose records are held open, with what was derived of them: those that somebody looks at."""
+"""Runs whose records are held open, with what was derived of them: those opened last."""
 
 _RUNS = "*_*Z.json"
 
@@ -123,8 +123,8 @@ class HeldRun:
 class RunsFolder:
     """Saved runs as the pages need them.
 
-    A run is found by its whole id. Files that a link brings from elsewhere are not there, as a folder that somebody
-    else can write would else lead anywhere.
+    A run is found by its whole id. Links to files outside the folder are not followed, as a folder that others
+    can write could lead anywhere.
 
     Args:
         folder: Where the runs are.
@@ -221,11 +221,11 @@ def _stamp(path: Path) -> _Stamp:
     return state.st_mtime_ns, state.st_size
 
 
-# How far a run is that is going on: read from its log, of which each look takes only what is new.
+# Progress of a run: read from its log, of which each look takes only what is new.
 
 
 _GLANCED = ("recall_at_5", "mrr")
-"""Metrics that are measured while a run is in progress: quick ones, which need no judge."""
+"""Metrics that are measured during a run: quick ones, which need no judge."""
 
 _LATENCY_MS = "latency"
 
@@ -293,7 +293,7 @@ class RunProgress:
             self._verdicts += 1
             self._lost_verdicts += verdict.failure is not None
             self._spent_usd += verdict.cost_usd or 0.0
-        else:  # of a run that is gone on with, or was just finished
+        else:  # of a run that was resumed, or was just finished
             record = event["record"]
             self._questions[key] = EvalQuestion.model_validate(record["question"])
             if record["response"] is not None:
@@ -339,7 +339,7 @@ class RunProgress:
         ]
 
 
-# Runs as they are now: the list, and how far those are that go on.
+# Runs as they are now: the list, and the progress of those that are running.
 
 
 _FRESH_S = 600.0
@@ -359,7 +359,7 @@ class LiveRuns:
         self._lock = Lock()
 
     def listing(self) -> dict[str, Any]:
-        """All runs, those in progress with how far they are."""
+        """All runs; those in progress with how far they are."""
         saved = self._folder.survey().without_calibrations()
         found = listing(saved)
         going_on = {run.id: told for run in saved.runs if (told := self._going_on(run)) is not None}

@@ -101,17 +101,17 @@ def _clusters_line(run: EvalRun) -> str:
 
 
 def _not_measured(run: EvalRun) -> parts.TextTable:
-    """What has no value, and why: metrics of the scorecard, then objectives of the weighted score and their metrics."""
+    """Metrics of the scorecard, and objectives of the score with their metrics, that have no value, and why."""
     found = {one.name: one.reason or "no question has a value" for one in run.scorecard.metrics if one.value is None}
     found |= {f"objective {name}": reason for name, reason in run.weighted_score.left_out.items()}
     for name, metrics in run.weighted_score.left_out_metrics.items():
         found |= {f"{metric} in objective {name}": reason for metric, reason in metrics.items()}
     rows = [(name, wording.printable(reason)) for name, reason in found.items()]
-    return parts.grid("What has no value", ["what", "why"], rows)
+    return parts.grid("Metrics and objectives without a value", ["name", "reason"], rows)
 
 
 def overview_of(measured: Measured) -> dict[str, Any]:
-    """What a page says of a run, but for what stands in its head; of one that did not finish, what is known of it."""
+    """What a page says of a run besides its head; of one that did not finish, what is known of it."""
     run = measured.run
     return {
         "id": run.id,

@@ -141,7 +141,7 @@ def detail_of(record: EvalRecord, measured: Measured, broken: BrokenLink | None 
     Args:
         record: The question with what happened to it.
         measured: Its run.
-        broken: The first link that broke, if any.
+        broken: The first failure, if any.
     """
     question, response = record.question, record.response
     case = measured.cases.of(record)
@@ -313,7 +313,7 @@ def slice_keys(measured: Measured) -> list[str]:
 
 
 def wrong_by(measured: Measured, key: str) -> list[WrongSlice]:
-    """How many questions ended wrong for each value of a key, the worst first."""
+    """How many questions failed for each value of a key, the worst first."""
     values = measured.values(key)
     asked = ((number, values[number]) for number in measured.columns.numbers)
     return wrong_slices(measured.digest.links, asked, confidence(measured.run), measured.questions())
@@ -340,7 +340,7 @@ def wrong_by_key(measured: Measured) -> list[dict[str, Any]]:
 
 
 _TEXT = 240
-"""Characters of a question, and of its answers, that the list holds."""
+"""Characters of a question, and of its answer, that the list holds."""
 
 _ID = 120
 
@@ -398,7 +398,6 @@ def _metrics(measured: Measured, count: int) -> Iterator[dict[str, Any]]:
             "name": summary.name,
             "label": label_of(summary.name),
             "unit": summary.unit,
-            "group": summary.group.value,
             "better": summary.higher_is_better,
             "main": summary.name in main,
             "values": values,

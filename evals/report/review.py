@@ -65,7 +65,7 @@ _LINE_ENDS = ("\r\n", "\n")
 
 
 class LabelTakenError(StoreError):
-    """A label was given, changed or taken back by somebody else meanwhile, and is left as it is.
+    """A label was given, changed or taken back meanwhile, and is left as it is.
 
     Attributes:
         found: The row that is in the sheet now; None where it was taken back.
@@ -105,7 +105,7 @@ class Labelling:
 
 
 def sheet_path(runs_dir: Path, labelling: Labelling) -> Path:
-    """Where the labels of a run are unless told otherwise: `reviews/RUN.csv` next to the runs, or a sheet a person."""
+    """The default sheet of a run's labels: `reviews/RUN.csv` in the folder of runs, or a sheet a person."""
     named = re.sub(r"[^\w.-]+", "-", f"-{labelling.annotator}") if labelling.annotator else ""
     return runs_dir / "reviews" / f"{labelling.run}{named}.csv"
 

@@ -1,4 +1,4 @@
-"""Several runs on a page: each compared with the first, metrics from run to run, and the space of objectives."""
+"""Several runs as a page shows them: each compared with a baseline, metrics by run, and the space of objectives."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -21,11 +21,9 @@ from evals.text.numbers import share
 _TEXT = 240
 """Characters of a question that the list holds."""
 
-_NAME = 120
-
 
 MOST_BASELINES = 6
-"""Of so many runs each can be the baseline; of more, the first alone, as pairs grow with the square of the runs."""
+"""Up to this number of runs, any can be the baseline; of more, only the first: pairs grow with the square of runs."""
 
 _LABEL = 24
 
@@ -139,22 +137,21 @@ def _runs_of(comparison: Comparison, labels: Sequence[str]) -> list[dict[str, An
         {
             "label": label,
             "id": run.id,
-            "name": one_line(run.name, _NAME),
             "facts": [one_line(fact, _TEXT) for fact in (run.url, ", ".join(run.datasets), *compared.run_facts(run))],
         }
         for run, label in zip(comparison.runs, labels, strict=True)
     ]
 
 
-# One run beside the baseline: the words of `evals compare`, and its numbers for the charts.
+# One run compared with the baseline: the words of `evals compare`, and its numbers for the charts.
 
 
 def _comparison_of(comparison: Comparison, place: int, labels: Sequence[str]) -> dict[str, Any]:
-    """What a page says of one of the runs compared with the baseline, but for their questions.
+    """What a page says of a run compared with the baseline, apart from their questions.
 
     Args:
         comparison: Of two runs or more.
-        place: Of the run among those compared with the baseline.
+        place: Of the run among those that are compared with the baseline.
         labels: What the baseline and the run are called.
     """
     one = comparison.against[place]
@@ -236,7 +233,7 @@ def _columns(changes: Sequence[QuestionChange], places: Mapping[str, int]) -> di
 
 
 def _numbers(saved: SavedRun, ids: Iterable[str]) -> list[int]:
-    """Where questions stand among the records of a run."""
+    """The numbers of questions among the records of a run."""
     rows = saved.asked.rows()
     return [saved.asked.numbers[rows[key]] for key in ids]
 

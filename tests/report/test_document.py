@@ -1,18 +1,23 @@
 """The page as a file: what is allowed in it, and what is read without JavaScript."""
 
+import re
 from base64 import b64encode
 from collections.abc import Callable
 from datetime import UTC, datetime
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import pytest
+from test_docs import HOUSE_WORDS
 
+import evals.report
 from evals.errors import ConfigError
 from evals.report.document import libraries, report_pieces
 from evals.schemas import Outcomes
 from evals.schemas.results import WeightedScore
 
+PAGES = Path(evals.report.__file__).parent
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u202egnp.exe"
 
 
@@ -89,6 +94,17 @@ def test_what_a_server_says_is_text(page_of: Callable[..., Any], a_run: Callable
     assert "\u202e" not in page.source
     assert "alert(1)" in page.blocks["abcd1234/questions"]["questions"][0]
     assert "\u202e" not in str(page.blocks)
+
+
+@pytest.mark.parametrize("path", sorted(PAGES.glob("*/*.j*")), ids=lambda path: path.name)
+def test_what_a_page_says_is_free_of_house_words(path: Path) -> None:
+    """Texts of several words in scripts, and all of a template but its comments, use the terms of the field."""
+    source = path.read_text(encoding="utf-8")
+    said = [re.sub(r"{#.*?#}", "", source)]
+    if path.suffix == ".js":
+        literals = (text for pair in re.findall(r'"([^"\n]*)"|`([^`]*)`', source) for text in pair)
+        said = [text for text in literals if " " in text]
+    assert HOUSE_WORDS.findall(" ".join(said)) == []
 
 
 def test_a_page_of_no_run_or_of_one_twice_is_refused(a_run: Callable[..., Any]) -> None:

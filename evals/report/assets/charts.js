@@ -10,7 +10,7 @@
   const USUAL_MARGIN = 20;
   const BESIDE_TICK = 12;
 
-  /** The texts beside the ticks of an axis. */
+  /** The texts of the ticks of an axis. */
   const ticks = (chart, axis) => [...chart.querySelectorAll(`[aria-label="${axis}-axis tick label"] text`)];
 
   /** Where a text of an axis stands from left to right. */
@@ -20,8 +20,7 @@
   }
 
   /**
-   * The options with margins that the numbers of both axes fit in, and with no more of them across than fit beside each
-   * other: how wide they are is known when the chart is drawn.
+   * The options with margins that the numbers of both axes fit in, and with no more of them across than have room: how wide they are is known when the chart is drawn.
    */
   function roomy(chart, options) {
     const left = Math.max(0, ...ticks(chart, "y").map((tick) => widthOf(tick.textContent)));

@@ -116,7 +116,7 @@
       marginBottom: 36,
       marginLeft: Math.min(220, 20 + 7 * Math.max(...rows.map((row) => row.name.length))),
       marginRight: 16,
-      x: { label, labelArrow: "none", grid: true, nice: true },
+      x: { label, labelArrow: "none", grid: true, nice: true, ticks: 6 },
       y: { domain: rows.map((row) => row.name), label: null, tickSize: 0 },
       marks: [
         Plot.ruleX([0], { stroke: "var(--ink)" }),

@@ -9,7 +9,7 @@
     const metrics = columns.metrics;
     if (!metrics.length) return null;
     const find = (name) => metrics.find((metric) => metric.name === name);
-    const chosen = { x: (metrics.find((metric) => metric.main) || metrics[0]).name, y: "" };
+    const chosen = { x: (metrics.find((metric) => metric.main && new Set(metric.values).size > 2) || metrics[0]).name, y: "" };
     const place = el("div", { class: "drawing" });
     const draw = () => place.replaceChildren(...(chosen.y ? scatter(columns, find(chosen.x), find(chosen.y)) : histogram(columns, find(chosen.x))));
     const names = metrics.map((metric) => [metric.name, metric.label ? `${metric.name}: ${metric.label}` : metric.name]);

@@ -1,4 +1,4 @@
-// The questions of a run as a table that is searched, filtered, sorted and downloaded. All of that stands in the address.
+// The questions of a run as a table that is searched, filtered, sorted and downloaded. The address holds the choices.
 (function (app) {
   "use strict";
 

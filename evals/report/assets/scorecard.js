@@ -1,4 +1,4 @@
-// The scorecard's intervals, each drawn in the row of its metric in the tables that stand in the page already.
+// The scorecard's intervals, each drawn in the row of its metric of the tables that the page has already.
 (function (app) {
   "use strict";
 

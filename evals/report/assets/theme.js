@@ -1,4 +1,4 @@
-// Light or dark: as the system is set, until somebody chooses.
+// Light or dark: as the system is set, until the reader chooses.
 (function (app) {
   "use strict";
 

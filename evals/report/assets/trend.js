@@ -86,7 +86,7 @@
   }
 
   pages.register("trend", render, {
-    title: "Runs",
+    title: "Summary",
     isHome: (report) => report.runs.length > 2,
     link: (report) => (report.runs.length > 2 ? [] : null),
   });

@@ -1,4 +1,4 @@
-// Keys of a page: none of them acts while somebody types a text, or with Ctrl, Alt or Meta.
+// Keys of a page: none of them acts while a text is typed, or with Ctrl, Alt or Meta.
 (function (app) {
   "use strict";
 

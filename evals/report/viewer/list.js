@@ -5,7 +5,7 @@
   const { dom, pages, server, live, trends } = app;
   const { el, foreign } = dom;
   const EVERY_S = 2;
-  const STATUS = 2;
+  const COLUMNS = ["id", "name", "created", "status", "questions", "score", "server", "profile", "datasets"];
   const chosen = new Set();
   let words = "";
 
@@ -53,8 +53,7 @@
   }
 
   function table(state) {
-    const titles = ["id", "created", "status", "questions", "score", "server", "profile", "datasets", "name"];
-    const head = el("tr", {}, el("th", { scope: "col" }, el("span", { class: "hidden" }, "select")), titles.map((title) => el("th", { scope: "col" }, title)));
+    const head = el("tr", {}, el("th", { scope: "col" }, el("span", { class: "hidden" }, "select")), COLUMNS.map((title) => el("th", { scope: "col" }, title)));
     return el("div", { class: "wide" }, el("table", { class: "run-list" }, el("thead", {}, head), state.body));
   }
 
@@ -71,7 +70,7 @@
   const fits = (run) => run.cells.join(" ").toLowerCase().includes(words);
 
   function row(run, titles, state) {
-    const [id, ...rest] = run.cells;
+    const id = run.id;
     const choose = el("input", { type: "checkbox", id: `choose-${id}`, "aria-label": `Select run ${id}` });
     choose.checked = chosen.has(id);
     choose.addEventListener("change", () => {
@@ -86,27 +85,29 @@
       { class: `run ${run.status}`, "data-run": id },
       el("td", { class: "choose" }, choose),
       el("th", { scope: "row" }, open, label ? " " : null, label),
-      rest.map((text, place) => cell(run, titles[place + 1], text, place + 1)),
+      COLUMNS.slice(1).map((title) => cell(run, title, run.cells[titles.indexOf(title)])),
     );
   }
 
-  function cell(run, title, text, place) {
-    const going = place === STATUS && run.progress && run.progress.quiet_s < live.QUIET_S;
+  function cell(run, title, text) {
+    const going = title === "status" && run.progress && run.progress.quiet_s < live.QUIET_S;
     const inside = going
       ? [el("span", { class: "status going" }, "in progress"), live.bar(run.progress), el("span", { class: "remark" }, live.inShort(run.progress))]
-      : [place === STATUS ? el("span", { class: `status ${run.status}` }, text) : foreign(text)];
+      : [title === "status" ? el("span", { class: `status ${run.status}` }, text) : foreign(text)];
     return el("td", { class: title }, inside);
   }
 
   function drawTools(state) {
     const known = new Set(state.list.runs.map((run) => run.id));
     const ids = [...chosen].filter((id) => known.has(id));
-    const said = ids.length < 2 ? "Select two or more runs to compare them." : `${ids.length} runs selected; the baseline is ${ids[0]}.`;
+    const said = ids.length < 2 ? "Select two or more runs to compare them." : `${ids.length} runs selected; the baseline is ${nameOf(state, ids[0])}.`;
     const compare = ids.length > 1 ? el("a", { class: "button", id: "compare", href: `${server.root}runs/${ids.join(",")}/` }, "Compare") : null;
     state.tools.replaceChildren(
       ...[compare, el("span", { class: "faint" }, said), el("span", { class: "keys" }, "keys: ", app.keys.told([["j", "down"], ["k", "up"], ["x", "select"], ["Enter", "open"], ["c", "compare"]]))].filter(Boolean),
     );
   }
+
+  const nameOf = ({ list }, id) => list.runs.find((run) => run.id === id).cells[list.titles.indexOf("name")] || id;
 
   function onKey(event, state) {
     const rows = [...state.body.querySelectorAll("tr.run")];
