@@ -46,9 +46,11 @@ class FunctionMetric(BaseMetric):
         """What the function returns."""
         return type(self).function(sample)
 
+    def unavailable(self, case: Sample) -> str | None:
+        wanted = Need.JUDGE in self.needs and not (case.judged or case.verdicts)
+        return "no judge was used" if wanted else None
+
     def measure(self, case: Sample) -> MetricResult:
-        if Need.JUDGE in self.needs and not case.judged:
-            return self.undefined("no judge takes part")
         given = self(case)
         if given is None or isinstance(given, Lack):
             lack = given or Lack("the metric gave no value")
@@ -233,7 +235,7 @@ def saved_metric(definition: MetricDefinition) -> SavedMetric:
         "percentile": definition.percentile,
         "needs": frozenset(_NEEDS[need] for need in definition.needs if need in _NEEDS),
     }
-    made: SavedMetric = type(definition.name, (SavedMetric,), attributes)()
+    made: SavedMetric = type(SavedMetric.__name__, (SavedMetric,), attributes)()
     return made
 
 
@@ -248,10 +250,10 @@ def is_reference(name: str) -> bool:
 def beside(folder: Path, names: Any) -> Any:
     """Names of metrics, of which those in files are relative to a folder; anything else stays as it is."""
     if isinstance(names, str):
-        names = names.split(",")
+        names = [name.strip() for name in names.split(",") if name.strip()] or names
     if not isinstance(names, list):
         return names
-    return [str(folder / each.strip()) if isinstance(each, str) and is_reference(each) else each for each in names]
+    return [str(folder / each) if isinstance(each, str) and is_reference(each) else each for each in names]
 
 
 def load_reference(reference: str) -> BaseMetric:
