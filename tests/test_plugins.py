@@ -12,10 +12,32 @@ from evals.cli.terminal import run
 from evals.client.profile import list_profiles, load_profile
 from evals.datasets.registry import get_loader, list_available
 from evals.errors import ConfigError, DatasetError
+from evals.judges.prompt import read_prompt
 from evals.metrics.registry import METRICS, metric_classes, parse_metric
 
+PROMPT = """
+name: warmth
+version: 1
+max_tokens: 3000
+system: Say whether the answer is warm.
+checks: [{kind: quotes, within: answer}]
+schema:
+  type: object
+  additionalProperties: false
+  required: [quote, justification, verdict, injection_suspected]
+  properties:
+    quote: {type: string}
+    justification: {type: string}
+    verdict: {type: string, enum: [warm, cold, cannot_tell]}
+    injection_suspected: {type: boolean}
+"""
 MODULE = """
+from pathlib import Path
+
 from evals.datasets.base import BaseDatasetLoader
+from evals.judges.prompt import read_prompt
+from evals.metrics.judge_tasks import JudgeTask, question_and_answer
+from evals.metrics.judged import LabelledMetric
 from evals.metrics.retrieval import MRR
 
 class Loader(BaseDatasetLoader):
@@ -27,11 +49,16 @@ class Loader(BaseDatasetLoader):
 class Metric(MRR):
     name = "whole_metric"
 
+class Warmth(LabelledMetric):
+    name, group, suites = "warmth", MRR.group, frozenset()
+    inquiries = (JudgeTask("warmth", read_prompt(Path(__file__).with_name("warmth.yml")), question_and_answer),)
+    scale = {"warm": 1.0, "cold": 0.0}
+
 PROFILE = {"ask": {"path": "/theirs"}}
 """
 WHOLE = {
     "evals.datasets": "whole_data = theirs:Loader",
-    "evals.metrics": "whole_metric = theirs:Metric",
+    "evals.metrics": "whole_metric = theirs:Metric\nwarmth = theirs:Warmth",
     "evals.profiles": "whole_profile = theirs:PROFILE",
 }
 BROKEN = {
@@ -50,6 +77,7 @@ WRONG = {
 def _installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Three installed packages: one is whole, one names a module that is not there, one names the wrong things."""
     (tmp_path / "theirs.py").write_text(MODULE, encoding="utf-8")
+    (tmp_path / "warmth.yml").write_text(PROMPT, encoding="utf-8")
     for package, points in (("whole-package", WHOLE), ("broken-package", BROKEN), ("wrong-package", WRONG)):
         folder = tmp_path / f"{package.replace('-', '_')}-1.0.dist-info"
         folder.mkdir()
@@ -107,3 +135,24 @@ def test_every_catalogue_is_printed_beside_a_broken_plug_in(
     monkeypatch.setattr("sys.argv", ["evals", *command])
     assert run(app) == 0
     assert "whole_" in capsys.readouterr().out
+
+
+def test_a_judged_metric_brings_its_own_prompt(
+    evals_cli: Callable[..., Any],
+    golden_server: str,
+    messages_api: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is estimated, asked, cached, and told from another version of itself by the hash of the prompt."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-fine")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_api.url)
+    messages_api.script({"then": {"python": "judge"}})
+    asked = ("eval", "--datasets", "golden", "--samples", 3, "--metrics", "warmth", "--rag-url", golden_server)
+    asked += ("--runs-dir", tmp_path / "runs")
+    assert "about 3 calls" in evals_cli(*asked, "--dry-run").out
+    first, second = (evals_cli(*asked, "--json").json for _ in range(2))
+    assert first["scorecard"]["metrics"][0]["value"] is not None
+    assert first["judge"]["prompt_hashes"] == {"warmth": read_prompt(tmp_path / "warmth.yml").hash}
+    assert (first["judge"]["calls"], second["judge"]["calls"]) == (3, 0)
+    assert "Say whether the answer is warm." in str(messages_api.log()[0])

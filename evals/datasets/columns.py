@@ -81,7 +81,7 @@ class Reading:
             some = ", ".join(self.metadata[:_LISTED]) + (f" and {more} more" if more > 0 else "")
             notes.append(f"kept as metadata: {some} (`columns` names what is read otherwise)")
         if "rubric" in self.used():
-            notes.append("questions with a rubric: `--metrics rubric` has a judge decide on each by its own")
+            notes.append("questions with a rubric: the metric `rubric` has a judge decide on each answer by its own")
         if self.answers:
             notes.append(f"for `evals score`: {', '.join(self.answers)} (what a system answered)")
         return notes

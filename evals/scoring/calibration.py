@@ -12,7 +12,6 @@ from evals.errors import ConfigError, DatasetError
 from evals.judges.prompt import load_prompt
 from evals.metrics.base import Aggregation, BaseMetric, Need
 from evals.metrics.judge_tasks import chain
-from evals.metrics.judged import LabelledMetric
 from evals.metrics.registry import known_metric
 from evals.metrics.sample import ABSTENTION
 from evals.schemas.calibration import (
@@ -453,7 +452,8 @@ def scale_of(labels: Sequence[Label], metric: BaseMetric) -> Scale:
 
 
 def _scale_of_words(labels: Set[str], metric: BaseMetric) -> Scale:
-    own = metric.scale if isinstance(metric, LabelledMetric) else {}
+    low, high, scale = metric.low or 0.0, metric.high or 1.0, dict(getattr(metric, "scale", {}))
+    own = {label.casefold().replace(" ", "_"): (value - low) / (high - low) for label, value in scale.items()}
     if own and labels - _NOBODY_KNOWS <= own.keys():
         return Scale(", ".join(own), values=own, levels=frozenset(own.values()))
     return Scale("yes and no", values={**_YES_AND_NO, **own})

@@ -32,9 +32,9 @@ JUDGED = {metric.name for metric in ALL if Need.JUDGE in metric.needs}
 SEMANTIC = {"semantic_similarity_percentage", "bert_score_f1", "sentence_coverage"}
 OF_OTHER_SERVERS = {
     "time_to_first_token_p50", "time_to_first_token_p95", "output_tokens_per_second",
-    "retrieval_latency_p50", "retrieval_latency_p95",
+    "retrieval_latency_p50", "retrieval_latency_p95", "rubric",
 }  # fmt: skip
-"""Of servers that stream, or retrieve by a request of its own."""
+"""Of servers that stream, or retrieve by a request of its own; and of questions with rubrics."""
 WITH_CHECKS = ("EF_1", "EF_2", "EF_3")
 
 

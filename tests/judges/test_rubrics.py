@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +21,18 @@ from evals.metrics.judged import JudgedMetric
 from evals.runner import run_evaluation
 from evals.schemas import EvalQuestion, EvalResponse, EvalRun, JudgeVerdict
 from evals.schemas.results import saved_definitions
+from evals.scoring.calibration import scale_of
 from evals.store.runs import RunStore
 
 Cli = Callable[..., Any]
 POLITE = "Is the answer polite?"
 TONE = {"tone": {"ask": POLITE, "labels": {"polite": 1, "neutral": 0.5, "rude": 0}}}
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_known_after_a_test() -> Iterator[None]:
+    yield
+    forgotten("tone", "slangy", "warmth")
 
 
 @pytest.fixture
@@ -169,6 +176,9 @@ def test_review_labels_a_rubric_of_a_saved_run(cli: Cli, monkeypatch: pytest.Mon
     assert plain.hash != shown.hash
     assert shown.system.count("- question ") == 3
     assert shown.system.endswith('"rude"')
+    forgotten("tone")
+    calibrated = cli("calibrate", "sheet.csv", "--metric", "tone", "--runs-dir", "runs", "--json")
+    assert (calibrated.code, calibrated.json["label_mean"]["value"]) == (0, 0.5)
 
 
 def test_labels_whose_letters_are_taken_are_given_by_number() -> None:
@@ -256,6 +266,20 @@ def test_a_label_is_its_value_and_one_that_cannot_tell_is_none() -> None:
         verdict = JudgeVerdict(request="stars", reply=reply)
         values.append(metric.compute(EvalQuestion(question="Is it?"), EvalResponse(answer="Yes."), [verdict]).value)
     assert values == [5, 1, None]
+
+
+def test_labels_of_people_are_read_on_the_scale_of_the_rubric() -> None:
+    """Whatever their case and their numbers."""
+    scale = scale_of(["very_poor", "good"], rubric("stars", "How good?", labels={"Very poor": 1, "fair": 3, "good": 5}))
+    assert [scale.worth(label, "row 1") for label in ("very_poor", "fair", "good")] == [0, 0.5, 1]
+
+
+def test_rubrics_are_judged_in_batches_too(run_of: Callable[..., EvalRun], messages_api: Any) -> None:
+    """For half the price; nothing is asked by a call."""
+    run = run_of(judged=TONE, judge={"batch": True, "batch_poll_s": 0.01})
+    assert run.judge is not None
+    assert (run.judge.calls, len(messages_api.batched())) == (4, 4)
+    assert not [call for call in messages_api.log() if call["path"].endswith("/messages")]
 
 
 # Wrong ones.

@@ -2,18 +2,21 @@
 
 import sys
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
 from evals.cli.commands.eval import describe_measuring
 from evals.cli.flags import CalibrateFlags, ReviewFlags
-from evals.cli.measuring import config_layers, measure_now, observer_for
+from evals.cli.measuring import config_layers, measure_now, observer_for, runs_dir_of
 from evals.cli.saved import what_is_undone
 from evals.cli.terminal import DOUBTFUL, check_output, clean, console, print_json
 from evals.cli.views.question import print_calibration
 from evals.config import EvalConfig
+from evals.datasets.answers import read_labels
 from evals.errors import ConfigError, RunIncompleteError, RunInterruptedError
 from evals.report.review import (
     CANNOT_TELL,
@@ -46,7 +49,9 @@ def calibrate(flags: CalibrateFlags) -> None:
         if value is not None and not 0 < value <= 1:
             raise ConfigError(f"{name} must be above 0 and at most 1, not {value:g}")
     layers = config_layers(flags)
-    store = RunStore(EvalConfig.build(*layers).runs_dir)
+    store = RunStore(runs_dir_of(layers))
+    layers = [{"judged": _rubrics_of(flags, store)}, *layers]
+    EvalConfig.build(*layers)  # from here on rubrics are known by their names
     labels = read_label_set(flags.labels, store, metric=flags.metric, run=flags.run, scale=flags.scale)
     settings = EvalConfig.build(*layers, {"suite": [], "metrics": [labels.metric.name], "gate": []})
     judged = {name: spec for name, spec in settings.judged.items() if name == labels.metric.name}
@@ -73,6 +78,13 @@ def calibrate(flags: CalibrateFlags) -> None:
     print_calibration(out, found, done.run)
     out.print(f"saved to {path}: every report of a run judged in the same way shows it", soft_wrap=True)
     out.print(f"answer by answer: {command(f'show {done.run.id}', settings.runs_dir)}", soft_wrap=True)
+
+
+def _rubrics_of(flags: CalibrateFlags, store: RunStore) -> dict[str, Any]:
+    """The rubrics of the runs whose answers are labelled."""
+    rows = chain.from_iterable(map(read_labels, flags.labels))
+    runs = sorted({row.run for row in rows if row.label is not None and row.run} | {flags.run or ""} - {""})
+    return {name: spec for run in runs for name, spec in store.load(run).eval_config.get("judged", {}).items()}
 
 
 # `evals review`: label the answers of a run in the terminal, one at a time, with their evidence.

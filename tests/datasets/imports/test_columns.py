@@ -212,3 +212,21 @@ def test_a_fault_is_told_by_the_name_that_the_file_has(read: Read, row: dict[str
 def test_names_are_compared_as_words(title: str) -> None:
     """Capitals, hyphens and the objects that a tool took apart make no other name."""
     assert plain_name(title) == "ground_truth"
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "criteria"),
+    [
+        ("rubric", "Is it polite?", ["Is it polite?"]),
+        ("criteria", ["is short", "names a year"], ["is short", "names a year"]),
+        ("Criteria", '["is short", "names a year"]', ["is short", "names a year"]),
+        ("expectations", {"guidelines": ["is polite"]}, ["is polite"]),
+        ("rubric", "", []),
+    ],
+)
+def test_the_rubric_of_a_question_is_a_text_or_a_list(read: Read, column: str, cell: Any, criteria: list[str]) -> None:
+    """MLflow calls it guidelines; a reader learns which metric judges by it."""
+    content = read({"question": "Q?", column: cell})
+    assert [question.rubric for question in content.questions] == [criteria]
+    assert any("the metric `rubric`" in note for note in content.notes) == bool(criteria)
+    assert ("rubric" in content.questions[0].model_dump()) == bool(criteria)
