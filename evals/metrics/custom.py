@@ -106,7 +106,7 @@ def metric(
         group: The heading in the scorecard: retrieval, generation, citation, abstention or performance.
 
     Raises:
-        ConfigError: A need or a group does not exist, or the range has no room.
+        ConfigError: A need or a group does not exist, the range has no room, or the function is async.
     """
     values = {label: float(value) for label, value in (labels or {}).items()}
     low, high = _range(unit, values.values(), low, high)
@@ -123,6 +123,8 @@ def metric(
     }
 
     def make(given: _Function) -> FunctionMetric:
+        if inspect.iscoroutinefunction(given):
+            raise ConfigError(f"{given.__name__} is async, and a metric is a plain function", "leave async out")
         own = {"__doc__": given.__doc__ or "", "__module__": given.__module__, "function": staticmethod(given)}
         made: FunctionMetric = type(
             given.__name__, (FunctionMetric,), {**own, "name": name or given.__name__, **attributes}
@@ -293,7 +295,11 @@ def _run(path: Path, code: bytes) -> Mapping[str, Any]:
     try:
         exec(compile(code, place, "exec"), vars(module))  # noqa: S102 - the user's own file
     except Exception as error:  # a file of the user's may raise anything; it is raised again, with the line named
-        said = error.message if isinstance(error, EvalsError) else f"{type(error).__name__}: {error}"
+        said = (
+            error.message
+            if isinstance(error, EvalsError)
+            else f"{type(error).__name__}: {getattr(error, 'msg', error)}"
+        )
         hint = error.hint if isinstance(error, EvalsError) else "mend the file"
         raise ConfigError(f"{path}, line {_line_of(error, path)}: {said}", hint) from error
     return vars(module)

@@ -166,6 +166,7 @@ def test_the_hash_is_that_of_the_whole_file(words: str) -> None:
         ("def plain(sample):\n    return 1\n", "plain", r"'plain' of .*metrics.py is no metric"),
         ("LIMIT = 7\n", "LIMIT", r"'LIMIT' of .*metrics.py is no metric"),
         (f"{WORDS}\nmetric(needs='anwser')(len)\n", "x", r"metrics.py, line 9: unknown need of a metric 'anwser'"),
+        (f"{WORDS}\n@metric\nasync def f(s): ...\n", "f", r"metrics.py, line 9: f is async, and a metric is a plain"),
         (f"{WORDS}\nf = metric(lambda sample: 1)\n", "f", r"'f' of .*metrics.py needs a name of letters"),
         (
             "from evals.metrics import BaseMetric\nclass X(BaseMetric):\n    name = 'x'\n",
