@@ -46,9 +46,11 @@ class FunctionMetric(BaseMetric):
         """What the function returns."""
         return type(self).function(sample)
 
+    def unavailable(self, case: Sample) -> str | None:
+        wanted = Need.JUDGE in self.needs and not (case.judged or case.verdicts)
+        return "no judge was used" if wanted else None
+
     def measure(self, case: Sample) -> MetricResult:
-        if Need.JUDGE in self.needs and not case.judged:
-            return self.undefined("no judge takes part")
         given = self(case)
         if given is None or isinstance(given, Lack):
             lack = given or Lack("the metric gave no value")
@@ -104,7 +106,7 @@ def metric(
         group: The heading in the scorecard: retrieval, generation, citation, abstention or performance.
 
     Raises:
-        ConfigError: A need or a group does not exist, or the range has no room.
+        ConfigError: A need or a group does not exist, the range has no room, or the function is async.
     """
     values = {label: float(value) for label, value in (labels or {}).items()}
     low, high = _range(unit, values.values(), low, high)
@@ -121,6 +123,8 @@ def metric(
     }
 
     def make(given: _Function) -> FunctionMetric:
+        if inspect.iscoroutinefunction(given):
+            raise ConfigError(f"{given.__name__} is async, and a metric is a plain function", "leave async out")
         own = {"__doc__": given.__doc__ or "", "__module__": given.__module__, "function": staticmethod(given)}
         made: FunctionMetric = type(
             given.__name__, (FunctionMetric,), {**own, "name": name or given.__name__, **attributes}
@@ -233,7 +237,7 @@ def saved_metric(definition: MetricDefinition) -> SavedMetric:
         "percentile": definition.percentile,
         "needs": frozenset(_NEEDS[need] for need in definition.needs if need in _NEEDS),
     }
-    made: SavedMetric = type(definition.name, (SavedMetric,), attributes)()
+    made: SavedMetric = type(SavedMetric.__name__, (SavedMetric,), attributes)()
     return made
 
 
@@ -248,10 +252,10 @@ def is_reference(name: str) -> bool:
 def beside(folder: Path, names: Any) -> Any:
     """Names of metrics, of which those in files are relative to a folder; anything else stays as it is."""
     if isinstance(names, str):
-        names = names.split(",")
+        names = [name.strip() for name in names.split(",") if name.strip()] or names
     if not isinstance(names, list):
         return names
-    return [str(folder / each.strip()) if isinstance(each, str) and is_reference(each) else each for each in names]
+    return [str(folder / each) if isinstance(each, str) and is_reference(each) else each for each in names]
 
 
 def load_reference(reference: str) -> BaseMetric:
@@ -291,7 +295,11 @@ def _run(path: Path, code: bytes) -> Mapping[str, Any]:
     try:
         exec(compile(code, place, "exec"), vars(module))  # noqa: S102 - the user's own file
     except Exception as error:  # a file of the user's may raise anything; it is raised again, with the line named
-        said = error.message if isinstance(error, EvalsError) else f"{type(error).__name__}: {error}"
+        said = (
+            error.message
+            if isinstance(error, EvalsError)
+            else f"{type(error).__name__}: {getattr(error, 'msg', error)}"
+        )
         hint = error.hint if isinstance(error, EvalsError) else "mend the file"
         raise ConfigError(f"{path}, line {_line_of(error, path)}: {said}", hint) from error
     return vars(module)

@@ -15,7 +15,7 @@ from traceback import extract_tb
 from evals.errors import ConfigError, EvalsError
 from evals.judges.prompt import PromptBook
 from evals.metrics.base import BaseMetric
-from evals.metrics.custom import file_of
+from evals.metrics.custom import FunctionMetric, file_of
 from evals.metrics.embedders import Semantics
 from evals.metrics.judged import judged_abstention
 from evals.metrics.registry import known_metric
@@ -35,13 +35,13 @@ def score_of(metric: BaseMetric, case: Sample) -> MetricResult:
     """What the metric gives; where it raises, or gives no finite number, a result that is missing for a `fault`.
 
     Raises:
-        EvalsError: What a user can do something about is theirs to know.
+        EvalsError: What a user can do something about is theirs to know, unless a function of theirs raised it.
     """
     try:
         return metric.score(case)
-    except EvalsError:
-        raise
-    except Exception as error:  # noqa: BLE001 - whatever a metric does wrong, answers that are paid for are scored
+    except Exception as error:  # whatever a metric does wrong, answers that are paid for are scored
+        if isinstance(error, EvalsError) and not isinstance(metric, FunctionMetric):
+            raise
         # Without words of the answer, which the error's own message may hold.
         frames, own = extract_tb(error.__traceback__), file_of(metric)
         last = next((frame for frame in reversed(frames) if frame.filename == own), frames[-1])

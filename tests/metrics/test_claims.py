@@ -1,4 +1,4 @@
-"""The claim metrics: their arithmetic over scripted verdicts, and what they are worth where something is missing."""
+"""The metrics of claims and nuggets: arithmetic over scripted verdicts, and what they are worth without some."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -18,6 +18,7 @@ ALL = [*OF_ANSWER, *NOISE, "claim_recall", "context_utilization"]
 OF_CHUNKS = [name for name in ALL if name != "claim_precision"]
 CHUNKS = [RetrievedChunk(text=f"text {n}") for n in (1, 2, 3)]
 ABSTENTION = "I don't know."
+NUGGETS = ["nugget_all", "nugget_all_strict", "nugget_vital", "nugget_vital_strict"]
 
 RIGHT = [("correct", {1}), ("correct", {1, 2})]
 WRONG = [("not_stated", set()), ("contradicted", set())]
@@ -38,6 +39,17 @@ def case_of(judged_case: MakeCase, claim_replies: Replies) -> MakeCase:
 
     def make(answer: Sequence[Any], reference: Sequence[Any], /, **fields: Any) -> Sample:
         return judged_case(claim_replies(answer, reference), **({"chunks": CHUNKS} | fields))
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def nuggets_of(judged_case: MakeCase, claim_replies: Replies) -> MakeCase:
+    """Build a record whose nuggets are given as (assignment, importance)."""
+
+    def make(*nuggets: tuple[str, str], **fields: Any) -> Sample:
+        claims = [(said, (), importance) for said, importance in nuggets]
+        return judged_case(claim_replies([("correct", ())], claims), **fields)
 
     return make
 
@@ -260,3 +272,65 @@ def test_the_values_are_ragcheckers(case_of: MakeCase, answer: Any, reference: A
     case = case_of(answer, reference)
     wanted = ragchecker(answer, reference)
     assert values(case, list(wanted)) == pytest.approx(wanted)
+
+
+# Nuggets: how many of the facts that a good answer conveys does this one convey?
+
+
+@pytest.mark.parametrize(
+    ("nuggets", "expected"),
+    [
+        ([("conveyed", "vital"), ("partly", "vital"), ("missing", "okay")], [0.5, 1 / 3, 0.75, 0.5]),
+        ([("conveyed", "vital"), ("cannot_tell", "vital"), ("partly", "okay")], [0.75, 0.5, 1, 1]),
+        ([("conveyed", "okay")], [1, 1, None, None]),
+    ],
+)
+def test_a_nugget_counts_by_how_far_it_is_conveyed(
+    nuggets_of: MakeCase, nuggets: list[tuple[str, str]], expected: list[float | None]
+) -> None:
+    """Half where partly, nothing where strict; the vital ones apart; what the judge could not tell does not count."""
+    assert list(values(nuggets_of(*nuggets), NUGGETS).values()) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("name", NUGGETS[2:])
+def test_without_a_vital_nugget_there_is_no_share_of_them(nuggets_of: MakeCase, name: str) -> None:
+    """AutoNuggetizer gives 0 there, which would punish the answer for the reference."""
+    result = score(name, nuggets_of(("conveyed", "okay")))
+    assert (result.missing, result.reason) == ("not_applicable", "no fact of the expected answer is vital")
+
+
+@pytest.mark.parametrize(("name", "could_not_tell"), [("nugget_vital", True), ("nugget_all", False)])
+def test_a_judge_that_could_not_tell_on_the_vital_nuggets_gives_no_share_of_them(
+    nuggets_of: MakeCase, name: str, could_not_tell: bool
+) -> None:
+    """The other nuggets still count among all."""
+    result = score(name, nuggets_of(("cannot_tell", "vital"), ("conveyed", "okay")))
+    assert (result.value is None, result.missing == "judge") == (could_not_tell, could_not_tell)
+
+
+@pytest.mark.parametrize("answer", ["I don't know.", ""])
+def test_an_abstention_on_an_answerable_question_conveys_nothing(nuggets_of: MakeCase, answer: str) -> None:
+    """It is 0 and not left out; only the expected answer is asked about, whatever was said of the other."""
+    case = nuggets_of(("conveyed", "vital"), ("conveyed", "okay"), answer=answer)
+    assert list(values(case, NUGGETS).values()) == [0, 0, 0, 0]
+    assert asked_for(case, NUGGETS) == {"reference_claims"}
+
+
+def autonuggetizer(nuggets: Sequence[tuple[str, str]], *, strict: bool, vital: bool) -> float | None:
+    """As the AutoNuggetizer scores an answer: support 1, partial support 0.5 or strictly 0, no support 0."""
+    worth = {"conveyed": 1.0, "partly": 0.0 if strict else 0.5, "missing": 0.0}
+    counted = [worth[said] for said, importance in nuggets if importance == "vital" or not vital]
+    return sum(counted) / len(counted) if counted else None
+
+
+assignments = st.tuples(st.sampled_from(["conveyed", "partly", "missing"]), st.sampled_from(["vital", "okay"]))
+
+
+@example_count
+@given(nuggets=st.lists(assignments, min_size=1, max_size=8))
+def test_the_values_are_autonuggetizers(nuggets_of: MakeCase, nuggets: list[tuple[str, str]]) -> None:
+    """All four, whatever is assigned."""
+    wanted = [
+        autonuggetizer(nuggets, strict=strict, vital=vital) for vital in (False, True) for strict in (False, True)
+    ]
+    assert list(values(nuggets_of(*nuggets), NUGGETS).values()) == pytest.approx(wanted)

@@ -13,8 +13,9 @@ from evals.metrics import registry as metrics
 from evals.metrics.custom import definition_of, saved_metric
 from evals.metrics.registry import definitions, known_metric, parse_metric, register, select
 from evals.run.setup import check_config
-from evals.schemas import EvalQuestion, EvalResponse
+from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, ResponseError
 from evals.schemas.results import saved_definitions
+from evals.scoring.settings import score_of
 
 WORDS = '''
 from evals import metric
@@ -96,6 +97,27 @@ def test_what_is_no_value_has_its_reason(given: Any, kind: str, reason: str) -> 
     assert (found.value, found.missing, found.reason) == (None, kind, reason)
 
 
+def test_a_metric_of_verdicts_needs_a_judge() -> None:
+    """Like a built-in one; it sees what the judge said to others."""
+    own = metric(lambda given: len(given.verdicts), name="own", needs="judge", unit="verdicts")
+    assert own.score(sample()).reason == "no judge was used"
+    judged = sample()
+    judged.verdicts = [JudgeVerdict(request="faithfulness", reply={})]
+    assert own.score(judged).value == 1.0
+
+
+def test_what_a_function_raises_is_never_the_end_of_a_run() -> None:
+    """Not even an error of ours, which tells of a wrong use of the library."""
+
+    @metric
+    def broken(given: Sample) -> float:
+        return parse_metric("no_such_metric").score(given).value or 0.0
+
+    found = score_of(broken, sample())
+    assert (found.missing, found.value) == ("fault", None)
+    assert (found.reason or "").startswith("a fault of the metric broken: UnknownNameError (test_custom.py, line ")
+
+
 @pytest.mark.parametrize("wrong", [{"needs": "anwser"}, {"group": "answers"}, {"labels": {"a": 1}}, {"low": 2}])
 def test_a_declaration_that_cannot_be_is_refused(wrong: dict[str, Any]) -> None:
     """Needs and groups that do not exist, and ranges without room."""
@@ -144,6 +166,7 @@ def test_the_hash_is_that_of_the_whole_file(words: str) -> None:
         ("def plain(sample):\n    return 1\n", "plain", r"'plain' of .*metrics.py is no metric"),
         ("LIMIT = 7\n", "LIMIT", r"'LIMIT' of .*metrics.py is no metric"),
         (f"{WORDS}\nmetric(needs='anwser')(len)\n", "x", r"metrics.py, line 9: unknown need of a metric 'anwser'"),
+        (f"{WORDS}\n@metric\nasync def f(s): ...\n", "f", r"metrics.py, line 9: f is async, and a metric is a plain"),
         (f"{WORDS}\nf = metric(lambda sample: 1)\n", "f", r"'f' of .*metrics.py needs a name of letters"),
         (
             "from evals.metrics import BaseMetric\nclass X(BaseMetric):\n    name = 'x'\n",
@@ -165,10 +188,11 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         select([], [f"{tmp_path}/gone.py:x"])
 
 
-def test_a_path_is_relative_to_the_configuration(tmp_path: Path, words: str) -> None:
+@pytest.mark.parametrize("given", ["[./metrics.py:answer_words, mrr]", "./metrics.py:answer_words, mrr"])
+def test_a_path_is_relative_to_the_configuration(tmp_path: Path, words: str, given: str) -> None:
     """Wherever the command is given."""
     assert words
-    (tmp_path / "eval.yml").write_text("metrics: [./metrics.py:answer_words, mrr]\n", encoding="utf-8")
+    (tmp_path / "eval.yml").write_text(f"metrics: {given}\n", encoding="utf-8")
     assert EvalConfig.from_file(tmp_path / "eval.yml").metrics == [words, "mrr"]
 
 
@@ -183,6 +207,32 @@ class Shouting(BaseMetric):
     def measure(self, case: Sample) -> Any:
         """Look at the answer."""
         return self.result((case.answer or "").isupper())
+
+
+class Brevity(BaseMetric):
+    """Whether the answer is short; written against question and response alone."""
+
+    name, group = "brevity", MRR.group
+
+    def compute(self, question: EvalQuestion, response: EvalResponse) -> Any:  # type: ignore[override]
+        return self.result(len(response.answer or "") < 2 * len(question.question))
+
+
+def test_it_is_enough_to_implement_compute() -> None:
+    """A run measures it as any other metric, and a failure of transport is no value."""
+    assert Brevity().score(sample("Yes.")).value == 1
+    assert Brevity().score(sample("Yes. " * 99)).value == 0
+    lost = Sample(sample().question, EvalResponse(error=ResponseError(kind="timeout", message="late")))
+    assert Brevity().score(lost).missing == "transport"
+    pairs = [(EvalQuestion(question="Is it?"), EvalResponse(answer="Yes."))]
+    assert [result.value for result in Brevity().compute_batch(pairs)] == [1]
+
+
+def test_a_class_that_implements_neither_cannot_be_made() -> None:
+    """The mistake shows where it is made, and names what is missing."""
+    nothing = type("Nothing", (BaseMetric,), {"name": "nothing", "group": MRR.group})
+    with pytest.raises(ConfigError, match=r"cannot be made: .*measure"):
+        EvalConfig(metrics=[nothing])  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize("given", [Shouting, Shouting()])

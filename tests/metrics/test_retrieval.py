@@ -1,17 +1,25 @@
-"""The retrieval metrics where there is nothing to find, nothing found or more than one way to find it."""
+"""The retrieval metrics: nothing to find, nothing found, more than one way to find it, and the formulas of `qa`."""
 
 from collections.abc import Callable
 from math import log2
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from evals.metrics import MRR, NDCG, BaseMetric, PrecisionAtK, RecallAtK, parse_metric
 from evals.metrics.retrieval import MRRAtK
 from evals.schemas import GoldPassage, MetricResult, RetrievedChunk
 
 Measure = Callable[..., MetricResult]
+ADAPTED, PRECISION = parse_metric("adapted_ndcg"), parse_metric("modified_precision")
 METRICS: list[BaseMetric] = [RecallAtK(5), PrecisionAtK(5), MRR(), NDCG(10)]
+TOGETHER = [
+    GoldPassage(text="burst pipes are covered up to ten thousand euros", relevance=3),
+    GoldPassage(text="the excess is two hundred euros for every single claim", relevance=1),
+]
+"""Golds that one chunk may hold both of."""
 every_metric = pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
 
 
@@ -53,10 +61,7 @@ def test_a_gold_in_two_chunks_counts_once_in_recall_and_both_count_in_precision(
 
 def test_one_chunk_with_all_golds_is_a_perfect_ranking(measure: Measure) -> None:
     """Golds that one chunk covers form one ideal unit: nDCG is 1, and so is recall."""
-    golds = [
-        GoldPassage(text="burst pipes are covered up to ten thousand euros", relevance=3),
-        GoldPassage(text="the excess is two hundred euros for every single claim", relevance=1),
-    ]
+    golds = TOGETHER
     chunks = [RetrievedChunk(text=" and ".join(gold.text for gold in golds))]
     assert measure(NDCG(10), golds, chunks=chunks).value == 1
     assert measure(RecallAtK(1), golds, chunks=chunks).value == 1
@@ -64,11 +69,7 @@ def test_one_chunk_with_all_golds_is_a_perfect_ranking(measure: Measure) -> None
 
 def test_a_chunk_gains_the_highest_grade_of_the_golds_that_it_covers(measure: Measure) -> None:
     """Golds of grades 3 and 1 in one chunk are worth 3, not 4."""
-    golds = [
-        GoldPassage(text="burst pipes are covered up to ten thousand euros", relevance=3),
-        GoldPassage(text="the excess is two hundred euros for every single claim", relevance=1),
-        GoldPassage(text="alone", chunk_id="alone", relevance=1),
-    ]
+    golds = [*TOGETHER, GoldPassage(text="alone", chunk_id="alone", relevance=1)]
     chunks = [*_chunks("alone"), RetrievedChunk(text=" and ".join(gold.text for gold in golds[:2]))]
     expected = (1 + 3 / log2(3)) / (3 + 1 / log2(3))
     assert measure(NDCG(10), golds, chunks=chunks).value == pytest.approx(expected, abs=1e-12)
@@ -137,3 +138,40 @@ def test_gold_by_document_alone_is_measured_where_chunks_name_documents(
     result = measure(metric, [GoldPassage(document_id="hr")], chunks=chunks, rule=rule)
     assert (result.value and 1) == value
     assert reason is None or (result.reason or "").startswith(reason)
+
+
+# The formulas of question answering over a fixed number of documents.
+
+
+def _as_it_is_written(returned: str, relevant: str) -> float:
+    n, m = len(returned), len(relevant)
+
+    def f(d: str) -> int:
+        return 1 if d in relevant else 0
+
+    dcg = sum(f(returned[i]) / (i + 1) for i in range(n))
+    idcg = sum(1 / (i + 1) for i in range(m))
+    return dcg / idcg
+
+
+@settings(derandomize=True, deadline=None, max_examples=150)
+@given(returned=st.permutations("abcdefgh"), n=st.integers(0, 8), relevant=st.sets(st.sampled_from("abcdefghij")))
+def test_one_to_one_matches_give_the_formula_to_the_letter(
+    measure: Measure, returned: list[str], n: int, relevant: set[str]
+) -> None:
+    """Where each chunk is at most one gold, the values are those of the formula as it is written."""
+    relevant |= {"a"}
+    shown, wanted = "".join(returned[:n]), "".join(sorted(relevant))
+    record = {"golds": _golds(*wanted), "chunks": _chunks(*shown)}
+    assert measure(ADAPTED, **record).value == pytest.approx(_as_it_is_written(shown, wanted), abs=1e-12)
+    assert measure(PRECISION, **record).value == pytest.approx(len(set(shown) & relevant) / len(relevant), abs=1e-12)
+
+
+def test_golds_in_one_chunk_form_one_ideal_unit(measure: Measure) -> None:
+    """One chunk with all golds at the first place is a perfect ranking, not half of one."""
+    golds = TOGETHER
+    chunks = [RetrievedChunk(text=" and ".join(gold.text for gold in golds))]
+    assert measure(ADAPTED, golds, chunks=chunks).value == 1
+    result = measure(ADAPTED, [*golds, *_golds("b")], chunks=[*chunks, *_chunks("x", "b")])
+    assert result.value == pytest.approx((1 + 1 / 3) / (1 + 1 / 2))
+    assert (result.details["returned"], result.details["relevant"]) == (3, 2)
