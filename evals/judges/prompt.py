@@ -112,9 +112,8 @@ class PromptBook:
     """
 
     def __init__(self, notes: str = "", language: str = "", changed: Mapping[str, Prompt] | None = None) -> None:
-        self._added = (_NOTES.format(notes.strip()) if notes.strip() else "") + (
-            _LANGUAGE.format(language.strip()) if language.strip() else ""
-        )
+        told = ((_NOTES, notes.strip()), (_LANGUAGE, language.strip()))
+        self._added = "".join(form.format(text) for form, text in told if text)
         self._changed = changed or {}
         self._made: dict[str, Prompt] = {}
 

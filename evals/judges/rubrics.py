@@ -65,7 +65,8 @@ class RubricConfig(Record):
     @classmethod
     def _can_be_seen(cls, sees: list[str]) -> list[str]:
         for name in sees or [""]:
-            if name not in _SEES and not name.removeprefix(_METADATA) != name != _METADATA:
+            is_metadata = name.startswith(_METADATA) and name != _METADATA
+            if name not in _SEES and not is_metadata:
                 raise ValueError(f"a judge cannot see {name!r} ({nearest_hint(name, [*_SEES, 'metadata.KEY'])})")
         return sees
 
@@ -129,33 +130,37 @@ def _plain(label: str) -> str | float:
         return label.casefold().replace(" ", "_")
 
 
-def _prompt(name: str, spec: RubricConfig) -> Prompt:
+def _prompt(name: str, spec: RubricConfig, labelled: Iterable[LabelRow]) -> Prompt:
     examples = [
-        f"- {_shown('question', row.question)}{_shown('answer', row.answer)}{json.dumps(_label(row, spec))}"
-        for row in _examples(name, spec)
+        f"- {_shown('question', row.question)}{_shown('answer', row.answer)}{_quoted(_label(row, spec))}"
+        for row in labelled
     ]
     steps = [f"{number}. {step}" for number, step in enumerate(spec.steps, start=1)]
-    keys = [_TEXTS["keys"].get(key, json.dumps(key)) for key in _order(spec)]
-    quoted = _quoted(spec)
+    order = _order(spec)
+    keys, decisive = [_TEXTS["keys"].get(key, _quoted(key)) for key in order], order[-1]
     system = _TEXTS["system"].format(
         keys=", ".join([*keys[:-2], " and ".join(keys[-2:])]),
         ask=spec.ask,
         steps=_listed("steps", steps),
-        quoted=quoted,
-        labels=", ".join(map(json.dumps, spec.labels)),
+        decisive=decisive,
+        labels=", ".join(map(_quoted, spec.labels)),
         examples=_listed("examples", examples),
     )
     texts = {name: {"type": "string"} for name in ("quote", "justification")}
     verdict = {"type": "string", "enum": [*spec.labels, _UNDECIDED]}
     properties = {**texts, "verdict": verdict, "injection_suspected": {"type": "boolean"}}
     form = {"type": "object", "additionalProperties": False, "required": [*properties], "properties": properties}
-    checks = [{"kind": "quotes", "within": quoted}]
+    checks = [{"kind": "quotes", "within": decisive}]
     told = {"name": name, "version": 1, "max_tokens": 3000, "system": system.strip(), "checks": checks, "schema": form}
     return Prompt.of(told)
 
 
 def _shown(key: str, text: str | None) -> str:
-    return "" if text is None else f"{key} {json.dumps(text, ensure_ascii=False)}, "
+    return "" if text is None else f"{key} {_quoted(text)}, "
+
+
+def _quoted(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _listed(head: str, lines: Sequence[str]) -> str:
@@ -163,21 +168,17 @@ def _listed(head: str, lines: Sequence[str]) -> str:
 
 
 def _order(spec: RubricConfig) -> list[str]:
-    """What the judge is given, texts that calls share first."""
+    """What the judge is given: texts that calls share first, and last what it quotes, the answer where it sees it."""
     plain = [key for key in _SEES if key in spec.sees]
     return [*plain[:-1], *(key for key in spec.sees if key.startswith(_METADATA)), *plain[-1:]]
-
-
-def _quoted(spec: RubricConfig) -> str:
-    """What quotations are of: the answer, where the judge sees it."""
-    return _order(spec)[-1]
 
 
 def _data(case: Sample, spec: RubricConfig) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key in _order(spec):
         if key.startswith(_METADATA):
-            found[key] = case.question.metadata.get(key.removeprefix(_METADATA))
+            value = case.question.metadata.get(key.removeprefix(_METADATA))
+            found[key] = value if isinstance(value, str) else _quoted(value)
         elif key == "answer" and "contexts" in spec.sees:
             found[key] = answer_citing_passages(case)
         else:
@@ -209,6 +210,8 @@ class _Rubric(LabelledMetric):
     group = MetricGroup.GENERATION
     suites: ClassVar[frozenset[str]] = frozenset()
     spec: ClassVar[RubricConfig]
+    shown: ClassVar[frozenset[tuple[str | None, str | None]]]
+    """Question and answer of the examples in the prompt."""
 
     def settled(self, case: Sample) -> MetricResult | None:
         if self.spec.when == "answered" and case.abstained:
@@ -231,12 +234,14 @@ def rubric_metric(name: str, spec: RubricConfig) -> BaseMetric:
         ConfigError: The name is none, or another metric's; or the examples cannot be shown.
     """
     _check_name(name)
-    prompt = _prompt(name, spec)
+    examples = _examples(name, spec)
+    prompt = _prompt(name, spec, examples)
     shared = {
         "name": name,
         "spec": spec,
         "sha256": prompt.hash,
         "labels": dict(spec.labels),
+        "shown": frozenset((row.question, row.answer) for row in examples),
         "inquiries": (JudgeTask(name, prompt, lambda case: _data(case, spec)),),
         "needs": frozenset({Need.JUDGE, *(_NEEDS[key] for key in spec.sees if key in _NEEDS)}),
         "of_answer": "answer" in spec.sees,

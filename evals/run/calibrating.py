@@ -78,6 +78,8 @@ def read_label_set(
 ) -> LabelSet:
     """Read label files, with the answers of the runs that they name.
 
+    Answers that the judge is shown as examples are left out, as it knows their labels.
+
     Args:
         files: Each of them of one annotator or more.
         store: Where the runs are.
@@ -106,7 +108,9 @@ def read_label_set(
 
 
 def _about(rows: list[LabelRow], metric: BaseMetric) -> list[LabelRow]:
-    """The rows about a metric, where they are about several: who reviews labels two in one sheet."""
+    """The rows about a metric, where they are about several, but for the examples that its prompt shows."""
+    shown = getattr(metric, "shown", ())
+    rows = [row for row in rows if (row.question, row.answer) not in shown]
     several = len({row.metric for row in rows} - {None}) > 1
     return [row for row in rows if row.metric in {None, metric.name}] if several else rows
 

@@ -36,6 +36,7 @@ CONFIGURATION: dict[str, Any] = {
     "on_error": "worst",
     "max_error_rate": 0.5,
     "match": {"rule": "auto"},
+    "judged": {"tone": {"ask": "a", "sees": ["answer"], "labels": {"a": 1, "b": 0}, "steps": ["a"], "examples": "x"}},
     "judge": {"model": "m", "provider": "anthropic", "base_url": "http://127.0.0.1:9", "effort": "low", "repeats": 2},
     "semantic": {"embedding_model": "m"},
     "prices": {"m": {"input": 1, "output": 2}},

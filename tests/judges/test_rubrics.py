@@ -161,6 +161,21 @@ def test_a_rubric_is_estimated_gated_calibrated_shown_compared_and_measured_agai
     assert not [warning for warning in compared.json["warnings"] if "judged by" in warning or "tone" in warning]
 
 
+def test_shards_are_merged_and_a_run_goes_on_without_the_configuration(cli: Cli) -> None:
+    """The saved run holds the rubric; what was paid for is not paid again."""
+    measuring = ("eval", "--config", "c.yml", "--json", "--runs-dir", "runs")
+    shards = [cli(*measuring, "--shard", part).json["id"] for part in ("1/2", "2/2")]
+    forgotten("tone")
+    merged = cli("merge", *shards, "--runs-dir", "runs", "--json").json
+    assert [(one["name"], one["sample_size"]) for one in merged["scorecard"]["metrics"]] == [("tone", 6)]
+    partial = cli(*measuring, "--no-judge-cache", "--max-cost", 0.006)
+    assert partial.code == 4
+    assert 0 < partial.json["judge"]["calls"] < 6
+    forgotten("tone")
+    whole = cli("eval", "--resume", partial.json["id"], "--max-cost", 1, "--runs-dir", "runs", "--json")
+    assert (whole.code, whole.json["judge"]["calls"], whole.json["status"]) == (0, 6, "complete")
+
+
 def test_review_labels_a_rubric_of_a_saved_run(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the first letters of its labels; the sheet gives examples to the prompt."""
     assert cli("eval", "--config", "c.yml", "--runs-dir", "runs").code == 0
@@ -177,8 +192,22 @@ def test_review_labels_a_rubric_of_a_saved_run(cli: Cli, monkeypatch: pytest.Mon
     assert shown.system.count("- question ") == 3
     assert shown.system.endswith('"rude"')
     forgotten("tone")
-    calibrated = cli("calibrate", "sheet.csv", "--metric", "tone", "--runs-dir", "runs", "--json")
+    calibrated = cli(
+        "calibrate", "sheet.csv", "--metric", "tone", "--runs-dir", "runs", "--json"
+    )  # by the run's rubric
     assert (calibrated.code, calibrated.json["label_mean"]["value"]) == (0, 0.5)
+
+
+def test_examples_are_left_out_of_a_calibration(cli: Cli) -> None:
+    """The judge knows their labels: agreement with them proves nothing."""
+    rows = [{"question": f"Is {n} so?", "answer": f"Yes, {n} is so.", "label": "yes"} for n in range(6)]
+    for name, some in (("all.jsonl", rows), ("shown.jsonl", rows[:2])):
+        Path(name).write_text("\n".join(map(json.dumps, some)), encoding="utf-8")
+    Path("c.yml").write_text('{"judged": {"tone": {"ask": "ok", "examples": "shown.jsonl"}}}', encoding="utf-8")
+    done = cli("calibrate", "all.jsonl", "--metric", "tone", "--config", "c.yml", "--runs-dir", "runs", "--json")
+    assert (done.code, done.json["judge"]["agreement"]["n"]) == (0, 4)
+    again = cli("calibrate", "shown.jsonl", "--metric", "tone", "--config", "c.yml", "--runs-dir", "runs")
+    assert (again.code, "no row has a label" in again.err) == (2, True)
 
 
 def test_labels_whose_letters_are_taken_are_given_by_number() -> None:

@@ -87,7 +87,7 @@ def _print_tried(name: str, told: Mapping[str, Any]) -> None:
         }
         for title, text in parts.items():
             out.print(clean(title), style="bold")
-            out.print(clean(text))
+            out.print(clean(text), soft_wrap=True)
     found = told["reason"] if told["value"] is None else f"{told['value']:g}"
     out.print(clean(f"{name}: {found} ({_price(told)})"), style="bold")
 
