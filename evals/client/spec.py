@@ -248,7 +248,7 @@ class RetrieveSpec(RequestSpec):
     def _gives_other_names(self) -> Self:
         for name in self.give:
             if name in GIVEN_NAMES:
-                raise ValueError(f"give.{name}: {{{{{name}}}}} is given already")
+                raise ValueError(f"give.{name}: {{{{{name}}}}} is a built-in name")
         return self
 
 
@@ -367,7 +367,7 @@ class TlsSpec(Record):
     @model_validator(mode="after")
     def _key_is_of_a_certificate(self) -> Self:
         if self.key is not None and self.cert is None:
-            raise ValueError("key is that of a certificate, and cert names none")
+            raise ValueError("key needs cert, the certificate that it belongs to")
         return self
 
 
@@ -430,13 +430,13 @@ class ServerSpec(Record):
     @model_validator(mode="after")
     def _finds_something(self) -> Self:
         if not self.gives_answers and self.map.chunks is None:
-            raise ValueError("map: neither answer nor chunks is given: one of them is what the server is asked for")
+            raise ValueError("map: it needs answer or chunks")
         return self
 
     @model_validator(mode="after")
     def _has_an_answer_to_join(self) -> Self:
         if self.retrieve is not None and not self.gives_answers:
-            raise ValueError("retrieve joins chunks to an answer, and map.answer is not given: ask for chunks by `ask`")
+            raise ValueError("retrieve needs map.answer: if the server only retrieves, request chunks by `ask`")
         return self
 
     def fingerprint(self) -> str:

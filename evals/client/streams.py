@@ -163,8 +163,8 @@ CUMULATIVE = (
 
 
 DOUBLED = (
-    "a piece of the stream has all of the text before it once more, so the answer stands there twice: "
-    "let server.stream.delta leave that piece out"
+    "an event of the stream repeats all of the text before it, so the answer is doubled: "
+    "let server.stream.delta leave that event out"
 )
 
 

@@ -107,7 +107,7 @@ class JudgeConfig(Record):
         if self.batch and self.provider != BATCH_PROVIDER:
             raise PydanticCustomError(
                 "judge_batch",
-                "{provider} is not asked in batches",
+                "{provider} has no batches",
                 {
                     "provider": self.provider,
                     "hint": f"batches are of {BATCH_PROVIDER} only: leave out --judge-batch (judge.batch), or name a "
