@@ -171,7 +171,7 @@ class Streamed:
 
     Attributes:
         text: None where no piece had one.
-        notes: What a reader must know of it; why there is no text, where there is none.
+        notes: Remarks on it; why there is no text, if there is none.
     """
 
     text: str | None

@@ -69,11 +69,11 @@ class ScoringConfig(Record):
     weights: dict[str, Annotated[Finite, Field(ge=0)]] = _WEIGHTS
     """Of the objectives; 0 leaves one out."""
     feeds: dict[str, list[str]] = _FEEDS
-    """The mean of which metrics makes an objective. A metric with a unit counts as 1 - value / threshold."""
+    """The metrics whose mean is an objective. A metric with a unit counts as 1 - value / threshold."""
     thresholds: dict[str, Annotated[Finite, Field(gt=0)]] = _THRESHOLDS
     """The value of a unit at which an objective is worth nothing."""
     primary: dict[str, list[str]] = _PRIMARY
-    """By group, the metric that decides first in a comparison of runs: the first of these that both runs have."""
+    """By group, the primary metric of comparisons: the first of these that both runs have."""
     ragas_weights: dict[str, Annotated[Finite, Field(ge=0)]] = dict(RAGAS_WEIGHTS)
     """Of the parts of ragas_score."""
 
