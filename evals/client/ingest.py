@@ -98,7 +98,7 @@ def _visible_files(folder: Path) -> list[Path]:
     visible = [path for path in paths if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
     for path in visible:
         if any("\ud800" <= sign <= "\udfff" for sign in str(path)):  # how Python reads a name that is no text
-            raise IngestError(f"the name of {str(path)!r} is no text in UTF-8", "rename the file, or leave it out")
+            raise IngestError(f"the name of {str(path)!r} is not UTF-8", "rename the file, or leave it out")
     return visible
 
 
@@ -173,7 +173,7 @@ _GRACE_S = 30.0
 _LISTED_AFTER_S = 5.0
 """A server lists what it took after so long at the latest; it matters only for what was under way at a kill."""
 
-_HINT_AGAIN = "what was taken stays there: --ingest again uploads only what is missing"
+_HINT_AGAIN = "uploaded documents stay: --ingest uploads only the missing ones"
 
 _HINT_RIGHTS = (
     "an upload needs the right to write, which a key for questions may not have: look at server.headers; --ingest "

@@ -171,7 +171,7 @@ class Streamed:
 
     Attributes:
         text: None where no piece had one.
-        notes: What a reader must know of it; why there is no text, where there is none.
+        notes: Remarks on it; why there is no text, if there is none.
     """
 
     text: str | None
@@ -252,7 +252,7 @@ class ResponseReader:
         given = find(self._map.confidence, body)
         confidence = number_or_none(given)
         if is_lost(given, confidence):
-            notes.append("server.map.confidence gives a number that no confidence can be: it is left out")
+            notes.append("server.map.confidence gives an impossible number, which is ignored")
         return {
             "answer": answer,
             "chunks": chunks,
@@ -395,7 +395,7 @@ def _usage(value: Any, notes: list[str]) -> TokenUsage | None:
     whole = {key: whole_or_none(count) for key, count in given.items()}
     counts = {key: count for key, count in whole.items() if count is not None and count >= 0}
     if any(is_lost(count, counts.get(key)) for key, count in given.items()):
-        notes.append("server.map.usage gives a number of tokens that none can be: it is left out")
+        notes.append("server.map.usage gives an impossible number of tokens, which is ignored")
     return TokenUsage(**counts) if len(counts) == len(given) else None
 
 

@@ -207,7 +207,7 @@ def login_of(spec: ServerSpec, redact: Redactor, clock: Callable[[], float] = ti
     if spec.login is None:
         return None
     if "@" in urlsplit(check_url(spec.url)).netloc:
-        raise ConfigError("server.url holds a login, and server.login is another", "leave one of them out")
+        raise ConfigError("server.url and server.login both hold a login", "leave one of them out")
     return OAuth2Login(spec, spec.login.oauth2, redact, clock)
 
 
@@ -226,7 +226,7 @@ def _split(url: str) -> tuple[str, str]:
         raise ConfigError(f"server.login.oauth2.token_url: {said}", "give one such as https://HOST/token") from None
     if "@" in parts.netloc:
         raise ConfigError(
-            "server.login.oauth2.token_url holds a login", "client_id and client_secret are what is shown there"
+            "server.login.oauth2.token_url holds a login", "give the login as client_id and client_secret"
         )
     return urlunsplit(parts._replace(path="")), urlsplit(url).path or "/"
 

@@ -72,7 +72,7 @@ class StreamSpec(Record):
     done: str | None = None
     """JMESPath that is true of the last piece; a stream that ends without it has broken off. [DONE] always ends one."""
     error: str | None = None
-    """JMESPath to what a piece says went wrong: the answer is a failure (not_ok) then."""
+    """JMESPath to the error message of a piece; the answer is then a failure (not_ok)."""
 
     @property
     def text_at(self) -> str | None:
@@ -175,7 +175,7 @@ _NEWER = (
     *(("map", "refused"), ("map", "references"), ("ask", "form"), ("ask", "reply")),
     *(("retrieve",), ("stream",), ("session",)),
 )
-"""Keys that a specification had not always: where they say nothing, its fingerprint is as it was without them."""
+"""Keys added later: while they are empty, the fingerprint is the same as without them."""
 
 
 class Endpoint(Record):
@@ -240,7 +240,7 @@ class RetrieveSpec(RequestSpec):
     def _gives_other_names(self) -> Self:
         for name in self.give:
             if name in GIVEN_NAMES:
-                raise ValueError(f"give.{name}: {{{{{name}}}}} is given already")
+                raise ValueError(f"give.{name}: {{{{{name}}}}} is a built-in name")
         return self
 
 
@@ -256,7 +256,7 @@ class MapSpec(Record):
     confidence: str | None = None
     stages: str | None = None
     refused: str | None = None
-    """Whether the server says itself that it declined: true settles it, false and null leave it to rules and judge."""
+    """Whether the server reports a refusal: true decides, false and null leave it to rules and judge."""
     references: str | None = None
     """What the markers of the text stand for, where these are not the places of chunks: a list of objects with `index`
     (what stands in the marker) and `chunk_id`, or `document_id` and `section`."""
@@ -354,12 +354,12 @@ class TlsSpec(Record):
     key: str | None = None
     """File of its key, without a password; None where it stands with the certificate."""
     verify: bool = True
-    """False trusts any certificate, so that anybody on the way can read and change everything; the run says so."""
+    """False accepts any certificate, which makes connections insecure; a note in the run reports it."""
 
     @model_validator(mode="after")
     def _key_is_of_a_certificate(self) -> Self:
         if self.key is not None and self.cert is None:
-            raise ValueError("key is that of a certificate, and cert names none")
+            raise ValueError("key needs cert, the certificate that it belongs to")
         return self
 
 
@@ -422,13 +422,13 @@ class ServerSpec(Record):
     @model_validator(mode="after")
     def _finds_something(self) -> Self:
         if not self.gives_answers and self.map.chunks is None:
-            raise ValueError("map: neither answer nor chunks is given: one of them is what the server is asked for")
+            raise ValueError("map: it needs answer or chunks")
         return self
 
     @model_validator(mode="after")
     def _has_an_answer_to_join(self) -> Self:
         if self.retrieve is not None and not self.gives_answers:
-            raise ValueError("retrieve joins chunks to an answer, and map.answer is not given: ask for chunks by `ask`")
+            raise ValueError("retrieve needs map.answer: if the server only retrieves, request chunks by `ask`")
         return self
 
     def fingerprint(self) -> str:

@@ -81,7 +81,7 @@ def chunks_of(value: Any, notes: list[str]) -> list[RetrievedChunk]:
     chunks = _items(value, _chunk, "a text or an object")
     both = zip(value, chunks, strict=True)
     if any(isinstance(item, Mapping) and is_lost(item.get("score"), chunk.score) for item, chunk in both):
-        notes.append("server.map.chunks gives a number that no score can be: it is left out")
+        notes.append("server.map.chunks gives an impossible score, which is ignored")
     return chunks
 
 

@@ -165,7 +165,7 @@ def _prompts(runs: Sequence[EvalRun]) -> Iterator[Obstacle]:
 def _abstentions(runs: Sequence[EvalRun]) -> Iterator[Obstacle]:
     """By whose word answers abstain: the text rules miss refusals that a judge sees, and judges differ."""
     if _differ(map(_who_tells, runs)) or _differing([_deciding(run) for run in runs]):
-        reason = "the runs told by different means which answers abstain"
+        reason = "the runs decided abstention by different means"
         yield Obstacle(reason, "what counts abstentions", _is_of_abstention, warned_of=False)
 
 

@@ -283,7 +283,7 @@ def _of_same_gold(common: Pairing, held: Sequence[str]) -> tuple[Pairing, list[A
 
 def _left_out(common: Pairing, pairing: Pairing) -> Iterator[str]:
     """Of which common questions the gold was changed since the baseline."""
-    left = f"left out, {len(pairing.ids)} are held against it"
+    left = f"left out, {len(pairing.ids)} are compared"
     for name, ids in common.regraded.items() if pairing is not common else ():
         yield f"{counted(len(ids), 'common question', 'has')} other {name}: {left}"
 

@@ -91,27 +91,27 @@ class MetricPair(Record):
     at_least: tuple[bool, bool] = (False, False)
     """Whether the value of either is a lower bound, as requests ran out of time."""
     interval: tuple[Finite, Finite] | None = None
-    """Of the difference, with the confidence 1 - level: it leaves out 0 exactly where there is a verdict."""
+    """Interval of the difference at the confidence 1 - level: it excludes 0 if and only if there is a verdict."""
     p: Finite | None = None
     q: Finite | None = None
-    """p adjusted for the other metrics of its family: there is a verdict where it is below 0.05."""
+    """p adjusted for the other metrics of its family: significant below 0.05."""
     level: Finite | None = None
     """The level at which p was tested."""
     family: str = ""
-    """With which metrics it shares 0.05: its group of quality, "answering", "performance", or "primary" alone."""
+    """The family that shares 0.05: its group of quality, "answering", "performance", or "primary" alone."""
     primary: bool = False
-    """Whether it is the metric of its group that has the greater part of the level."""
+    """Whether it is the primary metric of its group."""
     test: Test | None = None
     effect_size: Finite | None = None
     """Mean of the differences over their standard deviation; None where they do not vary."""
     smallest_difference: Finite | None = None
-    """The smallest difference that a comparison like this finds four times in five, at this level."""
+    """The smallest detectable difference, with a power of 0.8 at this level."""
     questions_needed: int | None = None
-    """The number of questions like these that it takes to find a difference of 0.05 of the metric's range as often."""
+    """The number of questions needed to detect a difference of 0.05 of the metric's range with this power."""
     questions_for_seen: int | None = None
     """The same for a difference as great as that seen, if no verdict is established."""
     margin: Finite | None = None
-    """A difference that is smaller counts as none: 0.03 of the metric's range; None where it has no range."""
+    """The margin of equivalence: 0.03 of the metric's range; None without a range."""
     ties: int = 0
     """Questions with the same value in both runs."""
     risen: list[str] = []
@@ -178,14 +178,14 @@ class ObjectiveTest(Record):
     last: str
     objective: str
     gain: Finite | None
-    """By how much the last is better, in the metric's unit, or as a share of its range where several feed it."""
+    """By how much the last run is better, in the metric's unit, or as a share of the range for several metrics."""
     p: Finite | None
     q: Finite | None
     """p after Holm, over all pairs of runs and all objectives."""
     n: int = 0
     """Over how many questions: those with a value in both runs."""
     better: str | None = None
-    """The run that is better beyond chance; None where that is undecided."""
+    """The run that is significantly better; None if undecided."""
     reason: str | None = None
     """Why it cannot be decided."""
 
@@ -197,7 +197,7 @@ class Dominance(Record):
     over: str
     better_on: list[str]
     undecided: list[str]
-    """The objectives that are ties as far as anybody can tell."""
+    """The undecided objectives, which count as ties."""
 
 
 class ParetoReport(Record):
@@ -210,9 +210,9 @@ class ParetoReport(Record):
     left_out: dict[str, str] = {}
     points: list[ParetoPoint]
     front: list[str]
-    """Ids of the runs that no other run dominates beyond chance."""
+    """Ids of the runs that no other run dominates."""
     front_by_values: list[str]
-    """The same by the values alone, as if these were without error."""
+    """The same by the values alone, without tests."""
     dominance: list[Dominance] = []
     tests: list[ObjectiveTest] = []
     """Every objective between every two runs."""
@@ -235,17 +235,17 @@ class LatencyRatio(Record):
     """last_ms / first_ms: the geometric mean of the questions' ratios."""
     n: int
     interval: tuple[Finite, Finite] | None
-    """Of the ratio, with the confidence 1 - level: it leaves out 1 exactly where p is below the level."""
+    """Interval of the ratio at the confidence 1 - level: it excludes 1 if and only if p is below the level."""
     p: Finite
     q: Finite
-    """p adjusted for the other metrics of latency and cost: there is a difference where it is below 0.05."""
+    """p adjusted for the other metrics of latency and cost: significant below 0.05."""
     level: Finite
     margin: Finite
     """Equal is what lies between 1/(1 + margin) and 1 + margin."""
     equivalence_interval: tuple[Finite, Finite] | None
     """Of the ratio, with the confidence of two one-sided tests: equal where it lies within the margin."""
     verdict: LatencyVerdict
-    """Of the other run against the baseline; undecided is neither different nor equal as far as anybody can tell."""
+    """Verdict on the other run against the baseline; undecided is neither significantly different nor equal."""
 
 
 class RunComparison(Record):
@@ -288,7 +288,7 @@ class Comparison(Record):
     confidence: Finite = 0.95
     """Of the intervals of the runs' own values: that of the baseline."""
     primary: str | None = None
-    """The one metric that the comparison was told to be about."""
+    """The metric of `--primary`."""
 
     @computed_field  # type: ignore[prop-decorator]
     @property

@@ -180,7 +180,7 @@ def pair_up(saved: Sequence[SavedRun], *, may_be_empty: bool = False) -> Pairing
         ConfigError: Fewer than two runs, or no question that all of them asked.
     """
     if len(saved) < 2:
-        raise ConfigError("a comparison needs at least two runs", "`evals runs` lists what there is")
+        raise ConfigError("a comparison needs at least two runs", "`evals runs` lists the saved runs")
     common = _common([each.asked for each in saved])
     if not common.ids and not may_be_empty:
         raise _nothing_in_common(saved, len(common.reworded))

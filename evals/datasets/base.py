@@ -70,7 +70,7 @@ class Draft:
     """How many questions there were to draw from, if known."""
     columns: Mapping[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    """What a reader must know of how rows were read."""
+    """Notes on how rows were read."""
 
     def add_document(self, name: str, text: str, *, head: str = "") -> Document:
         """Add a document once, whatever the number of rows that hold it.
@@ -100,7 +100,7 @@ class Draft:
 
         Args:
             name: Of the dataset.
-            aspects: Groups of metrics that it can feed.
+            aspects: Groups of metrics that it allows.
             source: Where the rows came from, as it is recorded.
             sha256: The fingerprint of the questions.
             config: Of the dataset that the rows are of.
@@ -139,11 +139,11 @@ class BaseDatasetLoader(ABC):
 
     name: ClassVar[str]
     aspects: ClassVar[tuple[str, ...]]
-    """Groups of metrics that the dataset can feed."""
+    """Groups of metrics that the dataset allows."""
     description: ClassVar[str]
     licence: ClassVar[str]
     origin: ClassVar[str]
-    """Where it comes from, for people."""
+    """The source, for display."""
     has_configs: ClassVar[bool] = True
     """Whether `name:config` selects something of it."""
 
@@ -213,7 +213,7 @@ def columns_of(rows: DatasetRows) -> Iterator[None]:
 
 
 def fingerprint(questions: Iterable[EvalQuestion]) -> str:
-    """Hash what the dataset says of the questions, so that two runs can be told to be over the same ones."""
+    """Hash the questions and gold of a dataset, to recognise runs over the same ones."""
     digest = sha256()
     unsaid = {"is_unanswerable": None, "answerable_by_gold": False}
     for question in questions:

@@ -172,7 +172,7 @@ def _of_run(results: list[Any]) -> list[Any]:
 def _tests_there(name: str, tests: list[Any]) -> list[Any]:
     elsewhere = next((test for test in tests if isinstance(test, str)), None)
     if elsewhere is not None:
-        raise DatasetError(f"{name}: its tests stand in {elsewhere}", "name that file with --dataset-file")
+        raise DatasetError(f"{name}: its tests are in {elsewhere}", "name that file with --dataset-file")
     return tests
 
 

@@ -260,7 +260,7 @@ class AnthropicBatches(AnthropicBackend):
             size = sum(batch.request_counts.model_dump().values())
             return BatchState(batch.id, batch.processing_status == "ended", size, batch.created_at.timestamp())
         except (AttributeError, TypeError) as error:
-            said = f"what answers speaks no Message Batches API: {error}"
+            said = f"the address does not answer as the Message Batches API: {error}"
             raise BackendError(said, retryable=True, fatal_if_lasting=not self._answered) from error
 
     def _reply_of(self, result: Any) -> JudgeReply | BackendError:

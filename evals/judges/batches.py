@@ -396,7 +396,7 @@ class BatchJudge(LLMJudge):
         return None if limit is None else limit - self.spent_usd
 
     def _tell_trouble(self, trouble: str) -> None:
-        self.on_phase(f"the judge's API takes nothing for now ({trouble}): asking again, for up to half an hour")
+        self.on_phase(f"the judge's API accepts no requests for now ({trouble}): asking again, for up to half an hour")
 
     def tell_round(self, number: int, requests: int, batches: int) -> None:
         """Say that a round was sent."""

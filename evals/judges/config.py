@@ -62,11 +62,11 @@ class JudgeConfig(Record):
     retry_lost: Annotated[bool, MayChange.ON_RESUME] = False
     """Ask again for decisions that stayed unusable within the last day."""
     max_cost_usd: Annotated[Finite | None, MayChange.ON_RESUME] = Field(default=None, gt=0)
-    """No call starts for which this does not hold what it will cost; the run is partial then."""
+    """The budget: no call starts that it does not cover. The run is then partial."""
     max_error_rate: Annotated[Finite, MayChange.ON_RESUME] = Field(default=0.1, ge=0, le=1)
-    """With a greater share of its decisions lost than this the run is partial, and the exit code 4."""
+    """If a greater share of the decisions is lost, the run is partial (exit code 4)."""
     max_input_tokens: Annotated[int, MayChange.ON_RESUME] = Field(default=DEFAULT_MAX_INPUT_TOKENS, ge=1000)
-    """What would send more in one call is not asked, and counts as missing for the judge."""
+    """A call that would send more is not made, and its decision counts as lost."""
     on_injection: Literal["exclude", "keep"] = "exclude"
     """A verdict of which the judge itself says that the data tells it what to decide is left out of the value, and
     widens the bounds, by which gates are then decided; `keep` counts it like any other."""
@@ -115,7 +115,7 @@ class JudgeConfig(Record):
         if self.batch and self.provider != BATCH_PROVIDER:
             raise PydanticCustomError(
                 "judge_batch",
-                "{provider} is not asked in batches",
+                "{provider} has no batches",
                 {
                     "provider": self.provider,
                     "hint": f"batches are of {BATCH_PROVIDER} only: leave out --judge-batch (judge.batch), or name a "

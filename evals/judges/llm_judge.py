@@ -54,11 +54,11 @@ ASKED = 2
 """How often a decision is asked for: once more where the reply was cut off, malformed or quoted what is not there."""
 
 _UNCOUNTED = (
-    "budget (judge.max_cost_usd) counts calls at the estimate that do not say what they cost: "
-    "their replies tell no tokens, or did not come whole"
+    "budget (judge.max_cost_usd) counts calls of unknown cost at the estimate: "
+    "their replies have no token counts, or were cut off"
 )
 
-_UNPRICED = "budget (judge.max_cost_usd) has nothing to count: no price of the model is known; name one in `prices:`"
+_UNPRICED = "budget (judge.max_cost_usd) has no effect: no price of the model is known; name one in `prices:`"
 
 
 class NotAskedError(Exception):

@@ -237,9 +237,9 @@ class VerdictTally:
             )
         if long := self._failures["too_long"]:
             yield (
-                f"requests are too long for {counted(long, 'decision')}: raise judge.max_input_tokens to have "
-                f"{agree(long, 'it', 'them')} made, where the message of the verdict names it; what is lost so is not "
-                "lost at random, and values lean towards shorter answers and passages"
+                f"requests are too long for {counted(long, 'decision')}: raise judge.max_input_tokens if the message "
+                "of the verdict names it; these losses are not random, and bias values towards shorter answers and "
+                "passages"
             )
 
     def _on_trust(self, judge: Identity) -> Iterator[str]:
@@ -251,7 +251,7 @@ class VerdictTally:
             them = agree(suspected, "it", "them")
             flagged = f"; it flags {self._flagged} itself (judge.on_injection)" if self._flagged else ""
             yield (
-                f"data may speak to it: {counted(suspected, 'question', 'holds')} text that speaks to the judge; "
+                f"data may hold a prompt injection: {counted(suspected, 'question', 'has')} text that addresses it; "
                 f"look at {them} before trusting {them}{flagged}"
             )
         if others := sorted(model for model in self._models if not _same_model(judge.model, model)):

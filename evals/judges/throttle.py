@@ -212,7 +212,7 @@ class Throttle:
         one_reply = self._answered and self._failures <= self._of_one_reply  # one that never comes ends nothing
         if self._silent_s > _LONGEST_SILENCE_S and not one_reply:
             raise BackendError(
-                f"nothing came back of any call for {self._silent_s:,.0f} s, the last: {error}", fatal=True, hint=_HINT
+                f"no call was answered for {self._silent_s:,.0f} s, the last: {error}", fatal=True, hint=_HINT
             )
 
     def _give_up_waiting(self, error: BackendError) -> None:
@@ -221,7 +221,7 @@ class Throttle:
         if asked is not None and asked > LONGEST_WAIT_S:
             raise BackendError(f"it asks to wait {asked:,.0f} s: {error}", fatal=True, hint=_HINT)
         if self._backed_off_s >= _LONGEST_OVERLOAD_S:
-            raise BackendError(f"it took no call for {self._backed_off_s:,.0f} s: {error}", fatal=True, hint=_HINT)
+            raise BackendError(f"it accepted no call for {self._backed_off_s:,.0f} s: {error}", fatal=True, hint=_HINT)
 
     def _back_off(self, asked_s: float | None, *, probing: bool) -> None:
         if probing or self._backoff_s is None:  # once for all calls that were in flight together

@@ -194,7 +194,7 @@ class RunsFolder:
         found = [path for path in self._files() if path.name.partition("_")[0] == run_id]
         if len(found) != 1:
             said = f"there are {len(found)} runs {run_id}" if found else "there is no such run"
-            raise RunNotFoundError(said, "`evals runs` lists what there is")
+            raise RunNotFoundError(said, "`evals runs` lists the saved runs")
         return found[0]
 
     def _files(self) -> Sequence[Path]:

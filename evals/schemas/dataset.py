@@ -211,7 +211,7 @@ class DatasetFingerprint(Record):
     columns: dict[str, str] = Field(default_factory=dict)
     """Of a file of the user's own: by field, the column that it was read from."""
     notes: list[str] = Field(default_factory=list)
-    """What a reader must know of how such a file was read."""
+    """Notes on how such a file was read."""
 
 
 class EvalDataset(Record):

@@ -16,12 +16,12 @@ class Outcomes(Record):
     answered: int = 0
     abstained: int = 0
     abstention_disputed: int | None = None
-    """Answers that one of text rules and judge takes for a refusal and the other does not; the judge's word counts.
+    """Answers on whose abstention rules and judge disagree; the judge decides.
     None without a judge, and where it was not asked, as in earlier runs."""
     abstention_open: int = 0
-    """Answers on which the judge should have the word, and it is lost: not counted as abstained."""
+    """Answers whose abstention the judge should decide, but the verdict is lost: not counted as abstained."""
     abstention_by_judge: int | None = None
-    """Answers that abstain or do not by the judge's word; the others by the text rules. None without a judge, and in
+    """Answers whose abstention the judge decided; rules decide the others. None without a judge, and in
     earlier runs, where it was asked about what the text rules take for a refusal alone."""
     not_asked: int = 0
     stopped: str | None = None
@@ -37,7 +37,7 @@ class Outcomes(Record):
     retried: int = 0
     """Questions that needed more than one attempt."""
     median_chunks: Finite | None = None
-    """Median number of chunks returned: recall_at_10 of five chunks says something else."""
+    """Median number of chunks returned."""
     warmup_ms: list[Finite | None] = []
 
 
@@ -55,7 +55,7 @@ class ServerRecord(Record):
     citation_base: int = 1
     """The number of the first chunk in the server's citations."""
     masked: list[str] | None = None
-    """Keys of `server` whose credential was given in clear and is not stored; None in runs that do not say."""
+    """Keys of `server` whose credential was given in clear text and is not stored; None in earlier runs."""
     snapshot_start: dict[str, Any] = {}
     snapshot_end: dict[str, Any] | None = None
     missing_documents: list[str] | None = None

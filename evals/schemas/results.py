@@ -38,7 +38,7 @@ class ParetoPoint(Record):
     name: str
     objectives: dict[str, Finite]
     dominated_by: list[str] = []
-    """Runs that are better on some objective beyond chance, and worse on none."""
+    """Runs that are significantly better on some objective, and significantly worse on none."""
     dominated_by_values: list[str] = []
     """Runs whose values are better on some objective, and worse on none."""
 
@@ -83,10 +83,10 @@ class MetricResult(Record):
     value: Finite | None = None
     reason: str | None = None
     missing: Missing | None = None
-    """Of which kind the missing value is; None where there is a value."""
+    """Why the value is missing; None if there is a value."""
     judged_by: list[str] = []
-    """The judge's verdicts that it hangs on, in the order in which they were needed; where it is missing for the judge,
-    the last is the one that is lost. Empty where all is known without a judge, and in earlier runs."""
+    """The verdicts that the value depends on, in the order in which they are needed; if it is missing for the judge,
+    the last one is lost. Empty for a value that needs none, and in earlier runs."""
     details: dict[str, Any] = {}
 
     @model_validator(mode="after")
@@ -114,9 +114,9 @@ class MetricCounts(SparseRecord):
     transport: int = 0
     judge: int = 0
     injection: int = 0
-    """The judge says that the data tells it what to decide. A file holds this only where it happened."""
+    """Verdicts that do not count, because the judge reported a prompt injection. Left out of files if 0."""
     fault: int = 0
-    """The metric raised; a file holds it only where that happened."""
+    """The metric raised an exception. Left out of files if 0."""
 
     left_out = ("injection", "fault")
 
@@ -136,9 +136,9 @@ class JudgedStrata(Record):
     obtained: int
     """Of these, how many got them all: a value, or that there is none."""
     size: Finite
-    """How many values there would be had nothing been lost, as far as can be told; `estimate` is of this many."""
+    """The estimated number of values without losses; `estimate` extrapolates to it."""
     heaviest: Finite
-    """For how many questions a value stands at most: itself and lost ones."""
+    """The largest weight of a value."""
 
 
 class MetricInterval(Record):
@@ -148,13 +148,13 @@ class MetricInterval(Record):
     n: int
     """The number of values."""
     clusters: int
-    """How many independent groups of questions they come from; n where each question stands for itself."""
+    """The number of clusters; n if each question is its own."""
     marks: list[str] = []
-    """What a reader must mind, one of few wordings: docs/statistics.md has them."""
+    """Marks such as `few clusters`; docs/statistics.md lists them."""
     note: str | None = None
-    """The same for people."""
+    """The marks in words."""
     open_above: bool = False
-    """Whether the upper end is of a request that ran out of time: the true one may lie anywhere above."""
+    """Whether the upper end is a timed-out request: the true end may be anywhere above."""
 
 
 class MetricSummary(Record):
@@ -163,21 +163,21 @@ class MetricSummary(Record):
     name: str
     value: Finite | None
     estimate: Finite | None = None
-    """Of a count: what it would be had no verdict been lost. None where none was, and of other metrics."""
+    """For a count with lost verdicts: the count extrapolated to all questions; else None."""
     group: MetricGroup
     sample_size: int
     counts: MetricCounts
     ci: tuple[Finite, Finite] | None = None
     interval: MetricInterval | None = None
-    """What there is to know of `ci`, or why there is none; None where no question has a value, and in earlier runs."""
+    """How `ci` was computed, or why it is None. None without values, and in earlier runs."""
     at_least: bool = False
-    """Whether the value is a lower bound: a percentile at or above the time of a request that ran out of it."""
+    """Whether the value is a lower bound: a percentile at or above a timed-out request."""
     bounds: tuple[Finite, Finite] | None = None
     """[worst, best]: the value if every question lost to a failure had scored worst, or best."""
     strata: JudgedStrata | None = None
-    """Where verdicts were lost: what the value is made of. None where none was, and in earlier runs."""
+    """With lost verdicts: the strata of the value. None without any, and in earlier runs."""
     reason: str | None = None
-    """Why there is no value, or what to know about the value there is."""
+    """Why there is no value, or a remark on the value."""
     rules: dict[str, int] = {}
     """How many golds were recognised by which matching rule."""
     labels: dict[str, int] = {}
@@ -305,7 +305,7 @@ class WeightedScore(Record):
     """The share of the configured weight that is measured, from 0 to 1; None in runs that do not say."""
     ci: tuple[Finite, Finite] | None = None
     interval: MetricInterval | None = None
-    """What there is to know of `ci`; None where nothing in the score varies, and in earlier runs."""
+    """How `ci` was computed; None if nothing in the score varies, and in earlier runs."""
     bounds: tuple[Finite, Finite] | None = None
     """[worst, best]: the score if every question lost to a failure had scored worst, or best; None without such."""
     objectives: dict[str, Finite] = {}
@@ -313,9 +313,9 @@ class WeightedScore(Record):
     """The configured weights of the objectives present; the score divides by their sum."""
     fed_by: dict[str, list[str]] = {}
     left_out: dict[str, str] = {}
-    """Objectives that nothing feeds, with the reason."""
+    """Objectives without a value, with the reason."""
     left_out_metrics: dict[str, dict[str, str]] = {}
-    """By objective: metrics with a value that do not feed it, with the reason."""
+    """By objective: metrics with a value that are not counted, with the reason."""
 
     @model_validator(mode="after")
     def _each_has_a_weight(self) -> "WeightedScore":
@@ -332,7 +332,7 @@ class EvalRun(Record):
     created_at: AwareDatetime
     completed_at: AwareDatetime | None = None
     config: dict[str, Any] = {}
-    """The server's configuration as it said at the start."""
+    """The configuration that the server reported at the start."""
     datasets: list[str]
     scorecard: Scorecard = Scorecard()
     weighted_score: WeightedScore = WeightedScore(score=None)
@@ -347,34 +347,34 @@ class EvalRun(Record):
     server: ServerRecord
     judge: JudgeRecord | None = None
     semantics: dict[str, str] | None = None
-    """What compared texts: `embedder` and `scorer`, with all that their numbers depend on; None where nothing did."""
+    """The text models, `embedder` and `scorer`, with versions; None if none was used."""
     outcomes: Outcomes = Outcomes()
     fingerprints: list[DatasetFingerprint] = []
     seed: int
     concurrency: int
-    """Questions in flight: the most there were, where a resume changed it."""
+    """Questions in flight; the highest, if a resume changed it."""
     concurrencies: list[int] = []
-    """All of them, where a resume changed it: latency is mixed then, and takes part in no verdict."""
+    """All values of the concurrency. With several, latency is not compared."""
     interleaved_with: list[str] = []
-    """Ids of the runs that were asked in turn, question by question, itself among them: their latency compares."""
+    """Ids of the interleaved runs, this one included, whose latencies are comparable."""
     repeats: RepeatSummary | None = None
     """How stable answers are; None where each question was asked once."""
     load: list[LoadLevel] = []
-    """What each level of load made of it; empty where there was one, and no rate."""
+    """Results of each level of load; empty without a sweep or a rate."""
     duration_s: Finite = 0.0
     """Time spent, added up over resumes, and of a merged run over its shards."""
     package_versions: dict[str, str] = {}
     notes: list[str] = []
-    """What a reader of the numbers must know."""
+    """Notes for the reader."""
     gates: list[GateOutcome] = []
-    """How the configured conditions ended."""
+    """Outcomes of the gates."""
     rescored_from: str | None = None
     record_sum: RecordSum | None = None
     """Its records file as it was saved; None while it is being written, and in earlier runs."""
     engine: EngineRecord | None = None
-    """Who asked, where it was a cluster: summed over resumes. None where the command's own process asked."""
+    """The cluster that asked, summed over resumes; None if this process asked."""
     merged_from: list[MergedShard] = []
-    """The shards whose answers it holds; empty where it is no merged run."""
+    """The shards of a merged run; else empty."""
 
     _path: Path | None = PrivateAttr(default=None)
     _read: "Callable[[EvalRun], list[EvalRecord]] | None" = PrivateAttr(default=None)

@@ -63,7 +63,7 @@ class GateOutcome(Record):
     n: int | None = None
     """Over how many questions; None for the weighted score."""
     more_questions: int | None = None
-    """Where there is not enough evidence: about how many more questions settle it if the value stays as it is; None
+    """If there is not enough evidence: about how many more questions would settle it at the same value; None
     if no number does, or if it is unknown."""
 
 
@@ -89,7 +89,7 @@ class LoadLevel(Record):
     concurrency: int
     """Questions in flight, at most."""
     rps: Finite | None = None
-    """How many were meant to be sent in a second; None where the next was sent as soon as there was room."""
+    """The fixed rate, in questions a second; None without one."""
     questions: int
     answered: int
     errors: dict[str, int] = {}
@@ -101,7 +101,7 @@ class LoadLevel(Record):
     latency_ms: Percentiles = {}
     """From sending a request to the end of its answer."""
     total_ms: Percentiles = {}
-    """From when the question was meant to be sent, with retries and all waiting: no coordinated omission."""
+    """From the intended start, with retries and waiting: without coordinated omission."""
     time_to_first_token_ms: Percentiles = {}
     """Empty where answers do not come as a stream."""
     metrics: list[LevelValue] = []
@@ -145,11 +145,11 @@ class RepeatedMetric(Record):
     questions: int
     """Questions with at least two values."""
     within_variance: Finite | None = None
-    """Of the values of one question around their mean: what asking again changes."""
+    """Variance of the values of one question around their mean."""
     between_variance: Finite | None = None
-    """Of the questions' true means: what another question changes. An estimate below 0 counts as 0."""
+    """Variance of the questions' true means. An estimate below 0 counts as 0."""
     reliability: Finite | None = None
-    """between / (between + within), from 0 to 1: how far one answer tells of its question."""
+    """between / (between + within), from 0 to 1: the intraclass correlation ICC(1)."""
     reason: str | None = None
     """Why there is no reliability, and no variance where that is None as well."""
     pass_hat: list[Finite] = []

@@ -30,7 +30,7 @@ class JudgeUsage(Sum):
     input_tokens: int = Field(default=0, ge=0)
     output_tokens: int = Field(default=0, ge=0)
     thinking_tokens: int = Field(default=0, ge=0)
-    """Of the output, what was not said; 0 where the vendor does not tell it apart."""
+    """Output tokens of thinking; 0 if the vendor does not report them."""
     cache_read_tokens: int = Field(default=0, ge=0)
     cache_write_tokens: int = Field(default=0, ge=0)
     cache_write_1h_tokens: int = Field(default=0, ge=0)
@@ -45,7 +45,7 @@ class JudgeSpending(Sum):
     cost_usd: Finite = 0.0
     """Of the calls whose cost is known."""
     unpriced: int = Field(default=0, ge=0)
-    """Calls that were answered or cut off without a word of their cost; where there are some, `cost_usd` is a lower
+    """Calls of unknown cost; if there are any, `cost_usd` is a lower
     bound."""
 
     @property
@@ -153,7 +153,7 @@ class JudgeVerdict(Record):
     """The rank of each passage by the id that it has in the reply: the first is that of 1. Empty where the judge saw
     none, and in earlier runs, where ids are ranks."""
     injection_suspected: bool = False
-    """Whether the data holds text that speaks to the judge, by the judge's word or by ours."""
+    """Whether the data holds text that addresses the judge, as the judge or our patterns report."""
 
     @property
     def ranked_reply(self) -> dict[str, Any] | None:
@@ -216,11 +216,11 @@ class VerdictLosses(Record):
     p: Finite
     """Two-sided, of the test of Mann and Whitney that neither are greater."""
     level: Finite
-    """What p is held against: 0.05 shared by all tests of the run."""
+    """The level of the test: 0.05 shared by all tests of the run."""
     too_long: int = 0
-    """Of those lost, how many were not asked because they are too long, which is no loss at random, whatever p is."""
+    """Lost requests that were too long to be asked: these are not lost at random, whatever p is."""
     at_random: bool
-    """Whether nothing speaks against it."""
+    """Whether the test does not reject it."""
 
 
 class JudgeRecord(Record):
@@ -229,7 +229,7 @@ class JudgeRecord(Record):
     model: str
     origin: str
     effort: str | None = None
-    """How hard the model was told to think; None where that was left to it."""
+    """How hard the model should think; None for its default."""
     prompt_hashes: dict[str, str] = {}
     repeats: int = 1
     calls: int = 0
@@ -259,8 +259,8 @@ class JudgeRecord(Record):
     length_correlations: dict[str, Figure] = {}
     """By metric of the answer, Spearman's correlation of score and number of words."""
     sizes: dict[str, CallSizes] = {}
-    """What calls took, by request: the next estimate of the same model and effort is made by it."""
+    """Sizes of calls by request, on which the next estimate for the same model and effort is based."""
     injections_suspected: int = 0
-    """Questions whose data speaks to the judge."""
+    """Questions whose data holds text that addresses the judge."""
     cards: dict[str, JudgeCard | None] = {}
-    """By judged metric how the judge fares against people's labels; None where it was never calibrated."""
+    """By judged metric, the calibration of the judge; None if it was never calibrated."""

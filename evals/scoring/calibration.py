@@ -235,7 +235,7 @@ def refuse_uncalibrated(gated: Collection[str], never: Iterable[str], feeding: C
         raise ConfigError(
             f"a gate is on {' and '.join(on)}, and the judge {model} was never calibrated by that: it is unknown how "
             "often it is wrong",
-            "hold it against people's labels first (evals calibrate), or gate on it all the same: --allow-uncalibrated",
+            "calibrate it first (evals calibrate), or permit the gate with --allow-uncalibrated",
         )
 
 

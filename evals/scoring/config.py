@@ -69,11 +69,11 @@ class ScoringConfig(Record):
     weights: dict[str, Annotated[Finite, Field(ge=0)]] = _WEIGHTS
     """Of the objectives; 0 leaves one out."""
     feeds: dict[str, list[str]] = _FEEDS
-    """The mean of which metrics makes an objective. A metric with a unit counts as 1 - value / threshold."""
+    """The metrics whose mean is an objective. A metric with a unit counts as 1 - value / threshold."""
     thresholds: dict[str, Annotated[Finite, Field(gt=0)]] = _THRESHOLDS
     """The value of a unit at which an objective is worth nothing."""
     primary: dict[str, list[str]] = _PRIMARY
-    """By group, the metric that decides first in a comparison of runs: the first of these that both runs have."""
+    """By group, the primary metric of comparisons: the first of these that both runs have."""
     ragas_weights: dict[str, Annotated[Finite, Field(ge=0)]] = dict(RAGAS_WEIGHTS)
     """Of the parts of ragas_score."""
 
@@ -106,7 +106,7 @@ class ScoringConfig(Record):
     def _weights_name_objectives(self) -> Self:
         for name in self.weights.keys() ^ self.feeds.keys():
             if name in self.weights:
-                raise ValueError(f"weight of an objective that nothing feeds: {name!r} (add it to scoring.feeds)")
+                raise ValueError(f"weight of an objective without metrics: {name!r} (add it to scoring.feeds)")
             raise ValueError(f"objective without a weight: {name!r} (add it to scoring.weights)")
         return self
 
@@ -138,9 +138,7 @@ def valid_part(model: type[_Part], run: EvalRun, key: str) -> _Part:
         return model.model_validate(known)
     except ValidationError as error:
         problem = first_problem(error, model)
-        raise ConfigError(
-            f"run {run.id} holds a configuration that cannot be: {key}.{problem}", problem.hint
-        ) from error
+        raise ConfigError(f"run {run.id} holds an invalid configuration: {key}.{problem}", problem.hint) from error
 
 
 # The weighted score of a saved run as it may be shown: none where little was measured, and beside which others.

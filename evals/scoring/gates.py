@@ -48,7 +48,7 @@ def judge_end(value: float, end: float | None, limit: float, n: int | None, hold
     if not holds(value):
         return Evidence("not met")
     if end is None:
-        return Evidence("not enough evidence", None, ": there is no end of an interval to hold it against")
+        return Evidence("not enough evidence", None, ": the end of the interval is unknown")
     if holds(end):
         return Evidence("met")
     more = questions_to_settle(value, end, limit, n)

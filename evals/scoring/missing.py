@@ -105,13 +105,13 @@ def notes_on_losses(losses: Iterable[VerdictLosses]) -> list[str]:
 
 def _said(loss: VerdictLosses) -> str:
     unit = "characters" if loss.by == "length" else "items"
-    why = f"p = {loss.p:.2g}, held against {loss.level:.2g}"
+    why = f"p = {loss.p:.2g}, tested at {loss.level:.2g}"
     if loss.too_long:
         why = f"{loss.too_long} too long to be asked"
     return (
-        f"{loss.request}: not at random: those lost ({loss.lost}) are of a median of {loss.median_lost:,.0f} {unit}, "
-        f"those there ({loss.obtained}) of {loss.median_obtained:,.0f} "
-        f"({why}); values lean towards what is there, bounds do not"
+        f"{loss.request}: not at random: lost ones ({loss.lost}) have a median of {loss.median_lost:,.0f} {unit}, "
+        f"the others ({loss.obtained}) of {loss.median_obtained:,.0f} "
+        f"({why}); values are biased towards the others, bounds are not"
     )
 
 
@@ -154,6 +154,6 @@ def _on_dataset(name: str, dataset: str, counts: tuple[int, int, int, int]) -> s
     count, own, every, whole = counts
     return (
         f"{LOSSES}{name}: not at random: of {dataset or 'questions without a dataset'} {count} of {own} "
-        f"{agree(count, 'is', 'are')} lost, of the others {every - count} of {whole - own}; values lean towards the "
-        "others, bounds do not"
+        f"{agree(count, 'is', 'are')} lost, of the others {every - count} of {whole - own}; values are biased "
+        "towards the others, bounds are not"
     )

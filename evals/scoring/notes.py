@@ -223,8 +223,8 @@ class AnswerTally:
         if comparable is False and self.counts["names compared"]:
             share = settings.match.comparable_share
             note = (
-                f"names of documents are ignored: of the golds found by their text less than {share:.0%} "
-                "stand in a document that is named as theirs"
+                f"document names are ignored: of the golds found by text, less than {share:.0%} "
+                "are in a document with the gold's name"
             )
         elif elsewhere:
             note = f"documents of chunks and gold are comparable: hits in other documents are not counted ({elsewhere})"
@@ -250,7 +250,7 @@ class AnswerTally:
         if not 0 < without < answers:
             return None
         said = share(without, answers, "answer", "brings")
-        measured = "what is measured by them is of the others"
+        measured = "metrics of them are over the others"
         if name == "citations" and self.counts["cites in text"]:
             return f"{said} no citation: {measured} (with server.citations.given_as: markers they cite nothing)"
         return f"{said} no list of {name}: {measured}"

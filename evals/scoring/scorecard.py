@@ -135,9 +135,9 @@ def _why_none(observed: Sequence[Observation], column: ScoreColumn) -> str:
         reasons[kind.reason] += count * (kind.missing in WITHOUT_VERDICT)
     most = reasons.most_common(1)[0][0]
     if not all(each.lost for each in judged):
-        return f"more than a tenth of the answers hang on verdicts of which the judge gave none: {most}"
+        return f"more than a tenth of the answers need verdicts of which none was obtained: {most}"
     need = agree(len(judged), "needs", "need")
-    return f"{counted(len(judged), 'answer')} {need} a verdict of the judge, and none is there: {most}"
+    return f"{counted(len(judged), 'answer')} {need} a verdict of the judge, and none was obtained: {most}"
 
 
 def value_of(metric: BaseMetric, sample: StratifiedSample) -> float | None:

@@ -229,7 +229,7 @@ def confidence(run: EvalRun) -> float:
     found = run.eval_config.get("confidence", 0.95)
     if isinstance(found, bool) or not isinstance(found, int | float) or not 0 < found < 1:
         said = f"confidence must be a number between 0 and 1, not {str(found)[:40]!r}"
-        raise ConfigError(f"run {run.id} holds a configuration that cannot be: {said}")
+        raise ConfigError(f"run {run.id} holds an invalid configuration: {said}")
     return float(found)
 
 

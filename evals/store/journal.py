@@ -129,7 +129,7 @@ class Journal:
 
 def with_room(way_on: str) -> str:
     """The hint for a full disk."""
-    return f"what was written before is whole; once there is room on the disk, {way_on}"
+    return f"what was written before is complete; once there is room on the disk, {way_on}"
 
 
 def apply_event(event: dict[str, Any], records: dict[str, dict[str, Any]]) -> None:
@@ -254,7 +254,7 @@ UploadStage = Literal["sent", "taken", "ready"]
 
 UploadEvent = Literal["sent", "taken", "refused", "ready", "finished"]
 
-_WAY_ON = "make it writable and give the disk room, then upload again: what was taken is not sent twice"
+_WAY_ON = "make it writable and give the disk room, then upload again: uploaded documents are not sent twice"
 
 
 @dataclass(slots=True)

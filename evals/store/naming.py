@@ -42,9 +42,9 @@ def way_on_of(run: EvalRun, folder: Path | None) -> str:
     """
     if run.rescored_from is not None:
         again = command(f"rescore {run.rescored_from}", folder)
-        return f"begin again, as what was judged is not paid for twice: {again}"
+        return f"begin again: saved verdicts are not paid for twice: {again}"
     if run.server.profile == SAVED_ANSWERS:
-        return "score the same answers again: what was judged is not paid for twice"
+        return "score the same answers again: saved verdicts are not paid for twice"
     return f"continue with: {command(f'eval --resume {run.id}', folder)}"
 
 
@@ -82,7 +82,7 @@ def find_run(folder: Path, wanted: str) -> Path:
     found = whole or _by_start_or_name(there, wanted) or _by_path(wanted)
     if found is None:
         lists = command("runs", folder)
-        raise RunNotFoundError(f"no run {wanted!r} in {folder}", f"`{lists}` lists what there is")
+        raise RunNotFoundError(f"no run {wanted!r} in {folder}", f"`{lists}` lists the saved runs")
     return found
 
 
@@ -92,7 +92,7 @@ def _by_start_or_name(there: Sequence[Path], wanted: str) -> Path | None:
     if started and named and started != named:
         ids = ", ".join(map(_id_of, started[:_LISTED]))
         said = f"{wanted!r} is the name of run {_id_of(named[0])}, and an id starts with it: {ids}"
-        raise RunNotFoundError(said, "give the id of the one that is meant")
+        raise RunNotFoundError(said, "give its id")
     if started:
         return _only(started, f"{wanted!r} is the start of {len(started)} runs", "give more of the id")
     return _only(named, f"{wanted!r} is the name of {len(named)} runs", "give the id of one")

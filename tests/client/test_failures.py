@@ -77,9 +77,9 @@ def test_a_malformed_body_is_not_asked_for_again(body: bytes, ask: Ask) -> None:
 @pytest.mark.parametrize(
     ("location", "said"),
     [
-        ("https://rag.test/query", "it sends us to https://rag.test/query: set server.url to https://rag.test, if"),
-        ("/v2/query", "it sends us to http://rag.test/v2/query: set server.url to http://rag.test/v2, if"),
-        ("https://me:secret@sso.test/login?token=s3cr3t", "it sends us to https://sso.test/login: set server.url to"),
+        ("https://rag.test/query", "it redirects to https://rag.test/query: set server.url to https://rag.test, if"),
+        ("/v2/query", "it redirects to http://rag.test/v2/query: set server.url to http://rag.test/v2, if"),
+        ("https://me:secret@sso.test/login?token=s3cr3t", "it redirects to https://sso.test/login: set server.url to"),
     ],
 )
 def test_a_redirect_is_not_followed_and_named(location: str, said: str, ask: Ask) -> None:

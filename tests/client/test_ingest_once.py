@@ -334,7 +334,7 @@ def test_a_folder_is_read_with_its_folders(tmp_path: Path) -> None:
 def test_a_name_that_is_no_text_is_said_before_anything_is_sent(tmp_path: Path) -> None:
     """A file system takes any bytes as a name; a request does not."""
     Path(os.fsdecode(bytes(tmp_path) + b"/bad\xff.txt")).write_text("text")
-    with pytest.raises(IngestError, match=r"bad\\udcff\.txt' is no text in UTF-8"):
+    with pytest.raises(IngestError, match=r"bad\\udcff\.txt' is not UTF-8"):
         uploads_in(tmp_path)
 
 

@@ -253,7 +253,7 @@ def test_a_login_goes_before_a_header_of_the_profile(server: TokenServer, monkey
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
-        (keys("http://me:word@rag.invalid", "http://x/token"), r"server\.url holds a login"),
+        (keys("http://me:word@rag.invalid", "http://x/token"), r"server\.url and server\.login both hold a login"),
         (keys("http://rag.invalid", "http://me:word@x/token"), r"oauth2\.token_url holds a login"),
         (keys("http://rag.invalid", "http://x/token?key=word"), r"oauth2\.token_url: not the URL of a token server"),
         (keys("http://rag.invalid", oauth2={"client_secret": None}), r"login\.oauth2\.client_secret"),

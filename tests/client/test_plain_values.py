@@ -98,7 +98,7 @@ def test_a_note_on_answers_without_markers_names_the_way_to_count_them(ask: Ask)
     answers = [{"answer": text, "sources": sources} for text in ("yes [1]", "no [2]", "perhaps")]
     records = [EvalRecord(question=EvalQuestion(question="Why?"), response=ask(body)) for body in answers]
     assert notes_on_answers(records, ScoringContext(ScoreSettings())) == [
-        "1 of 3 answers brings no citation: what is measured by them is of the others "
+        "1 of 3 answers brings no citation: metrics of them are over the others "
         "(with server.citations.given_as: markers they cite nothing)"
     ]
     markers = [ask(body, citations={"given_as": "markers"}) for body in answers]

@@ -34,7 +34,7 @@ def test_an_unknown_profile_is_named_with_the_nearest_one() -> None:
         ({"url": None}, "url"),
         ({"map": None}, "map"),
         ({"map": {"answer": 3}}, "map.answer"),
-        ({"map": {"answer": None, "chunks": None}}, "map: neither answer nor chunks"),
+        ({"map": {"answer": None, "chunks": None}}, "map: it needs answer or chunks"),
         ({"citations": {"given_as": "footnotes"}}, "citations.given_as"),
         ({"upload": {"batch": 0}}, "upload.batch"),
         ({"headers": {"X": [1]}}, "headers.X"),

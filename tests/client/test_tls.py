@@ -134,7 +134,7 @@ def test_a_file_that_cannot_be_used_is_named(tls: dict[str, str], said: str) -> 
 
 def test_a_key_without_a_certificate_is_refused() -> None:
     """It would do nothing."""
-    with pytest.raises(ConfigError, match="cert names none"):
+    with pytest.raises(ConfigError, match="key needs cert"):
         resolve_spec(spec_of("https://127.0.0.1:9", key="k.pem"))
 
 

@@ -172,7 +172,7 @@ def test_stored_bodies_of_both_requests_are_read_again(spec: Callable[..., Serve
         ({"retrieve": {"path": "/search"}}, "retrieve.map"),
         ({"retrieve": {"path": "/search", "map": {"chunks": None}}}, "retrieve.map.chunks"),
         ({"retrieve": {**SERVER["retrieve"], "give": {"question": "q"}}}, "retrieve: give.question"),
-        ({"retrieve": SERVER["retrieve"], "map": {"answer": None}}, "retrieve joins chunks to an answer"),
+        ({"retrieve": SERVER["retrieve"], "map": {"answer": None}}, "retrieve needs map.answer"),
     ],
 )
 def test_a_second_request_that_cannot_be_joined_is_refused(over: dict[str, Any], named: str) -> None:

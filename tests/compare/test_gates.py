@@ -133,7 +133,7 @@ def test_questions_of_other_gold_are_left_out_and_said(saved: Saved) -> None:
     report = check_against(*runs, [], ["recall_at_5"], 0.05)
     (found,) = report.gates
     assert (found.outcome, found.n, found.value) == ("not met", 160, pytest.approx(0.75 - 1.0))
-    assert "40 common questions have other gold passages: left out, 160 are held against it" in report.warnings
+    assert "40 common questions have other gold passages: left out, 160 are compared" in report.warnings
     runs = (
         saved(
             "new", hits(200, 1.0), questions={f"q{n}": {"gold_passages": [{"document_id": "d"}]} for n in range(200)}

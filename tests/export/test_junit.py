@@ -63,7 +63,7 @@ def test_what_went_wrong_is_a_failure_what_did_not_come_an_error_and_what_is_not
     found = read_junit(document)
     result, kind, message = found["questions.golden", "q1"]
     assert (result, kind) == ("failure", "should_have_abstained")
-    assert "cannot be answered" in message
+    assert "unanswerable question" in message
     assert found["questions.golden", "q3"][:2] == ("error", "timeout")
     assert "no answer came" in found["questions.golden", "q3"][2]
     assert found["metrics.generation", "faithfulness"] == ("skipped", "not measured", "it does not apply")

@@ -249,7 +249,7 @@ def test_an_injected_instruction_changes_no_score_of_any_suite_and_raises_the_fl
     assert harmless.judge is not None
     assert injected.judge is not None
     assert (harmless.judge.injections_suspected, injected.judge.injections_suspected) == (0, 1)
-    assert any("speaks to the judge" in note for note in injected.notes)
+    assert any("text that addresses it" in note for note in injected.notes)
     suspected = {s.name for r in records(injected) for s in r.scores if s.details.get("injection_suspected")}
     assert {"faithfulness", "ragas_faithfulness", "context_precision", "claim_recall"} <= suspected
 

@@ -124,7 +124,7 @@ def test_on_injection_keep_counts_flagged_verdicts_like_others(score: Score) -> 
     assert (done.code, found.value, found.sample_size, found.bounds) == (0, 1.0, 4, None)
     assert found.counts.injection == 0
     assert "worst bound" not in run.gates[0].message
-    assert any("speaks to the judge" in note for note in run.notes)
+    assert any("text that addresses it" in note for note in run.notes)
 
 
 def test_what_our_patterns_alone_suspect_counts(score: Score, messages_api: Any) -> None:

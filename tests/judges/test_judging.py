@@ -363,4 +363,4 @@ def test_notes_are_told_in_the_thread_that_began(tmp_path: Path) -> None:
     asyncio.run(run())
     ((said, at_home),) = heard
     assert at_home
-    assert said.startswith("the judge's budget (judge.max_cost_usd) has nothing to count")
+    assert said.startswith("the judge's budget (judge.max_cost_usd) has no effect")

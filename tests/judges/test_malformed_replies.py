@@ -194,7 +194,7 @@ def test_a_response_of_another_shape_is_a_failure_of_the_call(ask: Ask, body: An
 def test_a_web_page_is_no_judge(ask: Ask) -> None:
     """It may be a gateway's, so it is asked again; where it stays, every further call would bring the same page."""
     for vendor in ("openai", "anthropic"):
-        with pytest.raises(BackendError, match="speaks no") as caught:
+        with pytest.raises(BackendError, match="does not answer as the") as caught:
             ask(vendor, b"<html>Welcome</html>")
         error = caught.value
         assert (error.fatal, error.retryable, error.fatal_if_lasting) == (False, True, True)
@@ -212,7 +212,7 @@ def test_a_web_page_after_a_reply_is_a_failure_that_passes(
             any_api.body = good
             await judge.complete(CALL)
             any_api.body = b"<html>Back soon</html>"
-            with pytest.raises(BackendError, match="speaks no") as caught:
+            with pytest.raises(BackendError, match="does not answer as the") as caught:
                 await judge.complete(CALL)
             any_api.body = good
             await judge.complete(CALL)

@@ -98,7 +98,7 @@ def test_a_torn_response_is_tried_again_and_counts_at_the_estimate(vendor: str, 
     assert (decision.verdict.failure, decision.verdict.attempts, decision.verdict.unpriced) == (None, 2, 1)
     assert decision.verdict.cost_usd == pytest.approx(0.0011)
     assert judge.spent_usd > 0.0011
-    assert ["counts calls at the estimate" in remark for remark in judge.remarks] == [True]
+    assert ["counts calls of unknown cost at the estimate" in remark for remark in judge.remarks] == [True]
 
 
 @pytest.mark.parametrize("vendor", MAKE)

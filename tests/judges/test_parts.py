@@ -220,7 +220,7 @@ def test_what_is_too_long_is_not_asked(request_: VerdictRequest, why: str) -> No
     assert (verdict.failure, verdict.attempts, verdict.cost_usd, backend.calls) == ("too_long", 0, 0.0, [])
     assert why in (verdict.message or "")
     notes = tally_of({"q": [verdict]}).notes(JUDGE, prevented=0)
-    assert any("judge.max_input_tokens" in note and "not lost at random" in note for note in notes)
+    assert any("judge.max_input_tokens" in note and "losses are not random" in note for note in notes)
 
 
 def test_the_limit_is_a_setting() -> None:

@@ -145,4 +145,4 @@ def test_a_page_that_comes_again_and_again_is_no_judge(any_api: SimpleNamespace)
     """The address is wrong then."""
     _, judge = call(any_api, b"<html>Welcome</html>")
     assert judge.unusable is not None
-    assert "speaks no Chat Completions API" in judge.unusable.message
+    assert "does not answer as the Chat Completions API" in judge.unusable.message

@@ -94,7 +94,7 @@ def test_calls_of_unknown_cost_count_at_the_estimate(torn: bool) -> None:
     assert 0 < backend.calls < 40
     assert judge.prevented == 40 - backend.calls
     assert judge.spent_usd <= 5.0
-    assert ["counts calls at the estimate" in remark for remark in judge.remarks] == [True]
+    assert ["counts calls of unknown cost at the estimate" in remark for remark in judge.remarks] == [True]
     assert all(verdict.unpriced == 1 and not verdict.cost_usd for verdict in verdicts)
 
 
@@ -109,7 +109,7 @@ def test_without_a_price_there_is_nothing_to_hold_back() -> None:
     backend = Counting()
     judge, _ = decide(backend, 5, 0.01, price=lambda _model, _usage: None)
     assert backend.calls == 5
-    assert ["nothing to count" in remark for remark in judge.remarks] == [True]
+    assert ["has no effect" in remark for remark in judge.remarks] == [True]
 
 
 call_costs = st.tuples(

@@ -112,7 +112,7 @@ def test_a_judge_that_asks_for_a_long_wait_ends_the_judging() -> None:
 def test_a_judge_that_stays_overloaded_ends_the_judging() -> None:
     """After some minutes of waiting, in which hardly any call was made."""
     backend = Scripted(FULL)
-    with pytest.raises(JudgeError, match=r"it took no call for 3\d\d s: HTTP 529: Overloaded"):
+    with pytest.raises(JudgeError, match=r"it accepted no call for 3\d\d s: HTTP 529: Overloaded"):
         ask(backend, 100, concurrency=8)
     assert backend.calls < 8 + 15
 
@@ -136,6 +136,6 @@ def test_a_judge_that_restarts_is_waited_for() -> None:
 def test_a_judge_that_is_gone_for_good_ends_the_judging() -> None:
     """After some minutes, in which hardly any call was made."""
     backend = Scripted(*[None] * 20, GONE)
-    with pytest.raises(JudgeError, match=r"it took no call for 3\d\d s: Connection refused"):
+    with pytest.raises(JudgeError, match=r"it accepted no call for 3\d\d s: Connection refused"):
         ask(backend, 100, concurrency=8)
     assert backend.calls < 20 + 8 + 8 + 15

@@ -187,7 +187,7 @@ def test_without_an_interval_there_is_not_enough_evidence(run: EvalRun) -> None:
     """Unless the value itself is on the wrong side."""
     enough, wrong = check_gates(run, ["mrr@low>=0.5", "mrr@low>=0.9"])
     assert (enough.outcome, enough.more_questions) == ("not enough evidence", None)
-    assert "mrr is 0.8 (no interval): there is no end of an interval" in enough.message
+    assert "mrr is 0.8 (no interval): the end of the interval is unknown" in enough.message
     assert wrong.outcome == "not met"
 
 
@@ -240,4 +240,4 @@ def test_an_interval_that_is_open_above_meets_no_upper_limit_at_its_end(wide: Ev
     late = wide.scorecard.get("latency_p95").model_copy(update={"interval": interval})
     (found,) = check_gates(wide.model_copy(update={"scorecard": Scorecard(metrics=[late])}), ["latency_p95@low<=5000"])
     assert (found.outcome, found.more_questions) == ("not enough evidence", None)
-    assert "(interval 800 … ≥ 1100): there is no end of an interval" in found.message
+    assert "(interval 800 … ≥ 1100): the end of the interval is unknown" in found.message

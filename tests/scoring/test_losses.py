@@ -55,9 +55,9 @@ def test_losses_on_the_long_ones_are_told() -> None:
     losses = find_losses(METRICS, score_records(METRICS, records, cases), cases)
     assert [(loss.lost, loss.obtained, loss.level) for loss in losses] == [(20, 40, 0.025)] * 2
     (note,) = notes_on_losses(losses)
-    assert note.startswith("lost verdicts: faithfulness: not at random: those lost (20) are of a median of 1,1")
-    assert "those there (40) of 5" in note
-    assert "values lean towards what is there" in note
+    assert note.startswith("lost verdicts: faithfulness: not at random: lost ones (20) have a median of 1,1")
+    assert "the others (40) of 5" in note
+    assert "values are biased towards the others" in note
 
 
 def test_losses_on_those_with_many_items_are_told() -> None:
@@ -84,7 +84,7 @@ def test_what_is_too_long_is_never_lost_at_random(lost: int) -> None:
     (of_length,) = (loss for loss in losses if loss.by == "length")
     assert (of_length.too_long, of_length.lost, of_length.at_random) == (lost, lost, False)
     (note,) = (note for note in notes_on_losses(losses) if "characters" in note)
-    assert f"({lost} too long to be asked); values lean towards what is there, bounds do not" in note
+    assert f"({lost} too long to be asked); values are biased towards the others, bounds are not" in note
 
 
 @pytest.mark.parametrize("few", [0, 2])

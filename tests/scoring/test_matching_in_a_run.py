@@ -16,8 +16,8 @@ from evals.scoring.settings import ScoreSettings, ScoringContext
 
 METRICS = select([], ["precision_at_2", "recall_at_2"])
 IGNORED = (
-    "matching: names of documents are ignored: of the golds found by their text less than 50% stand in a document that "
-    "is named as theirs"
+    "matching: document names are ignored: of the golds found by text, less than 50% are in a document with "
+    "the gold's name"
 )
 Conclude = Callable[..., tuple[EvalRun, list[EvalRecord]]]
 

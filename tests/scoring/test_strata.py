@@ -82,14 +82,14 @@ def test_with_no_verdict_at_all_there_is_no_value() -> None:
     metric = RagasFaithfulness()
     found = summary(metric, settled(metric, *[100.0] * 11), judged(metric, *["judge"] * 9))
     assert (found.value, found.ci, found.sample_size) == (None, None, 0)
-    assert found.reason == f"9 answers need a verdict of the judge, and none is there: {LOST}"
+    assert found.reason == f"9 answers need a verdict of the judge, and none was obtained: {LOST}"
     assert found.bounds == (55.0, 100.0)
     assert (found.counts.scored, found.counts.judge) == (11, 9)
     some = [*judged(metric, *["judge"] * 9, verdict="first"), *judged(metric, 1.0, 1.0, verdict="other")]
     found = summary(metric, settled(metric, 100.0), some)
-    assert found.reason == f"more than a tenth of the answers hang on verdicts of which the judge gave none: {LOST}"
+    assert found.reason == f"more than a tenth of the answers need verdicts of which none was obtained: {LOST}"
     alone = summary(metric, settled(metric, 100.0), judged(metric, "judge"))
-    assert alone.reason == f"1 answer needs a verdict of the judge, and none is there: {LOST}"
+    assert alone.reason == f"1 answer needs a verdict of the judge, and none was obtained: {LOST}"
 
 
 def test_where_all_needed_the_same_verdicts_the_plain_mean_stands() -> None:

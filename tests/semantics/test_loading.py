@@ -135,7 +135,7 @@ def test_a_folder_that_is_not_there_is_known_without_loading(keys: dict[str, Any
 
 def test_a_folder_needs_its_layer(tmp_path: Path) -> None:
     """BERTScore of an unknown model has no layer of its own."""
-    with pytest.raises(ConfigError, match="which layer") as caught:
+    with pytest.raises(ConfigError, match="layer to compare is unknown") as caught:
         check_choice(choice_of(bert_score_model=str(tmp_path)))
     assert "semantic.bert_score_layers" in (caught.value.hint or "")
     check_choice(choice_of(bert_score_model=str(tmp_path), bert_score_layers=1))

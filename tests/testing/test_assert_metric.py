@@ -72,7 +72,7 @@ def test_the_lower_end_decides_where_it_is_asked_for(run: EvalRun) -> None:
     ("changes", "limits", "said"),
     [
         ({"value": None, "reason": "no gold passages"}, {"at_least": 0.0}, "mrr has no value (no gold passages)"),
-        ({"ci": None}, {"at_least": 0.1, "low": True}, "there is no end of an interval"),
+        ({"ci": None}, {"at_least": 0.1, "low": True}, "the end of the interval is unknown"),
         ({"at_least": True}, {"at_most": 1.0}, "mrr is at least 0.6667, as requests ran out of time"),
     ],
     ids=["no value", "no interval", "a lower bound"],

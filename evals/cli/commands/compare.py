@@ -166,7 +166,7 @@ def _load_compared(flags: CompareFlags) -> list[SavedRun]:
         first = store.load(flags.baseline)
         runs = [first, *(run for run in runs if run.id != first.id)]
     if len(runs) < 2:
-        hint = f"{command('runs', flags.runs_dir)} lists what there is"
+        hint = f"{command('runs', flags.runs_dir)} lists the saved runs"
         raise ConfigError("a comparison needs at least two runs", hint)
     return [SavedRun(*load_calibrated(run.id, flags.runs_dir)) for run in runs]
 

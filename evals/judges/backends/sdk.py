@@ -306,7 +306,7 @@ class SdkBackend(ABC):
         comes again and again, unless the API has replied there before.
         """
         remark = "" if self._answered else self._page_remark
-        said = f"what answers speaks no {self._api}{remark}"
+        said = f"the address does not answer as the {self._api}{remark}"
         return BackendError(said, retryable=True, fatal_if_lasting=not self._answered)
 
     async def aclose(self) -> None:

@@ -95,7 +95,7 @@ class _Chain:
         """The first link that broke, where the question ended wrong."""
         if self.case.question.is_unanswerable:
             answers = self._answered and not self.case.abstention_open
-            return (Link.SHOULD_HAVE_ABSTAINED, "answered, though it cannot be answered") if answers else None
+            return (Link.SHOULD_HAVE_ABSTAINED, "answered an unanswerable question") if answers else None
         for link, explain in _IN_ORDER if self._ended_wrong else _ENDED_RIGHT:
             said = explain(self)
             if said is not None:
@@ -211,7 +211,7 @@ class _Chain:
         if not self._abstained:
             return None
         ranks = self.case.matches.hit_ranks
-        return f"abstained, {f'though gold was retrieved at rank {ranks[0]}' if ranks else 'though it can be answered'}"
+        return f"declined, though gold was retrieved at rank {ranks[0]}" if ranks else "declined an answerable question"
 
     def _contradicts(self) -> str | None:
         if not self._is_wrong or self._verdict is JudgedAs.CANNOT_TELL:

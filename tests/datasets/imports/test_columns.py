@@ -175,7 +175,7 @@ def test_what_is_said_of_an_answer_must_make_sense(read: Read, row: dict[str, An
 
 
 def test_a_column_that_is_said_must_be_there(read: Read) -> None:
-    """The message lists what there is."""
+    """The message lists the saved runs."""
     with pytest.raises(DatasetError, match=r"q\.json has no column 'Frge', which `columns` names") as caught:
         read({"Frage": "Q?"}, question="Frge")
     assert caught.value.hint == "its columns: Frage"

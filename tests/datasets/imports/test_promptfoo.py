@@ -96,7 +96,7 @@ def test_a_table_of_tests_has_its_assertions_in_columns(tmp_path: Path) -> None:
 @pytest.mark.parametrize("tests", ['"file://tests.csv"', '["file://tests.csv"]'])
 def test_tests_that_stand_elsewhere_are_named(tmp_path: Path, tests: str) -> None:
     """Nothing is read of a configuration without tests."""
-    with pytest.raises(DatasetError, match=r"q\.json: its tests stand in file://tests\.csv") as caught:
+    with pytest.raises(DatasetError, match=r"q\.json: its tests are in file://tests\.csv") as caught:
         read(tmp_path, "q.json", f'{{"prompts": [], "tests": {tests}}}')
     assert caught.value.hint == "name that file with --dataset-file"
 

@@ -66,7 +66,7 @@ def test_another_provider_is_refused_with_the_way_out(evals_cli: Cli, flags: lis
     """Before anything is asked."""
     done = evals_cli(*flags, "--judge-model", "openai:gpt-5.4-mini")
     assert done.code == 2
-    assert "openai is not asked in batches" in done.err
+    assert "openai has no batches" in done.err
     assert "--judge-batch" in done.err
 
 

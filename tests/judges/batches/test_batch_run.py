@@ -166,7 +166,7 @@ def test_a_batch_that_is_not_taken_is_sent_again(config: Configure, messages_api
             told.append(name)
 
     run = run_evaluation(config(), Listening())
-    assert len([phase for phase in told if "takes nothing for now" in phase]) == 1
+    assert len([phase for phase in told if "accepts no requests for now" in phase]) == 1
     assert run.status == "complete"
     assert spent(run)[0] == len({each["custom_id"] for each in messages_api.batched()})
 

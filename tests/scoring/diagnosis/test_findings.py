@@ -55,11 +55,11 @@ def found(*records: EvalRecord, **facts: Any) -> list[Any]:
 LOST = record(error=ResponseError(kind="timeout", message="120 s"), answer=None, attempts=3)
 CASES = {
     Link.TRANSPORT: (LOST, "no answer after 3 attempts: timeout, 120 s"),
-    Link.SHOULD_HAVE_ABSTAINED: (record("a", golds=""), "answered, though it cannot be answered"),
+    Link.SHOULD_HAVE_ABSTAINED: (record("a", golds=""), "answered an unanswerable question"),
     Link.NOT_RETRIEVED: (record("ab", answer="Queens."), "none of 1 gold passage among 2 chunks"),
     Link.PART_RETRIEVED: (record("g", golds="gh", answer="Queens."), "1 of 2 gold passages retrieved"),
     Link.BELOW_K: (record("abcdefhijkg", answer="Queens."), "gold at rank 11, and 10 chunks are sent on"),
-    Link.WRONG_ABSTENTION: (record("ag", answer=REFUSAL), "abstained, though gold was retrieved at rank 2"),
+    Link.WRONG_ABSTENTION: (record("ag", answer=REFUSAL), "declined, though gold was retrieved at rank 2"),
     Link.CONTRADICTS_REFERENCE: (
         record("g", answer="Queens ruled."),
         "says something else than the reference, by its words",
@@ -130,7 +130,7 @@ def test_an_abstention_on_what_can_be_answered_is_wrong_whatever_was_retrieved(a
     """Nobody knows what was retrieved, but there is an expected answer, and none was given."""
     question = EvalQuestion(id="q", question="What is the excess?", expected_answer="$604")
     (finding,) = found(EvalRecord(question=question, response=EvalResponse(answer=answer)))
-    assert (finding.link, finding.explanation) == (Link.WRONG_ABSTENTION, "abstained, though it can be answered")
+    assert (finding.link, finding.explanation) == (Link.WRONG_ABSTENTION, "declined an answerable question")
 
 
 def test_the_ranks_of_the_gold_are_told() -> None:
