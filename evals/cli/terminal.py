@@ -54,11 +54,6 @@ def console(stream: IO[str] | None = None) -> Console:
     return Console(file=stream, width=width, highlight=False, emoji=False, markup=False)
 
 
-def draws(out: Console) -> bool:
-    """Whether pictures of characters go to the stream: to a terminal that has the characters, not to a file."""
-    return out.is_terminal and out.encoding.startswith("utf")
-
-
 def clean(text: str, limit: int | None = None) -> Text:
     """Foreign text made harmless: no control or direction characters, no markup, cut at a limit."""
     return Text(plain(text) if limit is None else one_line(text, limit))
@@ -99,12 +94,7 @@ def _show_table(out: Console, table: TextTable) -> None:
             out.print(Padding(Text(line.replace("\xa0", " ")), (0, 0, 0, len(_INDENT)), expand=False))
 
 
-def fits(out: Console, table: TextTable) -> bool:
-    """Whether the table has room with nothing folded."""
-    return _widths(table, out.width, fold=False) is not None
-
-
-def _widths(table: TextTable, room: int, *, fold: bool = True) -> list[int] | None:
+def _widths(table: TextTable, room: int, *, fold: bool) -> list[int] | None:
     """How wide each column is; None where there is no room, even with words folded if they may be."""
     rows = [row.cells for row in table.rows if len(row.cells) > 1]
     texts = list(zip(table.columns, *rows, strict=True))

@@ -233,15 +233,6 @@ def differing_objectives(first: EvalRun, other: EvalRun) -> list[str]:
     return found
 
 
-def objectives_beside(first: EvalRun, other: EvalRun) -> list[str]:
-    """In what the other run's weighted score measures something else than the first one's, without naming either."""
-    here, there = _measured(first), _measured(other)
-    lacks = [f"no {name}" for name in here if name not in there]
-    more = [f"{name} too" for name in there if name not in here]
-    other_ways = [f"{name} by {_told(there[name])}" for name in there if there[name] != here.get(name, there[name])]
-    return [*lacks, *more, *other_ways]
-
-
 _Objective = tuple[float, tuple[str, ...], Mapping[str, float]]
 """Weight, metrics that feed it, thresholds."""
 
@@ -259,7 +250,7 @@ def _measured(run: EvalRun) -> dict[str, _Objective]:
 
 def _told(objective: _Objective) -> str:
     weight, fed, thresholds = objective
-    told = ", ".join(fed) or "fed by nobody knows what"
+    told = ", ".join(fed) or "metrics that are not known"
     limits = "".join(f", threshold {limit:g} {unit}" for unit, limit in thresholds.items())
     return f"{told} (weight {weight:g}{limits})"
 
