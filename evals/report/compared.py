@@ -16,8 +16,8 @@ from evals.compare.models import (
     RunHead,
     Verdict,
 )
-from evals.report.parts import TableRow, TextTable, Tone, by_reason, labels_of
-from evals.report.wording import DIFFERENCE_DIGITS, bounded, interval_end, level, named, number, one_line
+from evals.report.parts import TableRow, TextTable, Tone, labels_of
+from evals.report.wording import DIFFERENCE_DIGITS, bounded, by_reason, interval_end, level, named, number, one_line
 from evals.text.numbers import counted
 
 # Values and differences.
@@ -120,12 +120,16 @@ def _marked(values: Sequence[str], words: Sequence[str]) -> list[str]:
 
 
 def _row_of(row: MetricRow, against: Sequence[RunComparison]) -> TableRow:
-    pairs = [next((pair for pair in one.pairs if pair.name == row.name), None) for one in against]
-    verdicts = [pair.verdict if pair is not None and pair.n == row.n else None for pair in pairs]
+    verdicts = [_verdict(row, one) for one in against]
     tone: Tone = next((tone for verdict, tone in TONES.items() if verdict in verdicts), "")
-    words = [verdict if verdict in TONES else "" for verdict in ("", *verdicts)]
-    cells = _marked(row_values(row), [word or "" for word in words])
+    cells = _marked(row_values(row), ["", *verdicts])
     return TableRow([named(row.name, row.higher_is_better), *cells, str(row.n)], tone)
+
+
+def _verdict(row: MetricRow, one: RunComparison) -> str:
+    """That the metric moved, where the verdict is over the questions of the row; else nothing."""
+    of_row = (pair.verdict for pair in one.pairs if pair.name == row.name and pair.n == row.n)
+    return next((verdict for verdict in of_row if verdict in TONES), "")
 
 
 def worst_first(pair: MetricPair) -> int:

@@ -6,18 +6,8 @@ from itertools import chain
 from string import ascii_uppercase
 from typing import Literal
 
-from evals.report.wording import (
-    interval,
-    label_of,
-    level,
-    named,
-    number,
-    one_line,
-    ratio,
-    remarks_of,
-    score_range,
-    value,
-)
+from evals.report import wording
+from evals.report.wording import interval, level, named, number, one_line, ratio, remarks_of, score_range, value
 from evals.schemas.calibration import Figure
 from evals.schemas.dataset import DatasetFingerprint
 from evals.schemas.response import Outcomes
@@ -97,7 +87,7 @@ def grid(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], word
 
 
 def words_first(table: TextTable) -> TextTable:
-    """The table with its words beside the names, where a phone shows them without scrolling."""
+    """The table with its words next to the names, where a phone shows them without scrolling."""
     order = sorted(range(len(table.columns)), key=lambda place: (place > 0, table.columns[place] not in table.words))
     rows = [replace(row, cells=[row.cells[place] for place in order]) for row in table.rows]
     return replace(table, columns=[table.columns[place] for place in order], rows=rows)
@@ -139,36 +129,28 @@ def scorecard_table(run: EvalRun, *, every: bool = True) -> TextTable:
         shared = remarks.pop() if len(metrics) > 1 and len(remarks) == 1 else ""
         few = f" ({len(metrics)} of {there})" if len(metrics) < there else ""
         rows += [TableRow([f"{group}{few}"], "strong", shared)] if metrics else []
-        rows += [TableRow(_metric_cells(one), "", "" if shared else ", ".join(remarks_of(one))) for one in metrics]
+        for one in metrics:
+            name, label = named(one.name, one.higher_is_better), wording.label_of(one.name)
+            cells = [name, label, value(one), interval(one), str(one.sample_size)]
+            rows.append(TableRow(cells, "", "" if shared else ", ".join(remarks_of(one))))
     columns = ["metric", "measures", "value", f"{level(confidence(run))} interval", "n"]
     return TextTable(columns, rows, words=columns[1:2], spare=columns[1:2])
 
 
-def _metric_cells(one: MetricSummary) -> list[str]:
-    name = named(one.name, one.higher_is_better)
-    return [name, label_of(one.name), value(one), interval(one), str(one.sample_size)]
-
-
-def by_reason(facts: Iterable[tuple[str, str | None]]) -> dict[str, list[str]]:
-    """Names of metrics by the reason that they share, without those that have none."""
-    reasons: dict[str, list[str]] = {}
-    for name, reason in facts:
-        if reason is not None:
-            reasons.setdefault(reason, []).append(name)
-    return reasons
-
-
 def scorecard_lines(run: EvalRun, *, every: bool = True) -> Iterator[str]:
     """What the scorecard does not say in its table: which metrics have no value and why, and clusters of questions."""
-    lacking = (one for one in run.scorecard.metrics if one.value is None)
-    told = ((one.name, ", ".join(remarks_of(one)) or "no question has a value") for one in lacking)
-    for reason, names in by_reason(told).items():
-        yield f"no value: {', '.join(names) if every or len(names) <= _NAMED else f'{len(names)} metrics'} ({reason})"
+    for reason, names in wording.by_reason(map(_why_missing, run.scorecard.metrics)).items():
+        named_all = every or len(names) <= _NAMED
+        yield f"no value: {', '.join(names) if named_all else f'{len(names)} metrics'} ({reason})"
     samples = [one.interval for one in run.scorecard.metrics if one.interval is not None]
-    counts = sorted(sample.clusters for sample in samples if sample.clusters != sample.n)
+    counts = sorted({sample.clusters for sample in samples if sample.clusters != sample.n})
     if counts:
-        many = f"{counts[0]}" if counts[0] == counts[-1] else f"{counts[0]} to {counts[-1]}"
+        many = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
         yield f"intervals: related questions (such as those on one document) form {many} clusters"
+
+
+def _why_missing(one: MetricSummary) -> tuple[str, str | None]:
+    return one.name, None if one.value is not None else ", ".join(remarks_of(one)) or "no question has a value"
 
 
 # The weighted score, and what it is made of.
@@ -194,15 +176,19 @@ def score_remarks(run: EvalRun) -> Iterator[str]:
     if weighted.objectives:
         parts = (f"{name} {value:.3f} × {weighted.weights[name]:g}" for name, value in weighted.objectives.items())
         yield ", ".join(parts)
-    counts = {one.name: one.sample_size for one in run.scorecard.metrics}
-    most = {name: max((counts.get(metric, 0) for metric in fed), default=0) for name, fed in weighted.fed_by.items()}
-    least = max(FEW, run.question_count / _TENTH)
-    few = [f"{name} ({count} of {run.question_count})" for name, count in most.items() if count < least]
-    if few:
+    if few := list(_fed_by_few(run)):
         yield f"based on few questions, and uncertain: {', '.join(few)}"
     yield from _fed_in_part(run)
     if weighted.left_out and headline(run).score is not None:
         yield f"left out, weights renormalised: {', '.join(weighted.left_out)}"
+
+
+def _fed_by_few(run: EvalRun) -> Iterator[str]:
+    counts = {one.name: one.sample_size for one in run.scorecard.metrics}
+    for name, fed in run.weighted_score.fed_by.items():
+        most = max((counts.get(metric, 0) for metric in fed), default=0)
+        if most < max(FEW, run.question_count / _TENTH):
+            yield f"{name} ({most} of {run.question_count})"
 
 
 def _fed_in_part(run: EvalRun) -> Iterator[str]:
@@ -339,8 +325,13 @@ def judge_lines(run: EvalRun, *, every: bool = True) -> Iterator[str]:
     never = [name for name, card in judge.cards.items() if card is None]
     if never:
         yield f"  never calibrated: {', '.join(never)}"
+    if every:
+        yield from _length_lines(judge)
+
+
+def _length_lines(judge: JudgeRecord) -> Iterator[str]:
     lengths = {name: figure for name, figure in judge.length_correlations.items() if figure.value is not None}
-    if lengths and every:
+    if lengths:
         yield f"  correlation of score and length of the answer (Spearman): {_figures(lengths)}"
 
 

@@ -1,6 +1,6 @@
 """A comparison on the terminal."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import Console
 
@@ -37,19 +37,27 @@ def _parts(comparison: Comparison, labels: Sequence[str], shown: int, *, every: 
     yield from _head(comparison, labels, every=every)
     same = {} if every else compared.unmoved(comparison)
     yield compared.comparison_table(comparison, labels, same)
-    if same:
-        named = ", ".join(f"{name} {value}" for name, value in same.items())
-        yield TextLine(f"no question differs in {named}", "faint")
-    yield from (TextLine(fact, "faint") for fact in compared.legend(comparison, labels, every=every))
-    yield from (TextLine(reason, "faint") for reason in compared.without_verdict(comparison, labels))
+    yield from (TextLine(fact, "faint") for fact in _remarks(comparison, labels, same, every=every))
     yield TextLine("")
     for label, one in zip(labels[1:], comparison.against, strict=True):
         yield TextLine(compared.sum_of(one, label, labels[0]), "strong")
         if one.latency is not None and (every or one.latency.verdict in _LATENCY):
-            yield TextLine(compared.latency_line(one.latency, label, labels[0]), _LATENCY.get(one.latency.verdict, ""))
-    if len(labels) > 2 and not every:
-        return
-    of_which = "" if len(labels) == 2 else f"{labels[-1]} against {labels[0]}, "
+            tone = _LATENCY.get(one.latency.verdict, "")
+            yield TextLine(compared.latency_line(one.latency, label, labels[0]), tone)
+    if len(labels) == 2 or every:
+        yield from _questions(comparison, "" if len(labels) == 2 else f"{labels[-1]} against {labels[0]}, ", shown)
+
+
+def _remarks(comparison: Comparison, labels: Sequence[str], same: Mapping[str, str], *, every: bool) -> Iterator[str]:
+    """What to know of the table: what has no row, what words mean, and what has no verdict."""
+    if same:
+        yield f"no question differs in {', '.join(f'{name} {value}' for name, value in same.items())}"
+    yield from compared.legend(comparison, labels, every=every)
+    yield from compared.without_verdict(comparison, labels)
+
+
+def _questions(comparison: Comparison, of_which: str, shown: int) -> Iterator[TextLine]:
+    """The questions that changed between the first run and the last."""
     if comparison.runs[0].scored and comparison.runs[-1].scored:
         yield from _changes(comparison.against[-1], of_which, shown)
     yield from _moves(comparison.against[-1], of_which, shown)
@@ -98,7 +106,7 @@ def _front(report: ParetoReport, labels: Sequence[str]) -> Iterator[TextLine]:
     """The runs that no other beats, in a line."""
     names = [label for label, point in zip(labels, report.points, strict=True) if not point.dominated_by]
     if report.objectives:
-        yield TextLine(f"not beaten by another run beyond chance: {', '.join(names)}")
+        yield TextLine(f"Pareto front, which no other run beats beyond chance: {', '.join(names)}")
 
 
 def _pareto(report: ParetoReport, labels: Sequence[str]) -> Iterator[TextLine]:

@@ -9,12 +9,14 @@ from shlex import quote
 from rich.console import Console
 
 from evals.cli.terminal import show
+from evals.metrics.base import BaseMetric
 from evals.metrics.registry import parse_metric
 from evals.report import parts
 from evals.report.hints import applying
 from evals.report.parts import ShownPart, TableRow, TextLine, TextTable
 from evals.report.questions import wrong_by
 from evals.report.wording import natural_order, number, one_line, place_of, value
+from evals.schemas.response import RetrievedChunk
 from evals.schemas.results import EvalRun, MetricSummary
 from evals.schemas.run_parts import LoadLevel, RepeatedMetric, RepeatSummary
 from evals.scoring.conclusion import Measured
@@ -172,8 +174,7 @@ _NAME = 40
 def print_slices(out: Console, measured: Measured, key: str, runs_dir: Path | None, *, every: bool = True) -> None:
     """Print each metric, or the main ones, for each value of a key; of many values, for those with most questions."""
     columns, settings = measured.columns, measured.cases.settings
-    main = parts.main_metrics(measured.run)
-    metrics = [metric for metric in known_metrics(measured.run) if every or metric.name in main]
+    metrics = known_metrics(measured.run) if every else _main(measured.run)
     groups = rows_by(measured.values(key), columns)
     biggest = sorted(groups, key=lambda value: -groups[value].questions)[:_VALUES_SHOWN]
     chosen = sorted(biggest, key=natural_order)
@@ -193,6 +194,11 @@ def print_slices(out: Console, measured: Measured, key: str, runs_dir: Path | No
         few = f"the {len(chosen)} of {len(groups)} values with the most questions"
         shown.append(TextLine(f"{few}; for the others, {sheet} has a column meta.{key}", "faint"))
     show(out, shown)
+
+
+def _main(run: EvalRun) -> list[BaseMetric]:
+    names = parts.main_metrics(run)
+    return [metric for metric in known_metrics(run) if metric.name in names]
 
 
 def _slice_cell(summary: MetricSummary) -> str:
@@ -281,7 +287,7 @@ def print_link(out: Console, measured: Measured, link: Link, *, limit: int | Non
 
 def _finding_lines(findings: Iterable[Finding], width: int | None = None) -> Iterator[TextLine]:
     """Each question with its answer and the first chunks, marked where one holds gold; cut to a width of lines."""
-    limit = 300 if width is None else width - len("  expected  ")
+    limit = 300 if width is None else width - _MARKS
     for finding in findings:
         question, response = finding.record.question, finding.record.response
         yield EMPTY
@@ -293,11 +299,19 @@ def _finding_lines(findings: Iterable[Finding], width: int | None = None) -> Ite
         if response is None or response.error is not None:
             continue
         yield TextLine(f"  answer    {one_line(response.answer or '', limit)}")
-        for rank, chunk in enumerate((response.chunks or [])[: _CHUNKS_SHOWN if width is None else 1], start=1):
-            said = f"{one_line(place_of(chunk), 60)}: {one_line(chunk.text or '', 120)}"
-            yield TextLine(
-                f"  {'✓' if rank in finding.hit_ranks else ' '} {rank:>2}      {one_line(said, limit)}", "faint"
-            )
+        shown = (response.chunks or [])[: _CHUNKS_SHOWN if width is None else 1]
+        yield from _chunk_lines(shown, finding.hit_ranks, limit)
+
+
+_MARKS = len("  expected  ")
+
+
+def _chunk_lines(chunks: Sequence[RetrievedChunk], hits: Sequence[int], limit: int) -> Iterator[TextLine]:
+    """The first chunks, with a mark where one holds gold."""
+    for rank, chunk in enumerate(chunks, start=1):
+        mark = "✓" if rank in hits else " "
+        said = f"{one_line(place_of(chunk), 60)}: {one_line(chunk.text or '', 120)}"
+        yield TextLine(f"  {mark} {rank:>2}      {one_line(said, limit)}", "faint")
 
 
 _SENSITIVE = ("recall_at_5", "precision_at_5")
