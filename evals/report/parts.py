@@ -146,7 +146,7 @@ def scorecard_lines(run: EvalRun, *, every: bool = True) -> Iterator[str]:
     counts = sorted({sample.clusters for sample in samples if sample.clusters != sample.n})
     if counts:
         many = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
-        yield f"intervals: related questions (such as those on one document) form {many} clusters"
+        yield f"intervals: related questions (as those on one document) form {many} clusters"
 
 
 def _why_missing(one: MetricSummary) -> tuple[str, str | None]:

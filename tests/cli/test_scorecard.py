@@ -89,7 +89,7 @@ def test_metrics_without_a_value_stand_below_the_table_with_the_reason() -> None
     assert list(scorecard_lines(run)) == [
         "no value: a, b (no judge was used)",
         "no value: c (no gold)",
-        "intervals: related questions (such as those on one document) form 3 clusters",
+        "intervals: related questions (as those on one document) form 3 clusters",
     ]
 
 
