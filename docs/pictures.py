@@ -16,8 +16,7 @@ from rich.terminal_theme import DEFAULT_TERMINAL_THEME, SVG_EXPORT_THEME, Termin
 from evals import EvalConfig, run_evaluation
 from evals.cli.views.run import print_run
 from evals.report.document import write_report
-from evals.schemas import EvalRun
-from evals.scoring.conclusion import measured
+from evals.scoring.conclusion import Measured, measured
 
 PICTURES = Path(__file__).resolve().parent / "pictures"
 CHROMIUM = "/usr/bin/chromium"
@@ -25,10 +24,10 @@ SIZE = {"width": 1000, "height": 900}
 THEMES: dict[str, TerminalTheme] = {"light": DEFAULT_TERMINAL_THEME, "dark": SVG_EXPORT_THEME}
 
 
-def terminal(run: EvalRun, theme: str) -> None:
+def terminal(run: Measured, theme: str) -> None:
     """What `evals eval` prints first, as it stands on a terminal."""
-    out = Console(record=True, width=96, file=io.StringIO(), highlight=False, markup=False, force_terminal=True)
-    print_run(out, run.model_copy(update={"notes": []}))
+    out = Console(record=True, width=100, file=io.StringIO(), highlight=False, markup=False, force_terminal=True)
+    print_run(out, run, None, failures=0, every=False)
     svg = out.export_svg(title="evals eval --embedded --no-judge", code_format=_SVG, theme=THEMES[theme])
     (PICTURES / f"scorecard-{theme}.svg").write_text(svg, encoding="utf-8")
 
@@ -72,10 +71,11 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         run = run_evaluation(EvalConfig(embedded=True, judge=False, runs_dir=folder, name="golden"))
         report = Path(folder) / "report.html"
-        write_report(report, [measured(run, list(run.records()))])
+        done = measured(run, list(run.records()))
+        write_report(report, [done])
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         for theme in THEMES:
-            terminal(run, theme)
+            terminal(done, theme)
             page(browser, report, theme)
         browser.close()
     return 0

@@ -13,7 +13,7 @@ from evals.cli import app
 from evals.client.profile import about_profile, resolve_spec
 from evals.client.spec import measurable
 
-_SAME = {"help"}
+_SAME = {"help", "help_all"}
 """Flags that every command has."""
 _PROFILES = Path(__file__).resolve().parent.parent / "evals" / "client" / "profiles"
 _KINDS = {"str": "text", "int": "number", "float": "number", "Path": "path"}
@@ -25,8 +25,8 @@ def commands_page() -> str:
     commands: dict[str, Any] = group.commands  # type: ignore[attr-defined]
     parts = [
         "# Commands and flags\n",
-        "Generated from the command line by `python docs/generate.py`. `evals COMMAND --help` prints the same. Every\n"
-        "command takes `--help`; [exit-codes.md](exit-codes.md) says what a command ends with.\n",
+        "Generated from the command line by `python docs/generate.py`. `evals COMMAND --help` prints the common\n"
+        "flags of a command, `--help-all` all of them; [exit-codes.md](exit-codes.md) says what a command ends with.\n",
         _table(group.params),
         *(part for name, command in commands.items() for part in _command(name, command)),
     ]

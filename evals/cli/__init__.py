@@ -1,8 +1,9 @@
 """The command line: it parses, calls the library and prints. Commands are imported when they run."""
 
 import gc
+from collections.abc import Sequence
 from importlib import import_module
-from inspect import Parameter, Signature
+from inspect import Signature
 from typing import Annotated, Any
 
 import typer
@@ -83,47 +84,28 @@ def options(
 class ShortHelp(TyperCommand):
     """A command whose help shows its common flags, if it names some, and with --help-all every flag."""
 
-    common: frozenset[str] = frozenset()
+    common: Sequence[str] = ()
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print the help."""
-        common = frozenset() if ctx.params.get("help_all") else self.common
+        every = ctx.params.get("help_all") or not self.common
         for flag in self.params:
             if isinstance(flag, TyperOption):
-                flag.hidden = bool(common) and flag.name not in common
+                flag.hidden = not (every or flag.name in {"help", "help_all", *self.common})
         super().format_help(ctx, formatter)
-
-
-def _print_help(ctx: typer.Context, wanted: bool) -> None:
-    if wanted:
-        ctx.params["help_all"] = True
-        typer.echo(ctx.get_help())
-        raise typer.Exit
-
-
-_HELP_ALL = Parameter(
-    "help_all",
-    Parameter.KEYWORD_ONLY,
-    default=False,
-    annotation=Annotated[
-        bool, typer.Option("--help-all", callback=_print_help, is_eager=True, help="Show every flag and exit")
-    ],
-)
 
 
 def _add(panel: str, name: str, kind: type[Flags], place: str) -> None:
     """Give the command line a command; its function may return an exit code."""
-    common = frozenset(kind.common.split())
 
-    def command(*, help_all: bool = False, **given: Any) -> None:
+    def command(**given: Any) -> None:
         module, _, function = place.partition(".")
         code = getattr(import_module(f"evals.cli.commands.{module}"), function)(kind(**given))
         if code:
             raise typer.Exit(code)
 
-    told = [*parameters(kind), *([_HELP_ALL] if common else [])]
-    command.__signature__ = Signature(told)  # type: ignore[attr-defined]  # what typer reads
-    cls = type("Command", (ShortHelp,), {"common": common and common | {"help", "help_all"}})
+    command.__signature__ = Signature([*parameters(kind)])  # type: ignore[attr-defined]  # what typer reads
+    cls = type("Command", (ShortHelp,), {"common": kind.common.split()})
     app.command(name, cls=cls, help=kind.__doc__, rich_help_panel=panel)(command)
 
 

@@ -4,6 +4,8 @@ from inspect import Parameter
 from pathlib import Path
 from typing import Any
 
+from typer import Context, Exit, echo
+
 from evals.cli.parameters import Flags, argument, datasets, flag, metrics, profiles, runs, suites, switch
 
 # The groups of flags.
@@ -18,6 +20,21 @@ _GATE = "'mrr>=0.8', 'mrr@low>=0.8'; repeatable"
 RUN: Any = argument(_RUN, autocompletion=runs)
 EVERY: Any = switch("Print every metric and table", names="--all")
 RUNS: Any = argument(_RUN, metavar="RUN...", autocompletion=runs)
+
+
+def _print_help(ctx: Context, wanted: bool) -> None:
+    if wanted:
+        ctx.params["help_all"] = True
+        echo(ctx.get_help())
+        raise Exit
+
+
+class LongFlags(Flags):
+    """Of a command with many flags, whose help shows the common ones."""
+
+    help_all: bool = flag(
+        "Show every flag and exit", default=False, names="--help-all", callback=_print_help, is_eager=True
+    )
 
 
 class DrawFlags(Flags):
@@ -174,7 +191,7 @@ class CiFlags(CommentFlags):
     no_fail: bool = switch("Print failed gates, but exit with 0")
 
 
-class MeasuringFlags(MeasureFlags, JudgeFlags, EngineFlags, OutputFlags, MakeFlags, RunsDirFlags, CiFlags):
+class MeasuringFlags(MeasureFlags, JudgeFlags, EngineFlags, OutputFlags, MakeFlags, RunsDirFlags, CiFlags, LongFlags):
     """What `rescore` and `score` share."""
 
 
@@ -205,6 +222,7 @@ class EvalFlags(
     MakeFlags,
     EvalRunFlags,
     CiFlags,
+    LongFlags,
 ):
     """Evaluate a RAG server and save the run."""
 
@@ -366,7 +384,7 @@ class GateFlags(GatedFlags, SavedFlags, CiFlags):
     metrics: str | None = flag("Metrics that must not be worse (those of --gate, or score)")
 
 
-class CalibrateFlags(JudgeFlags, MakeFlags, RunsDirFlags):
+class CalibrateFlags(JudgeFlags, MakeFlags, RunsDirFlags, LongFlags):
     """Compare the judge with labels by people; later reports show how well they agree."""
 
     panel = "Labels"

@@ -54,11 +54,6 @@ def console(stream: IO[str] | None = None) -> Console:
     return Console(file=stream, width=width, highlight=False, emoji=False, markup=False)
 
 
-def draws(out: Console) -> bool:
-    """Whether pictures of characters go to the stream: to a terminal that has the characters, not to a file."""
-    return out.is_terminal and out.encoding.startswith("utf")
-
-
 def clean(text: str, limit: int | None = None) -> Text:
     """Foreign text made harmless: no control or direction characters, no markup, cut at a limit."""
     return Text(plain(text) if limit is None else one_line(text, limit))
@@ -99,31 +94,29 @@ def _show_table(out: Console, table: TextTable) -> None:
             out.print(Padding(Text(line.replace("\xa0", " ")), (0, 0, 0, len(_INDENT)), expand=False))
 
 
-def fits(out: Console, table: TextTable) -> bool:
-    """Whether the table has room with nothing folded."""
-    return _widths(table, out.width, fold=False) is not None
-
-
-def _widths(table: TextTable, room: int, *, fold: bool = True) -> list[int] | None:
+def _widths(table: TextTable, room: int, *, fold: bool) -> list[int] | None:
     """How wide each column is; None where there is no room, even with words folded if they may be."""
     rows = [row.cells for row in table.rows if len(row.cells) > 1]
     texts = list(zip(table.columns, *rows, strict=True))
     widths = [max(map(cell_len, column)) for column in texts]
-    least = [
-        max(map(cell_len, " ".join(column).split())) if title in table.words else width
-        for title, column, width in zip(table.columns, texts, widths, strict=True)
-    ]
-    heads = (cell_len(row.cells[0]) for row in table.rows if len(row.cells) == 1)
-    widths[0] = max(widths[0] + len(_indent(table)), *heads, 0)
-    least[0] = min(widths[0], _SHORTENED) if table.spare else widths[0]
-    least = least if fold else widths[:]
+    widths[0] = max([widths[0] + len(_indent(table)), *(cell_len(row.cells[0]) for row in table.rows)])
+    least = _least(table, texts, widths) if fold else widths[:]
     excess = sum(widths) + len(_INDENT) * (len(widths) - 1) - room
     remark = max((min(len(row.remark) + 2 * len(_INDENT), _REMARK) for row in table.rows), default=0)
-    widths[0] += min(max(-excess, 0), max(remark - widths[0], 0))
+    widths[0] += max(min(-excess, remark - widths[0]), 0)
     for place in sorted(range(len(widths)), key=lambda place: least[place] - widths[place]):
         taken = min(max(excess, 0), widths[place] - least[place])
         widths[place], excess = widths[place] - taken, excess - taken
     return widths if excess <= 0 else None
+
+
+def _least(table: TextTable, texts: Sequence[Sequence[str]], widths: Sequence[int]) -> list[int]:
+    """To how many columns each may be folded: words to the longest of them, numbers not at all."""
+    least = [
+        max(map(cell_len, " ".join(column).split())) if title in table.words else width
+        for title, column, width in zip(table.columns, texts, widths, strict=True)
+    ]
+    return [min(widths[0], _SHORTENED) if table.spare else widths[0], *least[1:]]
 
 
 def _indent(table: TextTable) -> str:

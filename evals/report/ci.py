@@ -8,16 +8,8 @@ from itertools import islice
 from evals.compare.models import Comparison, RunComparison
 from evals.compare.pairing import SavedRun
 from evals.metrics.registry import known_metric
-from evals.report.compared import (
-    TONES,
-    change_facts,
-    pair_cells,
-    pair_difference,
-    pair_values,
-    signed,
-    sum_of,
-    worst_first,
-)
+from evals.report import compared
+from evals.report.compared import TONES
 from evals.report.markdown import run_head, table_lines, to_markdown
 from evals.report.parts import GATE_TONES, TableRow, TextTable, scorecard_lines, scorecard_table
 from evals.report.templates import code, escape, macros, within
@@ -171,7 +163,7 @@ def _errors(ended: CommandEnd) -> Iterator[tuple[str, str]]:
 def _warnings(ended: CommandEnd) -> Iterator[tuple[str, str]]:
     for one in ended.beside.comparison.against if ended.beside is not None else ():
         for pair in one.regressions:
-            values = f"{' → '.join(pair_values(pair))} ({pair_difference(pair)})"
+            values = f"{' → '.join(compared.pair_values(pair))} ({compared.pair_difference(pair)})"
             yield f"worse: {pair.name}", f"{values} against {one.baseline}"
         yield from ((f"no value any more: {each.name}", each.reason) for each in one.vanished)
     for checked in ended.runs if ended.made else ():
@@ -257,7 +249,7 @@ def _moved(comparison: Comparison) -> Iterator[str]:
     for one in comparison.against:
         baseline = f"the baseline {code(one.baseline)} ({escape(names[one.baseline], 60)})"
         common = counted(one.common, "common question")
-        yield f"**{sum_of(one, code(one.run), baseline)}**, over {common}\n\n"
+        yield f"**{compared.sum_of(one, code(one.run), baseline)}**, over {common}\n\n"
         rows = _moved_rows(one)
         if rows:
             columns = ["metric", "baseline", "now", "difference", "interval", "p", "n", "it is"]
@@ -270,10 +262,13 @@ def _moved(comparison: Comparison) -> Iterator[str]:
 
 def _moved_rows(one: RunComparison) -> list[TableRow]:
     gone = ([each.name, "", f"none: {each.reason}", "", "", "", str(each.n), "gone"] for each in one.vanished)
-    moved = sorted((pair for pair in one.pairs if pair.verdict in TONES), key=worst_first)
+    moved = sorted((pair for pair in one.pairs if pair.verdict in TONES), key=compared.worst_first)
     return [
         *(TableRow(cells, "bad") for cells in gone),
-        *(TableRow([pair_cells(pair)[0].rstrip("*"), *pair_cells(pair)[1:]], TONES[pair.verdict]) for pair in moved),
+        *(
+            TableRow([compared.pair_cells(pair)[0].rstrip("*"), *compared.pair_cells(pair)[1:]], TONES[pair.verdict])
+            for pair in moved
+        ),
     ]
 
 
@@ -306,7 +301,7 @@ def _changes(one: RunComparison, baseline: SavedRun, saved: SavedRun) -> Iterato
         {record.question.id: record for record in run.records if record.question.id in ids} for run in (baseline, saved)
     )
     for change in shown:
-        key, shift = change.question_id, signed(change.change, "ratio")
-        yield macros().change(change, shift, change_facts(change), before.get(key), after.get(key))
+        key, shift = change.question_id, compared.signed(change.change, "ratio")
+        yield macros().change(change, shift, compared.change_facts(change), before.get(key), after.get(key))
     if len(one.lost) > len(shown):
         yield f"… and {len(one.lost) - len(shown)} more: `evals compare` lists them all, as JSON.\n"

@@ -1,7 +1,7 @@
 """A comparison in words and tables, the same wherever it is shown."""
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import zip_longest
 
 from evals.compare.models import (
@@ -17,7 +17,7 @@ from evals.compare.models import (
     Verdict,
 )
 from evals.report.parts import TableRow, TextTable, Tone, labels_of
-from evals.report.wording import DIFFERENCE_DIGITS, bounded, interval_end, level, named, number, one_line
+from evals.report.wording import DIFFERENCE_DIGITS, bounded, by_reason, interval_end, level, named, number, one_line
 from evals.text.numbers import counted
 
 # Values and differences.
@@ -120,12 +120,16 @@ def _marked(values: Sequence[str], words: Sequence[str]) -> list[str]:
 
 
 def _row_of(row: MetricRow, against: Sequence[RunComparison]) -> TableRow:
-    pairs = [next((pair for pair in one.pairs if pair.name == row.name), None) for one in against]
-    verdicts = [pair.verdict if pair is not None and pair.n == row.n else None for pair in pairs]
+    verdicts = [_verdict(row, one) for one in against]
     tone: Tone = next((tone for verdict, tone in TONES.items() if verdict in verdicts), "")
-    words = [verdict if verdict in TONES else "" for verdict in ("", *verdicts)]
-    cells = _marked(row_values(row), [word or "" for word in words])
+    cells = _marked(row_values(row), ["", *verdicts])
     return TableRow([named(row.name, row.higher_is_better), *cells, str(row.n)], tone)
+
+
+def _verdict(row: MetricRow, one: RunComparison) -> str:
+    """That the metric moved, where the verdict is over the questions of the row; else nothing."""
+    of_row = (pair.verdict for pair in one.pairs if pair.name == row.name and pair.n == row.n)
+    return next((verdict for verdict in of_row if verdict in TONES), "")
 
 
 def worst_first(pair: MetricPair) -> int:
@@ -165,7 +169,6 @@ def legend(comparison: Comparison, labels: Sequence[str], *, every: bool = True)
     ]
     details = [
         *(["*: the primary metric of its group, which is tested first"] if starred else []),
-        *_levels_of(one),
         *_reach_of(one),
     ]
     return basics + (details if every else [])
@@ -179,17 +182,6 @@ def _of_other(comparison: Comparison) -> Iterator[str]:
             if pair.verdict in TONES and pair.n != shared[pair.name]:
                 values = " → ".join(pair_values(pair))
                 yield f"{one.run} {pair.verdict} in {pair.name}: {values}, over {pair.n} questions"
-
-
-def _levels_of(one: RunComparison) -> Iterator[str]:
-    """At which level each metric was tested that may have a verdict: its interval has that confidence."""
-    levels: dict[str, list[str]] = {}
-    for pair in one.pairs:
-        if pair.level is not None and pair.reason is None and pair.verdict != "identical":
-            levels.setdefault(f"{pair.level:.2g}", []).append(pair.name)
-    if levels:
-        yield "tested at: the share of 0.05 that a metric has, compared with its p before adjustment"
-    yield from (f"tested at {level}: {', '.join(names)}" for level, names in levels.items())
 
 
 def _reach_of(one: RunComparison) -> Iterator[str]:
@@ -235,7 +227,7 @@ def warnings_of(comparison: Comparison) -> list[str]:
     """What to beware of: of the runs, of metrics that are gone, and of what the comparison is about."""
     gone, about = [], []
     for one in comparison.against:
-        for reason, names in _by_reason((metric.name, metric.reason) for metric in one.vanished).items():
+        for reason, names in by_reason((metric.name, metric.reason) for metric in one.vanished).items():
             gone.append(f"no value any more in {one.run} ({reason}): {', '.join(names)}")
         if comparison.primary in {metric.name for metric in one.vanished}:
             about.append(
@@ -243,15 +235,6 @@ def warnings_of(comparison: Comparison) -> list[str]:
                 f"is worse than {one.baseline}"
             )
     return [*comparison.warnings, *gone, *about]
-
-
-def _by_reason(facts: Iterable[tuple[str, str | None]]) -> dict[str, list[str]]:
-    """Names of metrics by the reason that they share, without those that have none."""
-    reasons: dict[str, list[str]] = {}
-    for name, reason in facts:
-        if reason is not None:
-            reasons.setdefault(reason, []).append(name)
-    return reasons
 
 
 def without_verdict(comparison: Comparison, labels: Sequence[str]) -> Iterator[str]:
@@ -267,7 +250,7 @@ def without_verdict(comparison: Comparison, labels: Sequence[str]) -> Iterator[s
         title = "no verdict" if len(labels) == 2 else f"{label} against {labels[0]}, no verdict"
         found.append((title, [(pair.name, pair.reason) for pair in one.pairs]))
     for title, facts in found:
-        yield from (f"{title}, {reason}: {', '.join(names)}" for reason, names in _by_reason(facts).items())
+        yield from (f"{title}, {reason}: {', '.join(names)}" for reason, names in by_reason(facts).items())
 
 
 def verdict_counts(one: RunComparison) -> dict[str, int]:

@@ -6,18 +6,8 @@ from itertools import chain
 from string import ascii_uppercase
 from typing import Literal
 
-from evals.report.wording import (
-    interval,
-    label_of,
-    level,
-    named,
-    number,
-    one_line,
-    ratio,
-    remarks_of,
-    score_range,
-    value,
-)
+from evals.report import wording
+from evals.report.wording import interval, level, named, number, one_line, ratio, remarks_of, score_range, value
 from evals.schemas.calibration import Figure
 from evals.schemas.dataset import DatasetFingerprint
 from evals.schemas.response import Outcomes
@@ -25,7 +15,7 @@ from evals.schemas.results import EvalRecord, EvalRun, MetricSummary
 from evals.schemas.run_parts import GateOutcome
 from evals.schemas.verdicts import JudgeRecord
 from evals.scoring.abstention import AbstentionTable, Rate, RiskCoverage
-from evals.scoring.config import headline, objectives_beside, percent, scoring_config
+from evals.scoring.config import headline, percent, scoring_config
 from evals.scoring.diagnosis.counts import Diagnosis, WrongSlice
 from evals.scoring.diagnosis.stages import StageRecall
 from evals.scoring.settings import confidence
@@ -126,17 +116,11 @@ def _shown(run: EvalRun, names: Sequence[str], *, every: bool) -> list[MetricSum
     return [one for one in found if one in first or one.name in main]
 
 
-def scorecard_table(run: EvalRun, *, pictures: bool = False, labels: bool = False, every: bool = True) -> TextTable:
-    """The metrics that have a value, by group; what all of a group have to remark stands once, after its name.
+def scorecard_table(run: EvalRun, *, every: bool = True) -> TextTable:
+    """The metrics that have a value, by group; of a large scorecard the main ones, or with `every` all of them.
 
-    Args:
-        run: The run.
-        pictures: With a column that shows where between 0 and 1 a value and its interval lie.
-        labels: With a column that says in plain words what is measured.
-        every: Whether a group of a large scorecard shows all of its metrics, or the main ones.
+    What all metrics of a group have to remark stands once, after its name.
     """
-    words = ["measures"] if labels else []
-    columns = ["metric", *words, "value", f"{level(confidence(run))} interval", *(["0 … 1"] if pictures else []), "n"]
     rows = []
     for group, names in run.scorecard.by_group.items():
         metrics = _shown(run, names, every=every)
@@ -146,39 +130,27 @@ def scorecard_table(run: EvalRun, *, pictures: bool = False, labels: bool = Fals
         few = f" ({len(metrics)} of {there})" if len(metrics) < there else ""
         rows += [TableRow([f"{group}{few}"], "strong", shared)] if metrics else []
         for one in metrics:
-            told = [label_of(one.name)] if labels else []
-            picture = [_picture(one)] if pictures else []
-            cells = [named(one.name, one.higher_is_better), *told, value(one), interval(one), *picture]
-            rows.append(TableRow([*cells, str(one.sample_size)], "", "" if shared else ", ".join(remarks_of(one))))
-    return TextTable(columns, rows, words=words)
+            name, label = named(one.name, one.higher_is_better), wording.label_of(one.name)
+            cells = [name, label, value(one), interval(one), str(one.sample_size)]
+            rows.append(TableRow(cells, "", "" if shared else ", ".join(remarks_of(one))))
+    columns = ["metric", "measures", "value", f"{level(confidence(run))} interval", "n"]
+    return TextTable(columns, rows, words=columns[1:2], spare=columns[1:2])
 
 
 def scorecard_lines(run: EvalRun, *, every: bool = True) -> Iterator[str]:
     """What the scorecard does not say in its table: which metrics have no value and why, and clusters of questions."""
-    reasons: dict[str, list[str]] = {}
-    for one in run.scorecard.metrics:
-        if one.value is None:
-            reasons.setdefault(", ".join(remarks_of(one)) or "no question has a value", []).append(one.name)
-    for reason, names in reasons.items():
-        yield f"no value: {', '.join(names) if every or len(names) <= _NAMED else f'{len(names)} metrics'} ({reason})"
+    for reason, names in wording.by_reason(map(_why_missing, run.scorecard.metrics)).items():
+        named_all = every or len(names) <= _NAMED
+        yield f"no value: {', '.join(names) if named_all else f'{len(names)} metrics'} ({reason})"
     samples = [one.interval for one in run.scorecard.metrics if one.interval is not None]
-    counts = sorted(sample.clusters for sample in samples if sample.clusters != sample.n)
+    counts = sorted({sample.clusters for sample in samples if sample.clusters != sample.n})
     if counts:
-        many = f"{counts[0]}" if counts[0] == counts[-1] else f"{counts[0]} to {counts[-1]}"
-        yield f"intervals: related questions (such as those on one document) form {many} clusters"
+        many = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
+        yield f"intervals: related questions (as those on one document) form {many} clusters"
 
 
-_STEPS = 10
-
-
-def _picture(summary: MetricSummary) -> str:
-    """Where between 0 and 1 value and interval lie; nothing for what has another unit."""
-    if summary.value is None or summary.unit != "ratio":
-        return ""
-    low, high = (round(end * _STEPS) for end in summary.ci or (summary.value, summary.value))
-    line = ["─" if low <= place <= high else "·" for place in range(_STEPS + 1)]
-    line[round(summary.value * _STEPS)] = "●"
-    return "".join(line)
+def _why_missing(one: MetricSummary) -> tuple[str, str | None]:
+    return one.name, None if one.value is not None else ", ".join(remarks_of(one)) or "no question has a value"
 
 
 # The weighted score, and what it is made of.
@@ -204,14 +176,19 @@ def score_remarks(run: EvalRun) -> Iterator[str]:
     if weighted.objectives:
         parts = (f"{name} {value:.3f} × {weighted.weights[name]:g}" for name, value in weighted.objectives.items())
         yield ", ".join(parts)
-    most = {name: _most_questions(run, fed) for name, fed in weighted.fed_by.items()}
-    least = max(FEW, run.question_count / _TENTH)
-    few = [f"{name} ({count} of {run.question_count})" for name, count in most.items() if count < least]
-    if few:
+    if few := list(_fed_by_few(run)):
         yield f"based on few questions, and uncertain: {', '.join(few)}"
     yield from _fed_in_part(run)
     if weighted.left_out and headline(run).score is not None:
         yield f"left out, weights renormalised: {', '.join(weighted.left_out)}"
+
+
+def _fed_by_few(run: EvalRun) -> Iterator[str]:
+    counts = {one.name: one.sample_size for one in run.scorecard.metrics}
+    for name, fed in run.weighted_score.fed_by.items():
+        most = max((counts.get(metric, 0) for metric in fed), default=0)
+        if most < max(FEW, run.question_count / _TENTH):
+            yield f"{name} ({most} of {run.question_count})"
 
 
 def _fed_in_part(run: EvalRun) -> Iterator[str]:
@@ -221,11 +198,6 @@ def _fed_in_part(run: EvalRun) -> Iterator[str]:
             without = weighted.left_out_metrics.get(name, {})
             why = "".join(f"; without {metric}: {reason}" for metric, reason in without.items())
             yield f"{name} counts only {', '.join(fed)}{why}"
-
-
-def _most_questions(run: EvalRun, names: Iterable[str]) -> int:
-    """Over how many questions that of these metrics is which is over most."""
-    return max((one.sample_size for one in map(run.scorecard.find, names) if one is not None), default=0)
 
 
 # What was asked, how questions ended, and what to know of the numbers.
@@ -353,8 +325,13 @@ def judge_lines(run: EvalRun, *, every: bool = True) -> Iterator[str]:
     never = [name for name, card in judge.cards.items() if card is None]
     if never:
         yield f"  never calibrated: {', '.join(never)}"
+    if every:
+        yield from _length_lines(judge)
+
+
+def _length_lines(judge: JudgeRecord) -> Iterator[str]:
     lengths = {name: figure for name, figure in judge.length_correlations.items() if figure.value is not None}
-    if lengths and every:
+    if lengths:
         yield f"  correlation of score and length of the answer (Spearman): {_figures(lengths)}"
 
 
@@ -439,24 +416,19 @@ def stages_in_a_line(stages: Sequence[StageRecall]) -> str:
 _COVERAGES = (0.25, 0.5, 0.75, 1.0)
 
 
-def area_line(curve: RiskCoverage) -> str:
-    """The area under the curve, between what chance and what a perfect confidence reach."""
-    return (
-        f"AURC {curve.area:.3f} (chance {curve.area_of_chance:.3f}, best possible {curve.least_area:.3f}) over "
-        f"{curve.answers} answers with a confidence"
-    )
-
-
 def risk_line(curve: RiskCoverage) -> str:
     """The area under the curve, and the risk at the first points that reach a quarter, a half and so on."""
     reached = (next(point for point in curve.points if point.coverage >= least) for least in _COVERAGES)
     some = ", ".join(f"{point.risk:.3f} at {point.coverage:.0%}" for point in dict.fromkeys(reached))
-    return f"{area_line(curve)}; risk {some}"
+    return (
+        f"AURC {curve.area:.3f} (chance {curve.area_of_chance:.3f}, best possible {curve.least_area:.3f}) over "
+        f"{curve.answers} answers with a confidence; risk {some}"
+    )
 
 
 _REMARKS = {
     "unsupported_claims": "with claims that no chunk supports",
-    "needs_verification": "on which fuzzy match and judge disagree",
+    "needs_verification": "on which fuzzy match and judge disagree (see the export review)",
 }
 
 
@@ -488,12 +460,7 @@ def labels_of(count: int) -> list[str]:
 
 
 def runs_table(runs: Sequence[EvalRun], groups: Sequence[Sequence[EvalRun]]) -> TextTable:
-    """What is said of each run; a letter behind its score where not all scores measure the same.
-
-    Args:
-        runs: The runs.
-        groups: Those whose scores compare.
-    """
+    """What is said of each run; a letter behind its score where not all measure the same, by groups that compare."""
     letters = {run.id: label for label, group in zip(_letters(groups), groups, strict=True) for run in group}
     words = ("server", "profile", "datasets", "name")
     columns = ("id", "created", "status", "questions", "score", *words)
@@ -520,17 +487,6 @@ def _letters(groups: Sequence[Sequence[EvalRun]]) -> list[str]:
 
 
 def objective_lines(groups: Sequence[Sequence[EvalRun]]) -> list[str]:
-    """That scores do not compare, and in what they differ; nothing where all measure the same."""
-    if len(groups) < 2:
-        return []
-    first, *others = (group[0] for group in groups)
-    (first_letter, *letters), weighted = _letters(groups), first.weighted_score
-    told = ", ".join(f"{name} ({', '.join(weighted.fed_by.get(name, ()))})" for name in weighted.weights)
-    return [
-        "scores with another letter measure different objectives and do not compare:",
-        f"  {first_letter} {told}",
-        *(
-            f"  {letter} as {first_letter}, but {'; '.join(objectives_beside(first, other))}"
-            for letter, other in zip(letters, others, strict=True)
-        ),
-    ]
+    """That scores do not compare; nothing where all measure the same."""
+    said = "scores with another letter measure different objectives and do not compare: `evals show RUN` names them"
+    return [said] if len(groups) > 1 else []

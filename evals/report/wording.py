@@ -1,6 +1,7 @@
 """Numbers, names and foreign text formatted for readers, the same wherever they are shown."""
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from math import floor, inf, log10
 from typing import TYPE_CHECKING
@@ -156,6 +157,15 @@ def label_of(name: str) -> str:
     """What a metric measures in a few plain words: "right to answer or decline"; empty for a plug-in's metric."""
     labels, number = _labels("labels"), re.search(r"\d*$", name)[0]  # type: ignore[index]  # it always matches
     return labels.get(name) or re.sub(r"\bK\b", number, labels.get(f"{name.removesuffix(number)}K", ""))
+
+
+def by_reason(facts: Iterable[tuple[str, str | None]]) -> dict[str, list[str]]:
+    """Names of metrics by the reason that they share, without those that have none."""
+    reasons: dict[str, list[str]] = {}
+    for name, reason in facts:
+        if reason is not None:
+            reasons.setdefault(reason, []).append(name)
+    return reasons
 
 
 def remarks_of(summary: "MetricSummary") -> list[str]:

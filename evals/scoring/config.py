@@ -231,15 +231,6 @@ def differing_objectives(first: EvalRun, other: EvalRun) -> list[str]:
     return found
 
 
-def objectives_beside(first: EvalRun, other: EvalRun) -> list[str]:
-    """In what the other run's weighted score measures something else than the first one's, without naming either."""
-    here, there = _measured(first), _measured(other)
-    lacks = [f"no {name}" for name in here if name not in there]
-    more = [f"{name} too" for name in there if name not in here]
-    other_ways = [f"{name} by {_told(there[name])}" for name in there if there[name] != here.get(name, there[name])]
-    return [*lacks, *more, *other_ways]
-
-
 _Objective = tuple[float, tuple[str, ...], Mapping[str, float]]
 """Weight, metrics that feed it, thresholds."""
 

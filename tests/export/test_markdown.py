@@ -28,8 +28,8 @@ def test_the_scorecard_the_score_and_the_notes_are_there(build_run: Build) -> No
     document = export_run(run, records, "markdown")
     assert "### Evaluation: run abc1" in document
     assert "`abc1` · complete · 3 questions" in document
-    assert "|---|---:|---:|---:|\n| **retrieval** |  |  |  |\n" in document
-    assert "\n| `mrr ↑` | 0.600 | 0.103 … 1.000 | 3 |\n" in document
+    assert "|---|---|---:|---:|---:|\n| **retrieval** |  |  |  |  |\n" in document
+    assert "\n| `mrr ↑` | first relevant chunk: 1 / rank | 0.600 | 0.103 … 1.000 | 3 |\n" in document
     assert "- no value: faithfulness (it does not apply)" in document
     assert "**Weighted score: –** (only 15 % of the weight is measured: retrieval)" in document
     assert "- the server changed" in document
@@ -97,7 +97,7 @@ def test_hostile_text_leaves_table_and_fold_intact(build_run: Build) -> None:
     """Every row has its cells, the fold opens and closes once, and nobody is mentioned."""
     document = export_run(*hostile_run(build_run), "markdown")
     tables = [line for line in document.splitlines() if line.startswith("|")]
-    assert [line.count("|") for line in tables] == [5] * 2 + [4] * 4 + [3] * 9
+    assert [line.count("|") for line in tables] == [6] * 2 + [4] * 4 + [3] * 9
     assert document.count("<details>") == document.count("</details>") == 1
     assert set(re.findall(r"<[^>]*>", document)) == {"<details>", "</details>", "<summary>", "</summary>", "<br>"}
     outside = re.sub(r"`[^`\n]*`", "", document)  # in a code span nothing is a link

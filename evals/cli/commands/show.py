@@ -189,7 +189,7 @@ def show(flags: ShowFlags) -> None:
 def _refuse_contradictions(flags: ShowFlags) -> None:
     """Refuse flags of which one would silently win over the others."""
     names = {"question": "question", "as_json": "json", "by": "by", "matching": "matching"}
-    names |= {"failures": "failures", "failed": "failed"}
+    names |= {"failures": "failures", "failed": "failed", "every": "all"}
     given = [flag_name(shown) for name, shown in names.items() if getattr(flags, name) not in (None, False)]
     alone = next((name for name in ("--question", "--json") if name in given), None)
     goes_with = {alone, "--by"} if alone == "--json" else {alone}
@@ -214,7 +214,7 @@ def _show(run: EvalRun, records: RecordFile, flags: ShowFlags) -> None:
     elif flags.failed is not None:
         views.print_link(out, found, Link(flags.failed), limit=flags.failures)
     else:
-        _show_whole(out, found, flags, runs_dir)
+        _show_finished(out, found, flags, runs_dir)
         if is_unverified(run, records):
             out.print(_UNVERIFIED, style="dim", soft_wrap=True)
 
@@ -226,7 +226,7 @@ def _check_key(run: EvalRun, records: RecordFile, key: str | None) -> None:
         raise UnknownNameError("key to slice by", key, {"dataset"} | known)
 
 
-def _show_whole(out: Console, found: Measured, flags: ShowFlags, runs_dir: Path | None) -> None:
+def _show_finished(out: Console, found: Measured, flags: ShowFlags, runs_dir: Path | None) -> None:
     """Print the slices that were asked for, scorecard, failures, and what else there is to say of a finished run."""
     if flags.by is not None:
         views.print_wrong_slices(out, found, flags.by)

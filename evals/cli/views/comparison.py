@@ -1,25 +1,12 @@
 """A comparison on the terminal."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import Console
 
 from evals.cli.terminal import show
 from evals.compare.models import Comparison, ParetoReport, RunComparison
-from evals.report.compared import (
-    change_facts,
-    comparison_table,
-    label_runs,
-    latency_line,
-    legend,
-    pareto_lines,
-    run_facts,
-    signed,
-    sum_of,
-    unmoved,
-    warnings_of,
-    without_verdict,
-)
+from evals.report import compared
 from evals.report.parts import ShownPart, TextLine, Tone
 from evals.report.wording import number, one_line
 from evals.text.numbers import counted, share
@@ -39,7 +26,7 @@ def print_comparison(out: Console, comparison: Comparison, *, every: bool = Fals
         every: Whether all that is known of it is printed.
         pareto: Whether the Pareto front is printed with all that is known of it; else it is one line.
     """
-    labels = label_runs(comparison)
+    labels = compared.label_runs(comparison)
     parts = _parts(comparison, labels, _SHOWN if every else 1, every=every)
     show(out, parts)
     if comparison.pareto is not None:
@@ -48,21 +35,29 @@ def print_comparison(out: Console, comparison: Comparison, *, every: bool = Fals
 
 def _parts(comparison: Comparison, labels: Sequence[str], shown: int, *, every: bool) -> Iterator[ShownPart]:
     yield from _head(comparison, labels, every=every)
-    same = {} if every else unmoved(comparison)
-    yield comparison_table(comparison, labels, same)
-    if same:
-        named = ", ".join(f"{name} {value}" for name, value in same.items())
-        yield TextLine(f"no question differs in {named}", "faint")
-    yield from (TextLine(fact, "faint") for fact in legend(comparison, labels, every=every))
-    yield from (TextLine(reason, "faint") for reason in without_verdict(comparison, labels))
+    same = {} if every else compared.unmoved(comparison)
+    yield compared.comparison_table(comparison, labels, same)
+    yield from (TextLine(fact, "faint") for fact in _remarks(comparison, labels, same, every=every))
     yield TextLine("")
     for label, one in zip(labels[1:], comparison.against, strict=True):
-        yield TextLine(sum_of(one, label, labels[0]), "strong")
+        yield TextLine(compared.sum_of(one, label, labels[0]), "strong")
         if one.latency is not None and (every or one.latency.verdict in _LATENCY):
-            yield TextLine(latency_line(one.latency, label, labels[0]), _LATENCY.get(one.latency.verdict, ""))
-    if len(labels) > 2 and not every:
-        return
-    of_which = "" if len(labels) == 2 else f"{labels[-1]} against {labels[0]}, "
+            tone = _LATENCY.get(one.latency.verdict, "")
+            yield TextLine(compared.latency_line(one.latency, label, labels[0]), tone)
+    if len(labels) == 2 or every:
+        yield from _questions(comparison, "" if len(labels) == 2 else f"{labels[-1]} against {labels[0]}, ", shown)
+
+
+def _remarks(comparison: Comparison, labels: Sequence[str], same: Mapping[str, str], *, every: bool) -> Iterator[str]:
+    """What to know of the table: what has no row, what words mean, and what has no verdict."""
+    if same:
+        yield f"no question differs in {', '.join(f'{name} {value}' for name, value in same.items())}"
+    yield from compared.legend(comparison, labels, every=every)
+    yield from compared.without_verdict(comparison, labels)
+
+
+def _questions(comparison: Comparison, of_which: str, shown: int) -> Iterator[TextLine]:
+    """The questions that changed between the first run and the last."""
     if comparison.runs[0].scored and comparison.runs[-1].scored:
         yield from _changes(comparison.against[-1], of_which, shown)
     yield from _moves(comparison.against[-1], of_which, shown)
@@ -73,10 +68,10 @@ def _head(comparison: Comparison, labels: Sequence[str], *, every: bool) -> Iter
     for label, run in zip(labels, comparison.runs, strict=True):
         yield TextLine(f"{label}  {run.id}{'' if label == run.name else f'  {one_line(run.name, 60)}'}", "strong")
         if every or len(labels) == 2:
-            yield TextLine(f"   {run.url}, {', '.join(run.datasets)}; {', '.join(run_facts(run))}", "faint")
+            yield TextLine(f"   {run.url}, {', '.join(run.datasets)}; {', '.join(compared.run_facts(run))}", "faint")
     both = "both" if len(labels) == 2 else f"all {len(labels)} runs"
     yield TextLine(f"\n{counted(comparison.common, 'question')} asked in {both}", "strong")
-    yield from (TextLine(f"! {warning}", "doubtful") for warning in warnings_of(comparison))
+    yield from (TextLine(f"! {warning}", "doubtful") for warning in compared.warnings_of(comparison))
     yield from (TextLine(f"differs: {difference}", "faint") for difference in comparison.differences)
     yield TextLine("")
 
@@ -87,9 +82,9 @@ def _changes(one: RunComparison, of_which: str, shown: int) -> Iterator[TextLine
         if changes:
             yield TextLine(f"\n{of_which}{share(len(changes), one.common, 'question')} scored {title}", "strong")
         for change in changes[:shown]:
-            yield TextLine(f"  {signed(change.change, 'ratio')}  {one_line(change.question_id, 60)}")
+            yield TextLine(f"  {compared.signed(change.change, 'ratio')}  {one_line(change.question_id, 60)}")
             yield TextLine(f"          {one_line(change.question, 120)}", "faint")
-            yield TextLine(f"          {change_facts(change)}", "faint")
+            yield TextLine(f"          {compared.change_facts(change)}", "faint")
         if len(changes) > shown:
             yield TextLine(f"  … and {len(changes) - shown} more (--all shows {_SHOWN}, --json all)", "faint")
     if one.pairs and not (one.lost or one.gained or one.moves):
@@ -111,7 +106,7 @@ def _front(report: ParetoReport, labels: Sequence[str]) -> Iterator[TextLine]:
     """The runs that no other beats, in a line."""
     names = [label for label, point in zip(labels, report.points, strict=True) if not point.dominated_by]
     if report.objectives:
-        yield TextLine(f"not beaten by another run beyond chance: {', '.join(names)}")
+        yield TextLine(f"Pareto front, which no other run beats beyond chance: {', '.join(names)}")
 
 
 def _pareto(report: ParetoReport, labels: Sequence[str]) -> Iterator[TextLine]:
@@ -128,7 +123,7 @@ def _pareto(report: ParetoReport, labels: Sequence[str]) -> Iterator[TextLine]:
         yield TextLine(f"  {label_of[point.run_id]}  {place}, score {number(score, 'ratio')}")
         named = (f"{name} {number(value, report.units[name])}" for name, value in point.objectives.items())
         yield TextLine(f"     {', '.join(named)}", "faint")
-    yield from (TextLine(f"  {line}") for line in pareto_lines(report, label_of))
+    yield from (TextLine(f"  {line}") for line in compared.pareto_lines(report, label_of))
     yield TextLine(
         "  values and scores: over the questions that all runs share; n: those that the two runs share", "faint"
     )

@@ -8,35 +8,15 @@ from shlex import quote
 
 from rich.console import Console
 
-from evals.cli.terminal import draws, fits, show
+from evals.cli.terminal import show
+from evals.metrics.base import BaseMetric
 from evals.metrics.registry import parse_metric
+from evals.report import parts
 from evals.report.hints import applying
-from evals.report.parts import (
-    ShownPart,
-    TableRow,
-    TextLine,
-    TextTable,
-    abstention_tables,
-    area_line,
-    facts_of,
-    gate_lines,
-    grid,
-    judge_lines,
-    link_lines,
-    main_metrics,
-    notes_of,
-    outcome_line,
-    risk_line,
-    score_remarks,
-    score_texts,
-    scorecard_lines,
-    scorecard_table,
-    stage_tables,
-    stages_in_a_line,
-    wrong_line,
-)
+from evals.report.parts import ShownPart, TableRow, TextLine, TextTable
 from evals.report.questions import wrong_by
 from evals.report.wording import natural_order, number, one_line, place_of, value
+from evals.schemas.response import RetrievedChunk
 from evals.schemas.results import EvalRun, MetricSummary
 from evals.schemas.run_parts import LoadLevel, RepeatedMetric, RepeatSummary
 from evals.scoring.conclusion import Measured
@@ -62,24 +42,14 @@ def print_run(out: Console, measured: Measured, runs_dir: Path | None, *, failur
         every: Whether all metrics and tables are printed, or the main ones.
     """
     run = measured.run
-    tables = (
-        scorecard_table(run, pictures=draws(out), labels=True, every=every),
-        scorecard_table(run, labels=True, every=every),
-    )
-    table = next((table for table in tables if fits(out, table)), scorecard_table(run, every=every))
-    lines = (TextLine(line, "faint") for line in scorecard_lines(run, every=every))
-    notes = (TextLine(f"! {note}", "doubtful") for note in notes_of(run))
-    judged = map(TextLine, judge_lines(run, every=every))
-    show(
-        out,
-        chain(_head(run), [EMPTY, table], lines, _score(run), judged, _repeats(run.repeats), _load(run.load), notes),
-    )
-    show(out, _derived(measured, every=every))
+    lines = (TextLine(line, "faint") for line in parts.scorecard_lines(run, every=every))
+    show(out, chain(_head(run), [EMPTY, parts.scorecard_table(run, every=every)], lines, _score(run)))
+    judged = map(TextLine, parts.judge_lines(run, every=every))
+    notes = (TextLine(f"! {note}", "doubtful") for note in parts.notes_of(run))
+    show(out, chain(judged, _repeats(run.repeats), _load(run.load), notes, _derived(measured, every=every)))
     if len(run.datasets) > 1:
         print_slices(out, measured, "dataset", runs_dir, every=every)
     print_findings(out, measured, limit=failures, whole=every)
-    if every:
-        print_verification(out, measured, runs_dir)
 
 
 def print_score(out: Console, run: EvalRun) -> None:
@@ -95,26 +65,26 @@ def _head(run: EvalRun) -> Iterator[TextLine]:
         took = f"{run.duration_s:.0f} s in all, the longest {max(one.duration_s for one in run.merged_from):.0f} s"
         shards = counted(len(run.merged_from), "shard")
         yield TextLine(f"merged from {shards} ({one_line(named, 200)}): {took}")
-    yield TextLine(", ".join(facts_of(run)), limit=300)
-    yield TextLine(outcome_line(run))
+    yield TextLine(", ".join(parts.facts_of(run)), limit=300)
+    yield TextLine(parts.outcome_line(run))
 
 
 def _score(run: EvalRun) -> Iterator[TextLine]:
-    yield TextLine(f"weighted score: {', '.join(score_texts(run))}", "strong")
-    yield from (TextLine(f"  {remark}", "faint") for remark in score_remarks(run))
-    yield from gate_lines(run.gates)
+    yield TextLine(f"weighted score: {', '.join(parts.score_texts(run))}", "strong")
+    yield from (TextLine(f"  {remark}", "faint") for remark in parts.score_remarks(run))
+    yield from parts.gate_lines(run.gates)
 
 
 def _derived(measured: Measured, *, every: bool) -> Iterator[ShownPart]:
     """What follows from the records: abstention, stages of the retrieval, risk, and what patterns mean."""
     run, digest = measured.run, measured.digest
     if every:
-        yield from abstention_tables(measured.abstention)
-        yield from stage_tables(digest.stages)
+        yield from parts.abstention_tables(measured.abstention)
+        yield from parts.stage_tables(digest.stages)
     elif digest.stages:
-        yield TextLine(stages_in_a_line(digest.stages))
+        yield TextLine(parts.stages_in_a_line(digest.stages))
     if digest.risk is not None:
-        yield TextLine(risk_line(digest.risk) if every else area_line(digest.risk))
+        yield TextLine(parts.risk_line(digest.risk))
     for hint in applying(run.scorecard, run.outcomes):
         yield TextLine(f"→ {hint.text} ({hint.evidence(run.scorecard)})")
 
@@ -130,7 +100,7 @@ def _load(levels: Sequence[LoadLevel]) -> Iterator[ShownPart]:
         known = dict.fromkeys(name for level in cells for name in level)
         rows = [[name, *(level.get(name, "–") for level in cells)] for name in known]
         concurrency = (str(load.concurrency) for load in levels)
-        yield grid(f"load{rates}", ["questions in flight, at most", *concurrency], rows)
+        yield parts.grid(f"load{rates}", ["questions in flight, at most", *concurrency], rows)
         yield TextLine(
             "latency: from sending a request to the end of its answer; from intended: from when the question was meant "
             "to be sent, with all waiting",
@@ -171,7 +141,7 @@ def _repeats(found: RepeatSummary | None) -> Iterator[ShownPart]:
     if not found.metrics:
         return
     titles = ["metric", "n", "within", "between", "reliability", "pass^1", f"pass^{found.repeats}", "interval"]
-    yield grid("", titles, map(_repeat_cells, found.metrics))
+    yield parts.grid("", titles, map(_repeat_cells, found.metrics))
     yield TextLine(
         "within: variance between answers to a question; between: variance between questions; reliability: between / "
         "both; pass^k: share of questions whose k answers all have the best value",
@@ -204,8 +174,7 @@ _NAME = 40
 def print_slices(out: Console, measured: Measured, key: str, runs_dir: Path | None, *, every: bool = True) -> None:
     """Print each metric, or the main ones, for each value of a key; of many values, for those with most questions."""
     columns, settings = measured.columns, measured.cases.settings
-    main = main_metrics(measured.run)
-    metrics = [metric for metric in known_metrics(measured.run) if every or metric.name in main]
+    metrics = known_metrics(measured.run) if every else _main(measured.run)
     groups = rows_by(measured.values(key), columns)
     biggest = sorted(groups, key=lambda value: -groups[value].questions)[:_VALUES_SHOWN]
     chosen = sorted(biggest, key=natural_order)
@@ -216,15 +185,20 @@ def print_slices(out: Console, measured: Measured, key: str, runs_dir: Path | No
         if any(one.value is not None for one in found):
             rows.append(TableRow([metric.name, *map(_slice_cell, found)]))
     titles = [f"{one_line(value, _NAME)} (n={groups[value].questions})" for value in chosen]
-    parts: list[ShownPart] = [
+    shown: list[ShownPart] = [
         TextTable(["metric", *titles], rows, f"by {key}"),
         TextLine("behind a value: its interval, and n, the questions that it is over", "faint"),
     ]
     if len(groups) > len(chosen):
         sheet = command(f"export --run-id {measured.run.id}", runs_dir)
         few = f"the {len(chosen)} of {len(groups)} values with the most questions"
-        parts.append(TextLine(f"{few}; for the others, {sheet} has a column meta.{key}", "faint"))
-    show(out, parts)
+        shown.append(TextLine(f"{few}; for the others, {sheet} has a column meta.{key}", "faint"))
+    show(out, shown)
+
+
+def _main(run: EvalRun) -> list[BaseMetric]:
+    names = parts.main_metrics(run)
+    return [metric for metric in known_metrics(run) if metric.name in names]
 
 
 def _slice_cell(summary: MetricSummary) -> str:
@@ -251,18 +225,18 @@ def slices_as_json(measured: Measured, key: str) -> str:
 
 
 def print_wrong_slices(out: Console, measured: Measured, key: str) -> None:
-    """Print how many questions ended wrong for each value of a key, the worst first; nothing where none did."""
+    """Print how many questions went wrong for each value of a key, the worst first; nothing where none did."""
     slices = wrong_by(measured, key)
     if not any(one.wrong for one in slices):
         return
-    lines = [TextLine(f"  {wrong_line(one)}", "bad" if one.is_worse else "") for one in slices[:_VALUES_SHOWN]]
+    lines = [TextLine(f"  {parts.wrong_line(one)}", "bad" if one.is_worse else "") for one in slices[:_VALUES_SHOWN]]
     if len(slices) > _VALUES_SHOWN:
         lines.append(TextLine(f"  … and {len(slices) - _VALUES_SHOWN} more values", "faint"))
     title = f"went wrong by {key}, the worst first; intervals hold for all values together"
     show(out, [EMPTY, TextLine(title, "strong"), *lines])
 
 
-# Questions that ended wrong, and what else is worth a look.
+# Questions that went wrong, and what else is worth a look.
 
 _CHUNKS_SHOWN = 3
 
@@ -284,7 +258,8 @@ def print_findings(out: Console, measured: Measured, *, limit: int, whole: bool)
     diagnosis = digest.diagnosis
     title = f"{share(diagnosis.wrong, diagnosis.asked, 'question')} went wrong"
     why = [TextLine(_BUILT_IN, "faint")] if run.eval_config.get("embedded") else []
-    show(out, [EMPTY, TextLine(title, "strong"), *why, *(TextLine(f"  {line}") for line in link_lines(diagnosis))])
+    links = (TextLine(f"  {line}") for line in parts.link_lines(diagnosis))
+    show(out, [EMPTY, TextLine(title, "strong"), *why, *links])
     whole = whole or limit > 1
     show(out, _finding_lines(measured.findings(in_turn(digest.failures, limit)), None if whole else out.width))
 
@@ -312,7 +287,7 @@ def print_link(out: Console, measured: Measured, link: Link, *, limit: int | Non
 
 def _finding_lines(findings: Iterable[Finding], width: int | None = None) -> Iterator[TextLine]:
     """Each question with its answer and the first chunks, marked where one holds gold; cut to a width of lines."""
-    limit = 300 if width is None else width - len("  expected  ")
+    limit = 300 if width is None else width - _MARKS
     for finding in findings:
         question, response = finding.record.question, finding.record.response
         yield EMPTY
@@ -324,26 +299,19 @@ def _finding_lines(findings: Iterable[Finding], width: int | None = None) -> Ite
         if response is None or response.error is not None:
             continue
         yield TextLine(f"  answer    {one_line(response.answer or '', limit)}")
-        for rank, chunk in enumerate((response.chunks or [])[: _CHUNKS_SHOWN if width is None else 1], start=1):
-            said = f"{one_line(place_of(chunk), 60)}: {one_line(chunk.text or '', 120)}"
-            yield TextLine(
-                f"  {'✓' if rank in finding.hit_ranks else ' '} {rank:>2}      {one_line(said, limit)}", "faint"
-            )
+        shown = (response.chunks or [])[: _CHUNKS_SHOWN if width is None else 1]
+        yield from _chunk_lines(shown, finding.hit_ranks, limit)
 
 
-def print_verification(out: Console, measured: Measured, runs_dir: Path | None) -> None:
-    """List the answers of which fuzzy match and judge disagree."""
-    disputed = measured.digest.to_verify
-    if not disputed:
-        return
-    title = f"{counted(len(disputed), 'answer', 'needs')} verification: fuzzy match and judge disagree"
-    lines = [EMPTY, TextLine(title, "strong")]
-    for record in (measured.source[place] for place in disputed):
-        answer = (record.response.answer if record.response else None) or ""
-        expected = one_line(record.question.expected_answer or "", 80)
-        lines.append(TextLine(f"  {record.question.id}: {one_line(answer, 80)}  expected: {expected}"))
-    sheet = command(f"export --run-id {measured.run.id} --format review", runs_dir)
-    show(out, [*lines, TextLine(f"a sheet to fill in: {sheet}", "faint", whole=True)])
+_MARKS = len("  expected  ")
+
+
+def _chunk_lines(chunks: Sequence[RetrievedChunk], hits: Sequence[int], limit: int) -> Iterator[TextLine]:
+    """The first chunks, with a mark where one holds gold."""
+    for rank, chunk in enumerate(chunks, start=1):
+        mark = "✓" if rank in hits else " "
+        said = f"{one_line(place_of(chunk), 60)}: {one_line(chunk.text or '', 120)}"
+        yield TextLine(f"  {mark} {rank:>2}      {one_line(said, limit)}", "faint")
 
 
 _SENSITIVE = ("recall_at_5", "precision_at_5")
@@ -361,5 +329,5 @@ def print_sensitivity(out: Console, measured: Measured) -> None:
     by_rule = "golds recognised by rule"
     golds = sum(len(record.question.gold_passages) for record in records if record.response and record.response.chunks)
     of = f"of {counted(golds, 'gold passage')} of questions that brought chunks"
-    table = grid("", ["overlap threshold", *_SENSITIVE, by_rule], rows, [by_rule])
+    table = parts.grid("", ["overlap threshold", *_SENSITIVE, by_rule], rows, [by_rule])
     show(out, [EMPTY, table, TextLine(f"{of}; the other rules do not depend on the threshold", "faint")])

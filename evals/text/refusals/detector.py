@@ -136,11 +136,7 @@ _MEANS = pattern("means")
 
 
 _SHORT = 40
-"""Words of an answer in which a hint tells something; a longer one that declines has a word that can."""
-
-
-_LONG = 40
-"""Words of an answer above which one declines only where a clause does so by rule."""
+"""Words of an answer in which hints count; a longer one declines only if a clause does so by rule."""
 
 
 _LABEL, _SIGN = pattern("label_of_sign"), pattern("asks_of_sign")
@@ -188,7 +184,7 @@ def read_answer(answer: str, question: str) -> Answer | bool:
     if counts or not _may_decline(unquoted, lexicons) or _is_fact(text, without_accents(fold(question))):
         return False
     context = Context(Topic(question), lexicons)
-    if len(text.split()) > _LONG and not has_declining_clause(unquoted, context):
+    if len(text.split()) > _SHORT and not has_declining_clause(unquoted, context):
         return False
     found = Answer(question, answer, unquoted, list(clauses(unquoted, context)), context)
     return False if _directs(found) else found
