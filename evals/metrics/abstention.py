@@ -13,6 +13,7 @@ class _Abstention(BaseMetric):
     """What all abstention metrics share: a dataset that says which questions are answerable."""
 
     group = MetricGroup.ABSTENTION
+    suites: ClassVar[frozenset[str]] = frozenset({"core"})
     aggregation = Aggregation.RATE
     needs = frozenset({Need.ANSWERABILITY})
     heeds_abstention = True

@@ -64,7 +64,8 @@ class BaseMetric(ABC):
     name: str
     """The metric's name in run files, tables and gates; an instance may differ from its class (`recall_at_5`)."""
     group: ClassVar[MetricGroup]
-    suites: ClassVar[frozenset[str]] = frozenset({"core"})
+    suites: ClassVar[frozenset[str]] = frozenset()
+    """Whose metric it is; one of none is computed where it is named. A metric of others in `core` is in every run."""
     unit: ClassVar[str] = "ratio"
     low: ClassVar[float | None] = 0.0
     """The least possible value; None where there is none."""

@@ -28,6 +28,7 @@ class _Citation(BaseMetric):
     """What all citation metrics share."""
 
     group = MetricGroup.CITATION
+    suites = frozenset({"core"})
     needs = frozenset({Need.GOLD, Need.CHUNKS, Need.CITATIONS})
     of_answer = True
 

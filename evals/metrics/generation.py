@@ -81,6 +81,7 @@ class AnswerCorrectness(LabelledMetric):
 
     name = "answer_correctness"
     group = MetricGroup.GENERATION
+    suites: ClassVar[frozenset[str]] = frozenset({"core"})
     needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER})
     heeds_abstention = True
     inquiries = (ANSWER_CORRECTNESS,)

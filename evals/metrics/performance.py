@@ -21,6 +21,7 @@ class _Latency(BaseMetric):
     """What the latency percentiles share: a timeout counts as at least the timeout, other failures do not count."""
 
     group = MetricGroup.PERFORMANCE
+    suites: ClassVar[frozenset[str]] = frozenset({"core"})
     unit = "ms"
     high = None
     higher_is_better = False
@@ -268,6 +269,7 @@ class CostPerQuery(BaseMetric):
 
     name = "cost_per_query"
     group = MetricGroup.PERFORMANCE
+    suites: ClassVar[frozenset[str]] = frozenset({"core"})
     unit = "USD"
     high = None
     higher_is_better = False

@@ -13,6 +13,7 @@ class _Retrieval(BaseMetric):
     """What all retrieval metrics share: they need gold passages, and chunks in the server's order."""
 
     group = MetricGroup.RETRIEVAL
+    suites: ClassVar[frozenset[str]] = frozenset({"core"})
     needs = frozenset({Need.GOLD, Need.CHUNKS})
 
     def measure(self, case: Sample) -> MetricResult:

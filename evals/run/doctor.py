@@ -17,10 +17,11 @@ from evals.judges.backends.base import BackendError, origin_of
 from evals.judges.backends.providers import PROVIDERS
 from evals.judges.backends.sdk import SdkBackend
 from evals.metrics.base import BaseMetric, Need
+from evals.report.parts import reading_notes
 from evals.run.corpus import survey_corpus
 from evals.run.embedded import embedded_server, embedded_spec
 from evals.run.notebook import Observer
-from evals.run.setup import check_config, refusal_for_key, wants_judge
+from evals.run.setup import check_calibrated, check_config, refusal_for_key, wants_judge
 from evals.run.work import RunDataset, check_conversations, load_workload
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
@@ -164,7 +165,10 @@ class _Examination:
 
     async def _configuration(self) -> _Finding:
         self._metrics = check_config(self._config, asking=False)
-        return Health.WELL, f"{counted(len(self._metrics), 'metric')} of {', '.join(self._config.suite_names)}"
+        check_calibrated(self._config, self._metrics)
+        suites = ", ".join(self._config.suite_names)
+        of = f" of {suites}" if suites else f": {', '.join(metric.name for metric in self._metrics)}"
+        return Health.WELL, f"{counted(len(self._metrics), 'metric')}{of}"
 
     async def _disk(self) -> _Finding:
         folder = self._config.runs_dir
@@ -187,7 +191,8 @@ class _Examination:
             reasons = [metric.not_applicable_to(question) for question in islice(questions, _LOOKED_AT)]
             if all(reasons):
                 idle.setdefault(reasons[0] or "", []).append(metric.name)
-        return Health.DOUBTFUL if idle else Health.WELL, told, _by_reason(idle) or None
+        hints = [*filter(None, [_by_reason(idle)]), *reading_notes(workload.fingerprints)]
+        return Health.DOUBTFUL if idle else Health.WELL, told, "; ".join(hints) or None
 
     async def _server(self) -> _Finding:
         spec = self._config.server_spec()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from evals.config import EvalConfig
 from evals.datasets.hub import settle_hub
 from evals.datasets.registry import check_name
-from evals.errors import ConfigError, JudgeError, UnknownNameError
+from evals.errors import ConfigError, EvalsError, JudgeError, UnknownNameError
 from evals.judges.backends.base import origin_of
 from evals.judges.backends.providers import PROVIDERS
 from evals.judges.batch_api import FOLDER, AnthropicBatches, BatchLog, Pace
@@ -73,9 +73,8 @@ def check_config(config: EvalConfig, *, asking: bool = True) -> list[BaseMetric]
     if wants_judge(config, metrics):
         _check_model(config.judge)
     if asking:
-        if refusal := refusal_for_key(config, metrics):
+        if refusal := refusal_of(config, metrics):
             raise refusal
-        check_calibrated(config, metrics)
         _check_code(metrics)
     return metrics
 
@@ -84,7 +83,10 @@ def _check_code(metrics: Sequence[BaseMetric]) -> None:
     """Stop where a metric is known by a saved run alone."""
     for metric in metrics:
         if isinstance(metric, SavedMetric):
-            raise ConfigError(f"the code of metric {metric.name!r} is not there", "name it by its file: FILE.py:NAME")
+            raise ConfigError(
+                f"the code of metric {metric.name!r} is not there",
+                "name it by its file: FILE.py:NAME, or install the package that it is of",
+            )
 
 
 def _metrics_of(config: EvalConfig) -> list[BaseMetric]:
@@ -211,6 +213,17 @@ def _check_model(judge: JudgeConfig) -> None:
             f"known: {', '.join(PROVIDERS)}; for a model of this name behind the address, "
             f"write {judge.provider}:{judge.model}",
         )
+
+
+def refusal_of(config: EvalConfig, metrics: Sequence[BaseMetric]) -> EvalsError | None:
+    """Why a run of these metrics does not begin though all its names are known; None where it does."""
+    if refusal := refusal_for_key(config, metrics):
+        return refusal
+    try:
+        check_calibrated(config, metrics)
+    except ConfigError as error:
+        return error
+    return None
 
 
 def refusal_for_key(config: EvalConfig, metrics: Sequence[BaseMetric]) -> JudgeError | None:

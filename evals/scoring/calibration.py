@@ -233,9 +233,10 @@ def refuse_uncalibrated(gated: Collection[str], never: Iterable[str], feeding: C
         on.append(f"{SCORE}, which {' and '.join(of_score)} {agree(len(of_score), 'feeds', 'feed')}")
     if on:
         raise ConfigError(
-            f"a gate is on {' and '.join(on)}, and the judge {model} was never calibrated by that: it is unknown how "
-            "often it is wrong",
-            "calibrate it first (evals calibrate), or permit the gate with --allow-uncalibrated",
+            f"a gate is on {' and '.join(on)}, and the judge {model} was never calibrated for that: it is unknown "
+            "how often it is wrong",
+            "label answers of a run without this gate (evals review last --metric NAME) and calibrate by them (evals "
+            "calibrate), or permit the gate: --allow-uncalibrated, or allow_uncalibrated: true",
         )
 
 

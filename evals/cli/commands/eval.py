@@ -40,7 +40,7 @@ from evals.run.merge import merge as merge_runs
 from evals.run.merge import put_together
 from evals.run.resume import MAY_CHANGE, rescore_config, resumed_config
 from evals.run.saved import estimate_saved, saved_answers, saved_run
-from evals.run.setup import check_config, estimate_of, refusal_for_key, wants_judge
+from evals.run.setup import check_config, estimate_of, refusal_of, wants_judge
 from evals.run.work import RunPlan, check_conversations, load_workload
 from evals.runner import EvaluationRunner
 from evals.schemas.results import EvalRun
@@ -241,7 +241,7 @@ def _print_plan(
     """Print what would be asked, then what would be computed and judged."""
     judge = config.judge.model if wants_judge(config, metrics) else None
     names = _computed(metrics, judged=judge is not None)
-    refusal = refusal_for_key(config, metrics)  # it would stop the run before it begins; a plan is made all the same
+    refusal = refusal_of(config, metrics)  # it would stop the run before it begins; a plan is made all the same
     if flags.as_json:
         measuring = {
             "metrics": names,

@@ -171,7 +171,7 @@ def show(flags: ShowFlags) -> None:
     """
     _refuse_contradictions(flags)
     if flags.failed is not None and flags.failed not in list(Link):
-        raise UnknownNameError("link", flags.failed, [link.value for link in Link])
+        raise UnknownNameError("step of failure", flags.failed, [link.value for link in Link])
     run, records = load_calibrated(flags.run, flags.runs_dir)
     if flags.as_json and flags.by is None:
         print_json(run.model_dump_json(indent=2))

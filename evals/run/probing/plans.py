@@ -69,11 +69,11 @@ class Plan:
         """The request with the question at a field that was missed; it is no longer that of a profile."""
         source = f"the refusal, which names {'.'.join(path)}"
         if self.method == "GET":
-            return replace(self, query={path[-1]: QUESTION}, source=source, profile=None)
+            return replace(self, query={path[-1]: QUESTION}, source=source, profile=None, doubts=())
         body: Any = QUESTION
         for step in reversed(path):
             body = {step: body}
-        return replace(self, body=body, source=source, profile=None)
+        return replace(self, body=body, source=source, profile=None, doubts=())
 
 
 # The fields that a refusal says it misses, as web frameworks and people write it.
@@ -371,7 +371,7 @@ async def _paths(transport: Transport, tell: Tell, profiles: Sequence[ServerSpec
     asked = [path for path in known if not VARIABLE.search(path) and "{{" not in path]
     status = {path: await _status(transport, path) for path in asked}
     found = [path for path in asked if status[path] in _THERE and status[path] != nothing]
-    tell(f"GET of {len(asked)} paths of profiles and usual ones: {', '.join(found) or 'none'} may be there")
+    tell(f"GET of {len(asked)} paths, usual ones and those of profiles: found {', '.join(found) or 'none of them'}")
     return found
 
 
