@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fenced import HOME, blocks
 
 from evals.cli import app
 from evals.cli.terminal import run
@@ -13,31 +14,13 @@ from evals.client.profile import list_profiles, load_profile
 from evals.datasets.registry import get_loader, list_available
 from evals.errors import ConfigError, DatasetError
 from evals.judges.prompt import read_prompt
-from evals.metrics.registry import METRICS, metric_classes, parse_metric
+from evals.metrics.registry import METRICS, metric_classes, metrics_of, parse_metric
 
-PROMPT = """
-name: warmth
-version: 1
-max_tokens: 3000
-system: Say whether the answer is warm.
-checks: [{kind: quotes, within: answer}]
-schema:
-  type: object
-  additionalProperties: false
-  required: [quote, justification, verdict, injection_suspected]
-  properties:
-    quote: {type: string}
-    justification: {type: string}
-    verdict: {type: string, enum: [warm, cold, cannot_tell]}
-    injection_suspected: {type: boolean}
-"""
+PAGE = HOME / "docs" / "own-measures.md"
+(PROMPT,) = (block for block in blocks(PAGE, "yaml") if "# warmth.yml" in block)
+(WARMTH,) = (block for block in blocks(PAGE, "python") if "read_prompt" in block)
 MODULE = """
-from pathlib import Path
-
 from evals.datasets.base import BaseDatasetLoader
-from evals.judges.prompt import read_prompt
-from evals.metrics.judge_tasks import JudgeTask, question_and_answer
-from evals.metrics.judged import LabelledMetric
 from evals.metrics.retrieval import MRR
 
 class Loader(BaseDatasetLoader):
@@ -48,11 +31,6 @@ class Loader(BaseDatasetLoader):
 
 class Metric(MRR):
     name = "whole_metric"
-
-class Warmth(LabelledMetric):
-    name, group, suites = "warmth", MRR.group, frozenset()
-    inquiries = (JudgeTask("warmth", read_prompt(Path(__file__).with_name("warmth.yml")), question_and_answer),)
-    scale = {"warm": 1.0, "cold": 0.0}
 
 PROFILE = {"ask": {"path": "/theirs"}}
 """
@@ -76,7 +54,7 @@ WRONG = {
 @pytest.fixture(autouse=True)
 def _installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Three installed packages: one is whole, one names a module that is not there, one names the wrong things."""
-    (tmp_path / "theirs.py").write_text(MODULE, encoding="utf-8")
+    (tmp_path / "theirs.py").write_text(WARMTH + MODULE, encoding="utf-8")
     (tmp_path / "warmth.yml").write_text(PROMPT, encoding="utf-8")
     for package, points in (("whole-package", WHOLE), ("broken-package", BROKEN), ("wrong-package", WRONG)):
         folder = tmp_path / f"{package.replace('-', '_')}-1.0.dist-info"
@@ -144,7 +122,8 @@ def test_a_judged_metric_brings_its_own_prompt(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """It is estimated, asked, cached, and told from another version of itself by the hash of the prompt."""
+    """It is estimated, asked, cached, and told from another version of itself by its hash; no suite has it."""
+    assert "warmth" not in {cls.name for cls in metrics_of(["core"]) if hasattr(cls, "name")}
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-fine")
     monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_api.url)
     messages_api.script({"then": {"python": "judge"}})
@@ -155,4 +134,4 @@ def test_a_judged_metric_brings_its_own_prompt(
     assert first["scorecard"]["metrics"][0]["value"] is not None
     assert first["judge"]["prompt_hashes"] == {"warmth": read_prompt(tmp_path / "warmth.yml").hash}
     assert (first["judge"]["calls"], second["judge"]["calls"]) == (3, 0)
-    assert "Say whether the answer is warm." in str(messages_api.log()[0])
+    assert "whether the answer addresses its reader warmly" in str(messages_api.log()[0])

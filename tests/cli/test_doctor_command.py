@@ -64,6 +64,31 @@ def test_the_first_broken_part_gives_the_exit_code(examined: Doctor, golden_serv
     assert (code, found["configuration"]["exit_code"], found["judge"]["health"]) == (2, 2, "unseen")
 
 
+def test_a_gate_that_would_stop_the_run_is_found(
+    examined: Doctor, evals_cli: Cli, golden_server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One on a judge that was never calibrated: the run, its plan and `doctor` say the same."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-fine")
+    asked = ("--datasets", "golden", "--samples", 2, "--rag-url", golden_server, "--gate", "faithfulness>=0.5")
+    asked += ("--judge-base-url", "http://127.0.0.1:9")
+    code, found = examined(*asked)
+    assert (code, found["configuration"]["health"]) == (2, "broken")
+    assert "never calibrated" in found["configuration"]["said"]
+    plan = evals_cli("eval", *asked, "--runs-dir", tmp_path, "--dry-run", "--json")
+    assert (plan.code, plan.json["refusal"]["message"]) == (0, found["configuration"]["said"])
+    assert evals_cli("eval", *asked, "--runs-dir", tmp_path).code == 2
+    _, allowed = examined(*asked, "--allow-uncalibrated")
+    assert allowed["configuration"]["health"] == "well"
+
+
+def test_a_column_that_is_not_read_is_named(examined: Doctor, golden_server: str, tmp_path: Path) -> None:
+    """Before a run: gold under another name is why metrics of retrieval have no value."""
+    file = tmp_path / "questions.csv"
+    file.write_text("question,gold\nHow long?,96 hours\n", encoding="utf-8")
+    _, found = examined("--dataset-file", file, "--rag-url", golden_server, "--no-judge")
+    assert "kept as metadata: gold" in found["datasets"]["hint"]
+
+
 def test_a_mapping_that_finds_no_chunks_costs_metrics(examined: Doctor, golden_server: str, tmp_path: Path) -> None:
     """They are named, by the reason."""
     config = tmp_path / "config.yml"
