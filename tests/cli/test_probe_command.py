@@ -97,7 +97,7 @@ def test_no_value_of_a_header_is_printed_or_written(header: str, start: Start, e
 
 
 def test_a_refusal_that_names_the_missing_field_is_heard(start: Start, evals_cli: Cli) -> None:
-    """The next request has the question there."""
+    """The next request has the question there, which is then no guess."""
 
     def ask(request: Any) -> dict[str, Any]:
         if "utterance" not in request.body:
@@ -107,6 +107,7 @@ def test_a_refusal_that_names_the_missing_field_is_heard(start: Start, evals_cli
 
     result = evals_cli("probe", f"{start({('POST', '/own'): ask})}/own", "--json")
     assert result.json["server"]["ask"] == {"path": "/own", "json": {"utterance": "{{question}}"}}
+    assert result.err.count("the field is a guess") == 1
 
 
 def test_the_path_may_be_that_of_a_prefix(start: Start, evals_cli: Cli) -> None:
