@@ -80,7 +80,7 @@ class EvalConfig(Record):
     suite: Annotated[list[str] | None, MayChange.ON_RESCORE] = None
     """Suites of metrics. None: core, or only the metrics that are named."""
     metrics: Annotated[list[str], MayChange.ON_RESCORE] = []
-    """Metrics by name, beside those of the suites. One of your own is named by its file, relative to that of the
+    """Metrics by name, in addition to those of the suites. One of your own is named by its file, relative to the
     configuration: `./metrics.py:answer_words`; from Python a `BaseMetric` may stand here. See docs/own-measures.md."""
     judged: Annotated[dict[str, RubricConfig], MayChange.ON_RESCORE] = {}
     """Metrics of your own on which the judge decides: by name, what is asked in plain words. See docs/judge.md."""
@@ -333,7 +333,7 @@ def _spell_out(layer: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _rubrics(judged: Any, metrics: Any) -> dict[str, Any]:
-    """The keys that hold the rubrics: those among the metrics are defined beside the others, and a text is `ask`."""
+    """The keys that hold the rubrics: those among the metrics are defined with the others, and a text is `ask`."""
     data: dict[str, Any] = {}
     if isinstance(metrics, list | tuple) and (given := rubrics_among(metrics)):
         data["metrics"] = [each.name if rubrics_among([each]) else each for each in metrics]

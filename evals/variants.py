@@ -261,7 +261,7 @@ class VariantsRunner:
 
     @staticmethod
     def _corpus_is_missing(variants: Sequence[Variant]) -> bool:
-        """Whether a server lacks the documents: then nobody is asked any more."""
+        """Whether a server lacks the documents; then no variant is asked any more."""
         for variant in variants:
             settings = variant.instruments.settings(variant.runner.config, variant.work.run.server.citation_base)
             try:

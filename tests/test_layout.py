@@ -39,13 +39,12 @@ ALONE = "reference_server"
 
 MOST_BRANCHES = 10
 BRANCHY = (
-    ("client/connections.py", "decoded", 12),
+    ("client/ingest.py", "_listed_of", 11),
     ("client/ingest.py", "_plan", 12),
     ("client/mapping.py", "_read_answer", 12),
-    ("client/oauth2.py", "login_hint", 13),
+    ("client/oauth2.py", "login_hint", 11),
     ("client/profile.py", "__init__", 11),
     ("client/retry.py", "send", 15),
-    ("client/spec_check.py", "_objects", 11),
     ("client/transport.py", "_exchange", 11),
     ("datasets/answers.py", "_id_of", 15),
     ("datasets/answers.py", "_table", 12),
@@ -60,8 +59,6 @@ BRANCHY = (
     ("reference_server/index.py", "answer", 11),
     ("run/corpus.py", "_may_be_gold", 12),
     ("run/corpus.py", "check_probes", 17),
-    ("run/probing/openapi.py", "_question_field", 11),
-    ("run/probing/openapi.py", "_resolved", 11),
     ("run/probing/pieces.py", "_take_delta", 11),
     ("run/probing/probe.py", "_plans", 11),
     ("text/matching/corpus.py", "_found_by_text", 12),
@@ -75,7 +72,6 @@ BRANCHY = (
 """Functions that have more, with their figures; to be made simpler and taken out, never added to."""
 
 MOST_LINES: dict[str, int] = {
-    "scoring/calibration.py": 554,
 }
 """Files that are longer than 500 lines, with their lengths: to be cut, never added to."""
 

@@ -398,7 +398,7 @@ class CalibrateFlags(JudgeFlags, MakeFlags, RunsDirFlags, LongFlags):
 
 
 class PromptsFlags(Flags):
-    """List what the judge is told, or copy it to a folder to be changed."""
+    """List the prompts of the judge, or copy them to a folder to change them."""
 
     copy: Path | None = flag("Folder to write the prompts to")
 

@@ -74,7 +74,7 @@ def _needs(*needs: Need) -> Concerns:
 
 
 def _asks(prompts: set[str], known: set[str]) -> Concerns:
-    """Whether a metric asks one of the prompts; of one that does not say what it asks, nobody knows.
+    """Whether a metric asks one of the prompts; one that names no prompt may ask any.
 
     Args:
         prompts: Which.

@@ -320,7 +320,7 @@ def listed(name: str, data: Any) -> tuple[Rows, Rows]:
     parts = data if isinstance(data, dict) else {"questions": data}
     unknown = next((key for key in parts if key not in _PARTS and key not in _ABOUT), None)
     if unknown is not None:
-        raise DatasetError(f"{name}: unknown key {unknown!r} beside the questions", nearest_hint(str(unknown), _PARTS))
+        raise DatasetError(f"{name}: unknown key {unknown!r} next to the questions", nearest_hint(str(unknown), _PARTS))
     documents, questions = parts.get("documents") or [], parts.get("questions")
     if not isinstance(documents, list):
         raise DatasetError(f"{name}: `documents` must be a list, not {type(documents).__name__}")

@@ -21,7 +21,7 @@ from evals.schemas.results import MetricDefinition, MetricGroup, MetricResult
 _Function = Callable[[Sample], Any]
 
 _ANSWER = "answer"
-"""What `needs` may name beside each `Need`."""
+"""Names that `needs` may have in addition to each `Need`."""
 
 _NEEDS = {need.name.lower(): need for need in Need}
 
@@ -195,7 +195,7 @@ def file_of(own: BaseMetric) -> str | None:
 
 
 def _hash_of_code(own: BaseMetric, source: str | None) -> str | None:
-    """Of the whole file where the metric was found in one, as it may call what stands beside it; else of its code."""
+    """The hash of the whole file of the metric, as it may call other functions there; else of its code."""
     file = file_of(own)
     try:
         if file and source and is_reference(source):
@@ -282,7 +282,7 @@ def _is_class(value: object, held: Mapping[str, Any]) -> bool:
 
 @cache
 def _run(path: Path, code: bytes) -> Mapping[str, Any]:
-    """What a file of this code defines, which may import what lies beside it; it is run once, and again when changed.
+    """The definitions of a file, which may import its neighbours; it is run once, and again when changed.
 
     Raises:
         ConfigError: It raises something.
@@ -300,7 +300,7 @@ def _run(path: Path, code: bytes) -> Mapping[str, Any]:
             if isinstance(error, EvalsError)
             else f"{type(error).__name__}: {getattr(error, 'msg', error)}"
         )
-        hint = error.hint if isinstance(error, EvalsError) else "mend the file"
+        hint = error.hint if isinstance(error, EvalsError) else "correct the file"
         raise ConfigError(f"{path}, line {_line_of(error, path)}: {said}", hint) from error
     return vars(module)
 

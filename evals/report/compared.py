@@ -181,7 +181,7 @@ def _of_other(comparison: Comparison) -> Iterator[str]:
         for pair in one.pairs:
             if pair.verdict in TONES and pair.n != shared[pair.name]:
                 values = " → ".join(pair_values(pair))
-                yield f"{one.run} {pair.verdict} in {pair.name}: {values}, over {pair.n} questions"
+                yield f"{one.run} {pair.verdict} in {pair.name}: {values}, over {counted(pair.n, 'question')}"
 
 
 def _reach_of(one: RunComparison) -> Iterator[str]:

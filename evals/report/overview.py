@@ -13,6 +13,7 @@ from evals.scoring.config import headline
 from evals.scoring.diagnosis.counts import Diagnosis
 from evals.scoring.diagnosis.stages import Link
 from evals.scoring.settings import confidence
+from evals.text.numbers import counted
 
 PLACES = {
     Link.TRANSPORT: ("answered", "transport"),
@@ -97,7 +98,7 @@ def _clusters_line(run: EvalRun) -> str:
     """How many clusters the questions of metrics form, each number once; empty where every question is independent."""
     found = [one.interval for one in run.scorecard.metrics if one.interval is not None]
     pairs = sorted({(one.n, one.clusters) for one in found if one.clusters != one.n}, reverse=True)
-    return ", ".join(f"{n} questions in {clusters} clusters" for n, clusters in pairs)
+    return ", ".join(f"{counted(n, 'question')} in {clusters} clusters" for n, clusters in pairs)
 
 
 def _not_measured(run: EvalRun) -> parts.TextTable:

@@ -169,7 +169,7 @@ def by_reason(facts: Iterable[tuple[str, str | None]]) -> dict[str, list[str]]:
 
 
 def remarks_of(summary: "MetricSummary") -> list[str]:
-    """What there is to know of a metric beside its value: lost questions, why there is no value, labels."""
+    """Remarks on the value of a metric: lost questions, why there is no value, labels."""
     found = [_lost(summary), summary.reason, " ".join(f"{one} {count}" for one, count in summary.labels.items())]
     if summary.bounds is not None and summary.value is not None:
         ends = " … ".join(number(end, summary.unit) for end in sorted(summary.bounds))

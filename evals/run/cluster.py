@@ -125,7 +125,7 @@ class Cluster:
         await self.do("register_plugin", asker)
 
     async def ask(self, worker: str, questions: list[AskedText], width: int) -> Answers:
-        """Have a worker ask so many questions at a time."""
+        """Set how many questions a worker asks at a time."""
         answers: Answers = await self.call(worker, ask_batch, self.plugin, questions, width)
         return answers
 
@@ -246,7 +246,7 @@ class Asker(WorkerPlugin):  # type: ignore[misc]  # Dask publishes no types
             self._side.close()
 
     def ask(self, questions: list[AskedText], width: int) -> Answers:
-        """Ask, so many at a time over all batches of this worker, and block this thread until all are answered.
+        """Ask, bounded over all batches of this worker, and block this thread until all are answered.
 
         Raises:
             ConfigError: A variable that the configuration names is not set on this worker.

@@ -256,7 +256,7 @@ class _Bill:
         total["thinking_high"] += times * most
 
     def estimate(self, scale: float, basis: str, asking_s: float) -> Estimate:
-        """The sum, of so many times as many answers; the range is of the cost, which nobody knows without a price."""
+        """The sum for more answers, by a factor; without a price the range of the cost is unknown."""
         total, judge = defaultdict[str, float](float, {key: n * scale for key, n in self._total.items()}), self._judge
         calls, calls_off = round(total["calls"]), _UNKNOWN_CALLS * total["uncertain"] / (total["calls"] or 1.0)
         middle = (total["least_usd"] + total["most_usd"]) / 2

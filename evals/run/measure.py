@@ -172,7 +172,7 @@ class _Measurement:
             observer.end()
 
     def _overlapped(self) -> OverlappedScorer:
-        """The scoring beside asking: by another process where there is a core for it and enough to do."""
+        """The scoring during asking, by another process if there is a core for it and enough to do."""
         count = len(self.work.questions)
         unasked = count >= FEWEST_UNASKED and (os.cpu_count() or 1) > 1
         processes = (self.processes if count >= FEWEST else 0) or int(unasked)

@@ -1,4 +1,4 @@
-"""Who hears of the progress of a run: nobody, an observer of the caller, or the cell of a notebook."""
+"""Observers of the progress of a run: none, one of the caller, or the cell of a notebook."""
 
 import sys
 import time

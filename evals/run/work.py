@@ -191,8 +191,8 @@ class RunPlan:
         documents: The corpus, where it is at hand: it tells how large chunks may be.
         verdicts: What the judge said of them in this run before it was resumed.
         free: What saved runs hold of a judge, by question: a reply that fits is not paid for again.
-        before: The judge of the run that goes on.
-        journal: The log of the run that goes on, which this process has locked; who measures closes it.
+        before: The judge of the run that is continued.
+        journal: The log of the run that is continued, which this process has locked; who measures closes it.
         usage_needs_concurrency: Above this concurrency the server's token counts mix.
         chunks_path: Where the profile looks for chunks in an answer; None where they come another way.
         notes: Remarks for the reader, apart from those that the answers give reason for.

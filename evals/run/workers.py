@@ -21,7 +21,7 @@ AskedText = str | list[str]
 """The text of a question, or the turns of a conversation."""
 
 See = Callable[[EvalQuestion, EvalResponse, str | None], bool]
-"""Takes an exchange, and what the server said last where it is no more waited for; says whether to go on."""
+"""Takes an exchange, and the last error of a server that is given up; returns whether to continue."""
 
 PATIENCE_S = 60.0
 """How long there may be no worker at all."""
@@ -38,7 +38,7 @@ _LOOK_S = 0.5
 """How often the list of workers is read."""
 
 _MOST_LOSSES = 3
-"""A batch over which so many workers were lost is what they are lost by."""
+"""A batch that loses this many workers is taken for the cause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class ClusterAsking:
         self._in_hand: dict[asyncio.Task[Answers], _Batch] = {}
         self._again: deque[_Batch] = deque()
         self._is_open = True
-        """Whether there is, or may be, something that nobody has in hand."""
+        """Whether a batch is, or may be, without a worker."""
         self._said: dict[str, tuple[int, int]] = {}
         self.most_workers = 0
         self.lost_workers = 0

@@ -337,7 +337,7 @@ class EvalRun(Record):
     scorecard: Scorecard = Scorecard()
     weighted_score: WeightedScore = WeightedScore(score=None)
     metric_definitions: list[MetricDefinition] = []
-    """Of its metrics those that are not built in; empty in runs of before."""
+    """Metrics of the run that are not built in; empty in earlier runs."""
     question_count: int
     error_count: int = 0
     schema_version: int = SCHEMA_VERSION

@@ -66,7 +66,7 @@ class CallSizes(Sum):
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What a judge is told, and the form in which it replies.
+    """The instructions of a judge, and the form of its reply.
 
     Attributes:
         name: Of the file, and of the verdict.
@@ -74,7 +74,7 @@ class Prompt:
         system: The instructions; the data to examine never stands in them.
         schema: JSON schema of the reply.
         max_tokens: Enough for the reply and for the model's thinking.
-        checks: What a reply must hold beside its form (see `judges/replies.py`).
+        checks: What a reply must hold in addition to its form (see `judges/replies.py`).
         hash: Over all of it: a changed prompt is another prompt to the cache and to a comparison.
     """
 

@@ -43,7 +43,7 @@ class Scale:
     levels: frozenset[float] = frozenset()
 
     def worth(self, label: Label | None, where: str) -> float | None:
-        """A label from 0 to 1; None where nobody could tell.
+        """A label from 0 to 1; None if the annotator could not tell.
 
         Raises:
             DatasetError: It is not of the scale.
@@ -89,7 +89,7 @@ def scale_of(labels: Sequence[Label], metric: BaseMetric) -> Scale:
     """The scale that these labels are on: words of the metric, yes and no, 0 and 1, -2 to 2, or shares.
 
     Raises:
-        ConfigError: Numbers of which nobody can tell what is good.
+        ConfigError: The scale of the numbers is unknown.
     """
     numbers = {label for label in labels if isinstance(label, float)}
     if not numbers:
@@ -101,7 +101,7 @@ def scale_of(labels: Sequence[Label], metric: BaseMetric) -> Scale:
     if numbers <= _GRADES:
         return Scale("-2 to 2", -2.0, 2.0, cut=0.75, graded=True)
     raise ConfigError(
-        f"labels from {min(numbers):g} to {max(numbers):g}: nobody says which of them is good",
+        f"labels from {min(numbers):g} to {max(numbers):g}: it is not stated which of them is good",
         "give the label of the worst answer and that of the best: --scale 1,5",
     )
 

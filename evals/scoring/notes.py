@@ -412,7 +412,7 @@ _SLOW_S = 0.05
 """For one question."""
 
 _SLOW_SHARE, _SLOW_LEAST_S = 0.1, 1.0
-"""Of the time of a run, where it is so many seconds at least."""
+"""The share of the time of a run that counts as slow, from this many seconds on."""
 
 
 def slow_metrics(seconds: Mapping[str, float], questions: int, duration_s: float) -> list[str]:

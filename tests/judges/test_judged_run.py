@@ -18,6 +18,7 @@ from evals.run.saved import rescore
 from evals.runner import run_evaluation
 from evals.runtime import run_anywhere
 from evals.schemas import EvalRun
+from evals.scoring.conclusion import measured
 from evals.store.runs import RunStore
 
 GENERATION = ("faithfulness", "answer_correctness", "answer_relevancy")
@@ -195,7 +196,7 @@ def test_whether_length_pays_is_recorded_and_shown(
     assert found.value is not None
     assert found.ci is not None
     assert -1 <= found.ci[0] < found.value < found.ci[1] <= 1
-    print_run(console(), run)
+    print_run(console(), measured(run, run.records()), None, every=True)
     assert "correlation of score and length of the answer (Spearman): " in capsys.readouterr().out
 
 
@@ -212,7 +213,7 @@ def test_a_judge_of_the_servers_own_family_is_said(judged: Callable[..., EvalRun
 def test_the_judge_and_its_cost_are_shown(judged: Callable[..., EvalRun], capsys: pytest.CaptureFixture[str]) -> None:
     """Calls, tokens, money and failures of the judge stand apart from the server's."""
     run = judged(samples_per_dataset=6)
-    print_run(console(), run)
+    print_run(console(), measured(run, run.records()), None, every=True)
     out = capsys.readouterr().out
     assert run.judge is not None
     assert f"judge {run.judge.model}: {run.judge.calls} calls" in out

@@ -19,6 +19,7 @@ from evals.run.saved import estimate_saved, rescore, saved_run, score_answers
 from evals.run.setup import check_config
 from evals.runner import EvaluationRunner, run_evaluation
 from evals.schemas import EvalRun
+from evals.scoring.conclusion import measured
 from evals.store.runs import RunStore
 
 JUDGE = {"then": {"python": "judge"}}
@@ -105,7 +106,7 @@ def test_a_killed_rescore_is_a_run_whose_verdicts_serve_the_next_one(
     asked = len(messages_api.log())
     orphan = next(run for run in RunStore(config().runs_dir).runs() if run.rescored_from == source.id)
     assert (orphan.status, orphan.scorecard.metrics, orphan.judge) == ("partial", [], None)
-    print_run(console(), orphan)
+    print_run(console(), measured(orphan, []), None, every=True)
     assert "partial" in capsys.readouterr().out
     done = asyncio.run(rescore(source, config()))
     assert len(messages_api.log()) == asked > 0

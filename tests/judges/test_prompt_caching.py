@@ -22,6 +22,7 @@ from evals.run.saved import rescore
 from evals.runner import run_evaluation
 from evals.schemas import EvalRun, JudgeVerdict
 from evals.schemas.verdicts import Prompt, VerdictRequest
+from evals.scoring.conclusion import measured
 from evals.store.runs import RunStore
 
 SCHEMA = {"type": "object", "additionalProperties": False, "required": ["v"], "properties": {"v": {"type": "string"}}}
@@ -134,7 +135,7 @@ def test_repeats_read_all_that_was_written(judged: Callable[..., EvalRun], capsy
     run = judged("core", repeats=3, cache=False)
     assert run.judge is not None
     usage = run.judge.usage
-    print_run(console(), run)
+    print_run(console(), measured(run, run.records()), None, every=True)
     assert f"({usage.cache_read_tokens:,} from the vendor's cache)" in " ".join(capsys.readouterr().out.split())
     assert usage.cache_read_tokens > 1.9 * usage.cache_write_tokens
     assert usage.input_tokens - usage.cache_read_tokens - usage.cache_write_tokens < 0.01 * usage.input_tokens

@@ -90,8 +90,8 @@ def listed() -> set[str]:
     """The first word of each line that `evals metrics` prints."""
     out = io.StringIO()
     with redirect_stdout(out):
-        list_metrics()
-    return {line.split()[0] for line in out.getvalue().splitlines() if line[:1].strip()}
+        list_metrics("all")
+    return {line.split()[0] for line in out.getvalue().splitlines() if line.strip()}
 
 
 @pytest.mark.parametrize(("name", "cls"), ROWS)

@@ -127,7 +127,7 @@ def _evaluate_variants(
         configs: Of each run.
         flags: As they were given.
         reporter: Who tells CI of them.
-        resume: The saved runs to go on with.
+        resume: The saved runs to continue.
 
     Raises:
         RunIncompleteError: A run is partial or failed.

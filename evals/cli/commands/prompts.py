@@ -1,4 +1,4 @@
-"""What the judge is told: `evals prompts` copies it, `evals rubric` tries a judged metric on one answer."""
+"""The judge's prompts: `evals prompts` copies them, `evals rubric` tries a judged metric on one answer."""
 
 import json
 from collections.abc import Mapping
@@ -50,7 +50,7 @@ def prompts(flags: PromptsFlags) -> None:
 
 
 def try_rubric(flags: RubricFlags) -> None:
-    """Have the judge decide on one saved answer by a rubric, and print what it is told, what it says and the price.
+    """Have the judge decide on one saved answer by a rubric, and print its prompt, its reply and the price.
 
     Raises:
         ConfigError: A judge does not decide on the metric.

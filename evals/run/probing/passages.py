@@ -1,4 +1,4 @@
-"""Lists of passages in a body, by their shape, and what stands beside answer and passages: usage, model, a verdict."""
+"""Lists of passages in a body, by their shape, and other fields of a body: usage, model, a verdict."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -150,7 +150,7 @@ def _document_of(items: Sequence[Mapping[str, Any]]) -> dict[str, str]:
 
 
 def _texts_within(items: Sequence[Mapping[str, Any]], at: str, path: str) -> Iterator[Passages]:
-    """Texts in a list within each item, with what lists of the same length beside them say of each."""
+    """Texts in a list within each item, with the parallel lists of the same length."""
     place, beside = below(at, path), _lists_beside(items[0], path)
     fields = choose_sources(columns(_rows(items, beside)))
     parent = _document_of(items) if at.endswith("[]") and not _names_document(fields) else {}

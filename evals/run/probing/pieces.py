@@ -71,7 +71,7 @@ def guess_stream(raw: str, form: StreamFormat, question: str, chosen: Mapping[st
 def _take_others(
     guess: Guess, parsed: Sequence[Any], others: Sequence[Pieces], question: str, chosen: Mapping[str, Any]
 ) -> None:
-    """Take passages, what is cited of them and what stands beside from the pieces that are not the answer's."""
+    """Take passages, citations and other fields from the pieces that are not the answer's."""
     found = [each for kind in others for each in find_passages(kind.data[-1], question, _at(kind))]
     found.sort(key=lambda each: -each.weight)
     taken = take_chunks(guess, parsed, found, chosen)

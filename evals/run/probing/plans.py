@@ -145,7 +145,7 @@ def sort_out(
 
     Args:
         plans: The requests.
-        document: OpenAPI, whose operationIds count beside the paths; empty without one.
+        document: OpenAPI, whose operationIds count like the paths; empty without one.
         of_profiles: The paths of built-in profiles.
         named: The path in the URL; None without one.
     """
@@ -337,7 +337,7 @@ async def look(transport: Transport, tell: Tell, profiles: Sequence[ServerSpec],
 
     Args:
         transport: Reaches it.
-        tell: Is told what is looked at and found.
+        tell: Called with what is looked at and found.
         profiles: Of which paths are looked for where no document lists them.
         only: Whether the path to ask is known, so that none is looked for.
 
@@ -416,7 +416,7 @@ def is_askable(spec: ServerSpec) -> bool:
 
 
 def _share_there(spec: ServerSpec, shapes: Collection[str]) -> float:
-    """Which share of the paths that a profile has beside that of its question is among these."""
+    """The share of a profile's other paths that is among these."""
     parts = (spec.health, spec.retrieve, spec.documents, spec.upload, spec.ready, *spec.info)
     paths = [_shape(part.path) for part in parts if part is not None]
     return sum(path in shapes for path in paths) / len(paths) if paths else 0.0
