@@ -30,7 +30,7 @@ from evals.errors import (
     StoreError,
     UnwritableError,
 )
-from evals.report.parts import ShownPart, TextTable
+from evals.report.elements import ShownPart, TextTable
 from evals.report.wording import one_line, plain
 from evals.secrets import masked
 

@@ -10,8 +10,9 @@ from evals.compare.pairing import SavedRun
 from evals.metrics.registry import known_metric
 from evals.report import compared
 from evals.report.compared import TONES
+from evals.report.elements import TableRow, TextTable
 from evals.report.markdown import run_head, table_lines, to_markdown
-from evals.report.parts import GATE_TONES, TableRow, TextTable, scorecard_lines, scorecard_table
+from evals.report.parts import GATE_TONES, scorecard_lines, scorecard_table
 from evals.report.templates import code, escape, macros, within
 from evals.report.wording import one_line
 from evals.schemas.results import EvalRun

@@ -16,7 +16,8 @@ from evals.compare.models import (
     RunHead,
     Verdict,
 )
-from evals.report.parts import TableRow, TextTable, Tone, labels_of
+from evals.report.elements import TableRow, TextTable, Tone
+from evals.report.parts import labels_of
 from evals.report.wording import DIFFERENCE_DIGITS, bounded, by_reason, interval_end, level, named, number, one_line
 from evals.text.numbers import counted
 

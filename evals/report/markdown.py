@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from evals.report import parts
+from evals.report.elements import TextTable
 from evals.report.templates import escape, macros, within
 from evals.schemas.results import EvalRun
 from evals.scoring.conclusion import Measured
@@ -39,7 +40,7 @@ def run_head(run: EvalRun) -> str:
     return str(macros().head(run))
 
 
-def table_lines(table: parts.TextTable, *, is_code: bool = True) -> list[str]:
+def table_lines(table: TextTable, *, is_code: bool = True) -> list[str]:
     """The lines of a table, with the names of its rows as code unless they are words."""
     return str(macros().table(table, is_code)).splitlines(keepends=True)
 

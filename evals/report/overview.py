@@ -6,13 +6,13 @@ from typing import Any
 import yaml
 
 from evals.report import hints, parts, wording
+from evals.report.elements import TextTable, grid
 from evals.report.questions import wrong_by_key
 from evals.schemas.results import EvalRun, MetricSummary
 from evals.scoring.conclusion import Measured
-from evals.scoring.config import headline
+from evals.scoring.config import confidence, headline
 from evals.scoring.diagnosis.counts import Diagnosis
 from evals.scoring.diagnosis.stages import Link
-from evals.scoring.settings import confidence
 from evals.text.numbers import counted
 
 PLACES = {
@@ -101,14 +101,14 @@ def _clusters_line(run: EvalRun) -> str:
     return ", ".join(f"{counted(n, 'question')} in {clusters} clusters" for n, clusters in pairs)
 
 
-def _not_measured(run: EvalRun) -> parts.TextTable:
+def _not_measured(run: EvalRun) -> TextTable:
     """Metrics of the scorecard, and objectives of the score with their metrics, that have no value, and why."""
     found = {one.name: one.reason or "no question has a value" for one in run.scorecard.metrics if one.value is None}
     found |= {f"objective {name}": reason for name, reason in run.weighted_score.left_out.items()}
     for name, metrics in run.weighted_score.left_out_metrics.items():
         found |= {f"{metric} in objective {name}": reason for metric, reason in metrics.items()}
     rows = [(name, wording.printable(reason)) for name, reason in found.items()]
-    return parts.grid("Metrics and objectives without a value", ["name", "reason"], rows)
+    return grid("Metrics and objectives without a value", ["name", "reason"], rows)
 
 
 def overview_of(measured: Measured) -> dict[str, Any]:

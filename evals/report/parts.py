@@ -1,12 +1,12 @@
-"""Lines and tables, of which everything shown of a run is made: each output draws them in its own way."""
+"""What is shown of a run, as lines and tables that each output draws in its own way."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import chain
 from string import ascii_uppercase
-from typing import Literal
+from typing import TYPE_CHECKING
 
 from evals.report import wording
+from evals.report.elements import TableRow, TextLine, TextTable, Tone, grid
 from evals.report.wording import interval, level, named, number, one_line, ratio, remarks_of, score_range, value
 from evals.schemas.calibration import Figure
 from evals.schemas.dataset import DatasetFingerprint
@@ -14,83 +14,13 @@ from evals.schemas.response import Outcomes
 from evals.schemas.results import EvalRecord, EvalRun, MetricSummary
 from evals.schemas.run_parts import GateOutcome
 from evals.schemas.verdicts import JudgeRecord
-from evals.scoring.abstention import AbstentionTable, Rate, RiskCoverage
-from evals.scoring.config import headline, percent, scoring_config
-from evals.scoring.diagnosis.counts import Diagnosis, WrongSlice
-from evals.scoring.diagnosis.stages import StageRecall
-from evals.scoring.settings import confidence
-from evals.scoring.weighted import FEW, has_earlier_intervals
+from evals.scoring.config import FEW, confidence, has_earlier_intervals, headline, percent, scoring_config
 from evals.text.numbers import agree, counted, share
 
-Tone = Literal["", "good", "doubtful", "bad", "faint", "strong"]
-"""How a line or a row looks; it says nothing that no word says."""
-
-
-@dataclass(frozen=True, slots=True)
-class TextLine:
-    """A line of text, foreign text too.
-
-    Attributes:
-        text: What it says.
-        tone: How it looks.
-        limit: Longer text is cut; None keeps all of it, with its line breaks.
-        whole: Whether a terminal must not fold it, as a command that is copied.
-    """
-
-    text: str
-    tone: Tone = ""
-    limit: int | None = None
-    whole: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class TableRow:
-    """A row of a table; one of a single cell is a heading."""
-
-    cells: Sequence[str]
-    tone: Tone = ""
-    remark: str = ""
-    """Stands below the first cell."""
-
-
-@dataclass(frozen=True, slots=True)
-class TextTable:
-    """A table; all columns but the first hold numbers, unless they are among `words`.
-
-    Attributes:
-        columns: Their titles.
-        rows: The rows.
-        title: Of the table.
-        words: Columns of text, which may be folded.
-        spare: Columns that a narrow terminal may leave out, the first one first.
-    """
-
-    columns: Sequence[str]
-    rows: Sequence[TableRow]
-    title: str = ""
-    words: Sequence[str] = ()
-    spare: Sequence[str] = ()
-
-    def without(self, left_out: Sequence[str]) -> "TextTable":
-        """The table without some columns."""
-        kept = [place for place, column in enumerate(self.columns) if column not in left_out]
-        rows = [replace(row, cells=[row.cells[place] for place in kept if place < len(row.cells)]) for row in self.rows]
-        return replace(self, columns=[self.columns[place] for place in kept], rows=rows)
-
-
-ShownPart = TextLine | TextTable
-
-
-def grid(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], words: Sequence[str] = ()) -> TextTable:
-    """A table whose rows are nothing but cells."""
-    return TextTable(columns, [TableRow(cells) for cells in rows], title, words)
-
-
-def words_first(table: TextTable) -> TextTable:
-    """The table with its words next to the names, where a phone shows them without scrolling."""
-    order = sorted(range(len(table.columns)), key=lambda place: (place > 0, table.columns[place] not in table.words))
-    rows = [replace(row, cells=[row.cells[place] for place in order]) for row in table.rows]
-    return replace(table, columns=[table.columns[place] for place in order], rows=rows)
+if TYPE_CHECKING:
+    from evals.scoring.abstention import AbstentionTable, Rate, RiskCoverage
+    from evals.scoring.diagnosis.counts import Diagnosis, WrongSlice
+    from evals.scoring.diagnosis.stages import StageRecall
 
 
 # The scorecard.
@@ -373,7 +303,7 @@ _RATES = {
 }
 
 
-def abstention_tables(table: AbstentionTable | None) -> list[TextTable]:
+def abstention_tables(table: "AbstentionTable | None") -> list[TextTable]:
     """Who declined what, and the rates; nothing if it is unknown what can be answered."""
     if table is None:
         return []
@@ -388,7 +318,7 @@ def abstention_tables(table: AbstentionTable | None) -> list[TextTable]:
     ]
 
 
-def _rate(rate: Rate) -> str:
+def _rate(rate: "Rate") -> str:
     if rate.value is None or rate.interval is None:
         return f"– (of {rate.of})"
     low, high = rate.interval
@@ -398,17 +328,17 @@ def _rate(rate: Rate) -> str:
 _STAGES = "recall by stage of the retrieval"
 
 
-def stage_tables(stages: Sequence[StageRecall]) -> list[TextTable]:
+def stage_tables(stages: "Sequence[StageRecall]") -> list[TextTable]:
     """The recall at each stage of the retrieval; nothing where the server lists none."""
     rows = [(one_line(one.name, 80), _recall(one), str(one.questions)) for one in stages]
     return [grid(_STAGES.capitalize(), ["stage", "recall", "n"], rows)] if rows else []
 
 
-def _recall(stage: StageRecall) -> str:
+def _recall(stage: "StageRecall") -> str:
     return f"at least {stage.recall:.3f} ({stage.unsure} unsure)" if stage.unsure else f"{stage.recall:.3f}"
 
 
-def stages_in_a_line(stages: Sequence[StageRecall]) -> str:
+def stages_in_a_line(stages: "Sequence[StageRecall]") -> str:
     """Each stage with its recall, in their order."""
     return f"{_STAGES}: {', '.join(f'{stage.name} {_recall(stage)}' for stage in stages)}"
 
@@ -416,7 +346,7 @@ def stages_in_a_line(stages: Sequence[StageRecall]) -> str:
 _COVERAGES = (0.25, 0.5, 0.75, 1.0)
 
 
-def risk_line(curve: RiskCoverage) -> str:
+def risk_line(curve: "RiskCoverage") -> str:
     """The area under the curve, and the risk at the first points that reach a quarter, a half and so on."""
     reached = (next(point for point in curve.points if point.coverage >= least) for least in _COVERAGES)
     some = ", ".join(f"{point.risk:.3f} at {point.coverage:.0%}" for point in dict.fromkeys(reached))
@@ -432,7 +362,7 @@ _REMARKS = {
 }
 
 
-def link_lines(diagnosis: Diagnosis) -> Iterator[str]:
+def link_lines(diagnosis: "Diagnosis") -> Iterator[str]:
     """A line a broken link, in the order of the chain, then what is counted apart."""
     apart = diagnosis.right_without_gold
     for mark, one in [*(("", one) for one in diagnosis.links), *([("apart: ", apart)] if apart else [])]:
@@ -442,7 +372,7 @@ def link_lines(diagnosis: Diagnosis) -> Iterator[str]:
         yield f"also: {len(ids)} answers {_REMARKS[kind]}"
 
 
-def wrong_line(one: WrongSlice) -> str:
+def wrong_line(one: "WrongSlice") -> str:
     """How many questions of a slice ended wrong, and where first."""
     low, high = one.interval
     links = ", ".join(f"{link} {count}" for link, count in one.links.items())

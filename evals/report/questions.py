@@ -18,11 +18,11 @@ from evals.schemas.response import EvalResponse
 from evals.schemas.results import EvalRecord, MetricResult
 from evals.schemas.verdicts import JudgeVerdict
 from evals.scoring.conclusion import Measured
+from evals.scoring.config import confidence
 from evals.scoring.diagnosis.counts import WrongSlice, wrong_slices
 from evals.scoring.diagnosis.stages import Link
 from evals.scoring.digest import BrokenLink
 from evals.scoring.run_columns import spelled
-from evals.scoring.settings import confidence
 from evals.text.numbers import counted
 
 # What the judge said of a question: labels, quotes and reasons.

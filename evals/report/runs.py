@@ -10,8 +10,8 @@ from evals.compare.models import Comparison, MetricRow, ParetoReport, QuestionCh
 from evals.compare.pairing import SavedRun
 from evals.errors import ConfigError
 from evals.report import compared
+from evals.report.elements import words_first
 from evals.report.overview import metric_row
-from evals.report.parts import words_first
 from evals.report.wording import arrow, ends_of, label_of, number, one_line, printable, six_digits
 from evals.schemas.results import EvalRun, MetricSummary
 from evals.scoring.conclusion import Measured

@@ -6,10 +6,10 @@ from functools import cache
 from math import floor, inf, log10
 from typing import TYPE_CHECKING
 
-from evals.schemas.calibration import Figure
 from evals.text.folding import lists_of
 
 if TYPE_CHECKING:
+    from evals.schemas.calibration import Figure
     from evals.schemas.response import RetrievedChunk
     from evals.schemas.results import MetricSummary
 
@@ -112,7 +112,7 @@ def six_digits(value: float) -> float:
     return float(f"{value:.6g}")
 
 
-def ratio(figure: Figure, *, interval: bool = True) -> str:
+def ratio(figure: "Figure", *, interval: bool = True) -> str:
     """A figure with two decimals, with its interval where it has one: 0.91 [0.86, 0.95]; a dash for none."""
     if figure.value is None:
         return "–"

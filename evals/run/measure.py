@@ -42,10 +42,11 @@ from evals.schemas.response import EvalResponse
 from evals.schemas.verdicts import JudgeSpending
 from evals.scoring.calibration import with_cards, with_facts
 from evals.scoring.conclusion import Ended, Measured
+from evals.scoring.config import confidence
 from evals.scoring.diagnosis.stages import AnswersSeen, RunFacts
 from evals.scoring.notes import DISPUTED, NO_CHUNKS, AnswerTally, usage_limit
 from evals.scoring.repeats import with_load, with_repeats
-from evals.scoring.settings import ScoringContext, confidence, times_asked
+from evals.scoring.settings import ScoringContext, times_asked
 from evals.store.journal import Journal
 from evals.store.runs import RunStore, saved_calibrations
 from evals.text.matching.corpus import MatchStats

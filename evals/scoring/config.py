@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, ValidationError, ValidationInfo, field_va
 
 from evals.errors import ConfigError
 from evals.schemas.base import Finite, Record
-from evals.schemas.results import EvalRun
+from evals.schemas.results import EvalRun, MetricSummary
 from evals.schemas.run_parts import RAGAS_WEIGHTS
 from evals.text.yaml_files import first_problem
 
@@ -124,6 +124,19 @@ def scoring_config(run: EvalRun) -> ScoringConfig:
         ConfigError: They were changed by hand to something that cannot be.
     """
     return valid_part(ScoringConfig, run, "scoring")
+
+
+def confidence(run: EvalRun) -> float:
+    """Of the run's intervals, such as 0.95.
+
+    Raises:
+        ConfigError: It was changed by hand to something that cannot be.
+    """
+    found = run.eval_config.get("confidence", 0.95)
+    if isinstance(found, bool) or not isinstance(found, int | float) or not 0 < found < 1:
+        said = f"confidence must be a number between 0 and 1, not {str(found)[:40]!r}"
+        raise ConfigError(f"run {run.id} holds an invalid configuration: {said}")
+    return float(found)
 
 
 def valid_part(model: type[_Part], run: EvalRun, key: str) -> _Part:
@@ -357,3 +370,20 @@ def _score(run: EvalRun) -> Measurement:
         bounds=None if any(one.value is None for one in flagged) else weighted.bounds,
         flagged=max((one.counts.injection for one in flagged), default=0),
     )
+
+
+# What a saved run says of its numbers.
+
+FEW, TIMES = 10, 3
+"""A metric of fewer questions than the first does not feed an objective where another metric of that objective has so
+many times as many: one answer of four would move it as far as twenty of eighty."""
+
+
+def is_earlier(summary: MetricSummary) -> bool:
+    """Whether a metric's interval is by an earlier rule: since then each says how it was made."""
+    return summary.ci is not None and summary.interval is None
+
+
+def has_earlier_intervals(run: EvalRun) -> bool:
+    """Whether the intervals of a run's metrics are by an earlier rule."""
+    return any(map(is_earlier, run.scorecard.metrics))

@@ -24,12 +24,13 @@ from evals.scoring.abstention import (
     declines,
     table_of,
 )
+from evals.scoring.config import confidence
 from evals.scoring.diagnosis.counts import Diagnosis, RemarksSeen, add_remarks, diagnosis_of
 from evals.scoring.diagnosis.outcome import Finding, finding_of, needs_verification
 from evals.scoring.diagnosis.stages import Link, RunFacts, StageRecall, StagesSeen, add_stages, facts_of, recalls_of
 from evals.scoring.run_columns import RunColumns, columns_of, pack, pack_texts, unpack, unpack_texts
 from evals.scoring.scorecard import slice_value
-from evals.scoring.settings import ScoringContext, confidence, score_settings, times_asked
+from evals.scoring.settings import ScoringContext, score_settings, times_asked
 from evals.store.records import RecordFile
 from evals.text.matching.corpus import evidence_of
 from evals.text.matching.documents import RunEvidence

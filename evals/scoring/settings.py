@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Lock
 from traceback import extract_tb
 
-from evals.errors import ConfigError, EvalsError
+from evals.errors import EvalsError
 from evals.judges.prompt import PromptBook
 from evals.metrics.base import BaseMetric
 from evals.metrics.custom import FunctionMetric, file_of
@@ -24,7 +24,7 @@ from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
 from evals.schemas.results import EvalRecord, EvalRun, MetricResult
 from evals.schemas.verdicts import JudgeVerdict
-from evals.scoring.config import BY_DOCUMENT, valid_part
+from evals.scoring.config import BY_DOCUMENT, confidence, valid_part
 from evals.text.matching.corpus import evidence_of
 from evals.text.matching.documents import MatchSettings, RunEvidence
 
@@ -218,19 +218,6 @@ def score_settings(run: EvalRun) -> ScoreSettings:
     # One of before had no word on what the text rules take for an answer.
     says = run.outcomes.abstention_by_judge is not None
     return replace(settings, declining=judged_abstention(known_metrics(run)) if says else OF_BEFORE)
-
-
-def confidence(run: EvalRun) -> float:
-    """Of the run's intervals, such as 0.95.
-
-    Raises:
-        ConfigError: It was changed by hand to something that cannot be.
-    """
-    found = run.eval_config.get("confidence", 0.95)
-    if isinstance(found, bool) or not isinstance(found, int | float) or not 0 < found < 1:
-        said = f"confidence must be a number between 0 and 1, not {str(found)[:40]!r}"
-        raise ConfigError(f"run {run.id} holds an invalid configuration: {said}")
-    return float(found)
 
 
 def times_asked(run: EvalRun) -> int:

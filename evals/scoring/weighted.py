@@ -10,7 +10,17 @@ from evals.errors import ConfigError
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.metrics.registry import known_metric, parse_metric
 from evals.schemas.results import EvalRecord, EvalRun, MetricSummary, Scorecard, WeightedScore
-from evals.scoring.config import LEAST_COVERAGE, NOT_ANSWERED, SCORE, ScoringConfig, scoring_config, too_little
+from evals.scoring.config import (
+    FEW,
+    LEAST_COVERAGE,
+    NOT_ANSWERED,
+    SCORE,
+    TIMES,
+    ScoringConfig,
+    is_earlier,
+    scoring_config,
+    too_little,
+)
 from evals.scoring.gates import Gate
 from evals.scoring.run_columns import ScoreColumn, ScoreTable
 from evals.scoring.scorecard import make_scorecard, sample_of, tell
@@ -20,11 +30,6 @@ from evals.scoring.stats.means import mean_interval
 from evals.text.numbers import counted
 
 # From metrics to objectives: which metrics feed one, and what their values are on a scale from 0 to 1.
-
-
-FEW, TIMES = 10, 3
-"""A metric of fewer questions than the first does not feed an objective where another metric of that objective has so
-many times as many: one answer of four would move it as far as twenty of eighty."""
 
 
 def feeding(scorecard: Scorecard, names: Sequence[str]) -> tuple[list[MetricSummary], dict[str, str]]:
@@ -289,16 +294,6 @@ def with_interval(
 
 
 # The intervals of a saved run by the rules of this version, where an earlier one saved it.
-
-
-def is_earlier(summary: MetricSummary) -> bool:
-    """Whether a metric's interval is by an earlier rule: since then each says how it was made."""
-    return summary.ci is not None and summary.interval is None
-
-
-def has_earlier_intervals(run: EvalRun) -> bool:
-    """Whether the intervals of a run's metrics are by an earlier rule."""
-    return any(map(is_earlier, run.scorecard.metrics))
 
 
 def with_intervals(run: EvalRun, records: Sequence[EvalRecord], gates: Sequence[Gate]) -> EvalRun:

@@ -21,7 +21,8 @@ from evals.metrics.base import BaseMetric
 from evals.metrics.judged import judge_calls
 from evals.metrics.registry import facts, metric_classes, metrics_of, over_a_run, select, value_range
 from evals.metrics.registry import suites as suite_names
-from evals.report.parts import TableRow, TextTable, left_out, questions_of
+from evals.report.elements import TableRow, TextTable
+from evals.report.parts import left_out, questions_of
 from evals.report.wording import label_of, named
 from evals.run.work import RunDataset, load_workload
 from evals.schemas.results import MetricGroup

@@ -19,7 +19,8 @@ from evals.compare.pairing import SavedRun
 from evals.errors import ConfigError, GateFailedError, RunIncompleteError
 from evals.metrics.registry import parse_metric
 from evals.report.ci import Beside
-from evals.report.parts import TextLine, gate_lines
+from evals.report.elements import TextLine
+from evals.report.parts import gate_lines
 from evals.schemas.results import EvalRun
 from evals.scoring.calibration import refuse_uncalibrated
 from evals.scoring.conclusion import measured

@@ -13,7 +13,7 @@ from evals.errors import ConfigError, UnknownNameError
 from evals.judges.prompt import FOLDER, load_prompt, prompt_names
 from evals.metrics.base import BaseMetric, Need
 from evals.metrics.judged import decide_all, judged_abstention
-from evals.report.parts import TableRow, TextTable
+from evals.report.elements import TableRow, TextTable
 from evals.run.setup import check_config, make_judge
 from evals.runtime import run_anywhere
 from evals.schemas.results import EvalRecord

@@ -5,7 +5,8 @@ from typing import Any
 
 from evals.cli.flags import ListFlags
 from evals.cli.terminal import console, print_json, show
-from evals.report.parts import ShownPart, TextLine, objective_lines, runs_table
+from evals.report.elements import ShownPart, TextLine
+from evals.report.parts import objective_lines, runs_table
 from evals.schemas.results import EvalRun
 from evals.scoring.config import by_objectives
 from evals.store.naming import DEFAULT_RUNS_DIR

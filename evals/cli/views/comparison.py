@@ -7,7 +7,7 @@ from rich.console import Console
 from evals.cli.terminal import show
 from evals.compare.models import Comparison, ParetoReport, RunComparison
 from evals.report import compared
-from evals.report.parts import ShownPart, TextLine, Tone
+from evals.report.elements import ShownPart, TextLine, Tone
 from evals.report.wording import number, one_line
 from evals.text.numbers import counted, share
 

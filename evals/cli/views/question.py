@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import Console
 
 from evals.cli.terminal import show
-from evals.report.parts import ShownPart, TextLine, grid
+from evals.report.elements import ShownPart, TextLine, grid
 from evals.report.questions import detail_of
 from evals.report.wording import ratio
 from evals.schemas.calibration import Agreement, Calibration, Figure

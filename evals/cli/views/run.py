@@ -12,8 +12,8 @@ from evals.cli.terminal import show
 from evals.metrics.base import BaseMetric
 from evals.metrics.registry import parse_metric
 from evals.report import parts
+from evals.report.elements import ShownPart, TableRow, TextLine, TextTable, grid
 from evals.report.hints import applying
-from evals.report.parts import ShownPart, TableRow, TextLine, TextTable
 from evals.report.questions import wrong_by
 from evals.report.wording import natural_order, number, one_line, place_of, value
 from evals.schemas.response import RetrievedChunk
@@ -100,7 +100,7 @@ def _load(levels: Sequence[LoadLevel]) -> Iterator[ShownPart]:
         known = dict.fromkeys(name for level in cells for name in level)
         rows = [[name, *(level.get(name, "–") for level in cells)] for name in known]
         concurrency = (str(load.concurrency) for load in levels)
-        yield parts.grid(f"load{rates}", ["questions in flight, at most", *concurrency], rows)
+        yield grid(f"load{rates}", ["questions in flight, at most", *concurrency], rows)
         yield TextLine(
             "latency: from sending a request to the end of its answer; from intended: from when the question was meant "
             "to be sent, with all waiting",
@@ -141,7 +141,7 @@ def _repeats(found: RepeatSummary | None) -> Iterator[ShownPart]:
     if not found.metrics:
         return
     titles = ["metric", "n", "within", "between", "reliability", "pass^1", f"pass^{found.repeats}", "interval"]
-    yield parts.grid("", titles, map(_repeat_cells, found.metrics))
+    yield grid("", titles, map(_repeat_cells, found.metrics))
     yield TextLine(
         "within: variance between answers to a question; between: variance between questions; reliability: between / "
         "both; pass^k: share of questions whose k answers all have the best value",
@@ -329,5 +329,5 @@ def print_sensitivity(out: Console, measured: Measured) -> None:
     by_rule = "golds recognised by rule"
     golds = sum(len(record.question.gold_passages) for record in records if record.response and record.response.chunks)
     of = f"of {counted(golds, 'gold passage')} of questions that brought chunks"
-    table = parts.grid("", ["overlap threshold", *_SENSITIVE, by_rule], rows, [by_rule])
+    table = grid("", ["overlap threshold", *_SENSITIVE, by_rule], rows, [by_rule])
     show(out, [EMPTY, table, TextLine(f"{of}; the other rules do not depend on the threshold", "faint")])
