@@ -41,7 +41,7 @@ def row(suite: str) -> str:
 def _cell(found: Estimate | None) -> str:
     if found is None or not found.calls or found.cost_low_usd is None or found.cost_high_usd is None:
         return "–"
-    return f"${found.cost_low_usd:.2f} to ${found.cost_high_usd:.2f}"
+    return f"${found.cost_low_usd:.2f}–{found.cost_high_usd:.2f}"
 
 
 def estimated(suite: str, model: str, *, batch: bool = False) -> Estimate | None:

@@ -16,8 +16,8 @@
     │   ├── UnwritableError        2   a place that cannot be written at all was named
     │   ├── TrackerError           4   a tracker of experiments does not take a run
     │   └── RunNotFoundError       2   no saved run, or more than one, has this id
-    ├── RunIncompleteError         4   no answer at all, more failures than `max_error_rate`, server gone, the judge's
-    │                                  budget spent, more of its decisions lost than `judge.max_error_rate`, or saved
+    ├── RunIncompleteError         4   no answer at all, too many failures (`max_error_rate`), server gone, the judge's
+    │                                  budget spent, too many of its decisions lost (`judge.max_error_rate`), or saved
     │                                  answers missing
     ├── RunInterruptedError      130   somebody pressed Ctrl-C; what was answered is saved
     └── GateFailedError            1   a threshold or a comparison was not met, or there was not enough evidence for it
@@ -166,8 +166,8 @@ class RunNotFoundError(StoreError):
 class RunIncompleteError(EvalsError):
     """The run is partial or failed; what was answered is saved.
 
-    That is: no answer at all, more failures than `max_error_rate`, server gone, the judge's budget spent, more of its
-    decisions lost than `judge.max_error_rate`, or saved answers missing.
+    That is: no answer at all, too many failures (`max_error_rate`), server gone, the judge's budget spent, too many of
+    its decisions lost (`judge.max_error_rate`), or saved answers missing.
     """
 
     exit_code = 4

@@ -126,7 +126,7 @@ def test_no_file_of_the_project_names_a_path_of_a_machine() -> None:
             assert not machine.search(path.read_text(encoding="utf-8")), name
 
 
-ASKED = "How long does the X300 run on one battery?"
+ASKED = "How long does the battery last?"
 GOLD = ["The battery lasts 96 hours."]
 EXAMPLES = {
     "ragas.jsonl": GOLD,
