@@ -87,10 +87,10 @@ def grid(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], word
 
 
 def words_first(table: TextTable) -> TextTable:
-    """The table with its words next to the names, where a phone shows them without scrolling."""
+    """The table of a page: words next to the names, where a phone shows them without scrolling, nothing padded."""
     order = sorted(range(len(table.columns)), key=lambda place: (place > 0, table.columns[place] not in table.words))
-    rows = [replace(row, cells=[row.cells[place] for place in order]) for row in table.rows]
-    return replace(table, columns=[table.columns[place] for place in order], rows=rows)
+    rows = [replace(row, cells=[row.cells[place].strip() for place in order]) for row in table.rows]
+    return replace(table, columns=[table.columns[place].strip() for place in order], rows=rows)
 
 
 # The scorecard.
@@ -139,7 +139,12 @@ def scorecard_table(run: EvalRun, *, every: bool = True) -> TextTable:
 
 def scorecard_lines(run: EvalRun, *, every: bool = True) -> Iterator[str]:
     """What the scorecard does not say in its table: which metrics have no value and why, and clusters of questions."""
-    for reason, names in wording.by_reason(map(_why_missing, run.scorecard.metrics)).items():
+    missing = wording.by_reason(map(_why_missing, run.scorecard.metrics))
+    if not every and len(missing) > _FEW:
+        count = sum(map(len, missing.values()))
+        yield f"no value: {count} metrics, for {len(missing)} reasons (--all gives them)"
+        missing = {}
+    for reason, names in missing.items():
         named_all = every or len(names) <= _NAMED
         yield f"no value: {', '.join(names) if named_all else f'{len(names)} metrics'} ({reason})"
     samples = [one.interval for one in run.scorecard.metrics if one.interval is not None]
@@ -212,7 +217,7 @@ def facts_of(run: EvalRun) -> list[str]:
         *([str(model)] if model else []),
         ", ".join(run.datasets),
         f"judge {run.judge.model}" if run.judge else "no judge",
-        f"{run.created_at:%Y-%m-%d %H:%M} UTC{took}",
+        f"{run.created_at:%Y-%m-%d %H:%M}{took}",
     ]
 
 
@@ -306,7 +311,7 @@ def judge_cost(judge: JudgeRecord) -> str:
     if judge.cost_usd is not None and judge.unpriced:
         cost = f"at least {cost}, as {counted(judge.unpriced, 'call', 'has')} no known cost"
     if judge.cost_per_query_usd:
-        cost += f" ({number(judge.cost_per_query_usd, 'USD')} a question, in addition to the server's {COST_PER_QUERY})"
+        cost += f" ({number(judge.cost_per_query_usd, 'USD')} a question, not in {COST_PER_QUERY})"
     return cost
 
 
@@ -383,7 +388,7 @@ def abstention_tables(table: AbstentionTable | None) -> list[TextTable]:
     ]
     rates = [(title, _rate(getattr(table, name))) for name, title in _RATES.items()]
     return [
-        grid("Who declined what", ["", "answered", "abstained"], cells),
+        grid("Who declined what", ["question", "answered", "abstained"], cells),
         grid("Rates of abstention", ["rate", "value"], rates, ["value"]),
     ]
 
