@@ -96,7 +96,7 @@ def words_first(table: TextTable) -> TextTable:
 # The scorecard.
 
 
-_MANY, _FEW, _NAMED = 24, 3, 6
+_MANY, _FEW, _NAMED = 20, 3, 6
 """A scorecard of more metrics than these shows of each group the main ones, at least three."""
 
 

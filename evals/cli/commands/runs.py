@@ -11,7 +11,6 @@ from evals.scoring.config import by_objectives
 from evals.store.naming import DEFAULT_RUNS_DIR
 from evals.store.runs import RunStore, SavedRuns
 
-
 _MOST = 50
 """Runs that are printed."""
 
