@@ -69,7 +69,7 @@ def grid(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], word
 
 
 def words_first(table: TextTable) -> TextTable:
-    """The table with its words next to the names, where a phone shows them without scrolling."""
+    """The table of a page: words next to the names, where a phone shows them without scrolling, nothing padded."""
     order = sorted(range(len(table.columns)), key=lambda place: (place > 0, table.columns[place] not in table.words))
-    rows = [replace(row, cells=[row.cells[place] for place in order]) for row in table.rows]
-    return replace(table, columns=[table.columns[place] for place in order], rows=rows)
+    rows = [replace(row, cells=[row.cells[place].strip() for place in order]) for row in table.rows]
+    return replace(table, columns=[table.columns[place].strip() for place in order], rows=rows)

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Any
 
 from evals.errors import RunNotFoundError, StoreError
-from evals.metrics.registry import parse_metric
+from evals.metrics.registry import known_metric
 from evals.report.parts import objective_lines, runs_table
 from evals.report.wording import arrow, number, one_line
 from evals.schemas.dataset import EvalQuestion
@@ -20,7 +20,7 @@ from evals.schemas.results import EvalRun
 from evals.schemas.verdicts import JudgeVerdict
 from evals.scoring.calibration import with_cards
 from evals.scoring.conclusion import Measured, measured
-from evals.scoring.config import by_objectives, headline
+from evals.scoring.config import by_objectives, headline, scoring_config
 from evals.scoring.settings import ScoringContext, score_settings
 from evals.scoring.stats.intervals import percentile
 from evals.store.records import as_found
@@ -31,9 +31,7 @@ from evals.text.decoding import parse_stored
 
 
 _MOST = 7
-"""Metrics whose trend is shown in addition to the score."""
-
-_LATENCY = "latency_p95"
+"""Objectives whose trend is shown in addition to the score."""
 
 
 def listing(saved: SavedRuns) -> dict[str, Any]:
@@ -60,8 +58,8 @@ def listing(saved: SavedRuns) -> dict[str, Any]:
 def trends(runs: Sequence[EvalRun], groups: Sequence[Sequence[EvalRun]]) -> list[dict[str, Any]]:
     """How score and main metrics went from run to run, apart for each choice of datasets, the newest first.
 
-    Main are the metrics that feed the score of the newest run, and the 95th percentile of latency. A score is shown
-    only with scores that measure the same.
+    Main is the first metric of each objective of the newest run. A score is shown only with scores that measure the
+    same.
 
     Args:
         runs: Oldest first.
@@ -88,8 +86,8 @@ def _courses(runs: Sequence[EvalRun], groups: Sequence[Sequence[EvalRun]]) -> It
     alike = {run.id for run in next((group for group in groups if newest in group), ())}
     scores = [_point(run, headline(run).score, "ratio") for run in runs if run.id in alike]
     yield {"name": "score", "arrow": arrow(True), "points": scores}
-    fed = dict.fromkeys(name for names in newest.weighted_score.fed_by.values() for name in names if name != _LATENCY)
-    yield from (_course(runs, name) for name in [*[*fed][: _MOST - 1], _LATENCY])
+    fed = dict.fromkeys(names[0] for names in newest.weighted_score.fed_by.values() if names)
+    yield from (_course(runs, name) for name in [*fed][:_MOST])
 
 
 def _course(runs: Sequence[EvalRun], name: str) -> dict[str, Any]:
@@ -224,16 +222,14 @@ def _stamp(path: Path) -> _Stamp:
 # Progress of a run: read from its log, of which each look takes only what is new.
 
 
-_GLANCED = ("recall_at_5", "mrr")
-"""Metrics that are measured during a run: quick ones, which need no judge."""
-
 _LATENCY_MS = "latency"
 
 
 class RunProgress:
     """Counts what the log of a run says.
 
-    What is measured so far is a glance and no result: what the whole run says of matching is not known yet.
+    What is measured so far is a glance and no result: the first metric of each objective, where it needs no judge; what
+    the whole run says of matching is not known yet.
 
     Args:
         run: As it was saved when it began.
@@ -242,7 +238,9 @@ class RunProgress:
 
     def __init__(self, run: EvalRun, path: Path) -> None:
         self._run, self._path = run, path
-        self._metrics = [parse_metric(name) for name in _GLANCED]
+        first = dict.fromkeys(names[0] for names in scoring_config(run).feeds.values() if names)
+        found = (known_metric(name) for name in first)
+        self._metrics = [metric for metric in found if metric is not None and metric.unit == "ratio"]
         self._begin()
 
     def _begin(self) -> None:
@@ -250,7 +248,9 @@ class RunProgress:
         self._cases = ScoringContext(score_settings(self._run))
         self._questions: dict[str, EvalQuestion] = {}
         self._errors: dict[str, str | None] = {}  # by question that was asked; None of one that was answered
-        self._values: dict[str, dict[str, float]] = {name: {} for name in (*_GLANCED, _LATENCY_MS)}
+        self._values: dict[str, dict[str, float]] = {
+            name: {} for name in (*(one.name for one in self._metrics), _LATENCY_MS)
+        }
         self._verdicts = self._lost_verdicts = 0
         self._spent_usd = 0.0
 
@@ -328,7 +328,7 @@ class RunProgress:
     def _shown(self) -> list[dict[str, Any]]:
         """The values so far: means of metrics, percentiles of latency."""
         figures: list[tuple[str, list[float], Callable[[list[float]], float], str]] = [
-            (name, list(self._values[name].values()), fmean, "ratio") for name in _GLANCED
+            (one.name, list(self._values[one.name].values()), fmean, "ratio") for one in self._metrics
         ]
         latencies = sorted(self._values[_LATENCY_MS].values())
         figures += [(f"latency p{p}", latencies, partial(percentile, q=p), "ms") for p in (50, 95)]

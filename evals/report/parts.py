@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # The scorecard.
 
 
-_MANY, _FEW, _NAMED = 24, 3, 6
+_MANY, _FEW, _NAMED = 20, 3, 6
 """A scorecard of more metrics than these shows of each group the main ones, at least three."""
 
 
@@ -69,7 +69,12 @@ def scorecard_table(run: EvalRun, *, every: bool = True) -> TextTable:
 
 def scorecard_lines(run: EvalRun, *, every: bool = True) -> Iterator[str]:
     """What the scorecard does not say in its table: which metrics have no value and why, and clusters of questions."""
-    for reason, names in wording.by_reason(map(_why_missing, run.scorecard.metrics)).items():
+    missing = wording.by_reason(map(_why_missing, run.scorecard.metrics))
+    if not every and len(missing) > _FEW:
+        count = sum(map(len, missing.values()))
+        yield f"no value: {count} metrics, for {len(missing)} reasons (--all gives them)"
+        missing = {}
+    for reason, names in missing.items():
         named_all = every or len(names) <= _NAMED
         yield f"no value: {', '.join(names) if named_all else f'{len(names)} metrics'} ({reason})"
     samples = [one.interval for one in run.scorecard.metrics if one.interval is not None]
@@ -142,7 +147,7 @@ def facts_of(run: EvalRun) -> list[str]:
         *([str(model)] if model else []),
         ", ".join(run.datasets),
         f"judge {run.judge.model}" if run.judge else "no judge",
-        f"{run.created_at:%Y-%m-%d %H:%M} UTC{took}",
+        f"{run.created_at:%Y-%m-%d %H:%M}{took}",
     ]
 
 
@@ -236,7 +241,7 @@ def judge_cost(judge: JudgeRecord) -> str:
     if judge.cost_usd is not None and judge.unpriced:
         cost = f"at least {cost}, as {counted(judge.unpriced, 'call', 'has')} no known cost"
     if judge.cost_per_query_usd:
-        cost += f" ({number(judge.cost_per_query_usd, 'USD')} a question, in addition to the server's {COST_PER_QUERY})"
+        cost += f" ({number(judge.cost_per_query_usd, 'USD')} a question, not in {COST_PER_QUERY})"
     return cost
 
 
@@ -313,7 +318,7 @@ def abstention_tables(table: "AbstentionTable | None") -> list[TextTable]:
     ]
     rates = [(title, _rate(getattr(table, name))) for name, title in _RATES.items()]
     return [
-        grid("Who declined what", ["", "answered", "abstained"], cells),
+        grid("Who declined what", ["question", "answered", "abstained"], cells),
         grid("Rates of abstention", ["rate", "value"], rates, ["value"]),
     ]
 

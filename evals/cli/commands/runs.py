@@ -12,9 +12,12 @@ from evals.scoring.config import by_objectives
 from evals.store.naming import DEFAULT_RUNS_DIR
 from evals.store.runs import RunStore, SavedRuns
 
+_MOST = 50
+"""Runs that are printed."""
+
 
 def list_runs(flags: ListFlags) -> None:
-    """Print the saved runs, newest last, then what cannot be read."""
+    """Print the newest saved runs, newest last, then what cannot be read."""
     store = RunStore(flags.runs_dir or DEFAULT_RUNS_DIR)
     found = store.survey()
     saved = found if flags.calibrations else found.without_calibrations()
@@ -22,7 +25,11 @@ def list_runs(flags: ListFlags) -> None:
         print_json(json.dumps(_as_json(store, saved), indent=2, ensure_ascii=False))
         return
     groups = by_objectives(saved.runs)
-    parts: list[ShownPart] = [runs_table(saved.runs, groups)] if saved.runs else []
+    parts: list[ShownPart] = [runs_table(saved.runs[-_MOST:], groups)] if saved.runs else []
+    if len(saved.runs) > _MOST:
+        parts.append(
+            TextLine(f"the newest {_MOST} of {len(saved.runs)} runs; --json and `evals view` list all", "faint")
+        )
     parts += (TextLine(line, "faint", whole=True) for line in objective_lines(groups))
     if not (saved.runs or saved.unreadable):
         parts.append(TextLine(f"no saved runs in {store.folder}; `evals eval` makes one"))

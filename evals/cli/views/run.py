@@ -241,9 +241,7 @@ def print_wrong_slices(out: Console, measured: Measured, key: str) -> None:
 _CHUNKS_SHOWN = 3
 
 
-_BUILT_IN = (
-    "the built-in server copies sentences and has no language model; expect about half of the questions to go wrong"
-)
+_BUILT_IN = "the built-in server has no language model: about half is expected to go wrong"
 
 
 def print_findings(out: Console, measured: Measured, *, limit: int, whole: bool) -> None:

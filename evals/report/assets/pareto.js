@@ -10,7 +10,10 @@
     const { pareto } = data;
     if (!pareto) return null;
     const names = pareto.objectives.map((objective) => objective.name);
-    const chosen = { x: PREFERRED.find((name) => names.includes(name)) || names[names.length - 1], y: names[0] };
+    const vary = names.filter((name) => new Set(pareto.points.map((point) => point.values[name].value)).size > 1);
+    const among = vary.length > 1 ? vary : names;
+    const x = PREFERRED.find((name) => among.includes(name)) || among[among.length - 1];
+    const chosen = { x, y: among.find((name) => name !== x) || x };
     const place = el("div", {});
     const draw = () => place.replaceChildren(scatter(pareto, chosen));
     draw();

@@ -87,7 +87,7 @@
         filter.columns = [...names, ...(made.checked ? [metric.name] : [])].join(",");
         refresh();
       });
-      return el("label", {}, made, ` ${metric.name} `, el("span", { class: "faint" }, metric.label));
+      return el("label", {}, made, el("span", {}, `${metric.name} `, el("span", { class: "faint" }, metric.label)));
     };
     return el("details", { class: "columns" }, el("summary", {}, "Columns"), el("div", {}, data.metrics.map(box)));
   }

@@ -79,10 +79,11 @@
     return section("Compared with the baseline", { class: "verdicts" }, select, place);
   });
 
-  /** A verdict with a sign, so that its colour is not all that tells it apart. */
+  /** A value and its verdict, with a sign, so that its colour is not all that tells it apart. */
   function verdict(said) {
-    const sign = { worse: "▼ ", better: "▲ ", changed: "◆ " }[said.split(":")[0]];
-    return sign ? el("span", { class: `verdict-${said.split(":")[0]}` }, sign, said) : said;
+    const word = said.split(" ").pop();
+    const sign = { worse: "▼ ", better: "▲ ", changed: "◆ " }[word];
+    return sign ? [said.slice(0, -word.length), el("span", { class: `verdict-${word}` }, sign, word)] : said;
   }
 
   pages.register("trend", render, {
