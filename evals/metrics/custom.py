@@ -183,7 +183,7 @@ def definition_of(own: BaseMetric, source: str | None = None) -> MetricDefinitio
     except ValidationError as error:
         from evals.text.yaml_files import first_problem  # noqa: PLC0415 - a saved run is shown without it
 
-        raise ConfigError(f"metric {own.name!r}: {first_problem(error, MetricDefinition)}", "mend its file") from None
+        raise ConfigError(f"metric {own.name!r}: {first_problem(error, MetricDefinition)}", "correct its declaration") from None
     except AttributeError as error:
         raise ConfigError(
             f"metric {own.name!r}: {error}", "docs/own-measures.md shows what a class declares"
@@ -329,7 +329,7 @@ def _run(path: Path, code: bytes) -> Mapping[str, Any]:
             if isinstance(error, EvalsError)
             else f"{type(error).__name__}: {getattr(error, 'msg', error)}"
         )
-        hint = error.hint if isinstance(error, EvalsError) else "mend the file"
+        hint = error.hint if isinstance(error, EvalsError) else "correct the file"
         line = _line_of(error, path)
         raise ConfigError(f"{path}{'' if line is None else f', line {line}'}: {said}", hint) from error
     return vars(module)
