@@ -183,7 +183,9 @@ def definition_of(own: BaseMetric, source: str | None = None) -> MetricDefinitio
     except ValidationError as error:
         from evals.text.yaml_files import first_problem  # noqa: PLC0415 - a saved run is shown without it
 
-        raise ConfigError(f"metric {own.name!r}: {first_problem(error, MetricDefinition)}", "correct its declaration") from None
+        raise ConfigError(
+            f"metric {own.name!r}: {first_problem(error, MetricDefinition)}", "correct its declaration"
+        ) from None
     except AttributeError as error:
         raise ConfigError(
             f"metric {own.name!r}: {error}", "docs/own-measures.md shows what a class declares"
