@@ -16,9 +16,10 @@ from evals.datasets.columns import NAMES as FIELDS
 from evals.errors import ConfigError, UnknownNameError
 from evals.judges.config import DEFAULT_PROVIDER, JudgeConfig, spell_out_model
 from evals.judges.rubrics import RubricConfig, rubric_metric, rubrics_among
+from evals.metrics.base import BaseMetric
 from evals.metrics.custom import as_metric, beside
 from evals.metrics.embedders import SemanticConfig
-from evals.metrics.registry import register
+from evals.metrics.registry import put, register
 from evals.schemas.base import Finite, MayChange, Record
 from evals.schemas.run_parts import EngineConfig
 from evals.scoring.config import BY_DOCUMENT, ClusterKey, ScoringConfig
@@ -196,7 +197,12 @@ class EvalConfig(Record):
         """The names of metrics that are passed as objects."""
         if not isinstance(value, list | tuple):
             return value
-        return [each if isinstance(each, str) else register(as_metric(each)).name for each in value]
+        own: dict[str, BaseMetric] = {}
+        given = [each if isinstance(each, str) else as_metric(each) for each in value]
+        for each in given:
+            if isinstance(each, BaseMetric):
+                put(register(each), own)
+        return [each if isinstance(each, str) else each.name for each in given]
 
     @field_validator("judged")
     @classmethod

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -68,21 +69,28 @@ class RubricConfig(Record):
             is_metadata = name.startswith(_METADATA) and name != _METADATA
             if name not in _SEES and not is_metadata:
                 raise ValueError(f"a judge cannot see {name!r} ({nearest_hint(name, [*_SEES, 'metadata.KEY'])})")
-        return sees
+        return list(dict.fromkeys(sees))
 
     @field_validator("labels", mode="before")
     @classmethod
     def _words(cls, labels: Any) -> Any:
-        """What YAML takes for true and false is yes and no."""
+        """What YAML takes for true and false is yes and no, and a number is the text of it.
+
+        Raises:
+            ValueError: A sheet, where case and blanks make no difference, could not tell two of them apart.
+        """
         if not isinstance(labels, Mapping):
             return labels
-        return {{True: "yes", False: "no"}.get(name, str(name).strip()): value for name, value in labels.items()}
+        plain = [_plain(word) for word in map(_word, labels) if isinstance(word, str)]
+        if len({_UNDECIDED, *plain}) <= len(plain):
+            raise ValueError(f"must differ in more than case and blanks, and none be {_UNDECIDED!r}")
+        return {_word(name): value for name, value in labels.items()}
 
     @field_validator("labels")
     @classmethod
     def _tell_answers_apart(cls, labels: dict[str, float]) -> dict[str, float]:
-        if len(set(labels.values())) < 2 or "" in labels or _UNDECIDED in labels:
-            raise ValueError(f"must be two labels or more, with different values, none of them {_UNDECIDED!r}")
+        if len(set(labels.values())) < 2 or "" in labels:
+            raise ValueError("must be two labels or more, with different values")
         return labels
 
 
@@ -121,6 +129,13 @@ def _wrong(key: str, what: str, hint: str | None) -> ConfigError:
 def _label(row: LabelRow, spec: RubricConfig) -> str | None:
     """The label of the rubric that a row of a sheet names, in which case and blanks make no difference."""
     return next((each for each in spec.labels if _plain(each) == row.label), None)
+
+
+def _word(label: object) -> object:
+    """A label as a text, where YAML made something else of it."""
+    if isinstance(label, bool):
+        return "yes" if label else "no"
+    return str(label).strip() if isinstance(label, str | int | float) else label
 
 
 def _plain(label: str) -> str | float:
@@ -239,7 +254,7 @@ def rubric_metric(name: str, spec: RubricConfig) -> BaseMetric:
     shared = {
         "name": name,
         "spec": spec,
-        "sha256": prompt.hash,
+        "sha256": sha256(f"{prompt.hash} {spec.when}".encode()).hexdigest(),
         "labels": dict(spec.labels),
         "shown": frozenset((row.question, row.answer) for row in examples),
         "inquiries": (JudgeTask(name, prompt, lambda case: _data(case, spec)),),
@@ -301,7 +316,7 @@ def rubric(
     Raises:
         ConfigError: Something of it is wrong; the message names it.
     """
-    given = {"ask": ask, "sees": list(sees), "steps": list(steps), "examples": examples, "when": when}
+    given = {"ask": ask, "sees": sees, "steps": steps, "examples": examples, "when": when}
     try:
         spec = RubricConfig.model_validate({**given, **({} if labels is None else {"labels": labels})})
     except ValidationError as error:

@@ -3,6 +3,7 @@
 import inspect
 import sys
 from collections.abc import Callable, Collection, Mapping, MutableMapping
+from contextlib import redirect_stdout
 from functools import cache
 from hashlib import sha256
 from math import inf, isfinite
@@ -10,6 +11,8 @@ from pathlib import Path
 from traceback import extract_tb
 from types import ModuleType
 from typing import Any, ClassVar, TypeVar
+
+from pydantic import ValidationError
 
 from evals.errors import ConfigError, EvalsError, UnknownNameError
 from evals.metrics.base import Aggregation, BaseMetric, Need
@@ -51,7 +54,8 @@ class FunctionMetric(BaseMetric):
         return "no judge was used" if wanted else None
 
     def measure(self, case: Sample) -> MetricResult:
-        given = self(case)
+        with redirect_stdout(sys.stderr):  # what a function prints is no part of `--json`
+            given = self(case)
         if given is None or isinstance(given, Lack):
             lack = given or Lack("the metric gave no value")
             return self.undefined(lack.reason, missing=lack.missing)
@@ -65,8 +69,11 @@ class FunctionMetric(BaseMetric):
             known = f"declared are {', '.join(self.labels)}" if self.labels else "none is declared: labels={…}"
             return None if given in self.labels else f"the label {given[:_SHOWN]!r}; {known}"
         try:
+            isfinite(given)  # takes numbers alone, where `float` reads bytes too
             number = float(given)
-        except (TypeError, ValueError, OverflowError):
+        except OverflowError:
+            number = inf
+        except (TypeError, ValueError):
             return f"a value of type {type(given).__name__}, which is no number, bool, label or None"
         if not isfinite(number):
             return f"{number}, which is no finite number"
@@ -106,7 +113,8 @@ def metric(
         group: The heading in the scorecard: retrieval, generation, citation, abstention or performance.
 
     Raises:
-        ConfigError: A need or a group does not exist, the range has no room, or the function is async.
+        ConfigError: A need or a group does not exist, the range has no room, or the function is async or does not take
+            a sample alone.
     """
     values = {label: float(value) for label, value in (labels or {}).items()}
     low, high = _range(unit, values.values(), low, high)
@@ -123,12 +131,16 @@ def metric(
     }
 
     def make(given: _Function) -> FunctionMetric:
+        called = name or str(getattr(given, "__name__", given))
         if inspect.iscoroutinefunction(given):
-            raise ConfigError(f"{given.__name__} is async, and a metric is a plain function", "leave async out")
-        own = {"__doc__": given.__doc__ or "", "__module__": given.__module__, "function": staticmethod(given)}
-        made: FunctionMetric = type(
-            given.__name__, (FunctionMetric,), {**own, "name": name or given.__name__, **attributes}
-        )()
+            raise ConfigError(f"{called} is async, and a metric is a plain function", "leave async out")
+        try:
+            inspect.signature(given).bind(None)
+        except TypeError as error:
+            raise ConfigError(f"{called} cannot be called with a sample: {error}", "def NAME(sample): …") from None
+        module = getattr(given, "__module__", __name__)
+        own = {"__doc__": given.__doc__ or "", "__module__": module, "function": staticmethod(given)}
+        made: FunctionMetric = type(called, (FunctionMetric,), {**own, "name": called, **attributes})()
         return made
 
     return make if function is None else make(function)
@@ -160,9 +172,27 @@ def definition_of(own: BaseMetric, source: str | None = None) -> MetricDefinitio
     Args:
         own: The metric.
         source: Where it was found.
+
+    Raises:
+        ConfigError: What it declares cannot be, such as a limit that is no finite number.
     """
     if isinstance(own, SavedMetric):
         return own.definition
+    try:
+        return _declared(own, source)
+    except ValidationError as error:
+        from evals.text.yaml_files import first_problem  # noqa: PLC0415 - a saved run is shown without it
+
+        raise ConfigError(
+            f"metric {own.name!r}: {first_problem(error, MetricDefinition)}", "correct its declaration"
+        ) from None
+    except AttributeError as error:
+        raise ConfigError(
+            f"metric {own.name!r}: {error}", "docs/own-measures.md shows what a class declares"
+        ) from error
+
+
+def _declared(own: BaseMetric, source: str | None) -> MetricDefinition:
     return MetricDefinition(
         name=own.name,
         group=own.group,
@@ -293,19 +323,21 @@ def _run(path: Path, code: bytes) -> Mapping[str, Any]:
     if (folder := str(path.resolve().parent)) not in sys.path:
         sys.path.append(folder)
     try:
-        exec(compile(code, place, "exec"), vars(module))  # noqa: S102 - the user's own file
-    except Exception as error:  # a file of the user's may raise anything; it is raised again, with the line named
+        with redirect_stdout(sys.stderr):
+            exec(compile(code, place, "exec"), vars(module))  # noqa: S102 - the user's own file
+    except (Exception, SystemExit) as error:  # whatever a file of the user's raises is said, with its line
         said = (
             error.message
             if isinstance(error, EvalsError)
             else f"{type(error).__name__}: {getattr(error, 'msg', error)}"
         )
         hint = error.hint if isinstance(error, EvalsError) else "correct the file"
-        raise ConfigError(f"{path}, line {_line_of(error, path)}: {said}", hint) from error
+        line = _line_of(error, path)
+        raise ConfigError(f"{path}{'' if line is None else f', line {line}'}: {said}", hint) from error
     return vars(module)
 
 
-def _line_of(error: Exception, path: Path) -> int | None:
+def _line_of(error: BaseException, path: Path) -> int | None:
     """The last line of a file that was at work when an error was raised; of one that is no Python, the line of that."""
     lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == str(path.resolve())]
     return lines[-1] if lines else getattr(error, "lineno", None)
@@ -325,7 +357,7 @@ def as_metric(given: object, what: str = "") -> BaseMetric:
     if isinstance(given, type) and issubclass(given, BaseMetric):
         try:
             given = given()
-        except TypeError as error:
+        except Exception as error:  # code of the user's may raise anything
             raise ConfigError(f"{called} cannot be made: {error}", "a metric needs no arguments") from error
     if not isinstance(given, BaseMetric):
         hint = "put @metric above it" if inspect.isfunction(given) else "a metric is a BaseMetric or is under @metric"

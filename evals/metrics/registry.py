@@ -237,11 +237,21 @@ def select(suite_names: Iterable[str], metric_names: Iterable[str]) -> list[Base
     """The metrics of the suites, then those named, each once; a file that is named is run.
 
     Raises:
-        ConfigError: The file of a metric cannot be used.
+        ConfigError: The file of a metric cannot be used, or two different metrics have one name.
         UnknownNameError: A suite or a metric does not exist.
     """
     chosen = {metric.name: metric for cls in metrics_of(suite_names) for metric in cls.defaults()}
     for name in metric_names:
         metric = register(load_reference(name), name) if is_reference(name) else parse_metric(name)
-        chosen.setdefault(metric.name, metric)
+        put(metric, chosen)
     return list(chosen.values())
+
+
+def put(metric: BaseMetric, chosen: dict[str, BaseMetric]) -> None:
+    """Put a metric among others by its name, unless it is there.
+
+    Raises:
+        ConfigError: Another metric has the name.
+    """
+    if type(chosen.setdefault(metric.name, metric)) is not type(metric):
+        raise ConfigError(f"two metrics are named {metric.name!r}", "give one of them another name")

@@ -94,7 +94,7 @@ def _metrics_of(config: EvalConfig) -> list[BaseMetric]:
     is_streamed = "core" in config.suite_names and config.server_spec().stream is not None
     for name, spec in config.judged.items():
         register(rubric_metric(name, spec))  # as another configuration may have one of this name
-    named = [*config.metrics, *config.judged, *(of_streams() if is_streamed else ())]
+    named = [*config.judged, *config.metrics, *(of_streams() if is_streamed else ())]
     metrics = select(config.suite_names, named)
     if not metrics:
         raise ConfigError("there is nothing to compute: no suite and no metric is named", "--suite core is the default")

@@ -38,8 +38,8 @@ def score_of(metric: BaseMetric, case: Sample) -> MetricResult:
         EvalsError: What a user can do something about is theirs to know, unless a function of theirs raised it.
     """
     try:
-        return metric.score(case)
-    except Exception as error:  # whatever a metric does wrong, answers that are paid for are scored
+        return _checked(metric.score(case))
+    except (Exception, SystemExit) as error:  # whatever a metric does wrong, answers that are paid for are scored
         if isinstance(error, EvalsError) and not isinstance(metric, FunctionMetric):
             raise
         # Without words of the answer, which the error's own message may hold.
@@ -48,6 +48,12 @@ def score_of(metric: BaseMetric, case: Sample) -> MetricResult:
         place = f"{Path(last.filename).name}, line {last.lineno}"
         reason = f"a fault of the metric {metric.pattern()}: {type(error).__name__} ({place})"
         return MetricResult(name=metric.name, group=metric.group, reason=reason, missing="fault")
+
+
+def _checked(result: MetricResult) -> MetricResult:
+    if not isinstance(result, MetricResult):
+        raise TypeError("a metric gives `self.result(…)` or `self.undefined(…)`")
+    return result
 
 
 _HELD = 32

@@ -321,6 +321,13 @@ def test_rubrics_are_judged_in_batches_too(run_of: Callable[..., EvalRun], messa
         ("ask: ok\n    sees: [answr]", 4, "judged.tone.sees: a judge cannot see 'answr'"),
         ("ask: ok\n    labels: {good: high, bad: 0}", 4, "judged.tone.labels.good: must be a number, not 'high'"),
         ("ask: ok\n    labels: {good: 1}", 4, "judged.tone.labels: must be two labels or more"),
+        (
+            "ask: ok\n    labels: {Polite: 1, polite: 0}",
+            4,
+            "judged.tone.labels: must differ in more than case and blanks",
+        ),
+        ("ask: ok\n    labels: {yes: 1, 'Yes': 0}", 4, "judged.tone.labels: must differ in more than case and blanks"),
+        ("ask: ok\n    labels: {Cannot tell: 1, no: 0}", 4, "judged.tone.labels: must differ"),
         ("ask: ok\n    when: never", 4, "judged.tone.when: must be 'all', 'answered' or 'answerable'"),
         ("ask: ok\n    examples: labels.csv", 4, "judged.tone.examples: labels.csv, row 1: no label 'rude'"),
         ("ask: ok\n    examples: none.csv", 4, "judged.tone.examples: cannot read none.csv"),
@@ -341,6 +348,13 @@ def test_a_wrong_rubric_is_one_error_with_its_line(
     assert f"c.yml, line {line}, column" in caught.value.message
 
 
+@pytest.mark.parametrize("key", ["steps", "sees"])
+def test_a_text_in_place_of_a_list_is_refused_from_python_too(key: str) -> None:
+    """Its letters would be taken for steps."""
+    with pytest.raises(ConfigError, match=f"rubric tone: {key}: must be a list, not a text"):
+        rubric("tone", POLITE, **{key: "answer"})  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("name", ["faithfulness", "answer_claims", "abstention", "rubric", "recall_at_K", "my tone"])
 def test_a_rubric_has_a_name_of_its_own(name: str) -> None:
     """Verdicts and metrics are known by it."""
@@ -348,16 +362,27 @@ def test_a_rubric_has_a_name_of_its_own(name: str) -> None:
         rubric(name, POLITE)
 
 
-@pytest.mark.parametrize("yes", ["yes", "true", '"yes"'])
-def test_yes_and_no_may_be_labels_in_yaml(yes: str, tmp_path: Path) -> None:
-    """Which YAML takes for true and false."""
-    (tmp_path / "c.yml").write_text(f"judged: {{tone: {{ask: ok, labels: {{{yes}: 0, no: 1}}}}}}", encoding="utf-8")
-    assert EvalConfig.from_file(tmp_path / "c.yml").judged["tone"].labels == {"yes": 0, "no": 1}
+@pytest.mark.parametrize(
+    ("labels", "meant"),
+    [
+        ("{yes: 0, no: 1}", {"yes": 0, "no": 1}),
+        ("{true: 0, no: 1}", {"yes": 0, "no": 1}),
+        ('{"yes": 0, no: 1}', {"yes": 0, "no": 1}),
+        ("{0: 0, 1: 0.5, 2: 1}", {"0": 0, "1": 0.5, "2": 1}),
+    ],
+)
+def test_labels_may_be_what_yaml_takes_for_something_else(labels: str, meant: dict[str, float], tmp_path: Path) -> None:
+    """Yes and no for true and false, and grades for numbers, of which 1 is not true."""
+    (tmp_path / "c.yml").write_text(f"judged: {{tone: {{ask: ok, labels: {labels}}}}}", encoding="utf-8")
+    assert EvalConfig.from_file(tmp_path / "c.yml").judged["tone"].labels == meant
 
 
-def test_another_rubric_of_the_same_name_is_not_compared(run_of: Callable[..., EvalRun], tmp_path: Path) -> None:
-    """A changed question to the judge is another metric."""
+@pytest.mark.parametrize("other", ["Is it kind?", {"ask": POLITE, "when": "answered"}])
+def test_another_rubric_of_the_same_name_is_not_compared(
+    run_of: Callable[..., EvalRun], tmp_path: Path, other: Any
+) -> None:
+    """A changed question to the judge is another metric, and so is one that is asked of other answers."""
     store = RunStore(tmp_path / "runs")
-    runs = [run_of(judged={"tone": ask}) for ask in (POLITE, "Is it kind?")]
-    (pair,) = compare_runs([SavedRun(run, store.open_records(run)) for run in runs]).pairs
-    assert pair.verdict == "not compared"
+    runs = [run_of(judged={"tone": ask}) for ask in (POLITE, other)]
+    pairs = compare_runs([SavedRun(run, store.open_records(run)) for run in runs]).pairs
+    assert [pair.verdict for pair in pairs if pair.name == "tone"] == ["not compared"]

@@ -1,6 +1,7 @@
 """A metric of one's own: a function under `@metric`, a class, and what stands for either without its code."""
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,8 @@ def test_numbers_truth_and_declared_labels_are_values(given: Any, value: float, 
         (float("inf"), "fault", "the metric mine returned inf, which is no finite number"),
         ("kind", "fault", "the metric mine returned the label 'kind'; declared are polite, rude"),
         ({}, "fault", "the metric mine returned a value of type dict, which is no number, bool, label or None"),
+        (b"1", "fault", "the metric mine returned a value of type bytes, which is no number, bool, label or None"),
+        pytest.param(10**400, "fault", "the metric mine returned inf, which is no finite number", id="huge"),
         (7, "fault", "the metric mine returned 7, outside its range 0 to 1: say low= and high="),
     ],
 )
@@ -95,6 +98,12 @@ def test_what_is_no_value_has_its_reason(given: Any, kind: str, reason: str) -> 
     """No value, one that cannot be, and one that was not declared are told apart."""
     found = metric(lambda _: given, name="mine", labels={"polite": 1, "rude": 0}).score(sample())
     assert (found.value, found.missing, found.reason) == (None, kind, reason)
+
+
+def test_what_a_function_prints_is_no_part_of_the_output(capsys: pytest.CaptureFixture[str]) -> None:
+    """Which may be JSON that a program reads."""
+    assert metric(lambda _: print("seen") or 1, name="mine").score(sample()).value == 1
+    assert capsys.readouterr() == ("", "seen\n")
 
 
 def test_a_metric_of_verdicts_needs_a_judge() -> None:
@@ -116,6 +125,21 @@ def test_what_a_function_raises_is_never_the_end_of_a_run() -> None:
     found = score_of(broken, sample())
     assert (found.missing, found.value) == ("fault", None)
     assert (found.reason or "").startswith("a fault of the metric broken: UnknownNameError (test_custom.py, line ")
+
+
+_HALF = type("Half", (BaseMetric,), {"name": "mine", "group": MRR.group, "measure": lambda *_: 0.5})
+
+
+@pytest.mark.parametrize(
+    ("own", "kind"),
+    [(metric(lambda _: sys.exit(0), name="mine"), "SystemExit"), (_HALF(), "TypeError")],
+    ids=["a function that ends the process", "a class that returns no result"],
+)
+def test_no_metric_ends_a_run(own: BaseMetric, kind: str) -> None:
+    """Whatever it does, the answers are there; only its own value is lost."""
+    found = score_of(own, sample())
+    assert found.missing == "fault"
+    assert (found.reason or "").startswith(f"a fault of the metric mine: {kind} (")
 
 
 @pytest.mark.parametrize("wrong", [{"needs": "anwser"}, {"group": "answers"}, {"labels": {"a": 1}}, {"low": 2}])
@@ -172,6 +196,17 @@ def test_the_hash_is_that_of_the_whole_file(words: str) -> None:
             "from evals.metrics import BaseMetric\nclass X(BaseMetric):\n    name = 'x'\n",
             "X",
             r"'X' of .* cannot be made",
+        ),
+        ("import sys\n\nsys.exit(0)\n", "x", r"metrics.py, line 3: SystemExit: 0"),
+        (f"{WORDS}\n@metric\ndef f(): ...\n", "f", r"line 9: f cannot be called with a sample: too many positional"),
+        (f"{WORDS}\n@metric('tone')\ndef f(s): ...\n", "f", r"line 9: tone cannot be called with a sample"),
+        (f"{WORDS}\n@metric(low=float('nan'))\ndef f(s): ...\n", "f", r"metric 'f': low: must be a finite number"),
+        ("x = 1\0\n", "x", r"metrics.py: SyntaxError: source code string cannot contain null bytes|metrics.py, line 1"),
+        (
+            "from evals.metrics import BaseMetric\nclass X(BaseMetric):\n    name, group = 'x', 'generation'\n"
+            "    def __init__(self): raise ValueError('no model')\n    def measure(self, case): ...\n",
+            "X",
+            r"'X' of .* cannot be made: no model",
         ),
     ],
 )
@@ -253,6 +288,27 @@ def test_the_name_of_another_metric_is_refused() -> None:
     with pytest.raises(ConfigError, match="metric 'mrr' exists already"):
         register(metric(lambda _: 1, name="mrr"))
     assert EvalConfig(metrics=[MRR()]).metrics == ["mrr"]  # type: ignore[list-item]
+
+
+def _from_python(_words: str) -> None:
+    EvalConfig(metrics=[metric(function, name="answer_words") for function in (len, abs)])
+
+
+def _from_two_files(words: str) -> None:
+    other = Path(words.rpartition(":")[0]).with_name("other.py")
+    other.write_text(f"{WORDS}\nMORE = 1\n", encoding="utf-8")
+    select([], [words, words, f"{other}:answer_words"])
+
+
+def _from_a_file_and_a_rubric(words: str) -> None:
+    check_config(EvalConfig.build({"metrics": [words], "judged": {"answer_words": "Is it short?"}}))
+
+
+@pytest.mark.parametrize("name_twice", [_from_python, _from_two_files, _from_a_file_and_a_rubric])
+def test_of_two_metrics_with_one_name_none_is_passed_over(words: str, name_twice: Callable[[str], None]) -> None:
+    """One would be reported as the other."""
+    with pytest.raises(ConfigError, match="two metrics are named 'answer_words'"):
+        name_twice(words)
 
 
 def test_what_a_run_says_of_a_metric_stands_for_it_without_its_code() -> None:
