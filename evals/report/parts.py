@@ -69,19 +69,23 @@ def scorecard_table(run: EvalRun, *, every: bool = True) -> TextTable:
 
 def scorecard_lines(run: EvalRun, *, every: bool = True) -> Iterator[str]:
     """What the scorecard does not say in its table: which metrics have no value and why, and clusters of questions."""
-    missing = wording.by_reason(map(_why_missing, run.scorecard.metrics))
-    if not every and len(missing) > _FEW:
-        count = sum(map(len, missing.values()))
-        yield f"no value: {count} metrics, for {len(missing)} reasons (--all gives them)"
-        missing = {}
-    for reason, names in missing.items():
-        named_all = every or len(names) <= _NAMED
-        yield f"no value: {', '.join(names) if named_all else f'{len(names)} metrics'} ({reason})"
+    yield from _missing_lines(run, every=every)
     samples = [one.interval for one in run.scorecard.metrics if one.interval is not None]
     counts = sorted({sample.clusters for sample in samples if sample.clusters != sample.n})
     if counts:
         many = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
         yield f"intervals: related questions (as those on one document) form {many} clusters"
+
+
+def _missing_lines(run: EvalRun, *, every: bool) -> Iterator[str]:
+    missing = wording.by_reason(map(_why_missing, run.scorecard.metrics))
+    if not every and len(missing) > _FEW:
+        count = sum(map(len, missing.values()))
+        yield f"no value: {count} metrics, for {len(missing)} reasons (--all gives them)"
+        return
+    for reason, names in missing.items():
+        named_all = every or len(names) <= _NAMED
+        yield f"no value: {', '.join(names) if named_all else f'{len(names)} metrics'} ({reason})"
 
 
 def _why_missing(one: MetricSummary) -> tuple[str, str | None]:

@@ -1,6 +1,8 @@
 """The command `evals runs`: a list of the saved runs; it loads nothing that asks or judges."""
 
 import json
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from evals.cli.flags import ListFlags
@@ -24,19 +26,24 @@ def list_runs(flags: ListFlags) -> None:
     if flags.as_json:
         print_json(json.dumps(_as_json(store, saved), indent=2, ensure_ascii=False))
         return
-    groups = by_objectives(saved.runs)
-    parts: list[ShownPart] = [runs_table(saved.runs[-_MOST:], groups)] if saved.runs else []
-    if len(saved.runs) > _MOST:
-        parts.append(
-            TextLine(f"the newest {_MOST} of {len(saved.runs)} runs; --json and `evals view` list all", "faint")
-        )
-    parts += (TextLine(line, "faint", whole=True) for line in objective_lines(groups))
+    show(console(), chain(_listed(saved.runs), _remarks(store, saved)))
+
+
+def _listed(runs: Sequence[EvalRun]) -> Iterator[ShownPart]:
+    groups = by_objectives(runs)
+    if runs:
+        yield runs_table(runs[-_MOST:], groups)
+    if len(runs) > _MOST:
+        yield TextLine(f"the newest {_MOST} of {len(runs)} runs; --json and `evals view` list all", "faint")
+    yield from (TextLine(line, "faint", whole=True) for line in objective_lines(groups))
+
+
+def _remarks(store: RunStore, saved: SavedRuns) -> Iterator[ShownPart]:
     if not (saved.runs or saved.unreadable):
-        parts.append(TextLine(f"no saved runs in {store.folder}; `evals eval` makes one"))
+        yield TextLine(f"no saved runs in {store.folder}; `evals eval` makes one")
     for error in saved.unreadable:
         way_out = f" ({error.hint})" if error.hint else ""
-        parts.append(TextLine(f"not listed: {error.message}{way_out}", "doubtful", whole=True))
-    show(console(), parts)
+        yield TextLine(f"not listed: {error.message}{way_out}", "doubtful", whole=True)
 
 
 def _as_json(store: RunStore, saved: SavedRuns) -> dict[str, Any]:
