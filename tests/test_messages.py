@@ -16,6 +16,7 @@ ELSEWHERE = (
 """The command line and the options of pytest, a program of its own with its arguments."""
 SOURCES = [path for path in PACKAGE.rglob("*.py") if not path.relative_to(PACKAGE).as_posix().startswith(ELSEWHERE)]
 HINTS_BY_ANOTHER_WAY = {
+    "report/parts.py",  # the way to all metrics, on the terminal alone
     "judges/cache.py",  # given to errors by a property
     "judges/config.py",  # given to errors by pydantic
     "runner.py",  # the way on, which becomes a hint

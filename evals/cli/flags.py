@@ -403,7 +403,7 @@ class PromptsFlags(Flags):
     copy: Path | None = flag("Folder to write the prompts to")
 
 
-class RubricFlags(JudgeFlags, ConfigFlags, RunsDirFlags):
+class RubricFlags(JudgeFlags, ConfigFlags, RunsDirFlags, LongFlags):
     """Try a rubric, or another judged metric, on one saved answer: prompt, reply and price."""
 
     panel = "Answer"

@@ -364,7 +364,7 @@ class Transport:
         except ValueError:  # what is no address is masked
             place = MASK
         asked = public_url(request.url).removeprefix(self.base)
-        return f" (it sends us to {place}: set server.url to {place.removesuffix(asked)}, if that is right)"
+        return f" (it redirects to {place}: set server.url to {place.removesuffix(asked)}, if that is right)"
 
 
 def with_received(failure: TransportFailure, stream: Collector) -> TransportFailure:

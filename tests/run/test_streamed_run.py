@@ -23,10 +23,6 @@ STREAMS = {
         'data: {"choices": [{"delta": {"content": "hours"}}]}\n\n',
         'data: {"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 2}}\n\ndata: [DONE]\n\n',
     ],
-    "lightrag-stream.yml": [
-        '{"references": [{"file_path": "x300.md", "content": ["The battery lasts 96 hours."]}]}\n',
-        '{"response": "96 "}\n{"response": "hours"}\n',
-    ],
     "named-events.yml": [
         f"event: sources\ndata: {json.dumps({'sources': [CHUNK]})}\n\n",
         'event: token\ndata: {"token": "96 "}\n\nevent: token\ndata: {"token": "hours"}\n\nevent: done\ndata: {}\n\n',
