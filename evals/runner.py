@@ -64,7 +64,7 @@ def run_evaluation(config: EvalConfig, observer: Observer | None = None) -> Eval
 
     Args:
         config: What to do.
-        observer: Hears of the progress; without one, a notebook shows it in the cell.
+        observer: Receives the progress; without one, a notebook shows it in the cell.
 
     Returns:
         The saved run; look at its `status`: a run with too many failures is "partial", one without answers "failed".
@@ -98,7 +98,7 @@ class EvaluationRunner:
 
     Args:
         config: What to do.
-        observer: Hears of the progress; without one, a notebook shows it in the cell.
+        observer: Receives the progress; without one, a notebook shows it in the cell.
         resume: Resume this saved run (or the run of this id) instead of beginning a new one.
     """
 

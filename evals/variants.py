@@ -162,7 +162,7 @@ class VariantsRunner:
 
     Args:
         configs: Of each run; they differ in `server` and `name` only.
-        observer: Hears of the progress; without one, a notebook shows it in the cell.
+        observer: Receives the progress; without one, a notebook shows it in the cell.
         resume: The saved runs to resume, one for each configuration; None to begin new ones.
     """
 

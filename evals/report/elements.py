@@ -32,7 +32,7 @@ class TableRow:
     cells: Sequence[str]
     tone: Tone = ""
     remark: str = ""
-    """Stands below the first cell."""
+    """Shown below the first cell."""
 
 
 @dataclass(frozen=True, slots=True)

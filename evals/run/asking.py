@@ -81,7 +81,7 @@ class Asking:
     Args:
         client: Asks.
         config: Of the run.
-        observer: Hears of the progress.
+        observer: Receives the progress.
         probes: Questions whose answers show whether the corpus is on the server; none where that is known.
     """
 

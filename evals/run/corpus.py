@@ -239,7 +239,7 @@ async def upload_documents(
     Args:
         config: Names the server and the folder of runs, which holds the log of uploads.
         documents: To be there.
-        observer: Hears of the progress.
+        observer: Receives the progress.
         question: To ask; None asks nothing.
 
     Raises:

@@ -72,7 +72,7 @@ async def measure(
         work: What to measure.
         toolkit: What with.
         config: Of the run.
-        observer: Hears of the progress.
+        observer: Receives the progress.
         asking: Brings the answers that are not there yet.
         judged: What a judge said elsewhere, where none is asked here.
 

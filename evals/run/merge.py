@@ -282,7 +282,7 @@ async def merge(shards: Shards, observer: Observer) -> Measured:
 
     Args:
         shards: What is merged; they stay as they are.
-        observer: Hears of the progress.
+        observer: Receives the progress.
 
     Raises:
         ConfigError: A model that compares texts cannot be loaded.

@@ -54,7 +54,7 @@ class Remarks:
     """What a reader of the numbers must know, told to whoever watches and kept for the run.
 
     Args:
-        observer: Hears of each.
+        observer: Is notified of each.
     """
 
     def __init__(self, observer: Observer) -> None:

@@ -176,10 +176,9 @@ class ScoringPool:
 
     @contextmanager
     def _process(self) -> Iterator["subprocess.Popen[bytes]"]:
-        code = f"from {__name__} import serve; serve()"
         try:
             process = subprocess.Popen(  # noqa: S603 - this interpreter
-                [sys.executable, "-P", "-c", code],
+                [sys.executable, "-P", "-c", f"from {__name__} import serve; serve()"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
@@ -229,7 +228,8 @@ def _broken(why: object) -> EngineError:
 
 def serve() -> None:
     """Score the batches that come on stdin until it ends: the main function of a process of `ScoringPool`."""
-    os.nice(_NICER)
+    if hasattr(os, "nice"):  # not on Windows
+        os.nice(_NICER)
     to_parent = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no reply
     read_config = lru_cache(maxsize=1)(pickle.loads)

@@ -66,7 +66,7 @@ async def rescore(
         source: The saved run; it stays as it is.
         config: What to compute: usually the run's own configuration with something changed.
         remap: Read the stored bodies again with the configuration's mapping.
-        observer: Hears of the progress; without one, a notebook shows it in the cell.
+        observer: Receives the progress; without one, a notebook shows it in the cell.
 
     Raises:
         ConfigError: The configuration is wrong.
@@ -86,7 +86,7 @@ async def measure_saved(
         work: The answers.
         metrics: What to measure.
         config: Of the run.
-        observer: Hears of the progress.
+        observer: Receives the progress.
 
     Raises:
         ConfigError: A model cannot be loaded.
@@ -305,7 +305,7 @@ async def score_answers(answers: Path, config: EvalConfig, observer: Observer | 
     Args:
         answers: A file of one JSON object a line.
         config: The questions, and what to compute.
-        observer: Hears of the progress; without one, a notebook shows it in the cell.
+        observer: Receives the progress; without one, a notebook shows it in the cell.
 
     Raises:
         ConfigError: The configuration is wrong.

@@ -38,7 +38,7 @@ async def compare_texts(
         records: All records of the run; they are walked more than once.
         cases: They as metrics see them. Where a model fails, they hold the reason instead of it from here on, so that a
             run does not lose its other metrics.
-        observer: Hears of the progress.
+        observer: Receives the progress.
     """
     semantics = cases.settings.semantics
     if semantics is None or not semantics.compares:

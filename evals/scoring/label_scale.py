@@ -15,7 +15,7 @@ _YES_AND_NO = {
     **dict.fromkeys(("tie", "both", "equal"), 0.5),
 }
 
-_NOBODY_KNOWS = frozenset({"cannot_tell", "?", "unsure", "skip", "n/a"})
+_UNDECIDED = frozenset({"cannot_tell", "?", "unsure", "skip", "n/a"})
 
 _GRADES = frozenset({-2.0, -1.0, 0.0, 1.0, 2.0})
 
@@ -48,7 +48,7 @@ class Scale:
         Raises:
             DatasetError: It is not of the scale.
         """
-        if label is None or label in _NOBODY_KNOWS:
+        if label is None or label in _UNDECIDED:
             return None
         found: float | None = None
         if isinstance(label, str):
@@ -109,6 +109,6 @@ def scale_of(labels: Sequence[Label], metric: BaseMetric) -> Scale:
 def _scale_of_words(labels: Set[str], metric: BaseMetric) -> Scale:
     low, high, scale = metric.low or 0.0, metric.high or 1.0, dict(getattr(metric, "scale", {}))
     own = {label.casefold().replace(" ", "_"): (value - low) / (high - low) for label, value in scale.items()}
-    if own and labels - _NOBODY_KNOWS <= own.keys():
+    if own and labels - _UNDECIDED <= own.keys():
         return Scale(", ".join(own), values=own, levels=frozenset(own.values()))
     return Scale("yes and no", values={**_YES_AND_NO, **own})

@@ -85,7 +85,7 @@ def parse_json(body: bytes) -> Any:
         TooManyValuesError: It holds over `MAX_VALUES`.
         ValueError: It is no JSON, or it is nested beyond reason.
     """
-    # Signs that stand before values, those within texts too: no answer has so many of either.
+    # Each value follows one of these signs; signs within texts are counted too, and no answer has this many.
     if len(body) > MAX_VALUES and sum(map(body.count, (b",", b"[", b"{", b":"))) > MAX_VALUES:
         raise TooManyValuesError(f"the JSON holds over {MAX_VALUES:,} values")
     try:

@@ -46,7 +46,7 @@ HASHES = {
     "generated_questions": "685cf3266fcea414",
     "gptscore": "003be189df44c437",
     "reference_claims": "1f25b10bc02ace62",
-    "rubric": "3dc40cb5ded50116",
+    "rubric": "639347af86e15f6d",
 }
 """As saved runs and caches hold them: a new one asks again, and pays again."""
 

@@ -136,7 +136,7 @@ def test_processes_that_cannot_be_started_are_told_as_that(monkeypatch: pytest.M
 
 
 def test_a_mistake_in_a_process_is_raised_in_the_one_that_waits() -> None:
-    """With its type; the others go on being scored by nobody."""
+    """With its type."""
     records = [record(1)]
     with closing(ScoringPool(1)) as pool, pytest.raises(UnpicklingError):
         pool.submit(b"no configuration", 0, records).result()
@@ -160,7 +160,7 @@ def _is_running(pid: int) -> bool:
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="sees processes by /proc")
 def test_processes_end_where_the_one_that_waits_for_them_is_killed() -> None:
-    """Nobody else would end them."""
+    """Their input ends with it."""
     parent = subprocess.Popen([sys.executable, "-c", KILLED], stdout=subprocess.PIPE, text=True)
     assert parent.stdout is not None
     pids = [int(pid) for pid in parent.stdout.readline().split()]
