@@ -267,13 +267,7 @@ class OverlappedScorer:
     """
 
     def __init__(
-        self,
-        work: RunPlan,
-        how: ScoreConfig,
-        seen: AnswersSeen,
-        scratch: Path,
-        *,
-        processes: int = 0,
+        self, work: RunPlan, how: ScoreConfig, seen: AnswersSeen, scratch: Path, *, processes: int = 0
     ) -> None:
         self._records = RunRecords(work, {})
         self._how = how
