@@ -58,18 +58,24 @@ def scorecard_table(run: EvalRun, *, every: bool = True) -> TextTable:
     rows = []
     for group, names in run.scorecard.by_group.items():
         metrics = _shown(run, names, every=every)
-        there = sum(run.scorecard.get(name).value is not None for name in names)
         remarks = {", ".join(remarks_of(one)) for one in metrics}
         shared = remarks.pop() if len(metrics) > 1 and len(remarks) == 1 else ""
-        few = f" ({len(metrics)} of {there}, --all for all)" if len(metrics) < there else ""
-        alone = _NO_UNANSWERABLE if _MISSED in names and run.scorecard.get(_MISSED).value is None else ""
-        rows += [TableRow([f"{group}{few}"], "strong", shared or alone)] if metrics else []
+        rows += [_heading(run, group, len(metrics), shared)] if metrics else []
         for one in metrics:
             name, label = named(one.name, one.higher_is_better), wording.label_of(one.name)
             cells = [name, label, value(one), interval(one), str(one.sample_size)]
             rows.append(TableRow(cells, "", "" if shared else ", ".join(remarks_of(one))))
     columns = ["metric", "measures", "value", f"{level(confidence(run))} interval", "n"]
     return TextTable(columns, rows, words=columns[1:2], spare=columns[1:2], is_labelled=True)
+
+
+def _heading(run: EvalRun, group: str, shown: int, remark: str) -> TableRow:
+    """The heading of a group, with how many of its metrics are shown and what all of them have to remark."""
+    found = {name: run.scorecard.get(name).value for name in run.scorecard.by_group[group]}
+    there = sum(value is not None for value in found.values())
+    few = f" ({shown} of {there}, --all for all)" if shown < there else ""
+    is_known = found.get(_MISSED, 1.0) is not None
+    return TableRow([f"{group}{few}"], "strong", remark or ("" if is_known else _NO_UNANSWERABLE))
 
 
 def scorecard_lines(run: EvalRun, *, every: bool = True) -> Iterator[str]:

@@ -177,15 +177,21 @@ def show(flags: ShowFlags) -> None:
     if flags.as_json and flags.by is None:
         print_json(run.model_dump_json(indent=2))
     elif flags.question is not None:
-        begun = [name for name in records.ids if name.startswith(flags.question)]
-        number = records.number_of(begun[0] if len(begun) == 1 else flags.question)
-        if number is None:
-            refuse_damaged(run, records)
-            raise UnknownNameError("question", flags.question, begun or records.ids)
+        number = _number_of(flags.question, run, records)
         print_question(console(), number, measured(run, records), every=flags.every)
     else:
         _show(run, records, flags)
     refuse_damaged(run, records)
+
+
+def _number_of(wanted: str, run: EvalRun, records: RecordFile) -> int:
+    """The number of the question that has this id, or alone begins with it."""
+    begun = [name for name in records.ids if name.startswith(wanted)]
+    number = records.number_of(begun[0] if len(begun) == 1 else wanted)
+    if number is None:
+        refuse_damaged(run, records)
+        raise UnknownNameError("question", wanted, begun or records.ids)
+    return number
 
 
 def _refuse_contradictions(flags: ShowFlags) -> None:

@@ -69,15 +69,13 @@ _RATES, _YES_NO = ("abstention_", "unanswerable_"), {"1.000": "yes", "0.000": "n
 
 def _chunk_lines(chunks: Sequence[dict[str, Any]], limit: int | None) -> Iterator[TextLine]:
     for rank, chunk in enumerate(chunks, start=1):
-        marks = ("✓" if chunk["golds"] else " ") + ("c" if chunk["cited"] else " ")
-        rules = f" [{', '.join(sorted({rule for _, rule in chunk['golds']}))}]" if chunk["golds"] else ""
-        text = "".join(piece for piece, _ in chunk["text"])
-        told = f"{chunk['place']}{rules}: {text}"
-        yield TextLine(f"{marks} {rank:>3}    {told if limit is None else one_line(told, limit)}")
-    legend = {"golds": "✓ holds a reference passage, by the rule in brackets", "cited": "c is cited by the answer"}
-    said = [words for key, words in legend.items() if any(chunk[key] for chunk in chunks)]
-    said += ["--all shows texts whole"] if limit and any(len(str(chunk["text"])) > limit for chunk in chunks) else []
-    yield from (TextLine(line, "faint") for line in ["; ".join(said)] if line)
+        rules = ", ".join(sorted({rule for _, rule in chunk["golds"]}))
+        said = [f"holds a reference passage, by the rule {rules}"] * bool(rules) + ["cited"] * chunk["cited"]
+        where = f"{chunk['place']} [{'; '.join(said)}]" if said else chunk["place"]
+        told = f"{where}: {''.join(piece for piece, _ in chunk['text'])}"
+        yield TextLine(f"{'✓' if rules else ' '} {rank:>3}    {told if limit is None else one_line(told, limit)}")
+    if limit and chunks:
+        yield TextLine("--all shows chunks whole", "faint")
 
 
 _FIGURES = {

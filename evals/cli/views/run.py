@@ -292,8 +292,7 @@ def print_link(out: Console, measured: Measured, link: Link, runs_dir: Path | No
 
 
 def _finding_lines(findings: Iterable[Finding], limit: int, chunks: int) -> Iterator[TextLine]:
-    """Each question with its answer and so many chunks, marked where one holds gold; texts cut to a length."""
-    is_marked = False
+    """Each question with its answer and the first chunks, marked where one holds gold; texts cut to a length."""
     for finding in findings:
         question, response = finding.record.question, finding.record.response
         yield EMPTY
@@ -305,11 +304,7 @@ def _finding_lines(findings: Iterable[Finding], limit: int, chunks: int) -> Iter
         if response is None or response.error is not None:
             continue
         yield TextLine(f"  answer    {one_line(response.answer or '', limit)}")
-        shown = (response.chunks or [])[:chunks]
-        is_marked |= any(rank <= len(shown) for rank in finding.hit_ranks)
-        yield from _chunk_lines(shown, finding.hit_ranks, limit)
-    if is_marked:
-        yield TextLine("  ✓ holds a reference passage", "faint")
+        yield from _chunk_lines((response.chunks or [])[:chunks], finding.hit_ranks, limit)
 
 
 _MARKS = len("  expected  ")
@@ -321,8 +316,8 @@ _WHOLE = 300
 def _chunk_lines(chunks: Sequence[RetrievedChunk], hits: Sequence[int], limit: int) -> Iterator[TextLine]:
     """The first chunks, with a mark where one holds gold."""
     for rank, chunk in enumerate(chunks, start=1):
-        mark = "✓" if rank in hits else " "
-        said = f"{one_line(place_of(chunk), 60)}: {one_line(chunk.text or '', 120)}"
+        mark, holds = ("✓", " [holds a reference passage]") if rank in hits else (" ", "")
+        said = f"{one_line(place_of(chunk), 60)}{holds}: {one_line(chunk.text or '', 120)}"
         yield TextLine(f"  {mark} {rank:>2}      {one_line(said, limit)}", "faint")
 
 
