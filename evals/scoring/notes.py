@@ -401,7 +401,7 @@ _ON_LIST_PRICE = "cost_per_query is by the list prices of genai-prices: name wha
 
 _MIXED_USAGE = (
     "cost is approximate: this kind of server counts tokens of parallel queries together "
-    "(exact with --concurrency {limit})"
+    "(exact with a concurrency of {limit})"
 )
 
 
