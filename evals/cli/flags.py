@@ -313,10 +313,10 @@ class ShowFlags(SavedFlags):
     panel = "What is shown"
     run: str = RUN
     failures: int | None = flag("Examples of what went wrong to show (1)", min=0)
-    question: str | None = flag("Show this question in full")
+    question: str | None = flag("Show this question; with --all, whole chunks")
     by: str | None = flag("Values by dataset, or by a key of the metadata")
     matching: bool = switch("Recall and precision by overlap threshold")
-    failed: str | None = flag("Only questions that failed at this step")
+    failed: str | None = flag("Only questions that failed at this step, the first 3")
     every: bool = EVERY
 
 

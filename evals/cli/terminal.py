@@ -8,9 +8,9 @@ import signal
 import sys
 import traceback
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from textwrap import wrap
 from types import FrameType
 from typing import IO, TYPE_CHECKING, TextIO
 
@@ -69,8 +69,27 @@ def show(out: Console, parts: Iterable[ShownPart]) -> None:
     for part in parts:
         if isinstance(part, TextTable):
             _show_table(out, part)
+        elif part.whole:
+            out.print(clean(part.text, part.limit), style=_STYLES[part.tone], soft_wrap=True)
         else:
-            out.print(clean(part.text, part.limit), style=_STYLES[part.tone], soft_wrap=part.whole)
+            _show_line(out, clean(part.text, part.limit).plain, _STYLES[part.tone])
+
+
+_HEAD = re.compile(r" *(?:(?:[^ \n]{1,12} {2,}){1,2}|.{0,2})")
+"""The width of this is the indent of a continued line: titles with two blanks behind them, else two columns."""
+
+_UNIT = re.compile(r"(?<=\d) (?=(?:ms|s|%)(?!\w))")
+
+_GLUE = "\ue000"
+"""Stands for a blank at which no line is broken."""
+
+
+def _show_line(out: Console, text: str, style: str) -> None:
+    """Print a line; what does not fit continues below, indented, and no unit is parted from its number."""
+    head = _HEAD.match(text)[0]  # type: ignore[index]  # it always matches
+    for line in Text(_UNIT.sub(_GLUE, text[len(head) :])).wrap(out, max(1, out.width - cell_len(head))):
+        out.print(Text(f"{head}{line}".replace(_GLUE, " ").rstrip()), style=style)
+        head = " " * cell_len(head)
 
 
 def _show_table(out: Console, table: TextTable) -> None:
@@ -78,6 +97,8 @@ def _show_table(out: Console, table: TextTable) -> None:
     if table.title:
         out.print(f"\n{table.title}", style="bold")
     narrower = [table.without(table.spare[:count]) for count in range(len(table.spare) + 1)]
+    if table.is_labelled:
+        narrower.insert(1, _labelled(table, out.width))
     for fold, candidate in product((False, True), narrower):
         widths = _widths(candidate, out.width, fold=fold)
         if widths is not None:
@@ -88,10 +109,29 @@ def _show_table(out: Console, table: TextTable) -> None:
         out.print(Text(name, _STYLES[row.tone]))
         # A cell stays on one line with its title: what is folded is the row.
         titled = zip(table.columns[1:], cells, strict=False)
-        pairs = [f"{title} {cell}".replace(" ", "\xa0") for title, cell in titled if cell]
-        lines = wrap("; ".join(pairs), out.width - len(_INDENT), break_long_words=False, break_on_hyphens=False)
-        for line in (*lines, *wrap(plain(row.remark), out.width - len(_INDENT))):
-            out.print(Padding(Text(line.replace("\xa0", " ")), (0, 0, 0, len(_INDENT)), expand=False))
+        pairs = [f"{title} {cell}".replace(" ", _GLUE) for title, cell in titled if cell]
+        for line in filter(None, ("; ".join(pairs), plain(row.remark))):
+            _show_line(out, f"{_INDENT}{line}", "")
+
+
+def _labelled(table: TextTable, room: int) -> TextTable:
+    """The table with the words of its second column behind the names, or below those that are too long for it."""
+    rest = table.without(table.columns[1:2])
+    widths = _widths(rest, room, fold=False)
+    if widths is None:
+        return rest
+    width = room - sum(widths[1:]) - len(_INDENT) * len(widths)
+    fitting = [row for row in table.rows if row.cells[1:] and cell_len(_INDENT.join(row.cells[:2])) <= width]
+    start = width - max((cell_len(row.cells[1]) for row in fitting), default=0)
+    rows = []
+    for full, row in zip(table.rows, rest.rows, strict=True):
+        label, (name, *cells) = "".join(full.cells[1:2]), row.cells
+        if full in fitting:
+            rows.append(replace(row, cells=[f"{name:<{start - 2}}{_INDENT}{label}", *cells]))
+        else:
+            rows.append(replace(row, remark=", ".join(filter(None, (label, row.remark)))))
+    title = f"{table.columns[0]:<{start}}{_indent(table)}{table.columns[1]}"
+    return replace(rest, columns=[title, *rest.columns[1:]], rows=rows)
 
 
 def _widths(table: TextTable, room: int, *, fold: bool) -> list[int] | None:

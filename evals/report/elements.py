@@ -45,6 +45,7 @@ class TextTable:
         title: Of the table.
         words: Columns of text, which may be folded.
         spare: Columns that a narrow terminal may leave out, the first one first.
+        is_labelled: Whether a narrow terminal may move the words of the second column to the first.
     """
 
     columns: Sequence[str]
@@ -52,6 +53,7 @@ class TextTable:
     title: str = ""
     words: Sequence[str] = ()
     spare: Sequence[str] = ()
+    is_labelled: bool = False
 
     def without(self, left_out: Sequence[str]) -> "TextTable":
         """The table without some columns."""

@@ -26,8 +26,12 @@ if TYPE_CHECKING:
 # The scorecard.
 
 
-_MANY, _FEW, _NAMED = 20, 3, 6
+_MANY, _FEW, _NAMED = 15, 3, 6
 """A scorecard of more metrics than these shows of each group the main ones, at least three."""
+
+_MISSED = "abstention_false_negative_rate"
+
+_NO_UNANSWERABLE = "no answered question is known to be unanswerable: mark some with is_unanswerable"
 
 
 def main_metrics(run: EvalRun) -> set[str]:
@@ -54,17 +58,24 @@ def scorecard_table(run: EvalRun, *, every: bool = True) -> TextTable:
     rows = []
     for group, names in run.scorecard.by_group.items():
         metrics = _shown(run, names, every=every)
-        there = sum(run.scorecard.get(name).value is not None for name in names)
         remarks = {", ".join(remarks_of(one)) for one in metrics}
         shared = remarks.pop() if len(metrics) > 1 and len(remarks) == 1 else ""
-        few = f" ({len(metrics)} of {there})" if len(metrics) < there else ""
-        rows += [TableRow([f"{group}{few}"], "strong", shared)] if metrics else []
+        rows += [_heading(run, group, len(metrics), shared)] if metrics else []
         for one in metrics:
             name, label = named(one.name, one.higher_is_better), wording.label_of(one.name)
             cells = [name, label, value(one), interval(one), str(one.sample_size)]
             rows.append(TableRow(cells, "", "" if shared else ", ".join(remarks_of(one))))
     columns = ["metric", "measures", "value", f"{level(confidence(run))} interval", "n"]
-    return TextTable(columns, rows, words=columns[1:2], spare=columns[1:2])
+    return TextTable(columns, rows, words=columns[1:2], spare=columns[1:2], is_labelled=True)
+
+
+def _heading(run: EvalRun, group: str, shown: int, remark: str) -> TableRow:
+    """The heading of a group, with how many of its metrics are shown and what all of them have to remark."""
+    found = {name: run.scorecard.get(name).value for name in run.scorecard.by_group[group]}
+    there = sum(value is not None for value in found.values())
+    few = f" ({shown} of {there}, --all for all)" if shown < there else ""
+    is_known = found.get(_MISSED, 1.0) is not None
+    return TableRow([f"{group}{few}"], "strong", remark or ("" if is_known else _NO_UNANSWERABLE))
 
 
 def scorecard_lines(run: EvalRun, *, every: bool = True) -> Iterator[str]:
@@ -74,14 +85,15 @@ def scorecard_lines(run: EvalRun, *, every: bool = True) -> Iterator[str]:
     counts = sorted({sample.clusters for sample in samples if sample.clusters != sample.n})
     if counts:
         many = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
-        yield f"intervals: related questions (as those on one document) form {many} clusters"
+        yield f"intervals: questions on one document count as one group ({many} groups)"
 
 
 def _missing_lines(run: EvalRun, *, every: bool) -> Iterator[str]:
     missing = wording.by_reason(map(_why_missing, run.scorecard.metrics))
     if not every and len(missing) > _FEW:
-        count = sum(map(len, missing.values()))
-        yield f"no value: {count} metrics, for {len(missing)} reasons (--all gives them)"
+        names = list(chain.from_iterable(missing.values()))
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        yield f"no value: {', '.join(names[:_NAMED])}{more} (--all gives the reasons)"
         return
     for reason, names in missing.items():
         named_all = every or len(names) <= _NAMED
@@ -99,27 +111,25 @@ _TENTH = 10
 
 
 def score_texts(run: EvalRun) -> list[str]:
-    """The score with how much of the weight it is of, then its ranges; or a dash with the reason."""
+    """The score with its interval, how much of it is not measured, and its bounds; or a dash with the reason."""
     head, weighted = headline(run), run.weighted_score
     if head.score is None:
         return [f"– ({head.reason})"]
-    texts = [f"{head.score:.3f}" if head.is_whole else f"{head.score:.3f} of {percent(head.coverage)} of the weight"]
-    certainty = f"({level(confidence(run))} interval)"
-    texts += [f"{score_range(weighted.ci)} {certainty}"] if weighted.ci is not None else []
+    told = [f"{level(confidence(run))} interval {score_range(weighted.ci)}"] if weighted.ci is not None else []
+    told += [] if head.is_whole else [f"{percent(1 - head.coverage)} of it not measured"]
+    texts = [f"{head.score:.3f} ({'; '.join(told)})".removesuffix(" ()")]
     return texts + ([f"{score_range(weighted.bounds)} with lost questions"] if weighted.bounds is not None else [])
 
 
 def score_remarks(run: EvalRun) -> Iterator[str]:
     """What the score is made of, what feeds an objective in part or by few questions, and what is left out."""
     weighted = run.weighted_score
-    if weighted.objectives:
-        parts = (f"{name} {value:.3f} × {weighted.weights[name]:g}" for name, value in weighted.objectives.items())
-        yield ", ".join(parts)
+    for name, part in weighted.objectives.items():
+        yield ": ".join(filter(None, (f"{part:.3f} × {weighted.weights[name]:g} {name}", _feeding(run, name))))
     if few := list(_fed_by_few(run)):
         yield f"based on few questions, and uncertain: {', '.join(few)}"
-    yield from _fed_in_part(run)
     if weighted.left_out and headline(run).score is not None:
-        yield f"left out, weights renormalised: {', '.join(weighted.left_out)}"
+        yield f"not measured: {', '.join(weighted.left_out)}; the other parts count for more"
 
 
 def _fed_by_few(run: EvalRun) -> Iterator[str]:
@@ -130,13 +140,16 @@ def _fed_by_few(run: EvalRun) -> Iterator[str]:
             yield f"{name} ({most} of {run.question_count})"
 
 
-def _fed_in_part(run: EvalRun) -> Iterator[str]:
-    weighted, feeds = run.weighted_score, scoring_config(run).feeds
-    for name, fed in weighted.fed_by.items():
-        if len(fed) < len(feeds.get(name, fed)):
-            without = weighted.left_out_metrics.get(name, {})
-            why = "".join(f"; without {metric}: {reason}" for metric, reason in without.items())
-            yield f"{name} counts only {', '.join(fed)}{why}"
+def _feeding(run: EvalRun, name: str) -> str:
+    """The metrics whose mean an objective is; where some have no value, what the others measure."""
+    fed, feeds = run.weighted_score.fed_by.get(name, []), scoring_config(run).feeds.get(name, [])
+    missing = [metric for metric in feeds if metric not in fed]
+    if not (fed and missing):
+        return ", ".join(fed)
+    only = ", ".join(f"{wording.label_of(metric)} ({metric})" for metric in fed)
+    few = run.weighted_score.left_out_metrics.get(name, {})
+    lacking = ", ".join(f"{metric} ({few[metric]})" if metric in few else metric for metric in missing)
+    return f"{only}; not measured: {lacking}"
 
 
 # What was asked, how questions ended, and what to know of the numbers.
@@ -146,10 +159,11 @@ def facts_of(run: EvalRun) -> list[str]:
     """Server, its model, datasets, judge and time."""
     model = run.config.get("llm_model")
     took = "" if run.is_unscored else f", {run.duration_s:.0f} s"
+    embedded = run.eval_config.get("embedded")
     return [
-        "the built-in server" if run.eval_config.get("embedded") else run.server.url,
-        *([str(model)] if model else []),
-        ", ".join(run.datasets),
+        "the built-in keyword search" if embedded else run.server.url,
+        *([str(model)] if model and not embedded else []),
+        ", ".join("built-in questions (golden)" if name == "golden" else name for name in run.datasets),
         f"judge {run.judge.model}" if run.judge else "no judge",
         f"{run.created_at:%Y-%m-%d %H:%M}{took}",
     ]
@@ -162,16 +176,17 @@ def questions_of(fingerprints: Iterable[DatasetFingerprint], count: int) -> str:
 
 
 def outcome_line(run: EvalRun) -> str:
-    """How many questions were asked, and how they ended: "45 questions: 42 answered (3 abstained), 1 timeout"."""
+    """How many questions were asked, and how they ended: "45 questions: 39 answered, 3 declined, 1 timeout"."""
     outcomes = run.outcomes
     stopped = f"; asking ended early: {outcomes.stopped}" if outcomes.stopped else ""
     return f"{questions_of(run.fingerprints, run.question_count)}: {', '.join(_outcomes(outcomes))}{stopped}"
 
 
 def _outcomes(outcomes: Outcomes) -> Iterator[str]:
-    declined = {"disputed": outcomes.abstention_disputed, "open": outcomes.abstention_open}
-    said = [f"{outcomes.abstained} abstained", *(f"{count} {kind}" for kind, count in declined.items() if count)]
-    yield f"{outcomes.answered} answered ({', '.join(said)})"
+    unsure = {"disputed": outcomes.abstention_disputed, "open": outcomes.abstention_open}
+    said = ", ".join(f"{count} {kind}" for kind, count in unsure.items() if count)
+    yield f"{outcomes.answered - outcomes.abstained} answered"
+    yield f"{outcomes.abstained} declined{f' ({said})' if said else ''}"
     yield from (f"{count} {kind}" for kind, count in outcomes.transport.items())
     rest = {"not asked": outcomes.not_asked, "retried": outcomes.retried}
     yield from (f"{count} {kind}" for kind, count in rest.items() if count)
@@ -197,9 +212,13 @@ def reading_notes(fingerprints: Iterable[DatasetFingerprint]) -> list[str]:
     return notes
 
 
-def notes_of(run: EvalRun) -> list[str]:
-    """What to know of the numbers of a run."""
-    notes = [*reading_notes(run.fingerprints), *run.notes]
+_NO_IDS = "no retrieved chunk has an id"
+"""How the note begins that says so, which changes no number."""
+
+
+def notes_of(run: EvalRun, *, every: bool = True) -> list[str]:
+    """What to know of the numbers of a run; without `every`, only what may change them."""
+    notes = [*reading_notes(run.fingerprints), *(note for note in run.notes if every or not note.startswith(_NO_IDS))]
     if has_earlier_intervals(run):
         notes.append(f"the intervals are by the rule of an earlier version: `evals rescore {run.id}` makes them anew")
     return notes
@@ -302,18 +321,15 @@ def _corrected(summary: MetricSummary | None) -> Iterator[str]:
 # What follows from the records: who declined, the stages of the retrieval, risk by coverage, the links that broke.
 
 _RATES = {
-    "false_abstention": "false abstention (over-refusal)",
-    "missed_abstention": "missed abstention",
-    "recall": "abstention recall",
-    "precision": "abstention precision",
-    "accuracy": "unanswerable accuracy",
-    "always_answering": "for comparison: always answering",
-    "always_abstaining": "for comparison: always abstaining",
+    "precision": "declined rightly, of all declined",
+    "always_answering": "right to answer or decline, by always answering",
+    "always_abstaining": "right to answer or decline, by always declining",
 }
+"""What of the table no metric says."""
 
 
 def abstention_tables(table: "AbstentionTable | None") -> list[TextTable]:
-    """Who declined what, and the rates; nothing if it is unknown what can be answered."""
+    """Who declined what, and rates that are no metrics; nothing if it is unknown what can be answered."""
     if table is None:
         return []
     cells = [
@@ -322,8 +338,8 @@ def abstention_tables(table: "AbstentionTable | None") -> list[TextTable]:
     ]
     rates = [(title, _rate(getattr(table, name))) for name, title in _RATES.items()]
     return [
-        grid("Who declined what", ["question", "answered", "abstained"], cells),
-        grid("Rates of abstention", ["rate", "value"], rates, ["value"]),
+        grid("Who declined what", ["question", "answered", "declined"], cells),
+        grid("For comparison", ["rate", "value"], rates, ["value"]),
     ]
 
 

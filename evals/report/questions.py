@@ -209,7 +209,7 @@ def _declining(case: Sample) -> Iterator[str]:
         sides = ("a refusal", "an answer") if case.reads_as_refusal else ("an answer", "a refusal")
         yield "the text rules read it as {}, the judge as {}".format(*sides)
     elif case.abstained and case.response.answer is not None:
-        yield "counted as declining to answer"
+        yield "the server declined to answer"
 
 
 def _chunks(case: Sample) -> list[dict[str, Any]] | None:
@@ -259,11 +259,15 @@ def _scores(record: EvalRecord, measured: Measured) -> list[dict[str, Any]]:
     ]
 
 
+_SAID_BEFORE = [("abstained", True), ("abstained", False), ("price", "server")]
+"""Details that say nothing that is not shown already."""
+
+
 def _detail_line(score: MetricResult) -> str:
     """The details that can be read on a line, with their names: `label B, found ✓`; empty where there are none."""
     facts = score.details.get("facts")  # of a check, by the names that the dataset gave them
     pairs = [*score.details.items(), *(facts.items() if isinstance(facts, dict) else ())]
-    told = ((key, _readable(value)) for key, value in pairs)
+    told = ((key, _readable(value)) for key, value in pairs if (key, value) not in _SAID_BEFORE)
     return ", ".join(f"{key} {text}" for key, text in told if text is not None)
 
 

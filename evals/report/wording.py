@@ -93,8 +93,8 @@ def interval_end(value: float, unit: str, digits: int = VALUE_DIGITS) -> str:
 
 
 def ends_of(ends: tuple[float, float] | None, unit: str) -> str:
-    """An interval from end to end; a dash for none."""
-    return "–" if ends is None else " … ".join(interval_end(end, unit) for end in ends)
+    """An interval from end to end, a unit that both have once; a dash for none."""
+    return re.sub(r" (\D+)( … .* \1)$", r"\2", " … ".join(interval_end(end, unit) for end in ends or ())) or "–"
 
 
 def score_range(ends: tuple[float, float]) -> str:

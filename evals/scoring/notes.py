@@ -101,7 +101,6 @@ class AnswerTally:
             by["transport"][response.error.kind] += 1
             return
         count["answered"] += 1
-        count["usage"] += bool(response.usage)
         by["unread"].update(response.notes)
         if response.latency_ms is not None and response.total_ms:
             self.latency.append(response.latency_ms)
@@ -116,6 +115,7 @@ class AnswerTally:
         elsewhere = 0
         for score in record.scores:
             if score.name == CostPerQuery.name:
+                self.counts["costs"] += bool(score.value)
                 self.counts["list price"] += score.details.get("price") == LIST_PRICE
             if "hit_ranks" in score.details:
                 self.counts["names compared"] += 1
@@ -197,7 +197,7 @@ class AnswerTally:
             usage_limit: Above this concurrency the server's token counts mix; None where that does not matter.
         """
         counts = self.counts
-        mixed = usage_limit is not None and concurrency > usage_limit and counts["usage"]
+        mixed = usage_limit is not None and concurrency > usage_limit and counts["costs"]
         found = (
             _MIXED_USAGE.format(limit=usage_limit) if mixed else None,
             _ON_LIST_PRICE if counts["list price"] else None,

@@ -146,7 +146,7 @@ def test_each_interval_is_drawn_in_the_row_of_its_metric(page: Path, open_page: 
     drawn = opened.page.locator("#page .scorecard tbody tr", has=opened.page.locator("svg.strip circle"))
     names = [text.split()[0] for text in drawn.locator("th").all_inner_texts()]
     assert {"mrr", "recall_at_5", "latency_p50"} <= set(names)
-    assert "first relevant chunk: 1 / rank" in opened.text("#page .scorecard")
+    assert "first relevant: 1 / rank" in opened.text("#page .scorecard")
     opened.check()
 
 

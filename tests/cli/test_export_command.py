@@ -83,6 +83,7 @@ def test_the_name_of_the_file_says_the_format(export: Cli, tmp_path: Path) -> No
     assert export("RUN", "-o", tmp_path / "x.md").code == 0
     assert (tmp_path / "x.md").read_text().startswith("### Evaluation: Größe")
     result = export("RUN", "-o", tmp_path / "x.run")
-    assert (result.code, result.out, result.err) == (0, "", "left out: 2 questions without a gold passage\n")
+    said = f"left out: 2 questions without a gold passage\nwrote {tmp_path / 'x.run'}\n"
+    assert (result.code, result.out, result.err) == (0, "", said)
     assert export("RUN", "-o", tmp_path / "x.beir").code == 0
     assert sorted(path.name for path in (tmp_path / "x.beir").iterdir()) == ["corpus.jsonl", "qrels", "queries.jsonl"]

@@ -30,7 +30,7 @@ def test_a_quiet_run_prints_score_and_place_alone(ask: Cli, golden_server: str, 
     result = ask("--rag-url", golden_server, "--quiet")
     assert "weighted score: " in result.out
     assert f"saved to {tmp_path}" in result.out
-    assert "recall_at_5" not in result.out
+    assert "recall_at_5 ↑" not in result.out
     assert "went wrong" not in result.out
     assert "asking" not in result.err
 

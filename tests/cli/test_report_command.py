@@ -17,11 +17,11 @@ def report(save: Cli, evals_cli: Cli, tmp_path: Path) -> Cli:
     return lambda *arguments: evals_cli("report", *arguments, "--runs-dir", tmp_path / "runs")
 
 
-def test_a_page_is_written_and_nothing_printed(report: Cli, tmp_path: Path) -> None:
+def test_a_page_is_written_and_its_place_said(report: Cli, tmp_path: Path) -> None:
     """Of one run or of several."""
     path = tmp_path / "one.html"
     result = report("abcd", "ffff", "-o", path)
-    assert (result.code, result.out, result.err) == (0, "", "")
+    assert (result.code, result.out, result.err) == (0, "", f"wrote {path}\n")
     text = path.read_text(encoding="utf-8")
     assert text.startswith("<!DOCTYPE html>")
     assert text.count('<section class="run"') == 2

@@ -43,24 +43,36 @@ def test_show_prints_the_scorecard_before_failures(show: Cli, golden_run: EvalRu
     assert re.search(rf"evals show {golden_run.id} --question \S+ --runs-dir \S+/runs$", out, re.M)
     cells = [int(cell) for row in re.findall(r"^(?:un)?answerable +(\d+) +(\d+)$", out, re.M) for cell in row]
     assert sum(cells) == golden_run.question_count
-    assert re.search(r"for comparison: always answering +\d\.\d{3} \[", out)
+    assert re.search(r"right to answer or decline, by always answering +\d\.\d{3} \[", out)
     assert show(golden_run.id, "--json").json == golden_run.model_dump(mode="json")
 
 
 def test_show_lists_the_questions_of_one_link(show: Cli, golden_run: EvalRun) -> None:
-    """As many as are counted, nothing else."""
+    """As many as are asked for and as are counted, nothing else; unasked the first, with the ids of the others."""
     count, link = re.search(r"^  (\d+) × .*: (\w+)$", show(golden_run.id).out, re.M).groups()  # type: ignore[union-attr]
-    result = show(golden_run.id, "--failed", link)
+    result = show(golden_run.id, "--failed", link, "--failures", 12)
     assert result.out.count("  question  ") == int(count) > 0
     assert result.out.count(f": {link}: ") == int(count)
     assert "recall_at_5" not in result.out
+    none = show(golden_run.id, "--failed", link, "--failures", 0).out
+    assert re.search(rf"^{count} more: G\d+.*\nevals show \S+ --failed {link} --failures {count} ", none, re.M)
 
 
 def test_show_explains_one_question(show: Cli, golden_run: EvalRun) -> None:
-    """A question is shown whole: gold, answer, every chunk with its match, every metric."""
-    question = next(each.question for each in golden_run.records() if each.question.gold_passages)
-    out = show(golden_run.id, "--question", question.id).out
-    assert all(words in out for words in (question.question[:40], "recall_at_5", "gold      "))
+    """Its passages, answer, metrics, and every chunk with its match, whole when asked; a start of its id is enough."""
+    record = next(each for each in golden_run.records() if each.question.gold_passages)
+    ids = [each.question.id for each in golden_run.records()]
+    question = record.question
+    start = next(
+        question.id[:end] for end in range(1, 9) if sum(name.startswith(question.id[:end]) for name in ids) == 1
+    )
+    out, whole = show(golden_run.id, "--question", start).out, show(golden_run.id, "--question", start, "--all").out
+    assert all(words in out for words in (question.question[:40], "recall_at_5", "passage   "))
+    assert out.index("recall_at_5") < out.index("    1    ")
+    texts = [" ".join((chunk.text or "").split()) for chunk in record.response.chunks]
+    assert all(text in " ".join(whole.split()) for text in texts)
+    assert not all(text in " ".join(out.split()) for text in texts)
+    assert re.search(r"^latency  .* ms$", out, re.M)
 
 
 def test_show_slices_by_metadata(show: Cli, golden_run: EvalRun) -> None:
@@ -127,13 +139,12 @@ def test_hostile_text_in_an_answer_is_printed_as_text(show: Cli, golden_run: Eva
 
 
 def test_the_marks_of_a_question_are_explained(show: Cli, save: Cli) -> None:
-    """A legend below the chunks; a gold that names no document is not given the name gold, and an id alone is shown."""
+    """In words, at the chunks that have them; a passage without a document has no name, an id alone is shown."""
     golds = {"gold_passages": [{"text": "About q."}, {"document_id": "hr.md"}, {"chunk_id": "c9"}]}
     save("abcd", {"q": {"mrr": 1.0}}, questions={"q": golds})
     out = show("abcd", "--question", "q").out
-    assert "gold      About q.\ngold      hr.md\ngold      chunk c9\n" in out
-    assert "✓    1    ? [text]: About q." in out
-    assert "✓ holds gold, by the rule in brackets; c is cited by the answer" in out
+    assert "passage   About q.\npassage   hr.md\npassage   chunk c9\n" in out
+    assert "✓   1    ? [holds a reference passage, by the rule text]: About q." in out
 
 
 def test_an_answer_that_was_not_found_is_shown_with_its_body(show: Cli, build_run: Cli, tmp_path: Path) -> None:
@@ -157,9 +168,9 @@ def test_show_says_of_what_the_score_is_the_score(show: Cli, build_run: Cli, sav
     score = build_run("aaaa", answers)[0].weighted_score.model_copy(update={"bounds": (0.6, 0.8)})
     save("aaaa", answers, weighted_score=score)
     out = " ".join(show("aaaa").out.split())
-    assert "weighted score: 0.700 of 50 % of the weight, 0.600 … 0.800 with lost questions" in out
-    assert "without section_accuracy: 1 question, where citation_recall has 12" in out
-    assert "left out, weights renormalised: faithfulness, retrieval, cost, latency" in out
+    assert "weighted score: 0.700 (50 % of it not measured), 0.600 … 0.800 with lost questions" in out
+    assert "section_accuracy (1 question, where citation_recall has 12)" in out
+    assert "not measured: faithfulness, retrieval, cost, latency; the other parts count for more" in out
 
 
 @pytest.mark.parametrize(

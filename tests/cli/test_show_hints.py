@@ -49,5 +49,6 @@ def test_a_question_shows_what_its_checks_found(evals_cli: Cli, build_run: Calla
     store.save(run)
     store.compact(run, [scored])
     out = " ".join(evals_cli("show", "a1", "--question", "q", "--runs-dir", tmp_path).out.split())
-    assert "fact_score 0.500 has_red ✓, has_7 ✗" in out
-    assert "rules_coverage 1.000 rules_found 2, total_rules 2, rules_coverage 1, found [a red rule; has_red]" in out
+    assert "fact_score expected facts in the answer 0.500 has_red ✓, has_7 ✗" in out
+    assert "rules_coverage list items that the answer names 1.000 rules_found 2, total_rules 2," in out
+    assert " found [a red rule; has_red]" in out

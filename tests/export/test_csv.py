@@ -145,7 +145,7 @@ def test_a_review_sheet_shows_failures_first(build_run: Build) -> None:
     rows = rows_of(export_run(run, marked, "review"))
     assert [(row["id"], row["failure"], row["needs_verification"]) for row in rows] == [
         ("lost", "no answer: timeout, no answer came", ""),
-        ("wrong", "none of 1 gold passage among 1 chunk", ""),
+        ("wrong", "the reference passage is not among 1 chunk", ""),
         ("disputed", "", "yes"),
         ("sound", "", ""),
     ]

@@ -128,7 +128,7 @@ def test_a_disagreement_is_noted_counted_and_shown(score: Score, evals_cli: Any)
     shown = evals_cli("show", run.id, "--question", "q", "--runs-dir", runs_dir).out
     assert "note      the text rules read it as a refusal, the judge as an answer" in shown
     assert "abstention_disputed ✓" in shown
-    assert "1 answered (0 abstained, 1 disputed)" in evals_cli("show", run.id, "--runs-dir", runs_dir).out
+    assert "1 answered, 0 declined (1 disputed)" in evals_cli("show", run.id, "--runs-dir", runs_dir).out
 
 
 def test_a_real_refusal_is_worth_nothing_after_one_call(score: Score, messages_api: Any) -> None:
@@ -169,14 +169,14 @@ def test_a_lost_verdict_leaves_all_that_hangs_on_it_without_a_value(
 
 
 def test_a_lost_verdict_is_in_no_column_and_no_fault(score: Score, messages_api: Any, evals_cli: Any) -> None:
-    """Whether the answer abstains is empty in a sheet; it is no "abstained, though answerable" either."""
+    """Whether the answer abstains is empty in a sheet; it is no "declined, though answerable" either."""
     messages_api.script({"match": REFUSAL, "then": {"text": "nope"}})
     run = score(REFUSAL)
     header, row = export_run(run, [record(run)], "csv").splitlines()
     assert dict(zip(header.split(","), row.split(","), strict=False))["abstained"] == ""
     shown = evals_cli("show", run.id, "--runs-dir", run.eval_config["runs_dir"]).out
     assert "though answerable" not in shown
-    assert "1 answered (0 abstained, 1 open)" in shown
+    assert "1 answered, 0 declined (1 open)" in shown
 
 
 @pytest.mark.parametrize("answer", ["", "   ", "I do not know.", "That is not said here."])

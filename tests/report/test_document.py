@@ -58,7 +58,7 @@ def test_headline_and_scorecard_are_read_without_javascript(
     page = page_of(a_run(name="Nightly", notes=["mind the gap"], outcomes=outcomes))
     assert "Nightly" in page.words
     assert "No weighted score: " in page.words
-    assert "2 answered (0 abstained), 1 timeout" in page.words
+    assert "2 answered, 0 declined, 1 timeout" in page.words
     assert "mind the gap" in page.words
     assert "mrr ↑" in page.words
     assert "0.750" in page.words

@@ -92,6 +92,17 @@ def test_a_run_says_that_its_cost_is_by_list_prices(prices: dict[str, PriceConfi
     )
 
 
+@pytest.mark.parametrize(("price", "told"), [(1, True), (0, False)])
+def test_a_run_says_that_its_cost_is_approximate_where_it_costs(price: int, told: bool) -> None:
+    """Tokens of parallel questions are counted together, which changes nothing where they are free."""
+    question, response = EvalQuestion(question="Who?"), EvalResponse(answer="x", usage=USAGE, model="gpt-4o-mini")
+    (metric,) = with_prices([CostPerQuery()], {"gpt-4o-mini": PriceConfig(input=price, output=price)}, {})
+    record = EvalRecord(question=question, response=response, scores=[metric.compute(question, response)])
+    notes = AnswerTally()
+    notes.add(record, ScoringContext(ScoreSettings()).of(record))
+    assert any(note.startswith("cost is approximate") for note in notes.notes(concurrency=4, usage_limit=1)) is told
+
+
 @pytest.mark.parametrize("prices", [{}, {"claude-sonnet-5-5": PriceConfig(input=3, output=9, cache_write=4)}])
 def test_a_batch_costs_half(prices: dict[str, PriceConfig]) -> None:
     """By the table and by the user's own prices."""

@@ -44,8 +44,8 @@ def test_a_number_has_the_form_of_its_unit(value: float | None, unit: str, shown
     ("name", "label"),
     [
         ("unanswerable_accuracy", "right to answer or decline"),
-        ("recall_at_20", "relevant passages in top 20"),
-        ("latency_p95", "95 % are answered within this"),
+        ("recall_at_20", "relevant found in top 20"),
+        ("latency_p95", "95 % answered within"),
         ("of_a_plug_in_7", ""),
     ],
 )

@@ -52,7 +52,7 @@ def export(flags: ExportFlags) -> None:
         for piece in export_pieces(run, records, name):
             # As bytes: the same on every machine, whatever its encoding and its line ends.
             typer.echo(piece.encode() if isinstance(piece, str) else piece, nl=False)
-    for note in known.notes(found):
+    for note in (*known.notes(found), *([f"wrote {output}"] if output is not None else [])):
         typer.echo(note, err=True)
     refuse_damaged(run, records)
 
@@ -93,6 +93,7 @@ def report(flags: PageFlags) -> None:
     check_output(flags.output)
     found = [load_calibrated(run_id, flags.runs_dir) for run_id in flags.runs]
     write_report(flags.output, [measured(*each) for each in found])
+    typer.echo(f"wrote {flags.output}", err=True)
     for each in found:
         refuse_damaged(*each)
 
@@ -176,14 +177,21 @@ def show(flags: ShowFlags) -> None:
     if flags.as_json and flags.by is None:
         print_json(run.model_dump_json(indent=2))
     elif flags.question is not None:
-        number = records.number_of(flags.question)
-        if number is None:
-            refuse_damaged(run, records)
-            raise UnknownNameError("question", flags.question, records.ids)
-        print_question(console(), records[number], measured(run, records))
+        number = _number_of(flags.question, run, records)
+        print_question(console(), number, measured(run, records), every=flags.every)
     else:
         _show(run, records, flags)
     refuse_damaged(run, records)
+
+
+def _number_of(wanted: str, run: EvalRun, records: RecordFile) -> int:
+    """The number of the question that has this id, or alone begins with it."""
+    begun = [name for name in records.ids if name.startswith(wanted)]
+    number = records.number_of(begun[0] if len(begun) == 1 else wanted)
+    if number is None:
+        refuse_damaged(run, records)
+        raise UnknownNameError("question", wanted, begun or records.ids)
+    return number
 
 
 def _refuse_contradictions(flags: ShowFlags) -> None:
@@ -192,7 +200,7 @@ def _refuse_contradictions(flags: ShowFlags) -> None:
     names |= {"failures": "failures", "failed": "failed", "every": "all"}
     given = [flag_name(shown) for name, shown in names.items() if getattr(flags, name) not in (None, False)]
     alone = next((name for name in ("--question", "--json") if name in given), None)
-    goes_with = {alone, "--by"} if alone == "--json" else {alone}
+    goes_with = {alone, "--by" if alone == "--json" else "--all"}
     others = [name for name in given if name not in goes_with]
     if alone is not None and others:
         raise ConfigError(f"{alone} and {others[0]} exclude each other")
@@ -212,7 +220,7 @@ def _show(run: EvalRun, records: RecordFile, flags: ShowFlags) -> None:
     elif flags.as_json and flags.by is not None:
         print_json(views.slices_as_json(found, flags.by))
     elif flags.failed is not None:
-        views.print_link(out, found, Link(flags.failed), limit=flags.failures)
+        views.print_link(out, found, Link(flags.failed), runs_dir, limit=flags.failures)
     else:
         _show_finished(out, found, flags, runs_dir)
         if is_unverified(run, records):

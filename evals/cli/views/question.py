@@ -1,58 +1,81 @@
 """One question on the terminal, and a judge next to people."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.console import Console
 
 from evals.cli.terminal import show
-from evals.report.elements import ShownPart, TextLine, grid
+from evals.report.elements import ShownPart, TableRow, TextLine, TextTable, grid
 from evals.report.questions import detail_of
-from evals.report.wording import ratio
+from evals.report.wording import by_reason, label_of, one_line, ratio
 from evals.schemas.calibration import Agreement, Calibration, Figure
-from evals.schemas.results import EvalRecord, EvalRun
+from evals.schemas.results import EvalRun
 from evals.scoring.conclusion import Measured
 from evals.text.numbers import counted
 
 
-def print_question(out: Console, record: EvalRecord, measured: Measured) -> None:
-    """Print all that is known of a question, nothing of it cut: what was asked, answered, retrieved and measured."""
-    show(out, _question_lines(record, measured))
+def print_question(out: Console, number: int, measured: Measured, *, every: bool) -> None:
+    """Print what is known of a question: what went wrong, was asked, answered, measured and retrieved.
+
+    Args:
+        out: Where it is printed.
+        number: Of the question.
+        measured: Its run.
+        every: Whether chunks are printed whole, or about two lines of each.
+    """
+    broken = [] if measured.run.is_unscored else [one for one in measured.digest.found if one.number == number]
+    found = detail_of(measured.source[number], measured, *broken)
+    show(out, _question_parts(found, None if every else 2 * out.width - 30))
 
 
-def _question_lines(record: EvalRecord, measured: Measured) -> Iterator[TextLine]:
-    found = detail_of(record, measured)
-    yield TextLine(record.question.id, "strong")
+def _question_parts(found: dict[str, Any], limit: int | None) -> Iterator[ShownPart]:
+    yield TextLine(found["id"], "strong")
+    if broken := found["broken"]:
+        yield TextLine(f"outcome   {broken['label']}: {broken['explanation']}", "bad" if broken["failure"] else "")
     for message, answer in found["before"]:
         yield TextLine(f"before    {message}")
         yield TextLine(f"      →   {answer}")
     yield TextLine(f"question  {found['question']}")
     yield TextLine(f"expected  {found['expected'] or '–'}")
     for gold in found["golds"]:
-        yield TextLine(f"gold      {': '.join(filter(None, (gold['where'], gold['text'])))}")
-    if record.response is not None:
-        yield TextLine(f"answer    {''.join(piece['text'] for piece in found['answer']) or '–'}")
+        yield TextLine(f"passage   {': '.join(filter(None, (gold['where'], gold['text'])))}")
+    yield TextLine(f"answer    {''.join(piece['text'] for piece in found['answer']) or '–'}")
     yield from (TextLine(f"note      {note}", "doubtful") for note in found["notes"])
-    yield from _chunk_lines(found["chunks"] or [])
-    yield from _score_lines(found["scores"])
+    yield from _score_parts(found["scores"])
+    yield from _chunk_lines(found["chunks"] or [], limit)
 
 
-def _score_lines(scores: Sequence[dict[str, Any]]) -> Iterator[TextLine]:
+def _score_parts(scores: Sequence[dict[str, Any]]) -> Iterator[ShownPart]:
+    """Values with what they measure, rates as yes or no, and times once; then what has no value, by reason."""
+    rows: dict[str, TableRow] = {}
     for score in scores:
-        shown = score["shown"] if score["shown"] != "–" else f"– {score['reason']}"
-        yield TextLine(f"{score['name']:<32}{shown}")
-        if score["details"]:
-            yield TextLine(f"  {score['details']}", "faint")
+        name = _PERCENTILE.sub("", score["name"])
+        shown = _YES_NO.get(score["shown"], score["shown"]) if name.startswith(_RATES) else score["shown"]
+        if shown != "–":
+            rows.setdefault(name, TableRow([name, label_of(name), shown], remark=score["details"]))
+    if rows:
+        yield TextTable(["metric", "measures", "value"], list(rows.values()), words=["measures"], is_labelled=True)
+    lacking = by_reason((one["name"], one["reason"] or "no reason") for one in scores if one["shown"] == "–")
+    yield from (TextLine(f"no value: {', '.join(names)} ({reason})", "faint") for reason, names in lacking.items())
 
 
-def _chunk_lines(chunks: Sequence[dict[str, Any]]) -> Iterator[TextLine]:
+_PERCENTILE = re.compile(r"_p\d+$")
+"""Of one question, all percentiles are the same number."""
+
+_RATES, _YES_NO = ("abstention_", "unanswerable_"), {"1.000": "yes", "0.000": "no"}
+
+
+def _chunk_lines(chunks: Sequence[dict[str, Any]], limit: int | None) -> Iterator[TextLine]:
     for rank, chunk in enumerate(chunks, start=1):
-        marks = ("✓" if chunk["golds"] else " ") + ("c" if chunk["cited"] else " ")
-        rules = f" [{', '.join(sorted({rule for _, rule in chunk['golds']}))}]" if chunk["golds"] else ""
-        text = "".join(piece for piece, _ in chunk["text"])
-        yield TextLine(f"{marks} {rank:>3}    {chunk['place']}{rules}: {text}")
-    if chunks:
-        yield TextLine("✓ holds gold, by the rule in brackets; c is cited by the answer", "faint")
+        rules = ", ".join(sorted({rule for _, rule in chunk["golds"]}))
+        said = [f"holds a reference passage, by the rule {rules}"] * bool(rules) + ["cited"] * chunk["cited"]
+        where = f"{chunk['place']} [{'; '.join(said)}]" if said else chunk["place"]
+        told = f"{where}: {''.join(piece for piece, _ in chunk['text'])}"
+        yield TextLine(f"{'✓' if rules else ' '} {rank:>3}    {told if limit is None else one_line(told, limit)}")
+    if limit and chunks:
+        yield TextLine("--all shows chunks whole", "faint")
 
 
 _FIGURES = {

@@ -45,7 +45,7 @@ def print_run(out: Console, measured: Measured, runs_dir: Path | None, *, failur
     lines = (TextLine(line, "faint") for line in parts.scorecard_lines(run, every=every))
     show(out, chain(_head(run), [EMPTY, parts.scorecard_table(run, every=every)], lines, _score(run)))
     judged = map(TextLine, parts.judge_lines(run, every=every))
-    notes = (TextLine(f"! {note}", "doubtful") for note in parts.notes_of(run))
+    notes = (TextLine(f"! {note}", "doubtful") for note in parts.notes_of(run, every=every))
     show(out, chain(judged, _repeats(run.repeats), _load(run.load), notes, _derived(measured, every=every)))
     if len(run.datasets) > 1:
         print_slices(out, measured, "dataset", runs_dir, every=every)
@@ -59,13 +59,14 @@ def print_score(out: Console, run: EvalRun) -> None:
 
 def _head(run: EvalRun) -> Iterator[TextLine]:
     yield EMPTY
-    yield TextLine(f"{one_line(run.name, 200)}  {run.id}  {run.status}", "strong")
+    *facts, when = parts.facts_of(run)
+    yield TextLine(f"{one_line(run.name, 200)}  {run.id}  {run.status}  {when}", "strong")
     if run.merged_from:  # one after the other, and side by side
         named = ", ".join(f"{one.shard} {one.id}" for one in run.merged_from)
         took = f"{run.duration_s:.0f} s in all, the longest {max(one.duration_s for one in run.merged_from):.0f} s"
         shards = counted(len(run.merged_from), "shard")
         yield TextLine(f"merged from {shards} ({one_line(named, 200)}): {took}")
-    yield TextLine(", ".join(parts.facts_of(run)), limit=300)
+    yield TextLine(", ".join(facts), limit=300)
     yield TextLine(parts.outcome_line(run))
 
 
@@ -238,8 +239,7 @@ def print_wrong_slices(out: Console, measured: Measured, key: str) -> None:
 
 # Questions that went wrong, and what else is worth a look.
 
-_CHUNKS_SHOWN = 3
-
+_CHUNKS_SHOWN = _OF_A_LINK = 3
 
 _BUILT_IN = "the built-in server has no language model: about half is expected to go wrong"
 
@@ -254,38 +254,45 @@ def print_findings(out: Console, measured: Measured, *, limit: int, whole: bool)
         show(out, [EMPTY, TextLine("no question is known to have gone wrong", "strong")])
         return
     diagnosis = digest.diagnosis
-    title = f"{share(diagnosis.wrong, diagnosis.asked, 'question')} went wrong"
+    title = (
+        f"{share(diagnosis.wrong, diagnosis.asked, 'question')} went wrong: how (share, interval): code for --failed"
+    )
     why = [TextLine(_BUILT_IN, "faint")] if run.eval_config.get("embedded") else []
     links = (TextLine(f"  {line}") for line in parts.link_lines(diagnosis))
     show(out, [EMPTY, TextLine(title, "strong"), *why, *links])
-    whole = whole or limit > 1
-    show(out, _finding_lines(measured.findings(in_turn(digest.failures, limit)), None if whole else out.width))
+    cut = (_WHOLE, _CHUNKS_SHOWN) if whole or limit > 1 else (out.width - _MARKS, 1)
+    show(out, _finding_lines(measured.findings(in_turn(digest.failures, limit)), *cut))
 
 
 def print_next(out: Console, measured: Measured, runs_dir: Path | None, *, every: bool) -> None:
     """Print the commands that show more of a run."""
     run = measured.run
-    first = in_turn(measured.digest.failures, 1)
-    names = [measured.source[one.number].question.id for one in first]
-    more = " --failures 20" if names else ""
-    ways = {} if every else {"more of the same": f"show {run.id} --all{more}"}
-    ways |= {"one question": f"show {run.id} --question {quote(name)}" for name in names}  # noqa: B035 - one at most
+    ways = {} if every else {"all metrics": f"show {run.id} --all"}
+    for one in in_turn(measured.digest.failures, 1):
+        most = max(measured.digest.diagnosis.links, key=lambda link: link.count)
+        ways["all of one kind"] = f"show {run.id} --failed {most.link}"
+        ways["one question"] = f"show {run.id} --question {quote(measured.source[one.number].question.id)}"
     ways |= {"a page to share": f"report {run.id} --output report.html"}
     width = max(map(len, ways))
     lines = (TextLine(f"{why:<{width}}  {command(way, runs_dir)}", whole=True) for why, way in ways.items())
     show(out, lines)
 
 
-def print_link(out: Console, measured: Measured, link: Link, *, limit: int | None) -> None:
-    """Print the questions whose first broken link is this one."""
+def print_link(out: Console, measured: Measured, link: Link, runs_dir: Path | None, *, limit: int | None) -> None:
+    """Print the questions whose first broken link is this one: as many as were asked for, else the first."""
     found = [one for one in measured.digest.found if one.link is link]
     title = f"{share(len(found), measured.run.question_count, 'question')}: {link.label}"
-    show(out, chain([TextLine(title, "strong")], _finding_lines(measured.findings(found[:limit]))))
+    width = 2 * (out.width - _MARKS) if limit is None else _WHOLE
+    first = found[: _OF_A_LINK if limit is None else limit]
+    show(out, chain([TextLine(title, "strong")], _finding_lines(measured.findings(first), width, _CHUNKS_SHOWN)))
+    if rest := found[len(first) :]:
+        names = ", ".join(measured.source[one.number].question.id for one in rest)
+        whole = command(f"show {measured.run.id} --failed {link} --failures {len(found)}", runs_dir)
+        show(out, [EMPTY, TextLine(f"{len(rest)} more: {names}", limit=600), TextLine(whole, whole=True)])
 
 
-def _finding_lines(findings: Iterable[Finding], width: int | None = None) -> Iterator[TextLine]:
-    """Each question with its answer and the first chunks, marked where one holds gold; cut to a width of lines."""
-    limit = 300 if width is None else width - _MARKS
+def _finding_lines(findings: Iterable[Finding], limit: int, chunks: int) -> Iterator[TextLine]:
+    """Each question with its answer and the first chunks, marked where one holds gold; texts cut to a length."""
     for finding in findings:
         question, response = finding.record.question, finding.record.response
         yield EMPTY
@@ -297,18 +304,20 @@ def _finding_lines(findings: Iterable[Finding], width: int | None = None) -> Ite
         if response is None or response.error is not None:
             continue
         yield TextLine(f"  answer    {one_line(response.answer or '', limit)}")
-        shown = (response.chunks or [])[: _CHUNKS_SHOWN if width is None else 1]
-        yield from _chunk_lines(shown, finding.hit_ranks, limit)
+        yield from _chunk_lines((response.chunks or [])[:chunks], finding.hit_ranks, limit)
 
 
 _MARKS = len("  expected  ")
+
+_WHOLE = 300
+"""Characters of a text, where it is not cut to lines."""
 
 
 def _chunk_lines(chunks: Sequence[RetrievedChunk], hits: Sequence[int], limit: int) -> Iterator[TextLine]:
     """The first chunks, with a mark where one holds gold."""
     for rank, chunk in enumerate(chunks, start=1):
-        mark = "✓" if rank in hits else " "
-        said = f"{one_line(place_of(chunk), 60)}: {one_line(chunk.text or '', 120)}"
+        mark, holds = ("✓", " [holds a reference passage]") if rank in hits else (" ", "")
+        said = f"{one_line(place_of(chunk), 60)}{holds}: {one_line(chunk.text or '', 120)}"
         yield TextLine(f"  {mark} {rank:>2}      {one_line(said, limit)}", "faint")
 
 

@@ -177,7 +177,8 @@ class _Chain:
 
     def _none_found(self) -> str:
         golds, chunks = len(self.case.question.gold_passages), len(self.case.response.chunks or [])
-        return f"none of {counted(golds, 'gold passage')} among {counted(chunks, 'chunk')}"
+        none = "the reference passage is not" if golds == 1 else f"none of {golds} reference passages is"
+        return f"{none} among {counted(chunks, 'chunk')}"
 
     def _corpus(self) -> str | None:
         names = [self.case.question.gold_passages[at].document_id for at in self._lost]
@@ -187,13 +188,13 @@ class _Chain:
     def _not_retrieved(self) -> str | None:
         if not self._found_nothing:
             return None
-        return f"{'abstained: ' if self._abstained else ''}{self._none_found()}{self._where_lost()}"
+        return f"{'declined: ' if self._abstained else ''}{self._none_found()}{self._where_lost()}"
 
     def _part_retrieved(self) -> str | None:
         golds = len(self.case.question.gold_passages)
         if not self._is_measured or not self._lost:
             return None
-        return f"{share(golds - len(self._lost), golds, 'gold passage')} retrieved{self._where_lost()}"
+        return f"{share(golds - len(self._lost), golds, 'reference passage')} retrieved{self._where_lost()}"
 
     def _where_lost(self) -> str:
         """At which stages of the retrieval the golds were lost, where the server lists them."""
@@ -205,13 +206,13 @@ class _Chain:
         lowest = max((place for place, _ in self.case.matches.found.values()), default=0)
         if not self._is_measured or lowest < self.facts.k:
             return None
-        return f"gold at rank {lowest + 1}, and {counted(self.facts.k, 'chunk', 'is')} sent on"
+        return f"reference passage at rank {lowest + 1}, and {counted(self.facts.k, 'chunk', 'is')} sent on"
 
     def _wrong_abstention(self) -> str | None:
         if not self._abstained:
             return None
         ranks = self.case.matches.hit_ranks
-        return f"declined, though gold was retrieved at rank {ranks[0]}" if ranks else "declined an answerable question"
+        return f"declined, with a reference passage at rank {ranks[0]}" if ranks else "declined an answerable question"
 
     def _contradicts(self) -> str | None:
         if not self._is_wrong or self._verdict is JudgedAs.CANNOT_TELL:
@@ -230,7 +231,7 @@ class _Chain:
             return None
         if self._verdict is None and not is_evasive(self.case.question, self.case.answer or ""):
             return None
-        return self._said("the gold is in the context, and the answer does not say it")
+        return self._said("the reference passage was retrieved, and the answer does not say it")
 
     def _in_context(self) -> bool:
         """Whether all that is needed was retrieved: the gold, or, without any, chunks that say what is expected."""
@@ -252,7 +253,7 @@ class _Chain:
         if any(case.cited_golds.values()) or not self._is_measured or self._found_nothing:
             return None
         invalid = sum(source.place is None for source in case.cited)
-        return f"none of {counted(len(case.cited), 'citation')} holds gold, {invalid} invalid"
+        return f"none of {counted(len(case.cited), 'citation')} holds a reference passage, {invalid} invalid"
 
     def _said(self, what: str) -> str:
         """What is said of the answer, and by whom."""

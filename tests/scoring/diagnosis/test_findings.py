@@ -56,20 +56,20 @@ LOST = record(error=ResponseError(kind="timeout", message="120 s"), answer=None,
 CASES = {
     Link.TRANSPORT: (LOST, "no answer after 3 attempts: timeout, 120 s"),
     Link.SHOULD_HAVE_ABSTAINED: (record("a", golds=""), "answered an unanswerable question"),
-    Link.NOT_RETRIEVED: (record("ab", answer="Queens."), "none of 1 gold passage among 2 chunks"),
-    Link.PART_RETRIEVED: (record("g", golds="gh", answer="Queens."), "1 of 2 gold passages retrieved"),
-    Link.BELOW_K: (record("abcdefhijkg", answer="Queens."), "gold at rank 11, and 10 chunks are sent on"),
-    Link.WRONG_ABSTENTION: (record("ag", answer=REFUSAL), "declined, though gold was retrieved at rank 2"),
+    Link.NOT_RETRIEVED: (record("ab", answer="Queens."), "the reference passage is not among 2 chunks"),
+    Link.PART_RETRIEVED: (record("g", golds="gh", answer="Queens."), "1 of 2 reference passages retrieved"),
+    Link.BELOW_K: (record("abcdefhijkg", answer="Queens."), "reference passage at rank 11, and 10 chunks are sent on"),
+    Link.WRONG_ABSTENTION: (record("ag", answer=REFUSAL), "declined, with a reference passage at rank 2"),
     Link.CONTRADICTS_REFERENCE: (
         record("g", answer="Queens ruled."),
         "says something else than the reference, by its words",
     ),
     Link.UNUSED: (
         record("g", answer="That depends on the country."),
-        "the gold is in the context, and the answer does not say it, by its words",
+        "the reference passage was retrieved, and the answer does not say it, by its words",
     ),
-    Link.WRONG_CITATION: (record("ga", cited=[2, 9]), "none of 2 citations holds gold, 1 invalid"),
-    Link.RIGHT_WITHOUT_GOLD: (record("ab"), "right, though none of 1 gold passage among 2 chunks"),
+    Link.WRONG_CITATION: (record("ga", cited=[2, 9]), "none of 2 citations holds a reference passage, 1 invalid"),
+    Link.RIGHT_WITHOUT_GOLD: (record("ab"), "right, though the reference passage is not among 2 chunks"),
 }
 
 
@@ -122,7 +122,7 @@ def test_an_abstention_without_gold_blames_the_retriever() -> None:
     """Who was given nothing abstains rightly: the link that broke stands before."""
     (finding,) = found(record("a", answer=REFUSAL))
     assert finding.link is Link.NOT_RETRIEVED
-    assert finding.explanation.startswith("abstained: ")
+    assert finding.explanation.startswith("declined: ")
 
 
 @pytest.mark.parametrize("answer", [REFUSAL, ""])

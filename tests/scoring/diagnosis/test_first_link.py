@@ -222,7 +222,7 @@ def test_without_a_judge_the_label_and_the_sentence_say_that_words_were_compared
     one = record("Bananas are yellow.", None)
     failure = find_failure(one, ScoringContext(ScoreSettings()), RunFacts())
     assert failure == (Link.NO_MATCH_BY_WORDS, "does not match the reference, by its words")
-    assert failure[0].label == "does not match the reference (by words)"
+    assert failure[0].label == "has too few words of the reference"
 
 
 def test_a_question_that_was_not_asked_has_no_link() -> None:

@@ -30,7 +30,7 @@ def explained(one: EvalRecord, *others: EvalRecord) -> str:
     facts = RunFacts(library=library_of([one, *others]))
     (finding,) = diagnose([one], ScoringContext(ScoreSettings()), facts)
     assert finding.link is Link.NOT_RETRIEVED
-    return finding.explanation.removeprefix("none of 1 gold passage among 1 chunk")
+    return finding.explanation.removeprefix("the reference passage is not among 1 chunk")
 
 
 KNOWN = record(None, ("g",), id="other")
