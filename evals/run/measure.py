@@ -32,7 +32,7 @@ from evals.run.overlapped import (
     RecordLine,
     ScoreConfig,
     ScoringPool,
-    in_batches,
+    score_rest,
 )
 from evals.run.setup import Toolkit
 from evals.run.text_models import compare_texts, leave_out_models
@@ -125,7 +125,7 @@ class _Measurement:
             pool = None
             if self.processes and len(records) - scorer.done >= FEWEST:
                 pool = ending.enter_context(closing(ScoringPool(self.processes)))
-            lines = self._watched(chain(done, scorer.lines(in_batches(records, scorer.done), pool)))
+            lines = self._watched(chain(done, score_rest(scorer, records, pool)))
             try:
                 record_sum = store.compact_lines(work.run, lines)
             except EngineError as error:

@@ -18,7 +18,7 @@ from evals.config import EvalConfig
 from evals.errors import StoreError
 from evals.metrics.registry import select
 from evals.run import overlapped
-from evals.run.overlapped import BatchScorer, OverlappedScorer, RecordLine, ScoreConfig, ScoringPool, in_batches
+from evals.run.overlapped import BatchScorer, OverlappedScorer, RecordLine, ScoreConfig, ScoringPool, score_rest
 from evals.run.work import RunPlan, RunRecords
 from evals.runner import EvaluationRunner
 from evals.schemas import EvalQuestion, EvalResponse
@@ -119,7 +119,7 @@ class Waiting:
         how = replace(self.early._how, settings=settings, facts=self.seen.facts(records))
         scorer, lines = self.early.resume(how)
         done = scorer.done
-        return done, [*lines, *scorer.lines(in_batches(records, done))], scorer
+        return done, [*lines, *score_rest(scorer, records, None)], scorer
 
     def is_dropped(self) -> bool:
         """Whether all is scored anew."""
@@ -130,7 +130,7 @@ class Waiting:
         records = RunRecords(self.work, {})
         settings = ScoringContext(ScoreSettings(match=self.config.match)).within(records).settings
         scorer = BatchScorer(replace(self.early._how, settings=settings, facts=self.seen.facts(records)))
-        return list(scorer.lines([list(records)])), scorer
+        return list(scorer.lines(records)), scorer
 
 
 @pytest.fixture
