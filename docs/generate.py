@@ -5,7 +5,7 @@ import inspect
 import sys
 from pathlib import Path
 
-from reference import commands_page, exit_codes_page, servers_page
+from reference import commands_page, exit_codes_page, profile_keys_page, servers_page
 
 from evals.metrics import BaseMetric
 from evals.metrics.judge_tasks import chain
@@ -75,9 +75,9 @@ def _asked_by() -> dict[str, list[str]]:
 
 _FAULTS = """# Faults of servers
 
-Generated from `tests/faults` by `python docs/generate.py`: what becomes of a question if the server does this.
-"A or B" depends on the
-HTTP library, or on whether two packets arrive as one. [Reliability](reliability.md) has the guarantees.
+Generated from `tests/faults` by `python docs/generate.py`. For each fault of a server, the last column says whether the
+answer is read or how the question fails. "Or" means that the result depends on the HTTP library, or on whether two
+packets arrive together. [Reliability](reliability.md) lists guarantees and limits.
 """
 
 
@@ -90,7 +90,7 @@ def faults_page() -> str:
     for fault in FAULTS:
         rows.setdefault((fault.group, _ending(fault.kind, fault.noted, fault.also)), []).append(fault.name)
     lines = [f"| {group} | {'; '.join(names)} | {ending} |" for (group, ending), names in rows.items()]
-    return "\n".join([_FAULTS, "| kind | what the server does | the question |", "|---|---|---|", *lines, ""])
+    return "\n".join([_FAULTS, "| kind | the server sends | result |", "|---|---|---|", *lines, ""])
 
 
 def _ending(kind: str | None, noted: str | None, also: tuple[str | None, ...]) -> str:
@@ -107,6 +107,7 @@ PAGES = {
     "commands.md": commands_page,
     "exit-codes.md": exit_codes_page,
     "servers.md": servers_page,
+    "profile-keys.md": profile_keys_page,
 }
 
 

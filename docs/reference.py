@@ -1,17 +1,22 @@
-"""Pages of reference that are made of the code: commands and flags, exit codes, kinds of servers."""
+"""Pages of reference that are made of the code: commands, flags, exit codes, kinds of servers, keys of profiles."""
 
+import ast
 import inspect
+import json
+import re
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import typer
+from pydantic import BaseModel
 
 from evals import errors
 from evals.cli import app
 from evals.client.profile import about_profile, resolve_spec
-from evals.client.spec import measurable
+from evals.client.spec import ServerSpec
+from evals.client.spec_check import measurable
 
 _SAME = {"help", "help_all"}
 """Flags that every command has."""
@@ -129,3 +134,87 @@ def built_in_profiles() -> list[str]:
 
 def _measurable(name: str) -> str:
     return ", ".join(measurable(resolve_spec({"profile": name})))
+
+
+_EXAMPLE = """```yaml
+url: https://rag.example.com
+headers: {Authorization: "Bearer ${RAG_TOKEN}"}    # ${NAME} is taken from the environment
+health: {path: /health}                            # GET; any 2xx is healthy
+info:                                              # requests that read the server's configuration
+  - {path: /models/info, map: {llm_model: llm_model}}
+ask:
+  path: /query
+  json: {query: "{{question}}", session_id: "{{uuid}}"}   # or `form:`, or `query:` for URL parameters
+  ok_when: "status == 'ok'"                        # for servers that report errors with status 200
+retrieve:                                          # a second request, for chunks that the answer does not contain
+  path: /search
+  json: {query: "{{question}}"}
+  map: {chunks: "results[].{chunk_id: id, text: text}"}
+map:
+  answer: answer
+  citations: "citations[].{index: number}"
+clean: ['<think>.*?</think>']                      # removed from the answer
+documents: {path: /documents, map: "documents[].{id: id, name: file_name}"}
+upload: {path: /upload, field: files, batch: 50, id: batch_id}
+ready: {path: "/tasks/{{id}}/status", done_when: "completed == total", failed: "errors"}
+```
+"""
+
+
+def profile_keys_page() -> str:
+    """docs/profile-keys.md, from the fields of a server's specification."""
+    rows = [f"| `{key}` | {default} | {_cell(meaning)} |" for key, default, meaning in _keys(ServerSpec)]
+    return "\n".join(
+        [
+            "# Keys of a profile\n",
+            "Generated from `evals/client/spec.py` by `python docs/generate.py`. Write these keys in a profile, or\n"
+            "under `server:` in the configuration. [profiles.md](profiles.md) has examples, and explains the\n"
+            "expressions. `a[].b` is the key `b` of each item of the list `a`.\n",
+            _EXAMPLE,
+            "| key | default | meaning |",
+            "|---|---|---|",
+            *rows,
+            "",
+        ]
+    )
+
+
+def _keys(model: type[BaseModel], above: str = "") -> Iterator[tuple[str, str, str]]:
+    """Each key with its default and meaning, followed by the keys below it."""
+    meanings = _meanings(model)
+    for name, field in model.model_fields.items():
+        key = f"{above}{field.alias or name}"
+        inner, is_list = _model_in(field.annotation)
+        is_part = isinstance(inner, type) and field.annotation is inner
+        default = "required" if field.is_required() else "" if is_part else _default(field.default)
+        yield key, default, meanings.get(name) or f"{_first_line(inner or object)}."
+        if inner is not None:
+            yield from _keys(inner, f"{key}[]." if is_list else f"{key}.")
+
+
+def _default(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value)
+    return f"`{_cell(text)}`"
+
+
+def _model_in(annotation: Any) -> tuple[type[BaseModel] | None, bool]:
+    """The model of a key that has keys below it, and whether the key holds a list of them."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation, False
+    found = [each for each in get_args(annotation) if isinstance(each, type) and issubclass(each, BaseModel)]
+    return (found[0] if found else None), bool(found) and getattr(annotation, "__origin__", None) is list
+
+
+def _meanings(model: type[BaseModel]) -> dict[str, str]:
+    """By field what its docstring says, or the section `Attributes` of its class or of a class above."""
+    found: dict[str, str] = {}
+    for kind in reversed(model.__mro__):
+        if kind.__module__ == ServerSpec.__module__:
+            section = inspect.cleandoc(kind.__doc__ or "").partition("Attributes:\n")[2]
+            found |= dict(re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", section, re.MULTILINE))
+            (defined,) = ast.parse(inspect.getsource(kind)).body
+            assert isinstance(defined, ast.ClassDef)
+            for field, text in zip(defined.body, defined.body[1:], strict=False):
+                if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
+                    found[ast.unparse(field.target)] = ast.literal_eval(text.value)
+    return found

@@ -143,28 +143,22 @@ EXAMPLES = {
     "topics.tsv": ["x300"],
     "excel.csv": GOLD,
 }
-"""The example files of docs/datasets.md with the gold of their question: texts, else ids of documents."""
+"""The files of docs/examples/datasets with the gold of their question: texts, else ids of documents."""
 BESIDE = {"beir/corpus.jsonl", "beir/qrels/test.tsv", "qrels.txt"}
+FOLDER = HOME / "docs" / "examples" / "datasets"
 
 
-@pytest.fixture(scope="module")
-def examples(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The examples of docs/datasets.md as files in a folder."""
-    folder = tmp_path_factory.mktemp("examples")
-    page = (HOME / "docs" / "datasets.md").read_text(encoding="utf-8")
-    found = re.findall(r"^`([\w./-]+)`[^\n]*\n\n```\w+\n(.*?)```", page, re.DOTALL | re.MULTILINE)
-    assert [name for name, _ in found if name not in BESIDE] == list(EXAMPLES)
-    for name, text in found:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
-    return folder
+def test_every_example_of_a_tool_is_read() -> None:
+    """A new one is added to the table above."""
+    found = {path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*") if path.is_file()}
+    assert found == {*EXAMPLES, *BESIDE}
 
 
 @pytest.mark.parametrize(("name", "golds"), EXAMPLES.items(), ids=list(EXAMPLES))
-def test_the_example_of_every_tool_is_read_as_the_page_says(examples: Path, name: str, golds: list[str]) -> None:
+def test_the_example_of_every_tool_is_read_as_the_page_says(name: str, golds: list[str]) -> None:
     """Question, expected answer and gold of each; judgements of relevance know no answers."""
     columns = {"gold_passages": "Quelle"} if name == "excel.csv" else {}
-    (question,) = read_file(examples / name, columns).questions
+    (question,) = read_file(FOLDER / name, columns).questions
     judged = name in {"beir/queries.jsonl", "topics.tsv"}
     assert (question.question, question.expected_answer) == (ASKED, None if judged else "96 hours")
     assert [gold.text or gold.document_id for gold in question.gold_passages] == golds

@@ -93,7 +93,7 @@ def test_the_documentation_begins_with_three_servers() -> None:
     for name in ("hayhooks.yml", "langserve.yml", "lightrag.yml"):
         assert 5 <= len(documented()[name].strip().splitlines()) <= 10
     page = (HOME.parent / "docs" / "profiles.md").read_text(encoding="utf-8")
-    assert page.index("# hayhooks.yml") < page.index("## What a chunk holds") < page.index("## All keys")
+    assert page.index("# hayhooks.yml") < page.index("## Keys of a chunk") < page.index("## All keys")
 
 
 @pytest.mark.parametrize("kind", ["hayhooks", "langserve", "lightrag"])

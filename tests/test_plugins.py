@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fenced import HOME, blocks
+from fenced import HOME
 
 from evals.cli import app
 from evals.cli.terminal import run
@@ -16,9 +16,8 @@ from evals.errors import ConfigError, DatasetError
 from evals.judges.prompt import read_prompt
 from evals.metrics.registry import METRICS, metric_classes, metrics_of, parse_metric
 
-PAGE = HOME / "docs" / "own-measures.md"
-(PROMPT,) = (block for block in blocks(PAGE, "yaml") if "# warmth.yml" in block)
-(WARMTH,) = (block for block in blocks(PAGE, "python") if "read_prompt" in block)
+EXAMPLE = HOME / "docs" / "examples" / "plugin"
+PROMPT, WARMTH = ((EXAMPLE / name).read_text(encoding="utf-8") for name in ("warmth.yml", "warmth.py"))
 MODULE = """
 from evals.datasets.base import BaseDatasetLoader
 from evals.metrics.retrieval import MRR

@@ -1,4 +1,4 @@
-"""docs/profiles.md: every block of YAML, every expression and every default that it shows is what the code has."""
+"""docs/profiles.md and profile-keys.md: every block of YAML, expression, key and default is what the code has."""
 
 import json
 import re
@@ -16,8 +16,9 @@ from evals.client.spec_check import CHUNK_KEYS, check_spec
 from evals.text.yaml_files import load_yaml
 
 PAGE = (Path(__file__).resolve().parent.parent / "docs" / "profiles.md").read_text(encoding="utf-8")
+KEYS = (Path(__file__).resolve().parent.parent / "docs" / "profile-keys.md").read_text(encoding="utf-8")
 README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
+BLOCKS = re.findall(r"```yaml\n(.*?)```", PAGE + KEYS, re.DOTALL)
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.partition("\n")[0])
@@ -26,9 +27,9 @@ def test_every_block_is_a_whole_specification(block: str) -> None:
     check_spec(ServerSpec.model_validate({**load_yaml(block), "profile": "mine"}))
 
 
-def _rows(heading: str) -> list[list[str]]:
+def _rows(heading: str, page: str = PAGE) -> list[list[str]]:
     """The cells of the table below a heading, without its first two lines."""
-    section = PAGE.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    section = page.partition(f"# {heading}\n")[2].partition("\n## ")[0]
     lines = [line for line in section.splitlines() if line.startswith("|")]
     cells = (re.split(r"(?<![|\\])\|(?!\|)", line.strip("|")) for line in lines[2:])
     return [[cell.strip().replace(r"\|", "|") for cell in row] for row in cells]
@@ -36,7 +37,7 @@ def _rows(heading: str) -> list[list[str]]:
 
 def test_the_table_of_chunk_keys_is_whole() -> None:
     """Every key that is read of a chunk."""
-    named = [key for row in _rows("What a chunk holds") for key in re.findall(r"`(\w+)`", row[0])]
+    named = [key for row in _rows("Keys of a chunk") for key in re.findall(r"`(\w+)`", row[0])]
     assert sorted(named) == sorted(CHUNK_KEYS)
 
 
@@ -53,15 +54,17 @@ def _defaults(model: type[BaseModel], above: str = "") -> dict[str, Any]:
     return found
 
 
-def test_the_table_of_keys_has_every_key_with_its_default() -> None:
-    """What the page says where the code says nothing."""
-    told = {row[0].strip("`"): row[1].strip("`") for row in _rows("All keys")}
-    defaults = {key: value for key, value in _defaults(ServerSpec).items() if key != "profile"}
+def test_the_page_of_keys_has_every_key_with_its_default_and_meaning() -> None:
+    """Also those below a part that need not be there, which are not compared here."""
+    rows = _rows("Keys of a profile", KEYS)
+    assert all(meaning for _, _, meaning in rows)
+    told = {row[0].strip("`"): row[1].strip("`") for row in rows}
     written = {
-        key: "" if value is ... else value if isinstance(value, str) else json.dumps(value)
-        for key, value in defaults.items()
+        key: ("", "required") if value is ... else (value if isinstance(value, str) else json.dumps(value),)
+        for key, value in _defaults(ServerSpec).items()
     }
-    assert told == written
+    assert {key: told[key] for key, defaults in written.items() if told[key] not in defaults} == {}
+    assert {key.partition(".")[0].removesuffix("[]") for key in told} == set(ServerSpec.model_fields)
 
 
 def test_every_function_is_told_with_an_example_that_can_be_evaluated() -> None:

@@ -16,19 +16,25 @@ from evals.schemas.base import MayChange, Record
 
 
 class OAuth2Spec(Record):
-    """Client credentials of OAuth 2.0 (RFC 6749, 4.4), for which a token server gives a token that passes."""
+    """OAuth 2.0 client credentials (RFC 6749, 4.4).
+
+    The token is fetched before the health check and sent as `Authorization: Bearer` with every request.
+
+    Attributes:
+        token_url: Address of the token endpoint. The token is requested by POST.
+        client_id: The client id.
+        client_secret: The client secret. Write it as `${NAME}`, so that it is in no file.
+        scope: Requested scopes, separated by spaces.
+        audience: The server for which the token is requested, if the token endpoint asks for it.
+        sent_as: `basic`: id and secret are sent in the Authorization header. `form`: in the request body.
+    """
 
     token_url: str
-    """Where the token is fetched, by POST."""
     client_id: str
     client_secret: str
-    """Write it as ${NAME}: then it is in no file."""
     scope: str | None = None
-    """What the token is to allow, with spaces between several."""
     audience: str | None = None
-    """For which server it is to be, where the token server wants to know."""
     sent_as: Literal["basic", "form"] = "basic"
-    """Where id and secret stand: in the header Authorization, or in the form (RFC 6749, 2.3.1)."""
 
     @property
     def basic(self) -> str:
@@ -37,59 +43,58 @@ class OAuth2Spec(Record):
 
 
 class LoginSpec(Record):
-    """How we log in where headers do not do."""
+    """A login that fetches a token; the token replaces a header `Authorization`."""
 
     oauth2: OAuth2Spec
 
 
-# The keys of `server.stream`: how the pieces of an answer are told apart and put together.
-
+# The keys of `server.stream`: events and how their texts form the answer.
 
 StreamFormat = Literal["sse", "ndjson", "vercel", "text"]
 
-
 DELTAS: dict[StreamFormat, str] = {"vercel": "event == '0' && data", "text": "data"}
-"""Where the text of a piece stands in formats that settle it."""
+"""Where the text of an event is, in formats that define it."""
 
 ERRORS: dict[StreamFormat, str] = {"vercel": "event == '3' && data"}
 
 
 class StreamSpec(Record):
-    """The format of streamed answers; expressions see a piece as an object with `event` and `data`.
+    """Format of streamed answers: expressions see one event, an object with `event` and `data`.
 
-    `map` and `ask.ok_when` see the list of all pieces.
+    `map` and `ask.ok_when` see the list of all events.
+
+    Attributes:
+        format: `sse`: server-sent events; `ndjson`: a JSON value per line; `vercel`: lines such as `0:"text"`;
+            `text`: only the answer.
+        delta: The text that an event adds to the answer, or a list of texts; false and null add nothing. Built in for
+            `vercel` and `text`. If it is not set, `map.answer` selects the answer and tokens are not timed.
+        whole: True if each event repeats the answer from its beginning.
+        data: `text` if the data of an event is not JSON, so that `96` stays a text.
+        done: True for the last event. A stream without such an event is `broken_off`. `[DONE]` always ends a stream.
+        error: The error message of an event; the question then fails as `not_ok`.
     """
 
     format: StreamFormat = "sse"
-    """sse: server-sent events; ndjson: a JSON value a line; vercel: lines such as 0:"text"; text: nothing but text."""
     delta: str | None = None
-    """JMESPath to a piece's share of the answer, a text or a list of texts; what finds none adds nothing. Vercel lines
-    and plain text have one of their own. Where it is null, `map.answer` finds the answer in the list of pieces."""
     whole: bool = False
-    """Whether each piece holds the answer from its beginning, so that the last one has all of it."""
     data: Literal["json", "text"] = "json"
-    """What the data of an event are; text is left as it is, so that a piece 96 is no number."""
     done: str | None = None
-    """JMESPath that is true of the last piece; a stream that ends without it has broken off. [DONE] always ends one."""
     error: str | None = None
-    """JMESPath to the error message of a piece; the answer is then a failure (not_ok)."""
 
     @property
     def text_at(self) -> str | None:
-        """Where the text of a piece stands."""
+        """Where the text of an event is."""
         return self.delta or DELTAS.get(self.format)
 
     @property
     def error_at(self) -> str | None:
-        """Where a piece says what went wrong."""
+        """Where the error message of an event is."""
         return self.error or ERRORS.get(self.format)
 
 
 # Request templates: {{question}} and other names anywhere in the strings of a JSON value.
 
-
 _MESSAGES = re.compile(r"\{\{\s*messages\s*\}\}")
-
 _NAME = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 
 
@@ -166,10 +171,8 @@ Sent = Annotated[str, BeforeValidator(_as_text)]
 
 DEFAULT_URL = "http://localhost:8001"
 
-
 GIVEN_NAMES = frozenset({"question", "question_json", "uuid", "session_id", "messages"})
 """What every template may name."""
-
 
 _NEWER = (
     *(("map", "refused"), ("map", "references"), ("ask", "form"), ("ask", "reply")),
@@ -182,33 +185,40 @@ class Endpoint(Record):
     """A path that is read with GET."""
 
     path: str
+    """Path below the base URL."""
 
 
 class InfoEndpoint(Endpoint):
     """A path that reports the server's configuration."""
 
     of: str | None = None
-    """JMESPath to the part of the body that is configuration, where the rest changes with every question."""
+    """The part of the body to which `map` applies. Not set: the whole body."""
     map: dict[str, str] = {}
-    """Our name of a fact: the JMESPath expression that finds it in that part."""
+    """Names of settings, each with the expression that selects its value."""
 
 
 class RequestSpec(Record, populate_by_name=True):
-    """A request about a question; {{question}} and {{uuid}} may stand anywhere in its strings."""
+    """A request about a question; `{{question}}` and `{{uuid}}` may appear anywhere in its strings.
+
+    Attributes:
+        method: `POST` or `GET`.
+        path: Path below the base URL.
+        query: URL parameters.
+        headers: Headers of this request.
+        body: JSON body.
+        form: Form body, sent as `application/x-www-form-urlencoded`.
+        reply: `json`, or `text` for a plain text, which expressions see as `@`.
+        ok_when: If its result is false or null, a 200 counts as a failure (`not_ok`). Not set: every 200 is a success.
+    """
 
     method: Literal["GET", "POST"] = "POST"
     path: str
     query: dict[str, Sent] = {}
-    """Parameters of the URL."""
     headers: dict[str, Sent] = {}
     body: JsonValue = Field(default=None, alias="json")
-    """The JSON body; None sends none."""
     form: dict[str, Sent] = {}
-    """The fields of a form, sent as application/x-www-form-urlencoded; none sends no form."""
     reply: Literal["json", "text"] = "json"
-    """What comes back: JSON, or a plain text, which is `@` to the mapping."""
     ok_when: str | None = None
-    """JMESPath over the body: where it is false or null, a 200 counts as a failure (not_ok)."""
 
     @model_validator(mode="after")
     def _has_one_body(self) -> Self:
@@ -222,7 +232,12 @@ class AskSpec(RequestSpec):
 
 
 class RetrievedMapSpec(Record):
-    """JMESPath expressions for the parts of a retrieval's body."""
+    """Expressions that select the parts of a retrieval's body.
+
+    Attributes:
+        chunks: The list of chunks.
+        stages: Results of each retrieval stage.
+    """
 
     chunks: str
     stages: str | None = None
@@ -233,8 +248,8 @@ class RetrieveSpec(RequestSpec):
 
     map: Annotated[RetrievedMapSpec, MayChange.ON_REMAP]
     give: dict[str, str] = {}
-    """Names for the templates of `ask`, and the JMESPath over this body that finds what each stands for. With it this
-    request goes first and its time is part of the latency; without it, it follows the answer."""
+    """Names for the templates of `ask`, each with the expression that selects its value from this body. With `give`,
+    this request is sent first and its time counts as latency. Without `give`, it is sent after the answer."""
 
     @model_validator(mode="after")
     def _gives_other_names(self) -> Self:
@@ -245,10 +260,22 @@ class RetrieveSpec(RequestSpec):
 
 
 class MapSpec(Record):
-    """JMESPath expressions for the parts of an answer's body."""
+    """Expressions that select the parts of an answer's body; `answer` or `chunks` is required.
+
+    Attributes:
+        answer: The answer, a text. Not set: the server only retrieves.
+        chunks: The retrieved chunks: a list of objects or texts.
+        citations: The citations: a list of objects, numbers or texts.
+        usage: An object with `prompt_tokens` and `completion_tokens`.
+        model: Name of the model, a text.
+        confidence: A number, higher for more certain answers.
+        stages: Results of each retrieval stage.
+        refused: True if the server reports a refusal. False and null leave the decision to rules and judge.
+        references: Sources of citation markers: a list of objects with `index` (the text of the marker) and `chunk_id`,
+            or `document_id` and `section`. Not set: a marker is the number of a chunk.
+    """
 
     answer: str | None = None
-    """None for a server that only retrieves."""
     chunks: str | None = None
     citations: str | None = None
     usage: str | None = None
@@ -256,10 +283,7 @@ class MapSpec(Record):
     confidence: str | None = None
     stages: str | None = None
     refused: str | None = None
-    """Whether the server reports a refusal: true decides, false and null leave it to rules and judge."""
     references: str | None = None
-    """What the markers of the text stand for, where these are not the places of chunks: a list of objects with `index`
-    (what stands in the marker) and `chunk_id`, or `document_id` and `section`."""
 
 
 _MARKERS = (
@@ -267,94 +291,119 @@ _MARKERS = (
     r"(\d+(?:\s*(?:[,;&–-]|and)\s*\d+)*)(?:†[^\[\]【】]*)?\s*\\?[\]］】]"
 )
 
-
 _MARKERS_BEFORE = r"\[(\d+(?:\s*[,-]\s*\d+)*)\]"
 """The default of runs that were begun before; the one of now reads all that it read."""
 
 
 class CitationSpec(Record):
-    """The form of citations."""
+    """Form of the citations.
+
+    Attributes:
+        given_as: `list`: read `map.citations`; `markers`: read the text of the answer; `auto`: the list if the server
+            sends one, otherwise markers; `none`: read no citations.
+        markers: Regular expression of a marker. Its first group holds numbers, with commas and ranges, or an id.
+        base: Number of the first chunk.
+    """
 
     given_as: Literal["list", "markers", "auto", "none"] = "auto"
-    """list: by `map.citations`; markers: in the answer's text; auto: the list, else markers; none: not at all."""
     markers: str = _MARKERS
-    """Pattern of a marker; its first group holds numbers, with commas and ranges, or an id."""
     base: int = 1
-    """Number of the first chunk."""
 
 
 class FollowUp(Record, populate_by_name=True):
-    """A request that is made after an upload; {{id}} in its strings is the id of the upload."""
+    """Requests after an upload; `{{id}}` in their strings is the id of the upload.
+
+    Attributes:
+        method: `GET`, `POST` or `PUT`.
+        path: Path below the base URL.
+        body: JSON body.
+    """
 
     method: Literal["GET", "POST", "PUT"] = "POST"
     path: str
     body: JsonValue = Field(default=None, alias="json")
-    """The JSON body; None sends none."""
 
 
 class SessionSpec(Record):
-    """The session id by which the server recognises the turns of a conversation."""
+    """Session id by which the server recognises the turns of a conversation.
+
+    Attributes:
+        id: Selects the session id in the answer to a turn. `{{session_id}}` in the next request is replaced by it.
+        first: The value of `{{session_id}}` in the first turn.
+    """
 
     id: str
-    """JMESPath to it in the answer to a turn, over what `map` sees; {{session_id}} stands for it in the next turn."""
     first: JsonValue = None
-    """What {{session_id}} stands for in the first turn."""
 
 
 class UploadSpec(Record, populate_by_name=True):
-    """The upload format: files of a form, or a JSON body if `json` is set."""
+    """Format of uploads: a form with files, or a JSON body if `json` is set.
+
+    Attributes:
+        method: `POST` or `PUT`.
+        path: Path below the base URL.
+        field: Name of the multipart field, repeated for each document of a batch.
+        form: Other fields of the form.
+        body: JSON body. A string that is only `{{documents}}`, `{{texts}}` or `{{names}}` becomes the batch's list.
+            With `batch: 1`, `{{text}}` and `{{name}}` are those of the document.
+        each: Item of `{{documents}}`.
+        batch: Documents per request.
+        id: Selects the id of the upload; `ready.path` contains it as `{{id}}`.
+        document_ids: Selects the server's own ids of the documents, in the order of the documents.
+        then: Requests after each batch, such as one that adds a file to a collection.
+        finish: Requests after the last batch, such as one that builds the index.
+    """
 
     method: Literal["POST", "PUT"] = "POST"
     path: str
     field: str = "files"
-    """Name of the multipart field, repeated for each document of a batch."""
     form: dict[str, Sent] = {}
-    """Other fields of the form, in addition to the documents."""
     body: JsonValue = Field(default=None, alias="json")
-    """The JSON body. A string that is nothing but {{documents}}, {{texts}} or {{names}} becomes the list of the batch;
-    with `batch: 1`, {{text}} and {{name}} stand for the one document."""
     each: JsonValue = {"id": "{{name}}", "text": "{{text}}"}
-    """What an item of {{documents}} is."""
     batch: int = Field(default=50, ge=1)
     id: str | None = None
-    """JMESPath to the id of the upload job, which `ready.path` holds as {{id}}."""
     document_ids: str | None = None
-    """JMESPath to the server's own ids of the documents, in their order; they are kept for runs."""
     then: list[FollowUp] = []
-    """Requests after each batch, such as one that puts a file into a collection."""
     finish: list[FollowUp] = []
-    """Requests after the last batch, such as one that builds the index."""
 
 
 class ReadySpec(Record):
-    """The request that reports whether uploaded documents are indexed."""
+    """Request that reports whether uploaded documents are indexed.
+
+    Attributes:
+        path: Path below the base URL; `{{id}}` is the id of the upload.
+        done_when: True if nothing is pending.
+        failed: The list of documents that could not be indexed; empty or null if there are none.
+        timeout_s: Seconds to wait until `done_when` is true.
+    """
 
     path: str
     done_when: str
-    """JMESPath over the job's status; true when nothing is pending."""
     failed: str | None = None
-    """JMESPath to a list of what failed, empty or null where nothing did."""
     timeout_s: float = Field(default=600.0, gt=0)
 
 
 class DocumentsSpec(Endpoint):
-    """The request that lists the server's documents."""
+    """Request that lists the server's documents."""
 
     map: str
-    """JMESPath to a list of {id, name}."""
+    """A list of objects with `id` and `name`."""
 
 
 class TlsSpec(Record):
-    """Certificates: which authorities are trusted, and the client certificate."""
+    """Certificates of https servers.
+
+    Attributes:
+        ca: PEM file of certificate authorities that are trusted in addition to the system's.
+        cert: PEM file of the client certificate.
+        key: PEM file of its private key, without a password. Not set: the key is in `tls.cert`.
+        verify: `false` accepts any certificate, with a note in each run.
+    """
 
     ca: str | None = None
-    """File of certificates (PEM) of authorities that are trusted in addition to those of this machine."""
     cert: str | None = None
-    """File of our own certificate (PEM), for a server that wants one."""
     key: str | None = None
-    """File of its key, without a password; None where it stands with the certificate."""
     verify: bool = True
-    """False accepts any certificate, which makes connections insecure; a note in the run reports it."""
 
     @model_validator(mode="after")
     def _key_is_of_a_certificate(self) -> Self:
@@ -364,40 +413,47 @@ class TlsSpec(Record):
 
 
 class ServerSpec(Record):
-    """A server: address, requests and mapping of answers."""
+    """A server: address, requests and mapping of answers.
+
+    Attributes:
+        profile: Profile to start from: a built-in name or a YAML file; `none` starts empty.
+        url: Base URL, with or without a path.
+        headers: Headers of every request. `${NAME}` is taken from the environment and never written to a file.
+        timeout_s: Seconds per request.
+        patience_s: Seconds that a question waits for a server that rejects requests (429, 503) or cannot be reached.
+            0: each rejection counts as a failed attempt.
+        deadline_s: Seconds per question, with all attempts and waiting.
+        max_body_bytes: A longer body is a failure (`too_large`).
+        max_chunks: Longer lists of chunks or citations are cut, with a note.
+        transport: HTTP library, `aiohttp` or `httpx`.
+        health: Request by GET; any 2xx is healthy.
+        info: Requests that read the server's configuration.
+        usage_needs_concurrency: Highest concurrency at which token counts are exact. Above it, costs are approximate.
+        ask: The request that asks a question.
+        clean: Regular expressions; matching text is removed from the answer.
+    """
 
     profile: Annotated[str, MayChange.ON_REMAP] = "rag-server"
     url: str = DEFAULT_URL
     headers: dict[str, Sent] = {}
-    """Sent with every request. ${NAME} is taken from the environment and never written to a file."""
     login: LoginSpec | None = None
-    """For a server that wants a token which is fetched; it goes before any header Authorization."""
     timeout_s: Annotated[float, MayChange.ON_RESUME] = Field(default=120.0, gt=0)
     patience_s: Annotated[float, MayChange.ON_RESUME] = Field(default=60.0, ge=0)
-    """How long a question waits for a server that refuses it for now (429, 503), or that nothing connects to any more.
-    Such refusals are no attempts, and slow all questions down; 0 counts them as failed attempts."""
     deadline_s: Annotated[float, MayChange.ON_RESUME] = Field(default=900.0, gt=0)
-    """For a question with all its attempts and all waiting between them."""
     max_body_bytes: int = Field(default=16 * 1024 * 1024, ge=1)
     max_chunks: Annotated[int, MayChange.ON_REMAP] = Field(default=10_000, ge=1)
-    """Of a longer list of chunks or citations the rest is left out, and a note says so."""
     transport: Annotated[Literal["aiohttp", "httpx"], MayChange.ON_RESUME] = "aiohttp"
-    """The HTTP library that connects: aiohttp is the faster one."""
     tls: TlsSpec = TlsSpec()
     health: Endpoint | None = None
     info: list[InfoEndpoint] = []
     usage_needs_concurrency: Annotated[int | None, MayChange.ON_RESCORE] = None
-    """Above this concurrency the server's token counts mix, and cost is approximate."""
     ask: AskSpec
     stream: Annotated[StreamSpec | None, MayChange.ON_REMAP] = None
-    """For a server that sends an answer in pieces."""
     session: SessionSpec | None = None
-    """For conversations: questions with `turns`."""
     retrieve: RetrieveSpec | None = None
     map: Annotated[MapSpec, MayChange.ON_REMAP]
     citations: Annotated[CitationSpec, MayChange.ON_REMAP] = CitationSpec()
     clean: Annotated[list[str], MayChange.ON_REMAP] = []
-    """Patterns removed from the answer before anything looks at it."""
     documents: DocumentsSpec | None = None
     upload: UploadSpec | None = None
     ready: ReadySpec | None = None
@@ -442,25 +498,3 @@ class ServerSpec(Record):
         if self.citations.markers == _MARKERS:
             deciding["citations"]["markers"] = _MARKERS_BEFORE
         return sha256(json.dumps(deciding, sort_keys=True).encode()).hexdigest()
-
-
-# What can be measured of a server, as far as its specification tells.
-
-
-def measurable(spec: ServerSpec) -> list[str]:
-    """The kinds of metrics that a server of this specification allows, such as `retrieval` and `citations`.
-
-    Latency always can. That a part is looked for does not mean that the server sends it.
-    """
-    answers, given_as, listed = spec.gives_answers, spec.citations.given_as, spec.map.citations is not None
-    parts = {
-        "retrieval": spec.map.chunks is not None or spec.retrieve is not None,
-        "answers": answers,
-        "abstention": answers,
-        "citations": answers and (given_as in {"auto", "markers"} or (given_as == "list" and listed)),
-        "cost": spec.map.usage is not None,
-        "stages": spec.map.stages is not None,
-        "ingestion": spec.upload is not None,
-        "first token": spec.stream is not None and spec.stream.text_at is not None,
-    }
-    return [part for part, there in parts.items() if there]

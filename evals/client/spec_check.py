@@ -326,3 +326,25 @@ def _check_pattern(key: str, pattern: str) -> None:
         if masked(pattern) != pattern:  # what the library says may hold a part of it
             raise SpecError(key, f"server.{key}: not a valid pattern: it holds a value of the environment") from None
         raise SpecError(key, f"server.{key}: not a valid pattern: {pattern!r} ({error.msg})") from error
+
+
+# What can be measured of a server, as far as its specification tells.
+
+
+def measurable(spec: ServerSpec) -> list[str]:
+    """The kinds of metrics that a server of this specification allows, such as `retrieval` and `citations`.
+
+    Latency always can. That a part is looked for does not mean that the server sends it.
+    """
+    answers, given_as, listed = spec.gives_answers, spec.citations.given_as, spec.map.citations is not None
+    parts = {
+        "retrieval": spec.map.chunks is not None or spec.retrieve is not None,
+        "answers": answers,
+        "abstention": answers,
+        "citations": answers and (given_as in {"auto", "markers"} or (given_as == "list" and listed)),
+        "cost": spec.map.usage is not None,
+        "stages": spec.map.stages is not None,
+        "ingestion": spec.upload is not None,
+        "first token": spec.stream is not None and spec.stream.text_at is not None,
+    }
+    return [part for part, there in parts.items() if there]

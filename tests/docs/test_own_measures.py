@@ -39,7 +39,8 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, golden_server: str)
     """A folder with the page's file of metrics; what a test registers is forgotten."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RAG_SERVER_URL", golden_server)
-    parts = [block for block in blocks(PAGE, "python") if "rubric(" not in block and "read_prompt" not in block]
+    parts = [block for block in blocks(PAGE, "python") if "rubric(" not in block]
+    parts.append((HOME / "docs" / "examples" / "metrics.py").read_text(encoding="utf-8"))
     Path("metrics.py").write_text("\n".join(parts), encoding="utf-8")
     yield
     forget()

@@ -33,24 +33,35 @@ def _encoded(content: bytes, encoding: str) -> Sends:
 
 _GZIP = gzip.compress(right())
 _BOMBS = [
-    Fault("bombs", "200 MB of gzip", _later(lambda: _bomb(1), "Content-Encoding: gzip"), "too_large", is_short=True),
-    Fault("bombs", "the same inside another", _later(lambda: _bomb(2), "Content-Encoding: gzip, gzip"), "malformed"),
-    Fault("bombs", "a hundred encodings", _encoded(_GZIP, ", ".join(["gzip"] * 100)), "malformed"),
     Fault(
         "bombs",
-        "as zlib",
+        "200 MB, compressed by gzip",
+        _later(lambda: _bomb(1), "Content-Encoding: gzip"),
+        "too_large",
+        is_short=True,
+    ),
+    Fault(
+        "bombs",
+        "200 MB, compressed by gzip twice",
+        _later(lambda: _bomb(2), "Content-Encoding: gzip, gzip"),
+        "malformed",
+    ),
+    Fault("bombs", "Content-Encoding with a hundred entries", _encoded(_GZIP, ", ".join(["gzip"] * 100)), "malformed"),
+    Fault(
+        "bombs",
+        "200 MB, compressed by zlib",
         _later(lambda: zlib.compress(b" " * (200 * MEGABYTE)), "Content-Encoding: deflate"),
         "too_large",
     ),
     Fault(
         "bombs",
-        "of many parts",
+        "100 MB in a hundred gzip members",
         _later(lambda: gzip.compress(b" " * MEGABYTE) * 100, "Content-Encoding: gzip"),
         "too_large",
     ),
     Fault(
         "bombs",
-        "behind an error",
+        "200 MB, compressed by gzip, with status 500",
         _later(lambda: _bomb(1), "Content-Encoding: gzip", status="500 Oh"),
         "too_large",
     ),
@@ -59,23 +70,29 @@ _BOMBS = [
 _ENCODINGS = [
     Fault("encodings", "gzip", _encoded(_GZIP, "gzip")),
     Fault("encodings", "zlib", _encoded(zlib.compress(right()), "deflate")),
-    Fault("encodings", "bare deflate", _encoded(_raw_deflate(right()), "deflate")),
-    Fault("encodings", "gzip in two parts", _encoded(gzip.compress(right()[:9]) + gzip.compress(right()[9:]), "gzip")),
-    Fault("encodings", "gzip that breaks off", _encoded(_GZIP[:-9], "gzip"), "malformed", is_short=True),
+    Fault("encodings", "deflate without a zlib header", _encoded(_raw_deflate(right()), "deflate")),
+    Fault(
+        "encodings", "gzip in two members", _encoded(gzip.compress(right()[:9]) + gzip.compress(right()[9:]), "gzip")
+    ),
+    Fault("encodings", "truncated gzip", _encoded(_GZIP[:-9], "gzip"), "malformed", is_short=True),
     Fault("encodings", "gzip with a wrong checksum", _encoded(_GZIP[:-8] + b"wrong" + _GZIP[-3:], "gzip"), "malformed"),
-    Fault("encodings", "gzip, and words behind it", _encoded(_GZIP + b"and so on", "gzip"), "malformed"),
-    Fault("encodings", "words that are said to be gzip", _encoded(right(), "gzip"), "malformed"),
-    Fault("encodings", "gzip that is not said to be", says(http(_GZIP)), "malformed"),
-    Fault("encodings", "one that was not asked for", _encoded(right(), "br"), "malformed"),
-    Fault("encodings", "one that does not exist", _encoded(right(), "zebra"), "malformed"),
+    Fault("encodings", "gzip followed by text", _encoded(_GZIP + b"and so on", "gzip"), "malformed"),
+    Fault("encodings", "plain text labelled as gzip", _encoded(right(), "gzip"), "malformed"),
+    Fault("encodings", "gzip without Content-Encoding", says(http(_GZIP)), "malformed"),
+    Fault("encodings", "an encoding that the client does not accept (br)", _encoded(right(), "br"), "malformed"),
+    Fault("encodings", "an unknown encoding", _encoded(right(), "zebra"), "malformed"),
     Fault("encodings", "UTF-16", says(http(right().decode().encode("utf-16")))),
     Fault("encodings", "UTF-32", says(http(right().decode().encode("utf-32")))),
-    Fault("encodings", "UTF-8 with a mark", says(http(b"\xef\xbb\xbf" + right()))),
+    Fault("encodings", "UTF-8 with a byte order mark", says(http(b"\xef\xbb\xbf" + right()))),
     Fault("encodings", "Latin-1", says(http('{"answer": "caf\xe9"}'.encode("latin-1"))), "malformed"),
     Fault(
-        "encodings", "a page", says(http(b"<html>Log in</html>", "Content-Type: text/html")), "malformed", is_short=True
+        "encodings",
+        "an HTML page",
+        says(http(b"<html>Log in</html>", "Content-Type: text/html")),
+        "malformed",
+        is_short=True,
     ),
-    Fault("encodings", "two values one after the other", says(http(right() + right())), "malformed"),
+    Fault("encodings", "two JSON values in sequence", says(http(right() + right())), "malformed"),
 ]
 
 
@@ -105,32 +122,43 @@ def _long_chunks() -> bytes:
 
 _CUT = "server.max_chunks"
 _SIZES = [
-    Fault("depth", "100,000 lists", _later(lambda: _nested(b"[", b"]", 100_000)), "malformed", is_short=True),
-    Fault("depth", "100,000 objects", _later(lambda: _nested(b'{"a":', b"}", 100_000)), "malformed"),
-    Fault("depth", "101 lists", _later(lambda: _nested(b"[", b"]", 101)), "malformed"),
-    Fault("depth", "90 lists", _later(lambda: _nested(b"[", b"]", 90))),
-    Fault("depth", "500,000 lists that never close", _later(lambda: b"[" * 500_000), "malformed"),
-    Fault("sizes", "16 MiB to the byte", _later(lambda: _padded(16 * MEGABYTE))),
-    Fault("sizes", "16 MiB and a byte", _later(lambda: _padded(16 * MEGABYTE + 1)), "too_large"),
-    Fault("sizes", "five million empty lists", _later(lambda: b"[" + b"[]," * 5_000_000 + b"[]]"), "too_large"),
-    Fault("sizes", "two million small objects", _later(lambda: b"[" + b'{"a":1},' * 2_000_000 + b"{}]"), "too_large"),
-    Fault("sizes", "a million keys", _later(lambda: dumped({str(n): n for n in range(10**6)})), "too_large"),
+    Fault("depth", "100,000 nested lists", _later(lambda: _nested(b"[", b"]", 100_000)), "malformed", is_short=True),
+    Fault("depth", "100,000 nested objects", _later(lambda: _nested(b'{"a":', b"}", 100_000)), "malformed"),
+    Fault("depth", "101 nested lists", _later(lambda: _nested(b"[", b"]", 101)), "malformed"),
+    Fault("depth", "90 nested lists", _later(lambda: _nested(b"[", b"]", 90))),
+    Fault("depth", "500,000 opening brackets", _later(lambda: b"[" * 500_000), "malformed"),
+    Fault("sizes", "a body of exactly 16 MiB", _later(lambda: _padded(16 * MEGABYTE))),
+    Fault("sizes", "a body of 16 MiB and one byte", _later(lambda: _padded(16 * MEGABYTE + 1)), "too_large"),
+    Fault(
+        "sizes", "a list of five million empty lists", _later(lambda: b"[" + b"[]," * 5_000_000 + b"[]]"), "too_large"
+    ),
+    Fault(
+        "sizes",
+        "a list of two million small objects",
+        _later(lambda: b"[" + b'{"a":1},' * 2_000_000 + b"{}]"),
+        "too_large",
+    ),
+    Fault(
+        "sizes", "an object with a million keys", _later(lambda: dumped({str(n): n for n in range(10**6)})), "too_large"
+    ),
     Fault(
         "sizes", "100,000 chunks", _later(lambda: _many("chunks", {"text": "c"}, 100_000)), noted=_CUT, is_short=True
     ),
     Fault("sizes", "100,000 citations", _later(lambda: _many("citations", 1, 100_000)), noted=_CUT),
-    Fault("sizes", "an answer of half a megabyte", _later(lambda: right(answer="Part 1 costs 8 euros. " * 23_000))),
-    Fault("sizes", "an answer of one word of half a megabyte", _later(lambda: right(answer="x" * (MEGABYTE // 2)))),
-    Fault("sizes", "an answer of 15 megabytes", _later(lambda: right(answer="Part 1 is. " * 1_430_000)), "too_large"),
+    Fault("sizes", "an answer of 506,000 characters", _later(lambda: right(answer="Part 1 costs 8 euros. " * 23_000))),
+    Fault(
+        "sizes", "an answer of a single word of 524,288 characters", _later(lambda: right(answer="x" * (MEGABYTE // 2)))
+    ),
+    Fault("sizes", "an answer of 15 MB", _later(lambda: right(answer="Part 1 is. " * 1_430_000)), "too_large"),
     Fault(
         "sizes",
-        "300,000 letters that each stand for 18",
+        "an answer of 300,000 ligatures that each expand to 18 letters",
         _later(lambda: right(answer="\ufdfa" * 300_000)),
         "too_large",
         is_short=True,
     ),
-    Fault("sizes", "half a million signs of 20,000 sorts", _later(_many_signs)),
-    Fault("sizes", "9,001 chunks of 15 megabytes", _later(_long_chunks), noted="longer than 4,194,304 characters"),
+    Fault("sizes", "an answer of 500,000 characters, 20,000 of them distinct", _later(_many_signs)),
+    Fault("sizes", "9,001 chunks with 15 MB of text", _later(_long_chunks), noted="longer than 4,194,304 characters"),
     Fault("sizes", "a number of 5,000 digits", says(http(b'{"answer": ' + b"9" * 5000 + b"}")), "malformed"),
 ]
 

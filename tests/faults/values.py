@@ -36,13 +36,13 @@ _ANSWERS = [
     )
 ] + [
     _typed("answer", "an empty text", "", answer=""),
-    _typed("answer", "half of a surrogate pair", "Part \ud800 1", answer="Part ? 1"),
-    _typed("answer", "a NUL and colours", "Part\x00 \x1b[31m1", answer="Part\x00 \x1b[31m1"),
-    Fault("types", "no field at all", says(http(b"{}")), "malformed"),
+    _typed("answer", "an unpaired surrogate", "Part \ud800 1", answer="Part ? 1"),
+    _typed("answer", "a NUL and terminal escape codes", "Part\x00 \x1b[31m1", answer="Part\x00 \x1b[31m1"),
+    Fault("types", "an empty object as the body", says(http(b"{}")), "malformed"),
     Fault("types", "null as the body", says(http(b"null")), "malformed"),
     Fault("types", "a list as the body", says(http(dumped([body(HIT)]))), "malformed"),
     Fault("types", "a text as the body", says(http(b'"Part 1"')), "malformed"),
-    Fault("types", "a key given twice", says(http(b'{"answer": "first",' + right()[1:]))),
+    Fault("types", "a duplicate key", says(http(b'{"answer": "first",' + right()[1:]))),
 ]
 
 _LISTS = [
@@ -55,33 +55,38 @@ _LISTS = [
         ("a text", "c1", True, None),
         ("an object", {"c1": 1}, True, None),
         ("a list of lists", [["c1"]], True, None),
-        ("true among them", [True], True, None),
+        ("a list with true", [True], True, None),
     )
 ] + [
     _chunked("a number as text", text=5),
     _chunked("a list as text", text=["x"]),
     _chunked("an object as id", chunk_id={}),
-    _chunked("a span that ends before it begins", start=9, end=3),
-    _chunked("a span below nothing", start=-9, end=-3),
-    _chunked("a span of words", start="a", end="b"),
-    _chunked("a score of words", score="high"),
-    _typed("citations", "an index below nothing", [-5], citations=1),
+    _chunked("a span with end before start", start=9, end=3),
+    _chunked("a negative span", start=-9, end=-3),
+    _chunked("a span of texts", start="a", end="b"),
+    _chunked("a score that is a text", score="high"),
+    _typed("citations", "a negative index", [-5], citations=1),
 ]
 
 _SINGLE = [
     _typed("usage", said, value, usage=None)
-    for said, value in (("null", None), ("a number", 5), ("a list", [1, 2]), ("half", {"prompt_tokens": 5}))
+    for said, value in (
+        ("null", None),
+        ("a number", 5),
+        ("a list", [1, 2]),
+        ("without completion_tokens", {"prompt_tokens": 5}),
+    )
 ] + [
     _typed("model", "a list", ["m"], model=None),
     _typed("model", "a number", 5, model="5"),
     _typed("confidence", "a list", [1], confidence=None),
     _typed("confidence", "true", True, confidence=None),
-    _typed("confidence", "words", "sure", confidence=None),
-    _typed("confidence", "a number in quotation marks", "0.5", confidence=0.5),
+    _typed("confidence", "a text", "sure", confidence=None),
+    _typed("confidence", "a number as text", "0.5", confidence=0.5),
     _typed("stages", "a text", "dense", stages=None),
     _typed("stages", "a number", 5, stages=None),
     _typed("stages", "a list of numbers", [5], stages=[5]),
-    _typed("stages", "lists by name", {"dense": ["c1"]}, stages=[{"name": "dense", "items": ["c1"]}]),
+    _typed("stages", "an object of lists", {"dense": ["c1"]}, stages=[{"name": "dense", "items": ["c1"]}]),
 ]
 
 
@@ -111,18 +116,18 @@ def _score(said: str, digits: str, *, noted: bool = True) -> Fault:
 _NUMBERS = [
     _tokens("1e308", "1e308"),
     _tokens("1e999", "1e999", noted=False),
-    _tokens("of 31 digits", "1" + "0" * 30),
-    _tokens("below nothing", "-1"),
+    _tokens("31 digits", "1" + "0" * 30),
+    _tokens("-1", "-1"),
     _tokens("NaN", "NaN", noted=False),
-    _tokens("infinite", "Infinity", noted=False),
-    _tokens("half of one", "0.5"),
+    _tokens("infinity", "Infinity", noted=False),
+    _tokens("0.5", "0.5"),
     _confidence("1e308", "1e308"),
     _confidence("NaN", "NaN", noted=False),
-    _confidence("infinite", "-Infinity", noted=False),
+    _confidence("infinity", "-Infinity", noted=False),
     _score("NaN", "NaN", noted=False),
     _score("1e999", "1e999", noted=False),
     _score("1e308", "1e308"),
-    _score("of 31 digits", "1" + "0" * 30),
+    _score("31 digits", "1" + "0" * 30),
     _chunked("a span of 31 digits", start=0, end=10**30),
     _typed("citations", "an index of 31 digits", [10**30], noted=True, citations=None),
 ]

@@ -13,7 +13,7 @@ from evals.cli.measuring import overrides
 from evals.cli.parameters import Flags, names_of
 from evals.cli.terminal import DOUBTFUL, clean, console, show
 from evals.client.profile import DEFAULT_PROFILE, about_profile, list_profiles, profile_text, resolve_spec
-from evals.client.spec import measurable
+from evals.client.spec_check import measurable
 from evals.config import EvalConfig
 from evals.datasets.registry import get_loader, list_available
 from evals.errors import ConfigError, DatasetError, EvalsError
