@@ -51,8 +51,8 @@ FEWEST = 400
 FEWEST_UNASKED = 1000
 """For fewer questions no process is started that was not asked for."""
 
-_IN_HAND = 2
-"""Batches that wait for each process."""
+_IN_HAND, _MOST_WAITING = 2, 4
+"""Batches that wait for each process, and how many times as many are held where they are scored here too."""
 
 _FIRST = 200
 """Answers by which the rest is judged; shorter runs are scored when all is there."""
@@ -122,19 +122,27 @@ class BatchScorer:
                 self.done += 1
                 yield scored.question.id, record_line(scored)
 
-    def lines_by(self, pool: "ScoringPool", batches: Iterable[Sequence[PackedRecord]]) -> Iterator[RecordLine]:
+    def lines_by(
+        self, pool: "ScoringPool", batches: Iterable[Sequence[PackedRecord]], *, also_here: bool = False
+    ) -> Iterator[RecordLine]:
         """Score the records that follow by the processes of a pool.
+
+        Args:
+            pool: The processes.
+            batches: The records in their order; an empty batch for none yet.
+            also_here: Whether this process scores a batch while all of them have enough to do.
 
         Raises:
             EngineError: A process ended by itself, or could not be started.
         """
         waiting: deque[Future[_Scored]] = deque()
-        given, how = self.done, pickle.dumps(self.how)
+        given, how, most = self.done, pickle.dumps(self.how), _IN_HAND * pool.size
         for batch in batches:
+            is_busy = also_here and sum(not one.done() for one in waiting) >= most
             if batch:
-                waiting.append(pool.submit(how, given, batch))
-                given += len(batch)
-            while waiting and (len(waiting) > _IN_HAND * pool.size or waiting[0].done()):
+                waiting.append(_scored_here(self.how, given, batch) if is_busy else pool.submit(how, given, batch))
+            given += len(batch)
+            while waiting and (waiting[0].done() or len(waiting) > most * (_MOST_WAITING if also_here else 1)):
                 yield from self._take(waiting.popleft())
         while waiting:
             yield from self._take(waiting.popleft())
@@ -148,6 +156,24 @@ class BatchScorer:
 
 
 _Scored = tuple[list[RecordLine], Gathered, set[int]]
+
+
+def score_batch(how: ScoreConfig, first: int, batch: Sequence[PackedRecord]) -> _Scored:
+    """Score some records by themselves.
+
+    Args:
+        how: To score them.
+        first: The number of the first.
+        batch: The records.
+    """
+    part, unpack = BatchScorer(how, first), RecordUnpacker().unpack
+    return list(part.lines(map(unpack, batch))), part.scorer.gathered(), how.missed()
+
+
+def _scored_here(how: ScoreConfig, first: int, batch: Sequence[PackedRecord]) -> "Future[_Scored]":
+    scored: Future[_Scored] = Future()
+    scored.set_result(score_batch(how, first, batch))
+    return scored
 
 
 class ScoringPool:
@@ -230,7 +256,7 @@ def serve() -> None:
         os.nice(_NICER)
     to_parent = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no reply
-    read_config, unpack = lru_cache(maxsize=1)(pickle.loads), RecordUnpacker().unpack
+    read_config = lru_cache(maxsize=1)(pickle.loads)
     while True:
         try:
             how, first, records = pickle.load(sys.stdin.buffer)  # noqa: S301 - our own
@@ -238,8 +264,7 @@ def serve() -> None:
             return
         reply: _Scored | BaseException
         try:
-            part = BatchScorer(read_config(how), first)
-            reply = list(part.lines(map(unpack, records))), part.scorer.gathered(), part.how.missed()
+            reply = score_batch(read_config(how), first, records)
         except Exception as error:  # noqa: BLE001 - raised where the run waits for it
             reply = error
         pickle.dump(reply, to_parent)
@@ -247,13 +272,13 @@ def serve() -> None:
 
 
 def score_rest(scorer: BatchScorer, records: RunRecords, pool: ScoringPool | None) -> Iterator[RecordLine]:
-    """Score the records that are left, in this process or in those of a pool."""
+    """Score the records that are left, in this process and in those of a pool."""
     left = range(scorer.done, len(records))
     if pool is None:
         yield from scorer.lines(records[place] for place in left)
         return
     packed = (records.packed(place) for place in left)
-    yield from scorer.lines_by(pool, iter(lambda: list(islice(packed, BATCH)), []))
+    yield from scorer.lines_by(pool, iter(lambda: list(islice(packed, BATCH)), []), also_here=True)
 
 
 class OverlappedScorer:
@@ -265,6 +290,9 @@ class OverlappedScorer:
         seen: What is gathered of the answers as they come.
         scratch: The folder for what is done.
         processes: How many other processes score; a thread of this one where 0.
+
+    Attributes:
+        pool: Those processes, until `close`; None where there are none, or one ended by itself.
     """
 
     def __init__(
@@ -275,6 +303,7 @@ class OverlappedScorer:
         self._seen = seen
         self._scratch = scratch
         self._processes = processes
+        self.pool: ScoringPool | None = None
         self._is_right = True
         self._begun: BatchScorer | None = None
         self._lines: DiskList[RecordLine] = DiskList(None, folder=scratch, most_held=0)
@@ -302,6 +331,12 @@ class OverlappedScorer:
         if self._work_on is not None:
             self._work_on.result()
 
+    def close(self) -> None:
+        """End the processes that score."""
+        if self.pool is not None:
+            self.pool.close()
+            self.pool = None
+
     def resume(self, how: ScoreConfig) -> tuple[BatchScorer, Iterable[RecordLine]]:
         """The scoring of all records, continued where it has begun.
 
@@ -325,8 +360,9 @@ class OverlappedScorer:
     def _score(self) -> None:
         try:
             with ExitStack() as ending:
-                pool = ScoringPool(self._processes) if self._processes else None
-                ending.callback(pool.close) if pool else ending.enter_context(short_turns())
+                self.pool = pool = ScoringPool(self._processes) if self._processes else None
+                if pool is None:
+                    ending.enter_context(short_turns())
                 while self._begun is None and not self._ending.wait(_SLOW_S):
                     self._begin()
                 if (begun := self._begun) is None:
@@ -336,6 +372,7 @@ class OverlappedScorer:
         except (EngineError, StoreError):  # nothing is lost: all is scored at the end, which says what is in the way
             self._begun = None
             self._lines.close()
+            self.close()
 
     def _begin(self) -> None:
         """Take what the first answers say for what all will say."""

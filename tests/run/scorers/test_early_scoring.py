@@ -113,6 +113,7 @@ class Waiting:
     def finish(self) -> tuple[int, list[RecordLine], BatchScorer]:
         """Score what is left; returns how many records were done by then, the lines of all, and what gathered."""
         self.early.end()
+        self.early.close()
         records = RunRecords(self.work, {})
         evidence = evidence_of(records, self.config.match)
         settings = replace(self.early._how.settings, evidence=evidence)
