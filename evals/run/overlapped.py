@@ -137,12 +137,13 @@ class BatchScorer:
         """
         waiting: deque[Future[_Scored]] = deque()
         given, how, most = self.done, pickle.dumps(self.how), _IN_HAND * pool.size
+        held = most * _MOST_WAITING if also_here else most
         for batch in batches:
-            is_busy = also_here and sum(not one.done() for one in waiting) >= most
             if batch:
-                waiting.append(_scored_here(self.how, given, batch) if is_busy else pool.submit(how, given, batch))
+                is_full = also_here and _unfinished(waiting) >= most
+                waiting.append(_scored_here(self.how, given, batch) if is_full else pool.submit(how, given, batch))
             given += len(batch)
-            while waiting and (waiting[0].done() or len(waiting) > most * (_MOST_WAITING if also_here else 1)):
+            while waiting and (waiting[0].done() or len(waiting) > held):
                 yield from self._take(waiting.popleft())
         while waiting:
             yield from self._take(waiting.popleft())
@@ -168,6 +169,10 @@ def score_batch(how: ScoreConfig, first: int, batch: Sequence[PackedRecord]) -> 
     """
     part, unpack = BatchScorer(how, first), RecordUnpacker().unpack
     return list(part.lines(map(unpack, batch))), part.scorer.gathered(), how.missed()
+
+
+def _unfinished(scored: "Iterable[Future[_Scored]]") -> int:
+    return sum(not one.done() for one in scored)
 
 
 def _scored_here(how: ScoreConfig, first: int, batch: Sequence[PackedRecord]) -> "Future[_Scored]":
