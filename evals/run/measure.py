@@ -11,7 +11,7 @@ import time
 from collections import ChainMap
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
@@ -25,6 +25,7 @@ from evals.run.estimate import Estimate, Known, estimate_judging, saved_forecast
 from evals.run.judging import JudgePlan, Judging, VerdictSource
 from evals.run.notebook import Observer
 from evals.run.overlapped import (
+    BATCH,
     FEWEST,
     FEWEST_UNASKED,
     BatchScorer,
@@ -32,7 +33,7 @@ from evals.run.overlapped import (
     RecordLine,
     ScoreConfig,
     ScoringPool,
-    in_batches,
+    score_rest,
 )
 from evals.run.setup import Toolkit
 from evals.run.text_models import compare_texts, leave_out_models
@@ -99,6 +100,8 @@ class _Measurement:
     early: OverlappedScorer | None = None
     journal: Journal | None = None
     judging: Judging | None = None
+    ending: ExitStack = field(default_factory=ExitStack)
+    """Ends the processes that score."""
 
     def __post_init__(self) -> None:
         work, toolkit, config = self.work, self.toolkit, self.config
@@ -113,6 +116,10 @@ class _Measurement:
 
     async def run(self) -> Measured:
         """Do it all."""
+        with self.ending:
+            return await self._run()
+
+    async def _run(self) -> Measured:
         work, store, observer, started = self.work, self.store, self.observer, time.monotonic()
         await self._gather()
         records = RunRecords(work, self.judged.verdicts if self.judged else {})
@@ -121,15 +128,14 @@ class _Measurement:
         self.cases.match_with(self.stats.evidence(work.questions, records, self.cases.settings.match))
         how = replace(self.how, settings=self.cases.settings, facts=self.seen.facts(records))
         scorer, done = self.early.resume(how) if self.early else (BatchScorer(how), ())
-        with ExitStack() as ending:
-            pool = None
-            if self.processes and len(records) - scorer.done >= FEWEST:
-                pool = ending.enter_context(closing(ScoringPool(self.processes)))
-            lines = self._watched(chain(done, scorer.lines(in_batches(records, scorer.done), pool)))
-            try:
-                record_sum = store.compact_lines(work.run, lines)
-            except EngineError as error:
+        try:
+            lines = chain(done, score_rest(scorer, records, self._pool(len(records) - scorer.done)))
+            record_sum = store.compact_lines(work.run, self._watched(lines))
+        except EngineError as error:
+            if self.processes:
                 raise self._with_way_on(error) from error
+            scorer = BatchScorer(how)  # nobody asked for the process that ended by itself
+            record_sum = store.compact_lines(work.run, self._watched(score_rest(scorer, records, None)))
         scored, took_s = store.open_records(work.run), 0.0 if work.run.merged_from else time.monotonic() - started
         run = scorer.scorer.concluded(
             scored,
@@ -162,6 +168,7 @@ class _Measurement:
                 observer.measured_with(self.cases)
                 if self.asking and not self.toolkit.waits_for_all:
                     self.early = self._overlapped()
+                    self.ending.callback(self.early.close)
                     writing.callback(self.early.end)
                 await self._ask_and_judge()
         except (asyncio.CancelledError, CorpusMissingError, EngineError, JudgeError) as error:
@@ -178,6 +185,18 @@ class _Measurement:
         unasked = count >= FEWEST_UNASKED and (os.cpu_count() or 1) > 1
         processes = (self.processes if count >= FEWEST else 0) or int(unasked)
         return OverlappedScorer(self.work, self.how, self.seen, self.store.folder, processes=processes)
+
+    def _pool(self, left: int) -> ScoringPool | None:
+        """The processes that help to score the records that are left, where it is worth their while."""
+        if left <= BATCH:
+            return None
+        if self.early is not None and self.early.pool is not None:
+            return self.early.pool
+        return (
+            self.ending.enter_context(closing(ScoringPool(self.processes)))
+            if self.processes and left >= FEWEST
+            else None
+        )
 
     async def _ask_and_judge(self) -> None:
         judging = self.judging

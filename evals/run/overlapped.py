@@ -19,7 +19,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import chain, islice, takewhile
+from itertools import islice, takewhile
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Event
@@ -27,7 +27,7 @@ from typing import IO, cast
 
 from evals.errors import EngineError, StoreError
 from evals.metrics.base import BaseMetric
-from evals.run.work import RunPlan, RunRecords
+from evals.run.work import PackedRecord, RecordUnpacker, RunPlan, RunRecords
 from evals.runtime import short_turns
 from evals.schemas.response import EvalResponse
 from evals.schemas.results import EvalRecord, EvalRun
@@ -51,8 +51,8 @@ FEWEST = 400
 FEWEST_UNASKED = 1000
 """For fewer questions no process is started that was not asked for."""
 
-_IN_HAND = 2
-"""Batches that wait for each process."""
+_IN_HAND, _MOST_WAITING = 2, 4
+"""Batches that wait for each process, and how many times as many are held where they are scored here too."""
 
 _FIRST = 200
 """Answers by which the rest is judged; shorter runs are scored when all is there."""
@@ -114,29 +114,36 @@ class BatchScorer:
         self.scorer = Scorer(how.run, how.metrics, self.cases, how.terms, self.summary, first=first)
         self.done = first
 
-    def lines(self, batches: Iterable[Sequence[EvalRecord]], pool: "ScoringPool | None" = None) -> Iterator[RecordLine]:
-        """Score the records that follow, in this process or in those of a pool.
-
-        Raises:
-            EngineError: A process ended by itself, or could not be started.
-        """
-        if pool is not None:
-            yield from self._by_processes(batches, pool)
-            return
+    def lines(self, records: Iterable[EvalRecord]) -> Iterator[RecordLine]:
+        """Score the records that follow."""
         with gc_paused():
-            for record in chain.from_iterable(batches):
+            for record in records:
                 scored = self.scorer.score(record)
                 self.done += 1
                 yield scored.question.id, record_line(scored)
 
-    def _by_processes(self, batches: Iterable[Sequence[EvalRecord]], pool: "ScoringPool") -> Iterator[RecordLine]:
+    def lines_by(
+        self, pool: "ScoringPool", batches: Iterable[Sequence[PackedRecord]], *, also_here: bool = False
+    ) -> Iterator[RecordLine]:
+        """Score the records that follow by the processes of a pool.
+
+        Args:
+            pool: The processes.
+            batches: The records in their order; an empty batch for none yet.
+            also_here: Whether this process scores a batch while all of them have enough to do.
+
+        Raises:
+            EngineError: A process ended by itself, or could not be started.
+        """
         waiting: deque[Future[_Scored]] = deque()
-        given, how = self.done, pickle.dumps(self.how)
+        given, how, most = self.done, pickle.dumps(self.how), _IN_HAND * pool.size
+        held = most * _MOST_WAITING if also_here else most
         for batch in batches:
             if batch:
-                waiting.append(pool.submit(how, given, batch))
-                given += len(batch)
-            while waiting and (len(waiting) > _IN_HAND * pool.size or waiting[0].done()):
+                is_full = also_here and _unfinished(waiting) >= most
+                waiting.append(_scored_here(self.how, given, batch) if is_full else pool.submit(how, given, batch))
+            given += len(batch)
+            while waiting and (waiting[0].done() or len(waiting) > held):
                 yield from self._take(waiting.popleft())
         while waiting:
             yield from self._take(waiting.popleft())
@@ -150,6 +157,28 @@ class BatchScorer:
 
 
 _Scored = tuple[list[RecordLine], Gathered, set[int]]
+
+
+def score_batch(how: ScoreConfig, first: int, batch: Sequence[PackedRecord]) -> _Scored:
+    """Score some records by themselves.
+
+    Args:
+        how: To score them.
+        first: The number of the first.
+        batch: The records.
+    """
+    part, unpack = BatchScorer(how, first), RecordUnpacker().unpack
+    return list(part.lines(map(unpack, batch))), part.scorer.gathered(), how.missed()
+
+
+def _unfinished(scored: "Iterable[Future[_Scored]]") -> int:
+    return sum(not one.done() for one in scored)
+
+
+def _scored_here(how: ScoreConfig, first: int, batch: Sequence[PackedRecord]) -> "Future[_Scored]":
+    scored: Future[_Scored] = Future()
+    scored.set_result(score_batch(how, first, batch))
+    return scored
 
 
 class ScoringPool:
@@ -192,7 +221,7 @@ class ScoringPool:
             process.kill()
             process.communicate()
 
-    def submit(self, how: bytes, first: int, records: Sequence[EvalRecord]) -> "Future[_Scored]":
+    def submit(self, how: bytes, first: int, records: Sequence[PackedRecord]) -> "Future[_Scored]":
         """Have records scored by the next idle process.
 
         Args:
@@ -202,7 +231,7 @@ class ScoringPool:
         """
         return self._threads.submit(self._exchange, (how, first, records))
 
-    def _exchange(self, batch: tuple[bytes, int, Sequence[EvalRecord]]) -> "_Scored":
+    def _exchange(self, batch: tuple[bytes, int, Sequence[PackedRecord]]) -> "_Scored":
         process = self._idle.get()
         to_process, from_process = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
         try:
@@ -240,19 +269,21 @@ def serve() -> None:
             return
         reply: _Scored | BaseException
         try:
-            part = BatchScorer(read_config(how), first)
-            reply = list(part.lines([records])), part.scorer.gathered(), part.how.missed()
+            reply = score_batch(read_config(how), first, records)
         except Exception as error:  # noqa: BLE001 - raised where the run waits for it
             reply = error
         pickle.dump(reply, to_parent)
         to_parent.flush()
 
 
-def in_batches(records: Sequence[EvalRecord], first: int) -> Iterator[list[EvalRecord]]:
-    """The records from this number on."""
-    rest = (records[place] for place in range(first, len(records)))
-    while batch := list(islice(rest, BATCH)):
-        yield batch
+def score_rest(scorer: BatchScorer, records: RunRecords, pool: ScoringPool | None) -> Iterator[RecordLine]:
+    """Score the records that are left, in this process and in those of a pool."""
+    left = range(scorer.done, len(records))
+    if pool is None:
+        yield from scorer.lines(records[place] for place in left)
+        return
+    packed = (records.packed(place) for place in left)
+    yield from scorer.lines_by(pool, iter(lambda: list(islice(packed, BATCH)), []), also_here=True)
 
 
 class OverlappedScorer:
@@ -264,16 +295,20 @@ class OverlappedScorer:
         seen: What is gathered of the answers as they come.
         scratch: The folder for what is done.
         processes: How many other processes score; a thread of this one where 0.
+
+    Attributes:
+        pool: Those processes, until `close`; None where there are none, or one ended by itself.
     """
 
     def __init__(
         self, work: RunPlan, how: ScoreConfig, seen: AnswersSeen, scratch: Path, *, processes: int = 0
     ) -> None:
-        self._records = RunRecords(work, {})
+        self._records, self._responses = RunRecords(work, {}), work.responses
         self._how = how
         self._seen = seen
         self._scratch = scratch
         self._processes = processes
+        self.pool: ScoringPool | None = None
         self._is_right = True
         self._begun: BatchScorer | None = None
         self._lines: DiskList[RecordLine] = DiskList(None, folder=scratch, most_held=0)
@@ -301,6 +336,12 @@ class OverlappedScorer:
         if self._work_on is not None:
             self._work_on.result()
 
+    def close(self) -> None:
+        """End the processes that score."""
+        if self.pool is not None:
+            self.pool.close()
+            self.pool = None
+
     def resume(self, how: ScoreConfig) -> tuple[BatchScorer, Iterable[RecordLine]]:
         """The scoring of all records, continued where it has begun.
 
@@ -324,45 +365,60 @@ class OverlappedScorer:
     def _score(self) -> None:
         try:
             with ExitStack() as ending:
-                pool = ScoringPool(self._processes) if self._processes else None
-                ending.callback(pool.close) if pool else ending.enter_context(short_turns())
+                self.pool = pool = ScoringPool(self._processes) if self._processes else None
+                if pool is None:
+                    ending.enter_context(short_turns())
                 while self._begun is None and not self._ending.wait(_SLOW_S):
                     self._begin()
-                if self._begun is not None:
-                    for line in self._begun.lines(self._arriving(), pool):
-                        self._lines.append(line)
+                if (begun := self._begun) is None:
+                    return
+                for line in begun.lines_by(pool, self._arriving()) if pool else begun.lines(self._one_by_one()):
+                    self._lines.append(line)
         except (EngineError, StoreError):  # nothing is lost: all is scored at the end, which says what is in the way
             self._begun = None
             self._lines.close()
+            self.close()
 
     def _begin(self) -> None:
         """Take what the first answers say for what all will say."""
-        records = list(islice(self._there(0), _FIRST))
+        if len(self._responses) < _FIRST:
+            return
+        there = (self._records[place] for place in range(_FIRST))
+        records = [record for record in there if record.response is not None]
         if len(records) == _FIRST:
             evidence = evidence_of(records, self._how.settings.match).watched()
             settings, facts = replace(self._how.settings, evidence=evidence), self._seen.facts(records)
             self._begun = BatchScorer(replace(self._how, settings=settings, facts=facts))
 
-    def _there(self, place: int) -> Iterator[EvalRecord]:
-        """The records from this number on, up to the first whose answer is still to come."""
-        records = (self._records[number] for number in range(place, len(self._records)))
-        return takewhile(lambda record: record.response is not None, records)
-
-    def _arriving(self) -> Iterator[list[EvalRecord]]:
-        """The records as they come, in batches, each when no answer is about to come as far as can be seen."""
-        place, pause_s = 0, _QUIET_S
+    def _arriving(self) -> Iterator[list[PackedRecord]]:
+        """The records in batches as they come, each up to the first whose answer is still to come."""
+        place, pause_s = 0, 0.0
         while not self._ending.wait(pause_s):
-            if not self._has_room():
-                raise StoreError("the disk is nearly full")
-            batch = list(islice(self._there(place), BATCH)) if self._processes or self._is_quiet() else []
-            place, pause_s = place + len(batch), _QUIET_S if batch else _SLOW_S
-            if batch or self._processes:
-                yield batch
+            self._check_room()
+            records = (self._records.packed(number) for number in range(place, len(self._records)))
+            batch = list(islice(takewhile(lambda packed: packed[1] is not None, records), BATCH))
+            place, pause_s = place + len(batch), 0.0 if batch else _SLOW_S
+            yield batch
+
+    def _one_by_one(self) -> Iterator[EvalRecord]:
+        """The records as they come, each when no answer is about to come as far as can be seen."""
+        for place in range(len(self._records)):
+            while not (self._is_quiet() and (record := self._records[place]).response is not None):
+                if self._ending.wait(_SLOW_S):
+                    return
+            self._check_room()
+            yield record
+            if self._ending.wait(_QUIET_S):
+                return
 
     def _is_quiet(self) -> bool:
         """Whether the server takes its time, and no answer is about to come as far as can be seen."""
         is_slow = self._waited_s >= _SLOW_S * self._answers
         return is_slow and time.perf_counter() - self._latest > _QUIET_S
+
+    def _check_room(self) -> None:
+        if not self._has_room():
+            raise StoreError("the disk is nearly full")
 
     def _has_room(self) -> bool:
         """Whether there is room for more on the disk, such that no answer and no record ever lacks it."""

@@ -1,5 +1,6 @@
 """What a run measures: questions with the answers and verdicts that are there already, and what it will be saved as."""
 
+import pickle
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -7,6 +8,8 @@ from itertools import chain, islice
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, TypeVar
+
+from pydantic_core import from_json
 
 from evals.client.spec import ServerSpec
 from evals.config import EvalConfig
@@ -22,7 +25,7 @@ from evals.schemas.verdicts import JudgeRecord, JudgeVerdict
 from evals.scoring.notes import package_versions
 from evals.scoring.repeats import at_levels, repeated
 from evals.scoring.run_columns import REPEAT_OF, check_cluster
-from evals.store.disk_buffer import Chosen, DiskList
+from evals.store.disk_buffer import Chosen, DiskBuffer, DiskList, Packer, SpilledMapping
 from evals.store.journal import Journal
 from evals.text.numbers import counted
 
@@ -278,5 +281,39 @@ class RunRecords(Sequence[EvalRecord]):
             "response": self._work.responses.get(question.id),
             "scores": [],
             "verdicts": list(self._verdicts.get(question.id, ())),
+        }
+        return unchecked(EvalRecord, fields)
+
+    def packed(self, place: int) -> "PackedRecord":
+        """A record as it is sent to another process, which reads it: this one need not, where it lies on disk."""
+        questions, responses = self._work.questions, self._work.responses
+        question = questions.packed(place) if isinstance(questions, DiskBuffer) else pickle.dumps(questions[place])
+        key = from_json(question)["id"] if question.startswith(b"{") else questions[place].id
+        if key not in responses:
+            response = None
+        else:
+            response = responses.packed(key) if isinstance(responses, SpilledMapping) else pickle.dumps(responses[key])
+        return question, response, self._verdicts.get(key, ())
+
+
+PackedRecord = tuple[bytes, bytes | None, Sequence[JudgeVerdict]]
+"""Question, answer and verdicts of a record, the first two as a `Packer` writes them."""
+
+
+class RecordUnpacker:
+    """Reads records that were packed."""
+
+    def __init__(self) -> None:
+        self._questions: Packer[EvalQuestion] = Packer(EvalQuestion)
+        self._responses: Packer[EvalResponse] = Packer(EvalResponse)
+
+    def unpack(self, packed: PackedRecord) -> EvalRecord:
+        """The record."""
+        question, response, verdicts = packed
+        fields = {
+            "question": self._questions.unpack(question),
+            "response": None if response is None else self._responses.unpack(response),
+            "scores": [],
+            "verdicts": list(verdicts),
         }
         return unchecked(EvalRecord, fields)

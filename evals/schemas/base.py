@@ -5,9 +5,9 @@ from enum import Enum, auto
 from functools import cache
 from html import escape
 from types import UnionType
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import BaseModel, ConfigDict, Field
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,24 +97,9 @@ class Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
-class SparseRecord(Record):
-    """A record of which a file leaves some fields out where they have their default, as those of most rows do."""
-
-    left_out: ClassVar[tuple[str, ...]] = ()
-
-    @model_serializer(mode="wrap")
-    def _without_defaults(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        fields: dict[str, Any] = serialize(self)
-        for name, default in _left_out(type(self)):
-            if getattr(self, name) == default:
-                fields.pop(name, None)
-        return fields
-
-
-@cache
-def _left_out(kind: type[SparseRecord]) -> list[tuple[str, Any]]:
-    """The fields that a file leaves out, with their defaults."""
-    return [(name, kind.model_fields[name].get_default(call_default_factory=True)) for name in kind.left_out]
+def is_none(value: Any) -> bool:
+    """Whether a field is None: `exclude_if` of those that a file holds only where there is something to say."""
+    return value is None
 
 
 class Sum(Record):

@@ -1,12 +1,13 @@
 """Questions with their gold passages, documents, and datasets."""
 
 from collections.abc import Mapping, Sequence
+from operator import not_
 from sys import intern
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, SkipValidation, model_validator
 
-from evals.schemas.base import Finite, Record, SparseRecord, Text
+from evals.schemas.base import Finite, Record, Text
 
 
 class GoldPassage(Record):
@@ -111,7 +112,7 @@ CONVERSATION = "conversation"
 """The key of metadata by which turns that are scored are of one conversation."""
 
 
-class EvalQuestion(SparseRecord):
+class EvalQuestion(Record):
     """One question with what is known about its answer. Only `question` is required of a user's file."""
 
     id: Annotated[Text, AfterValidator(intern)] = ""
@@ -128,20 +129,18 @@ class EvalQuestion(SparseRecord):
     key_sentences: list[KeySentence] = Field(default_factory=list)
     is_unanswerable: bool | None = None
     """None: the dataset does not say, so no abstention metric applies."""
-    answerable_by_gold: bool = False
+    answerable_by_gold: bool = Field(default=False, exclude_if=not_)
     """Whether there is an expected answer or gold, and the dataset does not say that this is an answer:
     `is_unanswerable` is false then. A file holds it only where it is true."""
     dataset: Text = ""
     checks: list[Check] = Field(default_factory=list)
-    rubric: list[Text] = Field(default_factory=list)
+    rubric: list[Text] = Field(default_factory=list, exclude_if=not_)
     """What a judge shall decide of the answer, in plain words, criterion by criterion; a file holds it where there is
     one."""
     metadata: dict[str, Any] = Field(default_factory=dict)
     """What slices group by: domain, type, difficulty."""
-    turns: list[str] = Field(default_factory=list)
+    turns: list[str] = Field(default_factory=list, exclude_if=not_)
     """Of a conversation, all that the user says, the question last; a file holds it only of conversations."""
-
-    left_out = ("turns", "answerable_by_gold", "rubric")
 
     @model_validator(mode="after")
     def _the_question_comes_last(self) -> "EvalQuestion":

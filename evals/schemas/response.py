@@ -1,10 +1,11 @@
 """The response of the server. None means not reported; an empty list means none."""
 
+from operator import not_
 from typing import Any, Literal
 
 from pydantic import Field
 
-from evals.schemas.base import Finite, Record, SparseRecord
+from evals.schemas.base import Finite, Record, is_none
 from evals.schemas.verdicts import VerdictLosses
 
 # How the questions of a run ended.
@@ -106,19 +107,17 @@ class TokenUsage(Record):
     completion_tokens: int = Field(ge=0)
 
 
-class ResponseError(SparseRecord):
+class ResponseError(Record):
     """Why there is no answer: a failure of transport, never a score."""
 
     kind: ErrorKind
     status: int | None = None
     message: str
-    request: Literal["ask", "retrieve"] = "ask"
+    request: Literal["ask", "retrieve"] = Field(default="ask", exclude_if="ask".__eq__)
     """Which request of the question failed; a file holds it only where it was not the one that asks."""
 
-    left_out = ("request",)
 
-
-class EvalResponse(SparseRecord):
+class EvalResponse(Record):
     """One exchange with the server."""
 
     answer: str | None = None
@@ -128,16 +127,16 @@ class EvalResponse(SparseRecord):
     model: str | None = None
     confidence: Finite | None = None
     stages: list[Any] | None = None
-    refused: bool | None = None
+    refused: bool | None = Field(default=None, exclude_if=is_none)
     """Whether the server says by a flag of its own that it declined to answer. True settles it; false and None leave
     it to what the answer says. A file holds it only where the server said it."""
-    extractive: bool = False
+    extractive: bool = Field(default=False, exclude_if=not_)
     """Whether the answer is a span of a passage, as an extractive system predicts it: the empty text abstains, and any
     other is what it says. A file holds it only where it is true."""
     latency_ms: Finite | None = None
     """From sending the request to the last byte of the attempt that ended the exchange. Where a first request brings
     the chunks that the second one sends, of both; where a second one brings the chunks of the answer, of the first."""
-    total_ms: Finite | None = None
+    total_ms: Finite | None = Field(default=None, exclude_if=is_none)
     """From when the question was meant to be sent to the end of the exchange, with retries and all waiting: what a user
     waits. With `rps` it was meant to be sent at its place in an even sequence, however late there was room for it; a
     file holds it only where it was measured."""
@@ -146,7 +145,7 @@ class EvalResponse(SparseRecord):
     time_to_first_token_ms: Finite | None = None
     """Of an answer that comes in pieces: from sending the request to the arrival of the first text that is not empty.
     Where the time was up before, it is that time, which is `latency_ms` then: the first token came later."""
-    time_to_last_token_ms: Finite | None = None
+    time_to_last_token_ms: Finite | None = Field(default=None, exclude_if=is_none)
     """The same of the last text; a file holds it only where it was measured."""
     attempts: int = 1
     waited_ms: Finite = 0.0
@@ -156,14 +155,12 @@ class EvalResponse(SparseRecord):
     """The body as received, bounded in size and without secrets, so that a wrong mapping costs no answer."""
     raw_cut: bool = False
     """Whether the body was longer than that bound: `raw` is its beginning, and no longer JSON."""
-    raw_retrieval: str | None = None
+    raw_retrieval: str | None = Field(default=None, exclude_if=is_none)
     """The body of the request that brings the chunks, bounded as `raw`; a file holds it only where there was one."""
-    turns: list["EvalResponse"] = Field(default_factory=list)
+    turns: list["EvalResponse"] = Field(default_factory=list, exclude_if=not_)
     """Of a conversation, the exchanges before this one; a file holds it only of conversations."""
-    notes: list[str] = Field(default_factory=list)
+    notes: list[str] = Field(default_factory=list, exclude_if=not_)
     """What of the body could not be read, and why; a file holds it only where there is something to say."""
-
-    left_out = (*("notes", "turns", "extractive", "total_ms", "time_to_last_token_ms", "refused", "raw_retrieval"),)
 
     def could_not_read(self, part: str) -> bool:
         """Whether a note says that this part of `server.map` was there, and could not be read."""

@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from datetime import UTC
 from enum import StrEnum
+from operator import not_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import AwareDatetime, Field, PrivateAttr, model_validator
 
 from evals.errors import StoreError, UnknownNameError
-from evals.schemas.base import Finite, Record, SparseRecord, frame, html_table
+from evals.schemas.base import Finite, Record, frame, html_table
 from evals.schemas.calibration import CorrectedMean
 from evals.schemas.dataset import DatasetFingerprint, EvalQuestion
 from evals.schemas.response import EvalResponse, Outcomes, ServerRecord
@@ -106,19 +107,17 @@ class EvalRecord(Record):
     verdicts: list[JudgeVerdict] = []
 
 
-class MetricCounts(SparseRecord):
+class MetricCounts(Record):
     """How many questions have a value of a metric, and why others have none."""
 
     scored: int = 0
     not_applicable: int = 0
     transport: int = 0
     judge: int = 0
-    injection: int = 0
+    injection: int = Field(default=0, exclude_if=not_)
     """Verdicts that do not count, because the judge reported a prompt injection. Left out of files if 0."""
-    fault: int = 0
+    fault: int = Field(default=0, exclude_if=not_)
     """The metric raised an exception. Left out of files if 0."""
-
-    left_out = ("injection", "fault")
 
     @property
     def lost(self) -> int:

@@ -14,41 +14,42 @@ from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
-from typing import IO, Any, TypeVar, overload
+from typing import IO, Any, Generic, TypeVar, cast, overload
 
-from pydantic import TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 from pydantic_core import from_json, to_json
 
 from evals.errors import StoreError
+from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
 
-# Answers as JSON, each written once: the same bytes go to the log, to the spill and into the record that is saved.
+# Questions and answers as JSON, each written once: the same bytes go to the log, the disk buffer and the record.
 
 
-class AnswerJson:
-    """The JSON of answers; that of the latest one is known.
+class LatestJson:
+    """The JSON of questions or answers; that of the latest one is known.
 
-    Threads may use it at once: the worst is that an answer is written twice.
+    Threads may use it at once: the worst is that one is written twice.
     """
 
     def __init__(self) -> None:
-        self._latest: tuple[EvalResponse | None, bytes] = None, b""
+        self._latest: tuple[BaseModel | None, bytes] = None, b""
 
-    def of(self, response: EvalResponse) -> bytes:
-        """The answer as JSON."""
+    def of(self, record: BaseModel) -> bytes:
+        """The record as JSON."""
         known, data = self._latest
-        if known is response:
+        if known is record:
             return data
-        data = response.model_dump_json().encode()
-        self.is_of(response, data)
+        data = record.model_dump_json().encode()
+        self.is_of(record, data)
         return data
 
-    def is_of(self, response: EvalResponse, data: bytes) -> None:
-        """Note the JSON of an answer that was just read."""
-        self._latest = response, data
+    def is_of(self, record: BaseModel, data: bytes) -> None:
+        """Note the JSON of a record that was just read."""
+        self._latest = record, data
 
 
-ANSWER_JSON = AnswerJson()
+LATEST_JSON: dict[type, LatestJson] = {EvalQuestion: LatestJson(), EvalResponse: LatestJson()}
 
 
 def is_json_safe(value: Any) -> bool:
@@ -93,11 +94,39 @@ class Sliced(Sequence[T]):
         """The value at a place, counted from 0."""
 
 
-class DiskBuffer(Sliced[T]):
-    """Values on disk, by the number of their coming; each comes back equal, and of the same types.
+class Packer(Generic[T]):
+    """Writes values as bytes and reads them; each comes back equal, and of the same types.
 
     Records are written as JSON, which is the quickest for them. What JSON would change is pickled: a tuple or a date in
-    the metadata of a question, and values of no declared type. Only this process can reach the file.
+    the metadata of a question, and values of no declared type.
+
+    Args:
+        kind: Their type, which pydantic can write as JSON and read; None for values of Python's own types.
+    """
+
+    def __init__(self, kind: Any) -> None:
+        self._adapter: TypeAdapter[T] | None = None if kind is None else TypeAdapter(kind)
+
+    def pack(self, value: T) -> bytes:
+        """The value as bytes."""
+        if self._adapter is None or not is_json_safe(getattr(value, "metadata", None)):
+            return pickle.dumps(value)
+        latest = LATEST_JSON.get(type(value))
+        return self._adapter.dump_json(value) if latest is None else latest.of(cast("BaseModel", value))
+
+    def unpack(self, data: bytes) -> T:
+        """The value that was packed, by this process or one of its own."""
+        if self._adapter is None or data.startswith(_PICKLED):
+            value: T = pickle.loads(data)  # noqa: S301 - our own
+            return value
+        value = self._adapter.validate_json(data)
+        if latest := LATEST_JSON.get(type(value)):
+            latest.is_of(cast("BaseModel", value), data)
+        return value
+
+
+class DiskBuffer(Sliced[T]):
+    """Values on disk, by the number of their coming, as `Packer` writes them. Only this process can reach the file.
 
     Args:
         kind: Their type, which pydantic can write as JSON and read; None for values of Python's own types.
@@ -109,7 +138,7 @@ class DiskBuffer(Sliced[T]):
     """
 
     def __init__(self, kind: Any, folder: Path | None = None, *, most_held: int = 0) -> None:
-        self._adapter: TypeAdapter[T] | None = None if kind is None else TypeAdapter(kind)
+        self._packer: Packer[T] = Packer(kind)
         self._ends = array("Q", [0])
         self._most_held = most_held
         self._held: list[T] = []
@@ -129,7 +158,7 @@ class DiskBuffer(Sliced[T]):
 
     def append(self, value: T) -> int:
         """Write a value; returns its number."""
-        data = self._written(value)
+        data = self._packer.pack(value)
         with self._lock:
             try:
                 if not self._is_at_end:  # seeking writes what waits in the buffer, however little that is
@@ -145,8 +174,10 @@ class DiskBuffer(Sliced[T]):
 
     def read(self, number: int) -> T:
         """Read a value."""
-        if number < len(self._held):
-            return self._held[number]
+        return self._held[number] if number < len(self._held) else self._packer.unpack(self.packed(number))
+
+    def packed(self, number: int) -> bytes:
+        """Read a value as it was written."""
         start, end = self._ends[number], self._ends[number + 1]
         with self._lock:
             first = start - self._ahead_from
@@ -155,7 +186,7 @@ class DiskBuffer(Sliced[T]):
                 first = 0
             data = self._ahead[first : first + end - start]
             self._next = end
-        return self._read(data)
+        return data
 
     def _at(self, place: int) -> T:
         return self.read(place)
@@ -176,22 +207,6 @@ class DiskBuffer(Sliced[T]):
             return StoreError(f"cannot write to {self._folder}: {why}", "make room there")
         hint = "make room, or name another folder by the environment variable TMPDIR"
         return StoreError(f"cannot write to the folder of temporary files: {why}", hint)
-
-    def _written(self, value: T) -> bytes:
-        if self._adapter is None or not is_json_safe(getattr(value, "metadata", None)):
-            return pickle.dumps(value)
-        if isinstance(value, EvalResponse):
-            return ANSWER_JSON.of(value)
-        return self._adapter.dump_json(value)
-
-    def _read(self, data: bytes) -> T:
-        if self._adapter is None or data.startswith(_PICKLED):
-            value: T = pickle.loads(data)  # noqa: S301 - written by this process, to a file that has no name
-            return value
-        value = self._adapter.validate_json(data)
-        if isinstance(value, EvalResponse):
-            ANSWER_JSON.is_of(value, data)
-        return value
 
 
 class DiskList(DiskBuffer[T]):
@@ -235,6 +250,10 @@ class SpilledMapping(MutableMapping[str, T]):
 
     def __getitem__(self, key: str) -> T:
         return self._spill.read(self._numbers[key])
+
+    def packed(self, key: str) -> bytes:
+        """The value as it was written."""
+        return self._spill.packed(self._numbers[key])
 
     def __setitem__(self, key: str, value: T) -> None:
         self._numbers[sys.intern(key)] = self._spill.append(value)

@@ -26,7 +26,7 @@ from evals.schemas.response import EvalResponse
 from evals.schemas.results import EvalRecord, MetricResult
 from evals.schemas.verdicts import JudgeVerdict
 from evals.store.atomic import make_folder, open_own, write_error
-from evals.store.disk_buffer import ANSWER_JSON
+from evals.store.disk_buffer import LATEST_JSON
 from evals.text.decoding import parse_stored
 
 RESUME_HINT = "`evals eval --resume RUN` continues from there"
@@ -240,7 +240,8 @@ def _lists(kind: type[_Item]) -> TypeAdapter[list[_Item]]:
 
 
 def _json(record: EvalQuestion | EvalResponse | JudgeVerdict) -> bytes:
-    return ANSWER_JSON.of(record) if isinstance(record, EvalResponse) else record.model_dump_json().encode()
+    latest = LATEST_JSON.get(type(record))
+    return record.model_dump_json().encode() if latest is None else latest.of(record)
 
 
 def _quoted(text: str) -> bytes:

@@ -247,6 +247,9 @@ _TAG = re.compile(
 _RAISED = re.compile(r"(?:(?<=\d)|(?<=[^\W\d_]{3}))(?=[\u00b9\u00b2\u00b3\u2070-\u2079])")
 """Where the number of a footnote begins, or a power of a number: "in 2019¹", not "m²"."""
 
+_RARE = re.compile(r"[\u00ad\u200b\u2060\ufeff\u00b9\u00b2\u00b3\u2070-\u2079]")
+"""What either of the two needs: few texts hold it, and looking for it takes a fifth of their time."""
+
 
 _ASCII_WORDS = bytes(code if chr(code).isalnum() or code == ord("_") else ord(" ") for code in range(256))
 """For ASCII text, which most is: a blank for each sign that is in no word."""
@@ -302,7 +305,9 @@ def readable(text: str) -> str:
         text = _TAG.sub(" ", text)
     if "&" in text:
         text = _ENTITY.sub(lambda entity: unescape(entity[0]), text)
-    return text if text.isascii() else _RAISED.sub(" ", _UNSEEN.sub("", text))
+    if text.isascii() or not _RARE.search(text):
+        return text
+    return _RAISED.sub(" ", _UNSEEN.sub("", text))
 
 
 @remembered(_CACHE)

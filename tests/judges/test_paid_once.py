@@ -92,7 +92,7 @@ def killed(monkeypatch: pytest.MonkeyPatch, work: Any) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(measuring, "in_batches", die)
+        patch.setattr(measuring, "score_rest", die)
         with pytest.raises(KeyboardInterrupt):
             asyncio.run(work)
 

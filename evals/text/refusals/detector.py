@@ -226,7 +226,9 @@ def _plain(answer: str) -> str:
     text = _MARKS.sub(" ", _without_citations(fold(_squeezed(answer.replace("`", ""))))).strip()
     if len(_LISTED.findall(text)) > 1:
         text = _LISTED.sub(" ", text)
-    return without_accents(_NO_APOSTROPHE.sub(r"\1n't", text))
+    if "nt" in text:
+        text = _NO_APOSTROPHE.sub(r"\1n't", text)
+    return without_accents(text)
 
 
 def _without_citations(text: str) -> str:

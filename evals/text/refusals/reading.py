@@ -126,7 +126,7 @@ _ASKING = frozenset("wbmV")
 def clauses(answer: str, context: Context) -> Iterator[Clause]:
     """The clauses of an answer, folded and without accents; a question that it puts is none."""
     language = context.lexicons[0]
-    for part, asks in _parts(answer, language):
+    for part, asks in _parts(_SENTENCE.split(answer), language):
         text, plain, words = _read(part)
         clause = _declining(text, plain, words, context)
         if asks and (clause is None or _asks(plain, language)):
@@ -138,17 +138,26 @@ def clauses(answer: str, context: Context) -> Iterator[Clause]:
 def has_declining_clause(answer: str, context: Context) -> bool:
     """Whether a clause of an answer declines by a rule or an idiom, without reading what the others do."""
     language = context.lexicons[0]
-    for part, asks in _parts(answer, language):
-        text, plain, words = _read(part)
-        if _declining(text, plain, words, context) and not (asks and _asks(plain, language)):
-            return True
+    for sentence in _SENTENCE.split(answer):
+        if not _may_decline(sentence, context.lexicons):  # as most of a long answer: it need not be cut into clauses
+            continue
+        for part, asks in _parts([sentence], language):
+            text, plain, words = _read(part)
+            if _declining(text, plain, words, context) and not (asks and _asks(plain, language)):
+                return True
     return False
 
 
-def _parts(text: str, language: Lexicon) -> Iterator[tuple[str, bool]]:
+def _may_decline(sentence: str, lexicons: tuple[Lexicon, ...]) -> bool:
+    """Whether a word of a sentence can decline, in the sentence or in a part of it."""
+    words = WORD.findall(written_out(sentence))
+    return any(lexicon.may_decline(words) for lexicon in lexicons) or declines_elsewhere(" ".join(sentence.split()))
+
+
+def _parts(sentences: Iterable[str], language: Lexicon) -> Iterator[tuple[str, bool]]:
     """The parts of the sentences that hold a word, and whether their sentence asks."""
     patterns = language.patterns
-    for sentence in _SENTENCE.split(text):
+    for sentence in sentences:
         asks = sentence.rstrip().endswith("?")
         bare = patterns["openers"].sub("", patterns["parenthesis"].sub("", sentence))
         for part in patterns["joint"].split(bare)[::2]:
@@ -194,7 +203,9 @@ _IT_IS = re.compile(r"\b(it|that|there|here|what)'s\b")
 
 def written_out(text: str) -> str:
     """The text with the short forms of English written out: "don't" as "do not"."""
-    return _SHORT.sub(lambda found: _SPELT.get(found[0], " "), _IT_IS.sub(r"\1 is", text)).strip()
+    if "'" in text or "cannot" in text:
+        text = _SHORT.sub(lambda found: _SPELT.get(found[0], " "), _IT_IS.sub(r"\1 is", text))
+    return text.strip()
 
 
 def _read(part: str) -> tuple[str, str, list[str]]:

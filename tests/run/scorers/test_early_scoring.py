@@ -18,7 +18,7 @@ from evals.config import EvalConfig
 from evals.errors import StoreError
 from evals.metrics.registry import select
 from evals.run import overlapped
-from evals.run.overlapped import BatchScorer, OverlappedScorer, RecordLine, ScoreConfig, ScoringPool, in_batches
+from evals.run.overlapped import BatchScorer, OverlappedScorer, RecordLine, ScoreConfig, ScoringPool, score_rest
 from evals.run.work import RunPlan, RunRecords
 from evals.runner import EvaluationRunner
 from evals.schemas import EvalQuestion, EvalResponse
@@ -113,13 +113,14 @@ class Waiting:
     def finish(self) -> tuple[int, list[RecordLine], BatchScorer]:
         """Score what is left; returns how many records were done by then, the lines of all, and what gathered."""
         self.early.end()
+        self.early.close()
         records = RunRecords(self.work, {})
         evidence = evidence_of(records, self.config.match)
         settings = replace(self.early._how.settings, evidence=evidence)
         how = replace(self.early._how, settings=settings, facts=self.seen.facts(records))
         scorer, lines = self.early.resume(how)
         done = scorer.done
-        return done, [*lines, *scorer.lines(in_batches(records, done))], scorer
+        return done, [*lines, *score_rest(scorer, records, None)], scorer
 
     def is_dropped(self) -> bool:
         """Whether all is scored anew."""
@@ -130,7 +131,7 @@ class Waiting:
         records = RunRecords(self.work, {})
         settings = ScoringContext(ScoreSettings(match=self.config.match)).within(records).settings
         scorer = BatchScorer(replace(self.early._how, settings=settings, facts=self.seen.facts(records)))
-        return list(scorer.lines([list(records)])), scorer
+        return list(scorer.lines(records)), scorer
 
 
 @pytest.fixture

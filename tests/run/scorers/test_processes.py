@@ -20,11 +20,13 @@ from evals.config import EvalConfig
 from evals.errors import EngineError
 from evals.metrics.registry import select
 from evals.run import overlapped
-from evals.run.overlapped import BatchScorer, RecordLine, ScoreConfig, ScoringPool, in_batches
+from evals.run.overlapped import BatchScorer, RecordLine, ScoreConfig, ScoringPool, score_rest
+from evals.run.work import RunPlan, RunRecords
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse
 from evals.scoring.diagnosis.stages import facts_of
 from evals.scoring.digest import RunSummary
 from evals.scoring.settings import ScoreSettings, ScoringContext
+from evals.store.disk_buffer import DiskList, SpilledMapping
 
 COUNT = 90
 CONFIG = EvalConfig.build({"judge": False, "gate": ["recall_at_5>=0.1"]})
@@ -76,6 +78,17 @@ def how_to(records: Sequence[EvalRecord]) -> ScoreConfig:
     return ScoreConfig(run, select(["core"], []), scored, facts_of(run, records), CONFIG)
 
 
+def run_records(records: Sequence[EvalRecord], folder: Path | None = None) -> RunRecords:
+    """The same as a run holds them: in memory, or on disk as where it asks."""
+    responses = {one.question.id: one.response for one in records if one.response is not None}
+    if folder is None:
+        return RunRecords(RunPlan(run_to_conclude(len(records)), [one.question for one in records], responses), {})
+    spilled: SpilledMapping[EvalResponse] = SpilledMapping(EvalResponse, folder)
+    spilled.update(responses)
+    questions = DiskList(EvalQuestion, (one.question for one in records), folder)
+    return RunRecords(RunPlan(run_to_conclude(len(records)), questions, spilled), {})
+
+
 def concluded(scorer: BatchScorer, records: Sequence[EvalRecord]) -> tuple[dict[str, Any], list[str], RunSummary]:
     """All that follows from what was gathered."""
     run = scorer.scorer.concluded(records).model_dump(exclude={"completed_at"})
@@ -89,25 +102,27 @@ def test_what_was_gathered_in_parts_is_what_was_gathered_at_once(cuts: set[int],
     records = [record(number) for number in range(count)]
     how = how_to(records)
     whole, together = BatchScorer(how), BatchScorer(how)
-    lines, parts = list(whole.lines([records])), list[RecordLine]()
+    lines, parts = list(whole.lines(records)), list[RecordLine]()
     ends = [*sorted(cut for cut in cuts if cut < count), count]
     for start, end in zip([0, *ends[:-1]], ends, strict=True):
         part = BatchScorer(how, start)
-        parts += part.lines([records[start:end]])
+        parts += part.lines(records[start:end])
         together.scorer.extend(pickle.loads(pickle.dumps(part.scorer.gathered())))  # noqa: S301 - our own
     assert parts == lines
     assert concluded(together, records) == concluded(whole, records)
 
 
-def test_two_processes_write_the_lines_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("on_disk", [True, False])
+def test_two_processes_write_the_lines_of_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, on_disk: bool) -> None:
     """In the order of the questions, from the first that is not done yet."""
+    folder = tmp_path if on_disk else None
     monkeypatch.setattr(overlapped, "BATCH", 20)
     records = [record(number) for number in range(COUNT)]
     how = how_to(records)
     whole, together = BatchScorer(how), BatchScorer(how)
-    lines = list(whole.lines([records]))
+    lines = list(whole.lines(records))
     with closing(ScoringPool(2)) as pool:
-        assert [*together.lines([records[:7]]), *together.lines(in_batches(records, 7), pool)] == lines
+        assert [*together.lines(records[:7]), *score_rest(together, run_records(records, folder), pool)] == lines
     assert together.done == COUNT
     assert concluded(together, records) == concluded(whole, records)
 
@@ -120,7 +135,7 @@ def test_a_process_that_ends_by_itself_is_told_with_a_way_out() -> None:
         process.kill()
         pool._idle.put(process)
         with pytest.raises(EngineError, match="ended by itself") as refused:
-            list(BatchScorer(how_to(records)).lines([records], pool))
+            list(score_rest(BatchScorer(how_to(records)), run_records(records), pool))
     assert "engine.jobs" in (refused.value.hint or "")
 
 
