@@ -40,11 +40,14 @@ from evals.text.yaml_files import VARIABLE
 
 _MOST_TRIES = 6
 
+_USUAL_FIELDS = ("question", "query", "q", "input", "message", "prompt")
+"""Asked for in turn at the path of the URL, where a refusal does not name the field."""
+
 _TIMEOUT_S = 120.0
 
-_HINT_FORM = "give --body for the form of the request, the path with the URL, and --header for what else it wants"
+_HINT_FORM = 'correct the path, or give the form: --body \'{"q": "{{question}}"}\'; --header adds what else it wants'
 
-_HINT_NOTHING = 'give the path with the URL, and --body \'{"question": "{{question}}"}\' in the form that it wants'
+_HINT_NOTHING = "give the URL with the path that takes the question, such as {}/ask, and --body for an unusual form"
 
 _HINT_LOGIN = 'give the login that it wants: --header "{}"'
 
@@ -156,8 +159,10 @@ def _plans(seen: Sighted, fits: Iterable[ServerSpec], target: Target, path: str 
         return [Plan("POST", at, target.body, source="the form that was given")]
     guessed = usual(seen)
     if path is not None:
-        form = {"question": QUESTION}
-        guessed = [Plan("POST", path, form, source="the path of the URL", doubts=("the field is a guess",))]
+        guessed = [
+            Plan("POST", path, {name: QUESTION}, source="the path is from the URL", doubts=(f"the field `{name}`",))
+            for name in _USUAL_FIELDS
+        ]
     return [*map(plan_of, fits), *documented, *guessed]
 
 
@@ -217,7 +222,8 @@ class _Search:
     def unanswered(self) -> ServerRefusedError:
         """The error that no request was answered."""
         if not self.tried:
-            return ServerRefusedError("nothing was found that takes a question", self._found.way_out(_HINT_NOTHING))
+            hint = _HINT_NOTHING.format(self._found.base)
+            return ServerRefusedError("nothing was found that takes a question", self._found.way_out(hint))
         said = f"no request was answered; the last one: {self.said}"
         return ServerRefusedError(said, self._found.way_out(_HINT_FORM))
 
@@ -236,7 +242,8 @@ class _Search:
                 except TransportFailure as failure:
                     if by_shape is not None:
                         break
-                    waiting = [*self._after(failure, plan), *waiting]
+                    gone = plan.path if failure.error.status in {404, 405} else None
+                    waiting = [*self._after(failure, plan), *(each for each in waiting if each.path != gone)]
                     continue
                 unread = reader.why_unread()
                 if unread is not None:
