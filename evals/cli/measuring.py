@@ -62,7 +62,7 @@ def config_layers(flags: ConfigFlags) -> list[dict[str, Any]]:
     Raises:
         ConfigError: The file cannot be read, or a flag is wrong.
     """
-    if flags.config is None and _BESIDE.is_file() and not getattr(flags, "embedded", False):
+    if flags.config is None and _BESIDE.is_file() and not (flags.as_json or getattr(flags, "embedded", False)):
         tell(f"! {_BESIDE} is in this folder, but not used: add --config {_BESIDE}")
     return [*([read_layer(flags.config, "configuration")] if flags.config else []), overrides(flags)]
 

@@ -75,8 +75,7 @@ class Reading:
 
     def notes(self) -> list[str]:
         """Notes: columns that became metadata, and columns that were not read."""
-        free = sorted(NAMES.keys() - self.fields.keys())  # of several, the last is taken: passages before ids
-        meant = {title: field for title in self.metadata for field in free if plain_name(title) in field.split("_")}
+        meant = self._meant()
         notes = [f"column `{title}` is not used (did you mean {field}?)" for title, field in meant.items()]
         if others := [title for title in self.metadata if title not in meant]:
             more = len(others) - _LISTED
@@ -87,6 +86,11 @@ class Reading:
         if self.answers:
             notes.append(f"for `evals score`: {', '.join(self.answers)} (what a system answered)")
         return notes
+
+    def _meant(self) -> dict[str, str]:
+        """By column of metadata, the field whose name it is a part of; of several the last: passages before ids."""
+        free = sorted(NAMES.keys() - self.fields.keys())
+        return {title: field for title in self.metadata for field in free if plain_name(title) in field.split("_")}
 
 
 def reading_of(

@@ -2,7 +2,7 @@
 
 import asyncio
 import shutil
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -24,7 +24,7 @@ from evals.run.notebook import Observer
 from evals.run.setup import check_calibrated, check_config, refusal_for_key, wants_judge
 from evals.run.work import RunDataset, check_conversations, load_workload
 from evals.schemas.dataset import EvalQuestion
-from evals.schemas.response import EvalResponse
+from evals.schemas.response import EvalResponse, RetrievedChunk
 from evals.scoring.settings import ScoreSettings, ScoringContext
 from evals.store.runs import RunStore
 from evals.text.numbers import counted, share
@@ -228,7 +228,7 @@ class _Examination:
         if response.error.status in REFUSED:
             hint = client.login_hint or "set server.headers to a login: {Authorization: 'Bearer ${TOKEN}'}"
         elif response.error.kind in {"connect", "timeout"}:
-            hint = "start the server, or correct the URL (server.url, --rag-url)"
+            hint = "start the server, or correct server.url"
         raise ServerRefusedError(f"the question {_short(question.question)} fails: {response.error.message}", hint)
 
     async def _mapping(self) -> _Finding:
@@ -241,9 +241,8 @@ class _Examination:
         asked = [metric for metric in self._metrics if not metric.not_applicable_to(question)]
         wanted = [metric for metric in asked if judged or Need.JUDGE not in metric.needs]
         found = computable(wanted, question, response, settings)
-        without = "" if judged else " without a judge"
-        of = f"{share(len(found.names), len(wanted), 'metric')} that apply to this question can be computed{without}"
-        said = f"{_holds(response)}; {of}"
+        of = share(len(found.names), len(wanted), "metric")
+        said = f"{_holds(response)}; {of} that apply to this question can be computed"
         if not found.missing:
             return Health.WELL, said
         return Health.DOUBTFUL, said, "; ".join([_by_reason(found.missing), *response.notes])
@@ -312,21 +311,23 @@ def _by_reason(names: dict[str, list[str]]) -> str:
 
 def _holds(response: EvalResponse) -> str:
     """What of an answer is there."""
-    chunks = response.chunks or []
-    rows = [
-        {"text": chunk.text, "id": chunk.chunk_id, "document": chunk.document_id or chunk.document_name}
-        | {"score": chunk.score is not None}
-        for chunk in chunks
-    ]
-    by_count: dict[int, list[str]] = {}
-    for name in rows[0] if rows else ():
-        by_count.setdefault(sum(bool(row[name]) for row in rows), []).append(name)
-    parts = ["no chunks" if response.chunks is None else counted(len(chunks), "chunk")]
-    for count, names in by_count.items():
-        some = "all" if count == len(rows) else count or "none"
-        parts.append(f"{some} with {(' and ' if count else ' or ').join(names)}")
-    parts.append("no citations" if response.citations is None else counted(len(response.citations), "citation"))
-    return ", ".join([*parts, "usage" if response.usage else "no usage"])
+    chunks = "no chunks" if response.chunks is None else ", ".join(_held(response.chunks))
+    citations = "no citations" if response.citations is None else counted(len(response.citations), "citation")
+    return f"{chunks}, {citations}, {'usage' if response.usage else 'no usage'}"
+
+
+def _held(chunks: Sequence[RetrievedChunk]) -> Iterator[str]:
+    """How many chunks there are, and how many of them have each part."""
+    yield counted(len(chunks), "chunk")
+    has = {
+        "text": sum(bool(each.text) for each in chunks),
+        "id": sum(bool(each.chunk_id) for each in chunks),
+        "document": sum(bool(each.document_id or each.document_name) for each in chunks),
+        "score": sum(each.score is not None for each in chunks),
+    }
+    for count in dict.fromkeys(has.values()) if chunks else ():
+        some, link = {len(chunks): ("all", " and "), 0: ("none", " or ")}.get(count, (str(count), " and "))
+        yield f"{some} with {link.join(name for name in has if has[name] == count)}"
 
 
 def _short(text: str | None) -> str:

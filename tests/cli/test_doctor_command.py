@@ -58,10 +58,12 @@ def test_a_dead_server_has_its_exit_code_and_what_hangs_on_it_is_not_looked_at(e
 def test_a_server_without_a_health_check_is_not_said_to_be_well(examined: Doctor, tmp_path: Path) -> None:
     """The question shows that it is dead, and the way out is to start it."""
     config = tmp_path / "config.yml"
-    config.write_text("server: {profile: none, url: 'http://127.0.0.1:9', ask: {path: /}, map: {answer: a}}\n")
+    server = {"profile": "none", "url": "http://127.0.0.1:9", "map": {"answer": "a"}}
+    asked = {"path": "/ask", "json": {"q": "{{question}}"}}
+    config.write_text(json.dumps({"server": {**server, "ask": asked}}), encoding="utf-8")
     code, found = examined("--datasets", "golden", "--config", config, "--no-judge")
     assert (code, found["server"]["health"], found["answer"]["health"]) == (3, "unseen", "broken")
-    assert found["answer"]["hint"].startswith("start the server, or correct the URL")
+    assert found["answer"]["hint"].startswith("start the server, or correct server.url")
     assert found["configuration"]["said"].startswith(f"{config}: 21 metrics of core")
 
 

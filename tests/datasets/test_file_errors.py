@@ -52,7 +52,7 @@ BAD = [
     ("q.csv", 'question,context\na,"[\'b\', [c]"\n', r"q.csv, row 1 \(line 2\), column context: not valid JSON"),
     ("q.csv", "question,metadata\na,easy\n", r"q.csv, row 1 \(line 2\), column metadata: not valid JSON \('easy'\)"),
     ("q.csv", 'question,inputs\na,"{""b"": "\n', r"q.csv, row 1 \(line 2\): not valid JSON"),
-    ("q.csv", "question,is_unanswerable\na,maybe\n", "row 1, column is_unanswerable: 'maybe' is not true or false"),
+    ("q.csv", "question,is_unanswerable\na,maybe\n", r"row 1 \(line 2\), column is_unanswerable: 'maybe' is not true"),
     ("q.csv", "id,question\n1,a\n1,b\n", r"q.csv, row 2 \(line 3\): id '1' stands at q.csv, row 1 \(line 2\) already"),
     ("q.csv", "id,question\n,a\n,b\n,a\n", r"row 3 \(line 4\): the same question stands at q.csv, row 1 \(line 2\)"),
     ("q.jsonl", '{"question": "a"}\n\n{"question": "a"}', "line 3: the same question stands at q.jsonl, line 1"),

@@ -89,14 +89,7 @@ def init(flags: InitFlags) -> None:
     asks = is_terminal() and not flags.yes
     headers = read_headers(flags.header or [])
     try:
-        asks_url = asks and flags.rag_url is None
-        urls = iter([_again(lambda: _url(flags, asks=asks), ConfigError, asks=asks_url)])
-        questions = _again(lambda: _questions(flags, asks=asks), DatasetError, asks=asks and not flags.questions)
-
-        def found() -> tuple[dict[str, Any], list[Doubt]]:
-            return _server(flags, next(urls, "") or _url(flags, asks=asks), headers, questions.first, asks=asks)
-
-        server, doubts = _again(found, ServerError, asks=asks_url)
+        questions, (server, doubts) = _found(flags, headers, asks=asks)
         judged = flags.judge if flags.judge is not None else asks and ask_yes(_OF_THE_JUDGE, default=False)
     except KeyboardInterrupt as error:
         raise RunInterruptedError(f"interrupted; {flags.output} was not written") from error
@@ -106,6 +99,18 @@ def init(flags: InitFlags) -> None:
         write_output(questions.file, _ROWS.read_bytes())
     write_output(flags.output, text.encode())
     _print_next(flags.output, server, questions, [*headers.variables, *_unset(server, judged=judged)])
+
+
+def _found(flags: InitFlags, headers: Headers, *, asks: bool) -> tuple[_Questions, tuple[dict[str, Any], list[Doubt]]]:
+    """The questions, and the server with what of it is a guess."""
+    asks_url = asks and flags.rag_url is None
+    urls = iter([_again(lambda: _url(flags, asks=asks), ConfigError, asks=asks_url)])
+    questions = _again(lambda: _questions(flags, asks=asks), DatasetError, asks=asks and not flags.questions)
+
+    def server() -> tuple[dict[str, Any], list[Doubt]]:
+        return _server(flags, next(urls, "") or _url(flags, asks=asks), headers, questions.first, asks=asks)
+
+    return questions, _again(server, ServerError, asks=asks_url)
 
 
 _T = TypeVar("_T")

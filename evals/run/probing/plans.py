@@ -440,6 +440,13 @@ def usual(seen: Sighted) -> list[Plan]:
     return [replace(form, path=path) for path in paths]
 
 
+def at_path(path: str) -> list[Plan]:
+    """Requests to the path that the user named, with the usual fields, where a refusal names none."""
+    form = Plan("POST", path, source="the path is from the URL")
+    names = ("question", "query", "q", "input", "message", "prompt")
+    return [replace(form, body={name: QUESTION}, doubts=(f"the field `{name}`",)) for name in names]
+
+
 def built_in() -> list[ServerSpec]:
     """The built-in profiles with the defaults of their ${NAME:-default}, without those that are broken.
 

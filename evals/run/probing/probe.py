@@ -22,6 +22,7 @@ from evals.run.probing.plans import (
     Plan,
     Sighted,
     Tell,
+    at_path,
     built_in,
     fitting,
     is_askable,
@@ -39,9 +40,6 @@ from evals.text.decoding import parse_json
 from evals.text.yaml_files import VARIABLE
 
 _MOST_TRIES = 6
-
-_USUAL_FIELDS = ("question", "query", "q", "input", "message", "prompt")
-"""Asked for in turn at the path of the URL, where a refusal does not name the field."""
 
 _TIMEOUT_S = 120.0
 
@@ -159,10 +157,7 @@ def _plans(seen: Sighted, fits: Iterable[ServerSpec], target: Target, path: str 
         return [Plan("POST", at, target.body, source="the form that was given")]
     guessed = usual(seen)
     if path is not None:
-        guessed = [
-            Plan("POST", path, {name: QUESTION}, source="the path is from the URL", doubts=(f"the field `{name}`",))
-            for name in _USUAL_FIELDS
-        ]
+        guessed = at_path(path)
     return [*map(plan_of, fits), *documented, *guessed]
 
 
@@ -242,8 +237,7 @@ class _Search:
                 except TransportFailure as failure:
                     if by_shape is not None:
                         break
-                    gone = plan.path if failure.error.status in {404, 405} else None
-                    waiting = [*self._after(failure, plan), *(each for each in waiting if each.path != gone)]
+                    waiting = self._after(failure, plan, waiting)
                     continue
                 unread = reader.why_unread()
                 if unread is not None:
@@ -284,8 +278,8 @@ class _Search:
         server = {"url": found.base, "headers": dict(self._target.headers.written), "health": health}
         return AnswerReader(plan, reply, self._target, server, retrieved)
 
-    def _after(self, failure: TransportFailure, plan: Plan) -> list[Plan]:
-        """The requests that a refusal suggests.
+    def _after(self, failure: TransportFailure, plan: Plan, waiting: Sequence[Plan]) -> list[Plan]:
+        """The requests that a refusal suggests, then those that wait; none to a path that is not there.
 
         Raises:
             ServerRefusedError: There is no use in another request.
@@ -300,4 +294,6 @@ class _Search:
             raise ServerRefusedError(said, self._found.way_out(hint)) from failure
         if failure.error.kind != "status":
             raise self.unanswered() from failure
-        return [plan.at_field(path) for path in missing_fields(failure.body)[:2]]
+        gone = plan.path if failure.error.status in {404, 405} else None
+        named = [plan.at_field(path) for path in missing_fields(failure.body)[:2]]
+        return [*named, *(each for each in waiting if each.path != gone)]
