@@ -75,7 +75,7 @@ class ConfigError(EvalsError):
         self.args = (self.message,)
 
 
-_LISTED, _AT_MOST, _NEAREST, _NEAR = 30, 100, 8, 0.4
+_LISTED, _AT_MOST, _NEAREST, _NEAR = 8, 40, 5, 0.4
 """More names than the first are not listed whole where some are near, and more than the second never; of such many the
 nearest are named, those at least this like the name given."""
 

@@ -89,9 +89,10 @@ class ShortHelp(TyperCommand):
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print the help."""
         every = ctx.params.get("help_all") or not self.common
-        for flag in self.params:
+        for flag in self.get_params(ctx):
             if isinstance(flag, TyperOption):
                 flag.hidden = not (every or flag.name in {"help", "help_all", *self.common})
+                flag.metavar = "" if flag.is_flag or flag.multiple else flag.metavar  # what `<bool>` says, names do
         super().format_help(ctx, formatter)
 
 

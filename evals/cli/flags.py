@@ -101,7 +101,7 @@ class MeasureFlags(GatedFlags):
     """What is computed."""
 
     panel = "Measures"
-    suite: str | None = flag("Suites of metrics, with commas (core)", "suite", autocompletion=suites)
+    suite: str | None = flag("Suites of `evals metrics`, with commas (core)", "suite", autocompletion=suites)
     metrics: str | None = flag("Metrics, with commas: mrr,./metrics.py:NAME", "metrics", autocompletion=metrics)
     match: str | None = flag("How to recognise relevant chunks (auto)", "match.rule")
 
@@ -316,7 +316,7 @@ class ShowFlags(SavedFlags):
     question: str | None = flag("Show this question; with --all, whole chunks")
     by: str | None = flag("Values by dataset, or by a key of the metadata")
     matching: bool = switch("Recall and precision by overlap threshold")
-    failed: str | None = flag("Only questions that failed at this step, the first 3")
+    failed: str | None = flag("Only questions that failed at this step (such as not_retrieved), the first 3")
     every: bool = EVERY
 
 

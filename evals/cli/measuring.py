@@ -13,7 +13,7 @@ from evals.cli.flags import ConfigFlags
 from evals.cli.parameters import Flags, flag_name
 from evals.cli.progress import Quiet, Terminal
 from evals.cli.saved import next_command, what_is_undone
-from evals.cli.terminal import console, print_json
+from evals.cli.terminal import console, print_json, tell
 from evals.cli.views.run import print_next, print_run, print_score
 from evals.config import EvalConfig
 from evals.errors import ConfigError, RunIncompleteError, RunInterruptedError
@@ -29,6 +29,9 @@ from evals.text.yaml_files import merge, problems_of, read_layer
 # The flags given, as configuration.
 
 _CHOOSE_JUDGE = {"judge_model", "judge_base_url", "judge_effort", "judge_repeats"}
+
+_BESIDE = Path("eval_config.yml")
+"""The file that `evals init` writes; it is read only where --config names it."""
 
 _EXCLUSIVE = (("embedded", "rag_url"), ("embedded", "profile"), ("dataset_file", "datasets"))
 """Flags of which one would silently win over the other."""
@@ -59,6 +62,8 @@ def config_layers(flags: ConfigFlags) -> list[dict[str, Any]]:
     Raises:
         ConfigError: The file cannot be read, or a flag is wrong.
     """
+    if flags.config is None and _BESIDE.is_file() and not (flags.as_json or getattr(flags, "embedded", False)):
+        tell(f"! {_BESIDE} is in this folder, but not used: add --config {_BESIDE}")
     return [*([read_layer(flags.config, "configuration")] if flags.config else []), overrides(flags)]
 
 

@@ -6,7 +6,7 @@ from statistics import fmean
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from evals.cli.terminal import BAD, DOUBTFUL, clean, console
+from evals.cli.terminal import BAD, DOUBTFUL, clean, console, hung
 from evals.metrics.registry import parse_metric
 from evals.report.wording import number, one_line
 from evals.run.estimate import Estimate
@@ -34,7 +34,7 @@ class Quiet(Observer):
         self._console = console(sys.stderr)
 
     def note(self, message: str) -> None:
-        self._console.print(clean(f"! {message}"), style=DOUBTFUL)
+        self._console.print(clean(hung(self._console, f"! {message}")), style=DOUBTFUL)
 
 
 class Terminal(Quiet):

@@ -32,7 +32,6 @@ from evals.errors import (
 )
 from evals.report.elements import ShownPart, TextTable
 from evals.report.wording import one_line, plain
-from evals.secrets import masked
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -52,6 +51,28 @@ def console(stream: IO[str] | None = None) -> Console:
     stream = stream or sys.stdout or io.StringIO()  # a closed stdout is None
     width = None if stream.isatty() or "COLUMNS" in os.environ else _PIPED_WIDTH
     return Console(file=stream, width=width, highlight=False, emoji=False, markup=False)
+
+
+def hung(out: Console, text: str) -> str:
+    """The text as wide as the console; what continues a line is indented."""
+    filled: list[str] = []
+    for line in text.splitlines():
+        (mark,) = _MARK.findall(line)
+        indent = " " * len(mark) if mark.strip() else mark + _INDENT
+        filled += wrap(line, out.width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [
+            ""
+        ]
+    return "\n".join(filled)
+
+
+_MARK = re.compile(r"^\s*(?:error: |[-!·] )?")
+"""What the words of a line follow."""
+
+
+def tell(line: str, limit: int = 400) -> None:
+    """Print a line on stderr, as progress, cut at a limit."""
+    out, text = console(sys.stderr), line.lstrip()
+    out.print(hung(out, f"{line[: -len(text)]}{one_line(text, limit)}"), soft_wrap=True)
 
 
 def clean(text: str, limit: int | None = None) -> Text:
@@ -210,7 +231,7 @@ def ask_line(text: str, default: str = "") -> str:
     """
     out = console(sys.stderr)
     shown = f" [{default}]" if default else ""
-    out.print(clean(f"{text}{shown}: ", _LONGEST), end=" ", soft_wrap=True)
+    out.print(hung(out, one_line(f"{text}{shown}: ", _LONGEST)), end=" ", soft_wrap=True)
     line = sys.stdin.readline()
     if not line:
         raise RunInterruptedError("the input ended before the last question")
@@ -264,7 +285,7 @@ def run(app: typer.Typer) -> int:
         if sys.stdout is not None:
             sys.stdout.flush()  # while an error in it can still be told
     except EvalsError as error:
-        _say(f"error: {error.message}", *([f"  {error.hint}"] if error.hint else []))
+        say_error(error)
         return error.exit_code
     except (typer.Abort, KeyboardInterrupt):
         result = EXIT_INTERRUPTED  # as newer typers return where older ones raise Abort
@@ -272,6 +293,8 @@ def run(app: typer.Typer) -> int:
         error.show()
         return error.exit_code
     except Exception as error:  # noqa: BLE001 - the one place where what nobody foresaw becomes an exit code
+        from evals.secrets import masked  # noqa: PLC0415 - of no other message
+
         _say(masked("".join(traceback.format_exception(error))).removesuffix("\n"))
         _say("error: this is a bug in evals; please report it with the lines above")
         return EXIT_INTERNAL
@@ -280,9 +303,14 @@ def run(app: typer.Typer) -> int:
     return result if isinstance(result, int) else EXIT_OK
 
 
-def _say(*lines: str) -> None:
-    for line in lines:
-        print(no_workflow_command(plain(line)), file=sys.stderr)
+def say_error(error: EvalsError) -> None:
+    """Print what is wrong, and below it the way out; on a terminal in lines of its width."""
+    text = f"error: {error.message}" + (f"\n  {error.hint}" if error.hint else "")
+    _say(hung(console(sys.stderr), text) if sys.stderr is not None and sys.stderr.isatty() else text)
+
+
+def _say(text: str) -> None:
+    print(no_workflow_command(plain(text)), file=sys.stderr)
 
 
 def end_like_ctrl_c() -> None:

@@ -164,8 +164,9 @@ class RAGClient:
             raise ServerRefusedError(
                 f"the server at {self.url} is not healthy: {self.spec.health.path} answers {message}",
                 (self.login_hint if failure.error.status in REFUSED else None)
-                or "set server.headers for a server that wants a login, server.health.path for another health check "
-                "(null for none); another kind of server needs a profile: docs/profiles.md, --profile FILE.yml",
+                or f"`evals init` or `evals probe {self.url}` finds out how to ask another kind of server, or "
+                "describe it (docs/profiles.md, --profile FILE.yml); for a login set server.headers, for another "
+                "health check server.health.path (null for none)",
             ) from failure
 
     async def info(self) -> tuple[dict[str, Any], dict[str, Any]]:

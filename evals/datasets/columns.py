@@ -75,16 +75,22 @@ class Reading:
 
     def notes(self) -> list[str]:
         """Notes: columns that became metadata, and columns that were not read."""
-        notes = []
-        if self.metadata:
-            more = len(self.metadata) - _LISTED
-            some = ", ".join(self.metadata[:_LISTED]) + (f" and {more} more" if more > 0 else "")
+        meant = self._meant()
+        notes = [f"column `{title}` is not used (did you mean {field}?)" for title, field in meant.items()]
+        if others := [title for title in self.metadata if title not in meant]:
+            more = len(others) - _LISTED
+            some = ", ".join(others[:_LISTED]) + (f" and {more} more" if more > 0 else "")
             notes.append(f"kept as metadata: {some} (`columns` names what is read otherwise)")
         if "rubric" in self.used():
             notes.append("questions with a rubric: the metric `rubric` has a judge decide on each answer by its own")
         if self.answers:
             notes.append(f"for `evals score`: {', '.join(self.answers)} (what a system answered)")
         return notes
+
+    def _meant(self) -> dict[str, str]:
+        """By column of metadata, the field whose name it is a part of; of several the last: passages before ids."""
+        free = sorted(NAMES.keys() - self.fields.keys())
+        return {title: field for title in self.metadata for field in free if plain_name(title) in field.split("_")}
 
 
 def reading_of(

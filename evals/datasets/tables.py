@@ -142,10 +142,11 @@ def delimited_rows(name: str, text: str, is_known: Callable[[str], bool]) -> Row
     try:
         titles = titles_of(name, next(reader, []))
         for number, cells in enumerate(filter(None, reader), start=1):
+            where = f"{name}, row {number} (line {reader.line_num})"
             if _filled(cells[len(titles) :]):
-                raise DatasetError(f"{name}, row {number}: more cells than the header has columns")
+                raise DatasetError(f"{where}: more cells than the header has columns")
             if _filled(cells):
-                rows.append((f"{name}, row {number}", titled(titles, cells)))
+                rows.append((where, titled(titles, cells)))
     except csv.Error as error:
         where = f"{name}, row {number + 1} (line {reader.line_num})"
         raise DatasetError(f"{where}: not valid CSV ({error})") from error

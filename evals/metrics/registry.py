@@ -47,6 +47,8 @@ def value_range(cls: type[BaseMetric], *, questions: str = "the number of questi
     """
     if cls.aggregation is Aggregation.SUM and cls.high == 1:  # each question counts 0 or 1
         return f"{cls.low or 0:g} to {questions}"
+    if cls.high is None and cls.low is not None:
+        return f"{cls.low:g} or more"
     low, high = ("–" if end is None else f"{end:g}" for end in (cls.low, cls.high))
     return f"{low} to {high}"
 

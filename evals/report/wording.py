@@ -4,9 +4,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 from math import floor, inf, log10
-from typing import TYPE_CHECKING
-
-from evals.text.folding import lists_of
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from evals.schemas.calibration import Figure
@@ -150,12 +148,16 @@ def named(name: str, higher_is_better: bool | None) -> str:
     return f"{name} {arrow(higher_is_better)}".rstrip()
 
 
-_labels = cache(lists_of)
+@cache
+def _labels() -> dict[str, Any]:
+    from evals.text.folding import lists_of  # noqa: PLC0415 - `--help` needs no labels, and this takes a tenth of it
+
+    return lists_of("labels")
 
 
 def label_of(name: str) -> str:
     """What a metric measures in a few plain words: "right to answer or decline"; empty for a plug-in's metric."""
-    labels, number = _labels("labels"), re.search(r"\d*$", name)[0]  # type: ignore[index]  # it always matches
+    labels, number = _labels(), re.search(r"\d*$", name)[0]  # type: ignore[index]  # it always matches
     return labels.get(name) or re.sub(r"\bK\b", number, labels.get(f"{name.removesuffix(number)}K", ""))
 
 

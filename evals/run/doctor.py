@@ -2,7 +2,7 @@
 
 import asyncio
 import shutil
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -24,7 +24,7 @@ from evals.run.notebook import Observer
 from evals.run.setup import check_calibrated, check_config, refusal_for_key, wants_judge
 from evals.run.work import RunDataset, check_conversations, load_workload
 from evals.schemas.dataset import EvalQuestion
-from evals.schemas.response import EvalResponse
+from evals.schemas.response import EvalResponse, RetrievedChunk
 from evals.scoring.settings import ScoreSettings, ScoringContext
 from evals.store.runs import RunStore
 from evals.text.numbers import counted, share
@@ -117,17 +117,20 @@ _Finding = tuple[Health, str] | tuple[Health, str, str | None]
 """How a part is, what was seen of it, and what to do."""
 
 
-async def examine(config: EvalConfig, observer: Observer, tell: Callable[[Examined], None]) -> list[Examined]:
+async def examine(
+    config: EvalConfig, observer: Observer, tell: Callable[[Examined], None], origin: str = ""
+) -> list[Examined]:
     """Look at every part that a run of this configuration needs; asks the server one question, and the judge none.
 
     Args:
         config: Of the run.
         observer: Hears what is done.
         tell: Is given each finding as it is made.
+        origin: The file of the configuration, which the finding on it names.
     """
     found: list[Examined] = []
     async with AsyncExitStack() as stack:
-        for part, look in _Examination(config, observer, stack).parts.items():
+        for part, look in _Examination(config, observer, stack, origin).parts.items():
             try:
                 found.append(Examined(part, *await look()))
             except EvalsError as error:
@@ -143,6 +146,7 @@ class _Examination:
     _config: EvalConfig
     _observer: Observer
     _stack: AsyncExitStack
+    _origin: str = ""
     _metrics: Sequence[BaseMetric] = ()
     _workload: RunDataset | None = None
     _client: RAGClient | None = None
@@ -168,7 +172,9 @@ class _Examination:
         check_calibrated(self._config, self._metrics)
         suites = ", ".join(self._config.suite_names)
         of = f" of {suites}" if suites else f": {', '.join(metric.name for metric in self._metrics)}"
-        return Health.WELL, f"{counted(len(self._metrics), 'metric')}{of}"
+        judged = sum(Need.JUDGE in metric.needs for metric in self._metrics)
+        said = f"{counted(len(self._metrics), 'metric')}{of}" + (f", {judged} of them by a judge" if judged else "")
+        return Health.WELL, f"{self._origin}: {said}" if self._origin else said
 
     async def _disk(self) -> _Finding:
         folder = self._config.runs_dir
@@ -203,8 +209,9 @@ class _Examination:
         facts, _ = await client.info()
         self._client = client
         model = f", model {facts['llm_model']}" if facts.get("llm_model") else ""
-        how = "healthy" if spec.health else "not asked, as the profile has no health check"
-        return Health.WELL, f"{client.url} is {how}{model}"
+        if spec.health is None:
+            return Health.UNSEEN, f"{client.url} is not checked: the profile has no health check{model}"
+        return Health.WELL, f"{client.url} is healthy{model}"
 
     async def _answer(self) -> _Finding:
         self._observer.phase("asking one question")
@@ -220,6 +227,8 @@ class _Examination:
         hint = "look at server.ask and server.map; `evals profiles` lists kinds of servers"
         if response.error.status in REFUSED:
             hint = client.login_hint or "set server.headers to a login: {Authorization: 'Bearer ${TOKEN}'}"
+        elif response.error.kind in {"connect", "timeout"}:
+            hint = "start the server, or correct server.url"
         raise ServerRefusedError(f"the question {_short(question.question)} fails: {response.error.message}", hint)
 
     async def _mapping(self) -> _Finding:
@@ -232,7 +241,8 @@ class _Examination:
         asked = [metric for metric in self._metrics if not metric.not_applicable_to(question)]
         wanted = [metric for metric in asked if judged or Need.JUDGE not in metric.needs]
         found = computable(wanted, question, response, settings)
-        said = f"{_holds(response)}; {share(len(found.names), len(wanted), 'metric')} can be computed of it"
+        of = share(len(found.names), len(wanted), "metric")
+        said = f"{_holds(response)}; {of} that apply to this question can be computed"
         if not found.missing:
             return Health.WELL, said
         return Health.DOUBTFUL, said, "; ".join([_by_reason(found.missing), *response.notes])
@@ -257,7 +267,8 @@ class _Examination:
     def _by_the_answer(self) -> _Finding:
         response, question = self._response, self._question
         if response is None or question is None or response.chunks is None:
-            return Health.UNSEEN, "the server lists no documents as the questions name them, and sent no chunks"
+            sent = "answered nothing" if response is None else "sent no chunks"
+            return Health.UNSEEN, f"the server lists no documents as the questions name them, and {sent}"
         settings = self._config.score_settings(judged=False, citation_base=1)
         if ScoringContext(settings).about(question, response).matches.found:
             return Health.WELL, "the answer's chunks hold the gold passage"
@@ -290,22 +301,33 @@ class _Examination:
         return Health.WELL, f"{backend.model} at {backend.origin}"
 
 
+_OF_ALL = {"the question is answerable": "no question is marked unanswerable (is_unanswerable)"}
+"""What a metric lacks where no question has it, by the reason of one question."""
+
+
 def _by_reason(names: dict[str, list[str]]) -> str:
-    return "; ".join(f"{reason}: {', '.join(metrics)}" for reason, metrics in names.items())
+    return "; ".join(f"{', '.join(metrics)}: {_OF_ALL.get(reason, reason)}" for reason, metrics in names.items())
 
 
 def _holds(response: EvalResponse) -> str:
     """What of an answer is there."""
-    parts = ["no chunks" if response.chunks is None else counted(len(response.chunks), "chunk")]
-    if response.chunks:
-        has = [
-            {"text": chunk.text, "id": chunk.chunk_id, "document": chunk.document_id or chunk.document_name}
-            | {"score": chunk.score is not None}
-            for chunk in response.chunks
-        ]
-        parts += [f"{name} of {sum(bool(one[name]) for one in has)}" for name in has[0]]
-    parts.append("no citations" if response.citations is None else counted(len(response.citations), "citation"))
-    return ", ".join([*parts, "usage" if response.usage else "no usage"])
+    chunks = "no chunks" if response.chunks is None else ", ".join(_held(response.chunks))
+    citations = "no citations" if response.citations is None else counted(len(response.citations), "citation")
+    return f"{chunks}, {citations}, {'usage' if response.usage else 'no usage'}"
+
+
+def _held(chunks: Sequence[RetrievedChunk]) -> Iterator[str]:
+    """How many chunks there are, and how many of them have each part."""
+    yield counted(len(chunks), "chunk")
+    has = {
+        "text": sum(bool(each.text) for each in chunks),
+        "id": sum(bool(each.chunk_id) for each in chunks),
+        "document": sum(bool(each.document_id or each.document_name) for each in chunks),
+        "score": sum(each.score is not None for each in chunks),
+    }
+    for count in dict.fromkeys(has.values()) if chunks else ():
+        some, link = {len(chunks): ("all", " and "), 0: ("none", " or ")}.get(count, (str(count), " and "))
+        yield f"{some} with {link.join(name for name in has if has[name] == count)}"
 
 
 def _short(text: str | None) -> str:

@@ -55,6 +55,18 @@ def test_a_dead_server_has_its_exit_code_and_what_hangs_on_it_is_not_looked_at(e
     assert [found[part]["health"] for part in ("answer", "mapping", "corpus")] == ["unseen"] * 3
 
 
+def test_a_server_without_a_health_check_is_not_said_to_be_well(examined: Doctor, tmp_path: Path) -> None:
+    """The question shows that it is dead, and the way out is to start it."""
+    config = tmp_path / "config.yml"
+    server = {"profile": "none", "url": "http://127.0.0.1:9", "map": {"answer": "a"}}
+    asked = {"path": "/ask", "json": {"q": "{{question}}"}}
+    config.write_text(json.dumps({"server": {**server, "ask": asked}}), encoding="utf-8")
+    code, found = examined("--datasets", "golden", "--config", config, "--no-judge")
+    assert (code, found["server"]["health"], found["answer"]["health"]) == (3, "unseen", "broken")
+    assert found["answer"]["hint"].startswith("start the server, or correct server.url")
+    assert found["configuration"]["said"].startswith(f"{config}: 21 metrics of core")
+
+
 def test_the_first_broken_part_gives_the_exit_code(examined: Doctor, golden_server: str, tmp_path: Path) -> None:
     """Questions that are not there, before a judge without a key."""
     code, found = examined("--dataset-file", tmp_path / "none.jsonl", "--rag-url", golden_server)
@@ -86,7 +98,7 @@ def test_a_column_that_is_not_read_is_named(examined: Doctor, golden_server: str
     file = tmp_path / "questions.csv"
     file.write_text("question,gold\nHow long?,96 hours\n", encoding="utf-8")
     _, found = examined("--dataset-file", file, "--rag-url", golden_server, "--no-judge")
-    assert "kept as metadata: gold" in found["datasets"]["hint"]
+    assert "column `gold` is not used (did you mean gold_passages?)" in found["datasets"]["hint"]
 
 
 def test_a_mapping_that_finds_no_chunks_costs_metrics(examined: Doctor, golden_server: str, tmp_path: Path) -> None:
@@ -95,7 +107,7 @@ def test_a_mapping_that_finds_no_chunks_costs_metrics(examined: Doctor, golden_s
     config.write_text("server: {map: {chunks: nowhere}}\n", encoding="utf-8")
     code, found = examined("--datasets", "golden", "--rag-url", golden_server, "--no-judge", "--config", config)
     assert (code, found["mapping"]["health"]) == (0, "doubtful")
-    assert "the server sent no chunks: " in found["mapping"]["hint"]
+    assert ": the server sent no chunks" in found["mapping"]["hint"]
     assert "recall_at_5" in found["mapping"]["hint"]
 
 

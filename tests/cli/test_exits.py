@@ -108,6 +108,19 @@ def test_neither_do_notes_and_phases(capsys: pytest.CaptureFixture[str]) -> None
     assert capsys.readouterr().err == "! a \ufffd[31mnote\n· a \ufffdphase\n"
 
 
+def test_a_long_message_is_wrapped_on_a_terminal_alone(
+    ended: Callable[[Exception], tuple[int, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its lines are as wide as the terminal and indented; a pipe gets one line, which programs search."""
+    monkeypatch.setenv("COLUMNS", "60")
+    error = EvalsError("word " * 20 + "end", "hint " * 20 + "end")
+    assert [len(line) for line in ended(error)[1].splitlines()] == [110, 105]
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    lines = ended(error)[1].splitlines()
+    assert [line[: len(line) - len(line.lstrip())] for line in lines] == ["", "       ", "  ", "    "]
+    assert max(map(len, lines)) <= 60
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("ctrl_c", [signal.default_int_handler, signal.SIG_IGN])
 def test_a_time_limit_ends_like_ctrl_c(ctrl_c: Any) -> None:

@@ -28,6 +28,19 @@ def test_every_key_that_a_flag_sets_is_one_of_the_configuration(flags: Flags) ->
         assert last in type(sections[section]).model_fields
 
 
+def test_a_configuration_that_is_there_and_not_used_is_named(
+    evals_cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file is read only where --config names it."""
+    monkeypatch.chdir(tmp_path)
+    said = "! eval_config.yml is in this folder, but not used: add --config eval_config.yml"
+    command = ("eval", "--datasets", "golden", "--no-judge", "--dry-run")
+    assert said not in evals_cli(*command).err
+    Path("eval_config.yml").write_text("name: mine\n", encoding="utf-8")
+    assert said in evals_cli(*command).err
+    assert said not in evals_cli(*command, "--config", "eval_config.yml").err
+
+
 def test_a_flag_may_stand_for_a_key_of_another_name_and_depth() -> None:
     """Each is read as it is typed, and what is not given sets nothing."""
     flags = EvalFlags(datasets="golden, msmarco", samples=0, rag_url="http://s:1", match="overlap", concurrency="1, 4")

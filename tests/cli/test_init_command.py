@@ -232,6 +232,24 @@ def test_somebody_at_a_terminal_is_asked_and_what_they_type_becomes_rows(
     assert evaluated()["unanswerable_accuracy"] is not None
 
 
+def test_what_is_of_no_use_is_asked_for_again(
+    start: Start, evals_cli: Cli, type_lines: Callable[..., None], own_questions: Path
+) -> None:
+    """A URL, a file, and a URL without the path that takes the question; what else was typed is kept."""
+
+    def say(_: Any) -> dict[str, Any]:
+        return {"answer": "It is kept for thirty days.", "passages": [{"file": "a.md", "text": "It is kept so long."}]}
+
+    url = start({("POST", "/say"): say})
+    type_lines("nowhere", url, "mine.json", own_questions.name, "y", f"{url}/say", "y", "n")
+    made = evals_cli("init")
+    assert made.code == 0, made.err
+    assert [made.err.count(f"error: {what}") for what in ("not a URL", "cannot read", "nothing was found")] == [1, 1, 1]
+    assert " questions read: question, " in made.err
+    type_lines("nowhere", "nowhere", "nowhere", url)
+    assert evals_cli("init", "--force").code == 2
+
+
 def test_an_input_that_ends_writes_no_configuration(evals_cli: Cli, type_lines: Callable[..., None]) -> None:
     """As Ctrl-D does."""
     type_lines(NOWHERE)

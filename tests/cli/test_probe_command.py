@@ -54,8 +54,8 @@ def test_what_is_sent_is_told_before_and_shown_beside_what_is_made_of_it(start: 
     result = evals_cli("probe", start(kinds.contexts()), "--question", QUESTION)
     told = result.err
     assert told.index("POST /ask with") < told.index("the server sent:") < told.index("read from it:")
-    assert "guess: path and field are guesses" in told
-    assert "metrics that can be computed (suite core): recall_at_1" in told
+    assert "I guessed path and field" in told
+    assert "metrics that can be computed (core, no judge): recall_at_1" in told
     assert "not cost_per_query: the server reported no token usage" in told
     assert result.out.startswith("server:\n  profile: none\n")
 
@@ -107,7 +107,26 @@ def test_a_refusal_that_names_the_missing_field_is_heard(start: Start, evals_cli
 
     result = evals_cli("probe", f"{start({('POST', '/own'): ask})}/own", "--json")
     assert result.json["server"]["ask"] == {"path": "/own", "json": {"utterance": "{{question}}"}}
-    assert result.err.count("the field is a guess") == 1
+    assert result.err.count("I guessed the field `question`") == 1
+
+
+@pytest.mark.parametrize(("status", "asked"), [(HTTPStatus.BAD_REQUEST, 4), (HTTPStatus.NOT_FOUND, 1)])
+def test_a_refusal_that_names_no_field_is_followed_by_the_usual_names(
+    status: HTTPStatus, asked: int, start: Start, evals_cli: Cli
+) -> None:
+    """Each once; a path that is not there is asked once."""
+
+    def ask(request: Any) -> dict[str, Any]:
+        if "input" not in request.body:
+            raise loopback.Refusal(status, {"error": "bad request"})
+        return {"answer": "It is kept for thirty days.", "contexts": ["One passage of the corpus."]}
+
+    result = evals_cli("probe", f"{start({('POST', '/own'): ask})}/own", "--json")
+    assert result.err.count("POST /own") == asked
+    if asked > 1:
+        assert result.json["server"]["ask"] == {"path": "/own", "json": {"input": "{{question}}"}}
+    else:
+        assert (result.code, """--body '{"q": "{{question}}"}'""" in result.err) == (3, True)
 
 
 def test_the_path_may_be_that_of_a_prefix(start: Start, evals_cli: Cli) -> None:

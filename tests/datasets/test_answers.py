@@ -119,8 +119,8 @@ def test_saved_answers_may_be_a_table_or_a_list(tmp_path: Path, name: str) -> No
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.csv", 'id,chunks\n1,"[""x"""\n', r"a\.csv, row 1, chunks: not valid JSON"),
-        ("a.csv", "id,lattency_ms\n1,5\n", r"a\.csv, row 1: unknown field 'lattency_ms'"),
+        ("a.csv", 'id,chunks\n1,"[""x"""\n', r"a\.csv, row 1 \(line 2\), chunks: not valid JSON"),
+        ("a.csv", "id,lattency_ms\n1,5\n", r"a\.csv, row 1 \(line 2\): unknown field 'lattency_ms'"),
         ("a.json", "[5]", r"a\.json, entry 1: expected an object"),
         ("a.json", "[", r"a\.json: not valid JSON"),
         ("a.jsonl", '{"user_input": "Q?", "retrieved_contexts": "[\'x\'"}', r"a\.jsonl, line 1: not valid JSON"),

@@ -329,7 +329,7 @@ def test_rubrics_are_judged_in_batches_too(run_of: Callable[..., EvalRun], messa
         ("ask: ok\n    labels: {yes: 1, 'Yes': 0}", 4, "judged.tone.labels: must differ in more than case and blanks"),
         ("ask: ok\n    labels: {Cannot tell: 1, no: 0}", 4, "judged.tone.labels: must differ"),
         ("ask: ok\n    when: never", 4, "judged.tone.when: must be 'all', 'answered' or 'answerable'"),
-        ("ask: ok\n    examples: labels.csv", 4, "judged.tone.examples: labels.csv, row 1: no label 'rude'"),
+        ("ask: ok\n    examples: labels.csv", 4, "judged.tone.examples: labels.csv, row 1 (line 2): no label 'rude'"),
         ("ask: ok\n    examples: none.csv", 4, "judged.tone.examples: cannot read none.csv"),
         ("sees: [answer]", 2, "judged.tone.ask: it is missing"),
         ("asks: ok", 3, "unknown configuration key 'judged.tone.asks'"),

@@ -11,12 +11,12 @@ from rich.text import Text
 from evals.cli.flags import MetricsFlags, ProfilesFlags, StatsFlags
 from evals.cli.measuring import overrides
 from evals.cli.parameters import Flags, names_of
-from evals.cli.terminal import DOUBTFUL, clean, console, show
+from evals.cli.terminal import DOUBTFUL, clean, console, hung, show
 from evals.client.profile import DEFAULT_PROFILE, about_profile, list_profiles, profile_text, resolve_spec
 from evals.client.spec_check import measurable
 from evals.config import EvalConfig
 from evals.datasets.registry import get_loader, list_available
-from evals.errors import ConfigError, DatasetError, EvalsError
+from evals.errors import ConfigError, DatasetError, EvalsError, HubUnreachableError
 from evals.metrics.base import BaseMetric
 from evals.metrics.judged import judge_calls
 from evals.metrics.registry import facts, metric_classes, metrics_of, over_a_run, select, value_range
@@ -83,7 +83,10 @@ def list_datasets(_: Flags) -> None:
 # `evals stats`: what the datasets hold.
 
 
-_COLUMNS = ("dataset", "questions", "answerable", "with gold", "references", "documents", "golds each", "words each")
+_COLUMNS = (
+    *("dataset", "questions", "answerable", "with passage", "with expected answer", "documents"),
+    *("passages per question", "words per document"),
+)
 
 
 def show_stats(flags: StatsFlags) -> None:
@@ -103,23 +106,31 @@ def show_stats(flags: StatsFlags) -> None:
             loaded[name] = load_workload(EvalConfig.build(given, {"datasets": [name]}))
         except DatasetError as error:
             problems[name] = error
+    if not loaded:
+        first, *others = problems.values()
+        raise type(first)("; ".join(_problem_lines(problems)), first.hint) if others else first
     out = console()
-    if loaded:
-        _print_stats(loaded)
+    _print_stats(loaded)
     for most in {len(each.questions) for each in loaded.values()} & {config.samples_per_dataset}:
         out.print(f"sampled: at most {counted(most, 'question')} of each dataset (--samples 0 for all)", style="dim")
-    for name, problem in problems.items():
-        out.print(clean(f"{name}: {problem.message}"), style=DOUBTFUL)
-    if not loaded:
-        raise next(iter(problems.values()))
+    for line in _problem_lines(problems):
+        out.print(clean(hung(out, line)), style=DOUBTFUL)
+
+
+def _problem_lines(problems: Mapping[str, DatasetError]) -> Iterator[str]:
+    """Why datasets could not be loaded; those that only the hub has in one line."""
+    away = [name for name, problem in problems.items() if isinstance(problem, HubUnreachableError)]
+    if away:
+        yield f"the dataset hub cannot be reached; not in the local cache: {', '.join(away)}"
+    yield from (f"{name}: {problem.message}" for name, problem in problems.items() if name not in away)
 
 
 def _print_stats(loaded: Mapping[str, RunDataset]) -> None:
     """A row a dataset, and below the table what else there is to say of each."""
     rows = [_row(name, workload) for name, workload in loaded.items()]
-    show(console(), [TextTable(_COLUMNS, [*map(TableRow, rows)], spare=("words each", "golds each"))])
+    show(console(), [TextTable(_COLUMNS, [*map(TableRow, rows)], spare=_COLUMNS[:-3:-1])])
     for name, workload in loaded.items():
-        console().print(clean(_source(name, workload)), style="dim")
+        console().print(clean(hung(console(), _source(name, workload))), style="dim")
         if workload.fingerprints[0].columns:
             _print_reading(workload)
 
@@ -155,9 +166,9 @@ def _print_reading(workload: RunDataset) -> None:
     """How the columns of a file were read, and what came of its first row: its owner sees what is wrong."""
     (found,), first, out = workload.fingerprints, workload.questions[0], console()
     read = ", ".join(name if name == column else f"{name} from {column!r}" for name, column in found.columns.items())
-    out.print(clean(f"read: {read}"), style="dim")
+    out.print(clean(hung(out, f"read: {read}")), style="dim")
     for note in found.notes:
-        out.print(clean(f"! {note}"), style=DOUBTFUL)
+        out.print(clean(hung(out, f"! {note}")), style=DOUBTFUL)
     golds = [gold.text or gold.document_id or gold.chunk_id for gold in first.gold_passages]
     shown = (("question", first.question), ("expected", first.expected_answer), *(("gold", gold) for gold in golds))
     for label, text in shown:

@@ -26,7 +26,7 @@ from evals.cli.measuring import (
 )  # fmt: skip
 from evals.cli.parameters import Flags, flag_name
 from evals.cli.saved import what_is_undone
-from evals.cli.terminal import DOUBTFUL, check_output, clean, console, print_json
+from evals.cli.terminal import DOUBTFUL, check_output, clean, console, hung, print_json
 from evals.cli.views.comparison import print_comparison
 from evals.compare import compare_runs
 from evals.compare.pairing import SavedRun
@@ -253,8 +253,8 @@ def _print_plan(
         typer.echo(json.dumps({**plan, **measuring}, indent=2))
         return
     judging = f"would judge with {judge}: {estimate}" if judge else "no judge"
-    for line in (*lines, f"would compute {', '.join(names)}", judging):
-        console().print(line)
+    for line in (*lines, f"would compute {counted(len(names), 'metric')}: {', '.join(names)}", judging):
+        console().print(hung(console(), line), soft_wrap=True)
     if refusal:
         console().print(f"! as it stands the run would refuse to begin: {refusal.message}\n  {refusal.hint}")
     console().print(f"seed {config.seed}, runs in {config.runs_dir}")

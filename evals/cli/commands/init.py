@@ -3,25 +3,25 @@
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import Any, TypeVar
 
 from jinja2 import Template
 
-from evals.cli.commands.server import body_of, choose, guess_lines, pick_allowed, show_reading, tell
+from evals.cli.commands.server import body_of, choose, guess_lines, pick_allowed, show_reading
 from evals.cli.flags import InitFlags
-from evals.cli.terminal import ask_line, ask_yes, check_output, console, is_terminal
+from evals.cli.terminal import ask_line, ask_yes, check_output, console, is_terminal, say_error, tell
 from evals.client.connections import check_url
 from evals.client.profile import resolve_spec
 from evals.config import EvalConfig
 from evals.datasets.file import read_file
 from evals.datasets.golden import CORPUS as GOLDEN_CORPUS
 from evals.datasets.golden import QUESTIONS as GOLDEN_QUESTIONS
-from evals.errors import ConfigError, RunInterruptedError, ServerRefusedError
+from evals.errors import ConfigError, DatasetError, EvalsError, RunInterruptedError, ServerError, ServerRefusedError
 from evals.judges.config import DEFAULT_PROVIDER
 from evals.report.wording import one_line
 from evals.run.probing.fields import Headers, flow, read_headers, section_text
@@ -31,6 +31,7 @@ from evals.run.probing.probe import ask, survey
 from evals.run.probing.reading import DEFAULT_QUESTION, AnswerReader, Target
 from evals.secrets import KEY_VARIABLES
 from evals.store.atomic import write_output
+from evals.text.numbers import counted
 from evals.text.refusals.detector import is_abstention
 from evals.text.yaml_files import VARIABLE, load_yaml
 
@@ -50,7 +51,8 @@ _UNANSWERABLE = "-"
 
 _MOST_ASKED, _COMMENT = 3, 500
 
-_OF_THE_JUDGE = "measure generation by an LLM judge? it needs a key and costs money"
+_OF_THE_JUDGE = "have an LLM judge the answers? it needs a key and costs money"
+
 
 _NO_CHUNKS = (
     "no chunks were sent, so retrieval cannot be measured; if the server can send chunks, upload documents that answer "
@@ -87,9 +89,7 @@ def init(flags: InitFlags) -> None:
     asks = is_terminal() and not flags.yes
     headers = read_headers(flags.header or [])
     try:
-        url = _url(flags, asks=asks)
-        questions = _questions(flags, asks=asks)
-        server, doubts = _server(flags, url, headers, questions.first, asks=asks)
+        questions, (server, doubts) = _found(flags, headers, asks=asks)
         judged = flags.judge if flags.judge is not None else asks and ask_yes(_OF_THE_JUDGE, default=False)
     except KeyboardInterrupt as error:
         raise RunInterruptedError(f"interrupted; {flags.output} was not written") from error
@@ -101,10 +101,36 @@ def init(flags: InitFlags) -> None:
     _print_next(flags.output, server, questions, [*headers.variables, *_unset(server, judged=judged)])
 
 
+def _found(flags: InitFlags, headers: Headers, *, asks: bool) -> tuple[_Questions, tuple[dict[str, Any], list[Doubt]]]:
+    """The questions, and the server with what of it is a guess."""
+    asks_url = asks and flags.rag_url is None
+    urls = iter([_again(lambda: _url(flags, asks=asks), ConfigError, asks=asks_url)])
+    questions = _again(lambda: _questions(flags, asks=asks), DatasetError, asks=asks and not flags.questions)
+
+    def server() -> tuple[dict[str, Any], list[Doubt]]:
+        return _server(flags, next(urls, "") or _url(flags, asks=asks), headers, questions.first, asks=asks)
+
+    return questions, _again(server, ServerError, asks=asks_url)
+
+
+_T = TypeVar("_T")
+
+
+def _again(step: Callable[[], _T], kind: type[EvalsError], *, asks: bool) -> _T:
+    """Take a step, again after an error of this kind where somebody can type something else, at most three times."""
+    for _ in range(2 if asks else 0):
+        try:
+            return step()
+        except kind as error:
+            say_error(error)
+    return step()
+
+
 def _check_free(flags: InitFlags) -> None:
     check_output(flags.output)
     if flags.output.exists() and not flags.force:
-        raise ConfigError(f"{flags.output} already exists", "name another file with --output, or add --force")
+        hint = "run init in a folder of your own, name another file with --output, or overwrite it with --force"
+        raise ConfigError(f"{flags.output} already exists", hint)
 
 
 def _url(flags: InitFlags, *, asks: bool) -> str:
@@ -115,7 +141,7 @@ def _url(flags: InitFlags, *, asks: bool) -> str:
     """
     url = flags.rag_url or os.environ.get("RAG_SERVER_URL")
     if flags.rag_url is None and asks:
-        url = ask_line("URL of your server", url or "http://localhost:8001")
+        url = ask_line("URL that takes the question, such as http://localhost:8000/ask", url or "")
     if not url:
         raise ConfigError("no server is named", "name it with --rag-url http://localhost:8001")
     checked = check_url(url)
@@ -156,8 +182,8 @@ def _named_file(flags: InitFlags, beside: Path, *, asks: bool) -> str:
     is_there = beside.exists() and beside.read_bytes() != _ROWS.read_bytes()
     named = flags.questions or ""
     if asks and not named:
-        way = f"those in {beside}" if is_there else "type them now, or a template"
-        named = ask_line(f"file of your questions, golden for those shipped with evals, or Enter ({way})")
+        way = f"for {beside}" if is_there else "to type some"
+        named = ask_line(f"file of your questions, golden (an example), or Enter {way}")
     if is_there and not named:
         console(sys.stderr).print(f"using the questions in {beside}", soft_wrap=True)
         return str(beside)
@@ -166,7 +192,12 @@ def _named_file(flags: InitFlags, beside: Path, *, asks: bool) -> str:
 
 def _first_questions(path: Path, columns: Mapping[str, str]) -> list[str]:
     """The questions of a file that show the most of a server: the first that name a gold, else the first of all."""
-    questions = read_file(path, columns).questions
+    draft = read_file(path, columns)
+    questions, marked = draft.questions, sum(each.is_unanswerable is True for each in draft.questions)
+    read = f"{counted(len(questions), 'question')} read: {', '.join(draft.columns)}"
+    tell(f"{read}; {marked or 'none'} marked unanswerable (is_unanswerable)")
+    for note in draft.notes:
+        tell(f"! {note}")
     with_gold = islice((each.question for each in questions if each.gold_passages), _MOST_ASKED)
     return list(with_gold) or [questions[0].question]
 
@@ -203,7 +234,9 @@ def _server(
         resolve_spec(server)
         return server, []
     out = console(sys.stderr)
-    if asks and not ask_yes(f"look at {url}, and ask it {questions[0]!r}?", default=True):
+    if asks:
+        tell(f"first question: {questions[0]}")
+    if asks and not ask_yes(f"look at {url}, and ask it this question?", default=True):
         raise ConfigError("the kind of server is not known", "name it with --profile; `evals profiles` lists them")
     targets = [Target(url, headers, question, body_of(flags.body)) for question in questions]
     probed = _reached(targets, list if flags.yes else pick_allowed).read(choose if asks else lambda _: None)

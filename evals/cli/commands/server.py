@@ -15,7 +15,7 @@ import typer
 from evals.cli.flags import EvalFlags, IngestFlags, ProbeFlags, ServeFlags
 from evals.cli.measuring import config_layers, observer_for, until_ctrl_c
 from evals.cli.parameters import flag_name
-from evals.cli.terminal import BAD, DOUBTFUL, GOOD, ask_line, check_output, clean, console, is_terminal
+from evals.cli.terminal import BAD, DOUBTFUL, GOOD, ask_line, check_output, clean, console, is_terminal, tell
 from evals.client.ingest import Upload, uploads_in, uploads_of
 from evals.config import EvalConfig
 from evals.errors import ConfigError, EvalsError, RunInterruptedError
@@ -58,6 +58,7 @@ def doctor(flags: EvalFlags) -> int:
         if not flags.as_json:
             _print_finding(finding)
 
+    origin = str(flags.config or "no file")
     try:
         config = EvalConfig.build(*config_layers(flags))
     except EvalsError as error:
@@ -65,7 +66,7 @@ def doctor(flags: EvalFlags) -> int:
         show(found[0])
     else:
         unchanged = RunInterruptedError("interrupted; nothing was changed")
-        found = until_ctrl_c(examine(config, Observer(), show), lambda: unchanged)
+        found = until_ctrl_c(examine(config, Observer(), show, origin), lambda: unchanged)
     if flags.as_json:
         typer.echo(json.dumps([asdict(finding) for finding in found], indent=2))
     return next((finding.exit_code for finding in found if finding.exit_code), 0)
@@ -75,13 +76,9 @@ def _print_finding(finding: Examined) -> None:
     out, indent = console(), " " * (_WIDTH + 2)
     mark, style = _SHOWN[finding.health]
     out.print(f"{mark} {finding.part:<{_WIDTH}}", style=style, end="")
-    said, *hint = (
-        fill(text, max(60, out.width), initial_indent=indent, subsequent_indent=indent)
-        for text in (finding.said, finding.hint)
-        if text
-    )
-    for text in (said.lstrip(), *hint):
-        out.print(text, soft_wrap=True)
+    texts = filter(None, (finding.said, finding.hint))
+    told = (fill(text, max(60, out.width), initial_indent=indent, subsequent_indent=indent) for text in texts)
+    out.print("\n".join(told).lstrip(), soft_wrap=True)
 
 
 # `evals ingest`.
@@ -174,8 +171,6 @@ _RAW_SHOWN = 2000
 
 _CHUNKS_SHOWN = 3
 
-_LINE = 400
-
 
 def probe(flags: ProbeFlags) -> None:
     """Find out how a server is asked and read, and write the section that evaluates it.
@@ -207,11 +202,6 @@ def probe(flags: ProbeFlags) -> None:
         out.print(f"wrote {flags.output}: evals eval --config {flags.output} --dataset-file questions.jsonl --no-judge")
     elif not flags.as_json:
         sys.stdout.write(text)
-
-
-def tell(line: str) -> None:
-    """Print a line on stderr, as progress."""
-    console(sys.stderr).print(clean(line, _LINE))
 
 
 def body_of(text: str | None) -> Any:
@@ -279,8 +269,9 @@ def show_reading(probed: Probed) -> None:
     for chunk in (chunks or [])[:_CHUNKS_SHOWN]:
         tell(f"- {chunk}")
     if probed.unread:
-        out.print(clean(f"not read: {', '.join(probed.unread)}", _RAW_SHOWN))
-    out.print(f"\nmetrics that can be computed (suite core): {', '.join(probed.metrics.names) or 'nothing'}")
+        tell(f"not read: {', '.join(probed.unread)}", _RAW_SHOWN)
+    out.print()
+    tell(f"metrics that can be computed (core, no judge): {', '.join(probed.metrics.names) or 'nothing'}", _RAW_SHOWN)
     for reason, names in probed.metrics.missing.items():
         tell(f"not {', '.join(names)}: {reason}")
     for doubt in probed.doubts:

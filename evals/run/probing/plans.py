@@ -50,7 +50,7 @@ class Plan:
     @property
     def told(self) -> str:
         """What is sent, and why, for whoever watches."""
-        guess = f"; guess: {', '.join(self.doubts)}" if self.doubts else ""
+        guess = f"; I guessed {', '.join(self.doubts)}" if self.doubts else ""
         sent = dict(self.query) if self.body is None else self.body
         return f"{self.method} {self.path} with {json.dumps(sent, ensure_ascii=False)} ({self.source}{guess})"
 
@@ -67,7 +67,7 @@ class Plan:
 
     def at_field(self, path: Sequence[str]) -> "Plan":
         """The request with the question at a field that was missed; it is no longer that of a profile."""
-        source = f"the refusal, which names {'.'.join(path)}"
+        source = f"the server's error message named `{'.'.join(path)}`"
         if self.method == "GET":
             return replace(self, query={path[-1]: QUESTION}, source=source, profile=None, doubts=())
         body: Any = QUESTION
@@ -212,7 +212,7 @@ def _posted(document: Schema, path: str, operation: Schema) -> Iterator[tuple[fl
         schema = _resolved(document, schema.get(key))
     name, body = _asking(document, schema, _DEEPEST)
     if name is not None:
-        doubts = () if name in _FIELDS[:2] else (f"the question goes into {name!r}",)
+        doubts = () if name in _FIELDS[:2] else (f"the field `{name}`",)
         yield _weight(path, operation, name), Plan("POST", path, body, source="OpenAPI", doubts=doubts)
 
 
@@ -436,8 +436,15 @@ def plan_of(spec: ServerSpec) -> Plan:
 def usual(seen: Sighted) -> list[Plan]:
     """Requests to paths that are there, in the commonest form."""
     paths = [path for path in seen.paths if path not in _FINGERPRINTS.values()]
-    form = Plan("POST", "", {"question": QUESTION}, {}, "a usual path and form", None, ("path and field are guesses",))
+    form = Plan("POST", "", {"question": QUESTION}, {}, "a usual path", None, ("path and field",))
     return [replace(form, path=path) for path in paths]
+
+
+def at_path(path: str) -> list[Plan]:
+    """Requests to the path that the user named, with the usual fields, where a refusal names none."""
+    form = Plan("POST", path, source="the path is from the URL")
+    names = ("question", "query", "q", "input", "message", "prompt")
+    return [replace(form, body={name: QUESTION}, doubts=(f"the field `{name}`",)) for name in names]
 
 
 def built_in() -> list[ServerSpec]:

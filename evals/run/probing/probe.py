@@ -22,6 +22,7 @@ from evals.run.probing.plans import (
     Plan,
     Sighted,
     Tell,
+    at_path,
     built_in,
     fitting,
     is_askable,
@@ -42,9 +43,9 @@ _MOST_TRIES = 6
 
 _TIMEOUT_S = 120.0
 
-_HINT_FORM = "give --body for the form of the request, the path with the URL, and --header for what else it wants"
+_HINT_FORM = 'correct the path, or give the form: --body \'{"q": "{{question}}"}\'; --header adds what else it wants'
 
-_HINT_NOTHING = 'give the path with the URL, and --body \'{"question": "{{question}}"}\' in the form that it wants'
+_HINT_NOTHING = "give the URL with the path that takes the question, such as {}/ask, and --body for an unusual form"
 
 _HINT_LOGIN = 'give the login that it wants: --header "{}"'
 
@@ -156,8 +157,7 @@ def _plans(seen: Sighted, fits: Iterable[ServerSpec], target: Target, path: str 
         return [Plan("POST", at, target.body, source="the form that was given")]
     guessed = usual(seen)
     if path is not None:
-        form = {"question": QUESTION}
-        guessed = [Plan("POST", path, form, source="the path of the URL", doubts=("the field is a guess",))]
+        guessed = at_path(path)
     return [*map(plan_of, fits), *documented, *guessed]
 
 
@@ -217,7 +217,8 @@ class _Search:
     def unanswered(self) -> ServerRefusedError:
         """The error that no request was answered."""
         if not self.tried:
-            return ServerRefusedError("nothing was found that takes a question", self._found.way_out(_HINT_NOTHING))
+            hint = _HINT_NOTHING.format(self._found.base)
+            return ServerRefusedError("nothing was found that takes a question", self._found.way_out(hint))
         said = f"no request was answered; the last one: {self.said}"
         return ServerRefusedError(said, self._found.way_out(_HINT_FORM))
 
@@ -236,7 +237,7 @@ class _Search:
                 except TransportFailure as failure:
                     if by_shape is not None:
                         break
-                    waiting = [*self._after(failure, plan), *waiting]
+                    waiting = self._after(failure, plan, waiting)
                     continue
                 unread = reader.why_unread()
                 if unread is not None:
@@ -277,8 +278,8 @@ class _Search:
         server = {"url": found.base, "headers": dict(self._target.headers.written), "health": health}
         return AnswerReader(plan, reply, self._target, server, retrieved)
 
-    def _after(self, failure: TransportFailure, plan: Plan) -> list[Plan]:
-        """The requests that a refusal suggests.
+    def _after(self, failure: TransportFailure, plan: Plan, waiting: Sequence[Plan]) -> list[Plan]:
+        """The requests that a refusal suggests, then those that wait; none to a path that is not there.
 
         Raises:
             ServerRefusedError: There is no use in another request.
@@ -293,4 +294,6 @@ class _Search:
             raise ServerRefusedError(said, self._found.way_out(hint)) from failure
         if failure.error.kind != "status":
             raise self.unanswered() from failure
-        return [plan.at_field(path) for path in missing_fields(failure.body)[:2]]
+        gone = plan.path if failure.error.status in {404, 405} else None
+        named = [plan.at_field(path) for path in missing_fields(failure.body)[:2]]
+        return [*named, *(each for each in waiting if each.path != gone)]
