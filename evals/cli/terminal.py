@@ -7,7 +7,7 @@ import re
 import signal
 import sys
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -53,20 +53,26 @@ def console(stream: IO[str] | None = None) -> Console:
     return Console(file=stream, width=width, highlight=False, emoji=False, markup=False)
 
 
+_HEAD = re.compile(r" *(?:error: |[-!·] |(?:[^ \n]{1,12} {2,}){1,2}|.{0,2})")
+"""The width of this is the indent of a continued line: marks, titles with two blanks behind them, else two columns."""
+
+_UNIT = re.compile(r"(?<=\d) (?=(?:ms|s|%)(?!\w))")
+
+_GLUE = "\ue000"
+"""Stands for a blank at which no line is broken."""
+
+
 def hung(out: Console, text: str) -> str:
-    """The text as wide as the console; what continues a line is indented."""
-    filled: list[str] = []
-    for line in text.splitlines():
-        (mark,) = _MARK.findall(line)
-        indent = " " * len(mark) if mark.strip() else mark + _INDENT
-        filled += wrap(line, out.width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [
-            ""
-        ]
-    return "\n".join(filled)
+    """The text as wide as the console; what continues a line is indented, and no unit is parted from its number."""
+    return "\n".join(part for line in text.split("\n") for part in _hung(out, line))
 
 
-_MARK = re.compile(r"^\s*(?:error: |[-!·] )?")
-"""What the words of a line follow."""
+def _hung(out: Console, line: str) -> Iterator[str]:
+    head = _HEAD.match(line)[0]  # type: ignore[index]  # it always matches
+    room = max(1, out.width - cell_len(head))
+    for part in Text(_UNIT.sub(_GLUE, line[len(head) :])).wrap(out, room) or [Text("")]:
+        yield f"{head}{part}".replace(_GLUE, " ").rstrip()
+        head = " " * cell_len(head)
 
 
 def tell(line: str, limit: int = 400) -> None:
@@ -90,27 +96,9 @@ def show(out: Console, parts: Iterable[ShownPart]) -> None:
     for part in parts:
         if isinstance(part, TextTable):
             _show_table(out, part)
-        elif part.whole:
-            out.print(clean(part.text, part.limit), style=_STYLES[part.tone], soft_wrap=True)
         else:
-            _show_line(out, clean(part.text, part.limit).plain, _STYLES[part.tone])
-
-
-_HEAD = re.compile(r" *(?:(?:[^ \n]{1,12} {2,}){1,2}|.{0,2})")
-"""The width of this is the indent of a continued line: titles with two blanks behind them, else two columns."""
-
-_UNIT = re.compile(r"(?<=\d) (?=(?:ms|s|%)(?!\w))")
-
-_GLUE = "\ue000"
-"""Stands for a blank at which no line is broken."""
-
-
-def _show_line(out: Console, text: str, style: str) -> None:
-    """Print a line; what does not fit continues below, indented, and no unit is parted from its number."""
-    head = _HEAD.match(text)[0]  # type: ignore[index]  # it always matches
-    for line in Text(_UNIT.sub(_GLUE, text[len(head) :])).wrap(out, max(1, out.width - cell_len(head))):
-        out.print(Text(f"{head}{line}".replace(_GLUE, " ").rstrip()), style=style)
-        head = " " * cell_len(head)
+            text = clean(part.text, part.limit).plain
+            out.print(Text(text if part.whole else hung(out, text)), style=_STYLES[part.tone], soft_wrap=True)
 
 
 def _show_table(out: Console, table: TextTable) -> None:
@@ -132,7 +120,7 @@ def _show_table(out: Console, table: TextTable) -> None:
         titled = zip(table.columns[1:], cells, strict=False)
         pairs = [f"{title} {cell}".replace(" ", _GLUE) for title, cell in titled if cell]
         for line in filter(None, ("; ".join(pairs), plain(row.remark))):
-            _show_line(out, f"{_INDENT}{line}", "")
+            out.print(Text(hung(out, f"{_INDENT}{line}")), soft_wrap=True)
 
 
 def _labelled(table: TextTable, room: int) -> TextTable:
