@@ -70,7 +70,18 @@ def show(out: Console, parts: Iterable[ShownPart]) -> None:
         if isinstance(part, TextTable):
             _show_table(out, part)
         else:
-            out.print(clean(part.text, part.limit), style=_STYLES[part.tone], soft_wrap=part.whole)
+            text = clean(part.text, part.limit).plain
+            shown = text if part.whole else "\n".join(_hung(line, out) for line in text.split("\n"))
+            out.print(Text(shown), style=_STYLES[part.tone], soft_wrap=part.whole)
+
+
+def _hung(line: str, out: Console) -> str:
+    """A line folded at the width of the console; what continues it is indented by two columns more."""
+    line = line.expandtabs()
+    first = Text(line).wrap(out, out.width)[0].plain
+    hang = " " * (len(line) - len(line.lstrip())) + _INDENT
+    rest = Text(line[len(first) :].strip()).wrap(out, max(out.width - len(hang), 1))
+    return "\n".join([first.rstrip(), *(f"{hang}{each.plain.rstrip()}" for each in rest if each)])
 
 
 def _show_table(out: Console, table: TextTable) -> None:

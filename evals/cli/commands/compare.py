@@ -57,7 +57,9 @@ def gate(flags: GateFlags) -> None:
             print_json(report.model_dump_json(indent=2))
         else:
             warnings = (TextLine(f"! {warning}", "doubtful") for warning in report.warnings)
-            show(console(), [*gate_lines(report.gates), *warnings])
+            margin = "" if report.margin is None else f"--margin sets the margin (here {report.margin:g}); "
+            hint = TextLine(f"{margin}--lenient passes gates without enough evidence", "faint")
+            show(console(), [*gate_lines(report.gates), *warnings, *([] if report.outcome == "met" else [hint])])
         if run.status == "partial":
             raise RunIncompleteError(
                 f"the run is partial: {what_is_undone(run, saved.records)}",
