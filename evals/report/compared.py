@@ -110,7 +110,7 @@ def comparison_table(comparison: Comparison, labels: Sequence[str], leave_out: C
         pairs = sorted(comparison.against[0].pairs, key=worst_first)
         shown = [pair for pair in pairs if pair.name not in leave_out]
         rows = [TableRow(pair_cells(pair), TONES.get(pair.verdict, "")) for pair in shown]
-        return TextTable(columns, rows, "", columns[-1:], spare=["p", "difference", "n", "interval"])
+        return TextTable(columns, rows, "", columns[-1:], spare=["p", "difference", "n", "interval"], whole=True)
     rows = [_row_of(row, comparison.against) for row in comparison.metrics if row.name not in leave_out]
     if comparison.pareto is not None:
         scores = [number(score, "ratio") for score in comparison.pareto.scores]
@@ -164,7 +164,7 @@ def pair_cells(pair: MetricPair) -> list[str]:
 
 
 def legend(comparison: Comparison, labels: Sequence[str], *, every: bool = True) -> list[str]:
-    """What the words of the table mean; with `every`, those of metrics that could not be tested and more details."""
+    """What the words of the table mean; with `every`, of all metrics and with more details."""
     one, runs = comparison.against[0], len(comparison.against)
     if runs > 1:
         return [
@@ -173,7 +173,8 @@ def legend(comparison: Comparison, labels: Sequence[str], *, every: bool = True)
             f"with {runs} runs against the baseline, each is tested at {ALPHA / runs:.2g}",
             *_of_other(comparison),
         ]
-    pairs = [pair for pair in one.pairs if every or pair.reason is None]
+    gone = () if every else left_out(comparison)
+    pairs = [pair for pair in one.pairs if pair.name not in gone]
     return [*_words_of(pairs, f"{labels[1]} − {labels[0]}"), *(_reach_of(one) if every else [])]
 
 
@@ -262,13 +263,13 @@ def warnings_of(comparison: Comparison) -> list[str]:
     return [*comparison.warnings, *gone, *about]
 
 
-def without_verdict(comparison: Comparison, labels: Sequence[str], *, values: bool = False) -> Iterator[str]:
+def without_verdict(comparison: Comparison, labels: Sequence[str], *, every: bool = True) -> Iterator[str]:
     """Why metrics have no verdict or cannot have one, those of the same reason together; of many runs, run by run.
 
     Args:
         comparison: What came out.
         labels: Of the runs.
-        values: Whether to say the values of the two runs too, for metrics that have no row.
+        every: Else two runs' values are said too, as these metrics have no row; of more runs, untested metrics alone.
     """
     told = {(one.run, metric.name) for one in comparison.against for metric in one.vanished}  # by a warning already
 
@@ -277,12 +278,13 @@ def without_verdict(comparison: Comparison, labels: Sequence[str], *, values: bo
         return bool(lacking) and all(not run.scored or (run.id, row.name) in told for run in lacking)
 
     def name(pair: MetricPair) -> str:
-        return f"{pair.name} {' → '.join(dict.fromkeys(pair_values(pair)))}" if values else pair.name
+        return pair.name if every else f"{pair.name} {' → '.join(dict.fromkeys(pair_values(pair)))}"
 
     found = [("no verdict", [(row.name, row.reason) for row in comparison.metrics if not is_told(row)])]
     for label, one in zip(labels[1:], comparison.against, strict=True):
         title = "no verdict" if len(labels) == 2 else f"{label} against {labels[0]}, no verdict"
-        found.append((title, [(name(pair), pair.reason) for pair in one.pairs]))
+        pairs = [pair for pair in one.pairs if every or len(labels) == 2 or pair.p is None]
+        found.append((title, [(name(pair), pair.reason) for pair in pairs]))
     for title, facts in found:
         yield from (f"{title} ({reason}): {', '.join(names)}" for reason, names in by_reason(facts).items())
 
@@ -340,6 +342,7 @@ def pareto_lines(report: ParetoReport, label_of: Mapping[str, str]) -> Iterator[
         yield "no run is clearly better than another on some objective and worse on none"
     front = ", ".join(label_of[run_id] for run_id in report.front_by_values)
     yield f"by the values alone, chance aside, no run is better than: {front or 'none of them'}"
+    yield f"lower is better: {', '.join(name for name, way in report.objectives.items() if way == 'lower') or 'none'}"
 
 
 def _gain(one: Dominance, objective: str, report: ParetoReport) -> str:

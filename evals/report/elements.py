@@ -45,6 +45,7 @@ class TextTable:
         title: Of the table.
         words: Columns of text, which may be folded.
         spare: Columns that a narrow terminal may leave out, the first one first.
+        whole: Whether it must not fold what is in the first column.
     """
 
     columns: Sequence[str]
@@ -52,6 +53,7 @@ class TextTable:
     title: str = ""
     words: Sequence[str] = ()
     spare: Sequence[str] = ()
+    whole: bool = False
 
     def without(self, left_out: Sequence[str]) -> "TextTable":
         """The table without some columns."""

@@ -8,7 +8,7 @@ from evals.cli.terminal import show
 from evals.compare.models import Comparison, ParetoReport, RunComparison
 from evals.report import compared
 from evals.report.elements import ShownPart, TextLine, Tone
-from evals.report.wording import named, number, one_line
+from evals.report.wording import number, one_line
 from evals.text.numbers import counted, share
 
 _SHOWN = 5
@@ -52,7 +52,7 @@ def _metrics(comparison: Comparison, labels: Sequence[str], *, every: bool) -> I
     yield from [table] if table.rows else []
     same = () if every else compared.unmoved(comparison).items()
     facts = [f"no question differs in {', '.join(f'{name} {value}' for name, value in same)}"] if same else []
-    facts += compared.without_verdict(comparison, labels, values=not every and len(labels) == 2)
+    facts += compared.without_verdict(comparison, labels, every=every)
     told = compared.legend(comparison, labels, every=every)
     facts += told if every or not told else ["; ".join(told)]
     yield from (TextLine(fact, "faint") for fact in facts)
@@ -123,12 +123,9 @@ def _pareto(report: ParetoReport, labels: Sequence[str]) -> Iterator[TextLine]:
         better = ", ".join(map(label_of.__getitem__, point.dominated_by))
         place = f"clearly better: {better}" if better else "no run is clearly better"
         yield TextLine(f"  {label_of[point.run_id]}  score {number(score, 'ratio')}; {place}")
-        ways = {name: named(name, way == "higher") for name, way in report.objectives.items()}
-        values = (f"{ways[name]} {number(value, report.units[name])}" for name, value in point.objectives.items())
+        values = (f"{name} {number(value, report.units[name])}" for name, value in point.objectives.items())
         yield TextLine(f"     {', '.join(values)}", "faint")
     yield from (TextLine(f"  {line}") for line in compared.pareto_lines(report, label_of))
-    yield TextLine(
-        "  values and scores: over the questions that all runs share; n: those that the two runs share", "faint"
-    )
+    yield TextLine("  values and scores: over the questions of all runs; n: of the two runs", "faint")
     weights = ", ".join(f"{name} {weight:g}" for name, weight in report.weights.items())
     yield TextLine(f"  score: weighted over these objectives ({weights})", "faint")
