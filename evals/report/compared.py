@@ -277,16 +277,20 @@ def without_verdict(comparison: Comparison, labels: Sequence[str], *, every: boo
         lacking = [run for run, value in zip(comparison.runs, row.values, strict=True) if value is None]
         return bool(lacking) and all(not run.scored or (run.id, row.name) in told for run in lacking)
 
-    def name(pair: MetricPair) -> str:
-        return pair.name if every else f"{pair.name} {' → '.join(dict.fromkeys(pair_values(pair)))}"
-
     found = [("no verdict", [(row.name, row.reason) for row in comparison.metrics if not is_told(row)])]
     for label, one in zip(labels[1:], comparison.against, strict=True):
         title = "no verdict" if len(labels) == 2 else f"{label} against {labels[0]}, no verdict"
-        pairs = [pair for pair in one.pairs if every or len(labels) == 2 or pair.p is None]
-        found.append((title, [(name(pair), pair.reason) for pair in pairs]))
+        found.append((title, list(_untested(one, every=every, alone=len(labels) == 2))))
     for title, facts in found:
         yield from (f"{title} ({reason}): {', '.join(names)}" for reason, names in by_reason(facts).items())
+
+
+def _untested(one: RunComparison, *, every: bool, alone: bool) -> Iterator[tuple[str, str | None]]:
+    for pair in one.pairs:
+        if every:
+            yield pair.name, pair.reason
+        elif alone or pair.p is None:
+            yield f"{pair.name} {' → '.join(dict.fromkeys(pair_values(pair)))}", pair.reason
 
 
 def verdict_counts(one: RunComparison) -> dict[str, int]:
