@@ -15,6 +15,8 @@ from random import Random
 from typing import Any
 
 from evals.client.exchange import ask_traced
+from evals.compare.models import Comparison
+from evals.compare.pairing import SavedRun
 from evals.config import DEFAULT_SUITE, EvalConfig
 from evals.errors import ConfigError, CorpusMissingError, EvalsError, RunNotFoundError
 from evals.metrics.base import BaseMetric
@@ -26,7 +28,8 @@ from evals.run.setup import Toolkit, check_config, load_toolkit, make_judge
 from evals.run.work import RunPlan
 from evals.runner import EvaluationRunner, ServerSession
 from evals.schemas.dataset import EvalQuestion
-from evals.schemas.results import EvalRun
+from evals.schemas.response import EvalResponse
+from evals.schemas.results import EvalRecord, EvalRun
 from evals.scoring.conclusion import Measured, gc_paused
 from evals.scoring.settings import ScoringContext
 from evals.store.runs import RunStore
@@ -287,6 +290,24 @@ class VariantsRunner:
         return done
 
 
+_IN_REQUEST = "server.ask.json."
+
+
+def with_alike(comparison: Comparison, saved: Sequence[SavedRun]) -> Comparison:
+    """With a warning where requests were varied, and every answer and chunk is the same: a key may be misspelled."""
+    found = (line.partition(":")[0] for line in comparison.differences)
+    varied = ", ".join(key.removeprefix(_IN_REQUEST) for key in found if key.startswith(_IN_REQUEST))
+    if not varied or any(len(set(map(_said, row))) > 1 for row in zip(*(each.records for each in saved), strict=False)):
+        return comparison
+    said = f"all variants gave the same answers and chunks: does the server read {varied}?"
+    return comparison.model_copy(update={"warnings": [said, *comparison.warnings]})
+
+
+def _said(record: EvalRecord) -> tuple[str | None, ...]:
+    response = record.response or EvalResponse()
+    return record.question.id, response.answer, *(chunk.text or chunk.chunk_id for chunk in response.chunks or [])
+
+
 # The configuration of each variant.
 
 
@@ -333,4 +354,4 @@ def _variant(config: EvalConfig, label: str) -> EvalConfig:
     return config.model_copy(update=changed)
 
 
-__all__ = ["VariantsRunner", "saved_together", "variants_of"]
+__all__ = ["VariantsRunner", "saved_together", "variants_of", "with_alike"]

@@ -106,9 +106,9 @@ def exported(cli: Cli) -> Callable[[str], dict[str, Any]]:
 def test_all_are_listed(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """With their status, and none is unreadable."""
     monkeypatch.setenv("COLUMNS", "150")
-    out, _, unlike = cli("runs").out.partition("scores with another letter")
+    out, _, unlike = cli("runs").out.partition("scores with different letters")
     assert "not listed" not in unlike
-    assert "measure different objectives" in unlike
+    assert "are made of different parts" in unlike
     rows = {line.split()[0]: line for line in out.splitlines() if not line.startswith((" ", "id "))}
     status = {COMPLETE: "complete", JUDGED: "complete", INTERRUPTED: "partial", KILLED: "unfinished"}
     assert rows.keys() == status.keys()

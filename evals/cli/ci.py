@@ -91,7 +91,8 @@ class Reporter:
             GateFailedError: A gate is not met, or there is not enough evidence for it; the message names the run.
         """
         flags = self._flags
-        problem = None if flags.no_fail else problem_of(gates, lenient=flags.lenient, figures=flags.as_json)
+        figures = flags.as_json or bool(name)  # of variants no gates are printed
+        problem = None if flags.no_fail else problem_of(gates, lenient=flags.lenient, figures=figures)
         if problem:
             raise GateFailedError(f"{name}: {problem}" if name else problem)
 

@@ -52,12 +52,16 @@ class Terminal(Quiet):
         self._tally: Tally | None = None
         self._last_line = 0.0
         self._has_waited = False
+        self._phase = ""
         self._metric = parse_metric(_SHOWN)
         self._cases: ScoringContext | None = None
         self._values: list[float] = []
         self._judged = ""
 
     def phase(self, message: str) -> None:
+        if message == self._phase:  # of variants, one after the other
+            return
+        self._phase = message
         self._console.print(clean(f"· {message}"), style="dim")
         self._last_line = time.monotonic()
 
@@ -67,7 +71,7 @@ class Terminal(Quiet):
 
     def waiting(self, message: str) -> None:
         if not self._has_waited or self._time_for_a_line():
-            self._has_waited = True
+            self._has_waited, self._phase = True, ""
             self.phase(message)
 
     def estimate(self, estimate: Estimate) -> None:

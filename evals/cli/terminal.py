@@ -165,7 +165,7 @@ def _least(table: TextTable, texts: Sequence[Sequence[str]], widths: Sequence[in
         max(map(cell_len, " ".join(column).split())) if title in table.words else width
         for title, column, width in zip(table.columns, texts, widths, strict=True)
     ]
-    return [min(widths[0], _SHORTENED) if table.spare else widths[0], *least[1:]]
+    return [min(widths[0], _SHORTENED) if table.spare and not table.whole else widths[0], *least[1:]]
 
 
 def _indent(table: TextTable) -> str:

@@ -18,7 +18,7 @@ from evals.text.numbers import counted
 # When two runs say anything about which of their servers is faster.
 
 
-NOT_IN_TURN = "the runs were not asked in turn, and other changes between them cannot be ruled out"
+NOT_IN_TURN = "latencies of runs made at different times are not compared"
 
 _CONCURRENCY = "the runs had different concurrency"
 
@@ -115,9 +115,7 @@ def find_obstacles(pairing: Pairing) -> list[Obstacle]:
     """Everything that makes metrics incomparable between these runs."""
     runs = pairing.runs
     found = [
-        Obstacle(
-            f"{counted(len(ids), 'common question', 'has')} other {name}", f"what is measured by {name}", _BY_GOLD[name]
-        )
+        Obstacle(f"{counted(len(ids), 'question', 'differs')} in {name}", f"what is measured by {name}", _BY_GOLD[name])
         for name, ids in pairing.regraded.items()
     ]
     if _differ(score_settings(run).match for run in runs):
@@ -239,7 +237,7 @@ def _about_questions(pairing: Pairing) -> Iterator[str]:
         counts = ", ".join(f"{run.id} {run.question_count}" for run in runs)
         yield f"the runs were not asked the same questions ({counts}): compared are those they share"
     if common < FEW or 2 * common < max(run.question_count for run in runs):
-        yield f"only {counted(common, 'question', 'is')} common: differences are uncertain, and say little of the rest"
+        yield f"only {counted(common, 'common question')}: differences are uncertain, and say little of others"
     if pairing.reworded:
         yield f"left out: {counted(len(pairing.reworded), 'id', 'stands')} for different questions"
 

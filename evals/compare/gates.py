@@ -107,7 +107,9 @@ def _outcome(sides: _Sides, name: str, metric: BaseMetric | None) -> GateOutcome
     gain, unfavourable = (difference, ends and ends[0]) if higher else (-difference, ends and -ends[1])
     found = judge_end(gain, unfavourable, -sides.margin, seen.n, lambda end: end > -sides.margin)
     spread = "no interval" if ends is None else f"at worst {ends[0] if higher else ends[1]:+.4g}"
-    figures = f"{seen.after:.4g}, was {seen.before:.4g}: difference {difference:+.4g} ({spread}, n = {seen.n})"
+    unit = see(sides.run, name).unit
+    values = f"{seen.after:.4g}{unit}, was {seen.before:.4g}{unit}"
+    figures = f"{values}: difference {difference:+.4g} ({spread}, n = {seen.n})"
     outcome = GateOutcome(
         gate=gate,
         outcome=found.outcome,
@@ -285,7 +287,7 @@ def _left_out(common: Pairing, pairing: Pairing) -> Iterator[str]:
     """Of which common questions the gold was changed since the baseline."""
     left = f"left out, {len(pairing.ids)} are compared"
     for name, ids in common.regraded.items() if pairing is not common else ():
-        yield f"{counted(len(ids), 'common question', 'has')} other {name}: {left}"
+        yield f"{counted(len(ids), 'question', 'differs')} in {name}: {left}"
 
 
 def _silence(pairing: Pairing, aligned: Sequence[Aligned]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from evals.compare.models import ANSWERABLE_ABSTENTION_RATE, LinkMove, QuestionChange
 from evals.errors import ConfigError
 from evals.metrics.base import BaseMetric
+from evals.metrics.retrieval import SetPrecision
 from evals.schemas.results import EvalRecord, EvalRun, MetricGroup
 from evals.scoring.conclusion import measured
 from evals.scoring.diagnosis.stages import Link
@@ -260,9 +261,10 @@ def find_changes(pairing: Pairing, metrics: Sequence[BaseMetric]) -> list[Questi
 
     Args:
         pairing: The two runs.
-        metrics: Those that both runs have, and measured by the same means.
+        metrics: Those that both runs have, and measured by the same means; `set_precision` is left out, as it falls
+            with any chunk more.
     """
-    metrics = [metric for metric in metrics if _tells_quality(metric)]
+    metrics = [metric for metric in metrics if _tells_quality(metric) and metric.name != SetPrecision.name]
     first, last = (_walk(side, metrics) for side in (pairing.sides[0], pairing.sides[-1]))
     found = {
         place: change

@@ -16,6 +16,8 @@ from evals.compare.models import (
     RunHead,
     Verdict,
 )
+from evals.compare.statistics import ALPHA
+from evals.metrics.retrieval import SetPrecision
 from evals.report.elements import TableRow, TextTable, Tone
 from evals.report.parts import labels_of
 from evals.report.wording import DIFFERENCE_DIGITS, bounded, by_reason, interval_end, level, named, number, one_line
@@ -88,6 +90,12 @@ def unmoved(comparison: Comparison) -> dict[str, str]:
     return {row.name: row_values(row)[0] for row in comparison.metrics if row.name in tested}
 
 
+def left_out(comparison: Comparison) -> set[str]:
+    """The metrics that need no row: those that are unmoved, and of two runs those without a verdict for a reason."""
+    first, *others = comparison.against
+    return {*unmoved(comparison), *(pair.name for pair in first.pairs if pair.reason and not others)}
+
+
 def comparison_table(comparison: Comparison, labels: Sequence[str], leave_out: Container[str] = ()) -> TextTable:
     """The metrics of two runs, those that moved first; of more, each value with its verdict against the first run.
 
@@ -102,7 +110,7 @@ def comparison_table(comparison: Comparison, labels: Sequence[str], leave_out: C
         pairs = sorted(comparison.against[0].pairs, key=worst_first)
         shown = [pair for pair in pairs if pair.name not in leave_out]
         rows = [TableRow(pair_cells(pair), TONES.get(pair.verdict, "")) for pair in shown]
-        return TextTable(columns, rows, "", columns[-1:], spare=["p", "difference"])
+        return TextTable(columns, rows, "", columns[-1:], spare=["p", "difference", "n", "interval"], whole=True)
     rows = [_row_of(row, comparison.against) for row in comparison.metrics if row.name not in leave_out]
     if comparison.pareto is not None:
         scores = [number(score, "ratio") for score in comparison.pareto.scores]
@@ -134,8 +142,12 @@ def _verdict(row: MetricRow, one: RunComparison) -> str:
 
 
 def worst_first(pair: MetricPair) -> int:
-    """Where a metric stands: what got worse, then what got better or changed, then the rest as it was."""
-    return {"worse": 0 if pair.is_of_quality else 1, "better": 2, "changed": 3}.get(pair.verdict, 4)
+    """Where a metric stands: what got worse, then what got better or changed, then the rest as it was.
+
+    `set_precision` comes after what moved: it falls by construction where more chunks are returned.
+    """
+    place = {"worse": 0 if pair.is_of_quality else 1, "better": 2, "changed": 3}.get(pair.verdict, 4)
+    return 4 if pair.name == SetPrecision.name else place
 
 
 def pair_cells(pair: MetricPair) -> list[str]:
@@ -147,32 +159,41 @@ def pair_cells(pair: MetricPair) -> list[str]:
         difference_interval(pair),
         probability(pair.q),
         str(pair.n),
-        pair.verdict if pair.questions_for_seen is None else f"{pair.verdict} (n ≈ {pair.questions_for_seen:,})",
+        pair.verdict,
     ]
 
 
 def legend(comparison: Comparison, labels: Sequence[str], *, every: bool = True) -> list[str]:
-    """What the columns of the table are; with `every`, how metrics were tested and what could have been shown too."""
-    first, one = labels[0], comparison.against[0]
-    if len(labels) > 2:
-        established = f"an established difference from {first} (p < 0.05); no word: none is established"
+    """What the words of the table mean; with `every`, of all metrics and with more details."""
+    one, runs = comparison.against[0], len(comparison.against)
+    if runs > 1:
         return [
-            f"better, worse, changed: {established}",
+            f"better, worse, changed: a significant difference from {labels[0]}; empty verdict: no clear difference",
             "n: questions with a value in every run",
+            f"with {runs} runs against the baseline, each is tested at {ALPHA / runs:.2g}",
             *_of_other(comparison),
         ]
-    starred = any(pair.primary for pair in one.pairs)
-    established = "its interval excludes 0 and p < 0.05, adjusted for the number of metrics"
-    basics = [
-        f"better, worse, changed: the difference {labels[1]} − {first} is established: {established}",
-        "identical: no question differs; equivalent: the interval lies within 0.03 of the metric's range",
-        "not established: too little evidence; about n questions would be enough",
-    ]
-    details = [
-        *(["*: the primary metric of its group, which is tested first"] if starred else []),
-        *_reach_of(one),
-    ]
-    return basics + (details if every else [])
+    gone = () if every else left_out(comparison)
+    pairs = [pair for pair in one.pairs if pair.name not in gone]
+    return [*_words_of(pairs, f"{labels[1]} − {labels[0]}"), *(_reach_of(one) if every else [])]
+
+
+def _words_of(pairs: Sequence[MetricPair], difference: str) -> Iterator[str]:
+    """What the words and marks of a table of two runs mean."""
+    shown = " ".join(cell for pair in pairs for cell in [*pair_cells(pair), ""])
+    moved = ", ".join(filter(shown.__contains__, _KINDS[:3]))
+    enough = max((pair.questions_for_seen or 0 for pair in pairs), default=0)
+    needed = f"about {enough:,} questions would be enough" if enough else "too little evidence"
+    told = {
+        moved.partition(",")[0]: f"{moved}: the interval of {difference}, adjusted for multiple testing, excludes 0",
+        "<0 ": "<0: an end that rounds to 0",
+        ">0 ": ">0: an end that rounds to 0",
+        "*": "*: primary metric of its group",
+        "not established": f"not established: {needed}",
+        "equivalent": "equivalent: within 0.03 of the metric's range",
+        "identical": "identical: no question differs",
+    }
+    return (text for word, text in told.items() if word and word in shown)
 
 
 def _of_other(comparison: Comparison) -> Iterator[str]:
@@ -216,12 +237,16 @@ def label_runs(comparison: Comparison) -> list[str]:
 _NAME = 60
 
 
-def run_facts(run: RunHead) -> list[str]:
-    """When a run was made, how it ended, and under which conditions."""
+_USUAL = {"complete", "no judge"}
+
+
+def run_facts(run: RunHead, *, every: bool = True) -> list[str]:
+    """When a run was made, how it ended, and under which conditions; those that are usual only with `every`."""
     status = run.status if run.scored else "unfinished"
     facts = [f"{run.created_at:%Y-%m-%d %H:%M}", status, counted(run.question_count, "question")]
     facts += [f"{run.error_count} without an answer"] if run.error_count else []
-    return [*facts, f"concurrency {run.concurrency}", f"judge {run.judge}" if run.judge else "no judge"]
+    facts += [f"concurrency {run.concurrency}", f"judge {run.judge}" if run.judge else "no judge"]
+    return [fact for fact in facts if every or fact not in _USUAL]
 
 
 def warnings_of(comparison: Comparison) -> list[str]:
@@ -238,8 +263,14 @@ def warnings_of(comparison: Comparison) -> list[str]:
     return [*comparison.warnings, *gone, *about]
 
 
-def without_verdict(comparison: Comparison, labels: Sequence[str]) -> Iterator[str]:
-    """Why metrics have no verdict or cannot have one, those of the same reason together; of many runs, run by run."""
+def without_verdict(comparison: Comparison, labels: Sequence[str], *, every: bool = True) -> Iterator[str]:
+    """Why metrics have no verdict or cannot have one, those of the same reason together; of many runs, run by run.
+
+    Args:
+        comparison: What came out.
+        labels: Of the runs.
+        every: Else two runs' values are said too, as these metrics have no row; of more runs, untested metrics alone.
+    """
     told = {(one.run, metric.name) for one in comparison.against for metric in one.vanished}  # by a warning already
 
     def is_told(row: MetricRow) -> bool:
@@ -249,14 +280,22 @@ def without_verdict(comparison: Comparison, labels: Sequence[str]) -> Iterator[s
     found = [("no verdict", [(row.name, row.reason) for row in comparison.metrics if not is_told(row)])]
     for label, one in zip(labels[1:], comparison.against, strict=True):
         title = "no verdict" if len(labels) == 2 else f"{label} against {labels[0]}, no verdict"
-        found.append((title, [(pair.name, pair.reason) for pair in one.pairs]))
+        found.append((title, list(_untested(one, every=every, alone=len(labels) == 2))))
     for title, facts in found:
-        yield from (f"{title}, {reason}: {', '.join(names)}" for reason, names in by_reason(facts).items())
+        yield from (f"{title} ({reason}): {', '.join(names)}" for reason, names in by_reason(facts).items())
+
+
+def _untested(one: RunComparison, *, every: bool, alone: bool) -> Iterator[tuple[str, str | None]]:
+    for pair in one.pairs:
+        if every:
+            yield pair.name, pair.reason
+        elif alone or pair.p is None:
+            yield f"{pair.name} {' → '.join(dict.fromkeys(pair_values(pair)))}", pair.reason
 
 
 def verdict_counts(one: RunComparison) -> dict[str, int]:
-    """How many metrics have each verdict; those that were not compared are left out."""
-    counts = Counter(pair.verdict for pair in one.pairs)
+    """How many metrics have each verdict; those that have none for a reason are left out."""
+    counts = Counter(pair.verdict for pair in one.pairs if pair.reason is None)
     return {kind: counts[kind] for kind in _KINDS if counts[kind]}
 
 
@@ -267,7 +306,7 @@ def sum_of(one: RunComparison, label: str, baseline: str) -> str:
     counts = verdict_counts(one)
     if not counts:
         few = "one common question is" if one.common == 1 else "values in both runs are"
-        return f"nothing could be tested: {few} not enough to tell a difference from chance"
+        return f"{label} against {baseline}: nothing could be tested: {few} not enough to tell a difference from chance"
     said = ", ".join(f"{kind} on {count}" for kind, count in counts.items())
     return f"{label} against {baseline}: {said} of {counted(sum(counts.values()), 'metric')}"
 
@@ -279,7 +318,7 @@ def latency_line(found: LatencyRatio, label: str, baseline: str) -> str:
         for ends in (found.interval, found.equivalence_interval)
     )
     tested = f"within {level(found.margin)}, by two one-sided tests{within}"
-    said = {"equal": f"equal {tested}", "undecided": f"undecided, and not known to be equal {tested}"}
+    said = {"equal": f"equal {tested}", "undecided": f"no clear difference, and not known to be equal {tested}"}
     times = f"{found.ratio:.3f} times that of {baseline}{took}, p {probability(found.q)}, n {found.n}"
     return f"latency of {label}: {times}: {said.get(found.verdict, found.verdict)}"
 
@@ -300,13 +339,14 @@ def change_facts(change: QuestionChange) -> str:
 def pareto_lines(report: ParetoReport, label_of: Mapping[str, str]) -> Iterator[str]:
     """A line a run and another that it is better than, or that no run is; then the front without regard to error."""
     for one in report.dominance:
-        ties = f"; undecided on {', '.join(one.undecided)}" if one.undecided else ""
+        ties = "; no clear difference on the rest" if one.undecided else ""
         better = [_gain(one, name, report) for name in one.better_on]
         yield f"{label_of[one.run]} is better than {label_of[one.over]} on {', '.join(better)}{ties}"
     if not report.dominance:
-        yield "no run dominates another beyond chance; objectives without a verdict are ties"
+        yield "no run is clearly better than another on some objective and worse on none"
     front = ", ".join(label_of[run_id] for run_id in report.front_by_values)
-    yield f"front by values alone, as if they were without error: {front or 'empty'}"
+    yield f"by the values alone, chance aside, no run is better than: {front or 'none of them'}"
+    yield f"lower is better: {', '.join(name for name, way in report.objectives.items() if way == 'lower') or 'none'}"
 
 
 def _gain(one: Dominance, objective: str, report: ParetoReport) -> str:

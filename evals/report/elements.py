@@ -46,6 +46,7 @@ class TextTable:
         words: Columns of text, which may be folded.
         spare: Columns that a narrow terminal may leave out, the first one first.
         is_labelled: Whether a narrow terminal may move the words of the second column to the first.
+        whole: Whether it must not fold what is in the first column.
     """
 
     columns: Sequence[str]
@@ -54,6 +55,7 @@ class TextTable:
     words: Sequence[str] = ()
     spare: Sequence[str] = ()
     is_labelled: bool = False
+    whole: bool = False
 
     def without(self, left_out: Sequence[str]) -> "TextTable":
         """The table without some columns."""

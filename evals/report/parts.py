@@ -236,7 +236,7 @@ GATE_TONES: dict[str, Tone] = {"met": "good", "not met": "bad", "not enough evid
 def gate_lines(outcomes: Sequence[GateOutcome]) -> Iterator[TextLine]:
     """A line a gate: how it ended, and the figures behind it."""
     for each in outcomes:
-        yield TextLine(f"{each.gate}: {each.outcome}: {each.message}", GATE_TONES[each.outcome], whole=True)
+        yield TextLine(f"{each.gate}: {each.outcome}: {each.message}", GATE_TONES[each.outcome])
 
 
 # What server and judge have cost, and how the judge fares against people's labels.
@@ -420,7 +420,7 @@ def runs_table(runs: Sequence[EvalRun], groups: Sequence[Sequence[EvalRun]]) -> 
     words = ("server", "profile", "datasets", "name")
     columns = ("id", "created", "status", "questions", "score", *words)
     rows = [TableRow(_run_cells(run, letters.get(run.id, ""))) for run in runs]
-    return TextTable(columns, rows, words=words, spare=("profile", "server", "datasets"))
+    return TextTable(columns, rows, words=words, spare=("profile", "server", "created"))
 
 
 def _run_cells(run: EvalRun, letter: str) -> list[str]:
@@ -443,5 +443,5 @@ def _letters(groups: Sequence[Sequence[EvalRun]]) -> list[str]:
 
 def objective_lines(groups: Sequence[Sequence[EvalRun]]) -> list[str]:
     """That scores do not compare; nothing where all measure the same."""
-    said = "scores with another letter measure different objectives and do not compare: `evals show RUN` names them"
+    said = "scores with different letters are made of different parts: do not compare them"
     return [said] if len(groups) > 1 else []

@@ -299,6 +299,7 @@ class Measurement:
         open_above: Whether the upper end of the interval is unknown.
         bounds: What the value would be if all that is lost were the worst, and the best.
         flagged: Of how many questions the judge says that the data tells it what to decide.
+        unit: As it is said behind the value; empty where it has none.
     """
 
     value: float | None
@@ -310,6 +311,7 @@ class Measurement:
     open_above: bool = False
     bounds: tuple[float, float] | None = None
     flagged: int = 0
+    unit: str = ""
 
     def bound(self, *, upper: bool) -> float | None:
         """The upper or the lower bound where the judge flags something, else the value."""
@@ -335,7 +337,7 @@ class Measurement:
         return f"interval {self.ci[0]:.4g} … {'≥ ' if self.open_above else ''}{self.ci[1]:.4g}"
 
     def __str__(self) -> str:
-        return f"{self.value:.4g}{self.of}"
+        return f"{self.value:.4g}{self.unit}{self.of}"
 
 
 def see(run: EvalRun, name: str) -> Measurement:
@@ -354,6 +356,7 @@ def see(run: EvalRun, name: str) -> Measurement:
         open_above=summary.interval is not None and summary.interval.open_above,
         bounds=summary.bounds,
         flagged=summary.counts.injection,
+        unit=f" {summary.unit}" if summary.unit in ("ms", "USD") else "",
     )
 
 

@@ -12,7 +12,7 @@ from evals.metrics.registry import known_metric, parse_metric
 from evals.schemas.results import EvalRun
 from evals.schemas.run_parts import GateOutcome, GateResult
 from evals.scoring.config import SCORE, Measurement, see, why_failed
-from evals.text.numbers import agree, counted
+from evals.text.numbers import counted, share
 
 # Whether an interval settles that a value is on the right side of a limit, and how many questions would.
 
@@ -53,9 +53,8 @@ def judge_end(value: float, end: float | None, limit: float, n: int | None, hold
         return Evidence("met")
     more = questions_to_settle(value, end, limit, n)
     if more is None:
-        return Evidence("not enough evidence", None, ": no number of questions settles it while the value is the limit")
-    told = f"{more:,} more {agree(more, 'question settles', 'questions settle')} it"
-    return Evidence("not enough evidence", more, f": about {told} if the value stays")
+        return Evidence("not enough evidence", None, ": no number of questions is enough while the value is the limit")
+    return Evidence("not enough evidence", more, f": about {(n or 0) + more:,} questions would be needed")
 
 
 def heed_flagged(outcome: GateOutcome, worst: float | None, flagged: int, *, holds: bool) -> GateOutcome:
@@ -182,7 +181,8 @@ def parse_gate(text: str, known: Iterable[str]) -> Gate:
     if not found or (found["at_low"] and found["low_too"]):
         raise ConfigError(
             f"not a gate: {text!r}",
-            f"write one such as 'recall_at_5>=0.8' or 'recall_at_5@low>=0.8'; there are {' '.join(_SIGNS)}",
+            f"write one such as 'recall_at_5>=0.8' or 'recall_at_5@low>=0.8'; there are {' '.join(_SIGNS)}; the number "
+            "stands alone, and latency is in ms",
         )
     names = [*known, SCORE]
     if found["name"] not in names:
@@ -255,7 +255,7 @@ def problem_of(outcomes: Iterable[GateOutcome], *, lenient: bool = False, figure
     parts = []
     for result, title in (("not met", "gate failed"), ("not enough evidence", "not enough evidence")):
         ended = [each for each in found if each.outcome == result]
-        told = "; ".join(f"{each.gate}: {each.message}" if figures else each.gate for each in ended)
+        told = "; ".join(f"{each.gate}: {each.message}" for each in ended)
         if told and not (lenient and result == "not enough evidence"):
-            parts.append(f"{title}: {told}")
+            parts.append(f"{title}: {told if figures else share(len(ended), len(found), 'gate')}")
     return "; ".join(parts) or None

@@ -44,9 +44,8 @@ def test_two_runs_are_compared_metric_by_metric(hits: Cli, compare: Cli) -> None
     assert row.rstrip().endswith("worse")
     assert "<0.001" in row
     assert "B against A: better on 1, worse on 3 of 4 metrics" in result.out
-    assert "20 of 40 questions scored worse" in result.out
     assert "q10" in result.out
-    assert "… and 19 more" in result.out
+    assert "20 of 40 questions scored worse; --all shows 5, --json all" in result.out
 
 
 def test_a_run_is_not_compared_with_itself(hits: Cli, compare: Cli) -> None:
@@ -102,8 +101,8 @@ def test_many_runs_are_a_table(hits: Cli, compare: Cli) -> None:
     row = next(line for line in result.out.splitlines() if line.startswith("mrr"))
     assert row.split()[2:] == ["0.750", "0.500", "worse", "0.250", "worse", "40"]
     assert "C against A" in result.out
-    assert "B  beaten by A" in result.out
-    assert "A  on the front" in result.out
+    assert re.search("B  score .*; clearly better: A$", result.out, re.MULTILINE)
+    assert re.search("A  score .*; no run is clearly better$", result.out, re.MULTILINE)
 
 
 @pytest.mark.parametrize("width", ["60", "40", "110"])
@@ -117,9 +116,9 @@ def test_nothing_is_cut_in_a_narrow_terminal(
     monkeypatch.setenv("COLUMNS", width)
     result = compare(*("aaaa", "bbbb", "cccc")[:count], "--pareto", "--all")
     assert result.code == 0
-    assert all(len(line) <= int(width) for line in result.out.splitlines())
+    assert [line for line in result.out.splitlines() if len(line) > int(width)] == []
     assert all(name in result.out for name in METRICS)
-    assert ("not compared" in result.out) == (count == 2)
+    assert ("not compared" in result.out.replace("are not compared", "")) == (count == 2)
     assert "\x1b" not in result.out
 
 
@@ -149,7 +148,7 @@ def test_questions_that_moved_between_links_are_listed(save: Cli, compare: Cli) 
     for run_id, ending in (("aaaa", {"mrr": 1.0}), ("bbbb", "timeout")):
         save(run_id, {f"q{n}": ending for n in range(7)})
     out = compare("aaaa", "bbbb").out
-    assert "7 of 7 questions went wrong at another step" in out
+    assert "outcome changed for 7 of 7 questions" in out
     assert "     7  right → transport: q0, q1, q2, q3, q4, …" in out
 
 

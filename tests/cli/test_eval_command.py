@@ -140,7 +140,8 @@ def test_a_gate_that_is_not_met_ends_with_1(ask: Cli, golden_server: str) -> Non
     assert ask("--rag-url", golden_server, "--gate", "recall_at_10>=0").code == 0
     result = ask("--rag-url", golden_server, "--gate", "recall_at_10>1", "--gate", "faithfulness>=0.5")
     assert result.code == 1
-    assert "recall_at_10>1" in result.err
+    assert "gate failed: 2 of 2 gates" in result.err
+    assert "recall_at_10>1: not met" in result.out
     assert "faithfulness has no value" in result.out
 
 

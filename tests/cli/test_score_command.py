@@ -152,7 +152,8 @@ def test_a_gate_that_is_not_met_is_exit_1(score: Callable[..., Any]) -> None:
     assert score(ANSWERS, "--gate", "mrr>=0.7").code == 0
     done = score(ANSWERS, "--gate", "mrr>=0.8")
     assert done.code == 1
-    assert "gate failed: mrr>=0.8" in done.err
+    assert "mrr>=0.8: not met" in done.out
+    assert "gate failed: 1 of 1 gate" in done.err
     assert "saved to" in done.out
 
 

@@ -239,11 +239,11 @@ def test_scores_of_different_objectives_do_not_stand_side_by_side_as_if_they_com
     assert "[a]" not in alike
     save("cccc", {"q": {**half, "faithfulness": 1.0}})
     save("dddd", {"q": {"mrr": 1.0}})
-    table, _, legend = listed().out.partition("scores with another letter")
+    table, _, legend = listed().out.partition("scores with different letters")
     rows = {line.split()[0]: line for line in table.splitlines()}
     marks = {"aaaa": "0.500 of 50 % [a]", "bbbb": "0.700 of 50 % [a]", "cccc": "0.643 of 70 % [b]", "dddd": " –"}
     assert all(mark in rows[run_id] for run_id, mark in marks.items())
-    assert "measure different objectives and do not compare" in legend
+    assert "are made of different parts: do not compare them" in legend
 
 
 def test_stats_says_what_a_dataset_holds(evals_cli: Cli) -> None:

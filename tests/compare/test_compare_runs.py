@@ -246,7 +246,7 @@ def test_questions_that_were_not_asked_are_not_common(saved: Saved) -> None:
         ({"concurrencies": [2, 4]}, "different concurrency (a 4, b 2 and 4)"),
         ({"eval_config": {"match": {"rule": "document"}}}, "different rules"),
         ({"judge": JudgeRecord(model="other", origin="elsewhere")}, "different models"),
-        ({"questions": {"q1": {"expected_answer": "Else."}}}, "1 common question has other expected answers"),
+        ({"questions": {"q1": {"expected_answer": "Else."}}}, "1 question differs in expected answers"),
         ({"notes": ["cost is approximate: tokens"]}, "cost is approximate in b"),
     ],
 )
@@ -263,9 +263,9 @@ def test_what_makes_runs_hard_to_compare_is_said(saved: Saved, change: dict[str,
 @pytest.mark.parametrize(
     ("first", "last", "warning"),
     [
-        (19, 19, "only 19 questions are common"),
+        (19, 19, "only 19 common questions"),
         (20, 20, None),
-        (100, 30, "only 30 questions are common"),
+        (100, 30, "only 30 common questions"),
     ],
 )
 def test_few_common_questions_are_a_warning(saved: Saved, first: int, last: int, warning: str | None) -> None:

@@ -53,7 +53,7 @@ def test_few_questions_prove_nothing_and_it_is_said_how_many_would(saved: Saved)
     (found,) = held(saved, hits(12, 0.5), hits(12, 0.5)).gates
     assert found.outcome == "not enough evidence"
     assert found.more_questions is not None
-    assert f"about {found.more_questions:,} more questions settle it" in found.message
+    assert f"about {12 + found.more_questions:,} questions would be needed" in found.message
 
 
 def test_pairs_tell_more_than_two_runs_side_by_side(saved: Saved) -> None:
@@ -133,7 +133,7 @@ def test_questions_of_other_gold_are_left_out_and_said(saved: Saved) -> None:
     report = check_against(*runs, [], ["recall_at_5"], 0.05)
     (found,) = report.gates
     assert (found.outcome, found.n, found.value) == ("not met", 160, pytest.approx(0.75 - 1.0))
-    assert "40 common questions have other gold passages: left out, 160 are compared" in report.warnings
+    assert "40 questions differ in gold passages: left out, 160 are compared" in report.warnings
     runs = (
         saved(
             "new", hits(200, 1.0), questions={f"q{n}": {"gold_passages": [{"document_id": "d"}]} for n in range(200)}
@@ -143,7 +143,7 @@ def test_questions_of_other_gold_are_left_out_and_said(saved: Saved) -> None:
     (found,) = check_against(*runs, [], ["recall_at_5"], 0.05).gates
     assert (found.outcome, found.message) == (
         "not met",
-        "recall_at_5 is not compared: 200 common questions have other gold passages",
+        "recall_at_5 is not compared: 200 questions differ in gold passages",
     )
 
 

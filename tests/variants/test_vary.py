@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from evals.cli.commands.eval import vary
+from evals.cli.commands.eval import _configured, vary
+from evals.cli.flags import EvalFlags
 from evals.config import EvalConfig
 from evals.errors import ConfigError
 from evals.variants import variants_of
@@ -60,6 +61,12 @@ def test_what_makes_no_variants_is_refused(given: list[str], said: str) -> None:
     """The message names what was given."""
     with pytest.raises(ConfigError, match=said):
         vary(given)
+
+
+def test_a_field_of_the_request_is_below_ask_json() -> None:
+    """A key that the server's configuration does not have gets the right one named."""
+    with pytest.raises(ConfigError, match=r"did you mean ask\.json\.top_k"):
+        _configured(EvalFlags(vary=["top_k=3,5"]))
 
 
 def build(**keys: Any) -> EvalConfig:

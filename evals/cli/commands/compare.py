@@ -57,7 +57,12 @@ def gate(flags: GateFlags) -> None:
             print_json(report.model_dump_json(indent=2))
         else:
             warnings = (TextLine(f"! {warning}", "doubtful") for warning in report.warnings)
-            show(console(), [*gate_lines(report.gates), *warnings])
+            hints = [] if report.margin is None else [f"--margin sets the margin (here {report.margin:g})"]
+            hints += (
+                ["--lenient passes gates without enough evidence"] if report.outcome == "not enough evidence" else []
+            )
+            told = [TextLine("; ".join(hints), "faint")] if hints else []
+            show(console(), [*gate_lines(report.gates), *warnings, *told])
         if run.status == "partial":
             raise RunIncompleteError(
                 f"the run is partial: {what_is_undone(run, saved.records)}",

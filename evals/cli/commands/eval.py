@@ -28,6 +28,7 @@ from evals.cli.parameters import Flags, flag_name
 from evals.cli.saved import what_is_undone
 from evals.cli.terminal import DOUBTFUL, check_output, clean, console, hung, print_json
 from evals.cli.views.comparison import print_comparison
+from evals.client.spec import ServerSpec
 from evals.compare import compare_runs
 from evals.compare.pairing import SavedRun
 from evals.config import EvalConfig
@@ -45,6 +46,7 @@ from evals.run.work import RunPlan, check_conversations, load_workload
 from evals.runner import EvaluationRunner
 from evals.schemas.results import EvalRun
 from evals.scoring.conclusion import Measured
+from evals.scoring.config import headline
 from evals.scoring.passages import score_predictions
 from evals.secrets import public_url
 from evals.store.atomic import write_output
@@ -52,7 +54,7 @@ from evals.store.naming import DEFAULT_RUNS_DIR, command, folder_of
 from evals.store.runs import RunStore
 from evals.text.numbers import counted
 from evals.text.yaml_files import YamlTextError, load_yaml, merge
-from evals.variants import VariantsRunner, saved_together, variants_of
+from evals.variants import VariantsRunner, saved_together, variants_of, with_alike
 
 
 def evaluate(flags: EvalFlags) -> None:
@@ -83,7 +85,11 @@ def _configured(flags: EvalFlags) -> EvalConfig:
     """The configuration of a new run, with the variants of --vary."""
     layers = config_layers(flags)
     config = EvalConfig.build(*layers)
-    return EvalConfig.build(*layers, {"variants": vary(flags.vary, config.variants)}) if flags.vary else config
+    variants = vary(flags.vary or [], config.variants) if flags.vary else config.variants
+    for key in {key for over in variants.values() for key in over if key not in ServerSpec.model_fields}:
+        hint = f"did you mean ask.json.{key}? Fields of the request are below ask.json"
+        raise ConfigError(f"server has no key {key!r}", hint)
+    return EvalConfig.build(*layers, {"variants": variants}) if flags.vary else config
 
 
 def _resumed(run_id: str, flags: EvalFlags) -> tuple[EvalRun, EvalConfig]:
@@ -162,7 +168,7 @@ def _print_variants(done: Sequence[Measured], config: EvalConfig, flags: EvalFla
     for each in done:
         reporter.found(each, each.run.gates)
     saved = [SavedRun(each.run, store.open_records(each.run)) for each in done]
-    comparison = compare_runs(saved, pareto=True)
+    comparison = with_alike(compare_runs(saved, pareto=True), saved)
     reporter.compared(Beside(comparison, saved))
     if flags.as_json:
         runs = [each.run.model_dump(mode="json") for each in done]
@@ -172,10 +178,10 @@ def _print_variants(done: Sequence[Measured], config: EvalConfig, flags: EvalFla
     out = console()
     if not flags.quiet:
         print_comparison(out, comparison, every=flags.every)
-        out.print()
-    for run in (each.run for each in done):
+        out.print(f"\nmore on a run: {command(f'show {done[-1].run.id}', config.runs_dir)}", soft_wrap=True)
+    for run in (each.run for each in done if flags.quiet):
         shown = command(f"show {run.id}", config.runs_dir)
-        out.print(f"{run.id}  {run.name}  {run.status}: {shown}", soft_wrap=True, markup=False)
+        out.print(f"{run.id}  {run.name}  {run.status}, score {headline(run)}: {shown}", soft_wrap=True, markup=False)
 
 
 # `--dry-run`: what would be done, without asking a server or a judge.

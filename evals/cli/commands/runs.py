@@ -35,7 +35,7 @@ def _listed(runs: Sequence[EvalRun]) -> Iterator[ShownPart]:
         yield runs_table(runs[-_MOST:], groups)
     if len(runs) > _MOST:
         yield TextLine(f"the newest {_MOST} of {len(runs)} runs; --json and `evals view` list all", "faint")
-    yield from (TextLine(line, "faint", whole=True) for line in objective_lines(groups))
+    yield from (TextLine(line, "faint") for line in objective_lines(groups))
 
 
 def _remarks(store: RunStore, saved: SavedRuns) -> Iterator[ShownPart]:

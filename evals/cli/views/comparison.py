@@ -1,6 +1,6 @@
 """A comparison on the terminal."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 
@@ -35,9 +35,7 @@ def print_comparison(out: Console, comparison: Comparison, *, every: bool = Fals
 
 def _parts(comparison: Comparison, labels: Sequence[str], shown: int, *, every: bool) -> Iterator[ShownPart]:
     yield from _head(comparison, labels, every=every)
-    same = {} if every else compared.unmoved(comparison)
-    yield compared.comparison_table(comparison, labels, same)
-    yield from (TextLine(fact, "faint") for fact in _remarks(comparison, labels, same, every=every))
+    yield from _metrics(comparison, labels, every=every)
     yield TextLine("")
     for label, one in zip(labels[1:], comparison.against, strict=True):
         yield TextLine(compared.sum_of(one, label, labels[0]), "strong")
@@ -48,12 +46,16 @@ def _parts(comparison: Comparison, labels: Sequence[str], shown: int, *, every: 
         yield from _questions(comparison, "" if len(labels) == 2 else f"{labels[-1]} against {labels[0]}, ", shown)
 
 
-def _remarks(comparison: Comparison, labels: Sequence[str], same: Mapping[str, str], *, every: bool) -> Iterator[str]:
-    """What to know of the table: what has no row, what words mean, and what has no verdict."""
-    if same:
-        yield f"no question differs in {', '.join(f'{name} {value}' for name, value in same.items())}"
-    yield from compared.legend(comparison, labels, every=every)
-    yield from compared.without_verdict(comparison, labels)
+def _metrics(comparison: Comparison, labels: Sequence[str], *, every: bool) -> Iterator[ShownPart]:
+    """The table, then what has no row in it, what has no verdict, and what the words mean."""
+    table = compared.comparison_table(comparison, labels, () if every else compared.left_out(comparison))
+    yield from [table] if table.rows else []
+    same = () if every else compared.unmoved(comparison).items()
+    facts = [f"no question differs in {', '.join(f'{name} {value}' for name, value in same)}"] if same else []
+    facts += compared.without_verdict(comparison, labels, every=every)
+    told = compared.legend(comparison, labels, every=every)
+    facts += told if every or not told else ["; ".join(told)]
+    yield from (TextLine(fact, "faint") for fact in facts)
 
 
 def _questions(comparison: Comparison, of_which: str, shown: int) -> Iterator[TextLine]:
@@ -68,7 +70,8 @@ def _head(comparison: Comparison, labels: Sequence[str], *, every: bool) -> Iter
     for label, run in zip(labels, comparison.runs, strict=True):
         yield TextLine(f"{label}  {run.id}{'' if label == run.name else f'  {one_line(run.name, 60)}'}", "strong")
         if every or len(labels) == 2:
-            yield TextLine(f"   {run.url}, {', '.join(run.datasets)}; {', '.join(compared.run_facts(run))}", "faint")
+            facts = ", ".join(compared.run_facts(run, every=every))
+            yield TextLine(f"  {run.url}, {', '.join(run.datasets)}; {facts}", "faint")
     both = "both" if len(labels) == 2 else f"all {len(labels)} runs"
     yield TextLine(f"\n{counted(comparison.common, 'question')} asked in {both}", "strong")
     yield from (TextLine(f"! {warning}", "doubtful") for warning in compared.warnings_of(comparison))
@@ -80,13 +83,12 @@ def _changes(one: RunComparison, of_which: str, shown: int) -> Iterator[TextLine
     """The questions that scored worse and better."""
     for title, changes in (("worse", one.lost), ("better", one.gained)):
         if changes:
-            yield TextLine(f"\n{of_which}{share(len(changes), one.common, 'question')} scored {title}", "strong")
+            more = f"; --all shows {_SHOWN}, --json all" if len(changes) > shown else ""
+            count = share(len(changes), one.common, "question")
+            yield TextLine(f"\n{of_which}{count} scored {title}{more}", "strong")
         for change in changes[:shown]:
-            yield TextLine(f"  {compared.signed(change.change, 'ratio')}  {one_line(change.question_id, 60)}")
-            yield TextLine(f"          {one_line(change.question, 120)}", "faint")
-            yield TextLine(f"          {compared.change_facts(change)}", "faint")
-        if len(changes) > shown:
-            yield TextLine(f"  … and {len(changes) - shown} more (--all shows {_SHOWN}, --json all)", "faint")
+            yield TextLine(f"  {one_line(change.question_id, 60)}  {one_line(change.question, 60)}")
+            yield TextLine(f"    {compared.change_facts(change)}", "faint")
     if one.pairs and not (one.lost or one.gained or one.moves):
         yield TextLine(f"\n{of_which}no question scored differently")
 
@@ -95,7 +97,7 @@ def _moves(one: RunComparison, of_which: str, shown: int) -> Iterator[TextLine]:
     """At which step questions went wrong first in the one run and in the other."""
     if one.moves:
         count = share(sum(len(move.questions) for move in one.moves), one.common, "question")
-        yield TextLine(f"\n{of_which}{count} went wrong at another step", "strong")
+        yield TextLine(f"\n{of_which}outcome changed for {count}", "strong")
     for move in one.moves[: None if shown > 1 else _SHOWN]:
         some = ", ".join(move.questions[:_SHOWN])
         rest = ", …" if len(move.questions) > _SHOWN else ""
@@ -103,10 +105,10 @@ def _moves(one: RunComparison, of_which: str, shown: int) -> Iterator[TextLine]:
 
 
 def _front(report: ParetoReport, labels: Sequence[str]) -> Iterator[TextLine]:
-    """The runs that no other beats, in a line."""
+    """The runs than which none is better, in a line."""
     names = [label for label, point in zip(labels, report.points, strict=True) if not point.dominated_by]
     if report.objectives:
-        yield TextLine(f"Pareto front, which no other run beats beyond chance: {', '.join(names)}")
+        yield TextLine(f"no run is clearly better than these (Pareto front): {', '.join(names)}")
 
 
 def _pareto(report: ParetoReport, labels: Sequence[str]) -> Iterator[TextLine]:
@@ -119,16 +121,11 @@ def _pareto(report: ParetoReport, labels: Sequence[str]) -> Iterator[TextLine]:
     label_of = dict(zip((point.run_id for point in report.points), labels, strict=True))
     for point, score in zip(report.points, report.scores, strict=True):
         better = ", ".join(map(label_of.__getitem__, point.dominated_by))
-        place = f"beaten by {better}" if better else "on the front"
-        yield TextLine(f"  {label_of[point.run_id]}  {place}, score {number(score, 'ratio')}")
-        named = (f"{name} {number(value, report.units[name])}" for name, value in point.objectives.items())
-        yield TextLine(f"     {', '.join(named)}", "faint")
+        place = f"clearly better: {better}" if better else "no run is clearly better"
+        yield TextLine(f"  {label_of[point.run_id]}  score {number(score, 'ratio')}; {place}")
+        values = (f"{name} {number(value, report.units[name])}" for name, value in point.objectives.items())
+        yield TextLine(f"     {', '.join(values)}", "faint")
     yield from (TextLine(f"  {line}") for line in compared.pareto_lines(report, label_of))
-    yield TextLine(
-        "  values and scores: over the questions that all runs share; n: those that the two runs share", "faint"
-    )
-    for name, direction in report.objectives.items():
-        best = ", ".join(map(label_of.__getitem__, report.best[name]))
-        yield TextLine(f"  best {name} ({direction} is better): {best}")
+    yield TextLine("  values and scores: over the questions of all runs; n: of the two runs", "faint")
     weights = ", ".join(f"{name} {weight:g}" for name, weight in report.weights.items())
     yield TextLine(f"  score: weighted over these objectives ({weights})", "faint")

@@ -53,8 +53,8 @@ def print_run(out: Console, measured: Measured, runs_dir: Path | None, *, failur
 
 
 def print_score(out: Console, run: EvalRun) -> None:
-    """Print head, weighted score and gates only."""
-    show(out, chain(_head(run), _score(run)))
+    """Print weighted score and gates only."""
+    show(out, _score(run, every=False))
 
 
 def _head(run: EvalRun) -> Iterator[TextLine]:
@@ -70,9 +70,9 @@ def _head(run: EvalRun) -> Iterator[TextLine]:
     yield TextLine(parts.outcome_line(run))
 
 
-def _score(run: EvalRun) -> Iterator[TextLine]:
+def _score(run: EvalRun, *, every: bool = True) -> Iterator[TextLine]:
     yield TextLine(f"weighted score: {', '.join(parts.score_texts(run))}", "strong")
-    yield from (TextLine(f"  {remark}", "faint") for remark in parts.score_remarks(run))
+    yield from (TextLine(f"  {remark}", "faint") for remark in (parts.score_remarks(run) if every else ()))
     yield from parts.gate_lines(run.gates)
 
 
