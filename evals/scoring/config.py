@@ -175,10 +175,10 @@ class Headline:
     reason: str | None = None
 
     def __str__(self) -> str:
-        """`0.766 of 80 %`: the score, and of how much of the weight it is where that is not all."""
+        """`0.766 (80 % measured)`: the score, and how much of its weight was measured, where that is not all."""
         if self.score is None:
             return "–"
-        return f"{self.score:.3f}{'' if self.is_whole else f' of {percent(self.coverage)}'}"
+        return f"{self.score:.3f}{'' if self.is_whole else f' ({percent(self.coverage)} measured)'}"
 
     @property
     def is_whole(self) -> bool:

@@ -235,13 +235,18 @@ def test_scores_of_different_objectives_do_not_stand_side_by_side_as_if_they_com
     save("aaaa", {"q": half})
     save("bbbb", {"q": dict.fromkeys(half, 0.7)})
     alike = listed().out
-    assert "0.500 of 50 % " in alike
+    assert "0.500 (50 % measured) " in alike
     assert "[a]" not in alike
     save("cccc", {"q": {**half, "faithfulness": 1.0}})
     save("dddd", {"q": {"mrr": 1.0}})
     table, _, legend = listed().out.partition("scores with different letters")
     rows = {line.split()[0]: line for line in table.splitlines()}
-    marks = {"aaaa": "0.500 of 50 % [a]", "bbbb": "0.700 of 50 % [a]", "cccc": "0.643 of 70 % [b]", "dddd": " –"}
+    marks = {
+        "aaaa": "0.500 (50 % measured) [a]",
+        "bbbb": "0.700 (50 % measured) [a]",
+        "cccc": "0.643 (70 % measured) [b]",
+        "dddd": " –",
+    }
     assert all(mark in rows[run_id] for run_id, mark in marks.items())
     assert "are made of different parts: do not compare them" in legend
 

@@ -25,7 +25,7 @@ def scored(build_run: Build) -> Callable[..., EvalRun]:
 
 def test_the_headline_says_of_how_much_of_the_weight_it_is(scored: Callable[..., EvalRun]) -> None:
     """Where all of it is measured there is nothing to say."""
-    assert str(headline(scored("a", HALF))) == "0.500 of 50 %"
+    assert str(headline(scored("a", HALF))) == "0.500 (50 % measured)"
     whole = {**HALF, "faithfulness": 0.5, "mrr": 0.5, "cost_per_query": 0.05, "latency_p50": 15_000.0}
     assert str(headline(scored("b", whole))) == "0.500"
     assert headline(scored("c", whole, status="failed")).score is None
