@@ -258,6 +258,11 @@ def kept_digest(run: EvalRun, records: Sequence[EvalRecord], cases: ScoringConte
     return _kept(run, records, _DIGEST, make, _digest_json, RunSummary.model_validate_json)
 
 
+def is_kept(run: EvalRun, records: Sequence[EvalRecord]) -> bool:
+    """Whether the digest need not be made: not so at the first look at a run that an earlier version saved."""
+    return isinstance(records, RecordFile) and records.derived(_DIGEST, stamp_of(run)) is not None
+
+
 def _digest_json(digest: RunSummary) -> bytes:
     return digest.model_dump_json().encode()
 

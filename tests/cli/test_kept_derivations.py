@@ -1,12 +1,15 @@
 """What commands print of a saved run is derived once, when it ends, and is the same when it is derived anew."""
 
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from evals import EvalRun
+from evals.cli import progress
 from evals.export import FORMATS
 from evals.scoring import digest
 from evals.scoring.conclusion import measured
@@ -112,3 +115,18 @@ def test_one_question_is_read_alone(
     )
     result = evals_cli("show", golden_run.id, "--question", records.ids[5], "--runs-dir", tmp_path / "runs")
     assert (result.code, set(read)) == (0, {records.ids[5]})
+
+
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_a_terminal_shows_the_first_look_at_a_run_of_an_earlier_version(
+    golden_run: EvalRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_kept: bool
+) -> None:
+    """It reads all records, which takes seconds where there are many; later looks take no time to speak of."""
+    store, shown = RunStore(tmp_path / "runs"), io.StringIO()
+    for path in () if is_kept else store.folder.glob("*.index"):
+        path.unlink()
+    monkeypatch.setattr(progress, "console", lambda _: Console(file=shown, force_terminal=True, width=100))
+    monkeypatch.setattr(progress.sys.stderr, "isatty", lambda: True, raising=False)
+    found = progress.first_look(golden_run, store.open_records(golden_run))
+    assert found.run == golden_run
+    assert ("reading 12 questions, once" in shown.getvalue()) is not is_kept

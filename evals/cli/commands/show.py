@@ -10,6 +10,7 @@ from rich.console import Console
 
 from evals.cli.flags import ExportFlags, PageFlags, ShowFlags, TrackFlags, ViewFlags
 from evals.cli.parameters import flag_name
+from evals.cli.progress import first_look
 from evals.cli.saved import load_calibrated, next_command, what_is_undone
 from evals.cli.terminal import check_output, check_place, clean, console, print_json
 from evals.cli.views import run as views
@@ -92,7 +93,7 @@ def report(flags: PageFlags) -> None:
     """
     check_output(flags.output)
     found = [load_calibrated(run_id, flags.runs_dir) for run_id in flags.runs]
-    write_report(flags.output, [measured(*each) for each in found])
+    write_report(flags.output, [first_look(*each) for each in found])
     typer.echo(f"wrote {flags.output}", err=True)
     for each in found:
         refuse_damaged(*each)
@@ -210,7 +211,7 @@ def _show(run: EvalRun, records: RecordFile, flags: ShowFlags) -> None:
     """Print the run, its slices as JSON, the questions of a link, or how to continue with what did not finish."""
     out, runs_dir = console(), folder_of(run)
     _check_key(run, records, flags.by)
-    found = measured(run, records)
+    found = first_look(run, records)
     if run.completed_at is None:
         way_on = next_command(run, records, runs_dir)
         if flags.as_json:
