@@ -40,17 +40,17 @@ PARTS = {
     "log questions": ["evals.store.journal.Journal.questions"],
     "read answers": ["evals.client.rag_client.RAGClient._read"],
     "log answers": ["evals.store.journal.Journal.answer"],
-    "write and read the spill": [
+    "write and read temporary files": [
         "evals.store.disk_buffer.DiskBuffer.append",
         "evals.store.disk_buffer.DiskBuffer.read",
     ],
-    "evidence of the run": [
+    "document names and headers": [
         "evals.text.matching.MatchStats.add",
         "evals.text.matching.MatchStats.evidence",
         "evals.scoring.diagnosis.stages.AnswersSeen.add",
     ],
     "measure": ["evals.scoring.conclusion.score_record"],
-    "digest": ["evals.scoring.digest.RunSummaryBuilder.add"],
+    "diagnosis": ["evals.scoring.digest.RunSummaryBuilder.add"],
     "write records": ["evals.store.runs.record_line", "evals.store.record_index.IndexWriter.write"],
     "statistics": ["evals.scoring.conclusion.Scorer.concluded"],
 }

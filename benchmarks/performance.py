@@ -39,11 +39,16 @@ PAGE = HERE.parent / "docs" / "performance.md"
 CONCURRENCIES, LATENCIES_MS = (1, 16, 64), (0, 20, 200)
 FLOOR, HEADLINE = "aiohttp", "ours"
 CONTENDERS = """\
-A server on loopback that answers after a fixed time, each question with another body of about 5 KB: an answer of 5 to
-150 words and five chunks of 600 to 1,200 characters, the sizes of RAGBench; a tenth of the answers decline. `aiohttp`
-and `httpx` are bare loops that only ask. Ours is a whole run from loading the questions to the saved scorecard: all
-core metrics without a judge, and a log of each answer on disk. pydantic-evals makes one check an answer and keeps
-nothing; promptfoo makes one check, is counted without its start, and is measured once with 50 to 200 questions.
+A mock server on this machine answers after a fixed latency. Every question gets a different body of about 5 KB, with the
+sizes of RAGBench: an answer of 5 to 150 words and five chunks of 600 to 1,200 characters. A tenth of the answers are
+refusals.
+
+| contender | what it does |
+|---|---|
+| `aiohttp`, `httpx` | a bare loop that only sends the requests |
+| evals | a whole run, from loading the questions to the saved scorecard: all core metrics without a judge, and every answer saved on disk |
+| pydantic-evals | one check per answer; nothing is saved |
+| promptfoo | one check per answer. Its start-up time is left out, and it is measured once, with 50 to 200 questions |
 """
 PARTS = ("plan", "asking", "cpu", "memory", "saved", "kernels", "start")
 
@@ -213,15 +218,16 @@ def asking_section(cells: dict[tuple[int, int], Cell]) -> Iterator[str]:
     """The tables of rates and of CPU."""
     names = list({name for cell in cells.values() for name in cell.rates})
     names.sort(key=lambda name: (name != FLOOR, name != HEADLINE, name))
-    yield "Questions a second; in brackets the ratio to the bare aiohttp loop of the same turn.\n"
-    yield f"| latency, in flight | questions | {' | '.join(names)} |"
+    titles = ["evals" if name == HEADLINE else name for name in names]
+    yield "Questions per second. In brackets: the ratio to the bare aiohttp loop measured at the same time.\n"
+    yield f"| latency, in flight | questions | {' | '.join(titles)} |"
     yield f"|---|---|{'---|' * len(names)}"
     for (latency, concurrency), cell in cells.items():
         figures = [f"{cell.rate(name):,.0f} ({cell.ratio(name):.2f})" if name in cell.rates else "–" for name in names]
         yield f"| {latency} ms, {concurrency} | {cell.count:,} | {' | '.join(figures)} |"
     most = max(CONCURRENCIES)
-    yield f"\nCPU of the process a question, {most} in flight, ms:\n"
-    yield f"| latency | {' | '.join(names)} |"
+    yield f"\nCPU time of the asking process per question in ms, {most} in flight:\n"
+    yield f"| latency | {' | '.join(titles)} |"
     yield f"|---|{'---|' * len(names)}"
     for latency in LATENCIES_MS:
         cpu_ms = cells[latency, most].cpu_ms
@@ -239,16 +245,16 @@ def plan_section(size: Size) -> Iterator[str]:
     megabytes = re.search(r"([\d.]+) MB beyond (\d+) MB", printed("memory.py", "--questions", count, "--only", "eval"))
     assert megabytes is not None
     low, high = (count / 100 * dollars for dollars in estimated_usd())
-    yield f"{count:,} questions to a server that takes {PLAN_S:g} s for an answer, {PLAN_IN_FLIGHT} in flight:\n"
+    yield f"{count:,} questions, a server that answers in {PLAN_S:g} s, {PLAN_IN_FLIGHT} requests in flight:\n"
     yield "| | |"
     yield "|---|---|"
-    yield f"| time | {took['seconds'] / 60:.1f} minutes; {short / 60:.1f} are the server's |"
+    yield f"| time | {took['seconds'] / 60:.1f} minutes, of which {short / 60:.1f} are waiting for the server |"
     yield f"| CPU | {took['cpu_s']:.1f} s |"
-    yield f"| memory | {float(megabytes[1]) + int(megabytes[2]):.0f} MB, {megabytes[2]} of them imports |"
-    yield "| money, without a judge | $0 beside the server's own |"
+    yield f"| memory | {float(megabytes[1]) + int(megabytes[2]):.0f} MB, of which {megabytes[2]} are imported libraries |"
+    yield "| money, without a judge | $0, apart from what the server costs |"
     yield (
-        f"| money, with the default judge (suite `core`) | ${low:.0f} to ${high:.0f} by the estimate for the built-in "
-        "questions; half with `--judge-batch`. `evals eval --dry-run` says it for yours |\n"
+        f"| money, with the default judge (suite `core`) | ${low:.0f} to ${high:.0f}, estimated for the built-in "
+        "questions; half with `--judge-batch`. `evals eval --dry-run` estimates it for yours |\n"
     )
 
 
@@ -294,37 +300,37 @@ def page(given: argparse.Namespace, size: Size) -> Iterator[str]:
     before, began = load(), time.monotonic()
     yield "# Performance\n"
     yield "Written by `python benchmarks/performance.py --write`, which measures all of this in one run.\n"
-    yield f"{machine()}, {datetime.now(UTC):%Y-%m-%d}. Compare by ratio: floors and peers took turns with ours.\n"
+    yield f"{machine()}, {datetime.now(UTC):%Y-%m-%d}. Times depend on the machine, so compare ratios: bare loops, other tools and evals were measured in alternation.\n"
     if size is SMALL:
         yield "**Small**: too little was measured for these figures to say anything.\n"
     if "plan" in given.only:
         yield from plan_section(size)
     if "asking" in given.only:
-        yield "## Asking\n"
+        yield "## Questions per second\n"
         yield CONTENDERS
         yield from asking_section(ask_all(given, size))
         yield ""
     if "cpu" in given.only:
-        yield "## CPU of a question, by component\n"
+        yield "## CPU time per question, by component\n"
         told = ("--questions", size.questions, "--concurrency", 64, "--rounds", size.rounds)
         yield block(printed("cpu_per_question.py", *told)) + "\n"
     if "memory" in given.only:
         yield "## Memory\n"
-        yield "The peak of a fresh process beyond its imports; each question retrieves five chunks that no other has.\n"
+        yield "Peak memory of a new process, minus the memory after imports. Each question retrieves five chunks of its own.\n"
         yield block(*(printed("memory.py", "--questions", count, "--only", "eval") for count in size.memory)) + "\n"
     if "saved" in given.only:
         yield "## Commands over saved runs\n"
         yield block(printed("saved_runs.py", "--questions", ",".join(map(str, size.saved)))) + "\n"
     if "kernels" in given.only:
         yield "## Kernels\n"
-        yield "Units in a second of CPU.\n"
+        yield "Items processed per second of CPU time, unless another unit is given.\n"
         yield block(printed("kernels.py", "--rounds", size.rounds)) + "\n"
     if "start" in given.only:
         yield "## Start\n"
-        yield "CPU of whole commands, and the ratio to a bare typer program.\n"
+        yield "CPU time of whole commands, and the ratio to a minimal Typer program, as the median over pairs of runs.\n"
         yield block(printed("help_time.py", "--rounds", 3 * size.rounds)) + "\n"
     minutes = (time.monotonic() - began) / 60
-    yield f"Measured in {minutes:.0f} minutes; the load of the machine was {before} before it and {load()} at its end."
+    yield f"Measured in {minutes:.0f} minutes. Load average of the machine: {before} before, {load()} at the end."
 
 
 def options() -> argparse.Namespace:
