@@ -39,14 +39,14 @@ PAGE = HERE.parent / "docs" / "performance.md"
 CONCURRENCIES, LATENCIES_MS = (1, 16, 64), (0, 20, 200)
 FLOOR, HEADLINE = "aiohttp", "ours"
 CONTENDERS = """\
-A mock server on this machine answers after a fixed latency. Every question gets a different body of about 5 KB, with the
+A mock server on this machine answers after a fixed latency. Every question gets another body of about 5 KB, with the
 sizes of RAGBench: an answer of 5 to 150 words and five chunks of 600 to 1,200 characters. A tenth of the answers are
 refusals.
 
 | contender | what it does |
 |---|---|
 | `aiohttp`, `httpx` | a bare loop that only sends the requests |
-| evals | a whole run, from loading the questions to the saved scorecard: all core metrics without a judge, and every answer saved on disk |
+| evals | a whole run: load the questions, save each answer, compute all core metrics without a judge, save |
 | pydantic-evals | one check per answer; nothing is saved |
 | promptfoo | one check per answer. Its start-up time is left out, and it is measured once, with 50 to 200 questions |
 """
@@ -219,7 +219,7 @@ def asking_section(cells: dict[tuple[int, int], Cell]) -> Iterator[str]:
     names = list({name for cell in cells.values() for name in cell.rates})
     names.sort(key=lambda name: (name != FLOOR, name != HEADLINE, name))
     titles = ["evals" if name == HEADLINE else name for name in names]
-    yield "Questions per second. In brackets: the ratio to the bare aiohttp loop measured at the same time.\n"
+    yield "Questions per second. In brackets: the ratio to the bare aiohttp loop of the same turn.\n"
     yield f"| latency, in flight | questions | {' | '.join(titles)} |"
     yield f"|---|---|{'---|' * len(names)}"
     for (latency, concurrency), cell in cells.items():
@@ -250,7 +250,8 @@ def plan_section(size: Size) -> Iterator[str]:
     yield "|---|---|"
     yield f"| time | {took['seconds'] / 60:.1f} minutes, of which {short / 60:.1f} are waiting for the server |"
     yield f"| CPU | {took['cpu_s']:.1f} s |"
-    yield f"| memory | {float(megabytes[1]) + int(megabytes[2]):.0f} MB, of which {megabytes[2]} are imported libraries |"
+    whole = float(megabytes[1]) + int(megabytes[2])
+    yield f"| memory | {whole:.0f} MB, of which {megabytes[2]} are imported libraries |"
     yield "| money, without a judge | $0, apart from what the server costs |"
     yield (
         f"| money, with the default judge (suite `core`) | ${low:.0f} to ${high:.0f}, estimated for the built-in "
@@ -300,7 +301,8 @@ def page(given: argparse.Namespace, size: Size) -> Iterator[str]:
     before, began = load(), time.monotonic()
     yield "# Performance\n"
     yield "Written by `python benchmarks/performance.py --write`, which measures all of this in one run.\n"
-    yield f"{machine()}, {datetime.now(UTC):%Y-%m-%d}. Times depend on the machine, so compare ratios: bare loops, other tools and evals were measured in alternation.\n"
+    yield f"{machine()}, {datetime.now(UTC):%Y-%m-%d}.\n"
+    yield "Times depend on the machine, so compare ratios: bare loops, other tools and evals took turns.\n"
     if size is SMALL:
         yield "**Small**: too little was measured for these figures to say anything.\n"
     if "plan" in given.only:
@@ -316,7 +318,7 @@ def page(given: argparse.Namespace, size: Size) -> Iterator[str]:
         yield block(printed("cpu_per_question.py", *told)) + "\n"
     if "memory" in given.only:
         yield "## Memory\n"
-        yield "Peak memory of a new process, minus the memory after imports. Each question retrieves five chunks of its own.\n"
+        yield "Peak memory of a new process, without its imports. Each question retrieves five chunks of its own.\n"
         yield block(*(printed("memory.py", "--questions", count, "--only", "eval") for count in size.memory)) + "\n"
     if "saved" in given.only:
         yield "## Commands over saved runs\n"
@@ -327,7 +329,7 @@ def page(given: argparse.Namespace, size: Size) -> Iterator[str]:
         yield block(printed("kernels.py", "--rounds", size.rounds)) + "\n"
     if "start" in given.only:
         yield "## Start\n"
-        yield "CPU time of whole commands, and the ratio to a minimal Typer program, as the median over pairs of runs.\n"
+        yield "CPU time of whole commands, and the ratio to a minimal Typer program, the median over pairs.\n"
         yield block(printed("help_time.py", "--rounds", 3 * size.rounds)) + "\n"
     minutes = (time.monotonic() - began) / 60
     yield f"Measured in {minutes:.0f} minutes. Load average of the machine: {before} before, {load()} at the end."
