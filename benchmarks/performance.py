@@ -77,7 +77,7 @@ class Size:
     cell_s: float = 1.5
     headline: int | None = 5000
     slow_turns: int = 1
-    memory: Sequence[int] = (1000, 20_000, 50_000)
+    memory: Sequence[int] = (1000, 5000, 20_000)
     saved: Sequence[int] = (1000, 10_000)
     questions: int = 5000
     rounds: int = 5
@@ -302,7 +302,7 @@ def page(given: argparse.Namespace, size: Size) -> Iterator[str]:
     yield "# Performance\n"
     yield "Written by `python benchmarks/performance.py --write`, which measures all of this in one run.\n"
     yield f"{machine()}, {datetime.now(UTC):%Y-%m-%d}.\n"
-    yield "Times depend on the machine, so compare ratios: bare loops, other tools and evals took turns.\n"
+    yield f"Times depend on the machine, so compare ratios: bare loops, other tools and evals took turns ({size.turns} each).\n"
     if size is SMALL:
         yield "**Small**: too little was measured for these figures to say anything.\n"
     if "plan" in given.only:

@@ -151,7 +151,7 @@ def test_a_source_file_is_at_most_500_lines(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES.get(str(path.relative_to(PACKAGE)), 500)
 
 
-BUDGET = {"code lines": 37_640, "files": 243, "names at the top": 26}
+BUDGET = {"code lines": 37_660, "files": 243, "names at the top": 26}
 """What the package may hold; an issue that adds a capability may raise it by what it states."""
 
 

@@ -149,6 +149,6 @@ def test_a_question_shows_the_flag(judged: Callable[..., Any], name: str, said: 
     run, _ = judged(name)
     out = StringIO()
     (record,) = RunStore(run.eval_config["runs_dir"]).records(run)
-    print_question(Console(file=out, width=200), record, measured(run, [record]))
+    print_question(Console(file=out, width=200), 0, measured(run, [record]), every=False)
     shown = next((line for line in out.getvalue().splitlines() if "the server says" in line), None)
     assert (said in (shown or "")) if said else shown is None

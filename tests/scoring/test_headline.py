@@ -45,7 +45,7 @@ def test_an_earlier_score_of_enough_is_shown_as_it_was(scored: Callable[..., Eva
     earlier = WeightedScore(score=0.7, objectives={"accuracy": 0.7}, weights={"accuracy": 0.3})
     weights = {"accuracy": 0.3, "faithfulness": 0.2, "citation": 0, "retrieval": 0, "cost": 0, "latency": 0}
     run = scored("a", HALF, weighted_score=earlier, eval_config={"scoring": {"weights": weights}})
-    assert str(headline(run)) == "0.700 of 60 %"
+    assert str(headline(run)) == "0.700 (60 % measured)"
 
 
 @pytest.mark.parametrize(

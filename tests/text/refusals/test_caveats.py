@@ -119,6 +119,7 @@ def test_what_models_answered_is_told_from_what_they_declined() -> None:
     assert len(DECLINED - said) <= 1
 
 
+@pytest.mark.timeout(600)  # it fits weights, a minute of CPU on a slow machine
 @pytest.mark.real_rows
 def test_the_page_shows_the_figure_of_weights_that_did_not_learn_from_the_responses() -> None:
     """The weights are fitted again without RAGBench, and told on its responses; the page has the errors of that fit."""
