@@ -302,7 +302,7 @@ def page(given: argparse.Namespace, size: Size) -> Iterator[str]:
     yield "# Performance\n"
     yield "Written by `python benchmarks/performance.py --write`, which measures all of this in one run.\n"
     yield f"{machine()}, {datetime.now(UTC):%Y-%m-%d}.\n"
-    yield f"Times depend on the machine, so compare ratios: bare loops, other tools and evals took turns ({size.turns} each).\n"
+    yield f"Times depend on the machine, so compare ratios: all contenders took turns ({size.turns} each).\n"
     if size is SMALL:
         yield "**Small**: too little was measured for these figures to say anything.\n"
     if "plan" in given.only:
