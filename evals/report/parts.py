@@ -85,7 +85,7 @@ def scorecard_lines(run: EvalRun, *, every: bool = True) -> Iterator[str]:
     counts = sorted({sample.clusters for sample in samples if sample.clusters != sample.n})
     if counts:
         many = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
-        yield f"intervals: questions on one document count as one group ({many} groups)"
+        yield f"intervals are clustered: questions on one document count as one group ({many} groups)"
 
 
 def _missing_lines(run: EvalRun, *, every: bool) -> Iterator[str]:
@@ -129,7 +129,7 @@ def score_remarks(run: EvalRun) -> Iterator[str]:
     if few := list(_fed_by_few(run)):
         yield f"based on few questions, and uncertain: {', '.join(few)}"
     if weighted.left_out and headline(run).score is not None:
-        yield f"not measured: {', '.join(weighted.left_out)}; the other parts count for more"
+        yield f"not measured: {', '.join(weighted.left_out)}; the other parts are scaled up"
 
 
 def _fed_by_few(run: EvalRun) -> Iterator[str]:
@@ -163,7 +163,7 @@ def facts_of(run: EvalRun) -> list[str]:
     return [
         "the built-in keyword search" if embedded else run.server.url,
         *([str(model)] if model and not embedded else []),
-        ", ".join("built-in questions (golden)" if name == "golden" else name for name in run.datasets),
+        ", ".join("built-in question set golden" if name == "golden" else name for name in run.datasets),
         f"judge {run.judge.model}" if run.judge else "no judge",
         f"{run.created_at:%Y-%m-%d %H:%M}{took}",
     ]

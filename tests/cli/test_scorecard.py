@@ -108,7 +108,7 @@ def test_metrics_without_a_value_stand_below_the_table_with_the_reason() -> None
     assert list(scorecard_lines(run)) == [
         "no value: a, b (no judge was used)",
         "no value: c (no gold)",
-        "intervals: questions on one document count as one group (3 groups)",
+        "intervals are clustered: questions on one document count as one group (3 groups)",
     ]
 
 

@@ -170,7 +170,7 @@ def test_show_says_of_what_the_score_is_the_score(show: Cli, build_run: Cli, sav
     out = " ".join(show("aaaa").out.split())
     assert "weighted score: 0.700 (50 % of it not measured), 0.600 … 0.800 with lost questions" in out
     assert "section_accuracy (1 question, where citation_recall has 12)" in out
-    assert "not measured: faithfulness, retrieval, cost, latency; the other parts count for more" in out
+    assert "not measured: faithfulness, retrieval, cost, latency; the other parts are scaled up" in out
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,8 @@ def print_score(out: Console, run: EvalRun) -> None:
 def _head(run: EvalRun) -> Iterator[TextLine]:
     yield EMPTY
     *facts, when = parts.facts_of(run)
-    yield TextLine(f"{one_line(run.name, 200)}  {run.id}  {run.status}  {when}", "strong")
+    name = "" if run.id in run.name else f"{one_line(run.name, 200)}  "
+    yield TextLine(f"{name}{run.id}  {run.status}  {when}", "strong")
     if run.merged_from:  # one after the other, and side by side
         named = ", ".join(f"{one.shard} {one.id}" for one in run.merged_from)
         took = f"{run.duration_s:.0f} s in all, the longest {max(one.duration_s for one in run.merged_from):.0f} s"
@@ -241,7 +242,7 @@ def print_wrong_slices(out: Console, measured: Measured, key: str) -> None:
 
 _CHUNKS_SHOWN = _OF_A_LINK = 3
 
-_BUILT_IN = "the built-in server has no language model: about half is expected to go wrong"
+_BUILT_IN = "the built-in server has no language model: about half of the questions go wrong with it"
 
 
 def print_findings(out: Console, measured: Measured, *, limit: int, whole: bool) -> None:
@@ -254,9 +255,8 @@ def print_findings(out: Console, measured: Measured, *, limit: int, whole: bool)
         show(out, [EMPTY, TextLine("no question is known to have gone wrong", "strong")])
         return
     diagnosis = digest.diagnosis
-    title = (
-        f"{share(diagnosis.wrong, diagnosis.asked, 'question')} went wrong: how (share, interval): code for --failed"
-    )
+    wrong = share(diagnosis.wrong, diagnosis.asked, "question")
+    title = f"{wrong} went wrong: count × first failure (share): --failed NAME"
     why = [TextLine(_BUILT_IN, "faint")] if run.eval_config.get("embedded") else []
     links = (TextLine(f"  {line}") for line in parts.link_lines(diagnosis))
     show(out, [EMPTY, TextLine(title, "strong"), *why, *links])
