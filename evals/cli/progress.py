@@ -2,18 +2,9 @@
 
 import sys
 import time
-from collections.abc import Sequence
 from statistics import fmean
 
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from evals.cli.terminal import BAD, DOUBTFUL, clean, console, hung
 from evals.metrics.registry import parse_metric
@@ -22,25 +13,10 @@ from evals.run.estimate import Estimate
 from evals.run.notebook import Observer, Tally
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
-from evals.schemas.results import EvalRecord, EvalRun
-from evals.scoring.conclusion import Measured, measured
-from evals.scoring.digest import is_kept
 from evals.scoring.settings import ScoringContext
 from evals.text.numbers import counted
 
 # The progress of a run on stderr: a bar with the numbers so far on a terminal, a line now and then elsewhere.
-
-
-def first_look(run: EvalRun, records: Sequence[EvalRecord]) -> Measured:
-    """A saved run as views see it; a terminal shows while all of it is read, as at the first look at an earlier one."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    is_silent = is_kept(run, records) or not sys.stderr.isatty()
-    with Progress(*columns, console=console(sys.stderr), transient=True, disable=is_silent) as bar:
-        bar.add_task(f"reading {counted(run.question_count, 'question')}, once, as an earlier version saved this run")
-        found = measured(run, records)
-        if run.completed_at is not None:
-            found.digest  # noqa: B018 - made here
-    return found
 
 
 _SHOWN = "recall_at_5"

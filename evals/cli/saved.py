@@ -1,15 +1,21 @@
 """Saved runs as commands read them: with today's calibrations, and the next command where they are not complete."""
 
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from shlex import quote
 
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from evals.cli.terminal import console
 from evals.report.parts import in_its_log
 from evals.report.wording import one_line
 from evals.schemas.response import ResponseError
 from evals.schemas.results import SAVED_ANSWERS, EvalRecord, EvalRun
 from evals.scoring.calibration import with_cards
+from evals.scoring.conclusion import Measured, measured
+from evals.scoring.digest import is_kept
 from evals.store.naming import DEFAULT_RUNS_DIR, command, way_on_of
 from evals.store.records import RecordFile, as_found
 from evals.store.runs import RunStore, saved_calibrations
@@ -24,6 +30,18 @@ _PASSING = frozenset({408, 425, 429, *range(500, 600)})
 """Statuses that may be gone when asked later."""
 
 _PASSING_KINDS = frozenset({"timeout", "connect", "not_ok", "broken_off"})
+
+
+def first_look(run: EvalRun, records: Sequence[EvalRecord]) -> Measured:
+    """A saved run as views see it; a terminal shows while all of it is read, as at the first look at an earlier one."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    is_silent = is_kept(run, records) or not sys.stderr.isatty()
+    with Progress(*columns, console=console(sys.stderr), transient=True, disable=is_silent) as bar:
+        bar.add_task(f"reading {counted(run.question_count, 'question')}, once, as an earlier version saved this run")
+        found = measured(run, records)
+        if run.completed_at is not None:
+            found.digest  # noqa: B018 - made here
+    return found
 
 
 def load_calibrated(run_id: str, runs_dir: Path | None) -> tuple[EvalRun, RecordFile]:

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from evals import EvalRun
-from evals.cli import progress
+from evals.cli import saved
 from evals.export import FORMATS
 from evals.scoring import digest
 from evals.scoring.conclusion import measured
@@ -125,8 +125,8 @@ def test_a_terminal_shows_the_first_look_at_a_run_of_an_earlier_version(
     store, shown = RunStore(tmp_path / "runs"), io.StringIO()
     for path in () if is_kept else store.folder.glob("*.index"):
         path.unlink()
-    monkeypatch.setattr(progress, "console", lambda _: Console(file=shown, force_terminal=True, width=100))
-    monkeypatch.setattr(progress.sys.stderr, "isatty", lambda: True, raising=False)
-    found = progress.first_look(golden_run, store.open_records(golden_run))
+    monkeypatch.setattr(saved, "console", lambda _: Console(file=shown, force_terminal=True, width=100))
+    monkeypatch.setattr(saved.sys.stderr, "isatty", lambda: True, raising=False)
+    found = saved.first_look(golden_run, store.open_records(golden_run))
     assert found.run == golden_run
     assert ("reading 12 questions, once" in shown.getvalue()) is not is_kept

@@ -10,8 +10,7 @@ from rich.console import Console
 
 from evals.cli.flags import ExportFlags, PageFlags, ShowFlags, TrackFlags, ViewFlags
 from evals.cli.parameters import flag_name
-from evals.cli.progress import first_look
-from evals.cli.saved import load_calibrated, next_command, what_is_undone
+from evals.cli.saved import first_look, load_calibrated, next_command, what_is_undone
 from evals.cli.terminal import check_output, check_place, clean, console, print_json
 from evals.cli.views import run as views
 from evals.cli.views.question import print_question
