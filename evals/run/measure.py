@@ -134,7 +134,7 @@ class _Measurement:
         except EngineError as error:
             if self.processes:
                 raise self._with_way_on(error) from error
-            scorer = BatchScorer(how)  # nobody asked for the process that ended by itself
+            scorer = BatchScorer(how)  # the process that ended by itself was not requested
             record_sum = store.compact_lines(work.run, self._watched(score_rest(scorer, records, None)))
         scored, took_s = store.open_records(work.run), 0.0 if work.run.merged_from else time.monotonic() - started
         run = scorer.scorer.concluded(

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import islice, takewhile
 from pathlib import Path
 from queue import SimpleQueue
@@ -159,6 +159,10 @@ class BatchScorer:
 _Scored = tuple[list[RecordLine], Gathered, set[int]]
 
 
+_unpacker = cache(RecordUnpacker)
+"""Made once a process: its adapters take longer than a record."""
+
+
 def score_batch(how: ScoreConfig, first: int, batch: Sequence[PackedRecord]) -> _Scored:
     """Score some records by themselves.
 
@@ -167,7 +171,7 @@ def score_batch(how: ScoreConfig, first: int, batch: Sequence[PackedRecord]) -> 
         first: The number of the first.
         batch: The records.
     """
-    part, unpack = BatchScorer(how, first), RecordUnpacker().unpack
+    part, unpack = BatchScorer(how, first), _unpacker().unpack
     return list(part.lines(map(unpack, batch))), part.scorer.gathered(), how.missed()
 
 
