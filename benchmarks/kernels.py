@@ -28,7 +28,7 @@ from evals.scoring.conclusion import gc_paused
 from evals.scoring.scorecard import score_record
 from evals.scoring.settings import ScoreSettings, ScoringContext
 from evals.scoring.stats.differences import paired_percentile_difference
-from evals.text.folding import tokens
+from evals.text.tokens import tokens
 from evals.text.matching import MatchSettings
 
 WORDS = [

@@ -11,7 +11,7 @@ from evals.datasets.base import Draft, HubDatasetLoader, LoadOptions
 from evals.datasets.ragbench import RAGBenchLoader
 from evals.datasets.registry import get_loader
 from evals.schemas import Document, EvalDataset, EvalQuestion, GoldPassage
-from evals.text.folding import tokens
+from evals.text.tokens import tokens
 
 BESIDE, NEAR = 6, 100
 """Chunks of any document beside those that touch the gold; and how many that do not, of the question's documents."""

@@ -27,8 +27,8 @@ from evals.scoring.prices import PriceConfig
 from evals.scoring.settings import ScoreSettings, configured_settings
 from evals.secrets import public_url, without_credentials
 from evals.store.naming import DEFAULT_RUNS_DIR
-from evals.text.matching.documents import MatchSettings as MatchConfig
-from evals.text.yaml_files import FileLayer, Problem, first_problem, merge, nearest_hint, place_among, read_layer
+from evals.text.matching import MatchSettings as MatchConfig
+from evals.text.yaml_files import FileLayer, Problem, first_problem, holds, merge, nearest_hint, read_layer
 
 __all__ = ["DEFAULT_SUITE", "DatasetName", "EvalConfig"]
 
@@ -291,9 +291,10 @@ class EvalConfig(Record):
             if any(isinstance(layer, FileLayer) and "server" in layer for layer in layers):
                 config.server_spec()  # now, as long as the file is known
         except ConfigError as error:
-            place = place_among(layers, error.key) or place_among(layers, error.key.rpartition(".")[0])
-            if place is not None:
-                error.stands(place)
+            above = error.key.rpartition(".")[0]
+            named = [layer for layer in layers if isinstance(layer, FileLayer) and holds(layer, above or error.key)]
+            if named:
+                error.stands(str(named[-1].file))
             raise
         return config
 

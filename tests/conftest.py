@@ -169,8 +169,8 @@ def recognised() -> Callable[..., Matches]:
 
     def matches(gold: GoldPassage | str, *chunks: RetrievedChunk | str, **settings: Any) -> Matches:
         return match(
-            [RetrievedChunk(text=chunk) if isinstance(chunk, str) else chunk for chunk in chunks],
             [GoldPassage(text=gold) if isinstance(gold, str) else gold],
+            [RetrievedChunk(text=chunk) if isinstance(chunk, str) else chunk for chunk in chunks],
             MatchSettings(**settings),
         )
 

@@ -21,7 +21,7 @@ from evals.schemas.dataset import Document
 from evals.schemas.response import ResponseError
 from evals.store.journal import LoggedUpload, UploadLog
 from evals.text.decoding import parse_json
-from evals.text.matching.documents import document_key
+from evals.text.documents import document_key
 from evals.text.numbers import counted
 
 # What is uploaded: documents of a dataset, or files of a folder, which are read one at a time.

@@ -25,8 +25,8 @@ from evals.client.spec_check import (
     whole_or_none,
 )
 from evals.schemas.response import Citation, ErrorKind, RetrievedChunk, TokenUsage
-from evals.text.folding import fold
 from evals.text.numbers import number_or_none
+from evals.text.tokens import fold
 
 # Citations that stand in the text of an answer as markers, such as `[1]`, `[1, 3]`, `[2-4]`, `[^1]` and `【1】`.
 

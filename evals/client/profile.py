@@ -16,7 +16,7 @@ from evals.client.spec import RequestSpec, ServerSpec
 from evals.client.spec_check import SpecError, check_spec
 from evals.errors import ConfigError, UnknownNameError, broken_plugin, load_plugin
 from evals.secrets import Masker, in_clear, is_credential, looks_random, looks_secret, secrets_in_url
-from evals.text.yaml_files import first_problem, holds, merge, place_in, read_yaml
+from evals.text.yaml_files import first_problem, holds, merge, read_yaml
 
 # No credential reaches a record or a message.
 
@@ -231,6 +231,4 @@ def _place(key: str, profile: str, overrides: Mapping[str, Any]) -> str:
 def _places(key: str, profile: str) -> Iterator[str]:
     for layer in _layers(profile):
         if layer.file is not None and holds(layer.keys, key):
-            place = place_in(layer.file, key)
-            if place is not None:
-                yield place
+            yield str(layer.file)

@@ -10,7 +10,7 @@ from typing import Any
 from evals.datasets.tables import as_list, as_text, is_nothing, parsed
 from evals.errors import DatasetError
 from evals.text.decoding import without_surrogates
-from evals.text.folding import lists_of
+from evals.text.tokens import lists_of
 
 _DATA = lists_of("columns")
 

@@ -55,14 +55,12 @@ def read_prompt(path: Path, ours: Prompt | None = None) -> Prompt:
         ours: The prompt in whose place it stands, whose replies are read by its schema.
 
     Raises:
-        ConfigError: It cannot be read, lacks a field, or has another schema than ours; the message names the line.
+        ConfigError: It cannot be read, lacks a field, or has another schema than ours; the message names the key.
     """
-    from evals.text.yaml_files import first_problem, place_in, read_yaml  # noqa: PLC0415 - as above
+    from evals.text.yaml_files import first_problem, read_yaml  # noqa: PLC0415 - as above
 
     def wrong(key: str, what: str) -> ConfigError:
-        return ConfigError(
-            f"{place_in(path, key) or f'{path}, line 1'}: {key}: {what}", "`evals prompts --copy FOLDER` writes ours"
-        )
+        return ConfigError(f"{path}: {key}: {what}", "`evals prompts --copy FOLDER` writes ours")
 
     data = read_yaml(path, "prompt")
     try:

@@ -15,7 +15,7 @@ from itertools import pairwise, permutations
 from typing import Any, NamedTuple
 
 from evals.schemas.verdicts import Prompt
-from evals.text.folding import UNSPACED, fold, lists_of, remembered
+from evals.text.tokens import UNSPACED, fold, lists_of
 
 _WORDS = {name: frozenset(words.split()) for name, words in lists_of("quotations").items()}
 
@@ -60,7 +60,7 @@ _LONGEST = 5000
 """Characters of a quotation in which articles may be dropped."""
 
 
-@remembered(300_000)
+@lru_cache(maxsize=512)
 def words_of(text: str) -> str:
     """The words of a text with a blank around each, of a compound with a hyphen between, and a mark behind an article.
 

@@ -20,7 +20,7 @@ from evals.schemas.base import Finite, Record
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.results import MetricGroup, MetricResult
 from evals.schemas.verdicts import Prompt
-from evals.text.folding import lists_of
+from evals.text.tokens import lists_of
 from evals.text.yaml_files import first_problem, nearest_hint
 
 # A rubric, and the prompt that is composed of it.
@@ -203,7 +203,7 @@ def _data(case: Sample, spec: RubricConfig) -> dict[str, Any]:
 
 def _cited(case: Sample) -> Iterator[dict[str, Any]]:
     for number, source in enumerate(case.cited, start=1):
-        chunk = None if source.place is None else case.listed.chunks[source.place]
+        chunk = None if source.place is None else (case.response.chunks or [])[source.place]
         document = chunk and (chunk.document_name or chunk.document_id)
         yield {"id": number, "document": document, "text": (chunk and chunk.text) or ""}
 

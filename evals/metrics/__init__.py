@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from evals.metrics.registry import parse_metric, select
     from evals.metrics.retrieval import MRR, NDCG, PrecisionAtK, RecallAtK
     from evals.metrics.sample import Sample
-    from evals.text.matching.documents import MatchSettings
+    from evals.text.matching import MatchSettings
 
 
 __all__ = [

@@ -15,7 +15,7 @@ from evals.schemas.dataset import EvalQuestion, GoldPassage
 from evals.schemas.response import EvalResponse, RetrievedChunk
 from evals.schemas.results import MetricGroup, MetricResult
 from evals.schemas.verdicts import JudgeVerdict, VerdictRequest
-from evals.text.matching.documents import MatchSettings
+from evals.text.matching import MatchSettings
 
 
 class Aggregation(StrEnum):

@@ -1,161 +1,215 @@
 """The checks that a question brings along: items of a list, facts, a calculation.
 
-They are declared with the question in its dataset. A form holds where it stands in the answer by whole words, a number
-where it is among the answer's numbers (`number_match` has the rules). The answer is taken at its word: an abstention
-that names a fact has named it. Citation marks such as [1] are no part of it (`Case.answer`).
-
-A dataset may name its facts as it likes, also by a word such as "rules" or "label" that details have a meaning for: so
-they stand under `facts`. What a list check names has something before or after it, which no such word has.
+They are declared with the question in its dataset; without, a question whose id begins with EF_1, EF_2 or EF_3 gets
+those of its prefix. A form holds where it stands in the answer as whole words, a number where it is among those of the
+answer (`number_match` has the rules). An answer is taken at its word: one that declines and names a fact has named it.
 """
 
 import re
-import unicodedata
 from abc import abstractmethod
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, ClassVar, Generic, TypeVar
 
+from evals.metrics.answer import language_for
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.metrics.sample import Sample
 from evals.schemas.dataset import CalculationCheck, EvalQuestion, Fact, FactsCheck, ListCheck, ListItem
 from evals.schemas.results import MetricGroup, MetricResult
-from evals.text.folding import with_few_marks
-from evals.text.phrases import holds, without_marks
-from evals.text.quantities import distinct, missing
+from evals.text.numbers import numbers
+from evals.text.tokens import fold, lists_of, tokens
 
-# Whether an answer lists a title, and does not only use its words: "deductibles" is a rule's name, and a noun.
+_CONTRACTED = ((re.compile(r"\bcan(?:'t| not)\b"), "cannot"), (re.compile(r"n't\b"), " not"))
+_MARKDOWN = re.compile(r"(?<!\S)[*+-](?=\s)|\*\*+|[`~#>|_]+|(?<![\w)\]% ])\*|\*(?![\w$€£.( ])")
+"""Bullets, bold and the like; an asterisk between two operands stays, which multiplies."""
+_MARK = r"^[\s>#|•·–—+*-]*+(?:\(?[a-z0-9]{1,3}(?:-\d{1,3})?[.):]{1,2}[\s|]*+){0,2}"
 
 
-# A bullet, a number, a letter or a code: "- ", "5. ", "(b) ", "C-5: ".
-_MARK = r"[\s>#|•·–—+-]*+(?:\(?[a-z0-9]{1,3}(?:-\d{1,3})?[.):]{1,2}[\s|]*+){0,2}"
+@lru_cache(maxsize=256)
+def _readable(text: str) -> str:
+    text = _MARKDOWN.sub(" ", fold(text))
+    for pattern, written_out in _CONTRACTED:
+        text = pattern.sub(written_out, text)
+    return text
 
-_LINE_GOES_ON = r"(?=[\s.,;|]*+$|\s*+[:(–—|]|\s+-\s)"
 
-_BEFORE = r"(?:[,;:|] ?(?:(?:and|or) |& )?|(?: and| &) )"
+@lru_cache(maxsize=1024)
+def _pattern(form: str) -> re.Pattern[str]:
+    words = tokens(_readable(form))
+    if not words:
+        return re.compile(re.escape(form.strip()))
+    end = r"(?![.,]?\d|\w)"
+    pattern = r"(?<!\w)" + r"[\W_]{1,3}".join(map(re.escape, words)) + end
+    if len(words) == 2 and words[0].isalpha() and words[1].isdigit():  # territories 118 and 117, Rules C-1 to C-3
+        stem, code = (words[0].removesuffix("y"), "") if len(words[0]) > 1 else ("", rf"{words[0]}-?")
+        head = rf"{stem}(?:y|ies|s|es)?[ :(]+" if stem else rf"(?<!\w)(?={code}\d)"
+        item = r"#?[a-z]?-?\d+(?:,? (?:and|or|to|through) |, ?| ?& ?)"
+        pattern += rf"|(?<!\w){head}(?:{item}){{1,20}}{code}{words[1]}{end}"
+    return re.compile(pattern)
 
-_BEHIND = r"(?= ?(?:[,;.|]|$)| (?:and|&) )"
+
+def holds(answer: str, form: str) -> bool:
+    """Whether a form stands in an answer as whole words, in any case; a sign such as × as it is.
+
+    A number at its end is whole ("GRG 51" does not stand in "GRG 51.2") and may stand in a list behind its name.
+    """
+    return bool(_pattern(form).search(_readable(answer)))
+
+
+@lru_cache(maxsize=1024)
+def _listed_patterns(title: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    words = r"[\s-]".join(map(re.escape, re.split(r"[\s-]+", title.strip())))
+    at_start = re.compile(rf"{_MARK}{words}(?=[\s.,;|*]*$|[\s*]*[:(–—|]|\s+-\s)", re.IGNORECASE | re.MULTILINE)
+    within = re.compile(rf"(?:[,;:|] ?(?:(?:and|or) |& )?| and | & ){words}(?= ?(?:[,;.|]|$)| (?:and|&) )")
+    return at_start, within
 
 
 def is_listed(answer: str, title: str) -> bool:
-    """Whether the title is an item of a list in the answer.
-
-    That is at the beginning of a line, after its mark, where the line ends behind it or continues with a colon, a dash
-    or a bracket, in any case; and in a running list, between commas and the like, in the title's own case.
-    """
-    at_start, in_list = _patterns(title)
-    text = _readable(answer)
-    return any(map(at_start.match, text.splitlines())) or bool(in_list.search(" ".join(text.split())))
+    """Whether a title is an item of a list: of a line in any case, or of a running list in its own case."""
+    at_start, within = _listed_patterns(title)
+    return bool(at_start.search(answer) or within.search(" ".join(answer.split())))
 
 
-@lru_cache(maxsize=1024)
-def _patterns(title: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    words = r"[\s-]".join(map(re.escape, re.split(r"[\s-]+", _readable(title).strip())))
-    return re.compile(f"{_MARK}{words}{_LINE_GOES_ON}", re.IGNORECASE), re.compile(f"{_BEFORE}{words}{_BEHIND}")
+def states(answer: str, fact: Fact, language: str) -> bool:
+    """Whether an answer holds any form of a fact, or any of its numbers."""
+    if any(holds(answer, form) for form in fact.any):
+        return True
+    said = numbers(answer, language)
+    return any(wanted and wanted <= said for wanted in (numbers(number, language) for number in fact.numbers))
 
 
-@lru_cache(maxsize=1024)
-def _readable(text: str) -> str:
-    return without_marks(unicodedata.normalize("NFKC", with_few_marks(text))).replace("\u2010", "-").replace("`", "")
+def rules_in(text: str) -> list[str]:
+    """The names of rules in a text: items of its Markdown list, and `Rule C-1` wherever it stands; each once."""
+    items = re.findall(r"^[ \t]*[*•-][ \t]+(.+?)[ \t]*$", text, re.MULTILINE)
+    names = [" ".join(tokens(re.split(r":|\s[–—-]\s", item)[0])) for item in items]
+    codes = [f"rule c {number}" for number in re.findall(r"\bRule C-(\d+)", text, re.IGNORECASE)]
+    named = [re.match(r"rule c \d+", name) for name in names]
+    plain = [match[0] if match else name for name, match in zip(names, named, strict=True)]
+    return list(dict.fromkeys([name for name in [*plain, *codes] if name]))
 
 
-class _Checked(BaseMetric):
-    """What the checks share: they apply to questions that declare them."""
+T = TypeVar("T", ListCheck, FactsCheck, CalculationCheck)
+
+
+class _Checked(BaseMetric, Generic[T]):
+    """What the checks share: which questions they apply to."""
 
     group = MetricGroup.GENERATION
     suites = frozenset({"answer"})
     of_answer = True
-    kind: Literal["list", "facts", "calculation"]
+    kind: type[T]
+    label: ClassVar[str]
+    prefix: ClassVar[str]
+
+    def checks(self, question: EvalQuestion) -> list[T]:
+        """Those that the question declares, else those of its id's prefix."""
+        declared = [check for check in question.checks if isinstance(check, self.kind)]
+        if declared or not re.match(rf"{self.prefix}(?!\d)", question.id):
+            return declared
+        return self.of_prefix(question)
+
+    def of_prefix(self, question: EvalQuestion) -> list[T]:
+        """The checks of a question whose id begins with the prefix."""
+        return [self.kind.model_validate(lists_of("checks")[self.prefix])]
 
     def not_applicable_to(self, question: EvalQuestion) -> str | None:
-        declared = any(check.kind == self.kind for check in question.checks)
-        return None if declared else f"the question declares no check of kind {self.kind!r}"
+        if self.checks(question):
+            return None
+        return f"the question declares no check of kind {self.label!r}"
 
     def measure(self, case: Sample) -> MetricResult:
-        return self.check(case.question, case.answer or "")
+        return self.check(self.checks(case.question), case.answer or "", language_for(case.question))
 
     @abstractmethod
-    def check(self, question: EvalQuestion, answer: str) -> MetricResult:
-        """Apply the question's checks of this kind to the answer."""
+    def check(self, checks: list[T], answer: str, language: str) -> MetricResult:
+        """Apply the checks to the answer."""
 
 
-class RulesCoverage(_Checked):
+class RulesCoverage(_Checked[ListCheck]):
     """Share of the items of a list that the answer names.
 
     Formula: |items found| / |items| over the list checks that the question declares; an item is found where any of its
-    forms stands in the answer as whole words ("Rule C-1" is not found in "Rule C-10", but in "Rules C-1 to C-3"), or
-    where one of its `listed` forms is an item of a list there; citation marks such as [1] do not count. Range 0 to 1,
-    higher is better. For a check named `rules` the details hold rules_found, total_rules, rules_coverage, and which
-    items were found or are missing. None where the question declares no list check.
-    Reference: ours.
+    forms stands in the answer as whole words ("Rule C-1" is not found in "Rule C-10"), or one of its `listed` forms is
+    an item of a list there. Without a check, of a question whose id begins with EF_1, the items are the rules of the
+    expected answer, by its Markdown list (`* Rule Name`) and as `Rule C-X`, and found are those that the answer names
+    in the same way. Range 0 to 1, higher is better. For a check named `rules` the details hold rules_found,
+    total_rules, rules_coverage, and which items were found or are missing. None without either.
+    Reference: the formula here, as the seed writes it.
     """
 
     name = "rules_coverage"
-    kind = "list"
+    kind = ListCheck
+    label = "list"
+    prefix = "EF_1"
 
-    def check(self, question: EvalQuestion, answer: str) -> MetricResult:
+    def of_prefix(self, question: EvalQuestion) -> list[ListCheck]:
+        items = [ListItem(name=name, any=[name]) for name in rules_in(question.expected_answer or "")]
+        return [ListCheck(kind="list", name="rules", items=items)] if items else []
+
+    def check(self, checks: list[ListCheck], answer: str, language: str) -> MetricResult:
+        lists = [(check.name, {item.name: _names(answer, item) for item in check.items}) for check in checks]
+        return self._covered(lists)
+
+    def measure(self, case: Sample) -> MetricResult:
+        if any(isinstance(check, ListCheck) for check in case.question.checks):
+            return super().measure(case)
+        wanted, said = rules_in(case.question.expected_answer or ""), rules_in(case.answer or "")
+        return self._covered([("rules", {name: name in said for name in wanted})])
+
+    def _covered(self, lists: list[tuple[str, dict[str, bool]]]) -> MetricResult:
         details: dict[str, Any] = {}
-        found: list[str] = []
-        missing: list[str] = []
-        for check in question.checks:
-            if isinstance(check, ListCheck):
-                named = [_names(answer, item) for item in check.items]
-                found += [item.name for item, is_named in zip(check.items, named, strict=True) if is_named]
-                missing += [item.name for item, is_named in zip(check.items, named, strict=True) if not is_named]
-                details |= {f"{check.name}_found": sum(named), f"total_{check.name}": len(named)}
-                details[f"{check.name}_coverage"] = sum(named) / len(named)
-        return self.result(len(found) / (len(found) + len(missing)), **details, found=found, missing=missing)
-
-
-class FactScore(_Checked):
-    """Share of the facts that the answer states.
-
-    Formula: |facts that hold| / |facts| over the fact checks that the question declares; a fact holds where any of its
-    forms stands in the answer as whole words, or any of its numbers is among the answer's numbers, with sign, percent
-    sign, scale and unit as in `number_match`; citation marks such as [1] do not count. Range 0 to 1, higher is better.
-    The details say of each fact under `facts` whether it holds. None where the question declares no fact check.
-    Reference: ours.
-    """
-
-    name = "fact_score"
-    kind = "facts"
-
-    def check(self, question: EvalQuestion, answer: str) -> MetricResult:
-        checks = [check for check in question.checks if isinstance(check, FactsCheck)]
-        stated = [(fact.name, _states(answer, fact)) for check in checks for fact in check.facts]
-        return self.result(sum(is_stated for _, is_stated in stated) / len(stated), facts=dict(stated))
-
-
-class IsCorrect(_Checked):
-    """Whether a calculation reached the right number.
-
-    Formula: 1 where the fact that is the result holds and the answer says nowhere that it cannot calculate, else 0;
-    with several calculation checks, where all are right. Citation marks such as [1] do not count. Range 0 to 1, higher
-    is better. The details say of each fact under `facts` whether it holds (the right result, its operands, a sign of
-    multiplication), and `cannot_calculate`. None where the question declares no calculation check.
-    Reference: ours.
-    """
-
-    name = "is_correct"
-    kind = "calculation"
-    aggregation = Aggregation.RATE
-
-    def check(self, question: EvalQuestion, answer: str) -> MetricResult:
-        facts: dict[str, bool] = {}
-        right, excused = True, False
-        for check in question.checks:
-            if isinstance(check, CalculationCheck):
-                stated = {fact.name: _states(answer, fact) for fact in check.facts}
-                cannot = any(holds(answer, phrase) for phrase in check.cannot_phrases)
-                right = right and stated[check.answer] and not cannot
-                excused = excused or cannot
-                facts |= stated
-        return self.result(right, facts=facts, cannot_calculate=excused)
+        for name, named in lists:
+            found, total = sum(named.values()), len(named)
+            details |= {f"{name}_found": found, f"total_{name}": total, f"{name}_coverage": found / total}
+        every = [(item, is_named) for _, named in lists for item, is_named in named.items()]
+        details["found"] = [item for item, is_named in every if is_named]
+        details["missing"] = [item for item, is_named in every if not is_named]
+        return self.result(len(details["found"]) / len(every), **details)
 
 
 def _names(answer: str, item: ListItem) -> bool:
     return any(holds(answer, form) for form in item.any) or any(is_listed(answer, form) for form in item.listed)
 
 
-def _states(answer: str, fact: Fact) -> bool:
-    if any(holds(answer, form) for form in fact.any):
-        return True
-    return any(not missing(wanted, answer) for number in fact.numbers if (wanted := distinct(number)))
+class FactScore(_Checked[FactsCheck]):
+    """Share of the facts that the answer states.
+
+    Formula: |facts that hold| / |facts| over the fact checks that the question declares; a fact holds where any of its
+    forms stands in the answer as whole words, or any of its numbers is among the answer's, with sign and percent sign.
+    Without a check, a question whose id begins with EF_2 has the seed's eight: has_yes, has_territory_118,
+    has_territory_117, has_rate_0_305, has_rate_neg_0_133, has_grg_51, has_grg_15, has_difference_36. Range 0 to 1,
+    higher is better. The details say of each fact under `facts` whether it holds. None without either.
+    Reference: the formula here, as the seed writes it.
+    """
+
+    name = "fact_score"
+    kind = FactsCheck
+    label = "facts"
+    prefix = "EF_2"
+
+    def check(self, checks: list[FactsCheck], answer: str, language: str) -> MetricResult:
+        stated = [(fact.name, states(answer, fact, language)) for check in checks for fact in check.facts]
+        return self.result(sum(is_stated for _, is_stated in stated) / len(stated), facts=dict(stated))
+
+
+class IsCorrect(_Checked[CalculationCheck]):
+    """Whether a calculation reached the right number.
+
+    Formula: 1 where the fact that is the result holds and the answer says nowhere that it cannot calculate, else 0;
+    with several calculation checks, where all are right. Without a check, a question whose id begins with EF_3 has the
+    seed's: is_correct = has_604 AND NOT cannot_calculate. Range 0 to 1, higher is better. The details say of each fact
+    under `facts` whether it holds (the right result, its operands, a sign of multiplication), and `cannot_calculate`.
+    None without either.
+    Reference: the formula here, as the seed writes it.
+    """
+
+    name = "is_correct"
+    kind = CalculationCheck
+    label = "calculation"
+    prefix = "EF_3"
+    aggregation = Aggregation.RATE
+
+    def check(self, checks: list[CalculationCheck], answer: str, language: str) -> MetricResult:
+        facts = {fact.name: states(answer, fact, language) for check in checks for fact in check.facts}
+        cannot = any(holds(answer, phrase) for check in checks for phrase in check.cannot_phrases)
+        right = all(facts[check.answer] for check in checks) and not cannot
+        return self.result(right, facts=facts, cannot_calculate=cannot)

@@ -15,9 +15,10 @@ from typing import Any, ClassVar
 from evals.metrics.base import Need
 from evals.metrics.judge_tasks import JudgeTask, ReplyData, numbered_contexts, passage_ids
 from evals.metrics.judged import JudgedMetric
-from evals.metrics.sample import Sample, citation_marks, numbers_of, without_citation_marks
+from evals.metrics.sample import Sample
 from evals.schemas.response import Citation
 from evals.schemas.results import MetricGroup, MetricResult
+from evals.text.markup import citation_marks, numbers_of, without_citation_marks
 from evals.text.sentences import sentence_spans
 
 _NUMBERS = frozenset(range(1000))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from hashlib import sha256
+from hashlib import blake2b, sha256
 from importlib.util import find_spec
 from math import isnan, sqrt
 from operator import mul
@@ -20,7 +20,6 @@ from pydantic import Field
 from evals.errors import ConfigError
 from evals.schemas.base import Finite, Record
 from evals.store.disk_buffer import DiskBuffer
-from evals.text.folding import hash64
 
 # Comparing texts by meaning: embeddings and BERTScore, behind two small protocols.
 
@@ -322,6 +321,11 @@ class RememberingScorer:
         scores = self._scorer.f1(new) if new else ()
         self._scores.update(zip([keys[pair] for pair in new], scores, strict=True))
         return [self._scores.get(keys[pair], 0.0) for pair in pairs]
+
+
+def hash64(text: str) -> int:
+    """The first 64 bits of a text's BLAKE2b hash."""
+    return int.from_bytes(blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest())
 
 
 def key_of_pair(pair: tuple[str, str]) -> int:

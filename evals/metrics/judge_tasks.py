@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from evals.metrics.sample import CORRECTNESS, Sample, numbers_of, without_citation_marks
+from evals.metrics.sample import CORRECTNESS, Sample
 from evals.schemas.response import Citation
 from evals.schemas.verdicts import BLOCK, JudgeVerdict, Prompt, VerdictRequest
+from evals.text.markup import numbers_of, without_citation_marks
 
 ReplyData = Mapping[str, Any]
 """The parsed reply of a judge: a JSON object."""

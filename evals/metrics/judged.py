@@ -18,7 +18,7 @@ from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
 from evals.schemas.results import MetricGroup, MetricResult
 from evals.schemas.verdicts import JudgeVerdict, VerdictRequest
-from evals.text.matching.documents import MatchSettings
+from evals.text.matching import MatchSettings
 
 REPEATS = "repeats"
 """The detail that holds the values of all repeats, where there are several."""

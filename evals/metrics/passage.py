@@ -1,21 +1,20 @@
 """Passage: are the retrieved passages the gold ones, by their text alone?
 
 A passage holds a gold where one of the two texts stands in the other, lower-cased and stripped (the either-way
-substring rule); an empty text holds nothing and stands nowhere. Only texts are compared: no ids, no documents, no
-thresholds. A passage gains only where it is the first to hold a gold.
+substring rule); an empty text holds nothing and stands nowhere. No ids, documents or thresholds are compared.
 """
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from evals.metrics.base import Aggregation, AtK, BaseMetric, Need
-from evals.metrics.ranking import ndcg_at, recall_at
+from evals.metrics.ranking import ndcg_at
 from evals.metrics.sample import Sample
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.results import MetricGroup, MetricResult
-from evals.text.matching.recognise import Matches
-from evals.text.sentences import word_set
+from evals.text.markup import plain
+from evals.text.tokens import word_set
 
 
 def exact_match(passages: Sequence[str], golds: Sequence[str]) -> float:
@@ -26,40 +25,23 @@ def exact_match(passages: Sequence[str], golds: Sequence[str]) -> float:
 
 def span_f1(passages: Sequence[str], golds: Sequence[str]) -> float:
     """Return the best F1 of the first passage's token set with that of a gold; 0 where they share no token."""
-    first = word_set(passages[0]) if passages else frozenset()
-    return max((_set_f1(first, word_set(gold)) for gold in golds), default=0.0)
+    first = word_set(passages[0]) if passages else frozenset[str]()
+    sizes = [(len(first & words), len(first) + len(words)) for words in map(word_set, golds)]
+    return max((2 * shared / size for shared, size in sizes if shared), default=0.0)
 
 
-def passage_ndcg(matches: Matches, golds: int, k: int) -> float:
-    """Return nDCG@k of passages that gain 1 each where they newly hold a gold; the ideal has one gain for each gold.
-
-    Args:
-        matches: Which passage holds which gold.
-        golds: Number of gold passages; must be positive.
-        k: Cut-off rank.
-    """
-    return ndcg_at([float(bool(found)) for found in matches.newly_found], [1.0] * golds, k)
-
-
-def substring_matches(passages: Sequence[str], golds: Sequence[str]) -> Matches:
-    """Compare every passage with every gold by the either-way substring rule."""
-    held, wanted = [_normal(passage) for passage in passages], [_normal(gold) for gold in golds]
-    result = Matches(len(passages), original=range(len(passages)))
-    for index, gold in enumerate(wanted):
-        for place, passage in enumerate(held):
-            if gold and passage and (gold in passage or passage in gold):
-                result.add(place, index, "substring")
-                result.found.setdefault(index, (place, "substring"))
-    return result
+def newly_held(passages: Sequence[str], golds: Sequence[str]) -> list[set[int]]:
+    """For each passage the golds, by index, that it holds by the substring rule and no earlier one does."""
+    wanted = {index: _normal(gold) for index, gold in enumerate(golds)}
+    held: list[set[int]] = []
+    for passage in map(_normal, passages):
+        held.append({n for n, gold in wanted.items() if gold and passage and (gold in passage or passage in gold)})
+        wanted = {n: gold for n, gold in wanted.items() if n not in held[-1]}
+    return held
 
 
 def _normal(text: str) -> str:
-    return text.lower().strip()
-
-
-def _set_f1(one: frozenset[str], other: frozenset[str]) -> float:
-    shared = len(one & other)
-    return 2 * shared / (len(one) + len(other)) if shared else 0.0
+    return plain(text).lower().strip()
 
 
 class _Passage(BaseMetric):
@@ -91,7 +73,8 @@ class PassageExactMatch(_Passage):
 
     Formula: 1 where the top passage equals any gold, both lower-cased and stripped of white space at their ends, else
     0; 0 where nothing was retrieved. Range 0 to 1, higher is better. None without gold passages, and where a gold or
-    the chunks carry no text. Reference: Rajpurkar et al. 2016 (SQuAD), whose exact match this applies to passages.
+    the chunks carry no text.
+    Reference: as the seed writes it, after Rajpurkar et al. 2016 (SQuAD).
     """
 
     name = "passage_exact_match"
@@ -107,15 +90,16 @@ class SpanF1(_Passage):
     Formula: max over golds of 2·|P ∩ G| / (|P| + |G|), the harmonic mean of precision |P ∩ G| / |P| and recall
     |P ∩ G| / |G|; P and G are the sets of tokens of the top passage and of the gold, so a repeated word counts once.
     Tokens: NLTK's word tokens of each sentence, lower-cased, kept where all characters are letters or digits ("3.5"
-    and "non-profit" are none); stop words stay. 0 where no token is shared or nothing was retrieved.
-    Range 0 to 1, higher is better. None without gold passages, and where a gold or the chunks carry no text.
-    Reference: Rajpurkar et al. 2016 (SQuAD), whose F1 counts repeated words; this one does not.
+    and "non-profit" are none); stop words stay; each character in Chinese, Japanese, Thai. 0 where no token is shared
+    or nothing was retrieved. Range 0 to 1, higher is better. None without gold passages, and where a gold or the
+    chunks carry no text.
+    Reference: as the seed writes it, after Rajpurkar et al. 2016 (SQuAD), whose F1 counts repeated words.
     """
 
     name = "span_f1"
 
     def measure_texts(self, passages: list[str], golds: list[str]) -> MetricResult:
-        return self.result(span_f1(passages, golds))
+        return self.result(span_f1([plain(text) for text in passages[:1]], list(map(plain, golds))))
 
 
 class _Ranked(AtK, _Passage):
@@ -124,44 +108,44 @@ class _Ranked(AtK, _Passage):
     default_ks: ClassVar = (10,)
 
     def measure_texts(self, passages: list[str], golds: list[str]) -> MetricResult:
-        matches = substring_matches(passages[: self.k], golds)
-        evidence: dict[str, Any] = matches.evidence
-        return self.result(self.value(matches, len(golds)), **evidence)
+        held = newly_held(passages[: self.k], golds)
+        ranks = [rank for rank, found in enumerate(held, 1) if found]
+        return self.result(self.value(held, len(golds)), hit_ranks=ranks, found=sum(map(len, held)))
 
     @abstractmethod
-    def value(self, matches: Matches, golds: int) -> float:
-        """The metric's number, given which of the top K passages holds which gold."""
+    def value(self, held: list[set[int]], golds: int) -> float:
+        """The metric's number, given which golds each of the top K passages is first to hold."""
 
 
 class PassageRecallAtK(_Ranked):
     """Share of the gold passages found among the top K passages, by the either-way substring rule.
 
     Formula: |golds that stand in, or hold, one of the top K passages| / |gold|, texts lower-cased and stripped; an
-    empty text matches nothing. Each gold counts once, however many passages hold it.
-    Range 0 to 1, higher is better. None without gold passages, and where a gold or the chunks carry no text.
-    Unlike recall_at_K it knows no documents and no thresholds, so a short passage is found in every gold that holds
-    it. Reference: Manning et al. 2008; equal to trec_eval's recall_K where passages and golds match one to one.
+    empty text matches nothing. Each gold counts once, however many passages hold it. Range 0 to 1, higher is better.
+    None without gold passages, and where a gold or the chunks carry no text. Unlike recall_at_K it knows no documents
+    and no thresholds, so a short passage is found in every gold that holds it.
+    Reference: as the seed writes it, after Manning et al. 2008.
     """
 
     family = "passage_recall_at"
 
-    def value(self, matches: Matches, golds: int) -> float:
-        return recall_at(matches.found_counts, golds, self.k)
+    def value(self, held: list[set[int]], golds: int) -> float:
+        return sum(map(len, held)) / golds
 
 
 class PassageNDCGAtK(_Ranked):
     """Normalised discounted cumulative gain of the top K passages, by the either-way substring rule.
 
     Formula: DCG@K / IDCG@K, DCG = sum of rel / log2(rank + 1), IDCG = sum of 1 / log2(rank + 1) over the first
-    min(number of golds, K) ranks. rel is 1 where the passage holds a gold that no earlier one holds, else 0: repeating
-    a gold gains nothing, so the value never exceeds 1. A passage that holds two golds gains once, and the ideal has
-    two: 1 cannot be reached then. Equal to trec_eval's ndcg_cut_K where passages and golds match one to one. Range 0 to
-    1, higher is better. None without gold passages, and where a gold or the chunks carry no text. Unlike ndcg_at_K it
-    takes golds that stand together in one passage for as many relevant passages.
-    Reference: Järvelin & Kekäläinen 2002.
+    min(number of golds, K) ranks. rel is 1 where the passage holds a gold, else 0. Other than in the seed, a passage
+    gains only where no earlier one holds its gold, so that the value never exceeds 1 and copies gain nothing. A passage
+    that holds two golds gains once, and the ideal has two. Range 0 to 1, higher is better. None without gold passages,
+    and where a gold or the chunks carry no text.
+    Reference: the seed's formula, after Järvelin & Kekäläinen 2002; trec_eval's ndcg_cut_K where passages and golds
+    match one to one.
     """
 
     family = "passage_ndcg_at"
 
-    def value(self, matches: Matches, golds: int) -> float:
-        return passage_ndcg(matches, golds, self.k)
+    def value(self, held: list[set[int]], golds: int) -> float:
+        return ndcg_at([float(bool(found)) for found in held], [1.0] * golds, self.k)

@@ -5,10 +5,12 @@ The definitions of the retrieval metrics here differ from those of the same fami
 relevant, not by what was returned.
 """
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from evals.metrics.answer import language_for
 from evals.metrics.base import Aggregation, BaseMetric, Need, settled_by_abstention
 from evals.metrics.judge_tasks import JudgeTask, ReplyData, answer_beside_reference
 from evals.metrics.judged import JudgedMetric
@@ -16,181 +18,104 @@ from evals.metrics.ranking import adapted_ndcg
 from evals.metrics.sample import Sample
 from evals.schemas.results import MetricGroup, MetricResult
 from evals.schemas.verdicts import VerdictRequest
-from evals.text.folding import fold, given_name_first, with_name_turned
-from evals.text.numbers import agree, counted
-from evals.text.quantities import in_other_units, written_numbers
-from evals.text.sentences import Clauses, denials, is_called_false, is_set_aside, is_undecided, read_clauses
-from evals.text.spelling import is_misspelt, is_taken_back
+from evals.text.matching import covered
+from evals.text.numbers import agree, counted, numbers
+from evals.text.tokens import NEGATORS, UNSPACED, fold, tokens
 
-# Is the fact of an expected answer included in an answer? By letters that nearly agree, and a claim that does
-# agree.
-
+# Whether the fact of an expected answer is included in an answer: letters that nearly agree, the same numbers, and no
+# negator that is not expected.
 
 THRESHOLD = 90.0
 """Of the fuzzy score, from 0 to 100: altered claims reach 80 and more."""
-
-
-_LONG = 1000
-"""Characters from which an expected answer is looked for by its ends, for `partial_ratio` tries every place."""
-
-
-_END = 200
-"""Characters of such an end."""
-
-
-_STEPS = 10**10
-"""So is a shorter one in a long answer, where its length squared times that of the answer is more than this."""
-
-
-_LIGHT = frozenset({"a", "an", "the", "is", "are", "was", "were", "be", "been", "s"})
-"""Words that may be there or not without changing what is claimed."""
-
-
-_NEXT = 6
-"""Clauses behind a fact in which it may be taken back."""
+_SHORT, _LONG = 10, 200
+"""Characters below which an expected answer is looked for letter by letter, and from which by runs of tokens."""
+_BEFORE = 3
+"""Tokens before the stretch that is compared in which a negator denies it."""
+_WORD = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Inclusion:
-    """Whether an expected answer is included in an answer, and why not."""
+    """Whether an expected answer is included in an answer.
+
+    Attributes:
+        expected: The expected answer, or an accepted variant.
+        score: The fuzzy score, from 0 to 100.
+        differs: What does not agree (text, words, numbers, negation); None where it is included.
+    """
 
     expected: str
     score: float
-    """The fuzzy score, from 0 to 100."""
     differs: str | None = None
-    """What does not agree; None where the fact is included."""
 
     @property
     def holds(self) -> bool:
-        """Whether the fact is included."""
+        """Whether it is included."""
         return self.differs is None
 
-    @property
-    def details(self) -> dict[str, Any]:
-        """What a result says of it."""
-        return {"matched": self.expected} if self.holds else {"nearest": self.expected, "differs": self.differs}
 
-
-def inclusion(expected: str, answer: str) -> Inclusion:
-    """Look for the fact of the expected answer in the answer.
-
-    Args:
-        expected: The expected answer, or an accepted variant; a name alone may stand with the family name first in one
-            of the two.
-        answer: The answer as given.
-    """
-    found = _inclusion(expected, with_name_turned(answer, expected))
-    name = None if found.holds else given_name_first(expected)
-    turned = _inclusion(name, answer) if name else found
-    return replace(turned, expected=expected) if turned.holds else found
-
-
-def _inclusion(expected: str, answer: str) -> Inclusion:
-    wanted, given = read_clauses(expected), read_clauses(answer)
-    if not wanted.words:
-        same = bool(expected.strip()) and fold(expected).strip() in fold(answer)
+def inclusion(expected: str, answer: str, language: str = "") -> Inclusion:
+    """Look for an expected answer in an answer; numbers are read by the language, an ISO 639-1 code."""
+    wanted, given = tokens(expected), tokens(answer)
+    if not wanted:
+        same = bool(expected.strip()) and fold(expected.strip()) in fold(answer)
         return Inclusion(expected, 100.0 * same, None if same else "text")
-    score, window = _find(wanted.joined, given.joined)
+    if len(expected.strip()) < _SHORT:
+        score, stretch, before = _whole_tokens(wanted, given)
+    elif len(expected) > _LONG:
+        score, stretch, before = 100 * covered(wanted, given), given, ()
+    else:
+        score, stretch, before = _aligned(" ".join(wanted), " ".join(given))
     if score < THRESHOLD:
         return Inclusion(expected, score, "text")
-    places = _in_order(wanted.words, given.words, window)
-    if places is None:
+    if len(expected) <= _LONG and not _begin_alike(wanted, stretch):
         return Inclusion(expected, score, "words")
-    has_numbers = written_numbers(expected) <= written_numbers(answer)  # the words that multiply are compared as words
-    if not has_numbers or in_other_units(expected, answer):
+    if not numbers(expected, language, words=False) <= numbers(answer, language):
         return Inclusion(expected, score, "numbers")
-    is_claimed = _is_claimed(wanted, given, places) and not _is_taken_back(expected, answer, given, places)
-    return Inclusion(expected, score, None if is_claimed else "negation")
+    if len(expected) <= _LONG and NEGATORS.isdisjoint(wanted) and not NEGATORS.isdisjoint((*before, *stretch)):
+        return Inclusion(expected, score, "negation")
+    return Inclusion(expected, score)
 
 
-def _find(wanted: str, given: str) -> tuple[float, range]:
-    """The fuzzy score, and the places of the words of the answer among which the expected one was found."""
-    from rapidfuzz import fuzz  # noqa: PLC0415 - for this metric only
-    from rapidfuzz.utils import default_process  # noqa: PLC0415
-
-    # partial_ratio looks for the shorter text in the longer, whichever is which.
-    whole = len(given) <= len(wanted)
-    if not whole and (len(wanted) > _LONG or (len(wanted) > _END and len(wanted) ** 2 * len(given) > _STEPS)):
-        return _find_long(wanted, given)
-    score = (fuzz.ratio if whole else fuzz.partial_ratio)(wanted, given, processor=default_process)
-    if score < THRESHOLD:
-        return score, range(0)
-    # Framed by blanks, "art" is found as a word and not in "Stuttgart".
-    spot = None if whole else fuzz.partial_ratio_alignment(f" {wanted} ", f" {given} ")
-    if spot is None:
-        return score, range(given.count(" ") + 1)
-    return score, _window(wanted, given, spot.dest_start, spot.dest_end)
+def _whole_tokens(wanted: tuple[str, ...], given: tuple[str, ...]) -> tuple[float, tuple[str, ...], tuple[str, ...]]:
+    """Where the tokens stand in the answer, one after the other: the score, they, and the tokens before them."""
+    size = len(wanted)
+    places = [place for place in range(len(given) - size + 1) if given[place : place + size] == wanted]
+    free = [place for place in places if NEGATORS.isdisjoint(given[max(0, place - _BEFORE) : place])]
+    if not places:
+        return 0.0, (), ()
+    place = (free or places)[0]
+    return 100.0, wanted, given[max(0, place - _BEFORE) : place]
 
 
-def _find_long(wanted: str, given: str) -> tuple[float, range]:
-    """The same for a long expected answer: where its first and its last characters stand, it is compared whole."""
+def _aligned(wanted: str, given: str) -> tuple[float, tuple[str, ...], tuple[str, ...]]:
+    """The stretch of the answer that is most alike, between bounds of tokens: its score, it, and what stands before."""
     from rapidfuzz import fuzz  # noqa: PLC0415 - for this metric only
 
-    head = fuzz.partial_ratio_alignment(wanted[:_END], given)
-    tail = fuzz.partial_ratio_alignment(wanted[-_END:], given)
-    if head is None or tail is None:
-        return 0.0, range(0)
-    start, end, length = head.dest_start, tail.dest_end, len(wanted)
-    # An end may stand twice, then it says nothing of where the other one is.
-    places = [(start, start + length), (max(0, end - length), end)]
-    if end - start < 2 * length:  # longer, and it could not score what is needed
-        places.append((start, end))
-    score, start, end = max((fuzz.ratio(wanted, given[first:last]), first, last) for first, last in places)
-    if score < THRESHOLD:
-        return score, range(0)
-    return score, _window(wanted, given, start, end)
+    if len(given) <= len(wanted):
+        return fuzz.ratio(wanted, given), tuple(_WORD.findall(given)), ()
+    found = fuzz.partial_ratio_alignment(wanted, given, score_cutoff=THRESHOLD - 10)
+    if found is None:
+        return 0.0, (), ()
+    words = list(_WORD.finditer(given))
+    inside = [n for n, word in enumerate(words) if word.start() < found.dest_end and word.end() > found.dest_start]
+    first, last = inside[0], inside[-1]
+    options = [(a, b) for a in (first, first + 1) for b in (last, last - 1) if a <= b]
+    score, first, last = max((fuzz.ratio(wanted, given[words[a].start() : words[b].end()]), a, b) for a, b in options)
+    said = tuple(word[0] for word in words)
+    return score, said[first : last + 1], said[max(0, first - _BEFORE) : first]
 
 
-def _window(wanted: str, given: str, start: int, end: int) -> range:
-    """The places of the words around a match: what is inserted in its middle pushes an end out of it."""
-    margin = len(wanted) // 5
-    return range(given.count(" ", 0, max(0, start - margin)), given.count(" ", 0, end + margin) + 1)
+def _begin_alike(wanted: tuple[str, ...], stretch: tuple[str, ...]) -> bool:
+    """Whether no word has another first letter in its place: "illegal" is not "legal", nor "decrease" "increase"."""
+    if len(wanted) != len(stretch):
+        return wanted[0][0] == stretch[0][0] and wanted[-1][0] == stretch[-1][0]
+    return all(one[0] == other[0] for one, other in zip(wanted, stretch, strict=True))
 
 
-def _in_order(wanted: Sequence[str], given: Sequence[str], window: range) -> tuple[int, int] | None:
-    """The places of the first and the last word where all that matter stand in the window in their order."""
-    candidates = iter(window[: len(given)])
-    matter = [word for word in wanted if word not in _LIGHT] or wanted
-    places: list[int] = []
-    for word in matter:
-        at = next((at for at in candidates if _same_word(word, given[at])), None)
-        if at is None:
-            return None
-        places.append(at)
-    return places[0], places[-1]
-
-
-def _same_word(wanted: str, given: str) -> bool:
-    """Whether two words are one but for an ending (hour, hours; raise, raised) or a misspelling (Barack, Barak)."""
-    if wanted == given:
-        return True
-    short, long = sorted((wanted, given), key=len)
-    if long[:-1] == short and long[-1] in "sd":  # an ending, so no misspelling: prince and princes, not princess
-        if len(short) < 4 or not long.isalpha():
-            return False
-        return short[-1] == "e" if long[-1] == "d" else short[-1] != "s"
-    return is_misspelt(wanted, given)
-
-
-def _is_claimed(wanted: Clauses, given: Clauses, places: tuple[int, int]) -> bool:
-    """Whether the answer claims the fact where it stands: negated as often as expected, and not set aside."""
-    first, last = (given.clauses[at] for at in places)
-    around = [word for word, clause in zip(given.words, given.clauses, strict=True) if first <= clause <= last]
-    if wanted.words in {("yes",), ("no",)}:
-        # "There is no doubt" does not say no
-        if is_undecided(given.words, given.clauses) or (wanted.words == ("no",) and around[-1] != "no"):
-            return False
-    elif is_set_aside(given.of_clause(first, places[0])) or is_called_false(given.of_clause(given.following(last))):
-        return False
-    return denials(around) == denials(wanted.words)
-
-
-def _is_taken_back(expected: str, answer: str, given: Clauses, places: tuple[int, int]) -> bool:
-    """Whether the answer says something else instead, right behind the fact; a bare yes or no is never taken back."""
-    if expected.strip(" .!").lower() in {"yes", "no"}:
-        return False
-    first, last = places
-    return is_taken_back(expected, answer, given.of_clause(given.clauses[first], first), given.behind(last, _NEXT))
+def best_inclusion(expected: Sequence[str], answer: str, language: str = "") -> Inclusion:
+    """The first of the accepted answers that is included, else the nearest."""
+    return max((inclusion(text, answer, language) for text in expected), key=lambda found: (found.holds, found.score))
 
 
 class _Returned(BaseMetric):
@@ -216,7 +141,7 @@ class AdaptedNDCG(_Returned):
     name = "adapted_ndcg"
 
     def measure(self, case: Sample) -> MetricResult:
-        hits = [bool(golds) for golds in case.matches.newly_found]
+        hits = [bool(golds) for golds in case.matches.newly_found()]
         relevant = sum(hits) + len(case.question.gold_passages) - len(case.matches.found)
         return self.result(adapted_ndcg(hits, relevant), returned=len(hits), relevant=relevant, **case.matches.evidence)
 
@@ -238,32 +163,17 @@ class ModifiedPrecision(_Returned):
 
 
 class FuzzyMatch(BaseMetric):
-    """Whether the fact of the expected answer, or of an accepted variant, is included in the answer.
+    """Whether the expected answer, or an accepted variant, is included in the answer.
 
-    Formula: 1 if partial_ratio(default_process(expected), default_process(answer)) ≥ 90 (rapidfuzz) and the claim there
-    is the same, else 0. The same claim is: every word of the expected answer in its order (articles and forms of "be"
-    aside; an s at its end, or a d behind an e, is the same word), every number of it, with sign and percent, and as
-    many negations in that clause of the answer as in the expected one. A word of at least five letters may be misspelt
-    where that seldom makes another word: two neighbours that have changed places, a letter doubled or not, s for z, and
-    inside a word of eight letters a letter more or less or another vowel ("government", "goverment"); so "public" is
-    not "pubic", nor "contract" "contact", and listed pairs such as "causal" and "casual" are two words. Nor is the
-    first letter, a number word ("billion") or a form in -ed, -ee, -en, -er or -es ("employee") misspelt. It is not
-    claimed where it is set aside ("London rather than Paris", "instead of Paris") or called false ("Paris, which is
-    wrong"), or taken back behind it: as a slip ("Paris, or rather Lyon"), or as a guess or the opinion of others where
-    "actually" or the like follows with another number for a number and another name for a name ("it might be Paris, but
-    it is actually Lyon"); nor is yes or no in "yes and no". So "the budget was cut" is not "the budget was raised",
-    however long the sentence around it. Folded before comparing: case, Unicode forms, punctuation (but for C++ and C#),
-    white space, Markdown, citation marks such as [1], dots of abbreviations (D.C., J. K.), accents on Latin letters,
-    grouping of digits (10,000 and 10 000), "%" and "percent", "5-10%" and "5% to 10%", "n't" and "not", "colour" and
-    "color"; a name may stand with the family name first ("Curie, Marie"). An answer shorter than the expected one is
-    compared whole (ratio), else a part of the fact would count as all of it. An expected answer of more than 1,000
-    characters (200, where the answer is so long that trying every place would take seconds) is compared (ratio) with
-    the part of the answer between the best places of its first and last 200 characters, or as long as itself from
-    either of them. It compares letters, not meanings: a paraphrase is 0. Only the best place is looked at, also where
-    another one says otherwise. Negations and phrases that take back are known in English. Range 0 or 1, higher is
-    better. 0 where the server abstains on an answerable question, or answers an unanswerable one. None for a right
-    abstention, and without an expected answer.
-    Reference: partial_ratio and ratio are those of rapidfuzz; the rest is the formula here.
+    Formula: 1 where partial_ratio (rapidfuzz) of the expected answer and a longer answer is at least 90, else ratio,
+    both over their tokens; and the stretch of the answer that is compared begins and ends with whole tokens none of
+    which begins with another letter ("legal" is not in "illegal"); and all numbers of the expected answer are among
+    those of the answer; and no negator (a table of fourteen languages) stands in the stretch or in the three tokens
+    before it that the expected answer has not. An expected answer under ten characters is looked for letter by letter,
+    as whole tokens; one of more than 200 by runs of tokens that are 90 % of it. It compares letters, not meanings: a
+    paraphrase is 0. Range 0 or 1, higher is better. 0 where the server abstains on an answerable question, or answers
+    an unanswerable one. None for a right abstention, and without an expected answer.
+    Reference: the fact inclusion check of the seed by fuzzy match; bounds of tokens, numbers and negators are ours.
     """
 
     name = "fuzzy_match"
@@ -279,14 +189,10 @@ class FuzzyMatch(BaseMetric):
         if settled is not None:
             return settled
         question = case.question
-        best = best_inclusion([question.expected_answer or "", *question.answers], case.answer or "")
-        return self.result(best.holds, score=round(best.score, 1), threshold=THRESHOLD, **best.details)
-
-
-def best_inclusion(expected: list[str], answer: str) -> Inclusion:
-    """The first of the accepted answers that is included, else the nearest."""
-    tried = (inclusion(text, answer) for text in expected)
-    return max(tried, key=lambda found: (found.holds, found.score))
+        accepted = [question.expected_answer or "", *question.answers]
+        best = best_inclusion(accepted, case.answer or "", language_for(question))
+        details = {"matched": best.expected} if best.holds else {"nearest": best.expected, "differs": best.differs}
+        return self.result(best.holds, score=round(best.score, 1), threshold=THRESHOLD, **details)
 
 
 # Factual match: by letters, or by a judge that finds five criteria fulfilled.

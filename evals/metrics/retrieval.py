@@ -24,6 +24,11 @@ class _Retrieval(BaseMetric):
         """The metric's number."""
 
 
+def _counts(case: Sample) -> list[int]:
+    """For each rank, how many golds are found there and at no earlier one."""
+    return list(map(len, case.matches.newly_found()))
+
+
 class RecallAtK(AtK, _Retrieval):
     """Share of the gold passages found in the top K chunks.
 
@@ -35,7 +40,7 @@ class RecallAtK(AtK, _Retrieval):
     default_ks: ClassVar = (1, 3, 5, 10)
 
     def value(self, case: Sample) -> float:
-        return recall_at(case.matches.found_counts, len(case.question.gold_passages), self.k)
+        return recall_at(_counts(case), len(case.question.gold_passages), self.k)
 
 
 class PrecisionAtK(AtK, _Retrieval):
@@ -68,7 +73,7 @@ class SetPrecision(_Retrieval):
     suites: ClassVar = frozenset()
 
     def value(self, case: Sample) -> float:
-        size = case.matches.size
+        size = len(case.matches.hits)
         return precision_at(case.matches.hits_within(size), size) if size else 0.0
 
 
@@ -83,7 +88,7 @@ class MRR(_Retrieval):
     name = "mrr"
 
     def value(self, case: Sample) -> float:
-        return reciprocal_rank(case.matches.found_counts)
+        return reciprocal_rank(_counts(case))
 
 
 class MRRAtK(AtK, _Retrieval):
@@ -100,7 +105,7 @@ class MRRAtK(AtK, _Retrieval):
     default_ks: ClassVar = ()
 
     def value(self, case: Sample) -> float:
-        return reciprocal_rank(case.matches.found_counts[: self.k])
+        return reciprocal_rank(_counts(case)[: self.k])
 
 
 class NDCG(AtK, _Retrieval):
@@ -117,4 +122,4 @@ class NDCG(AtK, _Retrieval):
 
     def value(self, case: Sample) -> float:
         grades = [gold.relevance for gold in case.question.gold_passages]
-        return unit_ndcg_at(case.matches.newly_found_within(self.k), grades, self.k)
+        return unit_ndcg_at(case.matches.newly_found(self.k), grades, self.k)

@@ -2,21 +2,21 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import sha256
-from itertools import chain, zip_longest
+from itertools import zip_longest
 from typing import Literal, NamedTuple
 
 from evals.metrics.embedders import Semantics
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import Citation, EvalResponse, RetrievedChunk
 from evals.schemas.verdicts import JudgeVerdict, Prompt
-from evals.text.folding import UNSPACED
-from evals.text.matching.documents import MatchSettings, RunEvidence, same_document
-from evals.text.matching.recognise import ChunkList, Matches, chunk_list, match
-from evals.text.matching.words import derived
+from evals.text.documents import same_document
+from evals.text.markup import plain, without_citation_marks, without_thoughts
+from evals.text.matching import Matches, MatchSettings, match
+from evals.text.tokens import UNSPACED
 
 # What a citation points to: the retrieved chunk behind an id or an index.
 
@@ -133,102 +133,6 @@ def why_open(verdicts: Iterable[JudgeVerdict], inquiry: str) -> str:
     return "the judge could not tell whether the answer abstains"
 
 
-# The citation marks of an answer, which are no part of its text: `[1]`, `[1, 2]`, `[2-4]`, `[^1]`, `【1†source】`.
-
-
-_NUMBER = r"\d{1,4}"
-
-
-_MARK = re.compile(
-    r"```.*?```|`[^`\n]*+`"  # code is text, whatever brackets it holds
-    rf"|(?P<mark>\[\^?(?P<numbers>{_NUMBER}(?:\s*+[,;–-]\s*+{_NUMBER})*+)\]"
-    rf"|【(?P<source>{_NUMBER})(?:†[^】\n]*+)?】|【\d+:\d+†[^】\n]*+】)",
-    re.DOTALL,
-)
-
-
-MARKS_OPEN = "[【"
-"""The signs that a mark begins with: a text without any of them holds none."""
-
-_DIGITS = re.compile(r"\d+")
-
-
-_MOST = 100
-"""Numbers of a range such as [1-999] that are looked at."""
-
-_WORD_END = re.compile(rf"[^\W{UNSPACED}]")
-
-
-class CitationMark(NamedTuple):
-    """Where a mark stands, from the blanks before it on, and the numbers that it names, as written."""
-
-    start: int
-    opens: int
-    end: int
-    numbers: str
-
-
-def citation_marks(text: str, possible: AbstractSet[int], cited: AbstractSet[int]) -> Iterator[CitationMark]:
-    """The marks that count; the arguments are those of `without_citation_marks`."""
-    stays_to = 0
-    for found in _MARK.finditer(text):
-        if found["mark"] is None:
-            continue
-        opens = found.start()
-        start = _before_blanks(text, opens)
-        numbers = found["numbers"] or found["source"] or ""
-        behind = found["numbers"] is not None and opens == start > 0
-        glued = behind and (_WORD_END.match(text, start - 1) or start == stays_to)
-        if set(map(int, _DIGITS.findall(numbers))) <= (cited if glued else possible):
-            yield CitationMark(start, opens, found.end(), numbers)
-        else:
-            stays_to = found.end()
-
-
-def _before_blanks(text: str, place: int) -> int:
-    """Where the blanks begin that stand before a place; the place itself where there are none."""
-    while place and text[place - 1].isspace():
-        place -= 1
-    return place
-
-
-def numbers_of(mark: str) -> tuple[int, ...]:
-    """The numbers of a mark such as "1", "1, 3" or "2-4", each once."""
-    parts = [list(map(int, _DIGITS.findall(part))) for part in re.split(r"[,;]", mark)]
-    ranges = [range(ends[0], min(ends[-1], ends[0] + _MOST) + 1) for ends in parts if ends]
-    return tuple(dict.fromkeys(chain.from_iterable(ranges)))
-
-
-def without_citation_marks(
-    text: str,
-    possible: AbstractSet[int],
-    cited: AbstractSet[int],
-    other: Callable[[str], str] = lambda _numbers: "",
-) -> str:
-    """The text without its citation marks, and without the blank before each.
-
-    A mark counts where all its numbers are possible: "[1998]" stays. One that is glued to a word ("array[1]", but
-    "96 hours[1]" too) counts only where the response cites its numbers, and brackets in code never do.
-
-    Args:
-        text: The answer.
-        possible: The numbers that a chunk or a citation of the response can have; nothing is taken off without any.
-        cited: Those that the response's list of citations holds.
-        other: What stands for a mark with these numbers; where it is empty, the blank before the mark goes too.
-    """
-    if not possible:
-        return text
-    pieces: list[str] = []
-    end = 0
-    for mark in citation_marks(text, possible, cited):
-        said = other(mark.numbers)
-        pieces += [text[end : mark.opens if said else mark.start], said]
-        end = mark.end
-        if not said and mark.start and _WORD_END.match(text, end):
-            pieces.append(" ")
-    return "".join([*pieces, text[end:]])
-
-
 _YEARS = 1000
 """From here on a number in brackets is a year or the like, also where it was read from the answer as a citation."""
 
@@ -256,7 +160,6 @@ class Sample:
         citation_base: Number of the first chunk in the server's citation indices.
         judged: Whether a judge takes part in the run.
         semantics: What texts are compared with, if any metric wants that.
-        evidence: What the run of the record says about matching; where None, the response speaks for itself.
         declining: Of which answers a judge that takes part has the word on whether they decline.
         keeps_flagged: Whether verdicts count of which the judge says that the data tells it what to decide.
         prompt_for: What the run asks by in place of a prompt; the prompt itself where it changes none.
@@ -269,7 +172,6 @@ class Sample:
     citation_base: int = 1
     judged: bool = False
     semantics: Semantics | None = None
-    evidence: RunEvidence | None = None
     declining: JudgedAbstention = field(default_factory=JudgedAbstention)
     keeps_flagged: bool = False
     prompt_for: Callable[[str | Prompt], str | Prompt] = field(default=_as_it_is, repr=False, compare=False)
@@ -278,16 +180,15 @@ class Sample:
 
     def __post_init__(self) -> None:
         texts = [self.question.expected_answer or "", *self.question.answers]
-        if not any(sign in text for text in texts for sign in MARKS_OPEN):
+        if all(text.isascii() and not any(sign in text for sign in "[<&") for text in texts):
             return
-        expected, *answers = (without_citation_marks(text, *self.citation_numbers) for text in texts)
+        expected, *answers = map(self._to_compare, texts)
         self.question = self.question.model_copy(update={"expected_answer": expected or None, "answers": answers})
 
-    @derived
+    @cached_property
     def matches(self) -> Matches:
         """Which retrieved chunk is which gold passage; empty where the server sent no chunks."""
-        listed = self.listed
-        return match(listed.chunks, self.question.gold_passages, self.settings, self.evidence, listed)
+        return match(self.question.gold_passages, self.response.chunks or [], self.settings)
 
     @property
     def asked(self) -> str:
@@ -298,11 +199,6 @@ class Sample:
         before = zip_longest(self.question.turns[:-1], answers, fillvalue="")
         said = "\n".join(f"User: {message}\nAssistant: {answer}" for message, answer in before)
         return f"Said before:\n{said}\n\nThe question:\n{self.question.question}" if said else self.question.question
-
-    @derived
-    def listed(self) -> ChunkList:
-        """The chunks, and which of them repeat others."""
-        return chunk_list(self.response.chunks or [])
 
     @property
     def abstained(self) -> bool:
@@ -356,11 +252,11 @@ class Sample:
             return False
         return any(each.is_flagged and each.inquiry in inquiries for each in self.verdicts)
 
-    @derived
+    @cached_property
     def _is_for_judge(self) -> bool:
         return not (self.is_flagged or self.response.extractive) and is_long(self.answer or "")
 
-    @derived
+    @cached_property
     def reads_as_refusal(self) -> bool:
         """Whether the text rules take the answer for one that declines; never one that is or holds what is expected.
 
@@ -385,16 +281,20 @@ class Sample:
             return False
         return any(answer == _bare(text) for text in (question.expected_answer or "", *question.answers))
 
-    @derived
+    @cached_property
     def answer(self) -> str | None:
         """The answer as its text is compared: without citation marks; None where the server sent none.
 
         A mark such as [1] counts where its number can be that of a chunk or a citation of the response.
         """
         answer = self.response.answer
-        return None if answer is None else without_citation_marks(answer, *self.citation_numbers)
+        return None if answer is None else self._to_compare(answer)
 
-    @derived
+    def _to_compare(self, text: str) -> str:
+        """The text without thoughts, HTML and citation marks, which are no part of what it says."""
+        return plain(without_citation_marks(without_thoughts(text)[0], *self.citation_numbers))
+
+    @cached_property
     def passages(self) -> list[tuple[int, str]]:
         """The chunks with text: their rank, from 1, and the text, in an order that the rank has no part in.
 
@@ -407,7 +307,7 @@ class Sample:
             key=lambda text: sha256(f"{self.question.question}\0{text[1]}".encode("utf-8", "surrogatepass")).digest(),
         )
 
-    @derived
+    @cached_property
     def citation_numbers(self) -> tuple[frozenset[int], frozenset[int]]:
         """The numbers that a chunk or a citation of the response can have, and those that its citations hold."""
         citations = self.response.citations or []
@@ -415,7 +315,7 @@ class Sample:
         cited = frozenset(one.index for one in citations if one.index is not None and one.index < _YEARS)
         return cited.union(range(self.citation_base, self.citation_base + sources)), cited
 
-    @derived
+    @cached_property
     def cited(self) -> list[CitedSource]:
         """The distinct cited sources, each with the chunks that it resolves to, in order of first citation.
 
@@ -423,10 +323,11 @@ class Sample:
         """
         sources: dict[object, CitedSource] = {}
         for citation in self.response.citations or []:
-            places = tuple(dict.fromkeys(self.listed.original[place] for place in self._places_of(citation)))
+            places = tuple(dict.fromkeys(self.matches.original[place] for place in self._places_of(citation)))
             key = places or (citation.chunk_id, citation.index, citation.document_id, citation.section)
             if key not in sources:
-                sections = _named([citation.section]) or _named([self.listed.chunks[place].section for place in places])
+                chunks = self.response.chunks or []
+                sections = _named([citation.section]) or _named([chunks[place].section for place in places])
                 sources[key] = CitedSource(self._first_with_gold(places), places, sections)
         return list(sources.values())
 
@@ -444,7 +345,7 @@ class Sample:
 
     def _places_of(self, citation: Citation) -> list[int]:
         """The places of the chunks that a citation points to: one, or all those of the document that it names."""
-        chunks, at = self.listed.chunks, (citation.index or 0) - self.citation_base
+        chunks, at = (self.response.chunks or []), (citation.index or 0) - self.citation_base
         if citation.chunk_id is not None:
             named = [place for place, chunk in enumerate(chunks) if chunk.chunk_id == citation.chunk_id]
             return named if len(named) < 2 else [self._the_one(citation, at, named)]
@@ -459,18 +360,18 @@ class Sample:
         """
         if citation.index is not None and at in named:
             return at
-        chunks = self.listed.chunks
+        chunks = self.response.chunks or []
         return next((place for place in named if same_document(chunks[place], citation.document_id)), named[0])
 
-    @derived
+    @cached_property
     def cited_golds(self) -> Mapping[int, Mapping[int, str]]:
         """For the place of each cited chunk, the golds that it holds.
 
         A piece of a gold that chunk borders have cut counts where the cited chunks complete the gold.
         """
         places = sorted({place for source in self.cited for place in source.places})
-        chunks = [self.listed.chunks[place] for place in places]
-        held = match(chunks, self.question.gold_passages, self.settings, self.evidence).by_chunk
+        chunks = [(self.response.chunks or [])[place] for place in places]
+        held = match(self.question.gold_passages, chunks, self.settings).by_chunk
         return dict(zip(places, held, strict=True))
 
 

@@ -20,8 +20,6 @@ from evals.report.wording import one_line
 from evals.scoring.conclusion import Measured
 from evals.scoring.digest import BrokenLink
 from evals.store.atomic import write_output
-from evals.text.folding import bag, padded, tokens
-from evals.text.matching.words import words_of
 
 Blocks = Mapping[str, Callable[[], Any]]
 """Data blocks by name, each made when it is asked for."""
@@ -96,10 +94,7 @@ def _details(run: Measured) -> Blocks:
 
     def details(first: int) -> list[dict[str, Any]]:
         places = range(first, min(first + DETAILS, len(run.source)))
-        told = [detail_of(run.source[place], run, broken().get(place)) for place in places]
-        for derived in (words_of, tokens, padded, bag):
-            derived.clear()  # of texts that passed by, nothing is asked again
-        return told
+        return [detail_of(run.source[place], run, broken().get(place)) for place in places]
 
     firsts = range(0, len(run.source), DETAILS)
     return {f"{run.run.id}/details/{first // DETAILS}": partial(details, first) for first in firsts}

@@ -218,7 +218,7 @@ def _chunks(case: Sample) -> list[dict[str, Any]] | None:
     if chunks is None:
         return None
     cited = {place for source in case.cited for place in source.places}
-    places = zip(chunks, case.matches.by_chunk, case.listed.original, strict=True)
+    places = zip(chunks, case.matches.by_chunk, case.matches.original, strict=True)
     return [
         {
             "place": plain(place_of(chunk)),

@@ -141,7 +141,7 @@ def why_left_out(record: EvalRecord, case: Sample) -> str | None:
     result = _MRR.score(case)
     if result.value is None:
         return f"without a value: {result.reason}"
-    holds_several = max(case.matches.found_counts, default=0) > 1
+    holds_several = max(map(len, case.matches.newly_found()), default=0) > 1
     return "with a chunk that is the first to hold several golds" if holds_several else None
 
 
@@ -162,7 +162,7 @@ def _told(reasons: Iterator[str | None]) -> Sequence[str]:
 
 def _found(question: EvalQuestion, case: Sample) -> list[str]:
     """The names of what stands at each rank: a gold that is found there, else the chunk's own."""
-    golds, newly = gold_ids(question), case.matches.newly_found
+    golds, newly = gold_ids(question), case.matches.newly_found()
     own = iter(unlike(map(passage_id, case.response.chunks or []), golds))
     names = [golds[next(iter(found))] if found else name for name, found in zip(own, newly, strict=True)]
     return names or [NOTHING]

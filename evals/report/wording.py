@@ -150,7 +150,7 @@ def named(name: str, higher_is_better: bool | None) -> str:
 
 @cache
 def _labels() -> dict[str, Any]:
-    from evals.text.folding import lists_of  # noqa: PLC0415 - `--help` needs no labels, and this takes a tenth of it
+    from evals.text.tokens import lists_of  # noqa: PLC0415 - `--help` needs no labels, and this takes a tenth of it
 
     return lists_of("labels")
 

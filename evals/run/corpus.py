@@ -28,7 +28,7 @@ from evals.schemas.response import EvalResponse, RetrievedChunk
 from evals.scoring.settings import ScoringContext
 from evals.store.journal import UploadLog, uploaded_ids
 from evals.text.decoding import parse_stored
-from evals.text.matching.documents import Kinship, document_key, kinship
+from evals.text.documents import Kinship, document_key, kinship
 from evals.text.numbers import counted, share
 
 # Is this the server that the profile describes, and does it hold the documents that the questions are about? Known

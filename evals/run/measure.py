@@ -50,7 +50,6 @@ from evals.scoring.repeats import with_load, with_repeats
 from evals.scoring.settings import ScoringContext, times_asked
 from evals.store.journal import Journal
 from evals.store.runs import RunStore, saved_calibrations
-from evals.text.matching.corpus import MatchStats
 
 _ACCIDENTS = re.compile(r"^shard \d+/\d+: |\d+(?:[.,]\d+)*")
 """What may be otherwise in a note that says the same of other records."""
@@ -110,7 +109,7 @@ class _Measurement:
         self.cases = ScoringContext(toolkit.settings(config, base, judged=self.judged is not None))
         self.how = ScoreConfig(work.run, toolkit.metrics, self.cases.settings, RunFacts(), config)
         self.processes = config.engine.jobs if config.engine.jobs > 1 and toolkit.is_portable else 0
-        self.seen, self.stats = AnswersSeen(work.run), MatchStats()
+        self.seen = AnswersSeen(work.run)
         for question in work.there:
             self._see(question, work.responses[question.id])
 
@@ -125,7 +124,6 @@ class _Measurement:
         records = RunRecords(work, self.judged.verdicts if self.judged else {})
         await self._compare(records)
         observer.phase("scoring")
-        self.cases.match_with(self.stats.evidence(work.questions, records, self.cases.settings.match))
         how = replace(self.how, settings=self.cases.settings, facts=self.seen.facts(records))
         scorer, done = self.early.resume(how) if self.early else (BatchScorer(how), ())
         try:
@@ -226,7 +224,6 @@ class _Measurement:
 
     def _see(self, question: EvalQuestion, response: EvalResponse) -> None:
         self.seen.add(response)
-        self.stats.add(question, response)
 
     async def _plan_judging(self) -> Verdicts:
         """Say what the judge will take and whether the budget will do; returns the saved verdicts that cost nothing."""

@@ -37,7 +37,6 @@ from evals.scoring.digest import RunSummaryBuilder
 from evals.scoring.settings import ScoreSettings, ScoringContext
 from evals.store.disk_buffer import DiskList
 from evals.store.journal import record_line
-from evals.text.matching.corpus import evidence_of
 
 RecordLine = tuple[str, bytes]
 """A record as it is saved, with the id of its question."""
@@ -87,11 +86,6 @@ class ScoreConfig:
     settings: ScoreSettings
     facts: RunFacts
     terms: Terms
-
-    def missed(self) -> set[int]:
-        """The hashes of documents' names that were looked for in vain, where that is noted."""
-        noted = self.settings.evidence.names.missed if self.settings.evidence else None
-        return set() if noted is None else noted
 
 
 class BatchScorer:
@@ -149,14 +143,13 @@ class BatchScorer:
             yield from self._take(waiting.popleft())
 
     def _take(self, scored: "Future[_Scored]") -> list[RecordLine]:
-        lines, gathered, missed = scored.result()
+        lines, gathered = scored.result()
         self.scorer.extend(gathered)
-        self.how.missed().update(missed)
         self.done += len(lines)
         return lines
 
 
-_Scored = tuple[list[RecordLine], Gathered, set[int]]
+_Scored = tuple[list[RecordLine], Gathered]
 
 
 _unpacker = cache(RecordUnpacker)
@@ -172,7 +165,7 @@ def score_batch(how: ScoreConfig, first: int, batch: Sequence[PackedRecord]) -> 
         batch: The records.
     """
     part, unpack = BatchScorer(how, first), _unpacker().unpack
-    return list(part.lines(map(unpack, batch))), part.scorer.gathered(), how.missed()
+    return list(part.lines(map(unpack, batch))), part.scorer.gathered()
 
 
 def _unfinished(scored: "Iterable[Future[_Scored]]") -> int:
@@ -355,14 +348,10 @@ class OverlappedScorer:
         Returns:
             What scores those that are left, and the lines of those that are done.
         """
-        begun, evidence = self._begun, how.settings.evidence
-        if begun is not None and evidence is not None:
-            assumed = begun.how.settings.evidence
-            is_so = self._is_right and assumed is not None and evidence.bears_out(assumed)
-            if is_so and begun.how.facts == how.facts and self._has_room():
-                begun.how = how
-                begun.cases.match_with(evidence)
-                return begun, self._lines
+        begun = self._begun
+        if begun is not None and self._is_right and begun.how.facts == how.facts and self._has_room():
+            begun.how = how
+            return begun, self._lines
         self._lines.close()
         return BatchScorer(how), ()
 
@@ -390,9 +379,7 @@ class OverlappedScorer:
         there = (self._records[place] for place in range(_FIRST))
         records = [record for record in there if record.response is not None]
         if len(records) == _FIRST:
-            evidence = evidence_of(records, self._how.settings.match).watched()
-            settings, facts = replace(self._how.settings, evidence=evidence), self._seen.facts(records)
-            self._begun = BatchScorer(replace(self._how, settings=settings, facts=facts))
+            self._begun = BatchScorer(replace(self._how, facts=self._seen.facts(records)))
 
     def _arriving(self) -> Iterator[list[PackedRecord]]:
         """The records in batches as they come, each up to the first whose answer is still to come."""

@@ -11,12 +11,11 @@ from itertools import chain, islice
 from typing import TypeVar
 
 from evals.metrics.base import BaseMetric
-from evals.metrics.embedders import Semantics, key_of_pair
+from evals.metrics.embedders import Semantics, hash64, key_of_pair
 from evals.metrics.sample import Sample
 from evals.run.notebook import Observer
 from evals.schemas.results import EvalRecord
 from evals.scoring.settings import ScoringContext
-from evals.text.folding import hash64
 from evals.text.numbers import counted
 
 T = TypeVar("T", str, tuple[str, str])

@@ -23,7 +23,6 @@ from evals.scoring.digest import (
     Collected,
     RunSummary,
     RunSummaryBuilder,
-    evidence_within,
     keep_digest,
     keep_slices,
     kept_columns,
@@ -139,7 +138,7 @@ def measured(run: EvalRun, records: Sequence[EvalRecord]) -> Measured:
     Raises:
         ConfigError: Its configuration was changed by hand to something that cannot be.
     """
-    return Measured(run, evidence_within(run, records, PassingCases(score_settings(run))), records)
+    return Measured(run, PassingCases(score_settings(run)), records)
 
 
 Ended = Literal["whole", "early", "refused"]

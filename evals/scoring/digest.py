@@ -9,8 +9,6 @@ from hashlib import sha256
 from operator import itemgetter
 from typing import NamedTuple, TypeVar
 
-from pydantic import TypeAdapter
-
 from evals import __version__
 from evals.schemas.base import Record
 from evals.schemas.results import EvalRecord, EvalRun
@@ -32,8 +30,6 @@ from evals.scoring.run_columns import RunColumns, columns_of, pack, pack_texts, 
 from evals.scoring.scorecard import slice_value
 from evals.scoring.settings import ScoringContext, score_settings, times_asked
 from evals.store.records import RecordFile
-from evals.text.matching.corpus import evidence_of
-from evals.text.matching.documents import RunEvidence
 
 T = TypeVar("T")
 
@@ -200,9 +196,7 @@ def digest_of(run: EvalRun, records: Sequence[EvalRecord], cases: ScoringContext
 FORMAT = 9
 """Raised whenever something is derived otherwise, so that no earlier data is used."""
 
-_EVIDENCE, _DIGEST, _COLUMNS = "evidence", "digest", "columns"
-
-_EVIDENCE_JSON = TypeAdapter(RunEvidence)
+_DIGEST, _COLUMNS = "digest", "columns"
 
 _VALUES = "values of "
 
@@ -238,17 +232,6 @@ def _kept(
     return made
 
 
-def evidence_within(run: EvalRun, records: Sequence[EvalRecord], cases: ScoringContext) -> ScoringContext:
-    """The cases, which match with what all records of the run say about matching."""
-
-    def make() -> RunEvidence:
-        return evidence_of(records, cases.settings.match)
-
-    return cases.match_with(
-        _kept(run, records, _EVIDENCE, make, _EVIDENCE_JSON.dump_json, _EVIDENCE_JSON.validate_json)
-    )
-
-
 def kept_digest(run: EvalRun, records: Sequence[EvalRecord], cases: ScoringContext) -> RunSummary:
     """The digest of a run: as it is kept next to its records, else made, and kept there from then on."""
 
@@ -269,10 +252,7 @@ def _digest_json(digest: RunSummary) -> bytes:
 
 def keep_digest(run: EvalRun, records: RecordFile, digest: RunSummary, cases: ScoringContext) -> None:
     """Keep a digest next to the records that it was made of, and what these say about matching."""
-    derived, evidence = {_DIGEST: _digest_json(digest)}, cases.settings.evidence
-    if evidence is not None:
-        derived[_EVIDENCE] = _EVIDENCE_JSON.dump_json(evidence)
-    records.keep(stamp_of(run), derived)
+    records.keep(stamp_of(run), {_DIGEST: _digest_json(digest)})
 
 
 def kept_columns(run: EvalRun, records: Sequence[EvalRecord]) -> RunColumns:

@@ -218,18 +218,10 @@ class AnswerTally:
         Args:
             settings: With what the run says about matching.
         """
-        comparable = settings.evidence.names.comparable if settings.evidence is not None else None
         elsewhere = self.counts["hits elsewhere"]
-        if comparable is False and self.counts["names compared"]:
-            share = settings.match.comparable_share
-            note = (
-                f"document names are ignored: of the golds found by text, less than {share:.0%} "
-                "are in a document with the gold's name"
-            )
-        elif elsewhere:
-            note = f"documents of chunks and gold are comparable: hits in other documents are not counted ({elsewhere})"
-        else:
+        if not elsewhere:
             return []
+        note = f"documents of chunks and gold are comparable: hits in other documents are not counted ({elsewhere})"
         return [f"{MATCHING}{note}"]
 
     def _on_waiting(self) -> str | None:

@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from evals.datasets.tables import elements
 from evals.errors import ConfigError, DatasetError
-from evals.metrics.passage import exact_match, passage_ndcg, span_f1, substring_matches
-from evals.metrics.ranking import recall_at
+from evals.metrics.passage import exact_match, newly_held, span_f1
+from evals.metrics.ranking import ndcg_at
 from evals.text.decoding import read_whole
 from evals.text.numbers import agree, counted
 from evals.text.yaml_files import first_problem
@@ -124,12 +124,12 @@ def score_predictions(predictions: Path, gold: Path, *, k: int = 10) -> PassageS
 
 def _measure(passages: list[str], golds: list[str], k: int) -> tuple[float, float, float, float]:
     """Exact match, span F1, recall and nDCG of one query."""
-    matches = substring_matches(passages[:k], golds)
+    held = newly_held(passages[:k], golds)
     return (
         exact_match(passages, golds),
         span_f1(passages, golds),
-        recall_at(matches.found_counts, len(golds), k),
-        passage_ndcg(matches, len(golds), k),
+        sum(map(len, held)) / len(golds),
+        ndcg_at([float(bool(found)) for found in held], [1.0] * len(golds), k),
     )
 
 

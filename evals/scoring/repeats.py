@@ -17,7 +17,7 @@ from evals.scoring.scorecard import summarise
 from evals.scoring.settings import ScoreSettings, score_settings
 from evals.scoring.stats.intervals import percentile
 from evals.scoring.stats.means import mean_interval
-from evals.text.folding import tokens
+from evals.text.tokens import tokens
 
 # A sweep of load: the same questions at several levels, and what each of them makes of times and quality.
 

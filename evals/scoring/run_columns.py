@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 from evals.errors import ConfigError
 from evals.metrics.base import BaseMetric, known_answerable
+from evals.metrics.embedders import hash64
 from evals.metrics.performance import RAN_OUT
 from evals.metrics.registry import known_metric
 from evals.schemas.dataset import CONVERSATION, EvalQuestion
@@ -18,7 +19,6 @@ from evals.schemas.results import EvalRecord, MetricResult, Missing
 from evals.scoring.config import BY_DOCUMENT, BY_QUESTION
 from evals.scoring.stats.intervals import asked_again, parts_of
 from evals.store.record_index import little_endian
-from evals.text.folding import hash64
 
 # Which questions belong together, so that their values are not independent of each other.
 

@@ -426,8 +426,7 @@ def by_threshold(
     results = []
     for threshold in thresholds:
         used = settings.match
-        pairs = min(1.0, used.overlap_pairs_threshold * threshold / used.overlap_threshold)
-        match = used.model_copy(update={"overlap_threshold": threshold, "overlap_pairs_threshold": pairs})
+        match = used.model_copy(update={"overlap_threshold": threshold})
         moved = replace(settings, match=match)
         rules: Counter[str] = Counter()
         found: list[list[MetricResult]] = [[] for _ in metrics]

@@ -25,8 +25,7 @@ from evals.schemas.response import EvalResponse
 from evals.schemas.results import EvalRecord, EvalRun, MetricResult
 from evals.schemas.verdicts import JudgeVerdict
 from evals.scoring.config import BY_DOCUMENT, confidence, valid_part
-from evals.text.matching.corpus import evidence_of
-from evals.text.matching.documents import MatchSettings, RunEvidence
+from evals.text.matching import MatchSettings
 
 # One metric of one question, measured so that a fault of the metric costs this value and not the run.
 
@@ -75,7 +74,6 @@ class ScoreSettings:
         judged: Whether a judge takes part.
         semantics: What texts are compared with; None where no metric wants that.
         cluster: What questions belong together by: "document", "question", or a key of their metadata.
-        evidence: What the run says about matching; None where each response speaks for itself.
         declining: Of which answers a judge that takes part has the word on whether they decline.
         keeps_flagged: Whether verdicts count of which the judge says that the data tells it what to decide.
         prompts: By which the judge is asked.
@@ -88,7 +86,6 @@ class ScoreSettings:
     judged: bool = False
     semantics: Semantics | None = None
     cluster: str = BY_DOCUMENT
-    evidence: RunEvidence | None = None
     declining: JudgedAbstention = field(default_factory=JudgedAbstention)
     keeps_flagged: bool = False
     prompts: PromptBook = field(default_factory=PromptBook, compare=False)
@@ -127,7 +124,6 @@ class ScoringContext:
                 own.citation_base,
                 own.judged,
                 own.semantics,
-                own.evidence,
                 own.declining,
                 own.keeps_flagged,
                 own.prompts.of,
@@ -140,18 +136,6 @@ class ScoringContext:
                     self._known.popitem(last=False)
         case.verdicts = verdicts
         return case
-
-    def within(self, records: Sequence[EvalRecord]) -> "ScoringContext":
-        """From here on, match with what all these records of a run say about matching; returns itself."""
-        if self._settings.evidence is None:
-            self.match_with(evidence_of(records, self._settings.match))
-        return self
-
-    def match_with(self, evidence: RunEvidence) -> "ScoringContext":
-        """From here on, match with this; returns itself."""
-        self._settings = replace(self._settings, evidence=evidence)
-        self._known.clear()
-        return self
 
     def compare_by(self, semantics: Semantics) -> None:
         """From here on, compare texts by these models."""
@@ -200,7 +184,7 @@ def cases_of(run: EvalRun, records: Sequence[EvalRecord]) -> ScoringContext:
     Raises:
         ConfigError: Its configuration was changed by hand to something that cannot be.
     """
-    return ScoringContext(score_settings(run)).within(records)
+    return ScoringContext(score_settings(run))
 
 
 def score_settings(run: EvalRun) -> ScoreSettings:

@@ -1,4 +1,4 @@
-"""The text of a file, whichever way it is encoded."""
+"""Files as texts, by their byte order mark and within limits; JSON bodies as values that can be written again."""
 
 import codecs
 import errno
@@ -11,33 +11,32 @@ from typing import Any
 
 from evals.errors import DatasetError
 
-# Opening files that others name: those alone that end, and no more of one than memory holds.
-
-
 MOST_BYTES = 128 * 1024 * 1024
 """Of a file that is read whole."""
+MAX_DEPTH = 100
+"""Of JSON: deeper than any answer, and well below what can be written again."""
+MAX_VALUES = 500_000
+"""Of JSON: in memory each takes a hundred bytes and more, whatever it takes in the body."""
 
-_BLOCK = 1024 * 1024
-
-
-_PIPES = ("/dev/", "/proc/")
-"""Below these a pipe is one that the shell made, such as /dev/stdin."""
+_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_MOST_OF_LINE = 32 * 1024 * 1024
+"""Characters; the longest answer that is taken from a server is half of it."""
 
 
 def check_file(path: Path, most: int | None = MOST_BYTES) -> None:
     """See that a file can be read to its end.
 
     Args:
-        path: The file.
+        path: The file; a pipe of the shell, such as /dev/stdin, is one.
         most: Its size in bytes, where it is read whole; None where it is not.
 
     Raises:
-        OSError: It is not there, or is a device or a named pipe, which may never end, or it is too large.
+        OSError: It is not there, or is a folder, a device or a named pipe, which may never end, or it is too large.
     """
     found = path.stat()
     if stat.S_ISDIR(found.st_mode):
         raise IsADirectoryError(errno.EISDIR, "Is a directory")
-    of_shell = stat.S_ISFIFO(found.st_mode) and str(path).startswith(_PIPES)
+    of_shell = stat.S_ISFIFO(found.st_mode) and str(path).startswith(("/dev/", "/proc/"))
     if not (stat.S_ISREG(found.st_mode) or of_shell):
         raise OSError(errno.EINVAL, "it is a device or a pipe, not a file")
     if most is not None and found.st_size > most:
@@ -51,24 +50,89 @@ def read_whole(path: Path, most: int = MOST_BYTES) -> bytes:
         OSError: As of `check_file`.
     """
     check_file(path, most)
-    data = bytearray()
     with path.open("rb") as file:
-        while block := file.read(_BLOCK):  # no buffer for all that could come
-            data += block
-            if len(data) > most:
-                raise OSError(errno.EFBIG, f"it is larger than {most // 1024**2} MiB")
-    return bytes(data)
+        data = file.read(min(most, path.stat().st_size) + 1) + file.read(most)
+    if len(data) > most:
+        raise OSError(errno.EFBIG, f"it is larger than {most // 1024**2} MiB")
+    return data
 
 
-# JSON bodies as servers really send them.
+def read_bytes(path: Path) -> bytes:
+    """Read a file.
+
+    Raises:
+        DatasetError: It cannot be read.
+    """
+    try:
+        return read_whole(path)
+    except OSError as error:
+        raise DatasetError(f"cannot read {path}: {error.strerror}") from error
 
 
-MAX_DEPTH = 100
-"""Deeper than any answer, and well below what can be written as JSON again."""
+def read_text(path: Path, *, encoding: str | None = None, windows: bool = False) -> tuple[str, str | None]:
+    """Read a file by its byte order mark, or as UTF-8 where it has none.
+
+    Args:
+        path: The file.
+        encoding: That of the file, where the user names it.
+        windows: Whether what is not UTF-8 may be Windows-1252, as spreadsheets of Western Europe save it.
+
+    Returns:
+        The text, and what a reader must know of how it was decoded.
+
+    Raises:
+        DatasetError: The file cannot be read, is no text, or not in this encoding.
+    """
+    data = read_bytes(path)
+    mark, found = _mark_of(data[:4])
+    name = encoding or found
+    try:
+        return _checked(data.removeprefix(mark).decode(name), path), None
+    except LookupError as error:
+        raise DatasetError(f"cannot read {path}: there is no encoding {name!r}", "such as utf-8 or cp1252") from error
+    except UnicodeDecodeError as error:
+        if mark or encoding or not windows:
+            hint = "name it with `encoding:`, such as cp1252, or save the file as UTF-8"
+            raise DatasetError(f"cannot read {path}: it is not {name.upper()} text", hint) from error
+    try:
+        return _checked(data.decode("cp1252"), path), "read as Windows-1252, for it is not UTF-8"
+    except UnicodeDecodeError as error:
+        raise DatasetError(f"cannot read {path}: it is neither UTF-8 nor Windows-1252", "save it as UTF-8") from error
 
 
-MAX_VALUES = 500_000
-"""In memory, each takes a hundred bytes and more, whatever it takes in the body."""
+def text_lines(path: Path, *, encoding: str | None = None) -> Iterator[str]:
+    """The lines of a file that `read_text` can read, with their ends, one after the other; none is held.
+
+    Raises:
+        DatasetError: As of `read_text`; also while lines are read.
+    """
+    name = encoding or "utf-8"
+    try:
+        check_file(path, most=None)
+        with path.open("rb") as file:
+            mark, found = _mark_of(file.read(4))
+        name = encoding or found
+        with path.open(encoding=name, newline="\n") as text:
+            text.read(1 if mark else 0)
+            while line := text.readline(_MOST_OF_LINE):
+                if len(line) == _MOST_OF_LINE:
+                    raise DatasetError(f"cannot read {path}: a line has over {_MOST_OF_LINE:,} characters")
+                yield _checked(line, path)
+    except OSError as error:
+        raise DatasetError(f"cannot read {path}: {error.strerror}") from error
+    except (UnicodeDecodeError, LookupError) as error:
+        raise DatasetError(f"cannot read {path}: it is not {name.upper()} text") from error
+
+
+def _mark_of(start: bytes) -> tuple[bytes, str]:
+    """The byte order mark that data begins with, and its encoding; UTF-8 where there is none."""
+    return next(((mark, name) for mark, name in _MARKS if start.startswith(mark)), (b"", "utf-8"))
+
+
+def _checked(text: str, path: Path) -> str:
+    if "\0" in text:
+        raise DatasetError(f"cannot read {path}: it holds zero bytes and is no text", "save it as UTF-8")
+    return text
 
 
 class TooManyValuesError(ValueError):
@@ -88,26 +152,30 @@ def parse_json(body: bytes) -> Any:
     # Each value follows one of these signs; signs within texts are counted too, and no answer has this many.
     if len(body) > MAX_VALUES and sum(map(body.count, (b",", b"[", b"{", b":"))) > MAX_VALUES:
         raise TooManyValuesError(f"the JSON holds over {MAX_VALUES:,} values")
-    try:
-        value = _DECODER.decode(body.decode(json.detect_encoding(body), "surrogatepass"))
-        if body.count(b"[") + body.count(b"{") > MAX_DEPTH:
-            _check_depth(value)
-        return without_surrogates(value) if _may_hold_surrogates(body) else value
-    except RecursionError as error:
-        raise ValueError("the JSON is nested too deeply") from error
+    value = _parsed(body, _DECODER)
+    if body.count(b"[") + body.count(b"{") > MAX_DEPTH:
+        level, depth = [value], 0
+        while level := [item for parent in level for item in _children(parent)]:
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise ValueError("the JSON is nested too deeply")
+    return value
 
 
 def parse_stored(data: bytes) -> Any:
-    """Parse JSON that evals wrote itself, which somebody may have edited since.
-
-    Numbers are left as they are: a record says of each which it takes. Of surrogates it says what `parse_json` says.
+    """Parse JSON that evals wrote itself, which somebody may have edited since; numbers are left as they are.
 
     Raises:
         ValueError: It is no JSON, or it is nested beyond reason.
     """
+    return _parsed(data, _STORED)
+
+
+def _parsed(data: bytes, decoder: json.JSONDecoder) -> Any:
     try:
-        value = json.loads(data)
-        return without_surrogates(value) if _may_hold_surrogates(data) else value
+        value = decoder.decode(data.decode(json.detect_encoding(data), "surrogatepass"))
+        escaped = b"\\u" in data and (b"\\ud" in data or b"\\uD" in data)
+        return without_surrogates(value) if escaped or b"\xed" in data or b"\x00" in data else value
     except RecursionError as error:
         raise ValueError("the JSON is nested too deeply") from error
 
@@ -118,27 +186,11 @@ def _finite(digits: str) -> float | None:
 
 
 _DECODER = json.JSONDecoder(parse_constant=lambda _: None, parse_float=_finite)
-"""Made once: making one takes as long as parsing an answer."""
-
-
-def _may_hold_surrogates(body: bytes) -> bool:
-    """Whether a look at every text is needed; a few false alarms cost less than always looking."""
-    escaped = b"\\u" in body and (b"\\ud" in body or b"\\uD" in body)
-    return escaped or b"\xed" in body or b"\x00" in body
-
-
-def _check_depth(value: Any) -> None:
-    level, depth = [value], 0
-    while level := [item for parent in level for item in _children(parent)]:
-        depth += 1
-        if depth > MAX_DEPTH:
-            raise ValueError("the JSON is nested too deeply")
+_STORED = json.JSONDecoder()
 
 
 def _children(value: Any) -> Any:
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else ()
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 def without_surrogates(value: Any) -> Any:
@@ -150,85 +202,3 @@ def without_surrogates(value: Any) -> Any:
     if isinstance(value, dict):
         return {without_surrogates(key): without_surrogates(item) for key, item in value.items()}
     return value
-
-
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
-
-
-_MOST_OF_LINE = 32 * 1024 * 1024
-"""Characters; the longest answer that is taken from a server is half of it."""
-
-
-def read_text(path: Path, *, windows: bool = False) -> tuple[str, str | None]:
-    """Read a file by its byte order mark, or as UTF-8 where it has none.
-
-    Args:
-        path: The file.
-        windows: Whether what is not UTF-8 may be Windows-1252, as spreadsheets of Western Europe save it.
-
-    Returns:
-        The text, and what a reader must know of how it was decoded.
-
-    Raises:
-        DatasetError: The file cannot be read, or is no text.
-    """
-    data = read_bytes(path)
-    mark, encoding = _mark_of(data[:4])
-    try:
-        return _checked(data[len(mark) :].decode(encoding), path), None
-    except UnicodeDecodeError as error:
-        if not windows or mark:
-            raise DatasetError(f"cannot read {path}: it is not {encoding.upper()} text") from error
-    try:
-        return _checked(data.decode("cp1252"), path), "read as Windows-1252, for it is not UTF-8"
-    except UnicodeDecodeError as error:
-        raise DatasetError(f"cannot read {path}: it is neither UTF-8 nor Windows-1252", "save it as UTF-8") from error
-
-
-def text_lines(path: Path) -> Iterator[str]:
-    """The lines of a file that `read_text` can read, with their ends, one after the other; none is held.
-
-    Raises:
-        DatasetError: As of `read_text`; also while lines are read.
-    """
-    try:
-        check_file(path, most=None)
-        with path.open("rb") as file:
-            mark, encoding = _mark_of(file.read(4))
-        with path.open(encoding=encoding, newline="\n") as text:
-            text.read(1 if mark else 0)
-            while line := text.readline(_MOST_OF_LINE):
-                if len(line) == _MOST_OF_LINE:
-                    raise DatasetError(f"cannot read {path}: a line has over {_MOST_OF_LINE:,} characters")
-                yield _checked(line, path)
-    except OSError as error:
-        raise DatasetError(f"cannot read {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise DatasetError(f"cannot read {path}: it is not {encoding.upper()} text") from error
-
-
-def _mark_of(start: bytes) -> tuple[bytes, str]:
-    """The byte order mark that data begins with, and its encoding; UTF-8 where there is none."""
-    return next(((mark, name) for mark, name in _MARKS if start.startswith(mark)), (b"", "utf-8"))
-
-
-def read_bytes(path: Path) -> bytes:
-    """Read a file.
-
-    Raises:
-        DatasetError: It cannot be read.
-    """
-    try:
-        return read_whole(path)
-    except OSError as error:
-        raise DatasetError(f"cannot read {path}: {error.strerror}") from error
-
-
-def _checked(text: str, path: Path) -> str:
-    if "\0" in text:
-        raise DatasetError(f"cannot read {path}: it holds zero bytes and is no text", "save it as UTF-8")
-    return text

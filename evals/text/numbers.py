@@ -1,26 +1,151 @@
-"""Format counts with their nouns, and normalise dates."""
+"""Numbers: read from texts by value, in the notation of the text's language; and counts with their nouns.
+
+A number is compared by its value and its percent sign: 1,000 is 1000, $1.5 million is 1500000, 5% is not 5. Dates and
+versions of several parts (2024-01-05, 3.10.2) are compared as they are written.
+"""
 
 import re
+import unicodedata
 from collections.abc import Iterator
+from decimal import Decimal
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
-# Counts with their nouns and verbs, as English wants them.
+from evals.text.tokens import UNSPACED, lists_of, tokens
 
+_LISTS = lists_of("numbers")
+_DECIMAL_COMMA = frozenset(_LISTS["decimal_comma"].split())
+_FUNCTION_WORDS = {name: frozenset(words.split()) for name, words in lists_of("language")["function_words"].items()}
+_SCALES = {word: int(power) for power, words in _LISTS["scales"].items() for word in words.split()}
+_SHORT = {"k": 3, "K": 3, "M": 6, "B": 9}
+_WORDS = {
+    name: {
+        **{word: value for value, word in enumerate(table["small"].split())},
+        **{word: 10 * value for value, word in enumerate(table["tens"].split(), start=2)},
+    }
+    for name, table in _LISTS["words"].items()
+}
+
+_LATEX = ((re.compile(r"\$(?=\S)([^$\n]*?\S)\$(?!\d)"), r"\1"), (re.compile(r"\\text\{([^{}]*)\}"), r"\1"))
+_LATEX_SIGNS = (("{,}", ","), ("\\%", "%"), ("\\$", "$"), ("\\(", ""), ("\\)", ""), ("\\,", ""))
+_GROUPED_BY_SIGN = re.compile(r"(?<=\d)['’\u00a0\u2009\u202f](?=\d{3}(?!\d))")
+_GROUPED_BY_BLANK = re.compile(r"(?<![\d.,])([1-9]\d{0,2}(?: \d{3})+)(?!\d)")
+_OF_PARTS = re.compile(r"(?<![\w.,/-])\d{1,4}(?:([./-])\d{1,4})(?:\1\d{1,4})+(?![\w/-]|[.,]\d)")
+_SCALE = "|".join(sorted(_SCALES, key=len, reverse=True))
+_CURRENCY = rf"(?:[$€£¥₹₩]|(?:{'|'.join(_LISTS['currencies'].split())})\b) ?"
+_FOUND = re.compile(
+    rf"(?P<open>\()?(?P<minus>(?<![\w.)\]])[-−–](?={_CURRENCY}|\d|\.\d)|\bminus )?"
+    rf"(?:(?P<money>{_CURRENCY})(?P<inner>[-−])?)?"
+    rf"(?<![^\W_{UNSPACED}])(?<![\d][.,])(?P<digits>\d+(?:[.,]\d+)*|(?<!\d)\.\d+)"
+    rf"(?:(?P<short>[kKMBm])(?![^\W_])| ?-?(?P<scale>{_SCALE})(?![^\W_{UNSPACED}]))?"
+    rf"(?P<percent> ?%| (?:{'|'.join(_LISTS['percent'].split())}|{_LISTS['percent_phrases']})\b)?(?P<close> ?\))?",
+    re.IGNORECASE,
+)
+_LONGEST = 25
+"""Digits: beyond, a number is compared as text."""
+
+
+def language_of(*texts: str, default: str = "") -> str:
+    """The language that most function words of the texts are of, as an ISO 639-1 code; the default without any."""
+    said = list(chain.from_iterable(map(tokens, texts)))
+    counts = {name: sum(word in words for word in said) for name, words in _FUNCTION_WORDS.items()}
+    best = max(counts, key=counts.__getitem__)  # English stands first, and wins where as many speak for it
+    return best if counts[best] else default
+
+
+@lru_cache(maxsize=2048)
+def numbers(text: str, language: str = "", *, words: bool = True) -> frozenset[str]:
+    """The distinct numbers of a text: values such as "1500", "-0.133%", and dates as written.
+
+    Args:
+        text: Signs of currencies and units do not count.
+        language: By which digits and words are read, as an ISO 639-1 code; English where empty.
+        words: Whether number words count: zero to twenty and the tens, each by itself, joined by a hyphen only.
+    """
+    found = set(_in_digits(_plain(text, language), language))
+    if words:
+        found.update(_in_words(text, _WORDS.get(language, _WORDS["en"])))
+    return frozenset(found)
+
+
+def _plain(text: str, language: str) -> str:
+    """The text without LaTeX's signs, one form of each digit, groups closed up that blanks or apostrophes part."""
+    if "\\" in text or "$" in text:
+        for pattern, inside in _LATEX:
+            text = pattern.sub(inside, text)
+        for sign, plain in _LATEX_SIGNS:
+            text = text.replace(sign, plain)
+    text = unicodedata.normalize("NFKC", _GROUPED_BY_SIGN.sub("", text))
+    if language in _DECIMAL_COMMA:
+        text = _GROUPED_BY_BLANK.sub(lambda group: group[0].replace(" ", ""), text)
+    return text
+
+
+def _in_digits(text: str, language: str) -> Iterator[str]:
+    dated = text
+    for date in _OF_PARTS.finditer(text):
+        if not re.fullmatch(r"[1-9]\d{0,2}(?:\.\d{3})+", date[0]):  # 1.200.000 is a number
+            yield date[0]
+            dated = dated[: date.start()] + " " * len(date[0]) + dated[date.end() :]
+    for found in _FOUND.finditer(dated):
+        money, digits = bool(found["money"]), found["digits"]
+        power = _SCALES.get((found["scale"] or "").lower(), 0) or _SHORT.get(found["short"] or "", 0)
+        power = 6 if found["short"] == "m" and money else power
+        in_brackets = found["open"] and found["close"] and (money or "," in digits or found[0] == dated.strip())
+        sign = -1 if found["minus"] or found["inner"] or in_brackets else 1
+        for value in _values(digits, language):
+            if len(digits) > _LONGEST:
+                yield digits
+            else:
+                yield _written(sign * value.scaleb(power)) + ("%" if found["percent"] else "")
+
+
+def _values(digits: str, language: str) -> list[Decimal]:
+    """What digits with points and commas say: one number, or several where commas can only part them."""
+    marks = [sign for sign in digits if sign in ".,"]
+    group = "." if language in _DECIMAL_COMMA else ","
+    if len(set(marks)) == 2:  # the last kind parts the decimals: 1.234,56
+        whole, _, rest = digits.rpartition(marks[-1])
+        return [Decimal(f"{re.sub('[.,]', '', whole)}.{rest}")]
+    head, *parts = re.split("[.,]", digits)
+    can_group = bool(parts) and all(len(part) == 3 for part in parts) and len(head) < 4 and head[:1] not in ("", "0")
+    if len(marks) > 1:
+        return [Decimal("".join([head, *parts]))] if can_group else [Decimal(part) for part in (head, *parts) if part]
+    by_zeros = not language and digits.endswith(".000")  # nothing says which language it is: 2.000 is no decimal
+    if can_group and (marks[0] == group or by_zeros):
+        return [Decimal(head + parts[0])]
+    return [Decimal(f"{head or 0}.{parts[0]}" if parts else head)]
+
+
+def _in_words(text: str, values: dict[str, int]) -> Iterator[str]:
+    said = re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", text.lower())
+    for word, following in zip(said, [*said[1:], ""], strict=False):
+        tens, _, ones = word.partition("-")
+        value = values.get(word)
+        if value is None and values.get(tens, 0) >= 20 and 0 < values.get(ones, 0) < 10:
+            value = values[tens] + values[ones]
+        if value is not None:
+            yield _written(Decimal(value).scaleb(_SCALES.get(following, 0) if len(following) > 1 else 0))
+
+
+def _written(value: Decimal) -> str:
+    return format(value.normalize(), "f") if value else "0"
+
+
+# Counts with their nouns and verbs, as English wants them.
 
 _MANY = {"is": "are", "was": "were", "has": "have"}
 
 
 def counted(count: int, thing: str, verb: str = "") -> str:
     """A count with its noun, and its verb where one is given in the singular: `1 question was`, `2 questions were`."""
-    words = [str(count), agree(count, thing, f"{thing}s"), _form(count, verb)]
-    return " ".join(word for word in words if word)
+    return " ".join(word for word in (str(count), agree(count, thing, f"{thing}s"), _form(count, verb)) if word)
 
 
 def share(part: int, whole: int, thing: str, verb: str = "") -> str:
     """A part of a count, with the verb of the part: `1 of 12 questions has`, `2 of 12 questions have`."""
-    words = [f"{part} of {counted(whole, thing)}", _form(part, verb)]
-    return " ".join(word for word in words if word)
+    return " ".join(word for word in (f"{part} of {counted(whole, thing)}", _form(part, verb)) if word)
 
 
 def agree(count: float, one: str, many: str) -> str:
@@ -32,87 +157,12 @@ def _form(count: int, verb: str) -> str:
     return agree(count, verb, _MANY.get(verb, verb.removesuffix("s")))
 
 
-# Dates as texts write them, so that one date is one string: 1 March 2024, March 1st, 2024 and 2024-03-01.
-
-
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-
-
-_NAME = (
-    r"(?P<name>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|(?-i:May)|june?|july?|aug(?:ust)?|sept?(?:ember)?|"
-    r"oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
-)
-
-_DAY = r"(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?"
-
-_YEAR = r"(?P<year>(?:1[5-9]|20)\d\d)"
-
-
-_FORMS = tuple(
-    re.compile(rf"(?<![\w.,/-]){form}(?![\w/-]|[.,]\d)", re.IGNORECASE)
-    for form in (
-        r"(?P<year>(?:1[5-9]|20)\d\d)-(?P<month>0?[1-9]|1[0-2])-(?P<day>[12]\d|3[01]|0?[1-9])",
-        rf"(?:the )?{_DAY} (?:of )?{_NAME},? {_YEAR}",
-        rf"{_NAME} (?:the )?{_DAY},? {_YEAR}",
-        r"(?P<day>1[3-9]|2\d|3[01])[./](?P<month>0?[1-9]|1[0-2])[./](?P<year>(?:1[5-9]|20)\d\d)",
-        r"(?P<month>0?[1-9]|1[0-2])/(?P<day>1[3-9]|2\d|3[01])/(?P<year>(?:1[5-9]|20)\d\d)",
-        rf"{_NAME},? (?:of )?{_YEAR}",
-        rf"(?:the )?{_DAY} (?:of )?{_NAME}",
-        rf"{_NAME} (?:the )?{_DAY}",
-    )
-)
-
-
-@lru_cache(maxsize=512)
-def dates(text: str) -> frozenset[str]:
-    """The distinct dates of a text as year-month-day, with a question mark for a part that it does not say."""
-    return frozenset(without_dates(text)[1])
-
-
-@lru_cache(maxsize=512)
-def without_dates(text: str) -> tuple[str, tuple[str, ...]]:
-    """The text with a comma in the place of each date, and the dates in it."""
-    found: list[str] = []
-
-    def take(match: re.Match[str]) -> str:
-        found.append(_written_dates(match.groupdict()))
-        return ","
-
-    for form in _FORMS:
-        text = form.sub(take, text)
-    return text, tuple(found)
-
-
-def dates_agree(one: str, other: str) -> bool:
-    """Whether two dates, as `dates` writes them, can be the same: what one does not say is no contradiction."""
-    return all("?" in pair or pair[0] == pair[1] for pair in _parts(one, other))
-
-
-def says_all(wanted: str, given: str) -> bool:
-    """Whether the second date says all that the first does."""
-    return all(left in ("?", right) for left, right in _parts(wanted, given))
-
-
-def _parts(one: str, other: str) -> Iterator[tuple[str, str]]:
-    return zip(one.split("-"), other.split("-"), strict=True)
-
-
-def _written_dates(parts: dict[str, str | None]) -> str:
-    name, day = parts.get("name"), parts.get("day")
-    month = _MONTHS.index(name[:3].lower()) + 1 if name else int(parts["month"] or 0)
-    return f"{parts.get('year') or '?'}-{month:02d}-{f'{int(day):02d}' if day else '?'}"
-
-
-PLAUSIBLE = 1e12
-"""Beyond it, in either direction, no number that a server gives is a score or a confidence."""
-
-
 def number_or_none(value: Any) -> float | None:
-    """The value as a number; None where it is none, or beyond what is plausible."""
+    """The value as a number; None where it is none, or beyond 10^12: no score or time of a server is."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
         number = float(value)
     except (OverflowError, ValueError):
         return None
-    return number if abs(number) <= PLAUSIBLE else None  # which NaN is not either
+    return number if abs(number) <= 1e12 else None

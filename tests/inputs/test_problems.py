@@ -15,7 +15,7 @@ from evals.datasets.file import read_file
 from evals.errors import EvalsError
 from evals.schemas import EvalQuestion, EvalResponse
 from evals.store.records import read_records
-from evals.text.matching.documents import MatchSettings
+from evals.text.matching import MatchSettings
 from evals.text.yaml_files import first_problem, problems_of
 
 

@@ -22,7 +22,7 @@ from evals.run import setup
 from evals.runner import run_evaluation
 from evals.schemas import EvalRecord, EvalRun, MetricGroup, MetricSummary
 from evals.store.runs import RunStore
-from evals.text.folding import bag
+from evals.text.tokens import tokens
 
 Evaluate = Callable[..., EvalRun]
 JUDGE = {"then": {"python": "judge"}}
@@ -47,10 +47,10 @@ class Words:
         return [self._vector(text) for text in texts]
 
     def f1(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        return [self._overlap(*map(set, map(bag, pair))) for pair in pairs]
+        return [self._overlap(*map(set, map(tokens, pair))) for pair in pairs]
 
     def _vector(self, text: str) -> Vector:
-        counts = Counter(crc32(word.encode()) % 256 for word in bag(text))
+        counts = Counter(crc32(word.encode()) % 256 for word in Counter(tokens(text)))
         return [float(counts[place]) for place in range(256)]
 
     def _overlap(self, one: set[str], other: set[str]) -> float:

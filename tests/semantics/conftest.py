@@ -1,5 +1,6 @@
 """What the tests of comparing texts share: an embedder and a scorer that need no model."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 from zlib import crc32
@@ -10,7 +11,7 @@ from evals.metrics import Sample
 from evals.metrics.embedders import Semantics, Vector
 from evals.schemas import EvalQuestion, EvalResponse
 from evals.schemas.dataset import KeySentence
-from evals.text.folding import bag
+from evals.text.tokens import tokens
 
 
 class BagOfWords:
@@ -27,7 +28,7 @@ class BagOfWords:
 
     def _vector(self, text: str) -> Vector:
         vector = [0.0] * 512
-        for word, count in bag(text).items():
+        for word, count in Counter(tokens(text)).items():
             vector[crc32(word.encode()) % 512] += count
         return vector
 
@@ -46,7 +47,7 @@ class WordOverlap:
         return [self.script.get(pair, self._overlap(*pair)) for pair in pairs]
 
     def _overlap(self, candidate: str, reference: str) -> float:
-        said, wanted = bag(candidate), bag(reference)
+        said, wanted = Counter(tokens(candidate)), Counter(tokens(reference))
         common = sum(min(count, wanted.get(word, 0)) for word, count in said.items())
         return 2 * common / (sum(said.values()) + sum(wanted.values())) if common else 0.0
 

@@ -66,13 +66,3 @@ def test_the_tokenizers_are_loaded_only_when_they_are_used() -> None:
     code = "import evals.metrics.registry, sys; print('nltk' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
-
-
-def test_sentences_and_usual_words_load_no_nltk() -> None:
-    """A part of it cannot be imported without all of it, and what it brings in."""
-    code = (
-        "import sys; from evals.text.sentences import sentences; from evals.text.sentences import word_set;"
-        "print(sentences('It costs 3.50 euros. Dr. No pays.'), sorted(word_set('It cost 350.')), 'nltk' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "['It costs 3.50 euros.', 'Dr. No pays.'] ['350', 'cost', 'it'] False"

@@ -8,6 +8,7 @@ said of retrieval, of the context, or of what its citations point to.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from evals.metrics.base import known_answerable
@@ -25,8 +26,7 @@ from evals.scoring.diagnosis.stages import (
     lost_in,
 )
 from evals.scoring.settings import ScoringContext
-from evals.text.matching.documents import document_key
-from evals.text.matching.words import derived
+from evals.text.documents import document_key
 from evals.text.numbers import counted, share
 
 
@@ -114,7 +114,7 @@ class _Chain:
         decided = self._verdict not in {None, JudgedAs.CANNOT_TELL}
         return self._verdict is JudgedAs.CORRECT if decided else self._by_words
 
-    @derived
+    @cached_property
     def _judgement(self) -> Judgement:
         return Judgement(self.record, self.case)
 
@@ -122,17 +122,17 @@ class _Chain:
     def _verdict(self) -> JudgedAs | None:
         return self._judgement.verdict
 
-    @derived
+    @cached_property
     def _by_words(self) -> bool | None:
         return is_right(self.case.question, self.case.answer or "")
 
-    @derived
+    @cached_property
     def _abstained(self) -> bool:
         """Whether it declines what can be answered; not where a judge calls the answer right."""
         declines = self.case.response.answer is not None and self.case.abstained and not self.case.abstention_open
         return declines and self._verdict is not JudgedAs.CORRECT and known_answerable(self.case.question)
 
-    @derived
+    @cached_property
     def _is_wrong(self) -> bool:
         """Whether the answer is not right, by the judge, else by its words."""
         if self.case.response.answer is None or (self.case.abstained and not self._abstained):
@@ -150,7 +150,7 @@ class _Chain:
         retrieves = self.case.response.answer is None
         return self._abstained or self._is_wrong or retrieves or self._wrong_citation() is not None
 
-    @derived
+    @cached_property
     def _is_measured(self) -> bool:
         """Whether it can be told which golds were retrieved."""
         return ModifiedPrecision().score(self.case).value is not None
@@ -160,7 +160,7 @@ class _Chain:
         """Whether none of the golds is known to have been retrieved."""
         return self._is_measured and not self.case.matches.found
 
-    @derived
+    @cached_property
     def _lost(self) -> list[int]:
         """The golds that no chunk holds; all where the server sent no chunks."""
         return [at for at in range(len(self.case.question.gold_passages)) if at not in self.case.matches.found]

@@ -4,9 +4,11 @@ A stage is a list of chunks under a name: objects with ids or texts, or plain id
 the text of the chunk with this id in any answer of the run; the text of an id that no answer has is unknown.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from statistics import fmean
 from typing import Any
 
@@ -20,11 +22,9 @@ from evals.schemas.base import Finite, Record
 from evals.schemas.dataset import GoldPassage
 from evals.schemas.response import EvalResponse, RetrievedChunk
 from evals.schemas.results import WITHOUT_VERDICT, EvalRecord, EvalRun, MetricResult
-from evals.scoring.diagnosis.values import WORDS, either
 from evals.scoring.settings import ScoringContext, score_of
-from evals.text.matching.documents import document_key
-from evals.text.matching.recognise import match
-from evals.text.matching.words import derived
+from evals.text.documents import document_key
+from evals.text.matching import match
 
 Library = Mapping[str, RetrievedChunk]
 """The chunks of a run by their ids; an id that stands for several texts is not there."""
@@ -121,7 +121,7 @@ def found_by_stage(case: Sample, library: Library) -> list[StageFound]:
     own, found = _by_id(case.response), []
     for name, listed in stages_of(case.response.stages):
         chunks = [_with_text(chunk, own, library) for chunk in listed]
-        held = match(chunks, golds, case.settings, case.evidence).found
+        held = match(golds, chunks, case.settings).found
         sure = len(held) == len(golds) or _is_known(chunks, golds)
         found.append(StageFound(name, {gold: place + 1 for gold, (place, _) in held.items()}, sure))
     return found
@@ -346,7 +346,7 @@ _SETTLED = ("abstained", "answered")
 _NOT_ASKED = "the judge was not asked"
 
 
-_DENIES, _LACKS = (either(WORDS["judge"][name]) for name in ("denies", "lacks"))
+_DENIES = re.compile(r"\b(?:contradict|incorrect|wrong|instead of|but (?:the|it) is|not)\b")
 
 
 @dataclass
@@ -361,13 +361,13 @@ class Judgement:
     record: EvalRecord
     case: Sample
 
-    @derived
+    @cached_property
     def is_there(self) -> bool:
         """Whether something was said of how right the answer is: not in a run without a judge."""
         judged = (score for score in self.record.scores if score.name in _MEANINGS)
         return bool(self.record.verdicts) or any(score.value is not None or _is_lost(score) for score in judged)
 
-    @derived
+    @cached_property
     def verdict(self) -> JudgedAs | None:
         """How right the answer is; None where no judge was asked."""
         if not self.is_there:
@@ -376,7 +376,7 @@ class Judgement:
         told = [verdict for verdict in said if verdict is not None]
         return next((verdict for verdict in told if verdict is not JudgedAs.CANNOT_TELL), told[0] if told else None)
 
-    @derived
+    @cached_property
     def words(self) -> str:
         """The judge's sentence on the answer; empty where there is none."""
         results = map(self._result, _LABELLED if self.is_there else ())
@@ -386,7 +386,7 @@ class Judgement:
     @property
     def denies(self) -> bool:
         """Whether the judge's own words say that the answer denies the reference, and not that it lacks something."""
-        return bool(_DENIES.search(self.words)) and not _LACKS.search(self.words)
+        return bool(_DENIES.search(self.words))
 
     def contradicted(self) -> bool | None:
         """Whether the judge finds something in the answer that the reference denies; None where it was not asked."""
@@ -427,7 +427,7 @@ class Judgement:
             return JudgedAs.CORRECT if conveyed else None
         return JudgedAs.PARTLY if conveyed & {"conveyed", "partly"} else JudgedAs.INCORRECT
 
-    @derived
+    @cached_property
     def _claims(self) -> dict[str, Any] | None:
         """The reply to a comparison of claims; None where there is none, or somebody changed it on disk."""
         replies = (one.reply for one in self.record.verdicts if one.request == COMPARED.name and one.reply is not None)

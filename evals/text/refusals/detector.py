@@ -13,8 +13,6 @@ from functools import lru_cache
 from typing import Any
 
 from evals.schemas.dataset import EvalQuestion
-from evals.text.folding import STOP_WORDS, fold, tokens
-from evals.text.phrases import framed, stands
 from evals.text.refusals.evidence import SETTLES, Answer, circumstances, score
 from evals.text.refusals.lexicon import (
     BITS,
@@ -36,6 +34,7 @@ from evals.text.refusals.reading import (
     shared,
     written_out,
 )
+from evals.text.tokens import STOP_WORDS, fold, framed, tokens
 
 # Does an answer decline as a whole? All evidence for and against it is weighed, and the weights are summed.
 
@@ -342,7 +341,7 @@ def holds_expected(answer: str, question: EvalQuestion) -> bool:
     if question.is_unanswerable:
         return False
     accepted = (question.expected_answer or "", *question.answers)
-    return any(_tells(form, question.question) and stands(form, answer) for form in map(framed, accepted))
+    return any(_tells(form, question.question) and form in framed(answer) for form in map(framed, accepted))
 
 
 def _tells(form: str, question: str) -> bool:
@@ -352,4 +351,4 @@ def _tells(form: str, question: str) -> bool:
         return False
     if len(words) == 1 and (words[0] in _EXPECTED_YES_NO or words[0] in _BELOW_TEN or _SMALL.fullmatch(words[0])):
         return False
-    return not stands(form, question)
+    return form not in framed(question)

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Iterator
 from enum import Enum
 from typing import NamedTuple
 
-from evals.text.folding import fold
 from evals.text.refusals.grammar import declined, describes
 from evals.text.refusals.lexicon import CONTENT, ROLES, WORD, Lexicon, lexicons_of, pattern, without_accents
+from evals.text.tokens import fold
 
 # What a question asks for.
 
