@@ -7,7 +7,9 @@ answer (`number_match` has the rules). An answer is taken at its word: one that 
 
 import re
 from abc import abstractmethod
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, ClassVar, Generic, TypeVar
 
 from evals.metrics.answer import language_for
@@ -19,7 +21,7 @@ from evals.text.numbers import numbers
 from evals.text.tokens import fold, lists_of, tokens
 
 _CONTRACTED = ((re.compile(r"\bcan(?:'t| not)\b"), "cannot"), (re.compile(r"n't\b"), " not"))
-_MARKDOWN = re.compile(r"(?<!\S)[*+-](?=\s)|\*\*+|[`~#>|_]+|(?<![\w)\]% ])\*|\*(?![\w$€£.( ])")
+_MARKDOWN = re.compile(r"^[ \t]*[*+-](?=\s)|\*\*+|[`~#>|_]+|(?<![\w)\]% ])\*|\*(?![\w$€£.( ])", re.MULTILINE)
 """Bullets, bold and the like; an asterisk between two operands stays, which multiplies."""
 _MARK = r"^[\s>#|•·–—+*-]*+(?:\(?[a-z0-9]{1,3}(?:-\d{1,3})?[.):]{1,2}[\s|]*+){0,2}"
 
@@ -37,14 +39,24 @@ def _pattern(form: str) -> re.Pattern[str]:
     words = tokens(_readable(form))
     if not words:
         return re.compile(re.escape(form.strip()))
+    start = r"(?<![^\W\d_])" if words[0].isalpha() else r"(?<!\w)(?<!\d[.,])"
     end = r"(?![.,]?\d|\w)"
-    pattern = r"(?<!\w)" + r"[\W_]{1,3}".join(map(re.escape, words)) + end
+    between = [
+        r"[-–]" if code else r"[\W_]{0,3}" if two.isdigit() else r"[\W_]{1,3}" for code, two in _gaps(form, words)
+    ]
+    pattern = start + "".join(map("".join, zip(map(re.escape, words), [*between, ""], strict=True))) + end
     if len(words) == 2 and words[0].isalpha() and words[1].isdigit():  # territories 118 and 117, Rules C-1 to C-3
         stem, code = (words[0].removesuffix("y"), "") if len(words[0]) > 1 else ("", rf"{words[0]}-?")
         head = rf"{stem}(?:y|ies|s|es)?[ :(]+" if stem else rf"(?<!\w)(?={code}\d)"
         item = r"#?[a-z]?-?\d+(?:,? (?:and|or|to|through) |, ?| ?& ?)"
-        pattern += rf"|(?<!\w){head}(?:{item}){{1,20}}{code}{words[1]}{end}"
+        pattern += rf"|(?<!\w){head}(?:{item}){{0,20}}{code}{words[1]}{end}"
     return re.compile(pattern)
+
+
+def _gaps(form: str, words: Sequence[str]) -> Iterator[tuple[bool, str]]:
+    """Whether a hyphen stands before each word but the first ("C-1"), and the word."""
+    for one, other in pairwise(words):
+        yield f"{one}-{other}" in _readable(form), other
 
 
 def holds(answer: str, form: str) -> bool:

@@ -66,15 +66,17 @@ def inclusion(expected: str, answer: str, language: str = "") -> Inclusion:
         score, stretch, before = 100 * covered(wanted, given), given, ()
     else:
         score, stretch, before = _aligned(" ".join(wanted), " ".join(given))
+    differs = None
     if score < THRESHOLD:
-        return Inclusion(expected, score, "text")
-    if len(expected) <= _LONG and not _begin_alike(wanted, stretch):
-        return Inclusion(expected, score, "words")
-    if not numbers(expected, language, words=False) <= numbers(answer, language):
-        return Inclusion(expected, score, "numbers")
-    if len(expected) <= _LONG and NEGATORS.isdisjoint(wanted) and not NEGATORS.isdisjoint((*before, *stretch)):
-        return Inclusion(expected, score, "negation")
-    return Inclusion(expected, score)
+        differs = "text"
+    elif not numbers(expected, language, words=False) <= numbers(answer, language):
+        differs = "numbers"
+    elif len(expected) <= _LONG:
+        if NEGATORS.isdisjoint(wanted) and not NEGATORS.isdisjoint((*before, *stretch)):
+            differs = "negation"
+        elif not _begin_alike(wanted, stretch):
+            differs = "words"
+    return Inclusion(expected, score, differs)
 
 
 def _whole_tokens(wanted: tuple[str, ...], given: tuple[str, ...]) -> tuple[float, tuple[str, ...], tuple[str, ...]]:

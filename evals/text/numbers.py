@@ -37,7 +37,7 @@ _CURRENCY = rf"(?:[$€£¥₹₩]|(?:{'|'.join(_LISTS['currencies'].split())})\
 _FOUND = re.compile(
     rf"(?P<open>\()?(?P<minus>(?<![\w.)\]])[-−–](?={_CURRENCY}|\d|\.\d)|\bminus )?"
     rf"(?:(?P<money>{_CURRENCY})(?P<inner>[-−])?)?"
-    rf"(?<![^\W_{UNSPACED}])(?<![\d][.,])(?P<digits>\d+(?:[.,]\d+)*|(?<!\d)\.\d+)"
+    rf"(?:(?<![^\W_{UNSPACED}])|(?<=\dx))(?<!\d[.,])(?P<digits>\d+(?:[.,]\d+)*|(?<!\d)\.\d+)"
     rf"(?:(?P<short>[kKMBm])(?![^\W_])| ?-?(?P<scale>{_SCALE})(?![^\W_{UNSPACED}]))?"
     rf"(?P<percent> ?%| (?:{'|'.join(_LISTS['percent'].split())}|{_LISTS['percent_phrases']})\b)?(?P<close> ?\))?",
     re.IGNORECASE,

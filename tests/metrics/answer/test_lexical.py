@@ -12,10 +12,7 @@ from evals.schemas import EvalQuestion, EvalResponse, MetricResult
 
 Score = Callable[..., MetricResult]
 NAMES = ["exact_match", "keyword_coverage", "number_match", "answer_completeness"]
-NO_KEYWORDS = (
-    "no keywords: the expected answer has no name, no number and no telling word of four letters"
-    " (where words have no blanks between them only numbers are keywords)"
-)
+NO_KEYWORDS = "no keywords: the expected answer has no name, no number and no longer word"
 EXPECTED = "Territory 118 has a rate change of 0.305%"
 
 
@@ -131,7 +128,6 @@ def test_without_an_answer_to_compare_there_is_no_value(
         ("number_match", "Large Loss Committee", "the expected answer holds no number"),
         ("number_match", "a B2B customer", "the expected answer holds no number"),
         ("keyword_coverage", "it is so", NO_KEYWORDS),
-        ("keyword_coverage", "首都は東京です。", NO_KEYWORDS),
         ("answer_completeness", "it is so", NO_KEYWORDS),
     ],
 )
