@@ -43,7 +43,8 @@ class UnanswerableAccuracy(_Abstention):
     abstains by the text rules; of one of more than five words a judge decides, where one takes part. Range 0 to 1,
     higher is better. None where the dataset does not say whether the question is answerable, and where the judge's word
     is lost.
-    Reference: the answerability decision of Rajpurkar et al. 2018 (SQuAD v2), as accuracy.
+    Reference: as the specification writes it; the answerability decision of Rajpurkar et al. 2018 (SQuAD v2), as
+    accuracy.
     """
 
     name = "unanswerable_accuracy"
@@ -57,7 +58,7 @@ class FalsePositiveRate(_Abstention):
 
     Formula: |abstained and answerable| / |answerable|; `unanswerable_accuracy` says what abstains. Range 0 to 1, lower
     is better.
-    Reference: the false positive rate of abstaining as a classifier.
+    Reference: as the specification writes it; the false positive rate of abstaining as a classifier.
     """
 
     name = "abstention_false_positive_rate"
@@ -73,7 +74,7 @@ class FalseNegativeRate(_Abstention):
 
     Formula: |answered and unanswerable| / |unanswerable|; `unanswerable_accuracy` says what abstains. Range 0 to 1,
     lower is better.
-    Reference: the false negative rate of abstaining as a classifier.
+    Reference: as the specification writes it; the false negative rate of abstaining as a classifier.
     """
 
     name = "abstention_false_negative_rate"

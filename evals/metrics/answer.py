@@ -91,7 +91,7 @@ class ExactMatch(_Lexical):
     Formula: 1 where the answer equals the expected answer or an accepted variant, both in lower case and with white
     space collapsed, else 0. Range 0 to 1, higher is better. Strict: a full stop makes a difference. None without an
     expected answer, and for unanswerable questions.
-    Reference: the formula here, as the seed writes it; with accepted variants, and Unicode forms unified.
+    Reference: the formula here, as the specification writes it; with accepted variants, and Unicode forms unified.
     """
 
     name = "exact_match"
@@ -137,7 +137,7 @@ class KeywordCoverage(_Coverage):
     words; in scripts without blanks (Chinese, Japanese, Thai) each character. Found as whole words in any case, numbers
     by value. Range 0 to 1, higher is better. The details list what is missing. 0 for an abstention. None without an
     expected answer or keywords in it, and for unanswerable questions.
-    Reference: the formula here, as the seed writes it.
+    Reference: the formula here, as the specification writes it.
     """
 
     name = "keyword_coverage"
@@ -160,7 +160,7 @@ class NumberMatch(_Coverage):
     from zero to twenty and the tens count in the answer, one by one. Further numbers in the answer do no harm. Range 0
     to 1, higher is better. The details list what is missing. 0 for an abstention. None where the expected answer holds
     no number, and for unanswerable questions.
-    Reference: the formula here, as the seed writes it.
+    Reference: the formula here, as the specification writes it.
     """
 
     name = "number_match"
@@ -184,7 +184,7 @@ class AnswerCompleteness(_Coverage):
     blanks (Chinese, Japanese, Thai: characters) and hold a letter or a digit. Range 0 to 1, higher is better. A longer
     answer is not a better one: read it with a metric of correctness. 0 for an abstention. None without an expected
     answer or keywords in it, and for unanswerable questions.
-    Reference: the formula here, as the seed writes it.
+    Reference: the formula here, as the specification writes it.
     """
 
     name = "answer_completeness"

@@ -145,7 +145,7 @@ class RulesCoverage(_Checked[ListCheck]):
     expected answer, by its Markdown list (`* Rule Name`) and as `Rule C-X`, and found are those that the answer names
     in the same way. Range 0 to 1, higher is better. For a check named `rules` the details hold rules_found,
     total_rules, rules_coverage, and which items were found or are missing. None without either.
-    Reference: the formula here, as the seed writes it.
+    Reference: the formula here, as the specification writes it.
     """
 
     name = "rules_coverage"
@@ -187,10 +187,10 @@ class FactScore(_Checked[FactsCheck]):
 
     Formula: |facts that hold| / |facts| over the fact checks that the question declares; a fact holds where any of its
     forms stands in the answer as whole words, or any of its numbers is among the answer's, with sign and percent sign.
-    Without a check, a question whose id begins with EF_2 has the seed's eight: has_yes, has_territory_118,
+    Without a check, a question whose id begins with EF_2 has these eight: has_yes, has_territory_118,
     has_territory_117, has_rate_0_305, has_rate_neg_0_133, has_grg_51, has_grg_15, has_difference_36. Range 0 to 1,
     higher is better. The details say of each fact under `facts` whether it holds. None without either.
-    Reference: the formula here, as the seed writes it.
+    Reference: the formula here, as the specification writes it.
     """
 
     name = "fact_score"
@@ -207,11 +207,11 @@ class IsCorrect(_Checked[CalculationCheck]):
     """Whether a calculation reached the right number.
 
     Formula: 1 where the fact that is the result holds and the answer says nowhere that it cannot calculate, else 0;
-    with several calculation checks, where all are right. Without a check, a question whose id begins with EF_3 has the
-    seed's: is_correct = has_604 AND NOT cannot_calculate. Range 0 to 1, higher is better. The details say of each fact
+    with several calculation checks, where all are right. Without a check, a question whose id begins with EF_3 has:
+    is_correct = has_604 AND NOT cannot_calculate. Range 0 to 1, higher is better. The details say of each fact
     under `facts` whether it holds (the right result, its operands, a sign of multiplication), and `cannot_calculate`.
     None without either.
-    Reference: the formula here, as the seed writes it.
+    Reference: the formula here, as the specification writes it.
     """
 
     name = "is_correct"

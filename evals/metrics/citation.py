@@ -51,7 +51,8 @@ class CitationPrecision(_Citation):
     counting as wrong; a citation of a document is one, and right where any retrieved chunk of it matches. A piece of a
     gold that chunk borders have cut is right where the cited chunks complete the gold. Range 0 to 1, higher is better.
     None without gold, without citations or for an abstention.
-    Reference: after Gao et al. 2023 (ALCE), with gold passages in the place of entailment.
+    Reference: as the specification writes it; after Gao et al. 2023 (ALCE), with gold passages in the place of
+    entailment.
     """
 
     name = "citation_precision"
@@ -69,7 +70,8 @@ class CitationRecall(_Citation):
     Formula: |golds held by cited chunks| / |gold|; 0 where the answer cites nothing. A citation of a document cites all
     its retrieved chunks; one of a piece of a gold that chunk borders have cut counts where the others complete it.
     Range 0 to 1, higher is better. None without gold, for an abstention, or where the server sends no citations.
-    Reference: after Gao et al. 2023 (ALCE), with gold passages in the place of entailed sentences.
+    Reference: as the specification writes it; after Gao et al. 2023 (ALCE), with gold passages in the place of
+    entailed sentences.
     """
 
     name = "citation_recall"
@@ -93,7 +95,7 @@ class SectionAccuracy(_Citation):
     the one that the citation names, also where its chunk names another; else that of its chunk, or of any retrieved
     chunk of the document that it cites. "3. Fees", "§ 3 Fees" and "Section 3: Fees" are one section.
     Range 0 to 1, higher is better. None where golds name no document and section, or no section was read of the chunks.
-    Reference: defined here.
+    Reference: as the specification writes it; the share over citations is ours.
     """
 
     name = "section_accuracy"
@@ -156,7 +158,7 @@ class SourceCitationQuality(BaseMetric):
     "according to", "based on", "from"; each counts once however often it stands there, in any case, at the start of a
     word. Range 0 to 1, higher is better. It looks at words alone: whether what is cited is right is what
     `citation_precision` measures. None for an abstention, which has nothing to cite.
-    Reference: the formula here, as the seed writes it; "page" is not found in "homepage".
+    Reference: the formula here, as the specification writes it; "page" is not found in "homepage".
     """
 
     name = "source_citation_quality"

@@ -1,9 +1,8 @@
-"""From the names of models to what metrics compare texts with, checked before anything is asked."""
+"""Comparing texts by meaning: an embedder and BERTScore, behind two small protocols, loaded by the names of models."""
 
 import os
 import sys
 import warnings
-from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,20 +18,13 @@ from pydantic import Field
 
 from evals.errors import ConfigError
 from evals.schemas.base import Finite, Record
-from evals.store.disk_buffer import DiskBuffer
-
-# Comparing texts by meaning: embeddings and BERTScore, behind two small protocols.
-
-
-__all__ = ["Embedder", "Semantics", "TextScorer", "Vector", "cosine"]
-
-
-# What compares texts, as metrics see it: an embedder, and a scorer of pairs.
-
 
 Vector = Sequence[float]
-
 COVERAGE_THRESHOLD = 0.85
+INSTALL = "pip install 'rag-evals[semantic]'"
+_BATCH = 32
+_SAMPLE = 65_536
+"""Bytes of each end of a model's files that tell it from others."""
 
 
 class Embedder(Protocol):
@@ -96,14 +88,64 @@ def cosine(a: Vector, b: Vector) -> float:
         raise ValueError(f"vectors of {len(a)} and {len(b)} numbers cannot be compared")
     lengths = sqrt(sum(map(mul, a, a))) * sqrt(sum(map(mul, b, b)))
     value = sum(map(mul, a, b)) / lengths if lengths else 0.0
-    # Rounding takes equal vectors a little over 1; min and max would make a 1 of NaN.
-    return value if isnan(value) else max(-1.0, min(1.0, value))
+    return value if isnan(value) else max(-1.0, min(1.0, value))  # rounding takes equal vectors a little over 1
 
 
-# The recorded name of a model that is a folder: it tells two models apart, and does not say where they are.
+def hash64(text: str) -> int:
+    """The first 64 bits of a text's BLAKE2b hash."""
+    return int.from_bytes(blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest())
 
 
-_SAMPLE = 65_536
+def key_of_pair(pair: tuple[str, str]) -> int:
+    """The hash of the two together, which no other pair has."""
+    return hash64(f"{len(pair[0])} {pair[0]}{pair[1]}")
+
+
+class RememberingEmbedder:
+    """Embeds each text once; vectors are held as 32-bit numbers.
+
+    Args:
+        embedder: Does the work.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.name = embedder.name
+        self._embedder = embedder
+        self._vectors: dict[int, Any] = {}
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """One vector for each text, in their order."""
+        import numpy as np  # noqa: PLC0415 - for these metrics only
+
+        keys = {text: hash64(text) for text in texts}
+        new = [text for text, key in keys.items() if key not in self._vectors]
+        for text, vector in zip(new, self._embedder.embed(new) if new else (), strict=True):
+            self._vectors[keys[text]] = np.asarray(vector, dtype=np.float32)
+        return [self._vectors[keys[text]].tolist() for text in texts]
+
+
+class RememberingScorer:
+    """Scores each pair once; a pair with an empty text scores 0, on which BERTScore's own package breaks.
+
+    Args:
+        scorer: Does the work.
+    """
+
+    def __init__(self, scorer: TextScorer) -> None:
+        self.name = scorer.name
+        self._scorer = scorer
+        self._scores: dict[int, float] = {}
+
+    def f1(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """The F1 of each (candidate, reference), in their order."""
+        keys = {pair: key_of_pair(pair) for pair in pairs}
+        new = [pair for pair, key in keys.items() if key not in self._scores and all(text.strip() for text in pair)]
+        scores = self._scorer.f1(new) if new else ()
+        self._scores.update(zip([keys[pair] for pair in new], scores, strict=True))
+        return [self._scores.get(keys[pair], 0.0) for pair in pairs]
+
+
+# The models: sentence-transformers, and BERTScore by the package of its authors.
 
 
 def shown_name(model: str) -> str:
@@ -126,9 +168,6 @@ def shown_name(model: str) -> str:
     return f"{folder.resolve().name}@{digest.hexdigest()[:8]}"
 
 
-# Model libraries at work without a word: the library of ours never writes to the terminal.
-
-
 @contextmanager
 def quietly() -> Iterator[None]:
     """Keep warnings and progress bars of model libraries from the terminal; a download on a terminal shows its bar."""
@@ -140,22 +179,42 @@ def quietly() -> Iterator[None]:
         yield
 
 
-def hush_transformers() -> None:
-    """Turn off the log and the bars that `transformers` writes while it loads weights."""
+def _hush_transformers() -> None:
     import transformers  # noqa: PLC0415 - seconds
 
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
 
 
-# BERTScore by the package bert-score, its authors' own.
+class SentenceTransformersEmbedder:
+    """A model of sentence-transformers; loaded once in a process.
+
+    Args:
+        model: Its id on the hub, or its folder.
+        device: Such as "cpu" or "cuda:1"; the best there is where None.
+
+    Raises:
+        Exception: Whatever the package raises for a model that it cannot load.
+    """
+
+    def __init__(self, model: str, *, device: str | None = None) -> None:
+        with quietly():
+            self._model, version = _load_sentence_transformer(model, device)
+        self.name = f"{shown_name(model)} (sentence-transformers {version})"
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """One vector for each text, in their order. Texts are cut where the model's window ends."""
+        with quietly():
+            rows = self._model.encode(list(texts), batch_size=_BATCH, show_progress_bar=False, convert_to_numpy=True)
+        return [row.tolist() for row in rows]
 
 
-_BATCH = 32
+@lru_cache(maxsize=1)
+def _load_sentence_transformer(model: str, device: str | None) -> tuple[Any, str]:
+    import sentence_transformers  # noqa: PLC0415 - with torch, many seconds
 
-
-_LONGEST = 512
-"""Tokens of a text, where the tokenizer names no limit."""
+    _hush_transformers()
+    return sentence_transformers.SentenceTransformer(model, device=device), sentence_transformers.__version__
 
 
 class BertScorer:
@@ -192,23 +251,20 @@ class BertScorer:
         return [found.get(pair, 0.0) for pair in pairs]
 
     def _holds_tokens(self, text: str) -> bool:
-        """The package breaks on an empty text, and prints where there is nothing but control characters."""
         return bool(text.strip()) and bool(self._scorer._tokenizer.encode(text, add_special_tokens=False))
-
-
-def knows_layers(model: str) -> bool:
-    """Whether the package knows which layer of the model to use."""
-    with quietly():
-        from bert_score.utils import model2layers  # noqa: PLC0415 - with torch, many seconds
-
-    return model in model2layers
 
 
 @lru_cache(maxsize=1)
 def _load_bert_scorer(model: str, layers: int | None, rescale: bool, device: str | None) -> Any:
     import bert_score  # noqa: PLC0415 - with torch, many seconds
+    from bert_score.utils import model2layers  # noqa: PLC0415
 
-    hush_transformers()
+    _hush_transformers()
+    if layers is None and model not in model2layers:
+        raise ConfigError(
+            f"semantic.bert_score_model: bert-score does not know which layer of {model} to compare",
+            "set semantic.bert_score_layers",
+        )
     if rescale and not (Path(bert_score.__file__).parent / "rescale_baseline" / "en" / f"{model}.tsv").is_file():
         raise ConfigError(
             f"semantic.bert_score_rescale: bert-score has no English baseline for {model}",
@@ -216,14 +272,13 @@ def _load_bert_scorer(model: str, layers: int | None, rescale: bool, device: str
         )
     english = {"rescale_with_baseline": True, "lang": "en"} if rescale else {}
     scorer = bert_score.BERTScorer(model_type=model, num_layers=layers, device=device, **english)
-    tokenizer = scorer._tokenizer
-    if tokenizer.model_max_length > 1_000_000:
-        # Several models, DeBERTa among them, name no limit; the tokenizer cannot take the number that stands for that.
-        tokenizer.model_max_length = min(_LONGEST, getattr(scorer._model.config, "max_position_embeddings", _LONGEST))
+    if scorer._tokenizer.model_max_length > 1_000_000:  # several models, DeBERTa among them, name no limit
+        most = getattr(scorer._model.config, "max_position_embeddings", 512)
+        scorer._tokenizer.model_max_length = min(512, most)
     return scorer
 
 
-# The part of the configuration that says which models compare texts.
+# Which models, by the configuration.
 
 
 class SemanticConfig(Record):
@@ -244,8 +299,12 @@ class SemanticConfig(Record):
 
     def choice(self, *, embedder: bool, scorer: bool) -> "ModelChoice":
         """Those of the models that are wanted, with `~` in the name of a folder resolved."""
-        names = {"embedder": _without_tilde(self.embedder), "bert_score_model": _without_tilde(self.bert_score_model)}
-        return ModelChoice(self.model_copy(update=names), embedder=embedder, scorer=scorer)
+        folders = {
+            key: str(Path(name).expanduser())
+            for key in ("embedder", "bert_score_model")
+            if (name := getattr(self, key)).startswith("~")
+        }
+        return ModelChoice(self.model_copy(update=folders), embedder=embedder, scorer=scorer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,132 +327,29 @@ class ModelChoice:
         return not (self.embedder or self.scorer)
 
 
-def _without_tilde(model: str) -> str:
-    return str(Path(model).expanduser()) if model.startswith("~") else model
-
-
-# Every text is embedded once in a run, and every pair scored once; of texts only their hashes are held.
-
-
-class RememberingEmbedder:
-    """Passes on to an embedder what it has not embedded before, each text once.
-
-    Args:
-        embedder: Does the work.
-    """
-
-    def __init__(self, embedder: Embedder) -> None:
-        self.name = embedder.name
-        self._embedder = embedder
-        self._places: dict[int, int] = {}
-        """By the hash of a text, where its vector lies."""
-        self._vectors: DiskBuffer[Vector] = DiskBuffer(None)
-
-    def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """One vector for each text, in their order."""
-        keys = {text: hash64(text) for text in texts}
-        new = [text for text, key in keys.items() if key not in self._places]
-        found = dict(zip(new, self._embedder.embed(new), strict=True)) if new else {}
-        for text, vector in found.items():
-            self._places[keys[text]] = len(self._places)
-            self._vectors.append(vector)
-        return [found[text] if text in found else self._vectors.read(self._places[keys[text]]) for text in texts]
-
-
-class RememberingScorer:
-    """Passes on to a scorer the pairs that it has not scored before, each once.
-
-    A pair with an empty text scores 0 and is never passed on: BERTScore's own package breaks on it.
-
-    Args:
-        scorer: Does the work.
-    """
-
-    def __init__(self, scorer: TextScorer) -> None:
-        self.name = scorer.name
-        self._scorer = scorer
-        self._scores: dict[int, float] = {}
-
-    def f1(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """The F1 of each (candidate, reference), in their order."""
-        keys = {pair: key_of_pair(pair) for pair in pairs}
-        new = [pair for pair, key in keys.items() if key not in self._scores and all(text.strip() for text in pair)]
-        scores = self._scorer.f1(new) if new else ()
-        self._scores.update(zip([keys[pair] for pair in new], scores, strict=True))
-        return [self._scores.get(keys[pair], 0.0) for pair in pairs]
-
-
-def hash64(text: str) -> int:
-    """The first 64 bits of a text's BLAKE2b hash."""
-    return int.from_bytes(blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest())
-
-
-def key_of_pair(pair: tuple[str, str]) -> int:
-    """The hash of the two together, which no other pair has."""
-    return hash64(f"{len(pair[0])} {pair[0]}{pair[1]}")
-
-
-# Embeddings by the package sentence-transformers.
-
-
-class SentenceTransformersEmbedder:
-    """A model of sentence-transformers, from the hub or a folder; loaded once in a process.
-
-    Args:
-        model: Its id on the hub, or its folder.
-        device: Such as "cpu" or "cuda:1"; the best there is where None.
-
-    Raises:
-        Exception: Whatever the package raises for a model that it cannot load.
-    """
-
-    def __init__(self, model: str, *, device: str | None = None) -> None:
-        with quietly():
-            self._model, version = _load_sentence_transformer(model, device)
-        self.name = f"{shown_name(model)} (sentence-transformers {version})"
-
-    def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """One vector for each text, in their order. Texts are cut where the model's window ends."""
-        with quietly():
-            rows = self._model.encode(list(texts), batch_size=_BATCH, show_progress_bar=False, convert_to_numpy=True)
-        return [array("d", row.tolist()) for row in rows]
-
-
-@lru_cache(maxsize=1)
-def _load_sentence_transformer(model: str, device: str | None) -> tuple[Any, str]:
-    import sentence_transformers  # noqa: PLC0415 - with torch, many seconds
-
-    hush_transformers()
-    return sentence_transformers.SentenceTransformer(model, device=device), sentence_transformers.__version__
-
-
-INSTALL = "pip install 'rag-evals[semantic]'"
-
-
 def check_choice(choice: ModelChoice) -> None:
     """Check what can be known without loading anything.
 
     Raises:
         ConfigError: A folder does not exist, or its layer is not said.
     """
-    config, model = choice.config, choice.config.bert_score_model
-    if choice.embedder:
-        _check_folder("embedder", config.embedder)
-    if choice.scorer:
-        _check_folder("bert_score_model", model)
-        if Path(model).is_dir() and config.bert_score_layers is None:
+    config = choice.config
+    wanted = {
+        "embedder": choice.embedder and config.embedder,
+        "bert_score_model": choice.scorer and config.bert_score_model,
+    }
+    for key, model in wanted.items():
+        if not model:
+            continue
+        is_path = model.startswith((".", "/", "~")) or "\\" in model or model.count("/") > 1
+        if is_path and not Path(model).is_dir():
+            hint = "name the folder of a model, or a model of the hub"
+            raise ConfigError(f"semantic.{key}: there is no folder {model}", hint)
+        if key == "bert_score_model" and Path(model).is_dir() and config.bert_score_layers is None:
             raise ConfigError(
                 f"semantic.bert_score_model is a folder ({model}), so the layer to compare is unknown",
                 "set semantic.bert_score_layers, for example to 9 for a BERT of 12 layers",
             )
-
-
-def _check_folder(key: str, model: str) -> None:
-    looks_like_a_path = model.startswith((".", "/", "~")) or "\\" in model or model.count("/") > 1
-    if looks_like_a_path and not Path(model).is_dir():
-        raise ConfigError(
-            f"semantic.{key}: there is no folder {model}", "name the folder of a model, or a model of the hub"
-        )
 
 
 def load_semantics(choice: ModelChoice, settle_hub: Callable[[], bool]) -> Semantics:
@@ -416,21 +372,12 @@ def load_semantics(choice: ModelChoice, settle_hub: Callable[[], bool]) -> Seman
         with _loading("embedder", config.embedder, settle_hub):
             embedder = RememberingEmbedder(SentenceTransformersEmbedder(config.embedder, device=config.device))
     if choice.scorer and "bert-score" not in missing:
-        _check_layers(config)
         model, layers, rescale = config.bert_score_model, config.bert_score_layers, config.bert_score_rescale
         with _loading("bert_score_model", model, settle_hub):
             scorer = RememberingScorer(BertScorer(model, layers=layers, rescale=rescale, device=config.device))
     are = "are" if missing[1:] else "is"
     reason = f"{' and '.join(missing)} {are} not installed: {INSTALL}" if missing else None
     return Semantics(embedder, scorer, reason, config.sentence_coverage_threshold)
-
-
-def _check_layers(config: SemanticConfig) -> None:
-    if config.bert_score_layers is None and not knows_layers(config.bert_score_model):
-        raise ConfigError(
-            f"semantic.bert_score_model: bert-score does not know which layer of {config.bert_score_model} to compare",
-            "set semantic.bert_score_layers",
-        )
 
 
 @contextmanager

@@ -58,7 +58,7 @@ class Faithfulness(_Grounded):
     claims on which it could not tell do not count. A claim is supported only with a quotation that stands in a chunk.
     Range 0 to 1, higher is better. None for an abstention, an answer without claims, and without chunks.
     `contradiction` tells the contradicted claims apart.
-    Reference: Es et al. 2023 (RAGAS).
+    Reference: as the specification writes it, by claims after Es et al. 2023 (RAGAS).
     """
 
     name = "faithfulness"
@@ -76,7 +76,8 @@ class AnswerCorrectness(LabelledMetric):
     Formula: correct 1, partly correct 0.5, incorrect 0. Range 0 to 1, higher is better. 0 where the server abstains on
     an answerable question, or answers an unanswerable one. None for a right abstention, and without an expected answer.
     That a longer answer abstains is a label of the same call (declines, 0).
-    Reference: a reference-guided label after Zheng et al. 2023 (LLM-as-a-judge); the rubric is ours.
+    Reference: as the specification writes it, by a reference-guided label after Zheng et al. 2023 (LLM-as-a-judge);
+    the rubric is ours.
     """
 
     name = "answer_correctness"
@@ -97,7 +98,8 @@ class AnswerRelevancy(LabelledMetric):
     Formula: relevant 1, partly relevant 0.5, evasive or irrelevant 0. Range 0 to 1, higher is better. 0 where the
     server abstains on an answerable question, which one with gold or an expected answer is where the dataset does not
     say. None for an abstention on another.
-    Reference: after Es et al. 2023 (RAGAS answer relevance), by a label instead of generated questions.
+    Reference: as the specification writes it, by a label; RAGAS (Es et al. 2023) generates questions instead, as
+    `ragas_answer_relevance` does.
     """
 
     name = "answer_relevancy"

@@ -74,7 +74,7 @@ class PassageExactMatch(_Passage):
     Formula: 1 where the top passage equals any gold, both lower-cased and stripped of white space at their ends, else
     0; 0 where nothing was retrieved. Range 0 to 1, higher is better. None without gold passages, and where a gold or
     the chunks carry no text.
-    Reference: as the seed writes it, after Rajpurkar et al. 2016 (SQuAD).
+    Reference: as the specification writes it, after Rajpurkar et al. 2016 (SQuAD).
     """
 
     name = "passage_exact_match"
@@ -93,7 +93,7 @@ class SpanF1(_Passage):
     and "non-profit" are none); stop words stay; each character in Chinese, Japanese, Thai. 0 where no token is shared
     or nothing was retrieved. Range 0 to 1, higher is better. None without gold passages, and where a gold or the
     chunks carry no text.
-    Reference: as the seed writes it, after Rajpurkar et al. 2016 (SQuAD), whose F1 counts repeated words.
+    Reference: as the specification writes it, after Rajpurkar et al. 2016 (SQuAD), whose F1 counts repeated words.
     """
 
     name = "span_f1"
@@ -124,7 +124,7 @@ class PassageRecallAtK(_Ranked):
     empty text matches nothing. Each gold counts once, however many passages hold it. Range 0 to 1, higher is better.
     None without gold passages, and where a gold or the chunks carry no text. Unlike recall_at_K it knows no documents
     and no thresholds, so a short passage is found in every gold that holds it.
-    Reference: as the seed writes it, after Manning et al. 2008.
+    Reference: as the specification writes it, after Manning et al. 2008.
     """
 
     family = "passage_recall_at"
@@ -137,12 +137,12 @@ class PassageNDCGAtK(_Ranked):
     """Normalised discounted cumulative gain of the top K passages, by the either-way substring rule.
 
     Formula: DCG@K / IDCG@K, DCG = sum of rel / log2(rank + 1), IDCG = sum of 1 / log2(rank + 1) over the first
-    min(number of golds, K) ranks. rel is 1 where the passage holds a gold, else 0. Other than in the seed, a passage
-    gains only where no earlier one holds its gold, so that the value never exceeds 1 and copies gain nothing. A passage
-    that holds two golds gains once, and the ideal has two. Range 0 to 1, higher is better. None without gold passages,
+    min(number of golds, K) ranks. rel is 1 where the passage holds a gold that no earlier one holds,
+    else 0: the specification lets each passage gain, whose sum can exceed 1. A passage that holds two golds gains once,
+    and the ideal has two. Range 0 to 1, higher is better. None without gold passages,
     and where a gold or the chunks carry no text.
-    Reference: the seed's formula, after Järvelin & Kekäläinen 2002; trec_eval's ndcg_cut_K where passages and golds
-    match one to one.
+    Reference: the formula of the specification, after Järvelin & Kekäläinen 2002; trec_eval's ndcg_cut_K where
+    passages and golds match one to one.
     """
 
     family = "passage_ndcg_at"

@@ -29,12 +29,10 @@ class _Latency(BaseMetric):
     timed: ClassVar[str] = "latency_ms"
     """The field of the response that holds the milliseconds that count."""
     unrecorded: ClassVar[str] = "no latency was recorded"
-    counts_timeouts: ClassVar[bool] = True
 
     def score(self, case: Sample) -> MetricResult:
         error = case.response.error
-        counts = self.counts_timeouts and error is not None and error.kind == "timeout"
-        if error is not None and (not counts or getattr(case.response, self.timed) is None):
+        if error is not None and (error.kind != "timeout" or getattr(case.response, self.timed) is None):
             return self.undefined(f"no answer: {error.kind}", missing="transport")
         return self.measure(case)
 
@@ -58,7 +56,7 @@ class LatencyP50(_Latency):
     sending the request to the last byte of the body, of the attempt that succeeded; waiting for a free slot, back-off
     and failed attempts are not in it. A request that ran out of time counts with the time that it had: a median at or
     above such a time is a lower bound, printed with ≥. Range from 0, lower is better.
-    Reference: Hyndman and Fan 1996, type 1.
+    Reference: as the specification writes it; Hyndman and Fan 1996, type 1.
     """
 
     name = "latency_p50"
@@ -70,76 +68,17 @@ class LatencyP95(_Latency):
 
     Formula: the ⌈0.95·n⌉-th smallest of the n latencies, measured as for `latency_p50`; with fewer than 20 answers it
     is the slowest one. Range from 0, lower is better.
-    Reference: Hyndman and Fan 1996, type 1.
+    Reference: as the specification writes it; Hyndman and Fan 1996, type 1.
     """
 
     name = "latency_p95"
     percentile = 95.0
 
 
-class _LatencyTotal(_Latency):
-    """What the percentiles of the whole time share: it counts retries and all waiting."""
-
-    suites = frozenset({"load"})
-    timed = "total_ms"
-    unrecorded = "the time with retries and waiting was not recorded"
-
-
-class LatencyTotalP50(_LatencyTotal):
-    """Median time that a user waits for an answer, in milliseconds, with retries and all waiting.
-
-    Formula: the ⌈0.5·n⌉-th smallest of the n times. A time is from when the question was meant to be sent to the end of
-    the last attempt. With `rps`, questions are meant to be sent evenly spaced, and one for which there was no room, as
-    earlier ones were still being answered, waits as its user would (coordinated omission); evals sends no faster to
-    catch up. Without, a question is meant to be sent when there is room for it. A question that ran out of time counts
-    as the time until then. Range from 0, lower is better. None for answers of which it was not recorded.
-    Reference: Tene 2015 (How NOT to Measure Latency); Hyndman and Fan 1996, type 1.
-    """
-
-    name = "latency_total_p50"
-    percentile = 50.0
-
-
-class LatencyTotalP95(_LatencyTotal):
-    """95th percentile of the time that a user waits for an answer, in milliseconds, with retries and all waiting.
-
-    Formula: the ⌈0.95·n⌉-th smallest of the n times, measured as for `latency_total_p50`; with fewer than 20 answers it
-    is the longest one. Range from 0, lower is better.
-    Reference: Tene 2015 (How NOT to Measure Latency); Hyndman and Fan 1996, type 1.
-    """
-
-    name = "latency_total_p95"
-    percentile = 95.0
-
-
-class LatencyTotalP99(_LatencyTotal):
-    """99th percentile of the time that a user waits for an answer, in milliseconds, with retries and all waiting.
-
-    Formula: the ⌈0.99·n⌉-th smallest of the n times, measured as for `latency_total_p50`; with fewer than 100 answers
-    it is the longest one. Range from 0, lower is better.
-    Reference: Tene 2015 (How NOT to Measure Latency); Hyndman and Fan 1996, type 1.
-    """
-
-    name = "latency_total_p99"
-    percentile = 99.0
-
-
-class LatencyTotalMax(_LatencyTotal):
-    """The longest time that a user waits for an answer, in milliseconds, with retries and all waiting.
-
-    Formula: the greatest of the n times, measured as for `latency_total_p50`. No number of answers says how long the
-    next one takes at most: there is no interval. Range from 0, lower is better.
-    Reference: Tene 2015 (How NOT to Measure Latency).
-    """
-
-    name = "latency_total_max"
-    percentile = 100.0
-
-
 class _TimeToFirstToken(_Latency):
     """What the percentiles of the time to the first token share."""
 
-    suites = frozenset({"load"})
+    suites = frozenset()
     of_stream = True
     timed = "time_to_first_token_ms"
     unrecorded = "no first token was timed: the answer did not come in pieces (server.stream), or has no text"
@@ -190,7 +129,7 @@ class OutputTokensPerSecond(BaseMetric):
 
     name = "output_tokens_per_second"
     group = MetricGroup.PERFORMANCE
-    suites = frozenset({"load"})
+    suites = frozenset()
     unit = "tokens/s"
     high = None
     of_stream = True
@@ -206,41 +145,6 @@ class OutputTokensPerSecond(BaseMetric):
         if last <= first:
             return self.undefined("all text of the answer came at once")
         return self.result(response.usage.completion_tokens / ((last - first) / 1000))
-
-
-class _RetrievalLatency(_Latency):
-    """What the percentiles of retrieval share: the time of a request of its own that retrieves."""
-
-    suites = frozenset({"load"})
-    timed = "retrieval_latency_ms"
-    unrecorded = "the chunks came with the answer, in one request"
-    counts_timeouts = False
-
-
-class RetrievalLatencyP50(_RetrievalLatency):
-    """Median time to retrieve, in milliseconds, of a server that retrieves by a request of its own.
-
-    Formula: the ⌈0.5·n⌉-th smallest of the n times, of the questions that were answered. A time is from sending the
-    request of `server.retrieve` to the last byte of its body, of the attempt that succeeded. It is part of
-    `latency_p50` where the answer is made of what it retrieved (`server.retrieve.give`), else additional. Range from
-    0, lower is better. None where the chunks come with the answer.
-    Reference: Hyndman and Fan 1996, type 1.
-    """
-
-    name = "retrieval_latency_p50"
-    percentile = 50.0
-
-
-class RetrievalLatencyP95(_RetrievalLatency):
-    """95th percentile of the time to retrieve, in milliseconds, of a server that retrieves by a request of its own.
-
-    Formula: the ⌈0.95·n⌉-th smallest of the n times, measured as for `retrieval_latency_p50`; with fewer than 20 it is
-    the longest one. Range from 0, lower is better. None where the chunks come with the answer.
-    Reference: Hyndman and Fan 1996, type 1.
-    """
-
-    name = "retrieval_latency_p95"
-    percentile = 95.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +168,7 @@ class CostPerQuery(BaseMetric):
     the provider that the server names, else at the model's vendor; a note marks them. None where the server reports no
     usage or the price is unknown: never 0 for unknown.
     Range from 0, lower is better.
-    Reference: defined here.
+    Reference: as the specification writes it.
     """
 
     name = "cost_per_query"

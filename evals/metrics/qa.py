@@ -137,7 +137,8 @@ class AdaptedNDCG(_Returned):
     together by one chunk form one ideal unit, so the value never exceeds 1, and is the formula to the letter wherever
     chunks and golds match one to one. Not comparable with ndcg_at_K, whose discount is log2.
     Range 0 to 1, higher is better. None without gold passages; 0 where the server returned none of them.
-    Reference: the formula here, after Järvelin & Kekäläinen 2002.
+    Reference: as the specification writes it, after Järvelin & Kekäläinen 2002; where one chunk holds several golds
+    they are one unit of the ideal.
     """
 
     name = "adapted_ndcg"
@@ -154,7 +155,7 @@ class ModifiedPrecision(_Returned):
     Formula: |gold found in any returned chunk| / |gold|: true positives divided by what should have been returned,
     that is the recall of the whole list. Each gold counts once, however many chunks hold it.
     Range 0 to 1, higher is better. None without gold passages.
-    Reference: the formula here; it is the recall of Manning et al. 2008 without a cut-off.
+    Reference: as the specification writes it; it is the recall of Manning et al. 2008 without a cut-off.
     """
 
     name = "modified_precision"
@@ -175,7 +176,8 @@ class FuzzyMatch(BaseMetric):
     as whole tokens; one of more than 200 by runs of tokens that are 90 % of it. It compares letters, not meanings: a
     paraphrase is 0. Range 0 or 1, higher is better. 0 where the server abstains on an answerable question, or answers
     an unanswerable one. None for a right abstention, and without an expected answer.
-    Reference: the fact inclusion check of the seed by fuzzy match; bounds of tokens, numbers and negators are ours.
+    Reference: fuzzy match as the fact inclusion check that the specification names; bounds of tokens, numbers and
+    negators are ours.
     """
 
     name = "fuzzy_match"
@@ -212,7 +214,8 @@ class GPTScore(JudgedMetric):
     indicators agrees. Range 0 or 1, higher is better. 0 for an abstention on an answerable question, and for an
     answer to an unanswerable one; None for a right abstention and without an expected answer. Not Fu et al.'s
     GPTScore, which needs token probabilities.
-    Reference: the formula here; the judge as in Liu et al. 2023 (G-Eval), with criteria in place of a scale.
+    Reference: as the specification writes it: five criteria and a binary decision, by a judge as in Liu et al. 2023
+    (G-Eval). Not Fu et al.'s GPTScore, which needs token probabilities.
     """
 
     name = "gptscore"
@@ -243,7 +246,7 @@ class FactualMatch(JudgedMetric):
     `needs_verification`, which `show` lists and `export --format review` gives to a reader. Where the judge gave no
     verdict, or none was used, 1 on a fuzzy match and else None. A run without a judge has no value: only the hits
     would be in it. Range 0 or 1, higher is better. None for a right abstention and without an expected answer.
-    Reference: the formula here.
+    Reference: as the specification writes it.
     """
 
     name = "factual_match"

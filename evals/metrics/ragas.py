@@ -68,7 +68,7 @@ class ContextPrecision(_ContextMetric):
     Formula: relevant chunks / chunks on which the judge could tell. Range 0 to 1, higher is better. 0 where the
     server retrieved nothing; None where it does not say what it retrieved, and for an unanswerable question, to which
     no chunk can help. The same verdicts give `ragas_context_precision`.
-    Reference: Es et al. 2023 (RAGAS), without weighing by rank.
+    Reference: as the specification writes it; Es et al. 2023 (RAGAS), without weighing by rank.
     """
 
     name = "context_precision"
@@ -94,7 +94,8 @@ class ContextRecall(_ContextMetric):
     Formula: supported claims / claims of the expected answer on which the judge could tell. Range 0 to 1, higher is
     better. Edges: an expected answer without claims has 1, nothing retrieved 0. None for an unanswerable question.
     The same verdicts give `ragas_context_recall`.
-    Reference: Es et al. 2023 (RAGAS context recall), by claims instead of sentences.
+    Reference: as the specification writes it, by claims instead of sentences; Es et al. 2023 (RAGAS context
+    recall).
     """
 
     name = "context_recall"
@@ -111,7 +112,7 @@ class RagasContextPrecision(_Percent, ContextPrecision):
     Formula: relevant chunks / chunks on which the judge could tell × 100. Range 0 to 100, higher is better. 0 where
     the server retrieved nothing; None where it does not say what it retrieved, and for an unanswerable question.
     `ragas_context_precision_ordered` weighs by rank.
-    Reference: Es et al. 2023 (RAGAS context precision), the unweighted mean.
+    Reference: as the specification writes it: the unweighted mean; Es et al. 2023 (RAGAS context precision).
     """
 
     name = "ragas_context_precision"
@@ -141,7 +142,7 @@ class RagasContextRecall(_Percent, ContextRecall):
     Formula: supported claims / claims of the expected answer on which the judge could tell × 100. Range 0 to 100,
     higher is better. Edges: an expected answer without claims has 100, nothing retrieved 0. None for an unanswerable
     question.
-    Reference: Es et al. 2023 (RAGAS context recall), by claims instead of sentences.
+    Reference: as the specification writes it, by claims; Es et al. 2023 (RAGAS context recall) takes sentences.
     """
 
     name = "ragas_context_recall"
@@ -153,7 +154,7 @@ class RagasFaithfulness(_InPercent):
     Formula: supported claims / claims of the answer on which the judge could tell × 100. Range 0 to 100, higher is
     better. Edges: an answer without claims, an abstention included, has 100; one for which nothing was retrieved, 0.
     The core metric `faithfulness` has no value at either edge. None where the server does not say what it retrieved.
-    Reference: Es et al. 2023 (RAGAS faithfulness).
+    Reference: as the specification writes it; Es et al. 2023 (RAGAS faithfulness).
     """
 
     name = "ragas_faithfulness"
@@ -190,7 +191,8 @@ class RagasAnswerRelevance(Comparing, LabelledMetric, _InPercent):
     assesses directly: complete 100, mostly 75, partly 50, barely 25, not at all 0. Which of the two is decided once for
     a run and stands in the details; values of the two do not compare. Range 0 to 100, higher is better. 0 for an
     abstention on an answerable question; None for one on a question that is not known to be answerable.
-    Reference: Es et al. 2023 (RAGAS answer relevance), by the rules of ragas 0.4.
+    Reference: as the specification writes it; that an answer the judge calls noncommittal has 0 is of ragas 0.4. Es
+    et al. 2023.
     """
 
     name = "ragas_answer_relevance"
@@ -276,7 +278,7 @@ class RagasScore(_InPercent):
     `ragas_answer_relevance` (`scoring.ragas_weights`). The details say what was left out: questions with different
     parts do not compare. Range 0 to 100, higher is better. None where none of the four has a value, and where the
     judge's word on one that weighs something is lost.
-    Reference: the formula here.
+    Reference: as the specification writes it.
     """
 
     name = "ragas_score"
@@ -406,7 +408,7 @@ class CorrectAnswersCount(_AnswerCount):
     Formula: sum over questions of 1 where the judge calls the answer correct, measured by the expected answer, in the
     same call as `answer_correctness`; a partly correct one counts as wrong. An abstention is neither correct nor wrong.
     Range 0 to the number of questions, higher is better. None without an expected answer.
-    Reference: the formula here.
+    Reference: as the specification writes it.
     """
 
     name = "correct_answers_count"
@@ -419,7 +421,7 @@ class WrongAnswersCount(_AnswerCount):
     Formula: sum over questions of 1 where the judge calls the answer incorrect or only partly correct, measured by the
     expected answer, or where an unanswerable question was answered. An abstention is neither correct nor wrong. Range 0
     to the number of questions, lower is better. None without an expected answer.
-    Reference: the formula here.
+    Reference: as the specification writes it.
     """
 
     name = "wrong_answers_count"

@@ -137,6 +137,8 @@ def metrics_of(suite_names: Iterable[str]) -> list[type[BaseMetric]]:
     """
     chosen: dict[type[BaseMetric], None] = {}
     for suite in suite_names:
+        if suite == "load":
+            raise ConfigError("suite load is withdrawn", _WITHDRAWN["latency_total_"])
         if suite not in suites():
             raise UnknownNameError("suite", suite, suites())
         chosen.update((cls, None) for cls in metric_classes() if suite == "all" or suite in cls.suites)
@@ -199,11 +201,22 @@ def _saved(name: str) -> BaseMetric | None:
     return _stand_ins[name]
 
 
+_CLAIMS = "claim_precision, claim_recall, hallucination and context_utilization stay"
+_WITHDRAWN = {
+    "nugget_": _CLAIMS,
+    "noise_sensitivity": _CLAIMS,
+    "self_knowledge": _CLAIMS,
+    "latency_total_": "make a run at each level of load and compare them",
+    "retrieval_latency_": "make a run at each level of load and compare them",
+}
+"""By the beginning of a metric's name what is instead of it."""
+
+
 def parse_metric(name: str) -> BaseMetric:
     """The metric that a name such as `mrr` or `recall_at_20` stands for.
 
     Raises:
-        ConfigError: It has the letter K where its number belongs.
+        ConfigError: It is withdrawn, or has the letter K where its number belongs.
         UnknownNameError: No metric has the name.
     """
     if name in _registered:
@@ -211,6 +224,9 @@ def parse_metric(name: str) -> BaseMetric:
     metric = _installed(name) or _saved(name)
     if metric is not None:
         return metric
+    for family, instead in _WITHDRAWN.items():
+        if name.startswith(family):
+            raise ConfigError(f"metric {name} is withdrawn", instead)
     patterns = [cls.pattern() for cls in metric_classes()]
     if name.lower() in {pattern.lower() for pattern in patterns if pattern.endswith("_K")}:
         raise ConfigError(f"{name} needs a number in place of K", f"such as {name[:-1]}5")
@@ -221,7 +237,7 @@ def known_metric(name: str) -> BaseMetric | None:
     """The metric of a saved run; None for one that does not exist here, whose way of averaging is unknown."""
     try:
         return parse_metric(name)
-    except UnknownNameError:
+    except ConfigError:
         return None
 
 

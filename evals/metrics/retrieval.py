@@ -33,7 +33,8 @@ class RecallAtK(AtK, _Retrieval):
     """Share of the gold passages found in the top K chunks.
 
     Formula: |gold found in top K| / |gold|. Each gold counts once, however many chunks hold it.
-    Range 0 to 1, higher is better. None without gold passages. Reference: trec_eval recall_K.
+    Range 0 to 1, higher is better. None without gold passages.
+    Reference: as the specification writes it; trec_eval recall_K.
     """
 
     family = "recall_at"
@@ -49,8 +50,9 @@ class PrecisionAtK(AtK, _Retrieval):
     Formula: |distinct relevant chunks in top K| / K; missing chunks count as misses, a repeated chunk gains nothing. A
     piece of a gold that chunk borders have cut is relevant where the top K complete the gold, also next to a chunk that
     is a hit by itself. Range 0 to 1, higher is better. None without gold passages.
-    Reference: trec_eval P_K, which it equals where chunks and golds match one to one. It leaves it where several chunks
-    hold one gold, or pieces of it: each of them is relevant here, whereas trec_eval, over golds, would count one.
+    Reference: as the specification writes it; trec_eval P_K, which it equals where chunks and golds match one to
+    one. Where several chunks hold one gold, or pieces of it, each of them is relevant here, whereas trec_eval, over
+    golds, would count one. A chunk that is sent twice holds its rank, whereas trec_eval drops the second.
     """
 
     family = "precision_at"
@@ -82,7 +84,8 @@ class MRR(_Retrieval):
 
     Formula: 1 / rank of the first chunk that holds any gold passage, 0 where none does; no cut-off. A gold that chunk
     borders have cut counts at the rank that completes it.
-    Range 0 to 1, higher is better. None without gold passages. Reference: trec_eval recip_rank.
+    Range 0 to 1, higher is better. None without gold passages.
+    Reference: as the specification writes it; trec_eval recip_rank.
     """
 
     name = "mrr"
@@ -114,7 +117,9 @@ class NDCG(AtK, _Retrieval):
     Formula: DCG@K / ideal DCG@K, gain = relevance grade (linear), discount log2(rank + 1). A chunk gains the highest
     grade among the golds that it is first to cover; golds covered together by one chunk form one ideal unit, so the
     value never exceeds 1, and equals trec_eval's ndcg_cut wherever chunks and golds match one to one.
-    Range 0 to 1, higher is better. None without gold passages. Reference: Järvelin & Kekäläinen 2002, trec_eval.
+    Range 0 to 1, higher is better. None without gold passages.
+    Reference: as the specification writes it (DCG/IDCG), after Järvelin & Kekäläinen 2002 and trec_eval; that golds
+    of one chunk are one unit is ours.
     """
 
     family = "ndcg_at"

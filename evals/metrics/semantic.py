@@ -79,7 +79,8 @@ class SemanticSimilarityPercentage(_AgainstExpected):
     Formula: max(0, cosine(answer, expected answer)) × 100, rounded to 2 places. Range 0 to 100, higher is better;
     0 where the answer or the expected answer is empty (details say which). An abstention is compared like any answer.
     None without an expected answer, and without an embedder. Texts longer than the model's window are cut; values of
-    two embedders do not compare. Reference: Reimers and Gurevych 2019 (Sentence-BERT).
+    two embedders do not compare.
+    Reference: as the specification writes it; Reimers and Gurevych 2019 (Sentence-BERT).
     """
 
     name = "semantic_similarity_percentage"
@@ -103,7 +104,8 @@ class BertScoreF1(_AgainstExpected):
     answer, R the same the other way, F1 = 2PR/(P+R); contextual vectors of one layer, no idf weights. Rescaled to
     (F1 − b)/(1 − b) where `semantic.bert_score_rescale` is set. Range 0 to 100, higher is better: a score outside is
     cut, and stands whole in the details. 0 where a text is empty. An abstention is compared like any answer. None
-    without an expected answer, and without BERTScore. Reference: Zhang et al. 2020 (BERTScore).
+    without an expected answer, and without BERTScore.
+    Reference: as the specification writes it; Zhang et al. 2020 (BERTScore).
     """
 
     name = "bert_score_f1"
@@ -130,7 +132,7 @@ class SentenceCoverage(_Semantic):
     the scorer, for 0.85 means something else with another model or with rescaling. 0 where the answer is empty, or
     abstains on a question that is not marked as unanswerable; None for an abstention on one that is, without key
     sentences (those of the expected answer, where the dataset names none), and without BERTScore.
-    Reference: Zhang et al. 2020 (BERTScore).
+    Reference: as the specification writes it; Zhang et al. 2020 (BERTScore).
     """
 
     name = "sentence_coverage"

@@ -76,9 +76,10 @@ class SquadEM(_Squad):
     """Exact match by the rules of SQuAD v2.
 
     Formula: 1 where the answer equals the expected answer or an accepted variant after normalisation (lower case,
-    punctuation and the articles a, an, the deleted, white space collapsed), else 0. Beyond ASCII as the script of MLQA:
-    punctuation of all scripts, articles of `metadata.language` (German, Spanish, Vietnamese, Arabic), one token a
-    character in Chinese, Japanese and Thai; Arabic vowel marks do not count. The gold of an unanswerable question is
+    ASCII punctuation and the articles a, an, the deleted, white space collapsed), else 0. In scripts of the Middle East
+    and of Asia, and where `metadata.language` is another than English, as the script of MLQA: punctuation of all
+    scripts and articles of the language (German, Spanish, Vietnamese, Arabic) fall, one token a character in Chinese,
+    Japanese and Thai; Arabic vowel marks do not count. The gold of an unanswerable question is
     the empty answer, and so is an abstention from one. On any other question an answer counts by its words, as the
     official script has it. Range 0 to 1, higher is better. The details say whether the question has an answer. None
     without an expected answer.

@@ -233,7 +233,7 @@ class AnswerTally:
             return None
         return (
             f"users wait longer than latency_p95 says: {total / 1000:.1f} s with retries and waiting for room, "
-            f"{latency / 1000:.1f} s without (metric latency_total_p95)"
+            f"{latency / 1000:.1f} s without"
         )
 
     def _on_lists(self, name: str) -> str | None:

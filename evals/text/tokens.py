@@ -88,17 +88,22 @@ ARTICLES = {
 
 _ASCII_PUNCTUATION = dict.fromkeys(map(ord, string.punctuation))
 
+_EASTERN = re.compile(
+    "[\u0590-\u10ff\u1780-\u17ff\u2e80-\ud7ff\uf900-\ufaff\ufb1d-\ufdff\ufe70-\ufefc\uff01-\uffdc]"
+)
 _UNSPACED_SIGN = re.compile(f"[{UNSPACED}]")
 
 
 @lru_cache(maxsize=1024)
 def normalised(text: str, language: str = "en") -> str:
-    """The text as SQuAD's script normalises it: lower case, no punctuation, no articles, single blanks, in this order.
+    """The text as SQuAD's script normalises it: lower case, no ASCII punctuation, no articles, single blanks.
 
-    Beyond ASCII as MLQA's script has it: punctuation of all scripts, tokens of one character in unspaced ones; and
-    without Arabic vowel marks. Language: an ISO 639-1 code, whose articles are deleted.
+    In another language than English, and where half of it is of scripts of the Middle East and of Asia, as MLQA's
+    script does it: without punctuation of all scripts, and with tokens of one character in unspaced ones; and without
+    Arabic vowel marks.
+    Language: an ISO 639-1 code, whose articles are deleted.
     """
-    if text.isascii():
+    if text.isascii() or (language == "en" and 2 * len(_EASTERN.findall(text)) <= len(text)):
         plain = text.lower().translate(_ASCII_PUNCTUATION)
     else:
         signs = (sign for sign in fold(text).translate(_ASCII_PUNCTUATION) if unicodedata.category(sign)[0] != "P")

@@ -60,20 +60,12 @@ TABLE: dict[str, dict[str, tuple[str, str]]] = {
         "overall F1": ("claim_f1", "ClaimF1"),
         "claim precision": ("claim_precision", "ClaimPrecision"),
         "context utilization": ("context_utilization", "ContextUtilization"),
-        "noise sensitivity": ("noise_sensitivity", "NoiseSensitivity"),
         "hallucination": ("hallucination", "Hallucination"),
-        "self-knowledge": ("self_knowledge", "SelfKnowledge"),
     },
     "ALCE": {
         "citation precision": ("citation_support_precision", "CitationSupportPrecision"),
         "citation recall": ("citation_support_recall", "CitationSupportRecall"),
         "over-citation": ("over_citation_rate", "OverCitationRate"),
-    },
-    "AutoNuggetizer": {
-        "vital": ("nugget_vital", "NuggetVital"),
-        "all": ("nugget_all", "NuggetAll"),
-        "strict vital": ("nugget_vital_strict", "NuggetVitalStrict"),
-        "strict all": ("nugget_all_strict", "NuggetAllStrict"),
     },
 }
 """By definition and by what the definition calls it: the metric's name here, and its class."""

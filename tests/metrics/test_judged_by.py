@@ -78,11 +78,8 @@ FOUND = {"claims": [{"id": 1, "passages": [{"id": 1, "quote": "q"}], "verdict": 
             "no chunk supports a claim of the expected answer",
         ),
         ("context_utilization", {"reference_claims": NONE}, ["reference_claims"], "no chunk supports a claim"),
-        ("nugget_vital", {"reference_claims": OKAY}, ["reference_claims"], "no fact of the expected answer is vital"),
-        ("nugget_all", {"reference_claims": NONE}, ["reference_claims"], "the expected answer states no facts"),
         ("claim_f1", {"reference_claims": NONE}, ["reference_claims"], "the expected answer states no facts"),
         ("hallucination", {"answer_claims": NONE}, ["answer_claims"], "the answer makes no claims"),
-        ("noise_sensitivity_relevant", {"answer_claims": NONE}, ["answer_claims"], "the answer makes no claims"),
         (
             "claim_precision",
             {"reference_claims": VITAL, "answer_claims": NONE, "claims_compared": "refused"},
@@ -104,8 +101,6 @@ def test_a_verdict_that_changes_nothing_any_more_is_not_missed(
     ("name", "said"),
     [
         ("context_utilization", {"reference_claims": VITAL, "reference_in_contexts": FOUND}),
-        ("nugget_vital", {"reference_claims": VITAL}),
-        ("nugget_all", {"reference_claims": OKAY}),
         ("claim_f1", {"reference_claims": OKAY, "answer_claims": NONE}),
         ("hallucination", {"answer_claims": VITAL}),
     ],
@@ -113,16 +108,6 @@ def test_a_verdict_that_changes_nothing_any_more_is_not_missed(
 def test_a_verdict_that_decides_is_missed(judged_case: MakeCase, name: str, said: dict[str, Any]) -> None:
     """There is something to count, and what it is worth is not known."""
     assert parse_metric(name).score(judged_case(said, answer="Well then.", chunks=CHUNKS)).missing == "judge"
-
-
-def test_what_has_no_value_in_one_repeat_may_have_one_in_another(judged_case: MakeCase) -> None:
-    """A repeat that finds no vital claim does not settle it for one that does."""
-    said = {"reference_claims": [OKAY, VITAL], "answer_claims": [NONE, NONE], "claims_compared": "refused"}
-    result = parse_metric("nugget_vital").score(judged_case(said, answer="Well then.", chunks=CHUNKS))
-    assert result.missing == "judge"
-    said = {"reference_claims": [OKAY, OKAY], "answer_claims": "refused"}
-    result = parse_metric("nugget_vital").score(judged_case(said, answer="Well then.", chunks=CHUNKS))
-    assert result.missing == "not_applicable"
 
 
 def test_without_a_judge_nothing_hangs_on_one() -> None:

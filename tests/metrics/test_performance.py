@@ -9,21 +9,13 @@ from evals.config import EvalConfig
 from evals.metrics import BaseMetric, CostPerQuery, LatencyP50, LatencyP95, Price
 from evals.metrics.performance import (
     RAN_OUT,
-    LatencyTotalMax,
-    LatencyTotalP50,
-    LatencyTotalP95,
-    LatencyTotalP99,
     OutputTokensPerSecond,
-    RetrievalLatencyP50,
-    RetrievalLatencyP95,
     TimeToFirstTokenP50,
     TimeToFirstTokenP95,
 )
 from evals.run.setup import check_config
 from evals.schemas import MetricResult, ResponseError, TokenUsage
 from evals.scoring.prices import PriceConfig, with_prices
-from evals.scoring.scorecard import summarise
-from evals.scoring.settings import ScoreSettings
 
 Measure = Callable[..., MetricResult]
 TIMEOUT_MS = 120_000.0
@@ -134,38 +126,6 @@ def test_the_price_of_the_servers_model_is_not_that_of_another(
     assert measure(cost, usage=usage, model=answered_by).value == (expected and pytest.approx(expected))
 
 
-every_total = pytest.mark.parametrize(
-    "metric",
-    [LatencyTotalP50(), LatencyTotalP95(), LatencyTotalP99(), LatencyTotalMax()],
-    ids=lambda metric: metric.name,
-)
-
-
-@every_total
-def test_the_whole_time_is_that_with_retries_and_waiting(measure: Measure, metric: BaseMetric) -> None:
-    """The latency of the attempt that succeeded says nothing of it."""
-    assert measure(metric, latency_ms=12.0, total_ms=9_812.0).value == 9_812.0
-    assert measure(LatencyP95(), latency_ms=12.0, total_ms=9_812.0).value == 12.0
-
-
-@every_total
-def test_a_question_that_ran_out_of_time_waited_at_least_so_long(measure: Measure, metric: BaseMetric) -> None:
-    """Any other failure is none of its times."""
-    late, refused = (ResponseError(kind=kind, message="failed") for kind in ("timeout", "status"))  # type: ignore[arg-type]
-    assert measure(metric, answer=None, error=late, latency_ms=None, total_ms=5.0).value == 5.0
-    assert measure(metric, answer=None, error=refused, total_ms=5.0).missing == "transport"
-
-
-def test_the_longest_time_is_one_that_did_occur() -> None:
-    """Of a hundred, the 99th percentile is the second longest and the maximum the longest, without an interval."""
-    results = {
-        metric: [metric.result(float(n)) for n in range(100)] for metric in (LatencyTotalP99(), LatencyTotalMax())
-    }
-    summaries = [summarise(metric, found, ScoreSettings()) for metric, found in results.items()]
-    assert [summary.value for summary in summaries] == [98.0, 99.0]
-    assert summaries[1].ci is None
-
-
 STREAMED = {"time_to_first_token_ms": 200.0, "time_to_last_token_ms": 2200.0, "latency_ms": 2500.0}
 first_token = pytest.mark.parametrize("metric", [TimeToFirstTokenP50(), TimeToFirstTokenP95()], ids=lambda it: it.name)
 
@@ -224,16 +184,3 @@ def test_the_core_suite_times_the_tokens_where_the_profile_streams(suite: str, s
     names = {metric.name for metric in check_config(config)}
     expected = {"time_to_first_token_p50", "time_to_first_token_p95", "output_tokens_per_second"}
     assert names & expected == (expected if there else set())
-
-
-every_retrieval = pytest.mark.parametrize(
-    "metric", [RetrievalLatencyP50(), RetrievalLatencyP95()], ids=lambda metric: metric.name
-)
-
-
-@every_retrieval
-def test_a_retrieval_is_timed_by_itself(measure: Measure, metric: BaseMetric) -> None:
-    """Where it has a request of its own; the latency of an answer that holds its chunks is none of a retrieval."""
-    assert measure(metric, latency_ms=812.5, retrieval_latency_ms=12.5).value == 12.5
-    result = measure(metric, latency_ms=812.5)
-    assert (result.value, result.reason) == (None, "the chunks came with the answer, in one request")

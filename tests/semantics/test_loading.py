@@ -52,7 +52,6 @@ def models(monkeypatch: pytest.MonkeyPatch, install: Callable[..., None], embedd
     install("sentence_transformers", "bert_score")
     monkeypatch.setattr(embedders, "SentenceTransformersEmbedder", make("embedder", embedder))
     monkeypatch.setattr(embedders, "BertScorer", make("scorer", scorer))
-    monkeypatch.setattr(embedders, "knows_layers", lambda model: model == "org/known")
     return made
 
 
@@ -139,14 +138,6 @@ def test_a_folder_needs_its_layer(tmp_path: Path) -> None:
         check_choice(choice_of(bert_score_model=str(tmp_path)))
     assert "semantic.bert_score_layers" in (caught.value.hint or "")
     check_choice(choice_of(bert_score_model=str(tmp_path), bert_score_layers=1))
-
-
-def test_a_model_that_bert_score_does_not_know_needs_its_layer(models: dict[str, Any]) -> None:
-    """Known before the hub is asked for gigabytes."""
-    with pytest.raises(ConfigError, match="does not know which layer of org/new") as caught:
-        load_semantics(choice_of(bert_score_model="org/new"), no_hub_needed)
-    assert caught.value.hint == "set semantic.bert_score_layers"
-    assert load_semantics(choice_of(bert_score_model="org/known"), hub_up).scorer is not None
 
 
 @pytest.mark.parametrize(
