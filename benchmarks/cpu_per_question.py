@@ -45,8 +45,6 @@ PARTS = {
         "evals.store.disk_buffer.DiskBuffer.read",
     ],
     "document names and headers": [
-        "evals.text.matching.MatchStats.add",
-        "evals.text.matching.MatchStats.evidence",
         "evals.scoring.diagnosis.stages.AnswersSeen.add",
     ],
     "measure": ["evals.scoring.conclusion.score_record"],

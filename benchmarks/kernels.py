@@ -28,8 +28,8 @@ from evals.scoring.conclusion import gc_paused
 from evals.scoring.scorecard import score_record
 from evals.scoring.settings import ScoreSettings, ScoringContext
 from evals.scoring.stats.differences import paired_percentile_difference
-from evals.text.tokens import tokens
 from evals.text.matching import MatchSettings
+from evals.text.tokens import tokens
 
 WORDS = [
     first + last
@@ -200,22 +200,6 @@ def bootstrap(rounds: int) -> None:
         return 1
 
     print(f"bootstrap   {1 / best(resample, rounds):10.3f} s")
-
-
-def caches(count: int = 20_000) -> None:
-    """What remembered texts take once many distinct chunks went by."""
-    from evals.text.matching.words import words_of
-
-    draw = random.Random(1)  # noqa: S311 - no secret
-    tracemalloc.start()
-    before = tracemalloc.get_traced_memory()[0]
-    for n in range(count):
-        text = f"{n} " + " ".join(f"{draw.choice(WORDS)}{draw.randrange(5000)}" for _ in range(110))
-        words = words_of(text)
-        words.vocabulary, words.padded, words.bag, words.pairs, tokens(text)
-    gc.collect()
-    print(f"caches      {(tracemalloc.get_traced_memory()[0] - before) / 1e6:10.1f} MB")
-    tracemalloc.stop()
 
 
 def main() -> None:

@@ -85,13 +85,46 @@ class FalseNegativeRate(_Abstention):
         return not abstained
 
 
+UNCERTAIN = (
+    "i don't know",
+    "i do not know",
+    "unknown",
+    "not sure",
+    "cannot determine",
+    "no information",
+    "insufficient data",
+    "unable to answer",
+    "cannot answer",
+    "don't have enough information",
+    "not available",
+    "no data",
+)
+"""What makes an answer "don't know" wherever it stands in it."""
+_SHORT = ("unknown", "n/a", "none", "null")
+
+
+def is_dont_know(answer: str) -> bool:
+    """Whether an answer is of the class "don't know": it holds one of twelve phrases, or is short and says no more.
+
+    By substring, as the three counts of answers are specified; the metrics of abstention read the whole answer.
+    """
+    text = answer.lower().replace("’", "'").strip()
+    return (
+        not text
+        or any(phrase in text for phrase in UNCERTAIN)
+        or (len(text) < 10 and any(map(text.__contains__, _SHORT)))
+    )
+
+
 class DontKnowAnswersCount(BaseMetric):
     """How many answers say that they do not know.
 
-    Formula: sum over questions of 1 where the answer abstains, as the abstention metrics have it: by the text rules,
-    and of a longer answer by the judge where one takes part. Range 0 to the number of questions; neither direction is
-    better in itself. None where the server sent no answer, and where the judge's word is lost.
-    Reference: the formula here.
+    Formula: sum over questions of 1 where the answer, in lower case, holds one of twelve phrases ("i don't know", "i do
+    not know", "unknown", "not sure", "cannot determine", "no information", "insufficient data", "unable to answer",
+    "cannot answer", "don't have enough information", "not available", "no data"), or is under ten characters and holds
+    "unknown", "n/a", "none" or "null", or is empty. Range 0 to the number of questions; neither direction is better in
+    itself. None where the server sent no answer.
+    Reference: as the specification writes it.
     """
 
     name = "dont_know_answers_count"
@@ -100,8 +133,7 @@ class DontKnowAnswersCount(BaseMetric):
     unit = "answers"
     aggregation = Aggregation.SUM
     higher_is_better = None
-    heeds_abstention = True
     of_answer = True
 
     def measure(self, case: Sample) -> MetricResult:
-        return self.result(float(case.abstained))
+        return self.result(float(is_dont_know(case.answer or "")))

@@ -10,6 +10,7 @@ from math import isfinite, isnan
 from statistics import fmean
 from typing import ClassVar
 
+from evals.metrics.abstention import is_dont_know
 from evals.metrics.base import (
     EMBEDDING_NOT_FINITE,
     Aggregation,
@@ -382,12 +383,11 @@ class _AnswerCount(JudgedMetric):
     unit = "answers"
     aggregation = Aggregation.SUM
     needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER})
-    heeds_abstention = True
     inquiries = (ANSWER_CORRECTNESS,)
     counted: ClassVar[str]
 
     def settled(self, case: Sample) -> MetricResult | None:
-        if case.abstained:
+        if is_dont_know(case.answer or ""):
             return self._classified("don't know")
         return self._classified("wrong") if case.question.is_unanswerable else None
 
@@ -406,8 +406,8 @@ class CorrectAnswersCount(_AnswerCount):
     """How many answers are correct.
 
     Formula: sum over questions of 1 where the judge calls the answer correct, measured by the expected answer, in the
-    same call as `answer_correctness`; a partly correct one counts as wrong. An abstention is neither correct nor wrong.
-    Range 0 to the number of questions, higher is better. None without an expected answer.
+    same call as `answer_correctness`; a partly correct one counts as wrong. What `dont_know_answers_count`
+    counts is neither. Range 0 to the number of questions, higher is better. None without an expected answer.
     Reference: as the specification writes it.
     """
 
@@ -419,8 +419,8 @@ class WrongAnswersCount(_AnswerCount):
     """How many answers are wrong.
 
     Formula: sum over questions of 1 where the judge calls the answer incorrect or only partly correct, measured by the
-    expected answer, or where an unanswerable question was answered. An abstention is neither correct nor wrong. Range 0
-    to the number of questions, lower is better. None without an expected answer.
+    expected answer, or where an unanswerable question was answered. What `dont_know_answers_count` counts is
+    neither. Range 0 to the number of questions, lower is better. None without an expected answer.
     Reference: as the specification writes it.
     """
 

@@ -369,10 +369,7 @@ class Sample:
 
         A piece of a gold that chunk borders have cut counts where the cited chunks complete the gold.
         """
-        places = sorted({place for source in self.cited for place in source.places})
-        chunks = [(self.response.chunks or [])[place] for place in places]
-        held = match(self.question.gold_passages, chunks, self.settings).by_chunk
-        return dict(zip(places, held, strict=True))
+        return self.matches.among({place for source in self.cited for place in source.places})
 
 
 def _bare(text: str) -> str:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from urllib.parse import unquote
 
 from evals.schemas.response import RetrievedChunk
@@ -109,7 +109,8 @@ def _are_editions(one: str, other: str) -> bool:
 
 def names_of(chunk: RetrievedChunk) -> list[str]:
     """The names that a chunk gives to its document."""
-    return [name for name in (chunk.document_id, chunk.document_name) if name]
+    names = [name for name in (chunk.document_id, chunk.document_name) if name]
+    return names[:1] if len(names) == 2 and names[0] == names[1] else names
 
 
 def same_document(chunk: RetrievedChunk, document_id: str | None) -> bool:
@@ -117,43 +118,77 @@ def same_document(chunk: RetrievedChunk, document_id: str | None) -> bool:
     return bool(document_id) and any(document_key(name) == document_key(document_id or "") for name in names_of(chunk))
 
 
-class GoldDocument:
-    """What the names in a response say of the document of a gold; nothing where the gold names none.
-
-    Names are comparable where a chunk of the response names the document of any gold, or an edition of another year.
+class ResponseNames:
+    """The names that a response gives to documents, beside those of its question's golds.
 
     Args:
-        name: Of the gold's document.
-        golds: Names of the documents of all golds of the question.
+        golds: Names of the documents of the golds; None for a gold that names none.
         chunks: Of the response.
     """
 
-    def __init__(self, name: str | None, golds: Sequence[str], chunks: Sequence[RetrievedChunk]) -> None:
-        self._kin: list[Kinship | None] = [None] * len(chunks)
-        self.comparable = False
+    def __init__(self, golds: Iterable[str | None], chunks: Sequence[RetrievedChunk]) -> None:
+        self.golds = {name for name in golds if name}
+        self.chunks = [names_of(chunk) for chunk in chunks]
+        self._documents: dict[str | None, GoldDocument] = {}
+
+    def of(self, document_id: str | None) -> "GoldDocument":
+        """What they say of one gold's document."""
+        return self._documents.setdefault(document_id, GoldDocument(document_id, self))
+
+    @cached_property
+    def every(self) -> set[str]:
+        """The distinct names that chunks give."""
+        return {name for names in self.chunks for name in names}
+
+    @cached_property
+    def comparable(self) -> bool:
+        """Whether a chunk names the document of any gold, or an edition of another year."""
+        if not {*map(document_key, self.every)}.isdisjoint(map(document_key, self.golds)):
+            return True
+        return any(kinship(name, gold) or _are_editions(name, gold) for name in self.every for gold in self.golds)
+
+    @cached_property
+    def telling(self) -> bool:
+        """Whether all are names in words."""
+        return all(_tells(_bare_name(name)) for name in self.every)
+
+
+class GoldDocument:
+    """What the names in a response say of the document of a gold; nothing where the gold names none.
+
+    Args:
+        name: Of the gold's document.
+        response: All names.
+    """
+
+    def __init__(self, name: str | None, response: ResponseNames) -> None:
+        self._name, self._response = name, response
+
+    @cached_property
+    def _kin(self) -> list[Kinship | None]:
+        name = self._name
         if not name:
-            return
-        named = [names_of(chunk) for chunk in chunks]
-        self._kin = [max((kinship(each, name) for each in names), default=None) for names in named]
-        every = {each for names in named for each in names}
-        self.comparable = any(kinship(each, gold) or _are_editions(each, gold) for each in every for gold in golds)
-        self._nearest = max((kin for kin in self._kin if kin is not None), default=Kinship.OTHER)
-        self._telling = _tells(_bare_name(name)) and all(_tells(_bare_name(each)) for each in every)
+            return [None] * len(self._response.chunks)
+        return [max((kinship(each, name) for each in names), default=None) for names in self._response.chunks]
+
+    @cached_property
+    def _nearest(self) -> Kinship:
+        return max((kin for kin in self._kin if kin is not None), default=Kinship.OTHER)
 
     def is_same(self, place: int) -> bool:
         """Whether the chunk is known to be of the document; a prefix may make it another one."""
         kin = self._kin[place]
         return kin is not None and kin >= Kinship.ALIKE and kin == self._nearest
 
-    def is_near(self, place: int) -> bool:
-        """Whether the chunk names the document, or that with something before it."""
-        return bool(self._kin[place])
-
     def is_other(self, place: int) -> bool:
         """Whether the chunk is of another document; never where names cannot be compared."""
+        if self._name in self._response.chunks[place]:
+            return False
         kin = self._kin[place]
-        return kin is not None and self.comparable and kin < max(self._nearest, Kinship.PREFIXED)
+        return kin is not None and kin < max(self._nearest, Kinship.PREFIXED) and self._response.comparable
 
     def may_be_other(self, place: int) -> bool:
         """Whether the chunk has another name in words, comparable or not: too little for a gold of few words."""
-        return self.is_other(place) or (self._kin[place] is Kinship.OTHER and self._telling)
+        if self._kin[place] is not Kinship.OTHER:
+            return self.is_other(place)
+        return self._response.comparable or (_tells(_bare_name(self._name or "")) and self._response.telling)

@@ -15,7 +15,7 @@ By text, no chunk counts that says another number or name in its place, denies i
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cached_property
@@ -27,7 +27,7 @@ from pydantic import Field
 from evals.schemas.base import Finite, Record
 from evals.schemas.dataset import GoldPassage
 from evals.schemas.response import RetrievedChunk
-from evals.text.documents import GoldDocument
+from evals.text.documents import GoldDocument, ResponseNames
 from evals.text.markup import plain
 from evals.text.tokens import NEGATORS, tokens
 
@@ -85,6 +85,31 @@ class Run(NamedTuple):
         return self.place + self.stop - self.start
 
 
+class Pieces(NamedTuple):
+    """What chunks hold of a gold: for each its index and a byte for each token of the gold; and how many are enough."""
+
+    parts: Sequence[tuple[int, bytes]]
+    enough: float
+
+    def together(self, places: Container[int] | None = None) -> tuple[list[int], int | None]:
+        """The chunks that add to the gold what none before has brought, and the one that makes it enough, if any.
+
+        Args:
+            places: The chunks that are looked at; all where None.
+        """
+        covered, added, complete = b"", list[int](), None
+        for place, part in self.parts:
+            if places is not None and place not in places:
+                continue
+            both = _either(covered, part) if covered else part
+            if both.count(1) > covered.count(1):
+                covered = both
+                added.append(place)
+                if complete is None and covered.count(1) >= self.enough:
+                    complete = place
+        return added, complete
+
+
 @dataclass(frozen=True)
 class Matches:
     """The golds that each chunk holds, by their indices.
@@ -95,6 +120,7 @@ class Matches:
         found: For each gold found the index of the chunk that holds or completes it, and the rule.
         completed: For a chunk and a gold of which it holds a piece only, the index of the chunk that completes it.
         other_documents: How often a gold's text was met in another document, where that does not count.
+        pieces: For each gold the pieces of it.
     """
 
     by_chunk: tuple[Mapping[int, str], ...]
@@ -102,6 +128,19 @@ class Matches:
     found: Mapping[int, tuple[int, str]] = field(default_factory=dict)
     completed: Mapping[tuple[int, int], int] = field(default_factory=dict)
     other_documents: int = 0
+    pieces: Mapping[int, Pieces] = field(default_factory=dict, repr=False)
+
+    def among(self, places: Collection[int]) -> dict[int, dict[int, str]]:
+        """For each of some chunks the golds that it holds, where these chunks alone are looked at."""
+        held = {
+            place: {gold: rule for gold, rule in self.by_chunk[place].items() if (place, gold) not in self.completed}
+            for place in places
+        }
+        for gold, pieces in self.pieces.items():
+            added, complete = pieces.together(places)
+            for place in added if complete is not None else ():
+                held[place].setdefault(gold, "overlap")
+        return held
 
     @cached_property
     def hits(self) -> tuple[bool, ...]:
@@ -163,23 +202,22 @@ def match(golds: Sequence[GoldPassage], chunks: Sequence[RetrievedChunk], settin
         return Matches(tuple(found.by_chunk), tuple(original))
     texts = [_Text(place, chunks[place].text or "") for place, first in enumerate(original) if place == first]
     _set_margins(texts)
-    wanted = [_Text(index, gold.text) for index, gold in enumerate(golds)]
-    index = _index_of([gold.tokens for gold in wanted])
-    runs = {text.place: _shared_runs(text.tokens, index) for text in texts}
+    wanted = [_Gold(index, gold.text) for index, gold in enumerate(golds)]
     ids: dict[int, set[str | None]] = {text.place: set() for text in texts}
     for chunk, first in zip(chunks, original, strict=True):
         ids[first].add(chunk.chunk_id)
-    documents = [gold.document_id for gold in golds if gold.document_id]
+    names = ResponseNames([gold.document_id for gold in golds], chunks)
     by_text = settings.rule in {"auto", *OF_TEXT}
+    shared = {text.place: _shared(text, wanted) if by_text else {} for text in texts}
     for gold, text in zip(golds, wanted, strict=True):
-        document = GoldDocument(gold.document_id, documents, chunks)
+        document = names.of(gold.document_id)
         pieces: list[tuple[int, bytes]] = []
         for one in texts:
             place = one.place
             rule = _rule_by_name(gold, chunks[place], ids[place], document, place, settings)
             piece: bytes | None = b"\1" * text.count if rule else None
-            if rule is None and by_text:
-                rule, piece = _rule_by_text(text, one, runs[place].get(text.place, []), settings)
+            if rule is None and text.place in shared[place]:
+                rule, piece = _rule_by_text(text, one, shared[place][text.place], settings)
                 if piece and _is_elsewhere(document, place, text, settings):
                     found.elsewhere += rule is not None and document.is_other(place)
                     continue
@@ -187,9 +225,14 @@ def match(golds: Sequence[GoldPassage], chunks: Sequence[RetrievedChunk], settin
                 found.add(text.place, place, rule)
             if piece:
                 pieces.append((place, piece))
-        if settings.rule in {"auto", "overlap"} and text.count >= settings.short_gold_tokens:
-            found.put_together(text, pieces, settings.overlap_threshold)
-    return Matches(tuple(found.by_chunk), tuple(original), found.golds, found.completed, found.elsewhere)
+        if pieces and settings.rule in {"auto", "overlap"} and text.count >= settings.short_gold_tokens:
+            found.put_together(text.place, Pieces(pieces, settings.overlap_threshold * text.count))
+    return Matches(tuple(found.by_chunk), tuple(original), found.golds, found.completed, found.elsewhere, found.pieces)
+
+
+def _either(one: bytes, other: bytes) -> bytes:
+    """Of two pieces of a gold the tokens that stand in either: as numbers, many times faster than one by one."""
+    return (int.from_bytes(one) | int.from_bytes(other)).to_bytes(len(one))
 
 
 def _is_elsewhere(document: GoldDocument, place: int, gold: "_Text", settings: MatchSettings) -> bool:
@@ -206,6 +249,7 @@ class _Found:
         self.by_chunk: list[dict[int, str]] = [{} for _ in range(chunks)]
         self.golds: dict[int, tuple[int, str]] = {}
         self.completed: dict[tuple[int, int], int] = {}
+        self.pieces: dict[int, Pieces] = {}
         self.elsewhere = 0
 
     def add(self, gold: int, place: int, rule: str) -> None:
@@ -213,27 +257,18 @@ class _Found:
         self.by_chunk[place][gold] = rule
         self.golds.setdefault(gold, (place, rule))
 
-    def put_together(self, gold: "_Text", pieces: Sequence[tuple[int, bytes]], threshold: float) -> None:
-        """Add the chunks that hold pieces of a gold which chunk borders have cut, where these make enough of it.
-
-        A chunk adds what none before has brought. Those that complete the gold, or add to it afterwards, hold a piece.
-        """
-        covered, added, complete = bytes(gold.count), list[int](), -1
-        for place, piece in pieces:
-            both = bytes(map(max, covered, piece)) if added else piece
-            if both.count(1) > covered.count(1):
-                covered = both
-                added.append(place)
-                if complete < 0 and covered.count(1) >= threshold * gold.count:
-                    complete = place
-        if complete < 0:
+    def put_together(self, gold: int, pieces: "Pieces") -> None:
+        """Add the chunks that hold pieces of a gold which chunk borders have cut, where these make enough of it."""
+        self.pieces[gold] = pieces
+        added, complete = pieces.together()
+        if complete is None:
             return
-        if gold.place not in self.golds or self.golds[gold.place][0] > complete:
-            self.golds[gold.place] = (complete, "overlap")
+        if gold not in self.golds or self.golds[gold][0] > complete:
+            self.golds[gold] = (complete, "overlap")
         for place in added:
-            if gold.place not in self.by_chunk[place]:
-                self.by_chunk[place][gold.place] = "overlap"
-                self.completed[place, gold.place] = max(place, complete)
+            if gold not in self.by_chunk[place]:
+                self.by_chunk[place][gold] = "overlap"
+                self.completed[place, gold] = max(place, complete)
 
 
 def _originals(chunks: Sequence[RetrievedChunk]) -> list[int]:
@@ -265,10 +300,10 @@ def _originals(chunks: Sequence[RetrievedChunk]) -> list[int]:
 class _Text:
     """The tokens of a chunk or of a gold, with its place in its list."""
 
-    def __init__(self, place: int, text: str) -> None:
+    def __init__(self, place: int, text: str | Tokens) -> None:
         self.place = place
-        self.text = plain(text)
-        self.tokens: Tokens = tokens(self.text)
+        self.text = plain(text) if isinstance(text, str) else " ".join(text)
+        self.tokens: Tokens = tokens(self.text) if isinstance(text, str) else text
         self.count = len(self.tokens)
         self.begin, self.end = 0, self.count
         """Where its own text begins and ends: a header and a footer that its neighbours have too stand outside."""
@@ -276,7 +311,9 @@ class _Text:
     @cached_property
     def readings(self) -> list[str]:
         """The tokens framed by blanks, so that `in` compares whole words; also with parted words joined."""
-        joined = _PARTED.sub("", self.text)
+        joined = (
+            _PARTED.sub("", self.text) if "- " in self.text or "-\n" in self.text or "-\r" in self.text else self.text
+        )
         readings = [self.tokens, tokens(joined)] if joined != self.text else [self.tokens]
         return [f" {' '.join(reading)} " for reading in readings]
 
@@ -299,40 +336,56 @@ def _agreeing(one: Tokens, other: Tokens) -> int:
     return count if _MIN_RUN <= count < len(one) else 0
 
 
-_Index = dict[tuple[str, str, str], list[tuple[int, int]]]
-"""Where three tokens in a row stand: in which gold, and from which token on."""
+class _Gold(_Text):
+    """A gold, with the places where each three of its tokens in a row stand."""
+
+    def __init__(self, place: int, text: str | Tokens) -> None:
+        super().__init__(place, text)
+        threes = list(_threes(self.tokens))
+        self.last = dict(zip(threes, range(len(threes)), strict=True))
+        self.repeated: dict[tuple[str, ...], list[int]] = {}
+        """Of threes that stand several times, the last places."""
+        if len(self.last) < len(threes):
+            for at, three in enumerate(threes):
+                if self.last[three] != at or three in self.repeated:
+                    self.repeated[three] = [*self.repeated.get(three, ()), at][-_MOST_REPEATED:]
 
 
-def _index_of(golds: Sequence[Tokens]) -> _Index:
-    index: _Index = {}
-    for gold, own in enumerate(golds):
-        for at, three in enumerate(zip(own, own[1:], own[2:], strict=False)):
-            places = index.setdefault(three, [])
-            places.append((gold, at))
-            if len(places) > _MOST_REPEATED:
-                mine = [place for place in places if place[0] == gold]
-                if len(mine) > _MOST_REPEATED:
-                    places.remove(mine[0])
-    return index
+def _threes(said: Tokens) -> Iterator[tuple[str, str, str]]:
+    return zip(said, said[1:], said[2:], strict=False)
 
 
-def _shared_runs(chunk: Tokens, index: _Index) -> dict[int, list[Run]]:
-    """By gold, the runs that it shares with a chunk, each bridged over misread tokens."""
-    rows: dict[tuple[int, int], list[list[int]]] = {}
-    if index.keys().isdisjoint(zip(chunk, chunk[1:], chunk[2:], strict=False)):
-        return {}
-    threes = enumerate(zip(chunk, chunk[1:], chunk[2:], strict=False))
-    for place, places in [(place, index[three]) for place, three in threes if three in index]:
-        for gold, at in places:
-            row = rows.setdefault((gold, at - place), [])
+def _shared(chunk: _Text, golds: Sequence[_Gold]) -> dict[int, list[Run] | None]:
+    """By gold what the chunk has of it: None for all of it, as whole words, else the runs that both share."""
+    shared: dict[int, list[Run] | None] = {}
+    rest = []
+    for gold in golds:
+        if gold.count and any(mine in yours for mine in gold.readings for yours in chunk.readings):
+            shared[gold.place] = None
+        elif gold.count > _SHINGLE:
+            rest.append(gold)
+    every = set().union(*(gold.last for gold in rest)) if rest else set()
+    if every.isdisjoint(_threes(chunk.tokens)):
+        return shared
+    threes = list(_threes(chunk.tokens))
+    for gold in rest:
+        if not gold.last.keys().isdisjoint(threes):
+            shared[gold.place] = _runs(threes, gold)
+    return shared
+
+
+def _runs(chunk: Sequence[tuple[str, str, str]], gold: _Gold) -> list[Run]:
+    """The runs of a gold in a chunk, each bridged over misread tokens."""
+    rows: dict[int, list[list[int]]] = {}
+    last, repeated = gold.last, gold.repeated
+    for place, three in [(place, three) for place, three in enumerate(chunk) if three in last]:
+        for at in repeated.get(three) or (last[three],):
+            row = rows.setdefault(at - place, [])
             if row and at <= row[-1][1] + _BRIDGE:
                 row[-1][1] = at + _SHINGLE
             else:
                 row.append([at, at + _SHINGLE, place])
-    runs: dict[int, list[Run]] = {}
-    for (gold, _), row in rows.items():
-        runs.setdefault(gold, []).extend(Run(*run) for run in row)
-    return runs
+    return [Run(*run) for row in rows.values() for run in row]
 
 
 def _untangled(runs: list[Run]) -> list[Run]:
@@ -349,7 +402,7 @@ def _untangled(runs: list[Run]) -> list[Run]:
 
 def covered(wanted: Tokens, given: Tokens) -> float:
     """The share of the wanted tokens that stand in the given ones in runs, in their order; 0 to 1."""
-    runs = _untangled(_shared_runs(given, _index_of([wanted])).get(0, []))
+    runs = _untangled(_runs(list(_threes(given)), _Gold(0, wanted)))
     return sum(run.size for run in runs) / max(1, len(wanted))
 
 
@@ -374,34 +427,31 @@ def _rule_by_name(
         covered = min(chunk.span[1], gold.span[1]) - max(chunk.span[0], gold.span[0])
         if covered >= settings.overlap_threshold * (gold.span[1] - gold.span[0]):
             return "span"
-    compared = bool(chunk.text) and bool(gold.text or gold.chunk_id or (gold.span and chunk.span))
+    by_id = bool(gold.chunk_id and chunk.chunk_id and not gold.text)
+    compared = by_id or bool(chunk.text and (gold.text or gold.chunk_id or (gold.span and chunk.span)))
     if allowed == "document" or (allowed == "auto" and not compared):
         return "document" if document.is_same(place) else None
     return None
 
 
 def _rule_by_text(
-    gold: _Text, chunk: _Text, runs: list[Run], settings: MatchSettings
+    gold: _Text, chunk: _Text, runs: list[Run] | None, settings: MatchSettings
 ) -> tuple[Rule | None, bytes | None]:
     """The rule by texts that holds, and which tokens of the gold the chunk holds in runs that count."""
     allowed = settings.rule
-    is_short = gold.count < settings.short_gold_tokens
-    if not gold.count or not (runs or is_short):
-        return None, None
-    whole = is_short or any(run.size == gold.count for run in runs)
-    if whole and any(mine in yours for mine in gold.readings for yours in chunk.readings):
+    if runs is None:
         return ("text" if allowed in {"auto", "text"} else None), b"\1" * gold.count
-    if is_short or _is_heading(gold, chunk, runs) or _contradicts(gold, chunk, _untangled(runs)):
+    piece = _piece(gold, chunk, runs) if gold.count >= settings.short_gold_tokens else bytearray()
+    held = piece.count(1)
+    if not held or _is_heading(gold, chunk, runs) or _contradicts(gold, chunk, _untangled(runs)):
         return None, None
-    piece = _piece(gold, chunk, runs)
     longest = max(run.size for run in runs)
     fewest = max(settings.inside_min_tokens, settings.inside_chunk_share * chunk.count)
-    held = piece.count(1)
     if allowed in {"auto", "inside"} and longest >= max(fewest, settings.inside_gold_share * gold.count):
         return "inside", bytes(piece)
     if allowed in {"auto", "overlap"} and held >= settings.overlap_threshold * gold.count:
         return "overlap", bytes(piece)
-    return None, bytes(piece) if held else None
+    return None, bytes(piece)
 
 
 def _piece(gold: _Text, chunk: _Text, runs: list[Run]) -> bytearray:

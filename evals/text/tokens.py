@@ -88,9 +88,7 @@ ARTICLES = {
 
 _ASCII_PUNCTUATION = dict.fromkeys(map(ord, string.punctuation))
 
-_EASTERN = re.compile(
-    "[\u0590-\u10ff\u1780-\u17ff\u2e80-\ud7ff\uf900-\ufaff\ufb1d-\ufdff\ufe70-\ufefc\uff01-\uffdc]"
-)
+_EASTERN = re.compile("[\u0590-\u10ff\u1780-\u17ff\u2e80-\ud7ff\uf900-\ufaff\ufb1d-\ufdff\ufe70-\ufefc\uff01-\uffdc]")
 _UNSPACED_SIGN = re.compile(f"[{UNSPACED}]")
 
 
