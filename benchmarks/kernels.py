@@ -7,7 +7,6 @@ pairs       exact match and F1 of SQuAD over short answers, all of them distinct
 core short  the core suite without a judge over answers of 20 words with 5 chunks of 100 words
 core rows   the same over rows of RAGBench, where a file of them is given
 bootstrap   seconds for the difference of a percentile between two runs of 1,000 questions, 2,000 resamples
-caches      megabytes that the remembered texts of 20,000 distinct chunks of 1,000 characters leave behind
 
 pytrec_eval is measured beside the ranking where it is installed. Each round measures distinct texts, as runs do.
 """
@@ -16,7 +15,6 @@ import argparse
 import gc
 import random
 import time
-import tracemalloc
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -29,7 +27,6 @@ from evals.scoring.scorecard import score_record
 from evals.scoring.settings import ScoreSettings, ScoringContext
 from evals.scoring.stats.differences import paired_percentile_difference
 from evals.text.matching import MatchSettings
-from evals.text.tokens import tokens
 
 WORDS = [
     first + last
@@ -206,7 +203,7 @@ def main() -> None:
     """Measure what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--only", default="ranking,pairs,short,rows,bootstrap,caches")
+    parser.add_argument("--only", default="ranking,pairs,short,rows,bootstrap")
     parser.add_argument("--rows", type=Path, nargs="+", default=(), help="files of RAGBench's rows")
     options = parser.parse_args()
     asked = options.only.split(",")
@@ -217,8 +214,6 @@ def main() -> None:
         core_rows(options.rounds, options.rows)
     if "bootstrap" in asked:
         bootstrap(options.rounds)
-    if "caches" in asked:
-        caches()
 
 
 if __name__ == "__main__":

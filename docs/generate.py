@@ -24,6 +24,7 @@ def metrics_page() -> str:
         "Generated from the code by `python docs/generate.py`. `evals metrics NAME` prints the same.\n",
         "A metric that cannot be computed for a question has no value and a reason; such questions are counted, and\n"
         "left out of its mean. Where the judge's word is lost, others stand for it ([statistics.md](statistics.md)).\n"
+        "*As the specification writes it* marks a metric that does what the specification of this package says.\n"
         "K is any positive number.\n",
     ]
     for group in MetricGroup:

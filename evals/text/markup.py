@@ -93,7 +93,7 @@ _NUMBERS = rf"{_NUMBER}(?:\s*+[,;–-]\s*+{_NUMBER})*+"
 _MARK = re.compile(
     r"```.*?```|`[^`\n]*+`"  # code is text, whatever brackets it holds
     rf"|(?P<sure>\[\[(?P<linked>{_NUMBERS})\]\]\([^\s()]*+\)"
-    rf"|\[(?:document|doc|source|quelle|chunk|passage|context|ref)s?[ :#]*+(?P<named>{_NUMBERS})\]"
+    rf"|\[(?:document|doc|source|quelle|chunk|passage|context|ref|reference)s?[ .:#]*+(?P<named>{_NUMBERS})\]"
     rf"|【(?P<source>{_NUMBER})(?:†[^】\n]*+)?】|【\d+:\d+†[^】\n]*+】)"
     rf"|(?P<mark>\[\^?(?P<numbers>{_NUMBERS})\])",
     re.DOTALL | re.IGNORECASE,

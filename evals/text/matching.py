@@ -208,7 +208,8 @@ def match(golds: Sequence[GoldPassage], chunks: Sequence[RetrievedChunk], settin
         ids[first].add(chunk.chunk_id)
     names = ResponseNames([gold.document_id for gold in golds], chunks)
     by_text = settings.rule in {"auto", *OF_TEXT}
-    shared = {text.place: _shared(text, wanted) if by_text else {} for text in texts}
+    threes_of: _Threes = {}
+    shared = {text.place: _shared(text, wanted, threes_of) if by_text else {} for text in texts}
     for gold, text in zip(golds, wanted, strict=True):
         document = names.of(gold.document_id)
         pieces: list[tuple[int, bytes]] = []
@@ -309,13 +310,22 @@ class _Text:
         """Where its own text begins and ends: a header and a footer that its neighbours have too stand outside."""
 
     @cached_property
-    def readings(self) -> list[str]:
-        """The tokens framed by blanks, so that `in` compares whole words; also with parted words joined."""
-        joined = (
-            _PARTED.sub("", self.text) if "- " in self.text or "-\n" in self.text or "-\r" in self.text else self.text
-        )
-        readings = [self.tokens, tokens(joined)] if joined != self.text else [self.tokens]
-        return [f" {' '.join(reading)} " for reading in readings]
+    def framed(self) -> str:
+        """The tokens framed by blanks, so that `in` compares whole words."""
+        return f" {' '.join(self.tokens)} "
+
+    @cached_property
+    def joined(self) -> str:
+        """The same, with the words joined that the ends of lines part; empty where none may be parted."""
+        parted = "- " in self.text or "-\n" in self.text or "-\r" in self.text
+        return f" {' '.join(tokens(_PARTED.sub('', self.text)))} " if parted else ""
+
+    def holds(self, gold: "_Text") -> bool:
+        """Whether a gold stands in it as whole words."""
+        if gold.framed in self.framed:
+            return True
+        parted = (gold.joined, self.framed), (gold.framed, self.joined), (gold.joined, self.joined)
+        return any(mine and mine in yours for mine, yours in parted) if gold.joined or self.joined else False
 
 
 def _set_margins(texts: Sequence[_Text]) -> None:
@@ -355,17 +365,23 @@ def _threes(said: Tokens) -> Iterator[tuple[str, str, str]]:
     return zip(said, said[1:], said[2:], strict=False)
 
 
-def _shared(chunk: _Text, golds: Sequence[_Gold]) -> dict[int, list[Run] | None]:
+_Threes = dict[tuple[int, ...], set[tuple[str, ...]]]
+"""By golds the threes that stand in any of them, kept from chunk to chunk."""
+
+
+def _shared(chunk: _Text, golds: Sequence[_Gold], threes_of: _Threes) -> dict[int, list[Run] | None]:
     """By gold what the chunk has of it: None for all of it, as whole words, else the runs that both share."""
     shared: dict[int, list[Run] | None] = {}
     rest = []
     for gold in golds:
-        if gold.count and any(mine in yours for mine in gold.readings for yours in chunk.readings):
+        if gold.count and chunk.holds(gold):
             shared[gold.place] = None
         elif gold.count > _SHINGLE:
             rest.append(gold)
-    every = set().union(*(gold.last for gold in rest)) if rest else set()
-    if every.isdisjoint(_threes(chunk.tokens)):
+    key = tuple(gold.place for gold in rest)
+    if key not in threes_of:
+        threes_of[key] = set().union(*(gold.last for gold in rest))
+    if threes_of[key].isdisjoint(_threes(chunk.tokens)):
         return shared
     threes = list(_threes(chunk.tokens))
     for gold in rest:
