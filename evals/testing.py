@@ -29,8 +29,8 @@ from evals.judges.llm_judge import LLMJudge
 from evals.metrics.judged import decide_all, judged_abstention
 from evals.metrics.registry import parse_metric
 from evals.report.wording import interval, number, shortened, value
-from evals.run.notebook import Observer
-from evals.run.setup import make_judge
+from evals.run.observer import Observer
+from evals.run.checks import make_judge
 from evals.run.work import load_workload
 from evals.runner import EvaluationRunner, run_evaluation
 from evals.schemas.dataset import EvalQuestion
@@ -38,7 +38,7 @@ from evals.schemas.response import EvalResponse
 from evals.schemas.results import EvalRecord, EvalRun, MetricResult, MetricSummary
 from evals.scoring.conclusion import measured
 from evals.scoring.gates import Gate
-from evals.scoring.settings import ScoringContext
+from evals.scoring.settings import ScoreSettings as ScoringContext
 from evals.store.runs import RunStore
 from evals.text.numbers import counted
 

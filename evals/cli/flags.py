@@ -72,7 +72,7 @@ class ServerFlags(Flags):
     embedded: bool | None = switch("Evaluate the small built-in server", "embedded")
     ingest: bool | None = switch("Upload the datasets' documents first", "ingest")
     preflight: bool | None = flag("Check first that the documents are there (yes)", "preflight")
-    concurrency: str | None = flag("Questions asked at once (4); 1,4,16 tries several", "concurrency")
+    concurrency: int | None = flag("Questions asked at once (4)", "concurrency")
     rps: float | None = flag("Maximum requests per second", "rps")
     timeout: float | None = flag("Timeout of an answer, in seconds (120)", "server.timeout_s")
     warmup: int | None = flag("Unscored questions asked first (1)", "warmup")
@@ -122,13 +122,10 @@ class JudgeFlags(Flags):
 
 
 class EngineFlags(Flags):
-    """Who asks and embeds."""
+    """Who asks."""
 
     panel = "Engine"
-    engine: str | None = flag("Where it runs: local, or dask for a cluster (local)", "engine.name")
-    scheduler: str | None = flag("Dask scheduler: tcp://HOST:8786 (a local one)", "engine.scheduler")
-    workers: int | None = flag("Workers of a local Dask cluster (one per core)", "engine.workers")
-    jobs: int | None = flag("Processes that score the answers (1)", "engine.jobs")
+    dask: str | None = flag("Ask on a Dask cluster: local, or the address of a scheduler", "dask")
 
 
 class OutputFlags(Flags):
@@ -178,9 +175,7 @@ class CommentFlags(Flags):
 
     panel = "CI"
     junit: Path | None = None
-    no_fail: bool = False
     comment: Path | None = flag("Write a Markdown comment for a pull request")
-    no_ci: bool = switch("No summary and no annotations in GitHub Actions")
 
 
 class CiFlags(CommentFlags):
@@ -188,10 +183,9 @@ class CiFlags(CommentFlags):
 
     panel = "CI"
     junit: Path | None = flag("Write gates and failed questions as a JUnit report")
-    no_fail: bool = switch("Print failed gates, but exit with 0")
 
 
-class MeasuringFlags(MeasureFlags, JudgeFlags, EngineFlags, OutputFlags, MakeFlags, RunsDirFlags, CiFlags, LongFlags):
+class MeasuringFlags(MeasureFlags, JudgeFlags, OutputFlags, MakeFlags, RunsDirFlags, CiFlags, LongFlags):
     """What `rescore` and `score` share."""
 
 
@@ -206,7 +200,6 @@ class EvalRunFlags(Flags):
     resume: str | None = flag("Continue a saved run, with its variants")
     on_error: str | None = flag("Score of failed requests: exclude, or worst (exclude)", "on_error")
     max_error_rate: float | None = flag("Share of failed requests that ends with 4 (0.1)", "max_error_rate")
-    tracing: bool | None = switch("Send OpenTelemetry spans", "tracing")
 
 
 class EvalFlags(
@@ -312,11 +305,9 @@ class ShowFlags(SavedFlags):
 
     panel = "What is shown"
     run: str = RUN
-    failures: int | None = flag("Examples of what went wrong to show (1)", min=0)
     question: str | None = flag("Show this question; with --all, whole chunks")
     by: str | None = flag("Values by dataset, or by a key of the metadata")
-    matching: bool = switch("Recall and precision by overlap threshold")
-    failed: str | None = flag("Only questions that failed at this step (such as not_retrieved), the first 3")
+    failed: str | None = flag("Only questions with this outcome, such as not_retrieved: the first 3, with --all each")
     every: bool = EVERY
 
 
@@ -379,7 +370,6 @@ class GateFlags(GatedFlags, SavedFlags, CiFlags):
     words = {"gate": f"Fail unless: {_GATE} (those of the run)"}
     run: str = RUN
     baseline: str | None = flag("Run that this one must not be worse than")
-    baseline_dir: Path | None = flag("Folder whose newest complete run is the baseline")
     margin: float | None = flag("Tolerated loss (0.03)")
     metrics: str | None = flag("Metrics that must not be worse (those of --gate, or score)")
 
@@ -429,7 +419,7 @@ class ExportFlags(RunsDirFlags):
     panel = "Output"
     run: str | None = argument(_RUN, default=None, autocompletion=runs)
     run_id: str | None = flag("The same, as an option", autocompletion=runs)
-    form: str | None = flag("csv, parquet, beir, trec-run, ... (from the file name)", names="--format")
+    form: str | None = flag("csv, json, markdown, parquet, ... (from the file name)", names="--format")
     output: Path | None = flag("File; its ending says the format (standard output)", names="--output -o")
 
 
@@ -445,8 +435,6 @@ class ViewFlags(RunsDirFlags):
     """Look at saved runs in the browser: one, several side by side, or a running one."""
 
     port: int = flag("Port on 127.0.0.1 (any free one)", default=0, min=0, max=65535)
-    label: bool = switch("Label answers in the browser, as with review")
-    annotator: str | None = flag(_ANNOTATOR)
     no_browser: bool = switch("Print the URL; open no browser")
 
 

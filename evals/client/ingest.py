@@ -19,7 +19,7 @@ from evals.client.transport import RETRYABLE_STATUS, Reply, TransportFailure
 from evals.errors import ConfigError, IngestError
 from evals.schemas.dataset import Document
 from evals.schemas.response import ResponseError
-from evals.store.journal import LoggedUpload, UploadLog
+from evals.store.uploads import LoggedUpload, UploadLog
 from evals.text.decoding import parse_json
 from evals.text.matching.documents import document_key
 from evals.text.numbers import counted

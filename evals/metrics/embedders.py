@@ -19,7 +19,7 @@ from pydantic import Field
 
 from evals.errors import ConfigError
 from evals.schemas.base import Finite, Record
-from evals.store.disk_buffer import DiskBuffer
+from evals.store.disk_list import DiskList
 from evals.text.folding import hash64
 
 # Comparing texts by meaning: embeddings and BERTScore, behind two small protocols.
@@ -288,7 +288,7 @@ class RememberingEmbedder:
         self._embedder = embedder
         self._places: dict[int, int] = {}
         """By the hash of a text, where its vector lies."""
-        self._vectors: DiskBuffer[Vector] = DiskBuffer(None)
+        self._vectors: DiskList[Vector] = DiskList(None)
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
         """One vector for each text, in their order."""

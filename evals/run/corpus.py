@@ -22,11 +22,11 @@ from evals.client.spec_check import shape_of
 from evals.client.transport import TransportFailure
 from evals.config import EvalConfig
 from evals.errors import CorpusMissingError, IngestError, ServerRefusedError
-from evals.run.notebook import Observer
+from evals.run.observer import Observer
 from evals.schemas.dataset import EvalQuestion, GoldPassage
 from evals.schemas.response import EvalResponse, RetrievedChunk
-from evals.scoring.settings import ScoringContext
-from evals.store.journal import UploadLog, uploaded_ids
+from evals.scoring.settings import ScoreSettings
+from evals.store.uploads import UploadLog, uploaded_ids
 from evals.text.decoding import parse_stored
 from evals.text.matching.documents import Kinship, document_key, kinship
 from evals.text.numbers import counted, share
@@ -87,7 +87,7 @@ def _wrong_part(response: EvalResponse) -> str | None:
 def check_probes(
     client: RAGClient,
     probes: Sequence[tuple[EvalQuestion, EvalResponse]],
-    cases: ScoringContext,
+    settings: ScoreSettings,
     *,
     own_file: bool = False,
 ) -> None:
@@ -98,14 +98,14 @@ def check_probes(
     Args:
         client: Has asked.
         probes: What was asked, and what became of it.
-        cases: The records as metrics see them.
+        settings: How records are seen by metrics.
         own_file: Whether the questions are a user's own, made for what this server holds: what fewer than ten of them
             miss is then a retriever's miss, which is for a gate to judge.
 
     Raises:
         CorpusMissingError: Chunks were retrieved, and no rule finds a single gold passage in them.
     """
-    answered = [cases.about(question, response) for question, response in probes if response.chunks is not None]
+    answered = [settings.sample(question, response) for question, response in probes if response.chunks is not None]
     if not answered or any(case.matches.found for case in answered):
         return
     few = own_file and len(answered) < PROBES

@@ -17,11 +17,11 @@ from evals.judges.backends.base import BackendError, origin_of
 from evals.judges.backends.providers import PROVIDERS
 from evals.judges.backends.sdk import SdkBackend
 from evals.metrics.base import BaseMetric, Need
-from evals.report.parts import reading_notes
+from evals.report.summary import reading_notes
 from evals.run.corpus import survey_corpus
 from evals.run.embedded import embedded_server, embedded_spec
-from evals.run.notebook import Observer
-from evals.run.setup import check_calibrated, check_config, refusal_for_key, wants_judge
+from evals.run.observer import Observer
+from evals.run.checks import check_calibrated, check_config, refusal_for_key, wants_judge
 from evals.run.work import RunDataset, check_conversations, load_workload
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse, RetrievedChunk

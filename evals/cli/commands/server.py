@@ -21,7 +21,7 @@ from evals.config import EvalConfig
 from evals.errors import ConfigError, EvalsError, RunInterruptedError
 from evals.run.corpus import Uploaded, remarks_on, upload_documents
 from evals.run.doctor import Examined, Health, broken, examine
-from evals.run.notebook import Observer
+from evals.run.observer import Observer
 from evals.run.probing.fields import read_headers, section_text
 from evals.run.probing.guess import Doubt
 from evals.run.probing.plans import Candidates, Plan
