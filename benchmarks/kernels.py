@@ -26,7 +26,7 @@ from evals.metrics.squad import best_exact, best_f1
 from evals.schemas import Citation, EvalQuestion, EvalRecord, EvalResponse, GoldPassage, MetricGroup, RetrievedChunk
 from evals.scoring.conclusion import gc_paused
 from evals.scoring.scorecard import score_record
-from evals.scoring.settings import ScoreSettings, ScoringContext
+from evals.scoring.settings import ScoreSettings
 from evals.scoring.stats.differences import paired_percentile_difference
 from evals.text.folding import tokens
 from evals.text.matching import MatchSettings

@@ -136,13 +136,13 @@ def run_here(arguments: list[str]) -> None:
     import evals.cli.commands.compare
     import evals.cli.commands.eval
     import evals.cli.commands.show
-    import evals.run.setup
+    import evals.run.checks
     from evals.cli import app
     from evals.judges.llm_judge import LLMJudge
 
     for name in ("aiohttp", "httpx", "anthropic", "rich.progress"):
         __import__(name)
-    evals.run.setup.make_judge = lambda config: LLMJudge(ScriptedJudge(), concurrency=config.judge.concurrency)  # type: ignore[assignment]
+    evals.run.checks.make_judge = lambda config: LLMJudge(ScriptedJudge(), concurrency=config.judge.concurrency)  # type: ignore[assignment]
     imported = peak()
     start = time.process_time()
     try:

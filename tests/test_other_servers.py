@@ -19,7 +19,7 @@ from evals.cli.terminal import run as run_command
 from evals.client.profile import profile_text
 from evals.errors import EvalsError
 from evals.schemas import EvalRun
-from evals.scoring.settings import ScoreSettings, ScoringContext
+from evals.scoring.settings import ScoreSettings
 from evals.store.runs import RunStore
 
 HOME = Path(__file__).resolve().parent

@@ -155,7 +155,6 @@ def score_journal(scoring: Scoring, log: RecordLog, store: RunStore, observer: O
     with gc_paused():
         lines = (record_line(scoring.score(record)) for record in _watched(log, observer))
         records, offsets = write_records(path, lines, hint=store.hint(scoring.run))
-    log.close()
     scoring.results.offsets = offsets
     run = scoring.summarise(record_sum=records, **about)
     store.save(run)

@@ -14,7 +14,7 @@ import numpy as np
 
 from evals.errors import ConfigError
 from evals.metrics.base import Aggregation, BaseMetric
-from evals.metrics.registry import parse_metric
+from evals.metrics.registry import known_metric, parse_metric
 from evals.schemas.results import MetricSummary, Scorecard, WeightedScore
 from evals.scoring.config import NOT_ANSWERED, ScoringConfig, too_little
 from evals.scoring.results import Results
@@ -40,12 +40,16 @@ def check_feeds(config: ScoringConfig) -> None:
                 )
 
 
-def on_scale(metric: BaseMetric, value: float, thresholds: Mapping[str, float]) -> float:
-    """A value on the scale from 0 (worst) to 1 (best): by its range, or 1 - value / threshold of its unit."""
+def on_scale(metric: BaseMetric | MetricSummary, value: float, thresholds: Mapping[str, float]) -> float:
+    """A value on the scale from 0 (worst) to 1 (best): by its range, or 1 - value / threshold of its unit.
+
+    Of a summary whose metric is not installed here, the range is taken to be 0 to 1.
+    """
     if metric.unit in thresholds:
         share = 1 - value / thresholds[metric.unit]
     else:
-        low, high = metric.low or 0.0, 1.0 if metric.high is None else metric.high
+        known = metric if isinstance(metric, BaseMetric) else known_metric(metric.name)
+        low, high = (known.low or 0.0, 1.0 if known.high is None else known.high) if known else (0.0, 1.0)
         share = (value - low) / (high - low)
         share = 1 - share if metric.higher_is_better is False else share
     return max(0.0, min(1.0, share))
@@ -98,7 +102,11 @@ def no_score(config: ScoringConfig, reason: str) -> WeightedScore:
 
 
 def _scaled(summary: MetricSummary, value: float | None, config: ScoringConfig) -> float:
-    return on_scale(parse_metric(summary.name), value or 0.0, config.thresholds)
+    """A value of the run on the scale; of a count, its share of the questions."""
+    known, value = known_metric(summary.name), value or 0.0
+    if known is not None and known.aggregation is Aggregation.SUM:
+        value /= max(1, summary.sample_size)
+    return on_scale(summary, value, config.thresholds)
 
 
 def _mean(objectives: Mapping[str, float], weights: Mapping[str, float]) -> float:
@@ -193,6 +201,7 @@ def score_over(
             metric = parse_metric(name)
             values, _ = scored_values(metric, results.columns[name], worst_on_error=settings.worst_on_error, rows=rows)
             if (value := value_over(metric, values)) is not None:
+                value /= len(values) if metric.aggregation is Aggregation.SUM else 1
                 share = weighted.weights[objective] / whole / len(names)
                 total += share * on_scale(metric, value, thresholds)
     return total

@@ -73,7 +73,6 @@ class RecordLog:
         """Where the question or record of each row begins."""
         self._answers = array("Q", [_NONE]) * len(self.ids)
         self._verdicts: dict[int, list[int]] = {}
-        self._reader: BinaryIO | None = None
         if ids is None:
             self._scan()
 
@@ -81,7 +80,12 @@ class RecordLog:
         return len(self.ids)
 
     def __iter__(self) -> Iterator[EvalRecord]:
-        return (self.record(row) for row in range(len(self.ids)))
+        try:
+            with self.path.open("rb") as file:
+                for row in range(len(self.ids)):
+                    yield self._read(file, row)
+        except OSError as error:
+            raise self._unreadable(error) from error
 
     def row_of(self, question_id: str) -> int | None:
         """The place of a question; None if the run does not have it."""
@@ -98,7 +102,8 @@ class RecordLog:
         Raises:
             StoreError: Its line is damaged.
         """
-        event = self._event(self.offsets[row])
+        with self._opened() as file:
+            event = self._event(file, self.offsets[row])
         question = event.question or (event.record and event.record.question)
         if question is None:
             raise self._damage(self.offsets[row], "not an event of a question")
@@ -110,26 +115,24 @@ class RecordLog:
         Raises:
             StoreError: A line of it is damaged, or the file was changed.
         """
-        event = self._event(self.offsets[row])
+        with self._opened() as file:
+            return self._read(file, row)
+
+    def _read(self, file: BinaryIO, row: int) -> EvalRecord:
+        event = self._event(file, self.offsets[row])
         if event.question_id != self.ids[row]:
             raise self._damage(self.offsets[row], f"about {event.question_id}, not {self.ids[row]}")
         record = event.record or EvalRecord(question=event.question or self.question(row))
         response, verdicts = record.response, {(each.request, each.repeat): each for each in record.verdicts}
         if self._answers[row] not in (_NONE, self.offsets[row]):
-            response = self._event(self._answers[row]).answer
+            response = self._event(file, self._answers[row]).answer
         for offset in self._verdicts.get(row, ()):
-            if (verdict := self._event(offset).verdict) is not None:
+            if (verdict := self._event(file, offset).verdict) is not None:
                 verdicts[verdict.request, verdict.repeat] = verdict
         scores = record.scores if response is record.response else []
         return EvalRecord.model_construct(
             question=record.question, response=response, scores=scores, verdicts=list(verdicts.values())
         )
-
-    def close(self) -> None:
-        """Close the file; it opens again when a record is read."""
-        if self._reader is not None:
-            self._reader.close()
-            self._reader = None
 
     def _scan(self) -> None:
         """Find where each event begins, without parsing what it holds."""
@@ -151,7 +154,7 @@ class RecordLog:
                     self.checksum = crc32(line, self.checksum)
                     self.size += len(line)
         except OSError as error:
-            raise StoreError(f"cannot read {self.path}: {error.strerror}", "copy all files of the run") from error
+            raise self._unreadable(error) from error
         except KeyError as error:
             raise self._damage(self.size, f"an event of {error}, which was not planned") from error
         self.duration_s = sum(legs.values())
@@ -178,15 +181,20 @@ class RecordLog:
         else:
             self._verdicts.setdefault(self._rows[question_id], []).append(offset)
 
-    def _event(self, offset: int) -> Event:
+    def _opened(self) -> BinaryIO:
         try:
-            if self._reader is None:
-                self._reader = self.path.open("rb")
-            if self._reader.tell() != offset:
-                self._reader.seek(offset)
-            return Event.model_validate_json(self._reader.readline())
+            return self.path.open("rb")
         except OSError as error:
-            raise StoreError(f"cannot read {self.path}: {error.strerror}") from error
+            raise self._unreadable(error) from error
+
+    def _unreadable(self, error: OSError) -> StoreError:
+        return StoreError(f"cannot read {self.path}: {error.strerror}", "copy all files of the run")
+
+    def _event(self, file: BinaryIO, offset: int) -> Event:
+        try:
+            if file.tell() != offset:
+                file.seek(offset)
+            return Event.model_validate_json(file.readline())
         except ValidationError as error:
             raise self._damage(offset, str(first_problem(error, Event))) from error
 
@@ -222,7 +230,6 @@ class Journal(RecordLog):
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
         try:
             self._file.close()  # writes what a full disk kept back, and fails again where it is still full
         except OSError as error:

@@ -10,7 +10,7 @@ import pytest
 from evals.cli.progress import Terminal, line_of
 from evals.schemas import EvalQuestion, EvalResponse
 from evals.schemas.response import ResponseError, RetrievedChunk
-from evals.scoring.settings import ScoreSettings, ScoringContext
+from evals.scoring.settings import ScoreSettings
 
 Cli = Callable[..., Any]
 

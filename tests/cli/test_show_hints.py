@@ -9,7 +9,7 @@ import pytest
 
 from evals.metrics import parse_metric
 from evals.scoring.scorecard import score_record
-from evals.scoring.settings import ScoreSettings, ScoringContext
+from evals.scoring.settings import ScoreSettings
 from evals.store.runs import RunStore
 
 Cli = Callable[..., Any]

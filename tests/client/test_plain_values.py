@@ -7,7 +7,7 @@ import pytest
 from whole_runs import notes_on_answers
 
 from evals.schemas import Citation, EvalQuestion, EvalRecord, EvalResponse, RetrievedChunk
-from evals.scoring.settings import ScoreSettings, ScoringContext
+from evals.scoring.settings import ScoreSettings
 
 Ask = Callable[..., EvalResponse]
 PLAIN = {"answer": "answer", "chunks": "contexts", "citations": "cited"}

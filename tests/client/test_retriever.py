@@ -10,7 +10,7 @@ from evals.client import RAGClient, ServerSpec
 from evals.client.mapping import MappingError
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, RetrievedChunk
 from evals.scoring.notes import status_of
-from evals.scoring.settings import ScoreSettings, ScoringContext
+from evals.scoring.settings import ScoreSettings
 
 Ask = Callable[..., EvalResponse]
 RETRIEVER = {"answer": None, "chunks": "[].{chunk_id: id, text: text, score: score}"}

@@ -9,7 +9,7 @@ import pytest
 from evals.config import EvalConfig
 from evals.errors import JudgeError
 from evals.judges.record import NOTE
-from evals.run.notebook import Observer
+from evals.run.observer import Observer
 from evals.run.saved import rescore
 from evals.runner import EvaluationRunner, run_evaluation
 from evals.schemas import EvalRun

@@ -9,7 +9,7 @@ import pytest
 from evals.config import EvalConfig
 from evals.errors import StoreError
 from evals.judges.cache import JudgeCache, StoredReply
-from evals.run.setup import make_judge
+from evals.run.checks import make_judge
 
 
 def test_a_folder_that_cannot_be_made_is_named_with_the_way_out(tmp_path: Path) -> None:

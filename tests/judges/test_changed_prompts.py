@@ -13,7 +13,7 @@ from evals.config import EvalConfig
 from evals.errors import ConfigError
 from evals.judges.prompt import FOLDER, PromptBook, load_prompt, prompt_names, read_prompt
 from evals.metrics.registry import parse_metric
-from evals.run.setup import check_calibrated
+from evals.run.checks import check_calibrated
 from evals.runner import run_evaluation
 from evals.scoring.calibration import hashes_of
 from evals.store.runs import RunStore

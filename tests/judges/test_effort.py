@@ -17,7 +17,7 @@ from evals.judges.backends.openai import OpenAIBackend
 from evals.judges.cache import JudgeCache
 from evals.judges.money import of_judge
 from evals.judges.record import tally_of
-from evals.run.setup import make_judge
+from evals.run.checks import make_judge
 from evals.schemas import JudgeVerdict
 from evals.schemas.verdicts import JudgeRecord
 

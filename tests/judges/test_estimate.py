@@ -14,9 +14,9 @@ from evals.judges.replies import problem_with
 from evals.metrics import BaseMetric
 from evals.metrics.ragas import DIRECT_RELEVANCE, GENERATED_QUESTIONS
 from evals.run.estimate import Estimate, Known
-from evals.run.notebook import Observer
-from evals.run.setup import check_config, estimate_of
-from evals.run.work import load_workload
+from evals.run.observer import Observer
+from evals.run.checks import check_config, estimate_of
+from evals.run.workload import load_workload
 from evals.runner import run_evaluation
 from evals.schemas import EvalQuestion, EvalResponse, EvalRun, JudgeVerdict
 from evals.store.runs import RunStore
@@ -310,7 +310,7 @@ def test_the_requests_are_those_of_the_run(
         asked.append(name)
         return load_prompt(name)
 
-    monkeypatch.setattr("evals.run.setup.find_spec", lambda _name: object() if installed else None)
+    monkeypatch.setattr("evals.run.checks.find_spec", lambda _name: object() if installed else None)
     monkeypatch.setattr("evals.run.estimate.load_prompt", noting)
     of_questions(questions(1), metrics=["ragas_answer_relevance"])
     assert set(asked) == {(GENERATED_QUESTIONS if installed else DIRECT_RELEVANCE).prompt}

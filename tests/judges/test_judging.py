@@ -18,10 +18,10 @@ from evals.metrics.base import BaseMetric
 from evals.metrics.registry import select
 from evals.run import judging as judging_module
 from evals.run.judging import Judging
-from evals.run.notebook import Observer
+from evals.run.observer import Observer
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
 from evals.schemas.verdicts import JudgeRecord, JudgeUsage
-from evals.scoring.settings import ScoreSettings, ScoringContext
+from evals.scoring.settings import ScoreSettings
 from evals.store.journal import Journal
 
 USAGE = JudgeUsage(input_tokens=10, output_tokens=1)

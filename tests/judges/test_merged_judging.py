@@ -9,7 +9,7 @@ import pytest
 from evals.config import EvalConfig
 from evals.errors import ConfigError
 from evals.run.merge import merge, put_together
-from evals.run.notebook import Observer
+from evals.run.observer import Observer
 from evals.runner import run_evaluation
 from evals.runtime import run_anywhere
 from evals.schemas import EvalRun

@@ -18,7 +18,7 @@ from evals.judges.prompt import MOST_ITEMS, joined, load_prompt, parts_of, room_
 from evals.judges.record import tally_of
 from evals.judges.replies import Decision, call_of, fits, problem_with
 from evals.run.estimate import Known
-from evals.run.setup import check_config, estimate_of
+from evals.run.checks import check_config, estimate_of
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, RetrievedChunk
 from evals.schemas.verdicts import VerdictRequest
 

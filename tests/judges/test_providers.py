@@ -9,7 +9,7 @@ from evals.errors import ConfigError, JudgeError
 from evals.judges.backends.anthropic import AnthropicBackend
 from evals.judges.backends.openai import OpenAIBackend
 from evals.judges.backends.providers import PROVIDERS, split_model
-from evals.run.setup import check_config, make_judge
+from evals.run.checks import check_config, make_judge
 from evals.schemas.verdicts import JudgeUsage
 from evals.scoring.prices import PriceConfig, judge_price
 

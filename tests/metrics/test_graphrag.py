@@ -17,7 +17,7 @@ from evals.metrics.ragas import (
 )
 from evals.schemas import EvalRecord
 from evals.scoring.scorecard import make_scorecard
-from evals.scoring.settings import ScoreSettings, ScoringContext
+from evals.scoring.settings import ScoreSettings
 
 MakeCase = Callable[..., Sample]
 ABSTENTION = "I don't know."

@@ -18,7 +18,7 @@ from evals.metrics.sample import Sample
 from evals.run.judging import Judging
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, MetricGroup, MetricResult, ResponseError
 from evals.schemas.verdicts import JudgeRecord, JudgeSpending, VerdictRequest
-from evals.scoring.settings import ScoreSettings, ScoringContext
+from evals.scoring.settings import ScoreSettings
 from evals.store.journal import Journal
 
 MakeCase = Callable[..., Sample]

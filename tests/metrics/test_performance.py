@@ -19,7 +19,7 @@ from evals.metrics.performance import (
     TimeToFirstTokenP50,
     TimeToFirstTokenP95,
 )
-from evals.run.setup import check_config
+from evals.run.checks import check_config
 from evals.schemas import MetricResult, ResponseError, TokenUsage
 from evals.scoring.prices import PriceConfig, with_prices
 from evals.scoring.scorecard import summarise

@@ -11,11 +11,11 @@ import pytest
 from evals.config import EvalConfig
 from evals.errors import ConfigError, EvalsError, RunIncompleteError
 from evals.run.merge import merge, put_together
-from evals.run.notebook import Observer
+from evals.run.observer import Observer
 from evals.run.resume import check_resumable
 from evals.run.saved import measure_saved, rescore
-from evals.run.setup import check_config
-from evals.run.work import RunPlan
+from evals.run.checks import check_config
+from evals.run.workload import RunPlan
 from evals.runner import run_evaluation
 from evals.runtime import run_anywhere
 from evals.schemas import EvalRun

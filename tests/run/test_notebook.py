@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evals import EvalConfig, run_evaluation
-from evals.run.notebook import Notebook, Observer
+from evals.run.observer import Notebook, Observer
 from evals.schemas import EvalQuestion, EvalResponse, ResponseError
 
 QUESTION = EvalQuestion(question="What is covered?")

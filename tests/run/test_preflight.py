@@ -20,7 +20,7 @@ from evals.run.corpus import (
     survey_corpus,
 )
 from evals.schemas import EvalQuestion, EvalResponse, GoldPassage, ResponseError, RetrievedChunk
-from evals.scoring.settings import ScoreSettings, ScoringContext
+from evals.scoring.settings import ScoreSettings
 from evals.text.numbers import counted
 
 URL = "http://rag.test"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from whole_runs import notes_on_answers
 
 from evals.schemas import Citation, EvalQuestion, EvalRecord, EvalResponse, GoldPassage, ResponseError, RetrievedChunk
-from evals.scoring.settings import ScoreSettings, ScoringContext
+from evals.scoring.settings import ScoreSettings
 
 GOLD = "Daily snapshots are kept for thirty days and weekly ones for twelve weeks."
 

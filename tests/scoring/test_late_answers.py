@@ -12,7 +12,7 @@ from evals.report.parts import scorecard_table
 from evals.report.wording import interval, value
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, MetricSummary, ResponseError
 from evals.scoring.scorecard import make_scorecard
-from evals.scoring.settings import ScoreSettings, ScoringContext
+from evals.scoring.settings import ScoreSettings
 
 METRICS = [LatencyP50(), LatencyP95()]
 

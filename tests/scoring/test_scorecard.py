@@ -30,7 +30,7 @@ from evals.scoring.diagnosis import diagnose
 from evals.scoring.diagnosis.stages import RunFacts
 from evals.scoring.run_columns import columns_of
 from evals.scoring.scorecard import make_scorecard, rows_by, slice_value, summarise
-from evals.scoring.settings import ScoreSettings, ScoringContext
+from evals.scoring.settings import ScoreSettings
 from evals.scoring.stats import mean_interval
 
 WORST = ScoreSettings(worst_on_error=True)

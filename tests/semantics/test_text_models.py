@@ -9,10 +9,10 @@ from whole_runs import score_records
 
 from evals.metrics.embedders import RememberingEmbedder, RememberingScorer, Semantics
 from evals.metrics.semantic import BertScoreF1, SemanticSimilarityPercentage, SentenceCoverage
-from evals.run.notebook import Observer
+from evals.run.observer import Observer
 from evals.run.text_models import compare_texts, leave_out_models
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, KeySentence, ResponseError
-from evals.scoring.settings import ScoreSettings, ScoringContext
+from evals.scoring.settings import ScoreSettings
 
 METRICS = [SemanticSimilarityPercentage(), BertScoreF1(), SentenceCoverage()]
 

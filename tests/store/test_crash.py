@@ -14,7 +14,7 @@ from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun
 from evals.store import journal as journal_module
 from evals.store.atomic import write_atomically
 from evals.store.journal import Journal
-from evals.store.records import read_records
+from evals.store.journal import RecordLog
 from evals.store.runs import RunStore
 
 
@@ -40,7 +40,7 @@ def test_a_log_cut_at_any_byte_loses_at_most_the_last_event(full_log: Path) -> N
     for end in range(len(data) + 1):
         full_log.write_bytes(data[:end])
         whole = data[:end].count(b"\n")
-        assert whole <= events(read_records(full_log)) <= whole + 1, f"cut at byte {end}"
+        assert whole <= events(RecordLog(full_log)) <= whole + 1, f"cut at byte {end}"
 
 
 def test_appending_after_a_cut_at_any_byte_loses_nothing_that_was_readable(
@@ -51,10 +51,10 @@ def test_appending_after_a_cut_at_any_byte_loses_nothing_that_was_readable(
     first = data.index(b"\n") + 1
     for end in range(first, len(data) + 1):
         full_log.write_bytes(data[:end])
-        before = events(read_records(full_log))
+        before = events(RecordLog(full_log))
         with store.journal(run) as journal:
             journal.questions([EvalQuestion(id="late", question="And then?")])
-        assert events(read_records(full_log)) == before + 1, f"cut at byte {end}"
+        assert events(RecordLog(full_log)) == before + 1, f"cut at byte {end}"
 
 
 @pytest.mark.parametrize("block", [1, 7, 100])
@@ -93,7 +93,7 @@ def test_damage_before_the_last_line_is_an_error_that_names_the_line(full_log: P
     lines[line - 1] = lines[line - 1][:20] + b"\n"
     full_log.write_bytes(b"".join(lines))
     with pytest.raises(StoreError, match=rf"records\.jsonl, line {line}: damaged"):
-        read_records(full_log)
+        RecordLog(full_log)
 
 
 @pytest.mark.parametrize("room", [0, 10])

@@ -11,7 +11,7 @@ from evals.config import EvalConfig
 from evals.errors import JudgeError
 from evals.judges import prompt
 from evals.judges.batch_api import FOLDER
-from evals.run.notebook import Observer
+from evals.run.observer import Observer
 from evals.run.resume import resumed_config
 from evals.run.saved import rescore
 from evals.runner import EvaluationRunner, run_evaluation
