@@ -7,7 +7,6 @@ from evals.metrics.base import UNITS_OF_TIME, BaseMetric, Need
 from evals.schemas.results import EvalRun
 from evals.scoring.calibration import hashes_of
 from evals.scoring.saved import SavedRun
-from evals.secrets import leaves
 from evals.text.numbers import counted
 
 _UNINTERESTING = ("server.url", "runs_dir", "name", "gate", "dataset_file", "data_dir", "shard", "allow_uncalibrated")
@@ -85,5 +84,15 @@ def differences_of(runs: Sequence[SavedRun]) -> Iterator[str]:
                 yield f"{title}{key}: {' / '.join(values)}"
 
 
-def _texts(config: Mapping[str, Any]) -> dict[str, str]:
-    return {key: str(value) for key, value in leaves(config)}
+def _texts(config: Mapping[str, Any], path: str = "") -> dict[str, str]:
+    """Every setting by its path; a list is one setting."""
+    texts: dict[str, str] = {}
+    for key, value in config.items():
+        inner = f"{path}.{key}" if path else str(key)
+        if isinstance(value, Mapping):
+            texts |= _texts(value, inner)
+        elif isinstance(value, list):
+            texts[inner] = ", ".join(map(str, value)) or "–"
+        elif value is not None:
+            texts[inner] = str(value)
+    return texts

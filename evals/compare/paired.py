@@ -287,11 +287,12 @@ def _with_verdicts(pairs: Sequence[MetricPair], tested: frozenset[str] | set[str
             continue
         is_primary = pair.name == primary
         q = pair.p if is_primary else adjusted.get(pair.name)
-        decided.append(_decided(pair.model_copy(update={"primary": is_primary}), q, tested=is_primary or pair.name in tested))
+        pair = pair.model_copy(update={"primary": is_primary})
+        decided.append(_decided(pair, q, tested=is_primary or pair.name in tested, family=len(family)))
     return decided
 
 
-def _decided(pair: MetricPair, q: float | None, *, tested: bool) -> MetricPair:
+def _decided(pair: MetricPair, q: float | None, *, tested: bool, family: int = 1) -> MetricPair:
     verdict, reason = "no verdict", None
     if pair.differing == 0:
         verdict = "identical"
@@ -300,13 +301,20 @@ def _decided(pair: MetricPair, q: float | None, *, tested: bool) -> MetricPair:
     elif q is None:
         verdict, reason = "not established", f"{pair.differing} questions differ (fewer than {FEWEST})"
     elif q >= ALPHA:
-        needed = f"; about {pair.questions_needed:,} questions would do" if pair.questions_needed else ""
-        verdict, reason = "not established", f"within chance{needed}"
+        verdict, reason = "not established", _why_within_chance(pair, family)
     elif pair.higher_is_better is None:
         verdict = "changed"
     else:
         verdict = "better" if pair.gain > 0 else "worse"
     return pair.model_copy(update={"q": q, "verdict": verdict, "reason": reason})
+
+
+def _why_within_chance(pair: MetricPair, family: int) -> str:
+    if pair.p is not None and pair.p < ALPHA:
+        return f"within chance for one of {family} metrics tested; --primary tests it alone"
+    if pair.questions_needed is not None and pair.questions_needed > pair.n:
+        return f"within chance; about {pair.questions_needed:,} questions would do"
+    return "within chance"
 
 
 # The weighted score.

@@ -50,8 +50,13 @@ def verdict_line(one: RunComparison, names: dict[str, str]) -> str:
         "worse": f"{run} is worse than {baseline}",
         "identical": f"{run} and {baseline} score the same",
     }
-    what = told.get(one.score.verdict, f"{run} against {baseline}: no difference established")
-    return f"{what}, over {common}"
+    what = told.get(one.score.verdict, f"{run} against {baseline}: no difference of the score established")
+    single = [
+        f"{verdict} in {', '.join(names)}"
+        for verdict in ("better", "worse")
+        if (names := [pair.name for pair in one.pairs if pair.verdict == verdict])
+    ]
+    return f"{what}, over {common}{''.join(f'; {each}' for each in single)}"
 
 
 def pairs_table(one: RunComparison, *, every: bool) -> TextTable:
@@ -68,10 +73,9 @@ def pairs_table(one: RunComparison, *, every: bool) -> TextTable:
         if each.is_regression or every
     ]
     hidden = len(rest) - len(moved)
-    title = f"{hidden} more without a verdict: --all" if hidden else ""
-    columns = ("metric", "before", "after", "difference", "95% interval", "verdict")
-    table = TextTable(columns, rows, "", ["verdict"])
-    return table if not title else TextTable(columns, [*rows, TableRow([title], "faint")], "", ["verdict"])
+    if hidden:
+        rows.append(TableRow([f"({hidden} more)", "", "", "", "", "all: --all"], "faint"))
+    return TextTable(("metric", "before", "after", "difference", "95% interval", "verdict"), rows, "", ["verdict"])
 
 
 def pair_cells(pair: MetricPair) -> list[str]:

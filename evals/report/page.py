@@ -31,7 +31,7 @@ from evals.report.summary import (
     score_parts,
     scorecard_lines,
 )
-from evals.report.wording import arrow, interval, label_of, level, place_of, printable, remarks_of, value
+from evals.report.wording import arrow, interval, label_of, level, one_line, place_of, printable, remarks_of, value
 from evals.schemas.results import EvalRecord, MetricSummary
 from evals.scoring.config import confidence, headline
 from evals.scoring.outcomes import count_outcomes, remarks_on, wrong_headline
@@ -39,6 +39,10 @@ from evals.scoring.saved import SavedRun
 from evals.store.atomic import write_output
 
 _BINS = 20
+_CITED, _OTHER = 200, 80
+"""The page has this many characters of a chunk that is cited, and of one that is not; of one that holds gold, all."""
+_RANKS = 5
+"""Further chunks are shown only where they hold gold or are cited."""
 
 
 @cache
@@ -246,13 +250,14 @@ class RunPage:
     @property
     def questions(self) -> Iterator[dict[str, Any]]:
         """Every question with what happened to it."""
-        run = self.saved.run
+        run, in_columns = self.saved.run, set(self.columns)
         for row, record in enumerate(self.saved.records()):
             ending = self.saved.ending(record)
-            values = {
-                one.name: "–" if one.value is None else f"{one.value:.4g}" for one in record.scores
-            }
-            reasons = [f"{one.name}: {one.reason}" for one in record.scores if one.value is None and one.reason]
+            values = {one.name: f"{one.value:.3g}" for one in record.scores if one.value is not None}
+            reasons: dict[str, list[str]] = {}
+            for one in record.scores:
+                if one.value is None and one.reason:
+                    reasons.setdefault(one.reason, []).append(one.name)
             yield {
                 "anchor": f"{self.prefix}q{row}",
                 "question": record.question,
@@ -260,10 +265,12 @@ class RunPage:
                 "outcome": ending.outcome,
                 "why": ending.why,
                 "remarks": remarks_on(record),
-                "chunks": _chunks(self.saved, record),
+                "chunks": (chunks := _chunks(self.saved, record)),
+                "hidden": len(record.response.chunks or []) - len(chunks) if record.response else 0,
                 "missing": _missing(self.saved, record),
                 "values": values,
-                "reasons": reasons,
+                "others": {name: text for name, text in values.items() if name not in in_columns},
+                "reasons": [f"{reason} ({len(names)})" for reason, names in reasons.items()],
                 "verdicts": record.verdicts,
                 "judged": run.judge is not None,
             }
@@ -293,7 +300,7 @@ def _metric(one: MetricSummary) -> dict[str, Any]:
 
 
 def _chunks(saved: SavedRun, record: EvalRecord) -> list[dict[str, Any]]:
-    """The chunks by rank, with the gold marked in their texts."""
+    """The first chunks, and those that hold gold or are cited, with the gold marked in their texts."""
     response = record.response
     if response is None or not response.chunks:
         return []
@@ -301,16 +308,23 @@ def _chunks(saved: SavedRun, record: EvalRecord) -> list[dict[str, Any]]:
     hits = set(sample.matches.hit_ranks)
     cited = {source.place for source in sample.cited}
     golds = [gold.text for gold in record.question.gold_passages if gold.text]
-    return [
-        {
-            "rank": rank,
-            "place": place_of(chunk),
-            "is_gold": rank in hits,
-            "is_cited": rank - 1 in cited,
-            "text": marked(chunk.text or "", golds if rank in hits else []),
-        }
-        for rank, chunk in enumerate(response.chunks, start=1)
-    ]
+    shown = []
+    for rank, chunk in enumerate(response.chunks, start=1):
+        is_gold, is_cited, text = rank in hits, rank - 1 in cited, chunk.text or ""
+        if rank > _RANKS and not (is_gold or is_cited):
+            continue
+        if not is_gold:
+            text = one_line(text, _CITED if is_cited else _OTHER)
+        shown.append(
+            {
+                "rank": rank,
+                "place": place_of(chunk),
+                "is_gold": is_gold,
+                "is_cited": is_cited,
+                "text": marked(text, golds if is_gold else []),
+            }
+        )
+    return shown
 
 
 def marked(text: str, golds: Sequence[str]) -> Markup:
