@@ -13,7 +13,7 @@ from pydantic import Field, ModelWrapValidatorHandler, ValidationError, field_va
 from evals.client.profile import resolve_spec
 from evals.client.spec import ServerSpec
 from evals.datasets.columns import NAMES as FIELDS
-from evals.errors import ConfigError, UnknownNameError
+from evals.errors import ConfigError, UnknownNameError, withdrawn_key
 from evals.judges.config import DEFAULT_PROVIDER, JudgeConfig, spell_out_model
 from evals.judges.rubrics import RubricConfig, rubric_metric, rubrics_among
 from evals.metrics.base import BaseMetric
@@ -106,8 +106,6 @@ class EvalConfig(Record):
     """At most this many requests start in a second; at least 0.001, as less is a slip: hours for a few questions."""
     engine: Annotated[EngineConfig, MayChange.ON_RESCORE] = EngineConfig()
     """Who asks and who embeds: this process, or the workers of a Dask cluster."""
-    tracing: Annotated[bool, MayChange.ON_RESUME] = False
-    """Whether each question is a span of OpenTelemetry, and the server gets `traceparent`. See docs/track.md."""
     max_attempts: int = Field(default=3, ge=1, le=10)
     warmup: int = Field(default=1, ge=0, le=100)
     """Questions asked first, recorded and unscored."""
@@ -384,10 +382,12 @@ def _refuse_foreign_address(below: Any, above: Any) -> None:
 
 
 def _explain(problem: Problem) -> ConfigError:
-    if problem.beside:
+    if (gone := withdrawn_key(problem.key)) is not None:
+        error: ConfigError = gone
+    elif problem.beside:
         section, _, name = problem.key.rpartition(".")
         known = problem.beside if section else (*problem.beside, "rag_server_url")
-        error: ConfigError = UnknownNameError("configuration key", name, known, section=section)
+        error = UnknownNameError("configuration key", name, known, section=section)
     else:
         error = ConfigError(f"configuration: {problem}", problem.hint or "eval_config.yml documents every key")
     error.key = problem.key

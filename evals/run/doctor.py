@@ -48,18 +48,22 @@ class Computable:
 
 
 def computable(
-    metrics: Iterable[BaseMetric], question: EvalQuestion, response: EvalResponse, settings: ScoreSettings
+    metrics: Iterable[BaseMetric], questions: Iterable[EvalQuestion], response: EvalResponse, settings: ScoreSettings
 ) -> Computable:
-    """Hold metrics against one answer; what a judge would decide counts as decided."""
-    case, found = ScoringContext(settings).about(question, response), Computable()
+    """Which metrics such a response gives for some of the questions; what a judge decides counts as decided."""
+    context, found, looked_at = ScoringContext(settings), Computable(), list(islice(questions, _LOOKED_AT))
     for metric in metrics:
-        reason = metric.missing_for(case)
+        reasons = {metric.not_applicable_to(question): question for question in reversed(looked_at)}
+        question = reasons.get(None)
+        reason = next(iter(reasons), "there are no questions yet")
+        if question is not None:
+            reason = metric.missing_for(context.about(question, response))
         if reason is None and Need.USAGE in metric.needs and response.usage is None:
             reason = "the server reported no token usage"
         if reason is None:
             found.names.append(metric.name)
         else:
-            found.missing.setdefault(reason, []).append(metric.name)
+            found.missing.setdefault(_OF_ALL.get(reason, reason), []).append(metric.name)
     return found
 
 
@@ -240,7 +244,7 @@ class _Examination:
         settings = self._config.score_settings(judged=judged, citation_base=client.spec.citations.base)
         asked = [metric for metric in self._metrics if not metric.not_applicable_to(question)]
         wanted = [metric for metric in asked if judged or Need.JUDGE not in metric.needs]
-        found = computable(wanted, question, response, settings)
+        found = computable(wanted, [question], response, settings)
         of = share(len(found.names), len(wanted), "metric")
         said = f"{_holds(response)}; {of} that apply to this question can be computed"
         if not found.missing:

@@ -45,7 +45,7 @@ from evals.text.refusals.detector import is_abstention
 if TYPE_CHECKING:
     from evals.run.cluster import Cluster  # which needs Dask
 
-_QUESTION = re.compile(r"\{\{\s*(?:question|messages)\s*\}\}")
+_QUESTION = re.compile(r"\{\{\s*(?:question|question_json|messages)\s*\}\}")
 
 
 def check_config(config: EvalConfig, *, asking: bool = True) -> list[BaseMetric]:
@@ -148,14 +148,9 @@ def _refusals(config: EvalConfig) -> Iterator[tuple[object, str, str]]:
         "leave shard and engine out",
     )
     yield (
-        config.tracing and _lacks("opentelemetry", "opentelemetry.sdk"),
-        "tracing wants OpenTelemetry, which is not installed",
-        "pip install 'rag-evals[otel]'",
-    )
-    yield (
-        is_dask and (config.tracing or config.rps),
-        "tracing and rps are of questions that this process asks",
-        "leave engine.name out, or tracing and rps",
+        is_dask and config.rps,
+        "rps is of questions that this process asks",
+        "leave engine.name out, or rps",
     )
 
 
