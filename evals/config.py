@@ -12,7 +12,7 @@ from pydantic import Field, ModelWrapValidatorHandler, ValidationError, field_va
 from evals.client.profile import resolve_spec
 from evals.client.spec import ServerSpec
 from evals.datasets.columns import NAMES as FIELDS
-from evals.errors import ConfigError, UnknownNameError
+from evals.errors import ConfigError, UnknownNameError, withdrawn_key
 from evals.judges.config import DEFAULT_PROVIDER, JudgeConfig, spell_out_model
 from evals.judges.money import PriceConfig
 from evals.judges.prompts import PromptBook
@@ -356,10 +356,12 @@ def _refuse_foreign_address(below: Any, above: Any) -> None:
 
 
 def _explain(problem: Problem) -> ConfigError:
-    if problem.beside:
+    if (gone := withdrawn_key(problem.key)) is not None:
+        error: ConfigError = gone
+    elif problem.beside:
         section, _, name = problem.key.rpartition(".")
         known = problem.beside if section else (*problem.beside, "rag_server_url")
-        error: ConfigError = UnknownNameError("configuration key", name, known, section=section)
+        error = UnknownNameError("configuration key", name, known, section=section)
     else:
         error = ConfigError(f"configuration: {problem}", problem.hint or "eval_config.yml documents every key")
     error.key = problem.key

@@ -19,6 +19,8 @@ HINTS_BY_ANOTHER_WAY = {
     "report/parts.py",  # the way to all metrics, on the terminal alone
     "judges/cache.py",  # given to errors by a property
     "judges/config.py",  # given to errors by pydantic
+    "run/discover.py",  # of `evals init` alone
+    "errors.py",  # withdrawn flags
     "runner.py",  # the way on, which becomes a hint
     "judges/batches.py",  # the hint of a judge that cannot be used
     "judges/llm_judge.py",  # the same

@@ -16,7 +16,6 @@ COMMANDS: dict[str, tuple[type[Flags], str]] = {
     "eval": (of.EvalFlags, "eval.evaluate"),
     "doctor": (of.DoctorFlags, "server.doctor"),
     "init": (of.InitFlags, "init.init"),
-    "probe": (of.ProbeFlags, "server.probe"),
     "ingest": (of.IngestFlags, "server.ingest"),
     "datasets": (of.DatasetsFlags, "catalogue.list_datasets"),
     "stats": (of.StatsFlags, "catalogue.show_stats"),
@@ -45,7 +44,7 @@ PANELS = {
     "Run": "eval rescore score merge",
     "Look": "runs show report view export track",
     "Decide": "compare gate",
-    "Data and server": "init doctor probe ingest serve datasets stats metrics profiles",
+    "Data and server": "init doctor ingest serve datasets stats metrics profiles",
     "Judge": "calibrate review rubric prompts",
 }
 """The commands under the titles of the help, in order."""

@@ -243,22 +243,8 @@ class InitFlags(Flags):
     columns: str | None = flag("Columns of your file: question=Frage", "columns")
     judge: bool | None = flag("Use an LLM judge (no)")
     output: Path = flag("The file to write", default=Path("eval_config.yml"), names="--output -o")
-    yes: bool = switch("No prompts; also call paths that no profile has", names="--yes -y")
+    yes: bool = switch("No prompts", names="--yes -y")
     force: bool = switch("Overwrite the file")
-
-
-class ProbeFlags(JsonFlags):
-    """Find out how to ask a server and read its answers, and print the YAML for it."""
-
-    panel = "Question"
-    url: str = argument(_URL)
-    header: list[str] | None = flag(_HEADER)
-    question: str | None = flag("Question to ask (a general one)")
-    body: str | None = flag(_BODY)
-    profiles: bool = flag("Try the built-in profiles", default=True)
-    yes: bool = switch("Also call paths that no profile has, without prompts", names="--yes -y")
-    dry_run: bool = switch("List the requests, found with GET; ask no question")
-    output: Path | None = flag("File to write the configuration to", names="--output -o")
 
 
 class IngestFlags(DrawFlags, FileFlags, AddressFlags, ConfigFlags, RunsDirFlags):

@@ -26,6 +26,7 @@ from evals.errors import (
     RunInterruptedError,
     StoreError,
     UnwritableError,
+    withdrawn_word,
 )
 from evals.report.elements import ShownPart, TextTable
 from evals.report.wording import one_line, plain
@@ -203,7 +204,10 @@ def run(app: typer.Typer) -> int:
     except (typer.Abort, KeyboardInterrupt):
         result = EXIT_INTERRUPTED  # as newer typers return where older ones raise Abort
     except _UsageError as error:
-        error.show()
+        if (gone := withdrawn_word(sys.argv[1:])) is not None:
+            say_error(gone)
+        else:
+            error.show()
         return error.exit_code
     except Exception as error:  # noqa: BLE001 - the one place where what nobody foresaw becomes an exit code
         from evals.secrets import masked  # noqa: PLC0415 - of no other message

@@ -41,7 +41,7 @@ from evals.store.runs import saved_calibrations
 _MOST_ESTIMATED = 2000
 """An estimate is made of this many questions at most."""
 
-_QUESTION = re.compile(r"\{\{\s*(?:question|messages)\s*\}\}")
+_QUESTION = re.compile(r"\{\{\s*(?:question|question_json|messages)\s*\}\}")
 
 
 def check_config(config: EvalConfig, *, asking: bool = True) -> list[BaseMetric]:

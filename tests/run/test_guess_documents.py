@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from other_servers import corpus, documented, kinds, loopback
 
-from evals.run.probing.guess import Guess, guess_body
+from evals.run.guess import Guess, guess_body
 
 KEY = documented.KEY
 HEADERS = {
@@ -124,8 +124,8 @@ def test_an_answer_that_declines_is_found_too(name: str) -> None:
 def test_what_is_cited_is_found_by_list_or_by_marks(name: str) -> None:
     """By ids, by documents, or by marks of any form, from 0 or from 1."""
     guess = guess_body(_body(name, QUESTIONS[2]), QUESTIONS[2])
-    cited = {"r2r": ("list", 1), "onyx": ("list", 1), "ragflow": ("markers", 0)}.get(name, ("markers", 1))
-    assert (guess.citations["given_as"], guess.citations.get("base", 1)) == cited
+    cited = {"r2r": ("list", 1), "onyx": ("list", 1), "ragflow": ("markers", 0)}.get(name, ("auto", 1))
+    assert (guess.citations.get("given_as", "auto"), guess.citations.get("base", 1)) == cited
 
 
 def test_an_afternoons_service_is_mapped_whole() -> None:
