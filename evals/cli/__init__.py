@@ -31,7 +31,7 @@ COMMANDS: dict[str, tuple[type[Flags], str]] = {
     "prompts": (of.PromptsFlags, "prompts.prompts"),
     "rubric": (of.RubricFlags, "prompts.try_rubric"),
     "calibrate": (of.CalibrateFlags, "calibrate.calibrate"),
-    "review": (of.ReviewFlags, "calibrate.review"),
+    "review": (of.ReviewFlags, "review.review"),
     "export": (of.ExportFlags, "show.export"),
     "report": (of.PageFlags, "show.report"),
     "view": (of.ViewFlags, "show.view"),

@@ -15,7 +15,6 @@ _RUN = "Run: id or its start, name, file, or last"
 _HEADER = 'Header of every request: "Name: value"; repeatable'
 _BODY = "Body of the request: JSON with {{question}} in it"
 _URL = "URL of the server, or of the path to ask"
-_ANNOTATOR = "Name of the labeller, if there are several"
 _GATE = "'mrr>=0.8', 'mrr@low>=0.8'; repeatable"
 RUN: Any = argument(_RUN, autocompletion=runs)
 EVERY: Any = switch("Print every metric and table", names="--all")
@@ -390,13 +389,12 @@ class RubricFlags(JudgeFlags, ConfigFlags, RunsDirFlags, LongFlags):
 
 
 class ReviewFlags(RunsDirFlags):
-    """Label the answers of a run for calibrate; continues where you stopped."""
+    """Write a sheet in which people label the answers of a run, for calibrate."""
 
     panel = "Labels"
     run: str = RUN
     metric: str | None = flag("Metric to label (answer_correctness)")
-    annotator: str | None = flag(_ANNOTATOR)
-    output: Path | None = flag("Sheet of labels (reviews/RUN.csv in the folder of runs)")
+    output: Path | None = flag("The sheet, .csv (reviews/RUN-METRIC.csv in the folder of runs)", names="--output -o")
 
 
 class ExportFlags(RunsDirFlags):

@@ -124,14 +124,22 @@ def change_lines(one: RunComparison, *, every: bool) -> Iterator[TextLine]:
 
 def pareto_parts(front: ParetoFront, names: dict[str, str]) -> Iterator[ShownPart]:
     """The Pareto front as a table of objectives, and which differences are beyond chance."""
-    columns = ["run", *(f"{name} {'↑' if way == 'higher' else '↓'}" for name, way in front.objectives.items()), "on the front"]
+    columns = [
+        "run",
+        *(f"{name} {'↑' if way == 'higher' else '↓'}" for name, way in front.objectives.items()),
+        "on the front",
+    ]
     rows = []
     for point in front.points:
         cells = [number(point.objectives[name], front.units[name]) for name in front.objectives]
         dominated = ", ".join(names[key] for key in point.dominated_by)
         rows.append(
             TableRow(
-                [names[point.run_id], *cells, "yes" if point.on_front else f"no: {dominated} is at least as good on all"],
+                [
+                    names[point.run_id],
+                    *cells,
+                    "yes" if point.on_front else f"no: {dominated} is at least as good on all",
+                ],
                 "good" if point.on_front else "",
             )
         )

@@ -27,7 +27,9 @@ def to_ragas(saved: SavedRun) -> Iterator[str]:
             "response": response.answer if response else None,
             "reference": question.expected_answer,
             "reference_contexts": [gold.text for gold in question.gold_passages if gold.text],
-            "retrieved_contexts": [chunk.text for chunk in chunks] if response and response.chunks is not None else None,
+            "retrieved_contexts": [chunk.text for chunk in chunks]
+            if response and response.chunks is not None
+            else None,
             "id": question.id,
             "is_unanswerable": question.is_unanswerable,
             "metadata": question.metadata or None,

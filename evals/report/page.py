@@ -48,7 +48,10 @@ _RANKS = 5
 @cache
 def _environment() -> Environment:
     environment = Environment(
-        loader=PackageLoader("evals.report"), autoescape=select_autoescape(default=True), trim_blocks=True, lstrip_blocks=True
+        loader=PackageLoader("evals.report"),
+        autoescape=select_autoescape(default=True),
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     environment.filters["clean"] = printable
     return environment
@@ -134,7 +137,8 @@ def _scatter(comparison: Comparison) -> Markup | None:
         return None
     axis = lower[0]
     points = [
-        (sum(each.objectives[name] for name in higher) / len(higher), each.objectives[axis], each) for each in front.points
+        (sum(each.objectives[name] for name in higher) / len(higher), each.objectives[axis], each)
+        for each in front.points
     ]
     most = max(y for _, y, _ in points) or 1.0
     dots = "".join(
@@ -345,4 +349,6 @@ def _missing(saved: SavedRun, record: EvalRecord) -> list[str]:
         return []
     found = saved.settings.sample_of(record).matches.found
     golds = enumerate(record.question.gold_passages)
-    return [f"{gold.document_id or ''} {gold.text or gold.chunk_id or ''}".strip() for at, gold in golds if at not in found]
+    return [
+        f"{gold.document_id or ''} {gold.text or gold.chunk_id or ''}".strip() for at, gold in golds if at not in found
+    ]

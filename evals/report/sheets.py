@@ -148,7 +148,9 @@ def _reasons(record: EvalRecord) -> str:
 
 def to_json(saved: SavedRun) -> Iterator[str]:
     """The run with its keys as in its file, how many questions ended how (`outcomes_by_kind`), and all its records."""
-    kinds = {count.outcome.value: [saved.results.ids[row] for row in count.rows] for count in count_outcomes(saved.results)}
+    kinds = {
+        count.outcome.value: [saved.results.ids[row] for row in count.rows] for count in count_outcomes(saved.results)
+    }
     yield f"{saved.run.model_dump_json()[:-1]},\n"
     yield f'"outcomes_by_kind":{json.dumps(kinds, ensure_ascii=False)},\n"records":['
     for number, record in enumerate(saved.records()):

@@ -88,7 +88,12 @@ def wrong_table(run: EvalRun, results: Results) -> TextTable | None:
     if not counts:
         return None
     rows = [TableRow([str(len(one.rows)), one.outcome.label, one.outcome.value]) for one in counts]
-    return TextTable(["", "what went wrong first", "show --failed"], rows, wrong_headline(results), ["what went wrong first", "show --failed"])
+    return TextTable(
+        ["", "what went wrong first", "show --failed"],
+        rows,
+        wrong_headline(results),
+        ["what went wrong first", "show --failed"],
+    )
 
 
 def example_of(counts: Sequence[OutcomeCount]) -> tuple[Outcome, int] | None:
@@ -254,12 +259,21 @@ def repeats_table(run: EvalRun) -> Iterator[TextLine | TextTable]:
             f"{repeats.agreement:.3f} of pairs of answers are the same"
         )
     rows = [
-        [one.name, str(one.questions), *(f"{share_:.3f}" for share_ in (one.pass_hat[0], one.pass_hat[-1])), _ends(one.pass_all_ci)]
+        [
+            one.name,
+            str(one.questions),
+            *(f"{share_:.3f}" for share_ in (one.pass_hat[0], one.pass_hat[-1])),
+            _ends(one.pass_all_ci),
+        ]
         for one in repeats.metrics
         if one.pass_hat
     ]
     if rows:
-        yield grid("pass^k: share of questions whose k answers are all right", ["metric", "n", "pass^1", f"pass^{repeats.repeats}", "interval"], rows)
+        yield grid(
+            "pass^k: share of questions whose k answers are all right",
+            ["metric", "n", "pass^1", f"pass^{repeats.repeats}", "interval"],
+            rows,
+        )
 
 
 def _ends(ends: tuple[float, float] | None) -> str:

@@ -1,0 +1,63 @@
+"""The sheet in which people label the answers of a run; `evals calibrate` reads it."""
+
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from typing import Any
+
+from evals.errors import ConfigError
+from evals.metrics.base import BaseMetric, Need
+from evals.metrics.registry import parse_metric
+from evals.report.sheets import sheet
+from evals.report.wording import place_of
+from evals.schemas.results import EvalRecord
+from evals.scoring.saved import SavedRun
+
+DEFAULT_METRIC = "answer_correctness"
+CANNOT_TELL = "cannot_tell"
+COLUMNS = ("id", "run", "metric", "question", "expected_answer", "passages", "answer", "verdict", "comment")
+_LONGEST_CELL = 32_000
+"""A cell of Excel holds 32,767 characters."""
+
+
+def judged_metric(name: str) -> BaseMetric:
+    """The metric that labels are about.
+
+    Raises:
+        ConfigError: A judge does not decide on it.
+        UnknownNameError: There is no such metric.
+    """
+    metric = parse_metric(name)
+    if Need.JUDGE not in metric.needs:
+        raise ConfigError(f"{name} has no labels to give", f"label {DEFAULT_METRIC} or another judged metric")
+    return metric
+
+
+def labels_of(metric: BaseMetric) -> list[str]:
+    """The words that may stand in the column `verdict`."""
+    return [*(getattr(metric, "scale", None) or getattr(metric, "labels", None) or ("yes", "no")), CANNOT_TELL]
+
+
+def review_sheet(saved: SavedRun, metric: BaseMetric) -> Iterator[str]:
+    """The lines of the sheet, with the column `verdict` empty; nothing in it is the judge's or a metric's opinion."""
+    return sheet(COLUMNS, (_row(saved.run.id, metric.name, record) for record in answers_to_label(saved)))
+
+
+def answers_to_label(saved: SavedRun) -> Sequence[EvalRecord]:
+    """The answered records in an order drawn by their ids: the first hundred are a random sample, whatever is asked."""
+    answered = [record for record in saved.records() if record.response is not None and record.response.answer]
+    return sorted(answered, key=lambda record: sha256(f"{saved.run.id}\0{record.question.id}".encode()).hexdigest())
+
+
+def _row(run: str, metric: str, record: EvalRecord) -> dict[str, Any]:
+    question, response = record.question, record.response
+    chunks = (response.chunks if response else None) or []
+    passages = "\n\n".join(f"[{place_of(chunk)}] {chunk.text or ''}" for chunk in chunks)
+    return {
+        "id": question.id,
+        "run": run,
+        "metric": metric,
+        "question": question.question,
+        "expected_answer": question.expected_answer,
+        "passages": passages[:_LONGEST_CELL],
+        "answer": ((response.answer if response else None) or "")[:_LONGEST_CELL],
+    }
