@@ -7,16 +7,27 @@ from pathlib import Path
 from evals.config import EvalConfig
 from evals.datasets.answers import each_answer
 from evals.metrics.base import Aggregation, BaseMetric
-from evals.metrics.registry import select
+from evals.metrics.registry import parse_metric, select
 from evals.metrics.sample import Sample
 from evals.run.observer import Observer
 from evals.run.scoring import Scoring, score_journal
-from evals.schemas import EvalRecord, EvalResponse, EvalRun, MetricGroup, MetricResult, Scorecard
+from evals.schemas import (
+    EvalQuestion,
+    EvalRecord,
+    EvalResponse,
+    EvalRun,
+    MetricGroup,
+    MetricResult,
+    ResponseError,
+    Scorecard,
+)
 from evals.scoring.notes import Tally
+from evals.scoring.outcomes import OUTCOMES, Outcome
 from evals.scoring.results import Column, Results
 from evals.scoring.saved import SavedRun
 from evals.scoring.scorecard import make_scorecard
 from evals.scoring.settings import ScoreSettings, score_of
+from evals.store.journal import RecordLog
 from evals.store.runs import RunStore
 
 
@@ -134,3 +145,53 @@ def notes_on_answers(records: Iterable[EvalRecord], settings: ScoreSettings) -> 
 def read_answers(path: Path, columns: Mapping[str, str] | None = None) -> dict[str, EvalResponse]:
     """Saved answers by the ids of their questions."""
     return dict(each_answer(path, columns))
+
+
+def valued_run(
+    folder: Path,
+    run_id: str,
+    columns: Mapping[str, Sequence[float | None]],
+    *,
+    failed: Sequence[int] = (),
+    groups: Sequence[str] | None = None,
+    config: EvalConfig | None = None,
+    **fields: object,
+) -> SavedRun:
+    """A saved run whose metrics have the values given, a question each.
+
+    Args:
+        folder: Of runs.
+        run_id: Its id.
+        columns: By metric, the value of each question; None for a metric that does not apply.
+        failed: The questions that brought no answer.
+        groups: For each question, its `team`, a key of its metadata.
+        config: Of the run.
+        fields: Of the run.
+    """
+    config = config or EvalConfig(judge=False, runs_dir=folder)
+    count = len(next(iter(columns.values())))
+    store, metrics = RunStore(folder), [parse_metric(name) for name in columns]
+    run = run_of(count, id=run_id, name=run_id, eval_config=config.as_written(), **fields)
+    scoring = Scoring(run, metrics, config.score_settings(citation_base=1), config)
+    records = []
+    for row in range(count):
+        metadata = {"team": groups[row]} if groups else {}
+        question = EvalQuestion(id=f"q{row}", question=f"Question {row}?", metadata=metadata)
+        lost = EvalResponse(error=ResponseError(kind="connect", message="gone"))
+        response = lost if row in failed else EvalResponse(answer="An answer.", latency_ms=1.0)
+        scores = []
+        for metric in metrics:
+            value = columns[metric.name][row]
+            if row in failed:
+                scores.append(metric.undefined("no answer", missing="transport"))
+            else:
+                scores.append(metric.undefined("it does not apply") if value is None else metric.result(value))
+        records.append(EvalRecord(question=question, response=response, scores=scores))
+        outcome = Outcome.FAILED if row in failed else Outcome.RIGHT
+        scoring.results.add(question, scores, OUTCOMES.index(outcome))
+        scoring.tally.add(records[-1], scoring.settings.sample_of(records[-1]))
+    run = scoring.summarise(ended="whole", stopped=None, notes=[])
+    with store.journal(run) as journal:
+        journal.copy(records)
+    store.save(run)
+    return SavedRun(run, RecordLog(store.records_path(run)), scoring.results)

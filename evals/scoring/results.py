@@ -190,7 +190,7 @@ class Results:
     def load(cls, path: Path, records: RecordSum, changed_ns: int) -> "Results | None":
         """The results in `columns.npz`; None where it is missing, damaged or of another `records.jsonl`."""
         try:
-            with np.load(path, allow_pickle=False) as arrays:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                 about = json.loads(arrays["about"].tobytes())
                 known = (about["version"], about["records"], about["changed_ns"])
                 if known != (VERSION, records.model_dump(), changed_ns):
@@ -206,7 +206,7 @@ class Results:
                         [Reason(*each) for each in metric["reasons"]],
                         Counter(metric["rules"]),
                     )
-        except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile):
+        except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile):
             return None  # it is made anew from the records
         return found
 
