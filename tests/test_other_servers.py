@@ -146,7 +146,7 @@ def test_markers_of_another_form_are_read_with_usage_and_model(evaluate: Evaluat
 
 def _base_note(run: EvalRun, folder: Path, base: int) -> list[str]:
     records = RunStore(folder).records(run)
-    cases = ScoringContext(ScoreSettings(citation_base=base))
+    cases = ScoreSettings(citation_base=base)
     return notes_on_answers(records, cases)
 
 

@@ -21,13 +21,14 @@ from evals.schemas import (
     ResponseError,
     Scorecard,
 )
+from evals.schemas.run_parts import RecordSum
 from evals.scoring.notes import Tally
 from evals.scoring.outcomes import OUTCOMES, Outcome
 from evals.scoring.results import Column, Results
 from evals.scoring.saved import SavedRun
 from evals.scoring.scorecard import make_scorecard
 from evals.scoring.settings import ScoreSettings, score_of
-from evals.store.journal import RecordLog
+from evals.store.journal import RecordLog, record_line, write_records
 from evals.store.runs import RunStore
 
 
@@ -195,3 +196,8 @@ def valued_run(
         journal.copy(records)
     store.save(run)
     return SavedRun(run, RecordLog(store.records_path(run)), scoring.results)
+
+
+def put_records(store: RunStore, run: EvalRun, records: Iterable[EvalRecord]) -> RecordSum:
+    """Replace the records of a saved run."""
+    return write_records(store.records_path(run), map(record_line, records))[0]

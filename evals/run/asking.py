@@ -98,7 +98,7 @@ async def ask_all(
         Each question with its response, as exchanges end.
     """
     waiting = iter(items)
-    ended: asyncio.Queue[tuple[T, EvalResponse] | None] = asyncio.Queue()
+    ended: asyncio.Queue[tuple[T, EvalResponse, asyncio.Event] | None] = asyncio.Queue()
 
     async def work() -> None:
         try:
@@ -107,7 +107,8 @@ async def ask_all(
                     return
                 response = await ask(item)
                 stop.take(response, unavailable())
-                ended.put_nowait((item, response))
+                ended.put_nowait((item, response, taken := asyncio.Event()))
+                await taken.wait()  # in the journal before the next question is sent
         finally:
             ended.put_nowait(None)
 
@@ -118,8 +119,9 @@ async def ask_all(
             exchange = await ended.get()
             if exchange is None:
                 left -= 1
-            else:
-                yield exchange
+                continue
+            yield exchange[0], exchange[1]
+            exchange[2].set()
         await asyncio.gather(*workers)  # raises what a worker raised
     finally:
         for worker in workers:

@@ -2,6 +2,7 @@
 
 import pickle
 import tempfile
+import weakref
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -31,6 +32,7 @@ class DiskList(Sequence[T]):
             self._file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115
         except OSError as error:
             raise self._full(error) from error
+        weakref.finalize(self, self._file.close)
         for value in values:
             self.append(value)
 

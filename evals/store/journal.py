@@ -34,6 +34,7 @@ _HEAD = re.compile(
     rb'(?:\s*,\s*"leg"\s*:\s*(\d+)\s*,\s*"elapsed_s"\s*:\s*([\d.]+))?'
 )
 _NONE = 2**64 - 1
+_BLOCK = 65_536
 
 
 class Event(BaseModel):
@@ -141,10 +142,10 @@ class RecordLog:
         try:
             with self.path.open("rb") as file:
                 for line in file:
-                    head = _HEAD.match(line)
-                    if head is None or not line.endswith(b"}\n"):
-                        if not line.endswith(b"\n") or (not line.strip() and not file.peek(1)):  # type: ignore[attr-defined]
-                            break  # torn by a kill
+                    head = _event_head(line)
+                    if head is None:
+                        if not file.peek(1):  # type: ignore[attr-defined]  # a buffered reader has it
+                            break  # the last line, torn by a kill
                         raise self._damage(self.size, "not an event of a run")
                     kind, quoted, leg, elapsed = head.groups()
                     kinds.add(kind)
@@ -317,9 +318,9 @@ def open_log(path: Path, way_on: str) -> BinaryIO:
         file = open_own(path, "a+b")
         try:
             _lock(file, path)
-            file.seek(max(0, file.seek(0, os.SEEK_END) - 1))
-            if file.read(1) not in (b"", b"\n"):
-                file.truncate(_end_of_last_whole_line(file))
+            file.seek(start := _start_of_last_line(file))
+            if _event_head(file.read()) is None:
+                file.truncate(start)
         except BaseException:
             file.close()
             raise
@@ -340,16 +341,22 @@ def _lock(file: BinaryIO, path: Path) -> None:
         raise StoreError(f"another process is writing {path.name}", "wait until it has ended") from error
 
 
-def _end_of_last_whole_line(file: BinaryIO) -> int:
-    end = file.seek(0, os.SEEK_END)
+def _start_of_last_line(file: BinaryIO) -> int:
+    """Where the last line begins, ended or not."""
+    end = file.seek(0, os.SEEK_END) - 1  # a newline at the end belongs to the last line
     while end > 0:
-        start = max(0, end - 65_536)
+        start = max(0, end - _BLOCK)
         file.seek(start)
         place = file.read(end - start).rfind(b"\n")
         if place >= 0:
             return start + place + 1
         end = start
     return 0
+
+
+def _event_head(line: bytes) -> "re.Match[bytes] | None":
+    """The type and question of a line that is an event and was written to its end; None for any other."""
+    return _HEAD.match(line) if line.endswith(b"}\n") else None
 
 
 _SCORES: TypeAdapter[list[MetricResult]] = TypeAdapter(list[MetricResult])

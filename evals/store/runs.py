@@ -25,7 +25,7 @@ from evals.schemas.results import SAVED_ANSWERS, SCHEMA_VERSION, EvalRecord, Eva
 from evals.store.atomic import make_folder, write_atomically
 from evals.store.journal import Journal, RecordLog
 from evals.store.naming import CALIBRATION, command, find_run, folder_of, way_on_of
-from evals.text.decoding import read_whole
+from evals.text.decoding import parse_stored, read_whole
 from evals.text.numbers import share
 from evals.text.yaml_files import first_problem
 
@@ -152,6 +152,14 @@ class RunStore:
         """
         return RecordLog(self.records_path(run))
 
+    def records(self, run: EvalRun) -> list[EvalRecord]:
+        """The records of a run, all in memory.
+
+        Raises:
+            StoreError: They are missing, or damaged before the last line.
+        """
+        return list(self.log(run))
+
     def runs(self) -> list[EvalRun]:
         """All saved runs that can be read, oldest first."""
         return self.survey().runs
@@ -192,7 +200,7 @@ def read_run(path: Path) -> EvalRun:
         StoreError: It cannot be read, holds no run, or one of another version.
     """
     try:
-        data = json.loads(read_whole(path))
+        data = parse_stored(read_whole(path))
     except (OSError, ValueError, RecursionError) as error:
         raise StoreError(f"cannot read {path}: {error}", "put the file back from a copy") from error
     version = data.get("schema_version") if isinstance(data, dict) else None

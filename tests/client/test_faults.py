@@ -5,10 +5,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from evals.scoring.conclusion import Measured
 from faults import FAULTS, Fault
 from faults.running import make_certificates, problems, run, serving
-
-from evals.scoring.conclusion import Measured
 
 HOME = Path(__file__).resolve().parent.parent.parent
 

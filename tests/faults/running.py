@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from evals.scoring.conclusion import Measured
 from raw_server import RawServer, answering
 
 from evals.config import EvalConfig
 from evals.runner import EvaluationRunner
 from evals.schemas import EvalRecord
-from evals.scoring.conclusion import Measured
 from faults.fault import HIT, QUESTIONS, Certificate, Fault, Piece, body, dumped, http
 
 _FIELDS = ("answer", "chunks", "citations", "usage", "model", "confidence", "stages")

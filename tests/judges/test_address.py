@@ -1,10 +1,10 @@
 """The origin of a judge: what is saved with a run, and part of the cache's key."""
 
 import pytest
-
 from evals.judges.backends.base import Call, Identity, origin_of
 from evals.judges.backends.openai import OpenAIBackend
 from evals.judges.backends.providers import PROVIDERS
+
 from evals.judges.cache import JudgeCache
 
 

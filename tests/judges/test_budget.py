@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from evals.scoring.prices import PriceConfig
 
 from evals.config import EvalConfig
 from evals.errors import JudgeError
@@ -13,7 +14,6 @@ from evals.run.observer import Observer
 from evals.run.saved import rescore
 from evals.runner import EvaluationRunner, run_evaluation
 from evals.schemas import EvalRun
-from evals.scoring.prices import PriceConfig
 from evals.store.runs import RunStore
 
 JUDGE = {"then": {"python": "judge"}}

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 import yaml
+from evals.judges.prompt import FOLDER, PromptBook, load_prompt, prompt_names, read_prompt
 
 from evals.compare import SavedRun, compare_runs
 from evals.config import EvalConfig
 from evals.errors import ConfigError
-from evals.judges.prompt import FOLDER, PromptBook, load_prompt, prompt_names, read_prompt
 from evals.metrics.registry import parse_metric
 from evals.run.checks import check_calibrated
 from evals.runner import run_evaluation
@@ -73,7 +73,7 @@ def test_a_changed_prompt_is_another_judge_to_cache_calibration_and_comparison(
     differing = {key for key, value in first.judge.prompt_hashes.items() if second.judge.prompt_hashes[key] != value}
     assert differing == {NAME}
     store = RunStore(tmp_path / "runs")
-    compared = compare_runs([SavedRun(one, store.open_records(one)) for one in (first, second)])
+    compared = compare_runs([SavedRun(one, store.log(one)) for one in (first, second)])
     assert any(f"judged by different prompts ({NAME})" in warning for warning in compared.warnings)
     assert {pair.name: pair.verdict == "not compared" for pair in compared.pairs}[NAME]
     book = config(judge={"prompts": folder}).judge.prompt_book()

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from evals.judges.backends.base import BackendError, JudgeReply
 from judges.test_llm_judge import ASKED, RIGHT, Scripted, decide, decide_all, says, several
 
 from evals.config import EvalConfig
-from evals.judges.backends.base import BackendError, JudgeReply
 from evals.judges.cache import JudgeCache, StoredReply
 from evals.judges.llm_judge import LEASE_S, LLMJudge
 from evals.runner import run_evaluation

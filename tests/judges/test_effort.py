@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 from chat_api.server import ChatApi
+from evals.judges.backends.anthropic import AnthropicBackend
+from evals.judges.backends.base import Backend, Call, Identity
+from evals.judges.backends.openai import OpenAIBackend
 
 from evals.cli.flags import CalibrateFlags, EvalFlags, RescoreFlags, ScoreFlags
 from evals.cli.measuring import config_layers, overrides
 from evals.config import EvalConfig
 from evals.errors import ConfigError
-from evals.judges.backends.anthropic import AnthropicBackend
-from evals.judges.backends.base import Backend, Call, Identity
-from evals.judges.backends.openai import OpenAIBackend
 from evals.judges.cache import JudgeCache
 from evals.judges.money import of_judge
 from evals.judges.record import tally_of

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from evals.judges.prompt import load_prompt, stand_in_reply
 
 from evals.config import EvalConfig
-from evals.judges.prompt import load_prompt, stand_in_reply
 from evals.judges.replies import problem_with
 from evals.metrics import BaseMetric
 from evals.metrics.ragas import DIRECT_RELEVANCE, GENERATED_QUESTIONS
+from evals.run.checks import check_config, estimate_of
 from evals.run.estimate import Estimate, Known
 from evals.run.observer import Observer
-from evals.run.checks import check_config, estimate_of
 from evals.run.workload import load_workload
 from evals.runner import run_evaluation
 from evals.schemas import EvalQuestion, EvalResponse, EvalRun, JudgeVerdict

@@ -3,7 +3,6 @@
 import time
 
 import pytest
-
 from evals.judges.injection import looks_injected
 
 

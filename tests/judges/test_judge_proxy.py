@@ -9,11 +9,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-
-from evals.errors import ConfigError
 from evals.judges.backends.anthropic import AnthropicBackend
 from evals.judges.backends.base import Backend, BackendError, Call
 from evals.judges.backends.openai import OpenAIBackend
+
+from evals.errors import ConfigError
 
 CALL = Call(system="You are a judge.", content='{"answer": "yes"}', schema={"type": "object"}, max_tokens=3000)
 FAR = "http://judge.invalid"

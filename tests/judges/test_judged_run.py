@@ -6,19 +6,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from evals.cli.views.run import print_run
+from evals.judges.prompt import CHARACTERS_A_TOKEN, load_prompt
+from evals.scoring.conclusion import measured
 
 from evals.cli.terminal import console
-from evals.cli.views.run import print_run
 from evals.config import EvalConfig
 from evals.errors import JudgeError
-from evals.judges.prompt import CHARACTERS_A_TOKEN, load_prompt
 from evals.metrics.judge_tasks import answer_beside_reference
 from evals.metrics.sample import Sample
 from evals.run.saved import rescore
 from evals.runner import run_evaluation
 from evals.runtime import run_anywhere
 from evals.schemas import EvalRun
-from evals.scoring.conclusion import measured
 from evals.store.runs import RunStore
 
 GENERATION = ("faithfulness", "answer_correctness", "answer_relevancy")

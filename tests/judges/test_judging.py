@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from evals.judges.backends.base import BackendError, Call, JudgeReply
 from servers import PATIENCE_S
 
 from evals.errors import JudgeError, StoreError
-from evals.judges.backends.base import BackendError, Call, JudgeReply
 from evals.judges.cache import JudgeCache, StoredReply
 from evals.judges.llm_judge import LLMJudge
 from evals.metrics.base import BaseMetric

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from evals.judges.backends.base import BackendError, Call, Identity, JudgeReply
 
 from evals.errors import JudgeError
-from evals.judges.backends.base import BackendError, Call, Identity, JudgeReply
 from evals.judges.cache import JudgeCache
 from evals.judges.llm_judge import LLMJudge
 from evals.schemas import JudgeVerdict

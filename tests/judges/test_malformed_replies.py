@@ -7,11 +7,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from raw_server import answering
-
 from evals.judges.backends.anthropic import AnthropicBackend
 from evals.judges.backends.base import Backend, BackendError, Call, JudgeReply
 from evals.judges.backends.openai import OpenAIBackend
+from raw_server import answering
+
 from evals.judges.llm_judge import LLMJudge
 from evals.schemas.verdicts import JudgeUsage, VerdictRequest
 

@@ -5,11 +5,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-
-from evals.errors import JudgeError
 from evals.judges.backends.anthropic import AnthropicBackend
 from evals.judges.backends.base import BackendError, Call, JudgeReply
 from evals.judges.backends.openai import OpenAIBackend
+
+from evals.errors import JudgeError
 
 CALL = Call(system="You are a judge.", content="{}", schema={"type": "object"}, max_tokens=3000)
 VENDORS = ["openai", "anthropic"]

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from evals.judges.backends.base import BackendError, Identity, JudgeReply
+from evals.judges.prompt import load_prompt
 from judges.test_llm_judge import USAGE, Scripted, decide, says
 
-from evals.judges.backends.base import BackendError, Identity, JudgeReply
 from evals.judges.cache import JudgeCache
 from evals.judges.llm_judge import LLMJudge
-from evals.judges.prompt import load_prompt
 from evals.judges.record import tally_of
 from evals.judges.replies import is_usable
 from evals.schemas import JudgeVerdict

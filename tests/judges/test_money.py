@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from evals.judges.backends.base import BackendError, Call, Identity, JudgeReply
 from judges import test_llm_judge
 from judges.test_llm_judge import ASKED, Scripted, decide_all
 
 from evals.cli.flags import EvalFlags
 from evals.cli.measuring import overrides
-from evals.judges.backends.base import BackendError, Call, Identity, JudgeReply
 from evals.judges.cache import JudgeCache, StoredReply
 from evals.judges.llm_judge import LLMJudge
 from evals.judges.record import tally_of

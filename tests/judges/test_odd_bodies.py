@@ -6,12 +6,12 @@ import json
 from collections.abc import Callable, Iterator
 
 import pytest
-from judges.test_llm_judge import RIGHT, several
-from raw_server import answering
-
 from evals.judges.backends.anthropic import AnthropicBackend
 from evals.judges.backends.base import Backend
 from evals.judges.backends.openai import OpenAIBackend
+from judges.test_llm_judge import RIGHT, several
+from raw_server import answering
+
 from evals.judges.llm_judge import LLMJudge
 from evals.judges.replies import Decision
 from evals.schemas.verdicts import JudgeUsage

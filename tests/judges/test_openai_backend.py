@@ -7,10 +7,10 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
-
-from evals.errors import JudgeError
 from evals.judges.backends.base import BackendError, Call, JudgeReply, OverloadedError
 from evals.judges.backends.openai import OpenAIBackend
+
+from evals.errors import JudgeError
 from evals.schemas.verdicts import JudgeUsage
 
 SCHEMA = {

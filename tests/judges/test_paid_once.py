@@ -7,19 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from evals.cli.views.run import print_run
+from evals.scoring.conclusion import measured
 
 from evals.cli.terminal import console
-from evals.cli.views.run import print_run
 from evals.config import EvalConfig
 from evals.errors import JudgeError, StoreError
 from evals.run import measure as measuring
+from evals.run.checks import check_config
 from evals.run.observer import Observer
 from evals.run.resume import resumed_config
 from evals.run.saved import estimate_saved, rescore, saved_run, score_answers
-from evals.run.checks import check_config
 from evals.runner import EvaluationRunner, run_evaluation
 from evals.schemas import EvalRun
-from evals.scoring.conclusion import measured
 from evals.store.runs import RunStore
 
 JUDGE = {"then": {"python": "judge"}}

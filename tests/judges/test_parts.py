@@ -6,19 +6,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from evals.judges.backends.base import BackendError, Call, Identity, JudgeReply
+from evals.judges.prompt import MOST_ITEMS, joined, load_prompt, parts_of, room_for, stand_in_reply, why_too_long
 from hypothesis import given
 from hypothesis import strategies as st
 from judges.test_llm_judge import USAGE, says
 
 from evals.config import EvalConfig
-from evals.judges.backends.base import BackendError, Call, Identity, JudgeReply
 from evals.judges.cache import JudgeCache
 from evals.judges.llm_judge import LLMJudge
-from evals.judges.prompt import MOST_ITEMS, joined, load_prompt, parts_of, room_for, stand_in_reply, why_too_long
 from evals.judges.record import tally_of
 from evals.judges.replies import Decision, call_of, fits, problem_with
-from evals.run.estimate import Known
 from evals.run.checks import check_config, estimate_of
+from evals.run.estimate import Known
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, RetrievedChunk
 from evals.schemas.verdicts import VerdictRequest
 

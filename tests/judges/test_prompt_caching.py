@@ -7,22 +7,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from evals.cli.terminal import console
 from evals.cli.views.run import print_run
-from evals.config import EvalConfig
 from evals.judges.backends.anthropic import message_params
 from evals.judges.backends.base import Call, Prefix, kept_prefixes
 from evals.judges.prompt import load_prompt
-from evals.judges.replies import call_of
 from evals.judges.throttle import PrefixGate
+from evals.scoring.conclusion import measured
+
+from evals.cli.terminal import console
+from evals.config import EvalConfig
+from evals.judges.replies import call_of
 from evals.metrics.judged import prompts_asked_twice
 from evals.metrics.registry import select
 from evals.run.saved import rescore
 from evals.runner import run_evaluation
 from evals.schemas import EvalRun, JudgeVerdict
 from evals.schemas.verdicts import Prompt, VerdictRequest
-from evals.scoring.conclusion import measured
 from evals.store.runs import RunStore
 
 SCHEMA = {"type": "object", "additionalProperties": False, "required": ["v"], "properties": {"v": {"type": "string"}}}

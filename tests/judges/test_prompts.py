@@ -8,13 +8,13 @@ from importlib.resources import files
 from typing import Any
 
 import pytest
+from evals.judges.backends.base import Call, Identity, least_characters
+from evals.judges.prompt import load_prompt
 from messages_api.schema_rules import SchemaError, check_schema, nodes
 
 from evals.datasets.base import LoadOptions
 from evals.datasets.registry import get_loader
-from evals.judges.backends.base import Call, Identity, least_characters
 from evals.judges.cache import JudgeCache
-from evals.judges.prompt import load_prompt
 from evals.metrics.judge_tasks import JudgeTask, chain
 from evals.metrics.judged import JudgedMetric
 from evals.metrics.registry import METRICS

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from evals.config import EvalConfig
 from evals.judges.backends.base import least_characters
 from evals.judges.prompt import load_prompt
+
+from evals.config import EvalConfig
 from evals.run.saved import rescore
 from evals.runner import run_evaluation
 from evals.schemas import EvalRun, JudgeVerdict

@@ -3,15 +3,15 @@
 from typing import Any
 
 import pytest
-
-from evals.config import EvalConfig
-from evals.errors import ConfigError, JudgeError
 from evals.judges.backends.anthropic import AnthropicBackend
 from evals.judges.backends.openai import OpenAIBackend
 from evals.judges.backends.providers import PROVIDERS, split_model
+from evals.scoring.prices import PriceConfig, judge_price
+
+from evals.config import EvalConfig
+from evals.errors import ConfigError, JudgeError
 from evals.run.checks import check_config, make_judge
 from evals.schemas.verdicts import JudgeUsage
-from evals.scoring.prices import PriceConfig, judge_price
 
 LOCAL = "http://127.0.0.1:11434/v1"
 MILLION = JudgeUsage(input_tokens=1_000_000, output_tokens=1_000_000)

@@ -4,9 +4,8 @@ import json
 from typing import Any
 
 import pytest
-from judges.test_llm_judge import ASKED, RIGHT, Scripted, decide, says
-
 from evals.judges.backends.base import objects_in
+from judges.test_llm_judge import ASKED, RIGHT, Scripted, decide, says
 
 SAID = json.dumps(RIGHT)
 WRONG = json.dumps({**RIGHT, "verdict": "incorrect"})

@@ -5,11 +5,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from evals.judges.backends.base import RejectedError
+from evals.judges.backends.openai import OpenAIBackend
 from judges.test_llm_judge import RIGHT, Scripted, says, several
 
 from evals.errors import JudgeError
-from evals.judges.backends.base import RejectedError
-from evals.judges.backends.openai import OpenAIBackend
 from evals.judges.llm_judge import LLMJudge
 from evals.judges.record import tally_of
 from evals.schemas import JudgeVerdict

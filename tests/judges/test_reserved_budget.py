@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from evals.judges.backends.base import BackendError, Call, JudgeReply
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from whole_runs import put_records
 
 from evals.config import EvalConfig
-from evals.judges.backends.base import BackendError, Call, JudgeReply
 from evals.judges.llm_judge import LLMJudge
 from evals.judges.money import Budget, BudgetSpentError, Cost
 from evals.run.saved import rescore
@@ -192,7 +193,7 @@ def test_a_run_that_goes_on_counts_what_nobody_knows(
     records = store.records(run)
     for record in records:
         record.verdicts[:] = [v.model_copy(update={"cost_usd": None, "usage": None}) for v in record.verdicts]
-    store.compact(run, records)
+    put_records(store, run, records)
     asyncio.run(EvaluationRunner(config, resume=run.id).run())
     assert calls > 8
     assert len(messages_api.log()) - calls < calls / 3

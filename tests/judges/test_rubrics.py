@@ -9,19 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from evals.judges.prompt import load_prompt
+from evals.scoring.label_scale import scale_of
 
 from evals import rubric
 from evals.compare import SavedRun, compare_runs
 from evals.config import EvalConfig
 from evals.errors import ConfigError
-from evals.judges.prompt import load_prompt
 from evals.judges.rubrics import RubricConfig, rubric_metric
 from evals.metrics import registry
 from evals.metrics.judged import JudgedMetric
 from evals.runner import run_evaluation
 from evals.schemas import EvalQuestion, EvalResponse, EvalRun, JudgeVerdict
 from evals.schemas.results import saved_definitions
-from evals.scoring.label_scale import scale_of
 from evals.store.runs import RunStore
 
 Cli = Callable[..., Any]
@@ -384,5 +384,5 @@ def test_another_rubric_of_the_same_name_is_not_compared(
     """A changed question to the judge is another metric, and so is one that is asked of other answers."""
     store = RunStore(tmp_path / "runs")
     runs = [run_of(judged={"tone": ask}) for ask in (POLITE, other)]
-    pairs = compare_runs([SavedRun(run, store.open_records(run)) for run in runs]).pairs
+    pairs = compare_runs([SavedRun(run, store.log(run)) for run in runs]).pairs
     assert [pair.verdict for pair in pairs if pair.name == "tone"] == ["not compared"]

@@ -4,9 +4,9 @@ import asyncio
 from typing import Any
 
 import pytest
+from evals.judges.backends.base import BackendError, Call, JudgeReply, OverloadedError, UnreachableError
 
 from evals.errors import JudgeError
-from evals.judges.backends.base import BackendError, Call, JudgeReply, OverloadedError, UnreachableError
 from evals.judges.llm_judge import LLMJudge
 from evals.schemas import JudgeVerdict
 from evals.schemas.verdicts import VerdictRequest

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
-from raw_server import answering
-from servers import PATIENCE_S
-
 from evals.judges.backends.anthropic import AnthropicBackend
 from evals.judges.backends.base import Backend, BackendError, Call
 from evals.judges.backends.openai import OpenAIBackend
 from evals.judges.throttle import Throttle
+from raw_server import answering
+from servers import PATIENCE_S
 
 CALL = Call(system="You are a judge.", content='{"answer": "yes"}', schema={"type": "object"}, max_tokens=3000)
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"

@@ -5,8 +5,8 @@ from importlib.resources import files
 from typing import Any
 
 import pytest
-
 from evals.judges.prompt import load_prompt
+
 from evals.judges.replies import problem_with
 
 PROMPTS = sorted(path.name.removesuffix(".yml") for path in files("evals.judges").joinpath("prompts").iterdir())

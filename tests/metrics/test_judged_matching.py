@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-
 from evals.judges.backends.base import Identity
+
 from evals.metrics.judge_tasks import JudgeTask, ReplyData
 from evals.metrics.judged import JudgedMetric
 from evals.run.judging import JudgePlan, ToJudge

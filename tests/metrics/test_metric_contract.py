@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, get_args
 
 import pytest
-
 from evals.judges.prompt import load_prompt, stand_in_reply
+
 from evals.judges.replies import repeats_of
 from evals.metrics import Aggregation, BaseMetric, Need, Sample, select
 from evals.metrics.embedders import Semantics

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from evals.scoring.prices import PriceConfig, with_prices
 
 from evals.config import EvalConfig
 from evals.metrics import BaseMetric, CostPerQuery, LatencyP50, LatencyP95, Price
@@ -21,7 +22,6 @@ from evals.metrics.performance import (
 )
 from evals.run.checks import check_config
 from evals.schemas import MetricResult, ResponseError, TokenUsage
-from evals.scoring.prices import PriceConfig, with_prices
 from evals.scoring.scorecard import summarise
 from evals.scoring.settings import ScoreSettings
 

@@ -91,7 +91,7 @@ def _check(*chunks: list[str] | None, error: bool = False) -> None:
     probes = [(_question(), response) for response in responses]
     if error:
         probes.append((_question(), EvalResponse(error=failed)))
-    check_probes(RAGClient(URL), probes, ScoringContext(ScoreSettings()))
+    check_probes(RAGClient(URL), probes, ScoreSettings())
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_chunks_without_any_gold_mean_that_the_corpus_is_missing(chunks: list[li
 def _own(*responses: EvalResponse, gold: GoldPassage | None = None) -> None:
     golds = [gold or GoldPassage(text=GOLD)]
     probes = [(EvalQuestion(question=f"How long, {n}?", gold_passages=golds), one) for n, one in enumerate(responses)]
-    check_probes(RAGClient(URL), probes, ScoringContext(ScoreSettings()), own_file=True)
+    check_probes(RAGClient(URL), probes, ScoreSettings(), own_file=True)
 
 
 MISS = EvalResponse(answer="a", chunks=[RetrievedChunk(text="an unrelated text about ships")])
@@ -164,7 +164,7 @@ def test_chunks_without_text_point_to_the_mapping_not_to_the_corpus() -> None:
     """Uploading documents would not help."""
     probe = (_question(), EvalResponse(answer="a", chunks=[RetrievedChunk(chunk_id="c1")]))
     with pytest.raises(CorpusMissingError, match="carry no text") as caught:
-        check_probes(RAGClient(URL), [probe], ScoringContext(ScoreSettings()))
+        check_probes(RAGClient(URL), [probe], ScoreSettings())
     assert "server.map.chunks" in (caught.value.hint or "")
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from whole_runs import put_records
 
 from evals.client.profile import MAX_RAW_CHARS
 from evals.config import EvalConfig
@@ -35,7 +36,7 @@ def remap(build_run: Callable[..., Any], tmp_path: Path) -> Callable[..., tuple[
             for record, response in zip(records, responses, strict=True)
         ]
         store.save(run)
-        store.compact(run, changed)
+        put_records(store, run, changed)
         config = EvalConfig.build({"judge": False, "metrics": ["latency_p50"], "runs_dir": tmp_path})
         config = EvalConfig.build(config.model_dump(), {"server": {"map": {"answer": "text"}}})
         result = asyncio.run(rescore(run, config, remap=True))

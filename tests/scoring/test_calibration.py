@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from evals.scoring.label_scale import Scale, declared_scale, scale_of
 
 from evals.errors import ConfigError, DatasetError
 from evals.metrics.registry import parse_metric
@@ -20,7 +21,6 @@ from evals.scoring.calibration import (
     hashes_of,
     most_frequent,
 )
-from evals.scoring.label_scale import Scale, declared_scale, scale_of
 
 BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks" / "calibration.py"
 CORRECTNESS, FAITHFULNESS = parse_metric("answer_correctness"), parse_metric("faithfulness")

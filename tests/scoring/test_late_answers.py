@@ -4,11 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from evals.report.parts import scorecard_table
 from whole_runs import score_records
 
 from evals.export import export_run
 from evals.metrics.performance import LatencyP50, LatencyP95
-from evals.report.parts import scorecard_table
 from evals.report.wording import interval, value
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, MetricSummary, ResponseError
 from evals.scoring.scorecard import make_scorecard

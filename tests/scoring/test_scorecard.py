@@ -5,6 +5,9 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import pytest
+from evals.scoring.diagnosis import diagnose
+from evals.scoring.diagnosis.stages import RunFacts
+from evals.scoring.run_columns import columns_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from whole_runs import Count, Quality, score_records
@@ -26,9 +29,6 @@ from evals.schemas import (
     RetrievedChunk,
 )
 from evals.schemas.dataset import CalculationCheck, Check, Fact, FactsCheck, ListCheck, ListItem
-from evals.scoring.diagnosis import diagnose
-from evals.scoring.diagnosis.stages import RunFacts
-from evals.scoring.run_columns import columns_of
 from evals.scoring.scorecard import make_scorecard, rows_by, slice_value, summarise
 from evals.scoring.settings import ScoreSettings
 from evals.scoring.stats import mean_interval

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from evals.judges.batch_api import KEPT, BatchLog, LoggedBatch
 
 from evals.errors import StoreError
-from evals.judges.batch_api import KEPT, BatchLog, LoggedBatch
 
 Open = Callable[..., BatchLog]
 

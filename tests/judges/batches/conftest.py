@@ -5,9 +5,9 @@ from functools import partial
 from typing import Any
 
 import pytest
+from evals.judges.batch_api import Pace
 
 from evals.config import EvalConfig
-from evals.judges.batch_api import Pace
 from evals.run import setup
 
 JUDGE = {"then": {"python": "judge"}}

@@ -11,8 +11,9 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
-from evals.config import EvalConfig
 from evals.judges.batch_api import AnthropicBatches
+
+from evals.config import EvalConfig
 from evals.runner import run_evaluation
 from evals.store.journal import Journal
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from evals.judges.batch_api import FOLDER
 
 from evals.config import EvalConfig
 from evals.errors import JudgeError
 from evals.judges import prompt
-from evals.judges.batch_api import FOLDER
 from evals.run.observer import Observer
 from evals.run.resume import resumed_config
 from evals.run.saved import rescore

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from evals.judges.batch_api import FOLDER
 from servers import HOME, PATIENCE_S
 
 from evals.config import EvalConfig
-from evals.judges.batch_api import FOLDER
 from evals.runner import EvaluationRunner, run_evaluation
 from evals.schemas import EvalRun
 from evals.store.runs import RunStore

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from evals.judges.batch_api import AnthropicBatches, BatchLog, BatchResult, BatchState, Pace
 from messages_api.batches import BatchMode
 
-from evals.judges.batch_api import AnthropicBatches, BatchLog, BatchResult, BatchState, Pace
 from evals.judges.batches import BatchJudge
 from evals.judges.replies import Decision
 from evals.schemas.verdicts import JudgeUsage, VerdictRequest
