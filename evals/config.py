@@ -15,6 +15,7 @@ from evals.client.spec import ServerSpec
 from evals.datasets.columns import NAMES as FIELDS
 from evals.errors import ConfigError, UnknownNameError
 from evals.judges.config import DEFAULT_PROVIDER, JudgeConfig, spell_out_model
+from evals.judges.money import PriceConfig
 from evals.judges.rubrics import RubricConfig, rubric_metric, rubrics_among
 from evals.metrics.base import BaseMetric
 from evals.metrics.custom import as_metric, beside
@@ -23,7 +24,6 @@ from evals.metrics.registry import put, register
 from evals.schemas.base import Finite, MayChange, Record
 from evals.schemas.run_parts import EngineConfig
 from evals.scoring.config import BY_DOCUMENT, ClusterKey, ScoringConfig
-from evals.scoring.prices import PriceConfig
 from evals.scoring.settings import ScoreSettings, configured_settings
 from evals.secrets import public_url, without_credentials
 from evals.store.naming import DEFAULT_RUNS_DIR

@@ -14,7 +14,7 @@ from servers import ServerProcess, ServerThread, reference_server
 from evals import secrets
 from evals.cli import app, terminal
 from evals.errors import EvalsError
-from evals.judges.backends.providers import PROVIDERS
+from evals.judges.models import PROVIDERS
 from evals.metrics import BaseMetric, MatchSettings, Sample
 from evals.metrics.registry import parse_metric
 from evals.reference_server import Settings

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from evals.judges.prompt import load_prompt
+from evals.judges.prompts import load_prompt
 from evals.report.templates import escape
 from evals.report.wording import number
 from evals.schemas.results import SCHEMA_VERSION

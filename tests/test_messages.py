@@ -20,8 +20,9 @@ HINTS_BY_ANOTHER_WAY = {
     "judges/cache.py",  # given to errors by a property
     "judges/config.py",  # given to errors by pydantic
     "runner.py",  # the way on, which becomes a hint
-    "judges/batches.py",  # the hint of a judge that cannot be used
-    "judges/llm_judge.py",  # the same
+    "judges/prompts.py",  # a hint in a variable
+    "judges/llm_judge.py",  # the hint of a judge that cannot be used
+    "scoring/calibration.py",  # a hint in a variable
     "run/setup.py",  # the way out of a check, which becomes a hint
     "run/merge.py",  # the ways out of a merge, which become hints
     "run/resume.py",  # the ways out of a check, which become hints

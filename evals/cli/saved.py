@@ -56,7 +56,7 @@ def load_calibrated(run_id: str, runs_dir: Path | None) -> tuple[EvalRun, Record
     store = RunStore(runs_dir or DEFAULT_RUNS_DIR)
     run = store.load(run_id)
     records = store.open_records(run)
-    return with_cards(as_found(run, records), records, saved_calibrations(store.folder)), records
+    return with_cards(as_found(run, records), saved_calibrations(store.folder)), records
 
 
 def never_calibrated(run: EvalRun) -> list[str]:

@@ -181,7 +181,7 @@ class RunsFolder:
     def _measure(self, path: Path, _: tuple[_Stamp | None, ...]) -> HeldRun:
         run = read_run(path)
         records = self.store.open_records(run)
-        found = with_cards(as_found(run, records), records, saved_calibrations(self.store.folder))
+        found = with_cards(as_found(run, records), saved_calibrations(self.store.folder))
         return HeldRun(measured(found, records))
 
     def _read(self, path: Path) -> EvalRun:

@@ -243,8 +243,6 @@ def gate_lines(outcomes: Sequence[GateOutcome]) -> Iterator[TextLine]:
 
 COST_PER_QUERY = "cost_per_query"
 
-_METHODS = {"prediction-powered": "prediction-powered", "rogan-gladen": "Rogan-Gladen"}
-
 
 def cost_lines(run: EvalRun) -> list[str]:
     """A line of the server and one of the judge: what each has cost, or why that is not known."""
@@ -279,7 +277,6 @@ def judge_lines(run: EvalRun, *, every: bool = True) -> Iterator[str]:
             figures = {"sensitivity": card.sensitivity, "specificity": card.specificity, "kappa": card.kappa}
             told = _figures(figures)
             yield f"  {name}: calibrated on {card.labels} labels, {card.created_at:%Y-%m-%d}: {told}"
-            yield from _corrected(run.scorecard.find(name))
     never = [name for name, card in judge.cards.items() if card is None]
     if never:
         yield f"  never calibrated: {', '.join(never)}"
@@ -307,15 +304,6 @@ def _judge_line(run: EvalRun, judge: JudgeRecord) -> str:
 
 def _figures(figures: Mapping[str, Figure]) -> str:
     return ", ".join(f"{name} {ratio(figure)}" for name, figure in figures.items())
-
-
-def _corrected(summary: MetricSummary | None) -> Iterator[str]:
-    """The means without the judge's bias."""
-    if summary is None:
-        return
-    for mean in summary.corrected:
-        own, value, low, high = (number(one, summary.unit) for one in (summary.value, mean.value, *mean.ci))
-        yield f"  {summary.name}: {own} by the judge, {value} [{low}, {high}] corrected ({_METHODS[mean.method]})"
 
 
 # What follows from the records: who declined, the stages of the retrieval, risk by coverage, the links that broke.

@@ -39,8 +39,8 @@ def verdict_of(verdict: JudgeVerdict, beside: Sequence[JudgeVerdict]) -> dict[st
         verdict: The verdict.
         beside: All on the same question: a reply names claims by numbers that another one gave them.
     """
-    wanted = (_CLAIMS_OF.get(verdict.inquiry), verdict.repeat)
-    replies = [one.reply for one in beside if (one.inquiry, one.repeat) == wanted and one.reply is not None]
+    wanted = (_CLAIMS_OF.get(verdict.request), verdict.repeat)
+    replies = [one.reply for one in beside if (one.request, one.repeat) == wanted and one.reply is not None]
     claims = replies[0].get("claims") if replies else None
     told: dict[str, Any] = {
         "request": plain(verdict.request),

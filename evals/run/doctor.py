@@ -13,9 +13,7 @@ from evals.client.oauth2 import REFUSED
 from evals.client.rag_client import RAGClient
 from evals.config import EvalConfig
 from evals.errors import EvalsError, JudgeError, ServerRefusedError
-from evals.judges.backends.base import BackendError, origin_of
-from evals.judges.backends.providers import PROVIDERS
-from evals.judges.backends.sdk import SdkBackend
+from evals.judges.models import PROVIDERS, CallFailed, origin_of
 from evals.metrics.base import BaseMetric, Need
 from evals.report.parts import reading_notes
 from evals.run.corpus import survey_corpus
@@ -287,18 +285,16 @@ class _Examination:
             raise refusal
         judge, provider = self._config.judge, PROVIDERS[self._config.judge.provider]
         address = provider.address(judge.base_url)
-        backend = provider.make(judge.model, base_url=address, effort=judge.effort)
-        self._stack.push_async_callback(backend.aclose)
-        if not isinstance(backend, SdkBackend):
-            return Health.UNSEEN, f"{backend.model} cannot be looked for without a call"
+        model = provider.make(judge.model, base_url=address, effort=judge.effort)
+        self._stack.push_async_callback(model.aclose)
         try:
-            await backend.find_model()
-        except BackendError as error:
+            await model.find()
+        except CallFailed as error:
             if origin_of(address) != origin_of(provider.home) and "HTTP 404" in str(error):
-                return Health.WELL, f"reached {backend.origin}, which has no list of models"
-            said = f"{backend.model} at {backend.origin}: {error}"
+                return Health.WELL, f"reached {model.origin}, which has no list of models"
+            said = f"{model.model} at {model.origin}: {error}"
             raise JudgeError(said, "check the key and the model's name, or measure without a judge") from error
-        return Health.WELL, f"{backend.model} at {backend.origin}"
+        return Health.WELL, f"{model.model} at {model.origin}"
 
 
 _OF_ALL = {"the question is answerable": "no question is marked unanswerable (is_unanswerable)"}

@@ -17,12 +17,11 @@ from typing import Any
 
 from evals.config import EvalConfig
 from evals.errors import CorpusMissingError, EngineError, JudgeError, StoreError
-from evals.judges.money import spending_of
-from evals.judges.record import NOTE, Verdicts
+from evals.judges.record import NOTE
 from evals.run.asking import STOPPED, Asking
 from evals.run.corpus import UNFOUND, chunks_unfound
-from evals.run.estimate import Estimate, Known, estimate_judging, saved_forecast
-from evals.run.judging import JudgePlan, Judging, VerdictSource
+from evals.run.estimate import Known, estimate_judging
+from evals.run.judging import Judging, VerdictSource
 from evals.run.notebook import Observer
 from evals.run.overlapped import (
     BATCH,
@@ -147,7 +146,7 @@ class _Measurement:
         )
         windows = self.asking.windows if self.asking else {}
         run = with_load(with_repeats(with_facts(run, scored), scored), scored, windows)
-        run = with_cards(run, scored, saved_calibrations(self.config.runs_dir))
+        run = with_cards(run, saved_calibrations(self.config.runs_dir))
         store.save(run)
         if self.problem is not None:
             raise self._with_way_on(self.problem)
@@ -158,12 +157,12 @@ class _Measurement:
     async def _gather(self) -> None:
         """Ask what is to be asked, and judge every answer as soon as it is there."""
         observer, work = self.observer, self.work
-        free = await self._plan_judging()
+        await self._plan_judging()
         try:
             with ExitStack() as writing:
                 if self.asking or self.toolkit.judge:
                     self.journal = self._open(writing)
-                    self.judging = self._prepare_judging(self.journal, free)
+                    self.judging = self._prepare_judging(self.journal)
                     self.judged = self.judging or self.judged
                 observer.measured_with(self.cases)
                 if self.asking and not self.toolkit.waits_for_all:
@@ -202,12 +201,14 @@ class _Measurement:
         judging = self.judging
         try:
             if judging is not None:
-                judging.start()
+                for question in self.work.there:
+                    known, free = (each.get(question.id, ()) for each in (self.work.verdicts, self.work.free))
+                    judging.submit(question, self.work.responses[question.id], known, free)
             if self.asking is not None:
                 await self.asking.ask(self.work.questions, self.work.responses, self.cases, self.on_answer)
             if judging is not None:
                 self.observer.phase("waiting for the judge" if self.asking else "judging")
-                await judging.finish()
+                await judging.drain()
         finally:
             if judging is not None:
                 await judging.stop()
@@ -222,37 +223,27 @@ class _Measurement:
         self._see(question, response)
         self.observer.answered(question, response)
         if self.judging is not None:
-            self.judging.judge(question, response)
+            self.judging.submit(question, response)
 
     def _see(self, question: EvalQuestion, response: EvalResponse) -> None:
         self.seen.add(response)
         self.stats.add(question, response)
 
-    async def _plan_judging(self) -> Verdicts:
-        """Say what the judge will take and whether the budget will do; returns the saved verdicts that cost nothing."""
+    async def _plan_judging(self) -> None:
+        """Say what the judge will take and whether the budget will do."""
         work, judge, config = self.work, self.toolkit.judge, self.config
         if judge is None:
-            return {}
-        spent = sum(map(spending_of, work.verdicts.values()), JudgeSpending())
-        judge.spent_usd += spent.cost_usd
-        judge.forecast = saved_forecast(config)
-        plan = JudgePlan(self.toolkit.metrics, self.cases, judge.identity, judge.repeats)
-
-        def estimated() -> tuple[Verdicts, Estimate]:
-            free = plan.fitting_all(work.questions, work.responses, work.free)
-            own = plan.fitting_all(work.questions, work.responses, work.verdicts)
-            questions = work.questions if self.asking else work.answered
-            known, metrics = Known(work.responses, ChainMap(own, free)), self.toolkit.metrics
-            return free, estimate_judging(metrics, questions, work.documents, config, self.cases, known)
-
-        free, estimate = await asyncio.to_thread(estimated)
-        # what the calls of the run that goes on cost whose cost nobody knows: a budget counts the estimate
-        judge.spent_usd += spent.unpriced * (estimate.cost_usd or 0.0) / (estimate.calls or 1)
+            return
+        spent = sum((each.spent for verdicts in work.verdicts.values() for each in verdicts), JudgeSpending())
+        known = Known(work.responses, ChainMap(work.verdicts, work.free))  # type: ignore[arg-type]  # is only read
+        questions = work.questions if self.asking else work.answered
+        told = (self.toolkit.metrics, questions, work.documents, config, self.cases, known)
+        estimate = await asyncio.to_thread(estimate_judging, *told)
+        # what the calls of the run that goes on cost whose cost is unknown: a budget counts the estimate
+        judge.spent_usd += spent.cost_usd + spent.unpriced * (estimate.cost_high_usd or 0.0) / (estimate.calls or 1)
         self.observer.estimate(estimate)
         if warning := estimate.warning(config.budget_usd, spent.cost_usd):
             self.observer.note(warning)
-        judge.rounds_expected = estimate.rounds
-        return free
 
     def _open(self, writing: ExitStack) -> Journal:
         """Save the run as far as it is known, and open its log: all commands know it should it be killed."""
@@ -268,26 +259,19 @@ class _Measurement:
             journal.answer(question.id, work.responses[question.id])
         return journal
 
-    def _prepare_judging(self, journal: Journal, free: Verdicts) -> Judging | None:
-        """The judging, which knows the answers that are there with their verdicts: none may be lost."""
-        work = self.work
+    def _prepare_judging(self, journal: Journal) -> Judging | None:
+        """The judging, where a judge takes part."""
         if self.toolkit.judge is None:
             return None
-        judging = Judging(
+        return Judging(
             self.toolkit.judge,
             self.toolkit.metrics,
             self.cases,
             journal,
-            before=work.before,
+            before=self.work.before,
             max_error_rate=self.config.judge.max_error_rate,
             observer=self.observer,
         )
-        for question in work.there:
-            given = free.get(question.id, ())
-            for verdict in given:  # what this run is built on is in its own log, should the other be deleted
-                journal.verdict(question.id, verdict)
-            judging.add(question, work.responses[question.id], [*work.verdicts.get(question.id, ()), *given])
-        return judging
 
     async def _compare(self, records: RunRecords) -> None:
         """Compare texts, unless somebody waits for the end of the run."""

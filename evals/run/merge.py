@@ -9,7 +9,7 @@ from typing import Any
 
 from evals.config import EvalConfig
 from evals.errors import ConfigError, RunIncompleteError
-from evals.judges.backends.base import Identity
+from evals.judges.models import Identity
 from evals.metrics.base import BaseMetric
 from evals.metrics.custom import SavedMetric
 from evals.run.asking import CHANGED, STOPPED, has_changed

@@ -13,10 +13,9 @@ from evals.client.rag_client import RAGClient
 from evals.config import EvalConfig
 from evals.datasets.answers import are_extractive, each_answer
 from evals.errors import DatasetError, StoreError
-from evals.judges.money import free_copy, of_judge
 from evals.metrics.base import BaseMetric
 from evals.run.estimate import Estimate, Known
-from evals.run.judging import JudgePlan
+from evals.run.judging import free_copy
 from evals.run.measure import measure
 from evals.run.notebook import Observer, usual_observer
 from evals.run.setup import (
@@ -25,7 +24,6 @@ from evals.run.setup import (
     join_cluster,
     load_toolkit,
     model_choice,
-    planned_cases,
     wants_judge,
 )
 from evals.run.work import RunDataset, RunPlan, is_file_of_questions, load_workload, new_run
@@ -202,16 +200,16 @@ def saved_verdicts(config: EvalConfig, wanted: Callable[[EvalRun], bool]) -> Map
         wanted: Which runs to look into.
     """
     found: SpilledMapping[list[JudgeVerdict]] = SpilledMapping(list[JudgeVerdict], config.runs_dir)
-    if not config.judge.enabled:
+    if not config.judge.enabled or not config.judge.cache:
         return found
-    store, judge = RunStore(config.runs_dir), config.judge.identity
+    store = RunStore(config.runs_dir)
     for run in filter(wanted, store.runs()):
         if run.status == "complete" and run.judge is None:
             continue
         with suppress(StoreError):  # what cannot be read is asked for again
             for record in _unchanged(run, store):
                 theirs = [verdict for verdict in record.verdicts if verdict.reply is not None]
-                usable = list(map(free_copy, of_judge(theirs, run.judge, judge)))
+                usable = list(map(free_copy, theirs))
                 if usable:
                     found[record.question.id] = [*found.get(record.question.id, ()), *usable]
     return found
@@ -228,9 +226,7 @@ def estimate_saved(work: RunPlan, metrics: Sequence[BaseMetric], config: EvalCon
     """What judging the answers will take; None where no judge takes part. Asks nothing of anybody."""
     if not wants_judge(config, metrics):
         return None
-    plan = JudgePlan(metrics, planned_cases(config, metrics), config.judge.identity, config.judge.repeats)
-    known = Known(work.responses, plan.fitting_all(work.questions, work.responses, work.free))
-    return estimate_of(config, metrics, work.answered, known=known)
+    return estimate_of(config, metrics, work.answered, known=Known(work.responses, work.free))
 
 
 def measured_again(source: EvalRun, config: EvalConfig, server: ServerRecord, **fields: Any) -> EvalRun:

@@ -14,13 +14,12 @@ from evals.config import EvalConfig
 from evals.datasets.hub import settle_hub
 from evals.datasets.registry import check_name
 from evals.errors import ConfigError, EvalsError, JudgeError, UnknownNameError
-from evals.judges.backends.base import origin_of
-from evals.judges.backends.providers import PROVIDERS
-from evals.judges.batch_api import FOLDER, AnthropicBatches, BatchLog, Pace
-from evals.judges.batches import BatchJudge
+from evals.judges.batches import FOLDER, AnthropicBatches
 from evals.judges.cache import JudgeCache
 from evals.judges.config import JudgeConfig
 from evals.judges.llm_judge import LLMJudge
+from evals.judges.models import PROVIDERS, origin_of
+from evals.judges.money import judge_price
 from evals.judges.rubrics import rubric_metric
 from evals.metrics.base import BaseMetric, Need
 from evals.metrics.custom import SavedMetric
@@ -29,7 +28,7 @@ from evals.metrics.judged import judged_abstention
 from evals.metrics.ragas import RagasScore
 from evals.metrics.registry import METRICS, of_streams, register, select
 from evals.run.embedded import check_embedded
-from evals.run.estimate import Estimate, Known, estimate_judging, price_of_judge
+from evals.run.estimate import Estimate, Known, estimate_judging
 from evals.run.notebook import Observer
 from evals.schemas.dataset import Document, EvalQuestion
 from evals.schemas.response import EvalResponse
@@ -347,27 +346,24 @@ def make_judge(config: EvalConfig) -> LLMJudge:
         JudgeError: Its package is not installed.
         StoreError: Its replies, or what is sent in batches, cannot be kept.
     """
-    judge, provider = config.judge, PROVIDERS[config.judge.provider]
-    address, cache = provider.address(judge.base_url), JudgeCache.of(judge, config.runs_dir)
+    judge = config.judge
+    cache = JudgeCache.among(config.runs_dir) if judge.cache else None
     if cache is not None:
         cache.prepare()
-    common: dict[str, Any] = {
-        "cache": cache,
-        "repeats": judge.repeats,
-        "max_cost_usd": config.budget_usd,
-        "price": price_of_judge(config),
-    }
-    made: LLMJudge
+    how: dict[str, Any] = {"base_url": judge.base_url, "effort": judge.effort}
     if judge.batch:
-        vendor = AnthropicBatches(judge.model, base_url=address, effort=judge.effort)
-        log = BatchLog(config.runs_dir / FOLDER, vendor.origin)
-        log.prepare()
-        made = BatchJudge(vendor, log, Pace(first_s=judge.batch_poll_s, limit_s=judge.batch_timeout_s), **common)
-    else:
-        backend = provider.make(judge.model, base_url=address, effort=judge.effort)
-        made = LLMJudge(backend, provider=judge.provider, concurrency=judge.concurrency, **common)
-    made.max_input_tokens = judge.max_input_tokens
-    return made
+        how |= {"folder": config.runs_dir / FOLDER, "poll_s": judge.batch_poll_s, "timeout_s": judge.batch_timeout_s}
+    make = AnthropicBatches if judge.batch else PROVIDERS[judge.provider].make
+    return LLMJudge(
+        make(judge.model, **how),
+        provider=judge.provider,
+        cache=cache,
+        repeats=judge.repeats,
+        concurrency=judge.concurrency,
+        max_cost_usd=config.budget_usd,
+        price=judge_price(config.prices, judge.provider, judge.base_url, batch=judge.batch),
+        max_input_tokens=judge.max_input_tokens,
+    )
 
 
 def planned_cases(config: EvalConfig, metrics: Sequence[BaseMetric]) -> ScoringContext:

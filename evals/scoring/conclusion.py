@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, Literal, Protocol
 
+from evals.judges.money import PriceConfig, with_prices
 from evals.metrics.base import BaseMetric
 from evals.metrics.registry import METRICS, definitions
 from evals.metrics.sample import Sample
@@ -33,7 +34,6 @@ from evals.scoring.digest import (
 from evals.scoring.gates import check_gates
 from evals.scoring.missing import LOSSES, find_losses, notes_on_datasets, notes_on_losses
 from evals.scoring.notes import MATCHING, SLOW, AnswerTally, merge, slow_metrics, status_of
-from evals.scoring.prices import PriceConfig, with_prices
 from evals.scoring.run_columns import RunColumns, ScoreTable
 from evals.scoring.scorecard import score_record, scorecard_of
 from evals.scoring.settings import ScoringContext, score_settings, times_asked

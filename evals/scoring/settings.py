@@ -13,7 +13,7 @@ from threading import Lock
 from traceback import extract_tb
 
 from evals.errors import EvalsError
-from evals.judges.prompt import PromptBook
+from evals.judges.prompts import PromptBook
 from evals.metrics.base import BaseMetric
 from evals.metrics.custom import FunctionMetric, file_of
 from evals.metrics.embedders import Semantics

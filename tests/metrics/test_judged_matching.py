@@ -5,10 +5,8 @@ from typing import Any
 
 import pytest
 
-from evals.judges.backends.base import Identity
 from evals.metrics.judge_tasks import JudgeTask, ReplyData
-from evals.metrics.judged import JudgedMetric
-from evals.run.judging import JudgePlan, ToJudge
+from evals.metrics.judged import JudgedMetric, new_requests
 from evals.schemas import (
     EvalQuestion,
     EvalRecord,
@@ -71,8 +69,7 @@ def test_given_verdicts_are_graded_by_the_settings_of_the_caller(settings: Match
 def test_a_run_asks_and_grades_by_its_own_settings(settings: MatchSettings, golds: int) -> None:
     """`match` of the configuration holds for what a judge is given."""
     cases = ScoringContext(ScoreSettings(match=settings, judged=True))
-    plan = JudgePlan([FoundGolds()], cases, Identity("m", "o", ""))
-    (request,) = plan.new_requests(ToJudge(QUESTION, RESPONSE), [], ())
+    (request,) = new_requests([FoundGolds()], cases.about(QUESTION, RESPONSE), ())
     assert request.data == {"golds": golds}
     verdict = JudgeVerdict(request="found", reply=request.data)
     record = score_record([FoundGolds()], EvalRecord(question=QUESTION, response=RESPONSE, verdicts=[verdict]), cases)

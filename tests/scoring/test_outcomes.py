@@ -3,8 +3,8 @@
 import pytest
 from whole_runs import count_outcomes, notes_on_answers
 
-from evals.judges.backends.base import Identity
-from evals.judges.record import tally_of
+from evals.judges.models import Identity
+from evals.judges.record import VerdictTally
 from evals.schemas import Citation, EvalQuestion, EvalRecord, EvalResponse, GoldPassage, JudgeVerdict, RetrievedChunk
 from evals.schemas.verdicts import JudgeUsage
 from evals.scoring.settings import ScoreSettings, ScoringContext
@@ -39,7 +39,10 @@ def test_the_judges_share_is_for_the_questions_that_were_judged() -> None:
     """Questions that brought no answer to judge do not make the judge look cheap."""
     usage = JudgeUsage(input_tokens=10, output_tokens=2)
     verdict = JudgeVerdict(request="answer_relevancy", cost_usd=0.02, usage=usage)
-    found = tally_of({"a": [verdict], "b": [], "c": []}).record(Identity("m", "o", "p"), 1, prevented=0)
+    tally = VerdictTally()
+    for verdicts in ([verdict], [], []):
+        tally.add(verdicts)
+    found = tally.record(Identity("m", "o", "p"), 1, prevented=0, left=0)
     assert found.cost_per_query_usd == pytest.approx(0.02)
 
 

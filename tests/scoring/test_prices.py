@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
+from evals.judges.money import PriceConfig, judge_price, server_price, with_prices
 from evals.metrics.performance import CostPerQuery
 from evals.metrics.registry import select
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, TokenUsage
 from evals.schemas.verdicts import JudgeUsage
 from evals.scoring.notes import AnswerTally
-from evals.scoring.prices import PriceConfig, judge_price, server_price, with_prices
 from evals.scoring.settings import ScoreSettings, ScoringContext
 
 USAGE = TokenUsage(prompt_tokens=1_000_000, completion_tokens=1_000_000)
@@ -107,8 +107,8 @@ def test_a_run_says_that_its_cost_is_approximate_where_it_costs(price: int, told
 def test_a_batch_costs_half(prices: dict[str, PriceConfig]) -> None:
     """By the table and by the user's own prices."""
     usage = JudgeUsage(input_tokens=9000, output_tokens=1000, cache_read_tokens=2000, cache_write_tokens=2000)
-    direct = judge_price(prices, "anthropic")("claude-sonnet-5-5", usage)
-    batched = judge_price(prices, "anthropic", batch=True)("claude-sonnet-5-5", usage)
+    direct = judge_price(prices, "anthropic", None, batch=False)("claude-sonnet-5-5", usage)
+    batched = judge_price(prices, "anthropic", None, batch=True)("claude-sonnet-5-5", usage)
     assert direct is not None
     assert batched == pytest.approx(direct / 2)
 
@@ -116,7 +116,7 @@ def test_a_batch_costs_half(prices: dict[str, PriceConfig]) -> None:
 def test_what_is_kept_for_an_hour_costs_more_than_what_is_kept_for_minutes() -> None:
     """Twice the input instead of a quarter more, by the table."""
     usage = JudgeUsage(input_tokens=9000, cache_write_tokens=9000)
-    price = judge_price({}, "anthropic")
+    price = judge_price({}, "anthropic", None, batch=False)
     plain = price("claude-sonnet-5-5", JudgeUsage(input_tokens=9000)) or 0.0
     assert price("claude-sonnet-5-5", usage) == pytest.approx(1.25 * plain)
     hour = usage.model_copy(update={"cache_write_1h_tokens": 9000})

@@ -78,62 +78,37 @@ def _chunk_lines(chunks: Sequence[dict[str, Any]], limit: int | None) -> Iterato
         yield TextLine("--all shows chunks whole", "faint")
 
 
-_FIGURES = {
-    "agreement": "agreement",
-    "kappa": "Cohen's kappa",
-    "ac1": "Gwet's AC1",
-    "sensitivity": "sensitivity",
-    "specificity": "specificity",
-    "auroc": "AUROC",
-    "pearson": "Pearson",
-    "spearman": "Spearman",
-    "kendall": "Kendall",
-}
+_MOST_DISAGREEMENTS = 20
 
 
 def print_calibration(out: Console, found: Calibration, run: EvalRun) -> None:
-    """Print a judge next to annotators, a constant guess and the length of answers, and what there is to mind."""
+    """Print how a judge agrees with people, what it confuses, and where the two disagree."""
     show(out, _calibration_parts(found, run))
 
 
 def _calibration_parts(found: Calibration, run: EvalRun) -> Iterator[ShownPart]:
+    lost = [f"{found.lost} without a value of the judge"] if found.lost else []
+    lost += [f"{counted(found.unlabelled, 'row')} without a label"] if found.unlabelled else []
     yield TextLine("")
     yield TextLine(f"{found.model} against people: {found.metric}", "strong")
-    yield TextLine(", ".join(_labelled(found)))
+    yield TextLine(", ".join([f"{counted(len(found.answers), 'labelled answer')} ({found.scale})", *lost]))
     yield TextLine("")
-    columns = ["", "judge", "annotators", "constant", "length"]
-    yield grid("", columns, [[title, *_figures(found, name)] for name, title in _FIGURES.items()], columns)
+    for name in Agreement.model_fields:
+        figure: Figure = getattr(found.judge, name)
+        why = f" ({figure.reason})" if figure.value is None and figure.reason else ""
+        yield TextLine(f"{name.rjust(12)}  {ratio(figure)}{why}")
+    labels = list(dict.fromkeys([*found.confusion, *(each for row in found.confusion.values() for each in row)]))
+    columns = ["people \\ judge", *labels]
     yield TextLine("")
-    if found.label_mean.value is not None:
-        yield TextLine(f"mean by people {ratio(found.label_mean)}, by the judge {ratio(found.score_mean)}")
-    if (preference := found.preference) is not None:
-        said = f"{counted(preference.pairs, 'pair')} of answers, {preference.tied} tied by the judge"
-        yield TextLine(f"{said}: agrees with people's preference on {ratio(preference.agreement)}")
-    for name, title in _FIGURES.items():
-        figure = _figure(found.judge, name)
-        if figure.value is None and figure.reason:
-            yield TextLine(f"– no {title}: {figure.reason}", "faint")
+    rows = [[label, *(str(found.confusion.get(label, {}).get(each, 0)) for each in labels)] for label in labels]
+    yield grid("", columns, rows, columns)
+    yield TextLine("")
+    for each in found.disagreements[:_MOST_DISAGREEMENTS]:
+        quote = f": {each.quote}" if each.quote else ""
+        yield TextLine(f"{each.id}  people {each.label}, judge {each.judged}{quote}")
+    if (more := len(found.disagreements) - _MOST_DISAGREEMENTS) > 0:
+        yield TextLine(f"and {counted(more, 'further disagreement')}: --json lists them", "faint")
     if run.judge is not None:
         cost = "price unknown" if run.judge.cost_usd is None else f"${run.judge.cost_usd:.4f}"
         yield TextLine(f"{counted(run.judge.calls, 'call')}, {run.judge.cached} from the cache, {cost}")
     yield from (TextLine(f"! {note}", "doubtful") for note in run.notes)
-
-
-def _labelled(found: Calibration) -> Iterator[str]:
-    yield f"{counted(len(found.answers), 'labelled answer')} ({found.scale})"
-    clusters = len({answer.cluster for answer in found.answers})
-    if clusters != len(found.answers):
-        yield counted(clusters, "cluster")
-    if found.lost:
-        yield f"{found.lost} without a value of the judge"
-    if found.unlabelled:
-        yield f"{counted(found.unlabelled, 'row')} without a label"
-
-
-def _figures(found: Calibration, name: str) -> Iterator[str]:
-    yield from (ratio(_figure(one, name)) for one in (found.judge, found.annotators))
-    yield from (ratio(_figure(one, name), interval=False) for one in (found.always_the_same, found.length))
-
-
-def _figure(agreement: Agreement | None, name: str) -> Figure:
-    return Figure() if agreement is None else getattr(agreement, name)
