@@ -20,8 +20,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from evals.config import EvalConfig
-from evals.run.estimate import Estimate
 from evals.run.checks import check_config, estimate_of
+from evals.run.estimate import Estimate
 from evals.run.workload import load_workload
 from evals.runner import run_evaluation
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from evals.config import EvalConfig
 from evals.metrics.registry import metrics_of, suites
-from evals.run.estimate import Estimate
 from evals.run.checks import check_config, estimate_of, wants_judge
+from evals.run.estimate import Estimate
 from evals.run.workload import load_workload
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "judge.md"

@@ -20,14 +20,15 @@ import tracemalloc
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from evals.scoring.conclusion import gc_paused
+from evals.scoring.stats.differences import paired_percentile_difference
+
 from evals.metrics.base import BaseMetric
 from evals.metrics.registry import select
 from evals.metrics.squad import best_exact, best_f1
 from evals.schemas import Citation, EvalQuestion, EvalRecord, EvalResponse, GoldPassage, MetricGroup, RetrievedChunk
-from evals.scoring.conclusion import gc_paused
 from evals.scoring.scorecard import score_record
 from evals.scoring.settings import ScoreSettings
-from evals.scoring.stats.differences import paired_percentile_difference
 from evals.text.folding import tokens
 from evals.text.matching import MatchSettings
 
@@ -51,7 +52,7 @@ def best(work: Callable[[int], int], rounds: int) -> float:
 
 def score_all(metrics: Sequence[BaseMetric], records: Sequence[EvalRecord]) -> int:
     """Measure records as a run does; returns how many."""
-    cases = ScoringContext(ScoreSettings(match=MatchSettings()))
+    cases = ScoreSettings(match=MatchSettings())
     with gc_paused():
         cases.within(records)
         for record in records:

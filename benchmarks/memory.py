@@ -119,7 +119,8 @@ class ScriptedJudge:
     async def complete(self, call: Any) -> Any:
         """Reply."""
         from evals.judges.backends.base import JudgeReply
-        from evals.judges.prompt import load_prompt, stand_in_reply
+
+        from evals.judges.prompts import load_prompt, stand_in_reply
 
         folder = Path(sys.modules["evals.judges.prompt"].__file__ or "").parent / "prompts"
         prompts = [load_prompt(path.stem) for path in sorted(folder.glob("*.yml"))]

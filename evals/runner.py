@@ -1,4 +1,4 @@
-"""`EvaluationRunner`: connect → load → (upload) → check the corpus → ask, judging answers as they arrive → score → save."""
+"""`EvaluationRunner`: connect → load → (upload) → check the corpus → ask and judge → score → save."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -12,9 +12,9 @@ from evals.client.ingest import ingest, upload_key, uploads_of
 from evals.client.rag_client import RAGClient
 from evals.client.spec import ServerSpec
 from evals.config import EvalConfig
-from evals.errors import ConfigError, CorpusMissingError, EngineError, EvalsError, JudgeError, StoreError
-from evals.run.asking import CHANGED, STOPPED, Ask, StopRule, ask_all, has_changed
+from evals.errors import ConfigError, CorpusMissingError, EngineError, JudgeError, StoreError
 from evals.judges.record import NOTE as JUDGE_NOTE
+from evals.run.asking import CHANGED, STOPPED, Ask, StopRule, ask_all, has_changed
 from evals.run.checks import Tools, check_config, load_tools
 from evals.run.corpus import Corpus, check_kind, check_probes, choose_probes, remarks_on, survey_corpus
 from evals.run.embedded import embedded_server, embedded_spec, other_profile

@@ -10,7 +10,9 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
+from functools import reduce
 from itertools import combinations
+from operator import and_, or_
 from random import Random
 from typing import Any
 
@@ -29,7 +31,7 @@ from evals.store.runs import RunStore
 from evals.text.yaml_files import merge
 
 MOST_APART = 0.05
-"""With more of the questions than this answered at another time than in the other variants, latency does not compare."""
+"""Where more of the questions than this were answered in some variants alone, latency does not compare."""
 
 
 class VariantsRunner:
@@ -117,8 +119,8 @@ class VariantsRunner:
 
 def _marked(prepared: Sequence[Prepared]) -> list[Prepared]:
     """The runs with the mark that lets their latency compare, where they are asked in turn."""
-    answered = [set(range(len(each.journal))) - set(unanswered(each.journal)) for each in prepared]
-    apart = len(set.union(*answered) - set.intersection(*answered))
+    answered: list[set[int]] = [set(range(len(each.journal))) - set(unanswered(each.journal)) for each in prepared]
+    apart = len(reduce(or_, answered) - reduce(and_, answered))
     ids = [each.run.id for each in prepared] if apart <= MOST_APART * len(prepared[0].journal) else []
     marked = []
     for each in prepared:
@@ -209,4 +211,3 @@ def _variant(config: EvalConfig, label: str) -> EvalConfig:
         names = dict.fromkeys([*config.metrics, SetPrecision.name])
         changed |= {"suite": config.suite_names, "metrics": list(names)}
     return config.model_copy(update=changed)
-

@@ -1,9 +1,9 @@
 """What CONTRIBUTING.md asks of whoever adds something."""
 
 import pytest
-from evals.judges.backends.providers import PROVIDERS
 
 from evals.config import EvalConfig
+from evals.judges.models import PROVIDERS
 from evals.secrets import secrets_in_environment
 from evals.text.matching import MatchSettings
 

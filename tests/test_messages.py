@@ -22,8 +22,9 @@ HINTS_BY_ANOTHER_WAY = {
     "run/discover.py",  # of `evals init` alone
     "errors.py",  # withdrawn flags
     "runner.py",  # the way on, which becomes a hint
-    "judges/batches.py",  # the hint of a judge that cannot be used
-    "judges/llm_judge.py",  # the same
+    "judges/prompts.py",  # a hint in a variable
+    "judges/llm_judge.py",  # the hint of a judge that cannot be used
+    "scoring/calibration.py",  # a hint in a variable
     "run/setup.py",  # the way out of a check, which becomes a hint
     "run/merge.py",  # the ways out of a merge, which become hints
     "run/resume.py",  # the ways out of a check, which become hints

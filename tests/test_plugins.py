@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from evals.judges.prompt import read_prompt
 from fenced import HOME
 
 from evals.cli import app
@@ -14,6 +13,7 @@ from evals.cli.terminal import run
 from evals.client.profile import list_profiles, load_profile
 from evals.datasets.registry import get_loader, list_available
 from evals.errors import ConfigError, DatasetError
+from evals.judges.prompts import read_prompt
 from evals.metrics.registry import METRICS, metric_classes, metrics_of, parse_metric
 
 EXAMPLE = HOME / "docs" / "examples" / "plugin"

@@ -29,7 +29,6 @@ COMMANDS: dict[str, tuple[type[Flags], str]] = {
     "compare": (of.CompareFlags, "compare.compare"),
     "gate": (of.GateFlags, "compare.gate"),
     "prompts": (of.PromptsFlags, "prompts.prompts"),
-    "rubric": (of.RubricFlags, "prompts.try_rubric"),
     "calibrate": (of.CalibrateFlags, "calibrate.calibrate"),
     "review": (of.ReviewFlags, "review.review"),
     "export": (of.ExportFlags, "show.export"),
@@ -45,7 +44,7 @@ PANELS = {
     "Look": "runs show report view export track",
     "Decide": "compare gate",
     "Data and server": "init doctor ingest serve datasets stats metrics profiles",
-    "Judge": "calibrate review rubric prompts",
+    "Judge": "calibrate review prompts",
 }
 """The commands under the titles of the help, in order."""
 

@@ -13,8 +13,8 @@ import typer
 
 from evals.cli.flags import CommentFlags
 from evals.cli.terminal import check_output, clean, console, in_github_actions
-from evals.errors import EvalsError, GateFailedError
 from evals.compare.models import Comparison
+from evals.errors import EvalsError, GateFailedError
 from evals.report.ci import Checked, CommandEnd, CommandProblem, annotations, to_comment, to_summary
 from evals.report.junit import junit_of
 from evals.schemas.run_parts import GateOutcome

@@ -115,7 +115,6 @@ class JudgeFlags(Flags):
     judge_effort: str | None = flag("Reasoning effort of the judge: low to max", "judge.effort")
     judge_repeats: int | None = flag("Times to make each decision (1)", "judge.repeats")
     judge_cache: bool | None = flag("Reuse saved replies of the judge (yes)", "judge.cache")
-    retry_lost: bool | None = switch("Ask again for unusable replies of the last day", "judge.retry_lost")
     judge_batch: bool | None = flag("Use batches: half the price, up to an hour (no)", "judge.batch")
     max_cost: float | None = flag("Budget of the judge, in dollars", "judge.max_cost_usd")
 
@@ -373,19 +372,10 @@ class CalibrateFlags(JudgeFlags, MakeFlags, RunsDirFlags, LongFlags):
 
 
 class PromptsFlags(Flags):
-    """List the prompts of the judge, or copy them to a folder to change them."""
+    """List the prompts of the judge, show one, or copy them to a folder to change them."""
 
+    name: str | None = argument("Prompt to show", default=None)
     copy: Path | None = flag("Folder to write the prompts to")
-
-
-class RubricFlags(JudgeFlags, ConfigFlags, RunsDirFlags, LongFlags):
-    """Try a rubric, or another judged metric, on one saved answer: prompt, reply and price."""
-
-    panel = "Answer"
-    common = "run question judge_model judge_base_url as_json config"
-    name: str = argument("The rubric")
-    run: str = flag("Run with the answer", default="last", autocompletion=runs)
-    question: str = flag("Id of the question", default=Parameter.empty)
 
 
 class ReviewFlags(RunsDirFlags):

@@ -18,9 +18,9 @@ from evals.cli.views import print_run, print_score
 from evals.config import EvalConfig
 from evals.errors import ConfigError, RunIncompleteError, RunInterruptedError
 from evals.metrics.base import BaseMetric
+from evals.run.checks import wants_judge
 from evals.run.observer import Observer
 from evals.run.saved import SavedAnswers, measure_answers
-from evals.run.checks import wants_judge
 from evals.scoring.saved import SavedRun
 from evals.store.runs import RunStore
 from evals.text.yaml_files import merge, problems_of, read_layer

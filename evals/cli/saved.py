@@ -35,7 +35,7 @@ def open_calibrated(run_id: str, runs_dir: Path | None) -> SavedRun:
     store = RunStore(runs_dir or DEFAULT_RUNS_DIR)
     saved = open_run(store, run_id)
     if saved.run.judge is not None:
-        saved.run = with_cards(saved.run, saved.log, saved_calibrations(store.folder))
+        saved.run = with_cards(saved.run, saved_calibrations(store.folder))
     return saved
 
 

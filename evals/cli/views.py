@@ -11,7 +11,7 @@ from rich.console import Console
 from evals.cli.terminal import show
 from evals.compare.models import Comparison
 from evals.report.compared import comparison_parts, several_table
-from evals.report.elements import EMPTY, ShownPart, TableRow, TextLine, TextTable, grid
+from evals.report.elements import EMPTY, ShownPart, TableRow, TextLine, TextTable, Tone, grid
 from evals.report.hints import applying
 from evals.report.summary import (
     example_of,
@@ -27,14 +27,15 @@ from evals.report.summary import (
     scorecard_table,
     wrong_table,
 )
-from evals.report.wording import natural_order, one_line, place_of, value
+from evals.report.wording import natural_order, one_line, place_of, ratio, value
+from evals.schemas.calibration import Agreement, Calibration, Figure
 from evals.schemas.results import EvalRecord, EvalRun
 from evals.scoring.outcomes import Outcome, count_outcomes, remarks_on
 from evals.scoring.saved import SavedRun
 from evals.scoring.scorecard import make_scorecard
 from evals.scoring.settings import known_metrics
 from evals.store.naming import command
-from evals.text.numbers import share
+from evals.text.numbers import counted, share
 
 _TEXT, _CHUNK, _LONG = 160, 300, 4000
 _SLICES = 12
@@ -102,7 +103,9 @@ def print_failed(out: Console, saved: SavedRun, outcome: Outcome, limit: int, ru
     if len(rows) > limit:
         ids = ", ".join(saved.results.ids[row] for row in rows[limit:])
         shown = command(f"show {saved.run.id} --question ID", runs_dir)
-        show(out, [EMPTY, TextLine(f"{len(rows) - limit} more: {ids}", limit=600), TextLine(shown, "faint", whole=True)])
+        show(
+            out, [EMPTY, TextLine(f"{len(rows) - limit} more: {ids}", limit=600), TextLine(shown, "faint", whole=True)]
+        )
 
 
 def _failed_lines(saved: SavedRun, record: EvalRecord) -> Iterator[TextLine]:
@@ -129,8 +132,11 @@ def print_question(out: Console, saved: SavedRun, row: int, *, every: bool = Fal
     question, response = record.question, record.response
     text = _LONG if every else 1000
     ending = saved.ending(record)
-    tone = "bad" if ending.outcome.went_wrong else "doubtful" if ending.outcome is Outcome.DIFFERS else "good"
-    show(out, [TextLine(f"{question.id} ({question.dataset}): {ending.outcome.label}", "strong"), TextLine(ending.why, tone)])
+    tone: Tone = "bad" if ending.outcome.went_wrong else "doubtful" if ending.outcome is Outcome.DIFFERS else "good"
+    show(
+        out,
+        [TextLine(f"{question.id} ({question.dataset}): {ending.outcome.label}", "strong"), TextLine(ending.why, tone)],
+    )
     for number_, turn in enumerate(question.turns[:-1], start=1):
         show(out, [TextLine(f"turn {number_}    {one_line(turn, text)}", "faint")])
     show(out, [TextLine(f"question  {one_line(question.question, text)}")])
@@ -158,7 +164,10 @@ def _chunk_lines(saved: SavedRun, record: EvalRecord, limit: int) -> Iterator[Te
         yield TextLine("chunks    the server sent none", "faint")
     for rank, chunk in enumerate(response.chunks or [], start=1):
         mark = "✓ gold" if rank in gold else "      "
-        yield TextLine(f"{mark} {rank:>2} {one_line(f'{place_of(chunk)}: {chunk.text or chr(8211)}', limit)}", "good" if rank in gold else "faint")
+        yield TextLine(
+            f"{mark} {rank:>2} {one_line(f'{place_of(chunk)}: {chunk.text or chr(8211)}', limit)}",
+            "good" if rank in gold else "faint",
+        )
     for place, passage in enumerate(record.question.gold_passages):
         if place not in sample.matches.found:
             named = f"{passage.document_id}: " if passage.document_id else ""
@@ -175,9 +184,13 @@ def _detail_lines(record: EvalRecord) -> Iterator[TextLine]:
         yield from (TextLine(f"note      {one_line(note, 400)}", "doubtful") for note in response.notes)
     for verdict in record.verdicts:
         if verdict.reply is None:
-            yield TextLine(f"judge     {verdict.request}: {verdict.failure}: {one_line(verdict.message or '', 300)}", "doubtful")
+            yield TextLine(
+                f"judge     {verdict.request}: {verdict.failure}: {one_line(verdict.message or '', 300)}", "doubtful"
+            )
         else:
-            yield TextLine(f"judge     {verdict.request}: {one_line(json.dumps(verdict.reply, ensure_ascii=False), 600)}", "faint")
+            yield TextLine(
+                f"judge     {verdict.request}: {one_line(json.dumps(verdict.reply, ensure_ascii=False), 600)}", "faint"
+            )
     yield from (TextLine(f"note      {one_line(remark, 300)}", "doubtful") for remark in remarks_on(record))
 
 
@@ -241,3 +254,42 @@ def print_comparison(out: Console, comparison: Comparison, *, every: bool = Fals
     if len(comparison.against) > 1:
         show(out, [several_table(comparison), EMPTY])
     show(out, comparison_parts(comparison, every=every))
+
+
+# A calibration.
+
+
+_MOST_DISAGREEMENTS = 20
+
+
+def print_calibration(out: Console, found: Calibration, run: EvalRun) -> None:
+    """Print how a judge agrees with people, what it confuses, and where the two disagree."""
+    show(out, _calibration_parts(found, run))
+
+
+def _calibration_parts(found: Calibration, run: EvalRun) -> Iterator[ShownPart]:
+    lost = [f"{found.lost} without a value of the judge"] if found.lost else []
+    lost += [f"{counted(found.unlabelled, 'row')} without a label"] if found.unlabelled else []
+    yield TextLine("")
+    yield TextLine(f"{found.model} against people: {found.metric}", "strong")
+    yield TextLine(", ".join([f"{counted(len(found.answers), 'labelled answer')} ({found.scale})", *lost]))
+    yield TextLine("")
+    for name in Agreement.model_fields:
+        figure: Figure = getattr(found.judge, name)
+        why = f" ({figure.reason})" if figure.value is None and figure.reason else ""
+        yield TextLine(f"{name.rjust(12)}  {ratio(figure)}{why}")
+    labels = list(dict.fromkeys([*found.confusion, *(each for row in found.confusion.values() for each in row)]))
+    columns = ["people \\ judge", *labels]
+    yield TextLine("")
+    rows = [[label, *(str(found.confusion.get(label, {}).get(each, 0)) for each in labels)] for label in labels]
+    yield grid("", columns, rows, columns)
+    yield TextLine("")
+    for each in found.disagreements[:_MOST_DISAGREEMENTS]:
+        quote = f": {each.quote}" if each.quote else ""
+        yield TextLine(f"{each.id}  people {each.label}, judge {each.judged}{quote}")
+    if (more := len(found.disagreements) - _MOST_DISAGREEMENTS) > 0:
+        yield TextLine(f"and {counted(more, 'further disagreement')}: --json lists them", "faint")
+    if run.judge is not None:
+        cost = "price unknown" if run.judge.cost_usd is None else f"${run.judge.cost_usd:.4f}"
+        yield TextLine(f"{counted(run.judge.calls, 'call')}, {run.judge.cached} from the cache, {cost}")
+    yield from (TextLine(f"! {note}", "doubtful") for note in run.notes)

@@ -113,7 +113,9 @@ def headline_of(comparison: RunComparison) -> str:
     values = f"score {score.last:.3f}, was {score.first:.3f}"
     if score.difference == 0:
         return f"{comparison.run} and {comparison.baseline} have the same score: {values}"
-    better, than = (comparison.run, comparison.baseline) if score.difference > 0 else (comparison.baseline, comparison.run)
+    better, than = (
+        (comparison.run, comparison.baseline) if score.difference > 0 else (comparison.baseline, comparison.run)
+    )
     sure = {"better": "beyond chance", "worse": "beyond chance"}.get(score.verdict, "within chance")
     return f"{better} is better than {than} by value ({values}), {sure}"
 

@@ -10,8 +10,9 @@ from evals.schemas.run_parts import RunStatus
 from evals.scoring.outcomes import Outcome
 
 Verdict = Literal["better", "worse", "changed", "identical", "not established", "not compared", "no verdict"]
-"""Changed: it differs, and neither direction is better. Identical: no question differs. Not established: the evidence is
-too weak. Not compared: the runs measured it by different means. No verdict: it feeds no objective, so it is not tested."""
+"""Changed: it differs, and neither direction is better. Identical: no question differs. Not established: the evidence
+is too weak. Not compared: the runs measured it by different means. No verdict: it feeds no objective, so it is not
+tested."""
 
 Direction = Literal["higher", "lower"]
 SCORE = "score"

@@ -1,7 +1,7 @@
 """Runs against a baseline: each metric's paired difference over the common questions, with its test and verdict.
 
-The weighted score and `--primary` are tested at the full level of 0.05. The other metrics that feed an objective, or that
-the configuration names, share 0.05 by Holm's procedure, as far as at least six questions differ. The rest is shown
+The weighted score and `--primary` are tested at the full level of 0.05. The other metrics that feed an objective, or
+that the configuration names, share 0.05 by Holm's procedure, as far as at least six questions differ. The rest is shown
 without a verdict.
 """
 
@@ -217,7 +217,7 @@ def _pair(pairing: Pairing, metric: BaseMetric, first: Vector, last: Vector, pla
         at_least=(before.at_least, after.at_least),
         interval=None if percentile or reason else _scaled(test, metric, len(first)),
         p=None if reason else test.p,
-        test=test.test,  # type: ignore[arg-type]
+        test=test.test,
         differing=test.differing,
         risen=[ids[places[at]] for at in np.flatnonzero(differences > 0)],
         fallen=[ids[places[at]] for at in np.flatnonzero(differences < 0)],
@@ -254,7 +254,7 @@ def _answer_rate(pairing: Pairing) -> MetricPair:
         difference=test.difference,
         interval=test.interval,
         p=test.p,
-        test=test.test,  # type: ignore[arg-type]
+        test=test.test,
         differing=test.differing,
         risen=[ids[at] for at in np.flatnonzero(differences > 0)],
         fallen=[ids[at] for at in np.flatnonzero(differences < 0)],
@@ -272,7 +272,9 @@ def _of_baseline(pairing: Pairing, metric: BaseMetric) -> VanishedMetric | None:
     return VanishedMetric(name=metric.name, group=metric.group.value, n=before.sample_size, reason=reason)
 
 
-def _with_verdicts(pairs: Sequence[MetricPair], tested: frozenset[str] | set[str], primary: str | None) -> list[MetricPair]:
+def _with_verdicts(
+    pairs: Sequence[MetricPair], tested: frozenset[str] | set[str], primary: str | None
+) -> list[MetricPair]:
     """The metrics with their verdicts: the primary one at the full level, the others after Holm."""
     family = {
         pair.name: pair.p
@@ -287,8 +289,8 @@ def _with_verdicts(pairs: Sequence[MetricPair], tested: frozenset[str] | set[str
             continue
         is_primary = pair.name == primary
         q = pair.p if is_primary else adjusted.get(pair.name)
-        pair = pair.model_copy(update={"primary": is_primary})
-        decided.append(_decided(pair, q, tested=is_primary or pair.name in tested, family=len(family)))
+        marked = pair.model_copy(update={"primary": is_primary})
+        decided.append(_decided(marked, q, tested=is_primary or pair.name in tested, family=len(family)))
     return decided
 
 
@@ -334,7 +336,9 @@ def compare_scores(pairing: Pairing) -> tuple[MetricPair | None, str | None]:
             if metric.group.value == "performance":
                 continue  # its weight is small, and a score without it would be another one
             return None, f"{metric.name} is not compared: {reason}"
-    sides = [_score_side(each, rows, pairing) for each, rows in zip((pairing.first, pairing.last), pairing.rows, strict=True)]
+    sides = [
+        _score_side(each, rows, pairing) for each, rows in zip((pairing.first, pairing.last), pairing.rows, strict=True)
+    ]
     (first, without_first), (last, without_last) = sides
     if first.score is None or last.score is None:
         return None, "no score over the common questions"

@@ -1,7 +1,7 @@
 """Pareto fronts (seed 003): a run dominates another if it is at least as good on all objectives, and better on one.
 
-Fronts are by values alone; beside them `differences` says, for every two runs, which objectives differ beyond chance. Each
-two runs are tested by themselves, so a third run never changes what is said of them.
+Fronts are by values alone; beside them `differences` says, for every two runs, which objectives differ beyond chance.
+Each two runs are tested by themselves, so a third run never changes what is said of them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,8 @@ def pareto(runs: Sequence[SavedRun]) -> ParetoFront:
     fed = _common_objectives([each.run for each in scored])
     if not fed:
         raise ConfigError("these runs have no objective in common", "compare runs that measured the same")
-    values, directions, units = {}, dict[str, Direction](), dict[str, str]()
+    values: dict[str, dict[str, float]] = {}
+    directions, units = dict[str, Direction](), dict[str, str]()
     for objective, names in fed.items():
         single = scored[0].run.scorecard.find(names[0]) if len(names) == 1 else None
         raw = single is not None and single.unit in scoring_config(scored[0].run).thresholds
@@ -46,9 +47,7 @@ def pareto(runs: Sequence[SavedRun]) -> ParetoFront:
             name=each.run.name,
             objectives=values[each.run.id],
             dominated_by=[
-                other.run.id
-                for other in scored
-                if dominates(values[other.run.id], values[each.run.id], directions)
+                other.run.id for other in scored if dominates(values[other.run.id], values[each.run.id], directions)
             ],
         )
         for each in scored
@@ -70,9 +69,7 @@ def pareto(runs: Sequence[SavedRun]) -> ParetoFront:
     )
 
 
-def dominates(
-    first: Mapping[str, float], second: Mapping[str, float], directions: Mapping[str, Direction]
-) -> bool:
+def dominates(first: Mapping[str, float], second: Mapping[str, float], directions: Mapping[str, Direction]) -> bool:
     """Whether the first values are at least as good on all objectives, and better on one."""
     gains = [
         first[name] - second[name] if direction == "higher" else second[name] - first[name]
@@ -144,7 +141,9 @@ def _objective(
     saved: SavedRun, objective: str, names: Sequence[str], rows: Rows, groups: Rows, *, grouped: bool
 ) -> tuple[float, Vector]:
     """The value of an objective over some questions, and its value without each of them (or their groups)."""
-    alone = WeightedScore(score=None, objectives={objective: 0.0}, weights={objective: 1.0}, fed_by={objective: list(names)})
+    alone = WeightedScore(
+        score=None, objectives={objective: 0.0}, weights={objective: 1.0}, fed_by={objective: list(names)}
+    )
     thresholds = scoring_config(saved.run).thresholds
     without, _ = scores_without_each(alone, saved.results, saved.settings, thresholds, rows, groups, grouped=grouped)
     return score_over(alone, saved.results, saved.settings, thresholds, rows), without

@@ -12,14 +12,18 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from evals.judges.models import RETRIES, AnthropicModel, Call, CallFailed, NotWaitedFor, Reply, read_message
+from evals.judges.models import RETRIES, AnthropicModel, Call, CallFailed, JudgeReply, NotWaitedFor, read_message
 from evals.store.atomic import make_folder, write_atomically
 
 FOLDER = ".judge-batches"
 
 QUIET_S, TOGETHER, READINGS = 0.3, 1_000, 3
-"""So long no new request means that no more will come by now; so many make a batch, of 256 MB at most; and so often
-results are read that break off."""
+"""Seconds without a new request that mean that no more will come by now, requests in a batch (of at most 256 MB), and
+times that results which break off are read."""
+
+
+KEPT = timedelta(days=29)
+"""So long the vendor keeps replies."""
 
 
 class AnthropicBatches(AnthropicModel):
@@ -40,17 +44,20 @@ class AnthropicBatches(AnthropicModel):
         make_folder(folder)
         self._folder, self._poll_s, self._wait_s = folder, poll_s, timeout_s
         self._batches = self._client.messages.batches
-        self._waiting: dict[str, tuple[dict[str, Any], asyncio.Future[Reply]]] = {}
+        self._waiting: dict[str, tuple[dict[str, Any], asyncio.Future[JudgeReply]]] = {}
         self._sent: dict[str, dict[str, Any]] = {}
+        oldest = (datetime.now(UTC) - KEPT).isoformat()
         for path in folder.glob("*.json"):
             with suppress(ValueError):
                 self._sent[path.stem] = json.loads(path.read_text())
+                if self._sent[path.stem]["at"] < oldest:
+                    self._drop(path.stem)
         self._read = set[str]()
         self._task: asyncio.Task[None] | None = None
 
-    async def _ask(self, call: Call) -> Reply:
+    async def _ask(self, call: Call) -> JudgeReply:
         params = self.params(call)
-        future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[JudgeReply] = asyncio.get_running_loop().create_future()
         request = sha256(json.dumps([self.origin, call.repeat, params], sort_keys=True).encode()).hexdigest()
         self._waiting[request] = (params, future)
         if self._task is None or self._task.done():
@@ -144,7 +151,7 @@ class AnthropicBatches(AnthropicModel):
                 return batch.results_url is not None
             await asyncio.sleep(self._poll_s)
 
-    def _settle(self, request: str, reply: Reply | Exception) -> None:
+    def _settle(self, request: str, reply: JudgeReply | Exception) -> None:
         _, future = self._waiting.pop(request, (None, None))
         if future is not None and not future.done():
             future.set_exception(reply) if isinstance(reply, Exception) else future.set_result(reply)
@@ -162,7 +169,7 @@ class AnthropicBatches(AnthropicModel):
         write_atomically(self._folder / f"{name}.json", [json.dumps(self._sent[name]).encode()])
 
 
-def _reply_of(result: Any) -> Reply | CallFailed:
+def _reply_of(result: Any) -> JudgeReply | CallFailed:
     if result.type == "succeeded":
         return read_message(result.message)
     told = result.error.error if result.type == "errored" else None

@@ -46,7 +46,7 @@ class JudgeCache:
 
     @classmethod
     def among(cls, runs_dir: Path) -> "JudgeCache":
-        """The cache beside the runs of a folder."""
+        """The cache in a folder of runs."""
         return cls(runs_dir / ".judge-cache")
 
     def prepare(self) -> None:

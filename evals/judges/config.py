@@ -100,7 +100,7 @@ class JudgeConfig(Record):
         if base_url is None:
             return None
         parts = urlsplit(base_url)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
+        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.port == 0:  # raises where it is none
             raise ValueError("must begin with http:// or https:// and name a host")
         if parts.username is not None or parts.password is not None:
             raise ValueError("must hold no login: it would be saved with the run; put the key into the environment")

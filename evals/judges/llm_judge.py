@@ -9,14 +9,14 @@ from typing import Any
 from evals.errors import JudgeError, StoreError
 from evals.judges.cache import JudgeCache, StoredReply, key_of
 from evals.judges.config import DEFAULT_MAX_INPUT_TOKENS, DEFAULT_PROVIDER, default_model
-from evals.judges.models import Call, CallFailed, Identity, Model, NotWaitedFor, Reply
+from evals.judges.models import Call, CallFailed, Identity, JudgeReply, Model, NotWaitedFor
 from evals.judges.money import Ahead, Budget, BudgetSpent, PriceOf, cost_ahead, thinking_allowance
 from evals.judges.prompts import call_of, load_prompt, usual_tokens, why_too_long
 from evals.judges.replies import FLAG, MisfitError, fitted, read
 from evals.schemas.verdicts import JudgeSpending, JudgeUsage, JudgeVerdict, VerdictRequest
 
 FAILURES_IN_A_ROW = 8
-"""After so many calls that failed, each after its retries, the judge is given up."""
+"""Calls that failed one after the other, each after its retries, end the judging."""
 
 _UNCOUNTED = (
     "budget (judge.max_cost_usd) counts calls of unknown cost at the estimate: "
@@ -197,31 +197,25 @@ class LLMJudge:
         for last in (False, True):
             try:
                 said, spent = await self._send(asked, usual_tokens(request))
-            except NotAsked:
+            except (NotAsked, BudgetSpent) as error:
+                self.prevented += isinstance(error, BudgetSpent) and verdict.reply is None
                 break
-            except BudgetSpent:
-                self.prevented += verdict.reply is None
-                break
-            except CallFailed as error:
-                spent = JudgeSpending(calls=1, unpriced=int(error.sent))
-                if verdict.reply is None:
-                    verdict = verdict.model_copy(update={"failure": error.kind, "message": str(error)})
-                verdict = _paid(verdict, spent)
+            except (CallFailed, CutOff) as error:
+                verdict = _failed(verdict, error)
                 log(verdict)
+                if isinstance(error, CutOff):
+                    raise
                 break
-            except CutOff:
-                cut = {"failure": "transport", "message": "cut off: the run ended while the judge was being asked"}
-                verdict = verdict if verdict.reply else verdict.model_copy(update=cut)
-                log(_paid(verdict, JudgeSpending(calls=1, unpriced=1)))
-                raise
             reading = read(said, request)
             verdict = _paid(verdict, spent)
             if reading.reply is not None or verdict.reply is None:
                 facts = {"reply": reading.reply, "failure": reading.failure, "message": reading.message}
                 flagged = reading.reply is not None and reading.reply.get(FLAG) is True
                 verdict = verdict.model_copy(update={**facts, "model": said.model, FLAG: flagged})
-            log(verdict)  # it is paid for, and the next reply may be long in coming
-            if last or not reading.remark:
+            final = last or not reading.remark
+            if final or not self.batched:  # it is paid for; in a batch it is read again by a resumed run
+                log(verdict)
+            if final:
                 break
             room = call.max_tokens * (2 if reading.failure == "truncated" else 1)
             asked = replace(call, remark=reading.remark.strip(), max_tokens=room)
@@ -229,7 +223,7 @@ class LLMJudge:
             await self._keep(verdict, said)
         return verdict if verdict.attempts else None
 
-    async def _send(self, call: Call, written: int) -> tuple[Reply, JudgeSpending]:
+    async def _send(self, call: Call, written: int) -> tuple[JudgeReply, JudgeSpending]:
         """One call, and what it cost.
 
         Raises:
@@ -248,7 +242,7 @@ class LLMJudge:
                     raise NotAsked
                 return await self._call(call, foreseen)
 
-    async def _call(self, call: Call, ahead: Ahead) -> tuple[Reply, JudgeSpending]:
+    async def _call(self, call: Call, ahead: Ahead) -> tuple[JudgeReply, JudgeSpending]:
         try:
             reply = await self.model.complete(call)
         except asyncio.CancelledError as error:
@@ -286,7 +280,7 @@ class LLMJudge:
     def _cost(self, usage: JudgeUsage | None) -> float | None:
         return None if usage is None else self._price(self.identity.model, usage)
 
-    async def _keep(self, verdict: JudgeVerdict, said: Reply) -> None:
+    async def _keep(self, verdict: JudgeVerdict, said: JudgeReply) -> None:
         """Put a new reply into the cache. Where that fails, it is remarked on and the cache is not used any more."""
         if self._cache is None or verdict.reply is None:
             return
@@ -341,6 +335,16 @@ def _taken(draft: JudgeVerdict, reply: dict[str, Any], model: str | None, saved_
     """The verdict by a reply that is there already, so that no call is made."""
     facts = {"reply": reply, "model": model, "cost_usd": 0.0, "cached": True, "saved_usd": saved_usd}
     return draft.model_copy(update={**facts, FLAG: reply.get(FLAG) is True})
+
+
+def _failed(verdict: JudgeVerdict, error: CallFailed | CutOff) -> JudgeVerdict:
+    """The verdict after a call that brought no reply, which may have to be paid for; one that has a reply keeps it."""
+    told: dict[str, Any] = {"failure": "transport", "message": "cut off: the run ended while the judge was being asked"}
+    if isinstance(error, CallFailed):
+        told = {"failure": error.kind, "message": str(error)}
+    may_cost = isinstance(error, CutOff) or error.sent
+    paid = _paid(verdict, JudgeSpending(calls=1, unpriced=int(may_cost)))
+    return paid if verdict.reply is not None else paid.model_copy(update=told)
 
 
 def _paid(verdict: JudgeVerdict, spent: JudgeSpending) -> JudgeVerdict:

@@ -70,7 +70,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class JudgeReply:
     """What a model said.
 
     Attributes:
@@ -115,7 +115,7 @@ class Model(Protocol):
     model: str
     origin: str
 
-    async def complete(self, call: Call) -> Reply:
+    async def complete(self, call: Call) -> JudgeReply:
         """Make one call.
 
         Raises:
@@ -149,7 +149,7 @@ class SdkModel(ABC):
             way = "pip install 'rag-evals[openai]'" if self.sdk == "openai" else "pip install 'anthropic>=2,<3'"
             raise JudgeError(f"the package {self.sdk} is not installed", way) from error
 
-    async def complete(self, call: Call) -> Reply:
+    async def complete(self, call: Call) -> JudgeReply:
         """Make one call.
 
         Raises:
@@ -160,7 +160,7 @@ class SdkModel(ABC):
         return self.masked(reply, call)
 
     @abstractmethod
-    async def _ask(self, call: Call) -> Reply:
+    async def _ask(self, call: Call) -> JudgeReply:
         """Make one call; errors of the SDK pass."""
 
     async def find(self) -> None:
@@ -178,7 +178,7 @@ class SdkModel(ABC):
         """Close connections."""
         await self._client.close()
 
-    def masked(self, reply: Reply, call: Call) -> Reply:
+    def masked(self, reply: JudgeReply, call: Call) -> JudgeReply:
         """The reply without keys; one that stands in what was asked, such as `ollama`, is an ordinary word there."""
         given = f"{self.model} {call.system} {call.content}"
         text = Masker(secret for secret in self._secrets if secret not in given).text
@@ -275,11 +275,11 @@ class AnthropicModel(SdkModel):
             "output_config": form if self.effort is None else {**form, "effort": self.effort},
         }
 
-    async def _ask(self, call: Call) -> Reply:
+    async def _ask(self, call: Call) -> JudgeReply:
         return read_message(await self._client.messages.create(**self.params(call)))
 
 
-def read_message(message: Any) -> Reply:
+def read_message(message: Any) -> JudgeReply:
     """What the SDK's message says: its text blocks, and tokens of which the input counts all of the cache too.
 
     Raises:
@@ -298,7 +298,7 @@ def read_message(message: Any) -> Reply:
     stops = {"refusal": "refused", "max_tokens": "truncated", "model_context_window_exceeded": "truncated"}
     stop: Any = stops.get(message.stop_reason, "end")
     text = "".join(block.text for block in message.content if block.type == "text")
-    return Reply(text, stop, message.model, usage, getattr(message, "_request_id", None))
+    return JudgeReply(text, stop, message.model, usage, getattr(message, "_request_id", None))
 
 
 class OpenAIModel(SdkModel):
@@ -330,14 +330,14 @@ class OpenAIModel(SdkModel):
         self._keyless = {} if key else {"extra_headers": {"Authorization": self._sdk.Omit()}}
         self._bound, self._limit = True, "max_completion_tokens"
 
-    async def _ask(self, call: Call) -> Reply:
+    async def _ask(self, call: Call) -> JudgeReply:
         while True:
             bound, limit = self._bound, self._limit
             try:
                 completion = await self._client.chat.completions.create(**self._params(call), **self._keyless)
             except self._sdk.APIStatusError as error:
                 if error.status_code == 400 and str(error.code) in {"content_filter", "content_policy_violation"}:
-                    return Reply("", "refused")
+                    return JudgeReply("", "refused")
                 said = f"{error.param} {error.body}"
                 if error.status_code not in {400, 422, 500, 501}:
                     raise
@@ -369,7 +369,7 @@ _IN_WORDS = (
 )
 
 
-def _read_completion(completion: Any) -> Reply:
+def _read_completion(completion: Any) -> JudgeReply:
     """What the SDK's completion says. Where the content is empty, some servers put it into a tool call or reasoning.
 
     Raises:
@@ -390,7 +390,7 @@ def _read_completion(completion: Any) -> Reply:
     stop: Any = {"length": "truncated", "content_filter": "refused"}.get(choice.finish_reason, "end")
     if getattr(message, "refusal", None):
         stop = "refused"
-    return Reply(text, stop, completion.model, usage, getattr(completion, "_request_id", None))
+    return JudgeReply(text, stop, completion.model, usage, getattr(completion, "_request_id", None))
 
 
 def _text(content: Any) -> str:

@@ -143,7 +143,7 @@ class Ahead(NamedTuple):
 
 
 def cost_ahead(call: Call, written: int, price: Callable[[JudgeUsage], float | None]) -> Ahead:
-    """What a call will cost, whose reply takes about so many tokens; nothing where no price is known."""
+    """What a call will cost, whose reply is of this usual length in tokens; nothing where no price is known."""
     size, sent = len(call.system) + len(call.message), len((call.system + call.message).encode())
     usual = JudgeUsage(input_tokens=size // CHARACTERS_A_TOKEN, output_tokens=written)
     least = -(-sent // 2)

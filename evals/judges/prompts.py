@@ -135,7 +135,7 @@ _MOST_WRITTEN = 16_000
 """Tokens that a call may write at first; twice as many where that did not do."""
 
 _SHORT, _GENEROSITY = 300, 3
-"""Tokens of a reply for which the prompt's room is meant; what is longer gets so many times as much more."""
+"""Tokens of a reply for which the prompt's room is meant; the excess of a longer one counts threefold."""
 
 
 def call_of(request: VerdictRequest, repeat: int = 0, *, again: bool = False) -> Call:
@@ -197,6 +197,6 @@ def _usual(schema: Mapping[str, Any], about: Mapping[str, Any], name: str = "") 
     if schema["type"] == "object":
         return {key: _usual(part, about, key) for key, part in schema["properties"].items()}
     if schema["type"] == "array":
-        return [_usual(schema["items"], {"id": each["id"]}) for each in about.get(name) or [{"id": 1}]]
+        return [_usual(schema["items"], {"id": each}) for each in about.get(name) or [1]]
     plain: dict[str, Any] = {"boolean": False, "integer": about.get("id", 1) if name == "id" else 1}
     return plain.get(schema["type"], "x" * _LENGTHS.get(name, _OTHER_LENGTH))

@@ -15,7 +15,7 @@ from typing import Any
 
 import json_repair
 
-from evals.judges.models import Reply
+from evals.judges.models import JudgeReply
 from evals.judges.prompts import load_prompt
 from evals.judges.quotes import is_evidence, is_quoted
 from evals.schemas.verdicts import JudgeFailure, Prompt, VerdictRequest
@@ -41,7 +41,7 @@ and nothing left out. Where no text holds such words, decide anew."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReplyReading:
     """What a reply comes to.
 
     Attributes:
@@ -57,12 +57,12 @@ class Reading:
     remark: str = ""
 
 
-def read(said: Reply, request: VerdictRequest) -> Reading:
+def read(said: JudgeReply, request: VerdictRequest) -> ReplyReading:
     """Read a reply to a request."""
     if said.stop == "refused":
-        return Reading(failure="refused", message="the model refused to judge")
+        return ReplyReading(failure="refused", message="the model refused to judge")
     if said.stop == "truncated":
-        return Reading(failure="truncated", message="the reply was cut off", remark=" ")
+        return ReplyReading(failure="truncated", message="the reply was cut off", remark=" ")
     prompt, shown = load_prompt(request.prompt), f"Your reply was:\n{said.text}\n"
     if len(said.text) > _LONGEST_REPLY or not said.text.strip():
         shown = ""
@@ -70,10 +70,10 @@ def read(said: Reply, request: VerdictRequest) -> Reading:
         reply = _only(prompt, said.text, request.data)
     except MisfitError as error:
         problem = str(error)[:_LONGEST_PROBLEM]
-        return Reading(failure="unparsable", message=problem, remark=_AGAIN.format(problem=problem, shown=shown))
+        return ReplyReading(failure="unparsable", message=problem, remark=_AGAIN.format(problem=problem, shown=shown))
     marked, problems = _with_marks(prompt, reply, request.data)
     told = "\n".join(f"- {problem}" for problem in problems)
-    return Reading(marked, remark=_MISQUOTED.format(problem=told, shown=shown) if problems else "")
+    return ReplyReading(marked, remark=_MISQUOTED.format(problem=told, shown=shown) if problems else "")
 
 
 def _only(prompt: Prompt, text: str, data: _Object) -> dict[str, Any]:

@@ -288,7 +288,7 @@ class RememberingEmbedder:
         self._embedder = embedder
         self._places: dict[int, int] = {}
         """By the hash of a text, where its vector lies."""
-        self._vectors: DiskList[Vector] = DiskList(None)
+        self._vectors: DiskList[Vector] = DiskList()
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
         """One vector for each text, in their order."""
@@ -298,7 +298,7 @@ class RememberingEmbedder:
         for text, vector in found.items():
             self._places[keys[text]] = len(self._places)
             self._vectors.append(vector)
-        return [found[text] if text in found else self._vectors.read(self._places[keys[text]]) for text in texts]
+        return [found[text] if text in found else self._vectors[self._places[keys[text]]] for text in texts]
 
 
 class RememberingScorer:

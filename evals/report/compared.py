@@ -52,9 +52,9 @@ def verdict_line(one: RunComparison, names: dict[str, str]) -> str:
     }
     what = told.get(one.score.verdict, f"{run} against {baseline}: no difference of the score established")
     single = [
-        f"{verdict} in {', '.join(names)}"
+        f"{verdict} in {', '.join(moved)}"
         for verdict in ("better", "worse")
-        if (names := [pair.name for pair in one.pairs if pair.verdict == verdict])
+        if (moved := [pair.name for pair in one.pairs if pair.verdict == verdict])
     ]
     return f"{what}, over {common}{''.join(f'; {each}' for each in single)}"
 
@@ -118,8 +118,8 @@ def change_lines(one: RunComparison, *, every: bool) -> Iterator[TextLine]:
             listed = ", ".join(ids if every else ids[:_NAMED]) + ("" if every or len(ids) <= _NAMED else ", …")
             yield TextLine(f"{share(len(ids), one.common, 'question')} scored {title}: {listed}", tone)  # type: ignore[arg-type]
     for move in one.moves if every else one.moves[:_SHOWN]:
-        ids = ", ".join(move.questions[:_NAMED]) + (", …" if len(move.questions) > _NAMED else "")
-        yield TextLine(f"  {len(move.questions)} × {move.first.value} → {move.last.value}: {ids}", "faint")
+        named = ", ".join(move.questions[:_NAMED]) + (", …" if len(move.questions) > _NAMED else "")
+        yield TextLine(f"  {len(move.questions)} × {move.first.value} → {move.last.value}: {named}", "faint")
 
 
 def pareto_parts(front: ParetoFront, names: dict[str, str]) -> Iterator[ShownPart]:

@@ -46,7 +46,8 @@ def table_lines(table: TextTable) -> Iterator[str]:
     if table.title:
         yield f"**{escaped(table.title)}**\n\n"
     yield f"| {' | '.join(escaped(title) or ' ' for title in table.columns)} |\n"
-    yield f"|{'|'.join('---' if place == 0 or title in table.words else '---:' for place, title in enumerate(table.columns))}|\n"
+    words = {table.columns[0], *table.words}
+    yield f"|{'|'.join('---' if title in words else '---:' for title in table.columns)}|\n"
     for row in table.rows:
         cells = [escaped(cell) for cell in row.cells]
         if len(cells) == 1:

@@ -14,8 +14,8 @@ from evals.errors import ConfigError, TrackerError
 from evals.report.page import write_report
 from evals.report.sheets import metric_columns, row_of
 from evals.schemas.results import EvalRun
-from evals.scoring.saved import SavedRun
 from evals.scoring.config import headline
+from evals.scoring.saved import SavedRun
 from evals.secrets import Masker, public_url, secrets_in_url
 
 INSTALL = "pip install 'rag-evals[mlflow]'"

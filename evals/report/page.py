@@ -142,7 +142,8 @@ def _scatter(comparison: Comparison) -> Markup | None:
     ]
     most = max(y for _, y, _ in points) or 1.0
     dots = "".join(
-        f'<g><circle cx="{40 + 340 * x:.1f}" cy="{170 - 150 * y / most:.1f}" r="5" class="{"front" if each.on_front else "off"}"/>'
+        f'<g><circle cx="{40 + 340 * x:.1f}" cy="{170 - 150 * y / most:.1f}" r="5" '
+        f'class="{"front" if each.on_front else "off"}"/>'
         f'<text x="{46 + 340 * x:.1f}" y="{166 - 150 * y / most:.1f}">{escape(printable(each.name))[:24]}</text></g>'
         for x, y, each in points
     )
@@ -287,7 +288,8 @@ def _metric(one: MetricSummary) -> dict[str, Any]:
         low, high = one.ci or (one.value, one.value)
         low, high = max(0.0, low), min(1.0, high)
         bar = Markup(
-            f'<svg viewBox="0 0 100 10" class="bar" aria-hidden="true"><rect x="0" y="4" width="100" height="2" class="rail"/>'
+            '<svg viewBox="0 0 100 10" class="bar" aria-hidden="true">'
+            '<rect x="0" y="4" width="100" height="2" class="rail"/>'
             f'<rect x="{100 * low:.1f}" y="2" width="{max(1.0, 100 * (high - low)):.1f}" height="6" class="ci"/>'
             f'<rect x="{100 * one.value - 0.75:.1f}" y="0" width="1.5" height="10" class="value"/></svg>'
         )

@@ -61,16 +61,16 @@ def row_of(saved: SavedRun, record: EvalRecord) -> Row:
     }
     if response is not None and response.error is None:
         hits = set(sample.matches.hit_ranks)
+        chunks: list[Row] = [
+            {"rank": rank, "is_gold": rank in hits, **chunk.model_dump(mode="json", exclude_none=True)}
+            for rank, chunk in enumerate(response.chunks or (), start=1)
+        ]
+        citations = [citation.model_dump(mode="json", exclude_none=True) for citation in response.citations or ()]
         row |= {
             "answer": response.answer,
             "declined": None if response.answer is None or sample.abstention_open else sample.abstained,
-            "chunks": response.chunks
-            and [
-                {"rank": rank, "is_gold": rank in hits, **chunk.model_dump(mode="json", exclude_none=True)}
-                for rank, chunk in enumerate(response.chunks, start=1)
-            ],
-            "citations": response.citations
-            and [citation.model_dump(mode="json", exclude_none=True) for citation in response.citations],
+            "chunks": None if response.chunks is None else chunks,
+            "citations": None if response.citations is None else citations,
         }
     if response is not None:
         row |= {
@@ -125,14 +125,15 @@ def cell(value: Any) -> str:
 
 def sheet(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
     """The lines of a CSV document (RFC 4180)."""
-    for cells in chain([list(columns)], ([row.get(name) for name in columns] for row in rows)):
+    table: Iterable[list[Any]] = chain([list(columns)], ([row.get(name) for name in columns] for row in rows))
+    for cells in table:
         out = io.StringIO()
         csv.writer(out).writerow(map(cell, cells))
         yield out.getvalue()
 
 
 def to_csv(saved: SavedRun) -> Iterator[str]:
-    """A row a question: outcome, expected answer, gold, chunks, citations, metrics, why values are missing, metadata."""
+    """A row a question: outcome, answers, gold, chunks, citations, metrics, why values are missing, metadata."""
     streams = any(record.response and record.response.time_to_first_token_ms for record in saved.records())
     columns = [name for name in _COLUMNS if streams or name != "time_to_first_token_ms"]
     columns += [*metric_columns(saved), "reasons", *(f"meta.{key}" for key in _metadata_keys(saved))]

@@ -4,7 +4,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import uvicorn
 from fastapi import FastAPI, HTTPException, Query, Request, Response
@@ -67,7 +67,7 @@ def create_app(folder: Path, token: str) -> FastAPI:
         return _page([_opened(store, run_id)], "../")
 
     @app.get(f"/{token}/compare")
-    def compare(run: list[str] = Query(default=[])) -> StreamingResponse:
+    def compare(run: Annotated[list[str] | None, Query()] = None) -> StreamingResponse:
         if not run:
             raise HTTPException(400, "choose runs to compare")
         saved = sorted((_opened(store, run_id) for run_id in dict.fromkeys(run)), key=lambda each: each.run.created_at)

@@ -13,14 +13,16 @@ from evals.errors import ConfigError, DatasetError
 from evals.metrics.base import BaseMetric, Need
 from evals.metrics.registry import parse_metric
 from evals.report.review import DEFAULT_METRIC
-from evals.run.saved import saved_verdicts, work_of
-from evals.run.work import RunPlan, new_run
+from evals.run.judging import free_copy
+from evals.run.saved import SavedAnswers
+from evals.run.workload import new_run
 from evals.schemas.calibration import Calibration, LabelledAnswer
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse, RetrievedChunk, ServerRecord
 from evals.schemas.results import SAVED_ANSWERS, EvalRecord
+from evals.schemas.verdicts import JudgeVerdict
 from evals.scoring.calibration import Label, Scale, figures_of, scale_of
-from evals.scoring.conclusion import Measured
+from evals.scoring.saved import SavedRun
 from evals.store.naming import CALIBRATION
 from evals.store.runs import RunStore
 
@@ -33,11 +35,13 @@ class LabelledRecord:
         record: Question and answer, as the judge is given them, under an id of its own.
         question_id: Of the question, which other answers of the file may be to as well.
         labels: With their places, by annotator.
+        verdicts: Of the saved run that the answer is from; they cost nothing again.
     """
 
     record: EvalRecord
     question_id: str
     labels: dict[str, tuple[Label, str]]
+    verdicts: Sequence[JudgeVerdict]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +143,9 @@ def _answers(rows: Sequence[LabelRow], store: RunStore, run: str | None) -> list
             taken[record.question.id] = number
             if number > 1:  # several answers to one question are several records
                 question = question.model_copy(update={"id": f"{question.id} ({row.system or number})"})
-            found[key] = LabelledRecord(EvalRecord(question=question, response=record.response), record.question.id, {})
+            verdicts = [free_copy(verdict) for verdict in record.verdicts if verdict.reply is not None]
+            bare = EvalRecord(question=question, response=record.response)
+            found[key] = LabelledRecord(bare, record.question.id, {}, verdicts)
         labels = found[key].labels
         if row.annotator in labels:
             who = f" by {row.annotator}" if row.annotator else ""
@@ -147,7 +153,7 @@ def _answers(rows: Sequence[LabelRow], store: RunStore, run: str | None) -> list
                 f"{row.where}: the answer to {row.id!r} is labelled{who} at {labels[row.annotator][1]} already",
                 "where several people labelled it, say who did in a column annotator",
             )
-        labels[row.annotator] = (row.label or "", row.where)
+        labels[row.annotator] = ("" if row.label is None else row.label, row.where)
     return list(found.values())
 
 
@@ -169,12 +175,8 @@ def _of_row(row: LabelRow) -> EvalRecord:
     return EvalRecord(question=question, response=EvalResponse(answer=row.answer, chunks=chunks))
 
 
-def work_of_labels(labels: LabelSet, config: EvalConfig) -> RunPlan:
-    """The labelled answers, to be judged and saved as a run.
-
-    Raises:
-        ConfigError: No question has the key that they are clustered by.
-    """
+def labelled_answers(labels: LabelSet, config: EvalConfig) -> SavedAnswers:
+    """The labelled answers, to be judged and saved as a run."""
     records = [each.record for each in labels.answers]
     base = config.server_spec().citations.base
     run = new_run(
@@ -186,13 +188,12 @@ def work_of_labels(labels: LabelSet, config: EvalConfig) -> RunPlan:
         id=f"{CALIBRATION}{token_hex(4)}",
         concurrency=1,
     )
-    saved = saved_verdicts(config, lambda saved: saved.judge is not None)
-    free = {each.record.question.id: saved.get(each.question_id, ()) for each in labels.answers}
-    return work_of(run, records, config, notes=[], free=free)
+    known = {} if not config.judge.cache else {each.record.question.id: each.verdicts for each in labels.answers}
+    return SavedAnswers(run, records, free=lambda question_id: known.get(question_id, ()))
 
 
 def calibration_from(
-    labels: LabelSet, done: Measured, *, score_cut: float | None, label_cut: float | None
+    labels: LabelSet, done: SavedRun, *, score_cut: float | None, label_cut: float | None
 ) -> Calibration:
     """The calibration of the judge that has judged labelled answers.
 
@@ -238,5 +239,5 @@ def calibration_from(
         lost=sum(answer.score is None for answer in answers),
         unlabelled=labels.unlabelled,
         answers=answers,
-        **figures_of(answers, quotes, scale, cut, done.cases.settings.confidence),
+        **figures_of(answers, quotes, scale, cut, done.settings.confidence),
     )

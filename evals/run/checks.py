@@ -256,7 +256,11 @@ class Tools:
         """
         if self.judge is None:
             return None
-        records = list(journal) if len(journal) <= _MOST_ESTIMATED else [journal.record(row) for row in range(_MOST_ESTIMATED)]
+        records = (
+            list(journal)
+            if len(journal) <= _MOST_ESTIMATED
+            else [journal.record(row) for row in range(_MOST_ESTIMATED)]
+        )
         responses = {each.question.id: each.response for each in records if each.response is not None}
         verdicts = {each.question.id: [*each.verdicts, *free(each.question.id)] for each in records}
         spent = sum((each.spent for record in journal for each in record.verdicts), JudgeSpending())
@@ -317,7 +321,11 @@ def make_judge(config: EvalConfig) -> LLMJudge:
         cache.prepare()
     options: dict[str, Any] = {"base_url": judge.base_url, "effort": judge.effort}
     if judge.batch:
-        options |= {"folder": config.runs_dir / FOLDER, "poll_s": judge.batch_poll_s, "timeout_s": judge.batch_timeout_s}
+        options |= {
+            "folder": config.runs_dir / FOLDER,
+            "poll_s": judge.batch_poll_s,
+            "timeout_s": judge.batch_timeout_s,
+        }
     make = AnthropicBatches if judge.batch else PROVIDERS[judge.provider].make
     return LLMJudge(
         make(judge.model, **options),

@@ -156,7 +156,7 @@ class _AskingWorker(WorkerPlugin):  # type: ignore[misc]  # Dask publishes no ty
                 client = RAGClient(self._spec, concurrency=self._concurrency, max_attempts=self._attempts)
                 client.know_documents(self._names)
                 self._client = self._run(client.__aenter__())
-        response = self._run(ask_question(self._client, EvalQuestion.model_validate_json(data)))
+        response: EvalResponse = self._run(ask_question(self._client, EvalQuestion.model_validate_json(data)))
         return response.model_dump_json().encode()
 
     def _run(self, work: Any) -> Any:

@@ -12,15 +12,13 @@ from evals.client.oauth2 import REFUSED
 from evals.client.rag_client import RAGClient
 from evals.config import EvalConfig
 from evals.errors import EvalsError, JudgeError, ServerRefusedError
-from evals.judges.backends.base import BackendError, origin_of
-from evals.judges.backends.providers import PROVIDERS
-from evals.judges.backends.sdk import SdkBackend
+from evals.judges.models import PROVIDERS, CallFailed, origin_of
 from evals.metrics.base import BaseMetric, Need
 from evals.report.summary import reading_notes
+from evals.run.checks import check_calibrated, check_config, refusal_for_key, wants_judge
 from evals.run.corpus import survey_corpus
 from evals.run.embedded import embedded_server, embedded_spec
 from evals.run.observer import Observer
-from evals.run.checks import check_calibrated, check_config, refusal_for_key, wants_judge
 from evals.run.workload import check_conversations, load_workload
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
@@ -252,18 +250,16 @@ class _Checks:
             raise refusal
         judge, provider = self._config.judge, PROVIDERS[self._config.judge.provider]
         address = provider.address(judge.base_url)
-        backend = provider.make(judge.model, base_url=address, effort=judge.effort)
-        self._stack.push_async_callback(backend.aclose)
-        if not isinstance(backend, SdkBackend):
-            return Finding("judge", "unseen", f"{backend.model} cannot be looked for without a call")
+        model = provider.make(judge.model, base_url=address, effort=judge.effort)
+        self._stack.push_async_callback(model.aclose)
         try:
-            await backend.find_model()
-        except BackendError as error:
+            await model.find()
+        except CallFailed as error:
             if origin_of(address) != origin_of(provider.home) and "HTTP 404" in str(error):
-                return Finding("judge", "well", f"reached {backend.origin}, which has no list of models")
-            said = f"{backend.model} at {backend.origin}: {error}"
+                return Finding("judge", "well", f"reached {model.origin}, which has no list of models")
+            said = f"{model.model} at {model.origin}: {error}"
             raise JudgeError(said, "check the key and the model's name, or measure without a judge") from error
-        return Finding("judge", "well", f"{backend.model} at {backend.origin}")
+        return Finding("judge", "well", f"{model.model} at {model.origin}")
 
 
 def _contents(response: EvalResponse) -> str:

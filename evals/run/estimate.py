@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import cycle, islice, repeat
-from math import hypot
 from statistics import fmean
 
 from evals.config import EvalConfig
@@ -34,8 +33,8 @@ SECONDS_A_CALL, SECONDS_A_ROUND = 4.0, 3600.0
 _LOOKED_AT, FEWEST_ANSWERS, _RUNS = 300, 20, 10
 """Questions that are composed (more are extrapolated), saved answers that may stand for others, runs looked into."""
 
-_SIZES_OFF, _CALLS_OFF, _THINKING_OFF = 0.25, 0.2, 0.2
-"""By which share sizes may be off, the calls about answers that are not known, and measured thinking."""
+_KNOWN_OFF, _ASSUMED_OFF, _THINKING_OFF = 0.15, 0.45, 0.2
+"""By which share the cost of judging known and assumed answers may be off, and measured thinking."""
 
 _CHUNKS, _CHUNK_CHARACTERS, _ANSWER_CHARACTERS = 10, 1200, 270
 """Of an answer of usual size."""
@@ -198,9 +197,8 @@ def _range(
         sizes = {"input_tokens": instructions + data, "output_tokens": written + round(thought)}
         low += price(judge.model, JudgeUsage(**sizes, cache_read_tokens=kept)) or 0.0
         high += price(judge.model, JudgeUsage(**{**sizes, "output_tokens": written + round(most)})) or 0.0
-    middle = (low + high) / 2
-    error = hypot((high - low) / 2, _SIZES_OFF * middle, 0.0 if certain else _CALLS_OFF * middle)  # independent
-    return max(middle - error, 0.0), middle + error
+    off = _KNOWN_OFF if certain else _ASSUMED_OFF
+    return low * (1 - off), high * (1 + off)
 
 
 def _others(

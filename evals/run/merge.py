@@ -171,7 +171,9 @@ def _opened(run: EvalRun) -> SavedRun:
         raise ConfigError(f"{_name(run)} is in no folder", "load it with RunStore(folder).load(id)")
     store = RunStore(run.path.parent)
     if not store.records_path(run).exists():
-        raise ConfigError(f"{_name(run)} has no records: {store.records_path(run)} is missing", "copy all files of the run")
+        raise ConfigError(
+            f"{_name(run)} has no records: {store.records_path(run)} is missing", "copy all files of the run"
+        )
     saved = open_saved(store, run)
     if saved.damage is not None and saved.damage.lost == 0:
         raise StoreError(saved.damage.said, way_back(run, saved.damage))
@@ -211,7 +213,9 @@ def _metric_names(runs: Sequence[EvalRun]) -> list[str]:
     for run in runs:
         for one in run.metric_definitions:
             if known.setdefault(one.name, one).meaning != one.meaning:
-                message = f"{_name(run)} measured {one.name} by other code, or defined it differently, than a shard before it"
+                message = (
+                    f"{_name(run)} measured {one.name} by other code, or defined it differently, than a shard before it"
+                )
                 raise ConfigError(message, "rescore all shards with one file of metrics")
     names = {one.source: name for name, one in known.items()}
     return [names.get(each, each) for each in EvalConfig.build(runs[0].eval_config).metrics]
@@ -302,9 +306,7 @@ def _new_run(shards: Shards, runs: Sequence[EvalRun]) -> EvalRun:
         concurrencies=concurrencies if len(concurrencies) > 1 else [],
         duration_s=round(sum(run.duration_s for run in runs), 3),
         merged_from=[
-            MergedShard(
-                id=run.id, shard="{}/{}".format(*_part(run)), status=run.status, duration_s=run.duration_s
-            )
+            MergedShard(id=run.id, shard="{}/{}".format(*_part(run)), status=run.status, duration_s=run.duration_s)
             for run in runs
         ],
         outcomes=Outcomes(warmup_ms=list(chain.from_iterable(run.outcomes.warmup_ms for run in runs))),

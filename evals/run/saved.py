@@ -312,7 +312,9 @@ def answers_of_file(answers: Path, config: EvalConfig) -> SavedAnswers:
 class _FromFile:
     """Questions with their answers of a file."""
 
-    def __init__(self, questions: Sequence[EvalQuestion], responses: DiskMap[EvalResponse], *, extractive: bool) -> None:
+    def __init__(
+        self, questions: Sequence[EvalQuestion], responses: DiskMap[EvalResponse], *, extractive: bool
+    ) -> None:
         self._questions, self._responses, self._extractive = questions, responses, extractive
 
     def __iter__(self) -> Iterator[EvalRecord]:

@@ -1,4 +1,4 @@
-"""The back half of a run: from the journal to results, and from results to the saved run. One pass, when all is there."""
+"""The back half of a run, in one pass: from the journal to results, and from results to the saved run."""
 
 import asyncio
 import gc
@@ -10,16 +10,17 @@ from time import perf_counter
 from typing import Any, Literal
 
 from evals.config import EvalConfig
+from evals.judges.money import with_prices
 from evals.metrics.base import BaseMetric
 from evals.metrics.custom import SavedMetric
 from evals.metrics.registry import METRICS, definitions
 from evals.metrics.sample import Sample
 from evals.run.observer import Observer
 from evals.schemas.results import SCHEMA_VERSION, EvalRecord, EvalRun, MetricResult
+from evals.scoring.calibration import with_cards, with_facts
 from evals.scoring.gates import check_gates
 from evals.scoring.notes import DISPUTED, NO_CHUNKS, SLOW, Tally, slow_metrics, status_of
 from evals.scoring.outcomes import ending_of
-from evals.judges.money import with_prices
 from evals.scoring.repeats import Repeats
 from evals.scoring.results import Results, changed_ns
 from evals.scoring.saved import SavedRun
@@ -27,7 +28,7 @@ from evals.scoring.scorecard import make_scorecard
 from evals.scoring.settings import ScoreSettings, score_of
 from evals.scoring.weighted import make_weighted_score, no_score, with_interval
 from evals.store.journal import RecordLog, record_line, write_records
-from evals.store.runs import RunStore
+from evals.store.runs import RunStore, saved_calibrations
 
 Ended = Literal["whole", "early", "refused"]
 """All was done; something was left undone; or the server does not hold the documents, so that the run is failed."""
@@ -156,10 +157,12 @@ def score_journal(scoring: Scoring, log: RecordLog, store: RunStore, observer: O
         lines = (record_line(scoring.score(record)) for record in _watched(log, observer))
         records, offsets = write_records(path, lines, hint=store.hint(scoring.run))
     scoring.results.offsets = offsets
-    run = scoring.summarise(record_sum=records, **about)
+    run, written = scoring.summarise(record_sum=records, **about), RecordLog(path, scoring.results.ids, offsets)
+    if run.judge is not None:
+        run = with_cards(with_facts(run, written), saved_calibrations(store.folder))
     store.save(run)
     scoring.results.save(store.columns_path(run), records, changed_ns(path))
-    return SavedRun(run, RecordLog(path, scoring.results.ids, offsets), scoring.results)
+    return SavedRun(run, written, scoring.results)
 
 
 def _watched(log: RecordLog, observer: Observer) -> Iterator[EvalRecord]:

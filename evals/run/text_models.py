@@ -5,7 +5,8 @@ is remembered by the embedder and the scorer themselves, where the metrics find 
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
 from typing import TypeVar

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import fsum
 from typing import Annotated, Any, Self, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from evals.errors import ConfigError
 from evals.schemas.base import Finite, Record
-from evals.schemas.results import EvalRun, MetricSummary
+from evals.schemas.results import EvalRun
 from evals.schemas.run_parts import RAGAS_WEIGHTS
 from evals.text.yaml_files import first_problem
 

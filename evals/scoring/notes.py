@@ -171,13 +171,13 @@ class Tally:
         outside = self._outside(base)
         other = next((one for one in (base - 1, base + 1) if one >= 0 and not self._outside(one)), None)
         if outside == total or (outside >= _MISPLACED * total and other is not None):
-            fits = f"citations.base: {other} fits all" if other is not None else "no citations.base fits (are they ids?)"
+            fits = (
+                f"citations.base: {other} fits all" if other is not None else "no citations.base fits (are they ids?)"
+            )
             yield f"{outside} of {total} cited indices are of no retrieved chunk with citations.base: {base}: {fits}"
 
     def _outside(self, base: int) -> int:
-        return sum(
-            times for (index, chunks), times in self.cited_indices.items() if not base <= index < base + chunks
-        )
+        return sum(times for (index, chunks), times in self.cited_indices.items() if not base <= index < base + chunks)
 
 
 def slow_metrics(seconds: dict[str, float], questions: int) -> list[str]:

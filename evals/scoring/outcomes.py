@@ -211,7 +211,7 @@ class OutcomeCount:
 
 
 def count_outcomes(results: Results) -> list[OutcomeCount]:
-    """The questions of each outcome: failures in the order of the pipeline, then `differs`; those without any left out."""
+    """The questions of each outcome that has some: failures in the order of the pipeline, then `differs`."""
     codes = np.frombuffer(results.outcomes, dtype=np.uint8) if results.outcomes else np.empty(0, np.uint8)
     counts = [
         OutcomeCount(outcome, np.flatnonzero(codes == OUTCOMES.index(outcome)).tolist())

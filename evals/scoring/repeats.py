@@ -16,7 +16,6 @@ from evals.scoring.results import REPEAT_OF
 from evals.scoring.stats import Interval, mean_interval
 from evals.text.folding import tokens
 
-
 REPEAT = "repeat"
 """The key of the metadata that counts, from 1: `show --by repeat`."""
 

@@ -8,7 +8,7 @@ import json
 import zipfile
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from io import BytesIO
@@ -184,7 +184,7 @@ class Results:
             **{f"values_{place}": np.array(one.values) for place, one in enumerate(columns)},  # type: ignore[arg-type]
             **{f"codes_{place}": np.array(one.codes, dtype=np.uint16) for place, one in enumerate(columns)},  # type: ignore[arg-type]
         )
-        write_atomically(path, [buffer.getbuffer()])
+        write_atomically(path, [buffer.getvalue()])
 
     @classmethod
     def load(cls, path: Path, records: RecordSum, changed_ns: int) -> "Results | None":
@@ -196,8 +196,14 @@ class Results:
                 if known != (VERSION, records.model_dump(), changed_ns):
                     return None
                 found = cls(about["cluster"], ids=json.loads(arrays["ids"].tobytes()))
-                found.offsets, found.groups = array("Q", arrays["offsets"].tobytes()), array("q", arrays["groups"].tobytes())
-                found.outcomes, found.golds = array("B", arrays["outcomes"].tobytes()), array("Q", arrays["golds"].tobytes())
+                found.offsets, found.groups = (
+                    array("Q", arrays["offsets"].tobytes()),
+                    array("q", arrays["groups"].tobytes()),
+                )
+                found.outcomes, found.golds = (
+                    array("B", arrays["outcomes"].tobytes()),
+                    array("Q", arrays["golds"].tobytes()),
+                )
                 for place, metric in enumerate(about["metrics"]):
                     found.columns[metric["name"]] = Column(
                         metric["name"],
@@ -287,5 +293,3 @@ def rows_by_value(values: Iterable[Any]) -> dict[str, list[int]]:
         if value not in (None, "", []):
             rows.setdefault(", ".join(map(str, value)) if isinstance(value, list) else str(value), []).append(row)
     return rows
-
-

@@ -1,7 +1,7 @@
 """The scorecard of a run: for each metric its value, interval, bounds and counts, from the columns of `Results`.
 
-Every question that was asked is counted once: scored, not applicable, or lost to transport, the judge, an injection or a
-fault. A mean is over what was scored; `bounds` say where it would lie if all that is lost had scored worst, and best.
+Every question that was asked is counted once: scored, not applicable, or lost to transport, the judge, an injection or
+a fault. A mean is over what was scored; `bounds` say where it would lie if all that is lost had scored worst, and best.
 """
 
 from collections import Counter

@@ -49,9 +49,7 @@ class ScoreSettings:
     keeps_flagged: bool = False
     prompts: PromptBook = field(default_factory=PromptBook, compare=False)
 
-    def sample(
-        self, question: EvalQuestion, response: EvalResponse, verdicts: Sequence[JudgeVerdict] = ()
-    ) -> Sample:
+    def sample(self, question: EvalQuestion, response: EvalResponse, verdicts: Sequence[JudgeVerdict] = ()) -> Sample:
         """A question with its response as metrics see it."""
         return Sample(
             question,
@@ -105,7 +103,7 @@ def score_of(metric: BaseMetric, sample: Sample) -> MetricResult:
     try:
         result = metric.score(sample)
         if not isinstance(result, MetricResult):
-            raise TypeError("a metric gives `self.result(…)` or `self.undefined(…)`")
+            raise TypeError("a metric gives `self.result(…)` or `self.undefined(…)`")  # noqa: TRY301
     except (Exception, SystemExit) as error:  # whatever a metric does wrong, paid-for answers are scored
         if isinstance(error, EvalsError) and not isinstance(metric, FunctionMetric):
             raise

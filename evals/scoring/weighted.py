@@ -66,7 +66,9 @@ def make_weighted_score(scorecard: Scorecard, config: ScoringConfig, *, answered
     if not answered:
         return no_score(config, NOT_ANSWERED)
     fed = {
-        name: [summary for feed in config.feeds[name] if (summary := scorecard.find(feed)) and summary.value is not None]
+        name: [
+            summary for feed in config.feeds[name] if (summary := scorecard.find(feed)) and summary.value is not None
+        ]
         for name, weight in config.weights.items()
         if weight
     }
@@ -148,7 +150,9 @@ def with_interval(
     numbers = results.group_numbers()
     groups = np.arange(len(results.ids)) if numbers is None else np.unique(numbers, return_inverse=True)[1]
     every = np.arange(len(results.ids))
-    scores, touched = scores_without_each(weighted, results, settings, thresholds, every, groups, grouped=numbers is not None)
+    scores, touched = scores_without_each(
+        weighted, results, settings, thresholds, every, groups, grouped=numbers is not None
+    )
     scores = scores[touched]
     found = jackknife(weighted.score, scores, settings.confidence) if len(scores) and np.ptp(scores) > 0 else None
     return weighted.model_copy(update={"ci": found.interval if found else None, "interval": described(found)})
@@ -207,15 +211,14 @@ def score_over(
     return total
 
 
-def _values_without_each(
-    metric: BaseMetric, values: Vector, groups: Groups, count: int, *, grouped: bool
-) -> Vector:
+def _values_without_each(metric: BaseMetric, values: Vector, groups: Groups, count: int, *, grouped: bool) -> Vector:
     """The value of a metric without each group; a percentile of grouped questions is held as it is."""
     if metric.aggregation is not Aggregation.PERCENTILE:
         sums, sizes = np.bincount(groups, values, count), np.bincount(groups, minlength=count)
         left = len(values) - sizes
         total = values.sum()
-        return np.where(left > 0, (total - sums) / np.maximum(left, 1), total / len(values))
+        without: Vector = np.where(left > 0, (total - sums) / np.maximum(left, 1), total / len(values))
+        return without
     share, ordered = (metric.percentile or 50.0) / 100, np.sort(values)
     place = max(1, ceil(share * len(values) - 1e-9)) - 1
     found = np.full(count, ordered[place])

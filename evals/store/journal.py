@@ -1,9 +1,9 @@
 """`records.jsonl` of a run: an event log while it runs, one record a question at the end.
 
-An event is a line of JSON, `{"type": "question" | "answer" | "verdict" | "record", "question_id": …, …}`; of a type, the
-last event of a question counts (verdicts: of each request and repeat). Memory holds ids and offsets alone. A torn last
-line is dropped. Events also say when they were written: `leg`, when the process opened the log (milliseconds since 1970),
-and `elapsed_s`, seconds since; so the duration of a killed process is known.
+An event is a line of JSON, `{"type": "question" | "answer" | "verdict" | "record", "question_id": …, …}`; of a type,
+the last event of a question counts (verdicts: of each request and repeat). Memory holds ids and offsets alone. A torn
+last line is dropped. Events also say when they were written: `leg`, when the process opened the log (milliseconds since
+1970), and `elapsed_s`, seconds since; so the duration of a killed process is known.
 """
 
 import json
@@ -105,7 +105,7 @@ class RecordLog:
         """
         with self._opened() as file:
             event = self._event(file, self.offsets[row])
-        question = event.question or (event.record and event.record.question)
+        question = event.record.question if event.record is not None else event.question
         if question is None:
             raise self._damage(self.offsets[row], "not an event of a question")
         return question
@@ -144,7 +144,7 @@ class RecordLog:
                 for line in file:
                     head = _event_head(line)
                     if head is None:
-                        if not file.peek(1):  # type: ignore[attr-defined]  # a buffered reader has it
+                        if not file.peek(1):
                             break  # the last line, torn by a kill
                         raise self._damage(self.size, "not an event of a run")
                     kind, quoted, leg, elapsed = head.groups()

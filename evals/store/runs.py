@@ -8,7 +8,6 @@
 """
 
 import errno
-import json
 import re
 import tempfile
 from collections.abc import Iterator
@@ -140,9 +139,7 @@ class RunStore:
 
     def hint(self, run: EvalRun) -> str:
         """The way out of a full disk."""
-        return (
-            f"what was written before is complete; once there is room on the disk, {way_on_of(run, self.folder)}"
-        )
+        return f"what was written before is complete; once there is room on the disk, {way_on_of(run, self.folder)}"
 
     def log(self, run: EvalRun) -> RecordLog:
         """The records of a run, each read when it is wanted.

@@ -62,7 +62,7 @@ def test_a_terminal_shows_the_numbers_so_far(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setenv("TERM", "xterm")
     terminal = Terminal()
-    terminal.measured_with(ScoringContext(ScoreSettings()))
+    terminal.measured_with(ScoreSettings())
     terminal.begin(4, 0)
     failed = EvalResponse(error=ResponseError(kind="timeout", message="too late"))
     terminal.answered(QUESTION, answer("The battery lasts 96 hours."))

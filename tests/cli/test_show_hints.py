@@ -45,7 +45,7 @@ def test_a_question_shows_what_its_checks_found(evals_cli: Cli, build_run: Calla
     metrics = [parse_metric(name) for name in ("fact_score", "rules_coverage")]
     store = RunStore(tmp_path)
     response = record.response.model_copy(update={"answer": "It is red."})
-    scored = score_record(metrics, record.model_copy(update={"response": response}), ScoringContext(ScoreSettings()))
+    scored = score_record(metrics, record.model_copy(update={"response": response}), ScoreSettings())
     run = run.model_copy(update={"completed_at": run.created_at})
     store.save(run)
     put_records(store, run, [scored])

@@ -53,6 +53,6 @@ def test_no_question_counts_as_abstained_and_the_run_is_complete(ask: Ask) -> No
     response = ask([{"text": "t"}], map=RETRIEVER)
     questions = [EvalQuestion(question="Why?", is_unanswerable=flag) for flag in (True, False, None)]
     records = [EvalRecord(question=question, response=response) for question in questions]
-    outcomes = count_outcomes(records, ScoringContext(ScoreSettings()), ())
+    outcomes = count_outcomes(records, ScoreSettings(), ())
     assert (outcomes.answered, outcomes.abstained) == (3, 0)
     assert status_of(outcomes, 0.0, ended_early=False) == "complete"

@@ -27,7 +27,9 @@ def made(tmp_path: Path) -> Made:
     return make
 
 
-def pair(difference: float, interval: tuple[float, float] | None, *, p: float | None = 0.001, less: bool = False) -> MetricPair:
+def pair(
+    difference: float, interval: tuple[float, float] | None, *, p: float | None = 0.001, less: bool = False
+) -> MetricPair:
     """A difference of a metric, of which less is better where it says so."""
     return MetricPair(
         name="m", group="retrieval", unit="ratio", higher_is_better=not less, n=100, first=0.5, last=0.5 + difference,

@@ -104,14 +104,19 @@ def test_what_feeds_no_objective_has_no_verdict(made: Made) -> None:
     columns = [{"mrr": ones_but(0, 60), "recall_at_1": ones_but(fell, 60)} for fell in (0, 30)]
     found = compared(made("a", columns[0]), made("b", columns[1]))
     assert pair_of(found, "recall_at_1").verdict == "no verdict"
-    assert pair_of(compared(made("c", columns[0]), made("d", columns[1]), named=["recall_at_1"]), "recall_at_1").verdict == "worse"
+    assert (
+        pair_of(compared(made("c", columns[0]), made("d", columns[1]), named=["recall_at_1"]), "recall_at_1").verdict
+        == "worse"
+    )
 
 
 def test_less_is_better_of_what_is_so(made: Made) -> None:
     """A rate of wrong answers that falls is better."""
     values = [[1.0] * 20 + [0.0] * 80, [0.0] * 100]
     name = "abstention_false_positive_rate"
-    pair = pair_of(compared(*(made(key, {name: each}) for key, each in zip("ab", values, strict=True)), primary=name), name)
+    pair = pair_of(
+        compared(*(made(key, {name: each}) for key, each in zip("ab", values, strict=True)), primary=name), name
+    )
     assert (pair.verdict, pair.gain) == ("better", pytest.approx(0.2))
 
 

@@ -63,11 +63,16 @@ def test_fronts_of_300_random_sets_are_those_of_brute_force(made: Made) -> None:
     draw = np.random.default_rng(7)
     levels = [
         made(f"r{number}", {"mrr": [r] * 4, "citation_recall": [c] * 4, "latency_p50": [ms] * 4})
-        for number, (r, c, ms) in enumerate((r, c, ms) for r in (0.2, 0.5, 0.8) for c in (0.3, 0.6) for ms in (100, 900))
+        for number, (r, c, ms) in enumerate(
+            (r, c, ms) for r in (0.2, 0.5, 0.8) for c in (0.3, 0.6) for ms in (100, 900)
+        )
     ]
     for _ in range(300):
         chosen = [levels[place] for place in draw.choice(len(levels), size=draw.integers(2, 7), replace=False)]
-        points = [[each.results.columns[name].numbers[0] for name in ("mrr", "citation_recall", "latency_p50")] for each in chosen]
+        points = [
+            [each.results.columns[name].numbers[0] for name in ("mrr", "citation_recall", "latency_p50")]
+            for each in chosen
+        ]
         expected = {chosen[place].run.id for place in by_brute_force(points, (False, False, True))}
         assert set(pareto(chosen).front) == expected
 
@@ -93,13 +98,19 @@ def test_a_third_run_changes_nothing_that_is_said_of_two_others(made: Made) -> N
 
 def test_the_order_of_the_runs_changes_no_front(made: Made) -> None:
     """Whichever is the baseline."""
-    runs = [made(key, {"mrr": [m] * 8, "citation_recall": [c] * 8}) for key, m, c in (("a", 0.5, 0.9), ("b", 0.9, 0.5), ("c", 0.4, 0.4))]
+    runs = [
+        made(key, {"mrr": [m] * 8, "citation_recall": [c] * 8})
+        for key, m, c in (("a", 0.5, 0.9), ("b", 0.9, 0.5), ("c", 0.4, 0.4))
+    ]
     assert {frozenset(pareto(order).front) for order in permutations(runs)} == {frozenset("ab")}
 
 
 def test_what_is_beyond_chance_is_said_for_each_two_runs(made: Made) -> None:
     """Thirty of sixty questions fell in retrieval, and none in citation."""
-    runs = [made(key, {"mrr": [1.0] * good + [0.0] * (60 - good), "citation_recall": around(0.5)}) for key, good in (("a", 60), ("b", 30))]
+    runs = [
+        made(key, {"mrr": [1.0] * good + [0.0] * (60 - good), "citation_recall": around(0.5)})
+        for key, good in (("a", 60), ("b", 30))
+    ]
     found = {each.objective: each.better for each in pareto(runs).differences}
     assert found == {"retrieval": "a", "citation": None}
 
@@ -112,7 +123,10 @@ def test_equal_runs_are_both_on_the_front(made: Made) -> None:
 
 def test_an_objective_that_a_run_lacks_is_left_out_and_named(made: Made) -> None:
     """Comparing a run with citations to one without."""
-    runs = [made("a", {"mrr": [1.0] * 8, "citation_recall": [1.0] * 8}), made("b", {"mrr": [0.5] * 8, "citation_recall": [None] * 8})]
+    runs = [
+        made("a", {"mrr": [1.0] * 8, "citation_recall": [1.0] * 8}),
+        made("b", {"mrr": [0.5] * 8, "citation_recall": [None] * 8}),
+    ]
     front = pareto(runs)
     assert list(front.objectives) == ["retrieval"]
     assert front.left_out["citation"] == "no value in b"

@@ -14,7 +14,6 @@ from evals.config import EvalConfig
 from evals.datasets.file import read_file
 from evals.errors import EvalsError
 from evals.schemas import EvalQuestion, EvalResponse
-from evals.store.journal import RecordLog
 from evals.text.matching.documents import MatchSettings
 from evals.text.yaml_files import first_problem, problems_of
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 from chat_api.server import ChatApi
-from evals.scoring.prices import PriceConfig
 
 from evals.config import EvalConfig
+from evals.judges.money import PriceConfig
 
 JUDGE = {"then": {"python": "judge"}}
 """What makes the imitation of the Messages API judge by its rules."""

@@ -7,10 +7,10 @@ from importlib.resources import files
 from typing import Any
 
 import pytest
-from evals.judges.backends.base import Call, JudgeReply
-from evals.judges.prompt import load_prompt
 
 from evals.judges.llm_judge import LLMJudge
+from evals.judges.models import Call, JudgeReply
+from evals.judges.prompts import load_prompt
 from evals.metrics.citation_support import CitationSupportPrecision, CitationSupportRecall, OverCitationRate
 from evals.metrics.claims import ClaimPrecision, ClaimRecall, Hallucination, NuggetVital
 from evals.metrics.judged import JudgedMetric

@@ -7,6 +7,7 @@ import pytest
 from evals.scoring.prices import PriceConfig, with_prices
 
 from evals.config import EvalConfig
+from evals.judges.money import PriceConfig, with_prices
 from evals.metrics import BaseMetric, CostPerQuery, LatencyP50, LatencyP95, Price
 from evals.metrics.performance import (
     RAN_OUT,

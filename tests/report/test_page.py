@@ -57,7 +57,13 @@ def test_a_page_says_score_what_went_wrong_scorecard_and_every_question(tmp_path
     run = saved_run(tmp_path, records)
     html = page(run)
     text = Elements(html).text
-    for said in ("score 0.", "2 of 12 questions went wrong", "recall_at_5", "When do deliveries arrive? (7)", "timeout, 60 s passed"):
+    for said in (
+        "score 0.",
+        "2 of 12 questions went wrong",
+        "recall_at_5",
+        "When do deliveries arrive? (7)",
+        "timeout, 60 s passed",
+    ):
         assert said in text, said
     assert "failed: no answer came" in text
     assert f"<mark>{GOLD}</mark>" in html
@@ -78,7 +84,9 @@ def test_hostile_texts_stay_texts_and_nothing_is_loaded(tmp_path: Path) -> None:
     assert scripts == [{}]
     assert not [tag for tag, _ in elements.found if tag in ("img", "iframe", "link", "object")]
     assert not [key for _, attributes in elements.found for key in attributes if key.startswith("on") or key == "src"]
-    assert not [value for _, attributes in elements.found if (value := attributes.get("href")) and not value.startswith("#")]
+    assert not [
+        value for _, attributes in elements.found if (value := attributes.get("href")) and not value.startswith("#")
+    ]
     assert "\x1b" not in html
     assert "\u202e" not in html
     assert "alert(1)" in elements.text
@@ -86,7 +94,9 @@ def test_hostile_texts_stay_texts_and_nothing_is_loaded(tmp_path: Path) -> None:
 
 def test_every_link_leads_to_a_question_of_the_page(tmp_path: Path) -> None:
     """Also where several runs have questions of the same ids."""
-    runs = [saved_run(tmp_path, [record(n, "I do not know.") for n in range(3)], id=key) for key in ("aaaa1111", "bbbb2222")]
+    runs = [
+        saved_run(tmp_path, [record(n, "I do not know.") for n in range(3)], id=key) for key in ("aaaa1111", "bbbb2222")
+    ]
     elements = Elements(page(*runs)).found
     anchors = [attributes["id"] for _, attributes in elements if attributes.get("id")]
     links = [str(attributes["href"]) for tag, attributes in elements if tag == "a"]
@@ -97,9 +107,12 @@ def test_every_link_leads_to_a_question_of_the_page(tmp_path: Path) -> None:
 
 def test_a_hundred_questions_of_ten_chunks_stay_below_a_quarter_of_a_megabyte(tmp_path: Path) -> None:
     """A page is mailed and attached; chunks that hold no gold are shortened."""
+
     def full(number: int) -> EvalRecord:
         chunks = [
-            RetrievedChunk(chunk_id=f"{number}-{n}", document_name=f"handbook-{n}.md", text=f"{number} {n} " + "word " * 90)
+            RetrievedChunk(
+                chunk_id=f"{number}-{n}", document_name=f"handbook-{n}.md", text=f"{number} {n} " + "word " * 90
+            )
             for n in range(10)
         ]
         chunks[2] = RetrievedChunk(chunk_id="a", document_name="plan.md", text=f"{GOLD} {'more ' * 60}")

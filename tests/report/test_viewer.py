@@ -20,7 +20,11 @@ Get = Callable[..., httpx.Response]
 def folder(tmp_path: Path) -> Path:
     """Two runs, and the file of a third that is damaged."""
     for key in ("aaaa1111", "bbbb2222"):
-        saved_run(tmp_path, [EvalRecord(question=EvalQuestion(id="q", question="Who?"), response=EvalResponse(answer="I."))], id=key)
+        saved_run(
+            tmp_path,
+            [EvalRecord(question=EvalQuestion(id="q", question="Who?"), response=EvalResponse(answer="I."))],
+            id=key,
+        )
     (tmp_path / "cccc3333_20260101T000000Z.json").write_text("{")
     return tmp_path
 

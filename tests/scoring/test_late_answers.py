@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from evals.report.parts import scorecard_table
-from whole_runs import score_records
+from whole_runs import scored
 
 from evals.export import export_run
 from evals.metrics.performance import LatencyP50, LatencyP95
@@ -26,7 +26,7 @@ def measured(answered: list[float], late: list[float]) -> tuple[MetricSummary, M
         EvalRecord(question=EvalQuestion(id=f"q{n}", question="Why?"), response=response)
         for n, response in enumerate(responses)
     ]
-    scored = score_records(METRICS, records, ScoringContext(ScoreSettings()))
+    scored = scored(METRICS, records, ScoreSettings())
     half, most = make_scorecard(METRICS, scored, ScoreSettings()).metrics
     return half, most
 

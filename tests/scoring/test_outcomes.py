@@ -31,7 +31,9 @@ def record(answer: str | None = None, *, chunks: list[str] | None = None, **abou
     response = EvalResponse(
         answer=answer,
         error=error,
-        chunks=None if chunks is None else [RetrievedChunk(chunk_id=str(n), text=text) for n, text in enumerate(chunks, 1)],
+        chunks=None
+        if chunks is None
+        else [RetrievedChunk(chunk_id=str(n), text=text) for n, text in enumerate(chunks, 1)],
         citations=None if citations is None else [Citation(chunk_id=str(one)) for one in citations],
         attempts=about.pop("attempts", 1),
     )
@@ -104,7 +106,11 @@ def test_a_question_that_was_not_asked_is_no_failure() -> None:
     [
         ("Paid is $750 for each.", "$750 per claim", True),  # the numbers are in it
         ("Paid is $75 for each.", "$750 per claim", False),
-        ("Frozen pipes are covered when the heating was on.", "Only if heating stayed on, frozen pipes are covered.", True),
+        (
+            "Frozen pipes are covered when the heating was on.",
+            "Only if heating stayed on, frozen pipes are covered.",
+            True,
+        ),
         ("Everything is covered.", "Only if heating stayed on, frozen pipes are covered.", False),
         ("Whatever.", None, None),
         ("An egg.", "Ei", False),
@@ -122,7 +128,9 @@ def test_the_sentence_says_why_with_the_rank_of_the_gold() -> None:
     (done,) = scored(select(["core"], []), [record(REFUSAL, chunks=[OTHER, GOLD])])
     assert ending_of(ScoreSettings().sample_of(done), done.scores).why == "declined, with gold at rank 2"
     (done,) = scored(select(["core"], []), [record(REFUSAL, chunks=[OTHER])])
-    assert ending_of(ScoreSettings().sample_of(done), done.scores).why == "declined: the gold passage is not among 1 chunk"
+    assert (
+        ending_of(ScoreSettings().sample_of(done), done.scores).why == "declined: the gold passage is not among 1 chunk"
+    )
 
 
 def test_the_headline_keeps_answers_that_differ_in_words_apart_from_failures() -> None:

@@ -67,7 +67,14 @@ def test_the_file_of_columns_is_as_the_docs_describe_it(run_folder: Path) -> Non
         kinds = {name: str(arrays[name].dtype) for name in arrays}
         assert {len(arrays[name]) for name in arrays if name not in ("about", "ids")} == {count}
     assert about["version"] == 1
-    plain = {"about": "uint8", "ids": "uint8", "offsets": "uint64", "groups": "int64", "outcomes": "uint8", "golds": "uint64"}
+    plain = {
+        "about": "uint8",
+        "ids": "uint8",
+        "offsets": "uint64",
+        "groups": "int64",
+        "outcomes": "uint8",
+        "golds": "uint64",
+    }
     numbered = {f"values_{n}": "float64" for n in range(len(about["metrics"]))}
     assert kinds == plain | numbered | {f"codes_{n}": "uint16" for n in range(len(about["metrics"]))}
     mrr = next(each for each in about["metrics"] if each["name"] == "mrr")

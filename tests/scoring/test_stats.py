@@ -170,7 +170,7 @@ def test_ten_of_a_hundred_that_fell_are_worse() -> None:
 
 
 def test_eight_of_fifty_that_fell_are_worse_at_the_full_level() -> None:
-    """p is below 0.05 without other metrics."""
+    """P is below 0.05 without other metrics."""
     first, last = np.ones(50), np.ones(50)
     last[:8] = 0
     assert (paired_test(first, last, 1.0).p or 1) < 0.05
@@ -188,7 +188,7 @@ def test_fewer_than_six_questions_that_differ_have_no_p(changed: int) -> None:
 @settings(derandomize=True, deadline=None, max_examples=40)
 @given(pairs=st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=40))
 def test_exchanging_the_runs_exchanges_the_signs(pairs: list[tuple[float, float]]) -> None:
-    """p stays, and difference and interval change their sign."""
+    """P stays, and difference and interval change their sign."""
     first, last = (np.array(side) for side in zip(*pairs, strict=True))
     there, back = paired_test(first, last, 1.0), paired_test(last, first, 1.0)
     assert there.difference == pytest.approx(-back.difference)

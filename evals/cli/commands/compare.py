@@ -103,7 +103,9 @@ def _load_finished(run_id: str, runs_dir: Path | None) -> SavedRun:
     refuse_damaged(saved.run, saved.damage)
     if saved.run.completed_at is None:
         undone = what_is_undone(saved)
-        raise RunIncompleteError(f"run {saved.run.id} did not finish: {undone}", next_command(saved, folder_of(saved.run)))
+        raise RunIncompleteError(
+            f"run {saved.run.id} did not finish: {undone}", next_command(saved, folder_of(saved.run))
+        )
     return saved
 
 

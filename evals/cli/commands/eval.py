@@ -34,11 +34,11 @@ from evals.config import EvalConfig
 from evals.errors import ConfigError, RunIncompleteError, RunInterruptedError
 from evals.metrics.base import BaseMetric, Need
 from evals.report.summary import questions_of, reading_notes
+from evals.run.checks import check_config, estimate_of, refusal_of, wants_judge
 from evals.run.estimate import Estimate, Known
 from evals.run.merge import merge as merge_runs
 from evals.run.merge import put_together
 from evals.run.resume import MAY_CHANGE, rescore_config, resumed_config
-from evals.run.checks import check_config, estimate_of, refusal_of, wants_judge
 from evals.run.saved import SavedAnswers, answers_of_file, answers_of_run
 from evals.run.workload import check_conversations, load_workload
 from evals.runner import EvaluationRunner
@@ -167,7 +167,9 @@ def _print_variants(done: Sequence[SavedRun], config: EvalConfig, flags: EvalFla
     reporter.compared(comparison)
     if flags.as_json:
         runs = [each.run.model_dump(mode="json") for each in done]
-        print_json(json.dumps({"runs": runs, "comparison": comparison.model_dump(mode="json")}, indent=2, ensure_ascii=False))
+        print_json(
+            json.dumps({"runs": runs, "comparison": comparison.model_dump(mode="json")}, indent=2, ensure_ascii=False)
+        )
         return
     out = console()
     if not flags.quiet:
