@@ -67,6 +67,7 @@ def saved_calibrations(runs_dir: Path) -> list[Calibration]:
 _RECORDS = ".records.jsonl"
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+_READ_ONLY = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 
 
 class SavedRuns(NamedTuple):
@@ -105,9 +106,8 @@ class RunStore:
                 pass
         except OSError as error:
             kind = StoreError if error.errno in _FULL else UnwritableError
-            raise kind(
-                f"cannot write runs to {self.folder}: {error.strerror}", "name another folder with --runs-dir"
-            ) from error
+            why = "the folder is read-only" if error.errno in _READ_ONLY else error.strerror
+            raise kind(f"cannot write runs to {self.folder}: {why}", "name another folder with --runs-dir") from error
 
     def run_path(self, run: EvalRun) -> Path:
         """The file of a run."""
