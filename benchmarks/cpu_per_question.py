@@ -29,8 +29,8 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import aiohttp
-
 from evals.client.transport import Transport
+
 from evals.config import EvalConfig
 from evals.runner import EvaluationRunner
 

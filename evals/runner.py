@@ -198,12 +198,6 @@ class EvaluationRunner:
         if client.spec.trusts_anybody:
             self.remarks.add(f"{UNVERIFIED}: anybody on the way to {client.url} could read and change what is sent")
         await stack.enter_async_context(client)
-        if self.config.tracing:
-            from evals.run.tracing import traced  # noqa: PLC0415 - an extra
-
-            client.transport.tracing = stack.enter_context(
-                traced(self.config.name or "eval", client.url, self.remarks.add)
-            )
         self.observer.phase(f"checking {client.url}")
         await client.health()
         facts, snapshot = await client.info()

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import islice
 
-from evals.client.exchange import ask_question
-from evals.client.oauth2 import REFUSED
+from evals.client.http import REFUSED
 from evals.client.rag_client import RAGClient
 from evals.config import EvalConfig
 from evals.errors import EvalsError, JudgeError, ServerRefusedError
@@ -219,7 +218,7 @@ class _Examination:
         if client is None or question is None:
             return Health.UNSEEN, "no server or no question to ask"
         check_conversations(client.spec, [question])
-        response = await ask_question(client, question)
+        response = await client.ask(question)
         if response.error is None:
             self._response = response
             took = "" if response.latency_ms is None else f" in {response.latency_ms:.0f} ms"

@@ -148,14 +148,14 @@ def _refusals(config: EvalConfig) -> Iterator[tuple[object, str, str]]:
         "leave shard and engine out",
     )
     yield (
-        config.tracing and _lacks("opentelemetry", "opentelemetry.sdk"),
-        "tracing wants OpenTelemetry, which is not installed",
-        "pip install 'rag-evals[otel]'",
+        config.tracing,
+        "tracing is gone",
+        "leave it out: no run sends spans until production answers bring `traceparent`",
     )
     yield (
-        is_dask and (config.tracing or config.rps),
-        "tracing and rps are of questions that this process asks",
-        "leave engine.name out, or tracing and rps",
+        is_dask and config.rps,
+        "rps is of questions that this process asks",
+        "leave engine.name out, or rps",
     )
 
 

@@ -22,7 +22,6 @@ NEEDS = {
     "models of gigabytes": r"bert_score",
     "a cluster": r"--engine dask",
     "a tracking server": r"^evals track",
-    "a collector of traces": r"--tracing",
 }
 """Why a command is not run here, by what it holds."""
 MAY_FAIL = re.compile(r"--gate|^evals gate|--fail-on-regression")

@@ -31,7 +31,7 @@ def test_what_cannot_work_is_refused_by_its_key(engine: dict[str, Any], embedded
 
 def test_workers_have_no_common_rate() -> None:
     """A limit that each of them would keep alone is none of the run."""
-    with pytest.raises(ConfigError, match="tracing and rps are of questions that this process asks"):
+    with pytest.raises(ConfigError, match="rps is of questions that this process asks"):
         check_config(EvalConfig.build({"engine": "dask", "rps": 2, "judge": False}))
 
 

@@ -15,7 +15,7 @@ from jinja2 import Template
 from evals.cli.commands.server import body_of, choose, guess_lines, pick_allowed, show_reading
 from evals.cli.flags import InitFlags
 from evals.cli.terminal import ask_line, ask_yes, check_output, console, is_terminal, say_error, tell
-from evals.client.connections import check_url
+from evals.client.http import check_url
 from evals.client.profile import resolve_spec
 from evals.config import EvalConfig
 from evals.datasets.file import read_file

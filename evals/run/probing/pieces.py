@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from evals.client.spec import StreamFormat
-from evals.client.streams import END, FORMATS, RawPiece
+from evals.client.streams import END, EventReader
 from evals.run.probing.fields import below, child, leaves, raw
 from evals.run.probing.guess import Citing, Doubt, Guess, find_citing, take_chunks, take_citing, take_sides
 from evals.run.probing.passages import find_passages
@@ -58,7 +58,8 @@ def guess_stream(raw: str, form: StreamFormat, question: str, chosen: Mapping[st
     if form == "text":
         guess.answer = raw
         return guess
-    parsed = [{"event": piece.event, "data": _data(piece)} for piece in _pieces(raw, form) if piece.data != END]
+    events = EventReader(form).feed(raw.encode(), final=True)
+    parsed = [{"event": name, "data": _data(data)} for name, data in events if data != END]
     kinds = _kinds(parsed)
     delta = _delta(kinds)
     if delta is not None:
@@ -81,16 +82,11 @@ def _take_others(
         take_sides(guess, kind.data[-1], _at(kind))
 
 
-def _pieces(raw: str, form: StreamFormat) -> list[RawPiece]:
-    stream = FORMATS[form]()
-    return [*stream.feed(raw.encode()), *stream.finish()]
-
-
-def _data(piece: RawPiece) -> Any:
+def _data(data: str | None) -> Any:
     try:
-        return json.loads(piece.data) if piece.data is not None else None
+        return json.loads(data) if data is not None else None
     except ValueError:
-        return piece.data
+        return data
 
 
 def _kinds(parsed: Sequence[Mapping[str, Any]]) -> list[Pieces]:

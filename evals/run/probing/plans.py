@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
 
+from evals.client.http import ExchangeError, HttpClient, Reply
 from evals.client.profile import list_profiles, load_profile, resolve_spec
 from evals.client.spec import ServerSpec
-from evals.client.transport import Reply, Transport, TransportFailure
 from evals.errors import ConfigError, ServerUnreachableError
 from evals.run.probing.fields import IN_ORDER, NAMES, parts_of, snake
 from evals.text.decoding import parse_json
@@ -332,7 +332,7 @@ class Sighted:
     paths: list[str] = field(default_factory=list)
 
 
-async def look(transport: Transport, tell: Tell, profiles: Sequence[ServerSpec], *, only: bool) -> Sighted:
+async def look(transport: HttpClient, tell: Tell, profiles: Sequence[ServerSpec], *, only: bool) -> Sighted:
     """Look at a server by GET alone.
 
     Args:
@@ -356,7 +356,7 @@ async def look(transport: Transport, tell: Tell, profiles: Sequence[ServerSpec],
     return seen
 
 
-def _document(reply: Reply | TransportFailure) -> Mapping[str, Any]:
+def _document(reply: Reply | ExchangeError) -> Mapping[str, Any]:
     try:
         body = parse_json(reply.body) if isinstance(reply, Reply) else None
     except ValueError:
@@ -364,7 +364,7 @@ def _document(reply: Reply | TransportFailure) -> Mapping[str, Any]:
     return body if isinstance(body, Mapping) and isinstance(body.get("paths"), Mapping) else {}
 
 
-async def _paths(transport: Transport, tell: Tell, profiles: Sequence[ServerSpec]) -> list[str]:
+async def _paths(transport: HttpClient, tell: Tell, profiles: Sequence[ServerSpec]) -> list[str]:
     """Which paths of profiles and which usual ones are there: those that refuse a GET otherwise than with 404."""
     nothing = await _status(transport, _NOTHING)
     known = dict.fromkeys((*(spec.ask.path for spec in profiles), *USUAL, *_FINGERPRINTS.values()))
@@ -375,10 +375,10 @@ async def _paths(transport: Transport, tell: Tell, profiles: Sequence[ServerSpec
     return found
 
 
-async def _get(transport: Transport, path: str) -> Reply | TransportFailure:
+async def _get(transport: HttpClient, path: str) -> Reply | ExchangeError:
     try:
         return await transport.send("GET", path, timeout_s=_TIMEOUT_S)
-    except TransportFailure as failure:
+    except ExchangeError as failure:
         if failure.error.kind == "connect":
             raise ServerUnreachableError(
                 f"no server answers at {transport.base} ({failure.error.message})", "check the URL and its port"
@@ -386,7 +386,7 @@ async def _get(transport: Transport, path: str) -> Reply | TransportFailure:
         return failure
 
 
-async def _status(transport: Transport, path: str) -> int | None:
+async def _status(transport: HttpClient, path: str) -> int | None:
     reply = await _get(transport, path)
     return reply.status if isinstance(reply, Reply) else reply.error.status
 

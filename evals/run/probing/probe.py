@@ -6,12 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from evals.client.connections import check_url
-from evals.client.exchange import rendered
-from evals.client.oauth2 import REFUSED
+from evals.client.conversation import rendered
+from evals.client.http import REFUSED, ExchangeError, HttpClient, Reply, check_url
 from evals.client.profile import about_profile, load_profile
 from evals.client.spec import AskSpec, ServerSpec
-from evals.client.transport import Reply, Transport, TransportFailure
 from evals.errors import ConfigError, ServerRefusedError
 from evals.run.probing.passages import says_no
 from evals.run.probing.plans import (
@@ -34,7 +32,6 @@ from evals.run.probing.plans import (
     usual,
 )
 from evals.run.probing.reading import AnswerReader, Target
-from evals.schemas.response import ResponseError
 from evals.secrets import Masker
 from evals.text.decoding import parse_json
 from evals.text.yaml_files import VARIABLE
@@ -119,9 +116,9 @@ def survey(target: Target, tell: Tell) -> Surveyed:
     return Surveyed(base, seen.health, {spec.profile: spec for spec in profiles}, candidates, resembles)
 
 
-def _transport(base: str, target: Target) -> Transport:
+def _transport(base: str, target: Target) -> HttpClient:
     redact = Masker(target.headers.secrets).text
-    return Transport(base, headers=target.headers.sent, timeout_s=_TIMEOUT_S, redact=redact)
+    return HttpClient(base, headers=target.headers.sent, timeout_s=_TIMEOUT_S, redact=redact)
 
 
 def _split(url: str) -> tuple[str, str | None]:
@@ -234,7 +231,7 @@ class _Search:
                 self._tell(plan.told)
                 try:
                     reader = await self._sent(transport, plan)
-                except TransportFailure as failure:
+                except ExchangeError as failure:
                     if by_shape is not None:
                         break
                     waiting = self._after(failure, plan, waiting)
@@ -250,11 +247,11 @@ class _Search:
                     by_shape = by_shape or reader
         return by_shape
 
-    async def _sent(self, transport: Transport, plan: Plan) -> AnswerReader:
+    async def _sent(self, transport: HttpClient, plan: Plan) -> AnswerReader:
         """Send a request, with the second one of its profile.
 
         Raises:
-            TransportFailure: It was not answered; also by a 200 that says so.
+            ExchangeError: It was not answered; also by a 200 that says so.
         """
         question, found = self._target.question, self._found
         values = {"question": question, "messages": [{"role": "user", "content": question}], "uuid": "probe"}
@@ -264,21 +261,21 @@ class _Search:
         except ValueError:
             no = None
         if no is not None:
-            refused = ResponseError(kind="status", status=reply.status, message=f"HTTP {reply.status}, but {no}")
-            raise TransportFailure(refused, retryable=False, body=reply.body)
+            said = f"HTTP {reply.status}, but {no}"
+            raise ExchangeError("status", said, status=reply.status, body=reply.body)
         retrieved: Reply | None = None
         spec = found.profiles.get(plan.profile or "")
         if spec is not None and spec.retrieve is not None and not spec.retrieve.give:
             self._tell(f"{spec.retrieve.method} {spec.retrieve.path}, the second request of the profile {spec.profile}")
             try:
                 retrieved = await transport.send(**rendered(spec.retrieve, values))
-            except TransportFailure as failure:
+            except ExchangeError as failure:
                 self._tell(f"  refused: {failure.error.message}")
         health = {"path": found.health} if found.health and not plan.profile else None
         server = {"url": found.base, "headers": dict(self._target.headers.written), "health": health}
         return AnswerReader(plan, reply, self._target, server, retrieved)
 
-    def _after(self, failure: TransportFailure, plan: Plan, waiting: Sequence[Plan]) -> list[Plan]:
+    def _after(self, failure: ExchangeError, plan: Plan, waiting: Sequence[Plan]) -> list[Plan]:
         """The requests that a refusal suggests, then those that wait; none to a path that is not there.
 
         Raises:

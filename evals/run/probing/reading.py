@@ -6,13 +6,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from evals.client.exchange import stored_body
-from evals.client.mapping import MappingError, find
-from evals.client.profile import MAX_RAW_CHARS, NO_PROFILE, resolve_spec
-from evals.client.rag_client import RAGClient
+from evals.client.http import Reply
+from evals.client.mapping import CHUNK_KEYS, CITATION_KEYS, MappingError, find
+from evals.client.profile import NO_PROFILE, resolve_spec
+from evals.client.rag_client import MAX_RAW_CHARS, RAGClient, stored_body
 from evals.client.spec import ServerSpec
-from evals.client.spec_check import CHUNK_KEYS, CITATION_KEYS
-from evals.client.transport import Reply
 from evals.config import EvalConfig
 from evals.errors import ConfigError
 from evals.metrics.base import Need
