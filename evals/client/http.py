@@ -23,7 +23,7 @@ from urllib.request import getproxies, proxy_bypass
 import aiohttp
 import httpx
 from httpx_aiohttp import AiohttpTransport
-from tenacity import AsyncRetrying, RetryCallState, wait_exponential_jitter
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential_jitter
 
 from evals import __version__
 from evals.client.spec import TlsSpec
@@ -133,28 +133,28 @@ class HttpClient:
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         whole = httpx.URL(check_url(url))
-        login = httpx.BasicAuth(whole.username, whole.password) if whole.userinfo else None
         self.base = str(whole.copy_with(userinfo=b"")).rstrip("/")
         own = {"Accept": "*/*", "Accept-Encoding": "gzip, deflate", "User-Agent": f"evals/{__version__}"}
+        if whole.userinfo:
+            own["Authorization"] = aiohttp.encode_basic_auth(whole.username, whole.password, "utf-8")
         self._headers = httpx.Headers(own)
         self._headers.update(_checked(headers or {}))
-        self._auth = auth or (None if "Authorization" in self._headers else login)
         self._timeout_s, self._max_body = timeout_s, max_body_bytes
         self._tls = tls or TlsSpec()
         self._proxy = proxy_for(self.base)
-        self._redact, self._transport, self._clock = redact, transport, clock
-        self._client: httpx.AsyncClient | None = None
+        self._redact, self._auth, self._clock = redact, auth, clock
+        self._given, self._transport = transport, transport
 
     async def __aenter__(self) -> "HttpClient":
-        context = _tls_context(self._tls) if self.base.startswith("https") else None
-        transport = self._transport or _transport(context, self._proxy)
-        self._client = httpx.AsyncClient(transport=transport, auth=self._auth, trust_env=False)
+        if self._given is None:
+            context = _tls_context(self._tls) if self.base.startswith("https") else None
+            self._transport = _transport(context, self._proxy)
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self._client is not None:
-            client, self._client = self._client, None
-            await client.aclose()
+        transport, self._transport = self._transport, self._given
+        if transport is not None:
+            await transport.aclose()
 
     async def send(
         self,
@@ -179,27 +179,23 @@ class HttpClient:
         Raises:
             ExchangeError: There is no complete response, or its status is no success.
         """
-        if self._client is None:
-            raise RuntimeError("the client is not open: use it as `async with RAGClient(...) as client`")
         request = self._request(method, path, **parts)
-        if cookies is not None:
+        if cookies:
             cookies.set_cookie_header(request)
         limit, request.extensions["started"] = timeout_s or self._timeout_s, self._clock()
         try:
             async with asyncio.timeout(limit):
-                response = await self._client.send(request, stream=True)
+                response = await self._answer(request)
                 try:
                     body, ended = await self._read(response, stream if response.is_success else None)
                 finally:
                     await response.aclose()
         except (httpx.HTTPError, httpx.InvalidURL, aiohttp.ClientError, OSError, ValueError, UnusableError) as error:
             raise self._failed(error, request, limit, stream) from error
-        finally:
-            self._client.cookies.clear()  # no question may see the session of another
         started: float = request.extensions["started"]
         if not response.is_success:
             raise self._refused(response, body, (ended - started) * 1000)
-        if cookies is not None:
+        if cookies is not None and "set-cookie" in response.headers:
             cookies.extract_cookies(response)
         return Reply(response.status_code, response.headers, body, (ended - started) * 1000, started, stream)
 
@@ -215,6 +211,21 @@ class HttpClient:
             sent.update(headers)
         timeouts = {"connect": min(_CONNECT_TIMEOUT_S, self._timeout_s)}
         return httpx.Request(method, url, headers=sent, extensions={"timeout": timeouts}, **parts)
+
+    async def _answer(self, request: httpx.Request) -> httpx.Response:
+        """The response of which the head has come.
+
+        The transport is asked itself: httpx's client would add a third to the CPU of a request, and keeps cookies. It
+        is for what it drives, a login.
+        """
+        if self._transport is None:
+            raise RuntimeError("the client is not open: use it as `async with RAGClient(...) as client`")
+        if self._auth is not None:
+            client = httpx.AsyncClient(transport=self._transport, auth=self._auth, trust_env=False)
+            return await client.send(request, stream=True)
+        response = await self._transport.handle_async_request(request)
+        response.request = request
+        return response
 
     async def _read(self, response: httpx.Response, stream: Collector | None) -> tuple[bytes, float]:
         """The body, and when it was complete."""
@@ -335,15 +346,13 @@ _parsed = lru_cache(maxsize=256)(httpx.URL)
 
 async def _decoded(response: httpx.Response) -> AsyncIterator[bytes]:
     """The body without its content-encoding, in pieces of at most 64 KiB: a few bytes can stand for gigabytes."""
-    if response.is_stream_consumed:  # a response that never was on a wire
-        yield response.content
-        return
     name = response.headers.get("content-encoding", "").strip().lower()
     if name not in {"", "identity", "gzip", "x-gzip", "deflate"}:
         said = f"the body has the content-encoding {name[:40]!r}, and gzip, deflate was asked for"
         raise UnusableError("malformed", said)
     inflate: Any = None
-    async for piece in response.aiter_raw():
+    stream: Any = response.stream  # without the counting of `aiter_raw`
+    async for piece in stream:
         if name in {"", "identity"}:
             yield piece
             continue
@@ -573,6 +582,8 @@ def _is_this_machine(host: str) -> bool:
 
 _LONGEST_RETRY_AFTER_S = 30.0
 
+_IS_WORTH_IT = retry_if_exception(lambda error: isinstance(error, ExchangeError) and error.retryable)
+
 _BACKOFF = wait_exponential_jitter(multiplier=0.5, max=8.0, jitter=0.25)
 
 
@@ -671,7 +682,7 @@ class Retrying:
             ExchangeError: Of the last attempt.
         """
         retrying = AsyncRetrying(
-            retry=partial(self._is_worth_it, attempts),
+            retry=_IS_WORTH_IT,
             stop=partial(self._is_enough, attempts, max_attempts),
             wait=_wait_s,
             sleep=self._sleep,
@@ -679,31 +690,24 @@ class Retrying:
         )
         async with self._limit:
             try:
-                return await retrying(self._once, send, attempts)
+                return await retrying(self._attempt, send, attempts)
             finally:
                 attempts.waited_s += retrying.statistics["idle_for"]
 
-    async def _once(self, send: Callable[[], Awaitable[Reply]], attempts: Attempts) -> Reply:
+    async def _attempt(self, send: Callable[[], Awaitable[Reply]], attempts: Attempts) -> Reply:
         try:
             reply = await send()
         except ExchangeError as failure:
             attempts.began = failure.started if attempts.began is None else attempts.began
+            if await self._is_away(failure):
+                attempts.refused_since = self._clock() if attempts.refused_since is None else attempts.refused_since
+            else:
+                attempts.failed, attempts.refused_since = attempts.failed + 1, None
             raise
         attempts.began = reply.started if attempts.began is None else attempts.began
+        self._limit.grow()
+        self._is_known, self._away_since, self.unavailable = True, None, None
         return reply
-
-    async def _is_worth_it(self, attempts: Attempts, state: RetryCallState) -> bool:
-        failure = state.outcome.exception() if state.outcome is not None else None
-        if failure is None:
-            self._limit.grow()
-            self._is_known, self._away_since, self.unavailable = True, None, None
-        if not isinstance(failure, ExchangeError):
-            return False
-        if await self._is_away(failure):
-            attempts.refused_since = self._clock() if attempts.refused_since is None else attempts.refused_since
-            return True
-        attempts.failed, attempts.refused_since = attempts.failed + 1, None
-        return failure.retryable
 
     async def _is_away(self, failure: ExchangeError) -> bool:
         """Whether the server took nothing for the moment."""
