@@ -14,7 +14,6 @@ from itertools import combinations
 from random import Random
 from typing import Any
 
-from evals.client.exchange import ask_traced
 from evals.compare.models import Comparison
 from evals.compare.pairing import SavedRun
 from evals.config import DEFAULT_SUITE, EvalConfig
@@ -65,7 +64,7 @@ class Variant:
     async def ask(self, question: EvalQuestion) -> None:
         """Ask the question, and keep what came."""
         client, work = self.server.client, self.work
-        response = await ask_traced(client, question, client.tracing)
+        response = await client.ask(question)
         self.asking.stop.see(response, client.unavailable)
         work.responses[question.id] = response
         if work.journal is not None:

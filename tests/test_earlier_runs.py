@@ -330,7 +330,7 @@ def test_replies_with_a_label_that_is_no_more_are_shown(cli: Cli, tmp_path: Path
 def test_a_run_that_was_cut_short_is_gone_on_with_to_its_end(
     cli: Cli, exported: Callable[[str], Any], run_id: str
 ) -> None:
-    """The answers that are there stay, the others are asked for, and values of the former are those of a run that was not cut."""
+    """The answers that are there stay with their values, and the others are asked for."""
     result = cli("eval", "--resume", run_id, "--rps", 1000, "--json")
     assert result.code == 0, result.err
     assert (result.json["id"], result.json["status"]) == (run_id, "complete")

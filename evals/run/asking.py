@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from evals.client.exchange import ask_traced
-from evals.client.oauth2 import REFUSED
+from evals.client.http import REFUSED
 from evals.client.rag_client import RAGClient
 from evals.config import EvalConfig
 from evals.errors import EvalsError, ServerRefusedError, ServerUnreachableError
@@ -20,7 +19,7 @@ from evals.schemas.response import EvalResponse, Outcomes, ServerRecord
 from evals.schemas.run_parts import EngineRecord
 from evals.scoring.repeats import CONCURRENCY, Window
 from evals.scoring.settings import ScoringContext
-from evals.text.numbers import agree, counted
+from evals.text.numbers import counted
 
 OnAnswer = Callable[[EvalQuestion, EvalResponse], None]
 
@@ -28,9 +27,6 @@ OnAnswer = Callable[[EvalQuestion, EvalResponse], None]
 STOPPED = "asking ended early: "
 """How the note of a run begins that says why not all was asked; a resumed run makes it anew."""
 
-
-_MOST_NAMED = 100
-"""Questions in a note."""
 
 CHANGED = "the server's configuration changed during the run"
 
@@ -195,10 +191,8 @@ class Asking:
 
     def notes(self, server: ServerRecord) -> list[str]:
         """What a reader must know of the asking."""
-        transport, others = self._client.transport, self.others
+        others = self.others
         notes = [f"{STOPPED}{self.stop.reason}"] if self.stop.reason else []
-        if followed := transport.surplus.count + (others.surplus if others else 0):
-            notes.append(_on_surplus(followed, [*transport.surplus.at_risk, *(others.at_risk if others else ())]))
         if refused := self._client.refused + (others.refused if others else 0):
             requests = counted(refused, "request", "was")
             notes.append(f"{requests} refused for the moment, and made again at a lower rate")
@@ -220,21 +214,6 @@ class Asking:
             reason = f"nothing answers at {self._client.url}" + (f": {self.stop.reason}" if self.stop.reason else "")
             return ServerUnreachableError(reason, "start the server, or name yours with --rag-url")
         return None
-
-
-def _on_surplus(followed: int, at_risk: Sequence[str]) -> str:
-    """That a server sends bytes which belong to no answer, and the questions that may have a late one as theirs."""
-    said = (
-        f"{counted(followed, 'answer')} of the server: {agree(followed, 'it was', 'they were')} followed by bytes that "
-        "belong to no answer; from the first of them on, each connection served one request"
-    )
-    if not at_risk:
-        return said
-    more = f" and {len(at_risk) - _MOST_NAMED} more" if len(at_risk) > _MOST_NAMED else ""
-    return (
-        f"{said}. {counted(len(at_risk), 'question', 'was')} asked before on a connection that had served another, "
-        f"and may have a late answer to it: {', '.join(at_risk[:_MOST_NAMED])}{more}"
-    )
 
 
 def has_changed(start: Mapping[str, Any], end: Mapping[str, Any] | None) -> bool | None:
@@ -264,7 +243,7 @@ async def ask_all(
 
     async def work() -> None:
         for question in waiting:
-            response = await ask_traced(client, question, client.tracing)
+            response = await client.ask(question)
             stop.see(response, client.unavailable)
             on_answer(question, response)
             if stop.reason:

@@ -13,7 +13,6 @@ from typing import Any
 from distributed import Client, LocalCluster, WorkerPlugin, get_worker, secede
 
 from evals import __version__
-from evals.client.connections import ASKED
 from evals.client.rag_client import RAGClient
 from evals.client.spec import ServerSpec
 from evals.datasets.hub import settle_hub
@@ -267,13 +266,10 @@ class Asker(WorkerPlugin):  # type: ignore[misc]  # Dask publishes no types
         if width != self._width:  # batches in hand keep the room that they were given
             self._width, self._room = width, asyncio.Semaphore(width)
         responses = await asyncio.gather(*(_ask_one(client, question, self._room) for question in questions))
-        surplus = client.transport.surplus
-        at_risk = [place for place, name in enumerate(map(str, questions)) if surplus.at_risk.pop(name, True) is None]
-        return Answers(list(responses), client.refused, surplus.count, at_risk, client.unavailable)
+        return Answers(list(responses), client.refused, client.unavailable)
 
 
 async def _ask_one(client: RAGClient, question: AskedText, room: asyncio.Semaphore) -> bytes:
-    ASKED.set(str(question))
     async with room:
         response = await (client.ask(question) if isinstance(question, str) else client.converse(question))
     return response.model_dump_json().encode()

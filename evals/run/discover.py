@@ -386,7 +386,7 @@ class _Search:
             guess = guess_text(reply.text, reply.content_type, question)
         if not guess.answer and not guess.rows:
             return None
-        ask = {**plan.ask, **guess.ask, **({"then": then} if then else {})}
+        ask = plan.ask | ({"then": then} if then else guess.ask)
         server: dict[str, Any] = {"profile": "none", **where}
         if (health := _health(self._document)) is not None:
             server["health"] = {"path": health}

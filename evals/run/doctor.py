@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Literal
 
-from evals.client.oauth2 import REFUSED
+from evals.client.http import REFUSED
 from evals.client.rag_client import RAGClient
 from evals.config import EvalConfig
 from evals.errors import EvalsError, JudgeError, ServerRefusedError
@@ -194,7 +194,7 @@ class _Checks:
             return Finding("answer", "unseen", "no server or no question to ask")
         question = self._questions[0]
         check_conversations(self._client.spec, [question])
-        response = await self._client.ask(question.question)
+        response = await self._client.ask(question)
         if response.error is None:
             self._response = response
             return Finding(

@@ -48,15 +48,11 @@ class Answers:
     Attributes:
         responses: As JSON, in the order of the questions.
         refused: Requests that the server refused this worker so far.
-        surplus: Answers of this worker so far that were followed by bytes which belong to none.
-        at_risk: Places of the questions asked on a connection that had served another, as `Surplus` has it.
         away: What the server said last, where it is no more waited for.
     """
 
     responses: list[bytes]
     refused: int
-    surplus: int
-    at_risk: list[int]
     away: str | None
 
 
@@ -90,7 +86,6 @@ class ClusterAsking:
         most_workers: The greatest number of workers at a time.
         lost_workers: Those that were lost while they had questions in hand.
         asked_again: The questions that they had in hand.
-        at_risk: Questions asked on a connection that had served another, as `Surplus` has it.
     """
 
     def __init__(self, workers: Workers, *, concurrency: int, tell: Callable[[str], None]) -> None:
@@ -102,21 +97,15 @@ class ClusterAsking:
         self._again: deque[_Batch] = deque()
         self._is_open = True
         """Whether a batch is, or may be, without a worker."""
-        self._said: dict[str, tuple[int, int]] = {}
+        self._refused: dict[str, int] = {}
         self.most_workers = 0
         self.lost_workers = 0
         self.asked_again = 0
-        self.at_risk: list[str] = []
 
     @property
     def refused(self) -> int:
         """How many requests the server refused for the moment, over all workers."""
-        return sum(refused for refused, _ in self._said.values())
-
-    @property
-    def surplus(self) -> int:
-        """How many answers were followed by bytes that belong to none, over all workers."""
-        return sum(surplus for _, surplus in self._said.values())
+        return sum(self._refused.values())
 
     def notes(self) -> list[str]:
         """What a reader must know of how questions were asked."""
@@ -195,8 +184,7 @@ class ClusterAsking:
     def _bring_back(self, batch: _Batch, answers: Answers, see: See) -> None:
         took, count = time.monotonic() - batch.began, len(batch.questions)
         self._sizes[batch.worker] = min(int(count * _SECONDS_A_BATCH / max(took, 1e-6)), 2 * count, _LARGEST)
-        self._said[batch.worker] = (answers.refused, answers.surplus)
-        self.at_risk += [batch.questions[place].id for place in answers.at_risk]
+        self._refused[batch.worker] = answers.refused
         for question, response in zip(batch.questions, answers.responses, strict=True):
             going_on = see(question, EvalResponse.model_validate_json(response), answers.away)
             self._is_open = self._is_open and going_on

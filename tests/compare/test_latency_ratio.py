@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from virtual_time import run_virtually
 
-from evals.client.transport import Tracing
 from evals.compare import SavedRun, compare_runs
 from evals.compare.models import Comparison, RunComparison
 from evals.compare.paired import LatencyRatioMetric, rate
@@ -111,13 +110,12 @@ class Drifting:
     """A server whose answers take a time of their own each, with noise, a wave and a long tail."""
 
     unavailable = None
-    tracing = Tracing()
 
     def __init__(self, clock: Callable[[], float], random: Random, factor: float) -> None:
         self.clock, self.random, self.factor = clock, random, factor
 
-    async def ask(self, question: str) -> EvalResponse:
-        own = exp(Random(question).gauss(0, 0.4) + self.random.gauss(0, 0.25))  # noqa: S311
+    async def ask(self, question: EvalQuestion) -> EvalResponse:
+        own = exp(Random(question.question).gauss(0, 0.4) + self.random.gauss(0, 0.25))  # noqa: S311
         drift = 1 + 0.3 * sin(self.clock() / 20)
         tail = 3 if self.random.random() < 0.02 else 1
         seconds = self.factor * own * drift * tail

@@ -7,7 +7,6 @@ from typing import Any, cast
 import pytest
 
 from evals.client import RAGClient
-from evals.client.transport import Tracing
 from evals.run.asking import StopRule, ask_all
 from evals.schemas import EvalQuestion, EvalResponse, ResponseError
 
@@ -29,10 +28,9 @@ class Scripted:
         self.asked: list[str] = []
         self.flying = self.most = 0
         self.unavailable: str | None = None
-        self.tracing = Tracing()
 
-    async def ask(self, question: str) -> EvalResponse:
-        self.asked.append(question)
+    async def ask(self, question: EvalQuestion) -> EvalResponse:
+        self.asked.append(question.question)
         self.flying += 1
         self.most = max(self.most, self.flying)
         await asyncio.sleep(0)

@@ -2,13 +2,11 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from evals.client.transport import Tracing
 from evals.run.asking import StopRule
 from evals.run.notebook import Observer
 from evals.schemas import EvalQuestion, EvalResponse, ResponseError
@@ -23,18 +21,14 @@ class Server:
     """Notes who was asked what."""
 
     unavailable = None
-    tracing = Tracing()
 
     def __init__(self, name: str, log: list[tuple[str, str]], response: EvalResponse = ANSWER) -> None:
         self.name, self.log, self.response = name, log, response
 
-    async def ask(self, question: str) -> EvalResponse:
-        self.log.append((question, self.name))
+    async def ask(self, question: EvalQuestion) -> EvalResponse:
+        self.log.append((" / ".join(question.turns or [question.question]), self.name))
         await asyncio.sleep(0)
         return self.response
-
-    async def converse(self, turns: Sequence[str]) -> EvalResponse:
-        return await self.ask(" / ".join(turns))
 
 
 def variant(name: str, log: list[tuple[str, str]], response: EvalResponse = ANSWER, there: Any = None) -> Variant:

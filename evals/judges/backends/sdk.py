@@ -4,14 +4,14 @@ import asyncio
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
-from evals.client.connections import proxy_for
-from evals.client.transport import parse_retry_after
+from evals.client.http import proxy_for, retry_after_s
+from evals.errors import ConfigError
 from evals.judges.backends.base import (
     BackendError,
     Call,
@@ -80,7 +80,7 @@ def status_failure(error: Any, *, fatal: bool = False, remark: str = "") -> Back
     if status in _REJECTED and not fatal:
         return RejectedError(message)
     kind = OverloadedError if retryable and status in _OVERLOADED else BackendError
-    return kind(message, retryable=retryable, fatal=fatal, retry_after_s=_retry_after(headers))
+    return kind(message, retryable=retryable, fatal=fatal, retry_after_s=retry_after_s(headers))
 
 
 def _is_spent(status: int, body: Any) -> bool:
@@ -101,12 +101,6 @@ def connection_failure(error: Any, remark: str = "") -> BackendError:
     has_answered = type(error).__name__ == "APITimeoutError" or _TORN in message  # a body that began says who is there
     kind = BackendError if has_answered else UnreachableError
     return kind(message, retryable=True, unanswered=cause not in _UNSENT)
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds; the header in milliseconds, which some vendors send, is the more exact one."""
-    milliseconds = parse_retry_after(headers.get("retry-after-ms"))
-    return parse_retry_after(headers.get("retry-after")) if milliseconds is None else milliseconds / 1000
 
 
 # Keys are masked in whatever comes from a judge, because some servers repeat what they were sent.
@@ -171,8 +165,9 @@ def client_options(sdk: ModuleType, address: str, timeout_s: float) -> dict[str,
     import httpx2  # noqa: PLC0415 - as the SDK that needs it
 
     proxy = proxy_for(address)
-    login = {"Proxy-Authorization": proxy.authorization} if proxy is not None and proxy.authorization else None
-    through = None if proxy is None else httpx2.Proxy(proxy.url, headers=login)
+    if proxy is not None and proxy.is_socks:
+        raise ConfigError(f"{proxy} speaks SOCKS, through which no judge is called", "leave it out: NO_PROXY")
+    through = None if proxy is None else httpx2.Proxy(proxy.url, auth=proxy.login)
     # With a transport of its own, a client looks for no proxy in the environment, and still for certificates.
     transport = httpx2.AsyncHTTPTransport(proxy=through, limits=sdk.DEFAULT_CONNECTION_LIMITS)
     client = sdk.DefaultAsyncHttpxClient(transport=transport)
@@ -220,7 +215,7 @@ class SdkBackend(ABC):
         self._root_error = root_error
         self._client = client
         proxy = proxy_for(address)
-        self._masker = KeyMasker([*keys, proxy.authorization if proxy else None], address, model)
+        self._masker = KeyMasker([*keys, *(proxy.login if proxy and proxy.login else ())], address, model)
         self._through = f" (through {proxy})" if proxy is not None else ""
         self._timeout_s = timeout_s
         self._answered = False
