@@ -75,7 +75,7 @@ def test_a_flag_that_is_not_there_is_refused() -> None:
     ("flags", "message"),
     [
         ({"match": "fuzzy"}, "--match must be 'auto', .* or 'document', not 'fuzzy'"),
-        ({"concurrency": 0}, "--concurrency must be a number of questions, or 0 for all, not 0"),
+        ({"concurrency": 0}, "--concurrency must be at least 1, not 0"),
         ({"suite": " ,"}, "--suite must be one name or more"),
         ({"samples": -1}, "--samples must be a number of questions, or 0 for all"),
         ({"rps": 1e-9}, "--rps must be at least 0.001"),
