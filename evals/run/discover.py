@@ -440,13 +440,9 @@ class _Search:
     def _passages(self, question: str) -> tuple[dict[str, Any], Received] | None:
         """A second request that brings the passages, among the usual paths that the document lists."""
         known = {*USUAL, *(str((load_profile(name).get("retrieve") or {}).get("path")) for name in list_profiles())}
+        known -= {urlsplit(self.url).path}
         for plan in operation_plans(self.document):
-            if (
-                plan.path in known
-                and _RETRIEVING.search(plan.path)
-                and plan.path != urlsplit(self.url).path
-                and self.left
-            ):
+            if plan.path in known and _RETRIEVING.search(plan.path) and self.left:
                 reply = self._asked(plan, question)
                 guess = guess_body(reply.body, question) if _failure(reply) is None else Guess()
                 if guess.rows:

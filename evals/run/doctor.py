@@ -232,15 +232,16 @@ class _Checks:
         if self._client is None or not any(question.gold_passages for question in self._questions):
             return Finding("corpus", "unseen", "no server, or no question names gold passages")
         missing = (await survey_corpus(self._client, self._questions, self._config.runs_dir)).missing
-        if missing == []:
-            return Finding("corpus", "well", "the server lists every gold document")
         if missing:
             said = f"the server's list lacks {counted(len(missing), 'gold document')}, first: {missing[0]}"
             return Finding("corpus", "doubtful", said, "upload them with `evals ingest`")
+        if missing is None:
+            return self._corpus_by_answer()
+        return Finding("corpus", "well", "the server lists every gold document")
+
+    def _corpus_by_answer(self) -> Finding:
         if self._response is None or self._response.chunks is None:
-            return Finding(
-                "corpus", "unseen", "the server lists no documents as the questions name them, and sent no chunks"
-            )
+            return Finding("corpus", "unseen", "the server lists no documents as the questions name them, nor chunks")
         context = ScoringContext(self._config.score_settings(judged=False, citation_base=1))
         if context.about(self._questions[0], self._response).matches.found:
             return Finding("corpus", "well", "the answer's chunks hold the gold passage")
