@@ -135,6 +135,8 @@ class EvalConfig(Record):
     @field_validator("samples_per_dataset", mode="before")
     @classmethod
     def _zero_is_all(cls, value: Any) -> Any:
+        if isinstance(value, int) and value < 0:
+            raise ValueError(f"must be a number of questions, or 0 for all, not {value}")
         return None if value == 0 and not isinstance(value, bool) else value
 
     @field_validator("shard", mode="before")

@@ -253,6 +253,18 @@ def withdrawn_word(words: Sequence[str]) -> ConfigError | None:
     return ConfigError(f"there is no flag {flag} any more", WITHDRAWN_FLAGS[flag]) if flag else None
 
 
+def without_withdrawn(config: Mapping[str, Any], section: str = "") -> dict[str, Any]:
+    """The configuration of a saved run without withdrawn keys, so that the run can still be scored and continued."""
+    kept = {key: value for key, value in config.items() if f"{section}{key}" not in WITHDRAWN_KEYS}
+    sections = {path.rpartition(".")[0] for path in WITHDRAWN_KEYS}
+    return {
+        key: without_withdrawn(value, f"{section}{key}.")
+        if f"{section}{key}" in sections and isinstance(value, Mapping)
+        else value
+        for key, value in kept.items()
+    }
+
+
 def withdrawn_key(path: str) -> ConfigError | None:
     """The error for a withdrawn key, or for a key below it; None: it is none."""
     while path:

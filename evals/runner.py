@@ -4,10 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
-from evals.client.exchange import ask_question
 from evals.client.ingest import ingest, upload_key, uploads_of
 from evals.client.rag_client import RAGClient
 from evals.client.spec import ServerSpec
@@ -42,6 +40,9 @@ __all__ = ["EvaluationRunner", "RAGClient", "run_evaluation", "run_evaluation_as
 
 UNVERIFIED = "certificates were not verified (server.tls.verify is false)"
 """How the note of a run begins whose server may have been another one."""
+
+REFUSED = "refused for the moment, and made again at a lower rate"
+"""How the note of a run ends whose server had too much to do."""
 
 _FACTS = (
     "llm_model",
@@ -350,6 +351,7 @@ class EvaluationRunner:
             *self.remarks.made,
             *([f"{STOPPED}{stop.reason}"] if stop.reason else []),
             *([CHANGED] if changed else []),
+            *([f"{counted(refused, 'request', 'was')} {REFUSED}"] if (refused := server.client.refused) else []),
             *(judging.notes(run.config) if judging is not None else []),
             *([f"{JUDGE_NOTE} work ended early: {problem.message}"] if isinstance(problem, JudgeError) else []),
         ]
@@ -407,7 +409,7 @@ class EvaluationRunner:
     async def _asker(self, client: RAGClient) -> AsyncIterator[Ask]:
         """What questions are asked with: this process, or the workers of a Dask cluster."""
         if self.config.dask is None:
-            yield partial(ask_question, client)
+            yield client.ask
             return
         from evals.run.dask import ClusterAsker  # noqa: PLC0415 - half a second, and an extra
 

@@ -16,7 +16,6 @@ from operator import and_, or_
 from random import Random
 from typing import Any
 
-from evals.client.exchange import ask_question
 from evals.compare.models import Comparison
 from evals.config import DEFAULT_SUITE, EvalConfig
 from evals.errors import ConfigError, EvalsError, RunNotFoundError
@@ -112,7 +111,7 @@ class VariantsRunner:
 
     async def _ask_one(self, place: int, prepared: Prepared, row: int) -> None:
         question, client = prepared.journal.question(row), prepared.server.client
-        response = await ask_question(client, question)
+        response = await client.ask(question)
         prepared.stop.take(response, client.unavailable)
         self.runners[place].take(prepared, question, response)
 

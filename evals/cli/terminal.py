@@ -282,7 +282,9 @@ def check_place(path: Path, flag: str = "--output") -> None:
         raise UnwritableError(f"cannot write {path}: there is no folder {target.parent}", f"make it, or change {flag}")
     written = target if target.exists() and not target.is_file() else target.parent  # a file is replaced, no device
     if not os.access(written, os.W_OK):
-        raise UnwritableError(f"cannot write {path}: no permission", f"name a file in another folder with {flag}")
+        raise UnwritableError(
+            f"cannot write {path}: the folder is read-only", f"name a file in another folder with {flag}"
+        )
 
 
 # Output on terminals and pipes that do not hold every character, that are full, or that nobody reads any more.
@@ -299,6 +301,9 @@ def prepare_streams() -> None:
 
     For the command line's start only: the streams belong to the process.
     """
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the caller (2>&-): what is printed there goes nowhere
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - it lives as long as the process
     sys.stdout = _prepared(sys.stdout, quiet=False)
     sys.stderr = _prepared(sys.stderr, quiet=True)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
+from evals.client.http import ExchangeError
 from evals.client.ingest import (
     IngestReport,
     ListedDocument,
@@ -16,10 +17,9 @@ from evals.client.ingest import (
     listed_documents,
     upload_key,
 )
+from evals.client.mapping import shape_of
 from evals.client.rag_client import RAGClient
 from evals.client.spec import ServerSpec
-from evals.client.spec_check import shape_of
-from evals.client.transport import TransportFailure
 from evals.config import EvalConfig
 from evals.errors import CorpusMissingError, IngestError, ServerRefusedError
 from evals.run.observer import Observer
@@ -73,7 +73,7 @@ async def survey_corpus(client: RAGClient, questions: Iterable[EvalQuestion], ru
 async def _listed(client: RAGClient) -> Sequence[ListedDocument] | None:
     try:
         return await listed_documents(client)
-    except TransportFailure:
+    except ExchangeError:
         return None
 
 

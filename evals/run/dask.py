@@ -16,7 +16,6 @@ from distributed.comm.core import CommClosedError
 from distributed.scheduler import KilledWorker
 
 from evals import __version__
-from evals.client.exchange import ask_question
 from evals.client.rag_client import RAGClient
 from evals.config import EvalConfig
 from evals.errors import EngineError
@@ -156,7 +155,7 @@ class _AskingWorker(WorkerPlugin):  # type: ignore[misc]  # Dask publishes no ty
                 client = RAGClient(self._spec, concurrency=self._concurrency, max_attempts=self._attempts)
                 client.know_documents(self._names)
                 self._client = self._run(client.__aenter__())
-        response: EvalResponse = self._run(ask_question(self._client, EvalQuestion.model_validate_json(data)))
+        response: EvalResponse = self._run(self._client.ask(EvalQuestion.model_validate_json(data)))
         return response.model_dump_json().encode()
 
     def _run(self, work: Any) -> Any:

@@ -34,7 +34,7 @@ USUAL = ("/query", "/ask", "/chat", "/api/chat", "/api/query", "/api/ask", "/v1/
 _TIMEOUT_S, _MOST_BYTES = 120.0, 16 * 1024 * 1024
 _CHANGES = names("delete purge drop reset clear remove rebuild train pull upload create update send insert ingest")
 """Words of a path or operationId that changes something: it is never called."""
-_HARMLESS_CREATION = names("completion completions response responses chat message messages")
+_CHATTING = names("completion completions response responses chat message messages")
 _QUESTION_FIELDS_LINE = (
     "question query q user_query query_text search_query user_input input message prompt text content ask inquiry "
     "request utterance search term frage"
@@ -183,26 +183,24 @@ def discover(
         return search.run(questions, body)
 
 
+@dataclass
 class _Search:
     """Sends one request after the other, until an answer can be read."""
 
-    def __init__(
-        self,
-        url: str,
-        headers: Headers,
-        tell: Callable[[str], None],
-        client: httpx.Client,
-        login: Callable[[str], str | None],
-        pause_s: float,
-    ) -> None:
-        parts = urlsplit(url)
-        self._base = urlunsplit(parts._replace(path="", query="", fragment=""))
-        self._path, self._params = parts.path.rstrip("/") or "", parse_qsl(parts.query, keep_blank_values=True)
-        self._headers, self._tell, self._client, self._login = headers, tell, client, login
-        self._pause_s = pause_s
-        self._left = MOST_REQUESTS
-        self._document: Mapping[str, Any] = {}
-        self._failures: list[tuple[int, str]] = []
+    url: str
+    headers: Headers
+    tell: Callable[[str], None]
+    client: httpx.Client
+    login: Callable[[str], str | None]
+    pause_s: float
+    left: int = MOST_REQUESTS
+    document: Mapping[str, Any] = field(default_factory=dict)
+    failures: list[tuple[int, str]] = field(default_factory=list)
+
+    @property
+    def base(self) -> str:
+        """The URL without its path."""
+        return urlunsplit(urlsplit(self.url)._replace(path="", query="", fragment=""))
 
     def run(self, questions: Sequence[str], body: Any) -> Discovery:
         """Ask, read, ask again where the answer shows too little."""
@@ -210,7 +208,7 @@ class _Search:
         found: Discovery | None = None
         guessed: Discovery | None = None
         tried: list[dict[str, Any]] = []
-        while plans and self._left and found is None:
+        while plans and self.left and found is None:
             plan = plans.pop(0)
             if plan.ask in tried:
                 continue
@@ -222,17 +220,17 @@ class _Search:
             if found and found.server["profile"] != plan.profile and any(each.profile for each in plans):
                 guessed, found = guessed or found, None
             elif found is None:
-                self._tell(f"  {failure}")
-                self._failures.append((_tells(reply, failure), f"{plan.method} {plan.path}: {failure}"))
+                self.tell(f"  {failure}")
+                self.failures.append((_tells(reply, failure), f"{plan.method} {plan.path}: {failure}"))
                 is_gone = reply.status in {404, 405, 501}
                 plans = [*_amended(plan, reply), *(each for each in plans if not (is_gone and each.path == plan.path))]
         found = found or guessed
         if found is None:
             raise self._nothing_read()
         for question in questions[1:3]:
-            if found.response.chunks or not self._left:
+            if found.response.chunks or not self.left:
                 break
-            self._tell("  no passages: trying the next question")
+            self.tell("  no passages: trying the next question")
             reply = self._asked(plan, question)
             if _failure(reply) is None:
                 found = self._read(plan, reply, question) or found
@@ -240,9 +238,9 @@ class _Search:
 
     def _nothing_read(self) -> ServerError:
         """The most telling failure, with the way out."""
-        said = max(self._failures, key=lambda each: each[0], default=(0, "nothing was asked"))[1]
+        said = max(self.failures, key=lambda each: each[0], default=(0, "nothing was asked"))[1]
         hint = 'correct the path, or give the request: --body \'{"question": "{{question}}"}\''
-        if "graphql" in self._path:
+        if "graphql" in self.url:
             form = '{"query": "{ask(question: {{question_json}}) {answer sources {text}}}"}'
             hint = f"give the query with the fields of your schema: --body '{form}'"
         return ServerRefusedError(f"no request was answered; {said}", hint)
@@ -253,27 +251,26 @@ class _Search:
         Raises:
             ConfigError: None may be sent.
         """
-        path = self._path
+        parts = urlsplit(self.url)
+        path, params = parts.path.rstrip("/"), parse_qsl(parts.query, keep_blank_values=True)
         if body is not None:
             return self._harmless([Plan("POST", path or "/", body, source="the body that was given")])
-        if self._params:
-            return self._harmless([_parametrised(path or "/", self._params)])
-        self._document = self._openapi()
-        documented = list(operation_plans(self._document))
+        if params:
+            return self._harmless([_parametrised(path or "/", params)])
+        self.document = self._openapi()
+        documented = list(operation_plans(self.document))
         known = {each.path for each in profile_plans(None)}
         if path:
             plans = [plan for plan in documented if plan.path == path]
             plans = (
                 [*plans, *profile_plans(path), *_usual_bodies(path)] if not plans else [*profile_plans(path), *plans]
             )
-            return self._harmless([*plans, *(_usual_bodies(path) if not self._document else ())])
+            return self._harmless([*plans, *(_usual_bodies(path) if not self.document else ())])
         if documented:
-            likely = [
-                *(plan for plan in profile_plans(None) if (plan.method, plan.path) in _operations(self._document))
-            ]
+            likely = [*(plan for plan in profile_plans(None) if (plan.method, plan.path) in _operations(self.document))]
             likely += [plan for plan in documented if plan.path in known or plan.path in USUAL]
             if not likely:
-                listed = ", ".join(f"{self._base}{plan.path}" for plan in documented[:5])
+                listed = ", ".join(f"{self.base}{plan.path}" for plan in documented[:5])
                 raise ConfigError(
                     "which path takes the question is not known", f"give the URL with it, such as {listed}"
                 )
@@ -287,33 +284,29 @@ class _Search:
         Raises:
             ConfigError: All of them do.
         """
-        operations = _operations(self._document)
+        operations = _operations(self.document)
         kept, refused = [], {}
         for plan in plans:
-            name = str(operations.get((plan.method, plan.path), {}).get("operationId", ""))
-            words = set(snake(f"{plan.path} {name}".replace("/", " ").replace("-", " ").replace(" ", "_")).split("_"))
-            words |= set(re.findall(r"[A-Z]?[a-z]+", f"{plan.path} {name}".lower()))
-            words |= {word.lower() for word in re.findall(r"[A-Z]?[a-z]+", f"{plan.path} {name}")}
-            changing = words & _CHANGES
-            if changing - {"create", "send"} or (changing and not words & _HARMLESS_CREATION):
+            told = f"{plan.path} {operations.get((plan.method, plan.path), {}).get('operationId', '')}"
+            words = {word.lower() for word in re.findall(r"[A-Z]?[a-z]+", told)}
+            changing = words & _CHANGES - ({"create", "send"} if words & _CHATTING else set())
+            if changing:
                 refused[f"{plan.method} {plan.path}"] = min(changing)
             else:
                 kept.append(plan)
         if refused:
             listed = ", ".join(f"{name} ({word})" for name, word in refused.items())
-            self._tell(f"never called, as its name says that it changes something: {listed}")
+            self.tell(f"never called, as its name says that it changes something: {listed}")
             if not kept:
-                raise ConfigError(
-                    f"not called, as its name says that it changes something: {listed}",
-                    "where it only answers questions, write server.ask and server.map yourself: docs/profiles.md",
-                )
+                hint = "where it only answers questions, write server.ask and server.map yourself: docs/profiles.md"
+                raise ConfigError(f"not called, as its name says that it changes something: {listed}", hint)
         return kept
 
     def _openapi(self) -> Mapping[str, Any]:
         reply = self._send(Plan("GET", "/openapi.json"), "")
         document = reply.body if reply.status == 200 else None
         document = document if isinstance(document, Mapping) and isinstance(document.get("paths"), Mapping) else {}
-        self._tell("GET /openapi.json: " + (counted(len(_operations(document)), "operation") if document else "none"))
+        self.tell("GET /openapi.json: " + (counted(len(_operations(document)), "operation") if document else "none"))
         return document
 
     # One request, and what comes back.
@@ -324,14 +317,14 @@ class _Search:
         Raises:
             ServerRefusedError: The login is refused.
         """
-        self._tell(str(plan))
+        self.tell(str(plan))
         reply = self._send(plan, question)
-        if reply.status in {401, 403} and self._left:
+        if reply.status in {401, 403} and self.left:
             name = self._login_header(plan)
-            header = self._login(name)
-            self._login = lambda _: None
+            header = self.login(name)
+            self.login = lambda _: None
             if header:
-                self._headers.add(header)
+                self.headers.add(header)
                 return self._asked(plan, question)
         if reply.status in {401, 403}:
             shown = "Authorization: Bearer …" if (name := self._login_header(plan)) == "Authorization" else f"{name}: …"
@@ -339,7 +332,7 @@ class _Search:
         return reply
 
     def _login_header(self, plan: Plan) -> str:
-        schemes = reduce(_below, ("components", "securitySchemes"), self._document) or {}
+        schemes = reduce(_below, ("components", "securitySchemes"), self.document) or {}
         named = [each["name"] for each in schemes.values() if each.get("in") == "header" and "name" in each]
         profile = load_profile(plan.profile).get("headers") if plan.profile else None
         return str(next(iter([*named, *(profile or {})]), "Authorization"))
@@ -350,13 +343,13 @@ class _Search:
         Raises:
             ServerUnreachableError: Nothing answers.
         """
-        self._left -= 1
-        url = plan.path if "://" in plan.path else f"{self._base}{plan.prefix}{plan.path}"
+        self.left -= 1
+        url = plan.path if "://" in plan.path else f"{self.base}{plan.prefix}{plan.path}"
         body, query = (_filled(part, question) for part in (plan.body, dict(plan.query)))
         content = None if body is None else json.dumps(body).encode()
-        headers = self._headers.sent | ({} if body is None else {"Content-Type": "application/json"})
+        headers = self.headers.sent | ({} if body is None else {"Content-Type": "application/json"})
         try:
-            with self._client.stream(plan.method, url, params=query or None, content=content, headers=headers) as got:
+            with self.client.stream(plan.method, url, params=query or None, content=content, headers=headers) as got:
                 data, ends = bytearray(), time.monotonic() + _TIMEOUT_S
                 for piece in got.iter_bytes():
                     data += piece
@@ -365,7 +358,7 @@ class _Search:
                 text = masked(bytes(data).decode("utf-8", "replace"))
                 return Received(got.status_code, text, got.headers.get("content-type", ""), got.headers)
         except httpx.ConnectError as error:
-            raise ServerUnreachableError(f"no server answers at {self._base} ({error})", "check the URL") from error
+            raise ServerUnreachableError(f"no server answers at {self.base} ({error})", "check the URL") from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             return Received(0, f"{type(error).__name__}: {error}")
 
@@ -373,8 +366,8 @@ class _Search:
 
     def _read(self, plan: Plan, reply: Received, question: str) -> Discovery | None:
         """The keys that read a response: of the plan's profile, else guessed; None: it holds nothing."""
-        where: dict[str, Any] = {"url": f"{self._base}{plan.prefix}"}
-        where |= {"headers": dict(self._headers.written)} if self._headers.written else {}
+        where: dict[str, Any] = {"url": f"{self.base}{plan.prefix}"}
+        where |= {"headers": dict(self.headers.written)} if self.headers.written else {}
         guess = guess_text(reply.text, reply.content_type, question)
         if plan.profile and (
             found := self._by_profile(plan, {"profile": plan.profile, **where}, reply, question, guess)
@@ -386,9 +379,9 @@ class _Search:
             guess = guess_text(reply.text, reply.content_type, question)
         if not guess.answer and not guess.rows:
             return None
-        ask = {**plan.ask, **guess.ask, **({"then": then} if then else {})}
+        ask = plan.ask | ({"then": then} if then else guess.ask)
         server: dict[str, Any] = {"profile": "none", **where}
-        if (health := _health(self._document)) is not None:
+        if (health := _health(self.document)) is not None:
             server["health"] = {"path": health}
         server |= {"ask": ask} | ({"stream": guess.stream} if guess.stream is not None else {})
         server |= {"map": guess.map} | ({"citations": guess.citations} if guess.citations else {})
@@ -406,21 +399,21 @@ class _Search:
         """What a profile reads; None unless two signs speak for it, as its path alone does not."""
         profile = load_profile(str(plan.profile))
         retrieve, second = profile.get("retrieve"), None
-        if retrieve and not retrieve.get("give") and self._left:
+        if retrieve and not retrieve.get("give") and self.left:
             keys = expand_env({key: retrieve.get(key) for key in ("method", "path", "json", "query")}, set(), {})
             second_plan = replace(
                 plan, method=keys["method"] or "POST", path=keys["path"], body=keys["json"], query=keys["query"] or {}
             )
-            self._tell(f"{second_plan.method} {second_plan.path}, the second request of the profile {plan.profile}")
+            self.tell(f"{second_plan.method} {second_plan.path}, the second request of the profile {plan.profile}")
             second = self._send(second_plan, question)
         found = _discovery(server, reply.text, second.text if second else None, {}, [])
         parts = found.response.model_dump(include={"answer", "chunks", "citations", "usage", "model", "confidence"})
-        there = {path for _, path in _operations(self._document)} & _paths_of(str(plan.profile)) - {plan.path}
+        there = {path for _, path in _operations(self.document)} & _paths_of(str(plan.profile)) - {plan.path}
         signs = sum(bool(value) for value in parts.values()) + bool(there)
         if signs < 2 or found.response.error or (guess.rows and not found.response.chunks):
-            self._tell(f"  the profile {plan.profile} does not read this answer")
+            self.tell(f"  the profile {plan.profile} does not read this answer")
             return None
-        self._tell(f"  it is read by the profile {plan.profile}")
+        self.tell(f"  it is read by the profile {plan.profile}")
         return found
 
     def _job_done(self, plan: Plan, reply: Received, path: str, key: str) -> tuple[dict[str, Any], Received]:
@@ -431,9 +424,9 @@ class _Search:
         """
         told = f"ask.then: {{path: {path}, until: \"{key} == 'done'\", every_s: 1}}"
         identity = str(_identity(reply.body)[1])
-        while self._left:
-            time.sleep(self._pause_s)
-            self._tell(f"GET {path}: the job of this question")
+        while self.left:
+            time.sleep(self.pause_s)
+            self.tell(f"GET {path}: the job of this question")
             latest = self._send(Plan("GET", path.replace("{{id}}", identity)), "")
             state = (latest.body or {}).get(key) if isinstance(latest.body, Mapping) else None
             if latest.status >= 400:
@@ -447,8 +440,9 @@ class _Search:
     def _passages(self, question: str) -> tuple[dict[str, Any], Received] | None:
         """A second request that brings the passages, among the usual paths that the document lists."""
         known = {*USUAL, *(str((load_profile(name).get("retrieve") or {}).get("path")) for name in list_profiles())}
-        for plan in operation_plans(self._document):
-            if plan.path in known and _RETRIEVING.search(plan.path) and plan.path != self._path and self._left:
+        known -= {urlsplit(self.url).path}
+        for plan in operation_plans(self.document):
+            if plan.path in known and _RETRIEVING.search(plan.path) and self.left:
                 reply = self._asked(plan, question)
                 guess = guess_body(reply.body, question) if _failure(reply) is None else Guess()
                 if guess.rows:

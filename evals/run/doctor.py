@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Literal
 
-from evals.client.oauth2 import REFUSED
+from evals.client.http import REFUSED
 from evals.client.rag_client import RAGClient
 from evals.config import EvalConfig
 from evals.errors import EvalsError, JudgeError, ServerRefusedError
@@ -188,7 +188,7 @@ class _Checks:
             return Finding("answer", "unseen", "no server or no question to ask")
         question = self._questions[0]
         check_conversations(self._client.spec, [question])
-        response = await self._client.ask(question.question)
+        response = await self._client.ask(question)
         if response.error is None:
             self._response = response
             return Finding(
@@ -226,11 +226,14 @@ class _Checks:
         if self._client is None or not any(question.gold_passages for question in self._questions):
             return Finding("corpus", "unseen", "no server, or no question names gold passages")
         missing = (await survey_corpus(self._client, self._questions, self._config.runs_dir)).missing
-        if missing == []:
-            return Finding("corpus", "well", "the server lists every gold document")
         if missing:
             said = f"the server's list lacks {counted(len(missing), 'gold document')}, first: {missing[0]}"
             return Finding("corpus", "doubtful", said, "upload them with `evals ingest`")
+        if missing is None:
+            return self._corpus_by_answer()
+        return Finding("corpus", "well", "the server lists every gold document")
+
+    def _corpus_by_answer(self) -> Finding:
         if self._response is None or self._response.chunks is None:
             return Finding(
                 "corpus", "unseen", "the server lists no documents as the questions name them, and sent no chunks"

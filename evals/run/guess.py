@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evals.client.mapping import find_or_none
+from evals.client.spec import CitationSpec
 
 
 def names(text: str) -> frozenset[str]:
@@ -44,12 +45,10 @@ _NO_TEXTS = names("question query title description prompt summary")
 _FILE = re.compile(r"\S[^\n]{0,200}\.[A-Za-z]{2,5}|https?://\S+")
 _PLACES = names("index number n ref rank idx source_index reference_id citation_number")
 _CITES = re.compile(r"cit|refer|^refs?$|used|ground|based_on|support|pointer")
-_MARK = re.compile(r"([\[【⟦{(<]{1,2})\s*((?:[A-Za-z]{2,10}[:\s_.#-]?)?\^?)(\d{1,3})\s*([\]】⟧})>]{1,2})")
-_USUAL_MARK = re.compile(r"\[\d{1,3}\]|\[\^\d{1,3}\]|【\d{1,3}】|\[(?i:doc|source|ref)\.?\s*\d{1,3}\]")
+_MARK = re.compile(r"[\[【]((?:[A-Za-z]{2,10}[:\s.#-]?)?\^?)(\d{1,3})[\]】]")
 _SENT = names("prompt input sent question in")
 _MADE = names("completion output candidates generated answer out")
 _SPEAKERS = names("user assistant human ai bot system agent tool model")
-_WELL = names("ok success succeeded done completed complete fine")
 _ILL = names("error failed failure rejected invalid fail")
 _KINDS = ("type", "kind", "role", "event", "object", "op")
 _WORDS_OF_NAME = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-zäöüß]+|\d+")
@@ -63,7 +62,7 @@ class Guess:
     Attributes:
         map: For `server.map`.
         citations: For `server.citations`.
-        ask: Further keys of `server.ask`: `ok_when`, `reply`.
+        ask: Further keys of `server.ask`: `reply` of a plain text.
         stream: For `server.stream`; None: the body is no stream.
         answer: The answer that the mapping finds.
         rows: The chunks that it finds.
@@ -117,8 +116,6 @@ def guess_body(body: Any, question: str, at: str = "", whole: Any = None) -> Gue
             guess.map.setdefault("model", path)
     if usage := _usage(body, at):
         guess.map["usage"] = usage
-    if condition := ok_condition(body):
-        guess.ask["ok_when"] = condition
     return guess
 
 
@@ -401,32 +398,22 @@ def _words_of_column(path: str, values: Sequence[Any]) -> float:
 
 
 def _take_citations(guess: Guess, body: Any, at: str, taken: Sequence[str]) -> None:
+    """Take a list of citations, and from which number chunks are counted; marks in the text need no keys."""
     if not guess.rows or guess.answer is None:
         return
-    lists = [(path, items) for path, items in _leaves(body, at) if isinstance(items, list) and items]
-    numbers: list[int] = []
-    for path, items in lists:
-        if any(place.startswith(path) for place in taken):
+    marks = list(_MARK.finditer(guess.answer))
+    numbers = [int(mark[2]) for mark in marks]
+    if marks and not re.fullmatch(CitationSpec().markers, marks[0][0]):
+        guess.citations = {"given_as": "markers", "markers": rf"\[{marks[0][1]}\s*(\d+)\]"}
+    for path, items in _leaves(body, at):
+        if not isinstance(items, list) or not items or any(place.startswith(path) for place in taken):
             continue
-        cited = _cited(path, _columns(items) if _are_objects(items) else {"@": items}, guess.rows)
-        if cited:
-            expression, numbers = cited
-            guess.map["citations"], guess.citations["given_as"] = expression, "list"
+        if cited := _cited(path, _columns(items) if _are_objects(items) else {"@": items}, guess.rows):
+            guess.map["citations"], numbers = cited
+            guess.citations["given_as"] = "list"
             break
-    else:
-        marks = [mark for mark in _MARK.finditer(guess.answer) if not _is_code(mark)]
-        alike = [mark for mark in marks if mark.group(1, 2, 4) == marks[0].group(1, 2, 4)]
-        numbers = [int(mark[3]) for mark in alike]
-        if alike and not all(_USUAL_MARK.fullmatch(mark[0]) for mark in alike):
-            opened, name, _, closed = alike[0].groups()
-            pattern = rf"{re.escape(opened)}\s*{re.escape(name)}(\d+)\s*{re.escape(closed)}"
-            guess.citations = {"given_as": "markers", "markers": pattern}
     if numbers and _starts_at_0(numbers, guess):
         guess.citations["base"] = 0
-
-
-def _is_code(mark: re.Match[str]) -> bool:
-    return mark[1] in {"(", "<", "{"} and not mark[2]
 
 
 def _cited(
@@ -469,34 +456,15 @@ def _usage(value: Any, at: str) -> str | None:
     return next(filter(None, (_usage(item, child(at, key)) for key, item in value.items())), None)
 
 
-def ok_condition(body: Any) -> str | None:
-    """The condition under which a body is an answer, where it says so at its top."""
-    for key, value in body.items() if isinstance(body, Mapping) else ():
-        if _is_well(key, value):
-            form = {bool: "{key}", int: "{key} == `{value}`", str: "{key} == '{value}'"}[type(value)]
-            return form.format(key=child("", key), value=value)
-    return None
-
-
 def failure_in(body: Any) -> str | None:
     """What a body with status 200 says went wrong; None: nothing."""
-    if not isinstance(body, Mapping):
-        return None
-    for key in ("errors", "error", "error_message"):
-        if said := body.get(key):
-            return f"{key}: {said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)}"
-    return next((f"{key} is {value!r}" for key, value in body.items() if _is_well(key, value) is False), None)
-
-
-def _is_well(key: str, value: Any) -> bool | None:
-    """Whether a key says that all is well; None: it says nothing of it."""
-    name = snake(key)
-    if type(value) is bool and name in {"ok", "success", "succeeded"}:
-        return value
-    if type(value) is int and name in {"code", "errcode", "error_code", "errno"}:
-        return value in {0, 200}
-    if isinstance(value, str) and name in {"status", "state"} and value.lower() in _WELL | _ILL:
-        return value.lower() in _WELL
+    for key, value in body.items() if isinstance(body, Mapping) else ():
+        name = snake(key)
+        if name in {"errors", "error", "error_message"} and value:
+            return f"{key}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
+        is_ill = name in {"status", "state"} and str(value).lower() in _ILL
+        if is_ill or (name in {"ok", "success", "succeeded"} and value is False):
+            return f"{key} is {value!r}"
     return None
 
 
@@ -578,7 +546,6 @@ def _guess_stream(form: str, events: Sequence[Mapping[str, Any]], question: str)
             guess.map["chunks"], guess.rows = other.map["chunks"], other.rows
         for key in {"usage", "model"} & set(other.map):
             guess.map[key] = other.map[key]
-    guess.ask = {}
     _take_citations(guess, {}, "", ())
     return guess
 

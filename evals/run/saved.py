@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from evals.client.mapping import MappingError
-from evals.client.profile import was_cut
 from evals.client.rag_client import RAGClient
 from evals.config import EvalConfig
 from evals.datasets.answers import are_extractive, each_answer
@@ -249,7 +248,7 @@ def _remapped(records: Iterable[EvalRecord], client: RAGClient, read: Counter[st
         response = record.response
         if response is None or response.raw is None or (response.error and response.error.kind != "malformed"):
             yield EvalRecord(question=record.question, response=response)
-        elif was_cut(response.raw, raw_cut=response.raw_cut):
+        elif response.raw_cut:
             read["cut"] += 1
             yield EvalRecord(question=record.question, response=response)
         else:

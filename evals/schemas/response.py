@@ -101,6 +101,8 @@ class TokenUsage(Record):
 
     prompt_tokens: int = Field(ge=0)
     completion_tokens: int = Field(ge=0)
+    cached_tokens: int | None = Field(default=None, ge=0, exclude_if=is_none)
+    """Of the prompt's tokens, those that came from a cache; a file holds it only where the server said it."""
 
 
 class ResponseError(Record):

@@ -5,11 +5,11 @@ from datetime import UTC
 from enum import StrEnum
 from operator import not_
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import AwareDatetime, Field, PrivateAttr, model_validator
+from pydantic import AwareDatetime, BeforeValidator, Field, PrivateAttr, model_validator
 
-from evals.errors import StoreError, UnknownNameError
+from evals.errors import StoreError, UnknownNameError, without_withdrawn
 from evals.schemas.base import Finite, Record, frame, html_table
 from evals.schemas.dataset import DatasetFingerprint, EvalQuestion
 from evals.schemas.response import EvalResponse, Outcomes, ServerRecord
@@ -313,7 +313,7 @@ class EvalRun(Record):
     error_count: int = 0
     schema_version: int = SCHEMA_VERSION
     status: RunStatus = "partial"
-    eval_config: dict[str, Any] = {}
+    eval_config: Annotated[dict[str, Any], BeforeValidator(without_withdrawn)] = {}
     """Our configuration, with ${ENV} as written."""
     server: ServerRecord
     judge: JudgeRecord | None = None

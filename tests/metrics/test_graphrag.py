@@ -5,7 +5,6 @@ from itertools import product
 from typing import Any
 
 import pytest
-from whole_runs import scored
 
 from evals.metrics import Sample
 from evals.metrics.abstention import DontKnowAnswersCount
@@ -16,7 +15,6 @@ from evals.metrics.ragas import (
     letter_grade,
 )
 from evals.schemas import EvalRecord
-from evals.scoring.scorecard import make_scorecard
 from evals.scoring.settings import ScoreSettings
 
 MakeCase = Callable[..., Sample]

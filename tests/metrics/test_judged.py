@@ -17,7 +17,7 @@ from evals.metrics.sample import Sample
 from evals.run.judging import Judging
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, MetricGroup, MetricResult, ResponseError
 from evals.schemas.verdicts import JudgeRecord, VerdictRequest
-from evals.scoring.settings import ScoreSettings, ScoreSettings
+from evals.scoring.settings import ScoreSettings
 from evals.store.journal import Journal
 
 MakeCase = Callable[..., Sample]
@@ -325,9 +325,7 @@ def gathered(tmp_path: Path) -> Callable[..., list[JudgeVerdict]]:
         async def run() -> list[JudgeVerdict]:
             with Journal(tmp_path / "run.jsonl") as journal:
                 before = JudgeRecord(model="m", origin="o")
-                judging = Judging(
-                    InRun(judge), metrics, ScoreSettings(judged=True), journal, before=before
-                )
+                judging = Judging(InRun(judge), metrics, ScoreSettings(judged=True), journal, before=before)
                 judging.submit(QUESTION, RESPONSE, known)
                 await judging.drain()
                 return list(judging.verdicts[QUESTION.id])

@@ -19,7 +19,7 @@ from evals.schemas import (
 )
 from evals.schemas.verdicts import VerdictRequest
 from evals.scoring.scorecard import score_record
-from evals.scoring.settings import ScoreSettings, ScoreSettings
+from evals.scoring.settings import ScoreSettings
 from evals.text.matching import MatchSettings
 
 GOLD = GoldPassage(text="The battery lasts 96 hours in standby.", document_id="guide")

@@ -73,6 +73,18 @@ def described(*operations: tuple[str, str, str, Any]) -> Callable[[Any], Any]:
     return lambda _: {"openapi": "3.1.0", "paths": paths}
 
 
+def _job() -> Callable[[Request], Any]:
+    """A job that is done at the second look."""
+    looks: list[Request] = []
+
+    def look(request: Request) -> Any:
+        looks.append(request)
+        return {"job_id": "j-17", **({"status": "running"} if len(looks) < 2 else {"status": "done", "result": _DONE})}
+
+    return look
+
+
+_DONE = {"answer": SAID, "sources": SOURCES}
 TEXT = {"type": "string"}
 _TURN = _object(["role", "content"], role=TEXT, content=TEXT)
 _ASSIST = _object(
@@ -156,6 +168,21 @@ KINDS: Mapping[str, tuple[str, Routes]] = {
         {("POST", "/x"): _wants("query", {"answer": SAID, "rows": [[ONE, 0.9, "a.md"], [TWO, 0.2, "b.md"]]})},
     ),
     "parameters": ("/suche?q=Frage&lang=de", {("GET", "/suche"): _get}),
+    "job": (
+        "/submit",
+        {
+            ("POST", "/submit"): _wants("question", {"job_id": "j-17", "status": "queued"}),
+            ("GET", "/jobs/j-17"): _job(),
+        },
+    ),
+    "xml": (
+        "/x",
+        {
+            ("POST", "/x"): _wants(
+                "query", _streams("application/xml", [f"<r><reply>{SAID}</reply><p>{ONE}</p><p>{TWO}</p></r>"])
+            )
+        },
+    ),
     "second request": (
         "/ask",
         {

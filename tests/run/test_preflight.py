@@ -6,7 +6,6 @@ from typing import Any
 
 import httpx
 import pytest
-import respx
 
 from evals.client import RAGClient
 from evals.client.profile import resolve_spec
@@ -34,12 +33,12 @@ def _question(document: str | None = "guide", *, gold: bool = True) -> EvalQuest
 
 def _listed(reply: httpx.Response, questions: list[EvalQuestion], **over: Any) -> bool:
     async def run() -> bool:
-        async with RAGClient(resolve_spec({"url": URL, "transport": "httpx", **over})) as client:
+        async with RAGClient(
+            resolve_spec({"url": URL, **over}), transport=httpx.MockTransport(lambda _: reply)
+        ) as client:
             return not choose_probes(client, await survey_corpus(client, questions, Path()), questions)
 
-    with respx.mock(assert_all_called=False) as router:
-        router.get(f"{URL}/documents").mock(return_value=reply)
-        return asyncio.run(run())
+    return asyncio.run(run())
 
 
 def _documents(*names: str) -> httpx.Response:
@@ -259,12 +258,10 @@ def test_what_the_list_lacks_is_known_where_names_are_comparable(
     names: list[str] | None, documents: list[str], missing: list[str] | None
 ) -> None:
     """One gold document that is listed by its name shows that the others would be too."""
+    transport = httpx.MockTransport(lambda _: httpx.Response(401) if names is None else _documents(*names))
 
     async def run() -> list[str] | None:
-        async with RAGClient(resolve_spec({"url": URL, "transport": "httpx"})) as client:
+        async with RAGClient(resolve_spec({"url": URL}), transport=transport) as client:
             return (await survey_corpus(client, [_question(name) for name in documents], Path())).missing
 
-    with respx.mock() as router:
-        reply = httpx.Response(401) if names is None else _documents(*names)
-        router.get(f"{URL}/documents").mock(return_value=reply)
-        assert asyncio.run(run()) == missing
+    assert asyncio.run(run()) == missing

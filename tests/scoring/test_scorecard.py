@@ -152,9 +152,7 @@ def test_hits_alone_do_not_make_a_factual_match() -> None:
         for answer in ("Kings ruled.", "Monarchs were in charge.")
     ]
     metrics = select([], ["factual_match", "fuzzy_match"])
-    factual, fuzzy = make_scorecard(
-        metrics, scored(metrics, records, ScoreSettings()), ScoreSettings()
-    ).metrics
+    factual, fuzzy = make_scorecard(metrics, scored(metrics, records, ScoreSettings()), ScoreSettings()).metrics
     assert (factual.value, factual.ci, factual.bounds) == (None, None, None)
     assert "1 answer that fuzzy_match does not find" in (factual.reason or "")
     assert fuzzy.value == 0.5
@@ -224,9 +222,7 @@ def test_a_mean_has_an_interval_with_width(summary: Callable[..., MetricSummary]
 def test_a_timeout_counts_in_the_latency_and_another_failure_does_not() -> None:
     """A server is not made faster by the questions on which it hung."""
     metric = LatencyP50()
-    records = scored(
-        [metric], [record_of(kind) for kind in ("timeout", "error")], ScoreSettings()
-    )
+    records = scored([metric], [record_of(kind) for kind in ("timeout", "error")], ScoreSettings())
     (found,) = make_scorecard([metric], records, ScoreSettings()).metrics
     assert (found.value, found.counts.scored, found.counts.transport) == (5_000.0, 1, 1)
 

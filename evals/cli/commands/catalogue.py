@@ -12,8 +12,7 @@ from evals.cli.flags import MetricsFlags, ProfilesFlags, StatsFlags
 from evals.cli.measuring import overrides
 from evals.cli.parameters import Flags, names_of
 from evals.cli.terminal import DOUBTFUL, clean, console, hung, show
-from evals.client.profile import DEFAULT_PROFILE, about_profile, list_profiles, profile_text, resolve_spec
-from evals.client.spec_check import measurable
+from evals.client.profile import DEFAULT_PROFILE, about_profile, list_profiles, measurable, profile_text, resolve_spec
 from evals.config import EvalConfig
 from evals.datasets.registry import get_loader, list_available
 from evals.errors import ConfigError, DatasetError, EvalsError, HubUnreachableError

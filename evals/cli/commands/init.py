@@ -13,7 +13,7 @@ from typing import Any
 
 from evals.cli.flags import InitFlags
 from evals.cli.terminal import ask_line, ask_yes, check_output, clean, console, is_terminal, tell
-from evals.client.connections import check_url
+from evals.client.http import check_url
 from evals.client.profile import resolve_spec
 from evals.config import EvalConfig
 from evals.datasets.file import read_file
