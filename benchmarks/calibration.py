@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
 
+from evals.scoring.run_columns import cluster_of
+
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, GoldPassage, MetricResult, ServerRecord
 from evals.schemas.calibration import Agreement, Calibration, Figure, LabelledAnswer
 from evals.scoring.calibration import Labelled, agreement_of, answer_hash, corrected_means
-from evals.scoring.run_columns import cluster_of
 
 METRIC = "answer_correctness"
 TOGETHER = 0.3

@@ -18,12 +18,12 @@ from math import isnan, sqrt
 from pathlib import Path
 
 import numpy as np
+from evals.compare.objectives import stand
+from evals.compare.statistics import ALPHA, FEWEST, Hypothesis, PairedMetric, decide, measure
 
 from evals import EvalConfig, run_evaluation
-from evals.compare.objectives import stand
 from evals.compare.paired import Rules, Tested, group_of, rule_on
 from evals.compare.pareto import Contest, decide_contests, find_dominance
-from evals.compare.statistics import ALPHA, FEWEST, Hypothesis, PairedMetric, decide, measure
 from evals.metrics.base import BaseMetric
 from evals.metrics.registry import parse_metric
 from evals.scoring.config import ScoringConfig

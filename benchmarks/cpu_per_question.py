@@ -4,9 +4,10 @@
 
 harness      everything that a run does without a judge: load, ask, read, journal, match, measure, score, save
 bare loop    the same requests and nothing else by aiohttp, the library beneath the harness: one session for all
-transport    the same requests by the harness's own way to ask (`evals.client.transport`)
+asking       `RAGClient.ask` with the journal: what a run does while it asks
+httpx loop   the same requests and nothing else by httpx, with one client a worker
 
-The three take turns, and differences are medians over the turns. One turn more is measured in parts: the CPU time of
+They take turns, and differences are medians over the turns. One turn more is measured in parts: the CPU time of
 each component, without that of the others that it calls. What the parts leave is the transport and the event loop.
 Questions a second are those of the whole run, loading and saving included, beside those of the bare loop.
 """
@@ -14,6 +15,7 @@ Questions a second are those of the whole run, loading and saving included, besi
 import argparse
 import asyncio
 import json
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -29,10 +31,13 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import aiohttp
+import httpx
 
-from evals.client.transport import Transport
+from evals.client import RAGClient
+from evals.client.profile import resolve_spec
 from evals.config import EvalConfig
 from evals.runner import EvaluationRunner
+from evals.store.journal import Journal
 
 MOCK = Path(__file__).with_name("mock_server.py")
 PARTS = {
@@ -134,17 +139,31 @@ async def bare(url: str, count: int, concurrency: int) -> None:
         await asyncio.gather(*(own() for _ in range(concurrency)))
 
 
-async def bare_transport(url: str, count: int, concurrency: int) -> None:
-    """The same requests by the harness's transport, and nothing else."""
-    left = iter(range(count))
-    async with Transport(url, concurrency=concurrency) as transport:
+async def bare_httpx(url: str, count: int, concurrency: int) -> None:
+    """The same requests by httpx with one client a worker, and nothing else."""
+    left, context = iter(range(count)), ssl.create_default_context()
 
-        async def own() -> None:
+    async def own() -> None:
+        async with httpx.AsyncClient(verify=context) as client:
             for number in left:
-                reply = await transport.send("POST", "query", json=payload(number))
-                assert reply.status == 200
+                assert (await client.post(f"{url}/query", json=payload(number))).status_code == 200
 
-        await asyncio.gather(*(own() for _ in range(concurrency)))
+    await asyncio.gather(*(own() for _ in range(concurrency)))
+
+
+async def asking(url: str, count: int, concurrency: int, runs: Path) -> None:
+    """The questions asked and journalled, and nothing else."""
+    left = iter(range(count))
+    with Journal(runs / f"asking_{time.time_ns()}.jsonl") as journal:
+        async with RAGClient(resolve_spec({"url": url}), concurrency=concurrency) as client:
+
+            async def own() -> None:
+                for number in left:
+                    response = await client.ask(f"Question {number}?")
+                    assert response.error is None
+                    journal.answer(f"q{number}", response)
+
+            await asyncio.gather(*(own() for _ in range(concurrency)))
 
 
 async def harness(url: str, questions: Path, runs: Path, concurrency: int) -> None:
@@ -183,21 +202,25 @@ def mock_server(delay_s: float, short: bool = False) -> Iterator[str]:
         server.wait()
 
 
-def tell(rounds: list[tuple[Taken, Taken, Taken]], parts: Counter[str], count: int) -> None:
+WAYS = ("bare loop", "harness", "asking", "httpx loop")
+
+
+def tell(rounds: list[list[Taken]], parts: Counter[str], count: int) -> None:
     """Print the figures of a run."""
-    floor, whole, transport = (median(one[place].cpu for one in rounds) for place in range(3))
-    figures = {
-        "harness": whole,
-        "bare loop": floor,
-        "transport": transport,
-        "above the bare loop": median(harness.cpu - bare.cpu for bare, harness, _ in rounds),
-        **{f"  {part}": seconds for part, seconds in parts.most_common()},
-    }
+    cpu = {name: median(one[place].cpu for one in rounds) for place, name in enumerate(WAYS)}
+    above = median(one[1].cpu - one[0].cpu for one in rounds)
+    figures = {**cpu, "above the bare loop": above, **{f"  {part}": seconds for part, seconds in parts.most_common()}}
     for name, seconds in figures.items():
-        print(f"{name:28} {seconds * 1000 / count:6.3f} ms CPU a question  {seconds / floor:6.2f} bare loops")
-    speeds = [median(count / one[place].wall for one in rounds) for place in range(2)]
-    ratio = median(bare.wall / harness.wall for bare, harness, _ in rounds)
-    print(f"{'questions a second':28} {speeds[1]:6.0f}, bare loop {speeds[0]:.0f}, ratio {ratio:.2f}")
+        print(
+            f"{name:28} {seconds * 1000 / count:6.3f} ms CPU a question  {seconds / cpu['bare loop']:6.2f} bare loops"
+        )
+    for place, name in enumerate(WAYS):
+        speed, ratio = (
+            median(each)
+            for each in zip(*((count / one[place].wall, one[0].wall / one[place].wall) for one in rounds), strict=True)
+        )
+        print(f"{name:28} {speed:6.0f} questions a second  {ratio:6.2f} bare loops")
+    print(f"asking takes {median(one[2].cpu / one[3].cpu for one in rounds):.2f} of the CPU of the httpx loop")
 
 
 def main() -> None:
@@ -214,12 +237,13 @@ def main() -> None:
         ways = [
             partial(bare, url, options.questions, options.concurrency),
             partial(harness, url, questions, runs, options.concurrency),
-            partial(bare_transport, url, options.questions, options.concurrency),
+            partial(asking, url, options.questions, options.concurrency, Path(folder)),
+            partial(bare_httpx, url, options.questions, options.concurrency),
         ]
         write_questions(questions, 200)
         taken(ways[1])  # imports and caches are warm after this
         write_questions(questions, options.questions)
-        rounds = [(taken(ways[0]), taken(ways[1]), taken(ways[2])) for _ in range(options.rounds)]
+        rounds = [[taken(way) for way in ways] for _ in range(options.rounds)]
         parts = Parts()
         with parts.timed():
             taken(ways[1])

@@ -14,10 +14,10 @@ from pathlib import Path
 from statistics import fmean
 
 import numpy as np
-
-from evals.scoring.stats import mean_interval, paired_difference
 from evals.scoring.stats.differences import sign_flip_p
 from evals.scoring.stats.intervals import Mark, group, wilson
+
+from evals.scoring.stats import mean_interval, paired_difference
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "simulations.md"
 BEGIN, END = "<!-- tables of benchmarks/intervals.py -->", "<!-- end of tables -->"

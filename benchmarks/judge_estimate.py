@@ -20,9 +20,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from evals.config import EvalConfig
+from evals.run.checks import check_config, estimate_of
 from evals.run.estimate import Estimate
-from evals.run.setup import check_config, estimate_of
-from evals.run.work import load_workload
+from evals.run.workload import load_workload
 from evals.runner import run_evaluation
 
 SERVER = Path(__file__).resolve().parent.parent / "tests" / "messages_api" / "server.py"

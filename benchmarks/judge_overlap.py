@@ -15,9 +15,9 @@ import time
 from pathlib import Path
 
 from cpu_per_question import MOCK, write_questions
+from evals.judges.backends.base import Call, JudgeReply
 
 from evals.config import EvalConfig
-from evals.judges.backends.base import Call, JudgeReply
 from evals.judges.llm_judge import LLMJudge
 from evals.run.saved import rescore
 from evals.runner import EvaluationRunner

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from evals.config import EvalConfig
 from evals.metrics.registry import metrics_of, suites
+from evals.run.checks import check_config, estimate_of, wants_judge
 from evals.run.estimate import Estimate
-from evals.run.setup import check_config, estimate_of, wants_judge
-from evals.run.work import load_workload
+from evals.run.workload import load_workload
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "judge.md"
 MODELS = {"Sonnet 5.5": "claude-sonnet-5-5", "Haiku 5.5": "claude-haiku-5-5"}

@@ -18,14 +18,15 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from evals.scoring.conclusion import gc_paused
+from evals.scoring.stats.differences import paired_percentile_difference
+
 from evals.metrics.base import BaseMetric
 from evals.metrics.registry import select
 from evals.metrics.squad import best_exact, best_f1
 from evals.schemas import Citation, EvalQuestion, EvalRecord, EvalResponse, GoldPassage, MetricGroup, RetrievedChunk
-from evals.scoring.conclusion import gc_paused
 from evals.scoring.scorecard import score_record
-from evals.scoring.settings import ScoreSettings, ScoringContext
-from evals.scoring.stats.differences import paired_percentile_difference
+from evals.scoring.settings import ScoreSettings
 from evals.text.matching import MatchSettings
 
 WORDS = [
@@ -48,7 +49,7 @@ def best(work: Callable[[int], int], rounds: int) -> float:
 
 def score_all(metrics: Sequence[BaseMetric], records: Sequence[EvalRecord]) -> int:
     """Measure records as a run does; returns how many."""
-    cases = ScoringContext(ScoreSettings(match=MatchSettings()))
+    cases = ScoreSettings(match=MatchSettings())
     with gc_paused():
         cases.within(records)
         for record in records:

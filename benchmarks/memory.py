@@ -119,7 +119,8 @@ class ScriptedJudge:
     async def complete(self, call: Any) -> Any:
         """Reply."""
         from evals.judges.backends.base import JudgeReply
-        from evals.judges.prompt import load_prompt, stand_in_reply
+
+        from evals.judges.prompts import load_prompt, stand_in_reply
 
         folder = Path(sys.modules["evals.judges.prompt"].__file__ or "").parent / "prompts"
         prompts = [load_prompt(path.stem) for path in sorted(folder.glob("*.yml"))]
@@ -136,13 +137,13 @@ def run_here(arguments: list[str]) -> None:
     import evals.cli.commands.compare
     import evals.cli.commands.eval
     import evals.cli.commands.show
-    import evals.run.setup
+    import evals.run.checks
     from evals.cli import app
     from evals.judges.llm_judge import LLMJudge
 
     for name in ("aiohttp", "httpx", "anthropic", "rich.progress"):
         __import__(name)
-    evals.run.setup.make_judge = lambda config: LLMJudge(ScriptedJudge(), concurrency=config.judge.concurrency)  # type: ignore[assignment]
+    evals.run.checks.make_judge = lambda config: LLMJudge(ScriptedJudge(), concurrency=config.judge.concurrency)  # type: ignore[assignment]
     imported = peak()
     start = time.process_time()
     try:

@@ -25,7 +25,7 @@ from time import monotonic
 from evals.compare import SavedRun, compare_runs
 from evals.compare.models import RunComparison
 from evals.config import EvalConfig
-from evals.run.notebook import Observer
+from evals.run.observer import Observer
 from evals.store.runs import RunStore
 from evals.variants import VariantsRunner, variants_of
 

@@ -9,14 +9,14 @@ import sys
 import tempfile
 from pathlib import Path
 
+from evals.cli.views.run import print_run
+from evals.report.document import write_report
+from evals.scoring.conclusion import Measured, measured
 from playwright.sync_api import Browser, sync_playwright
 from rich.console import Console
 from rich.terminal_theme import DEFAULT_TERMINAL_THEME, SVG_EXPORT_THEME, TerminalTheme
 
 from evals import EvalConfig, run_evaluation
-from evals.cli.views.run import print_run
-from evals.report.document import write_report
-from evals.scoring.conclusion import Measured, measured
 
 PICTURES = Path(__file__).resolve().parent / "pictures"
 CHROMIUM = "/usr/bin/chromium"

@@ -14,9 +14,8 @@ from pydantic import BaseModel
 
 from evals import errors
 from evals.cli import app
-from evals.client.profile import about_profile, resolve_spec
+from evals.client.profile import about_profile, measurable, resolve_spec
 from evals.client.spec import ServerSpec
-from evals.client.spec_check import measurable
 
 _SAME = {"help", "help_all"}
 """Flags that every command has."""

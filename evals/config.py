@@ -3,7 +3,6 @@
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -13,18 +12,18 @@ from pydantic import Field, ModelWrapValidatorHandler, ValidationError, field_va
 from evals.client.profile import resolve_spec
 from evals.client.spec import ServerSpec
 from evals.datasets.columns import NAMES as FIELDS
-from evals.errors import ConfigError, UnknownNameError
+from evals.errors import ConfigError, UnknownNameError, withdrawn_key
 from evals.judges.config import DEFAULT_PROVIDER, JudgeConfig, spell_out_model
+from evals.judges.money import PriceConfig
+from evals.judges.prompts import PromptBook
 from evals.judges.rubrics import RubricConfig, rubric_metric, rubrics_among
 from evals.metrics.base import BaseMetric
 from evals.metrics.custom import as_metric, beside
 from evals.metrics.embedders import SemanticConfig
 from evals.metrics.registry import put, register
 from evals.schemas.base import Finite, MayChange, Record
-from evals.schemas.run_parts import EngineConfig
-from evals.scoring.config import BY_DOCUMENT, ClusterKey, ScoringConfig
-from evals.scoring.prices import PriceConfig
-from evals.scoring.settings import ScoreSettings, configured_settings
+from evals.scoring.config import ScoringConfig
+from evals.scoring.settings import ScoreSettings
 from evals.secrets import public_url, without_credentials
 from evals.store.naming import DEFAULT_RUNS_DIR
 from evals.text.matching import MatchSettings as MatchConfig
@@ -99,15 +98,10 @@ class EvalConfig(Record):
     preflight: Annotated[bool, MayChange.ON_RESUME] = True
     """Stop where the server holds none of the documents that the questions are about."""
     concurrency: Annotated[int, MayChange.ON_RESUME] = Field(default=4, ge=1, le=256)
-    load: list[Annotated[int, Field(ge=1, le=256)]] = []
-    """Levels of concurrency at which the same questions are asked, one level after the other; `concurrency: [1, 4, 16]`
-    sets it too. See docs/load.md."""
     rps: Annotated[Finite | None, MayChange.ON_RESUME] = Field(default=None, ge=0.001)
     """At most this many requests start in a second; at least 0.001, as less is a slip: hours for a few questions."""
-    engine: Annotated[EngineConfig, MayChange.ON_RESCORE] = EngineConfig()
-    """Who asks and who embeds: this process, or the workers of a Dask cluster."""
-    tracing: Annotated[bool, MayChange.ON_RESUME] = False
-    """Whether each question is a span of OpenTelemetry, and the server gets `traceparent`. See docs/track.md."""
+    dask: Annotated[str | None, MayChange.ON_RESUME] = Field(default=None, min_length=1)
+    """Ask on a Dask cluster: "local" starts one on this machine, else the address of a scheduler. See docs/scale.md."""
     max_attempts: int = Field(default=3, ge=1, le=10)
     warmup: int = Field(default=1, ge=0, le=100)
     """Questions asked first, recorded and unscored."""
@@ -123,9 +117,6 @@ class EvalConfig(Record):
     scoring: Annotated[ScoringConfig, MayChange.ON_RESCORE] = ScoringConfig()
     confidence: Annotated[Finite, MayChange.ON_RESCORE] = Field(default=0.95, gt=0.5, lt=1)
     """Of all intervals."""
-    cluster: Annotated[ClusterKey, MayChange.ON_RESCORE] = BY_DOCUMENT
-    """Which questions are not independent: those of one "document" (that of the first gold passage), those with one
-    value of a key of their metadata, or none ("question"). All intervals mind it."""
     gate: Annotated[list[str], MayChange.ON_RESUME, MayChange.ON_RESCORE] = []
     """Conditions on metrics, such as recall_at_5>=0.8 or recall_at_5@low>=0.8; where one fails the exit code is 1."""
     allow_uncalibrated: Annotated[bool, MayChange.ON_RESUME, MayChange.ON_RESCORE] = False
@@ -144,6 +135,8 @@ class EvalConfig(Record):
     @field_validator("samples_per_dataset", mode="before")
     @classmethod
     def _zero_is_all(cls, value: Any) -> Any:
+        if isinstance(value, int) and value < 0:
+            raise ValueError(f"must be a number of questions, or 0 for all, not {value}")
         return None if value == 0 and not isinstance(value, bool) else value
 
     @field_validator("shard", mode="before")
@@ -155,13 +148,6 @@ class EvalConfig(Record):
         if found is None or not 1 <= int(found[1]) <= int(found[2]) <= _MOST_SHARDS:
             raise ValueError(f"must be a part such as 2/7: the second of seven (at most {_MOST_SHARDS:,})")
         return f"{int(found[1])}/{int(found[2])}"
-
-    @field_validator("load")
-    @classmethod
-    def _levels_differ(cls, levels: list[int]) -> list[int]:
-        if len(set(levels)) < len(levels) or len(levels) == 1:
-            raise ValueError("must be several levels, each of them once")
-        return levels
 
     @field_validator("columns", mode="before")
     @classmethod
@@ -263,16 +249,16 @@ class EvalConfig(Record):
             judged: Whether a judge takes part.
             citation_base: Of the server that is asked, where it is another than the configured one.
         """
-        settings = configured_settings(
-            self.match,
+        return ScoreSettings(
+            match=self.match,
             citation_base=self.server_spec().citations.base if citation_base is None else citation_base,
-            on_error=self.on_error,
+            worst_on_error=self.on_error == "worst",
             confidence=self.confidence,
             judged=judged,
-            cluster=self.cluster,
+            cluster=self.scoring.cluster,
             keeps_flagged=self.judge.on_injection == "keep",
+            prompts=self.judge.prompt_book() if judged else PromptBook(),
         )
-        return replace(settings, prompts=self.judge.prompt_book()) if judged else settings
 
     @classmethod
     def build(cls, *layers: Mapping[str, Any]) -> "EvalConfig":
@@ -328,14 +314,11 @@ def _spell_out(layer: Mapping[str, Any]) -> dict[str, Any]:
     server = data.get("server") or {}
     if url is not None and isinstance(server, Mapping):
         data["server"] = {**server, "url": url}
-    data |= _levels(data.get("concurrency"))
     data |= _rubrics(data.get("judged"), data.get("metrics"))
     if isinstance(data.get("judge"), bool):
         data["judge"] = {"enabled": data["judge"]}
     elif isinstance(data.get("judge"), Mapping):
         data["judge"] = spell_out_model(data["judge"])
-    if isinstance(data.get("engine"), str):
-        data["engine"] = {"name": data["engine"]}
     return data
 
 
@@ -348,15 +331,6 @@ def _rubrics(judged: Any, metrics: Any) -> dict[str, Any]:
     if isinstance(judged, Mapping):
         data["judged"] = {name: {"ask": each} if isinstance(each, str) else each for name, each in judged.items()}
     return data
-
-
-def _levels(widths: Any) -> dict[str, Any]:
-    """The keys for which several numbers of questions in flight stand, in a list or in a text with commas."""
-    if isinstance(widths, str) and "," in widths:
-        widths = [int(width) if width.strip().isdecimal() else width for width in widths.split(",")]
-    if not isinstance(widths, list):
-        return {}
-    return {"load": widths, "concurrency": max((each for each in widths if isinstance(each, int)), default=1)}
 
 
 def _of_its_questions(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -385,10 +359,12 @@ def _refuse_foreign_address(below: Any, above: Any) -> None:
 
 
 def _explain(problem: Problem) -> ConfigError:
-    if problem.beside:
+    if (gone := withdrawn_key(problem.key)) is not None:
+        error: ConfigError = gone
+    elif problem.beside:
         section, _, name = problem.key.rpartition(".")
         known = problem.beside if section else (*problem.beside, "rag_server_url")
-        error: ConfigError = UnknownNameError("configuration key", name, known, section=section)
+        error = UnknownNameError("configuration key", name, known, section=section)
     else:
         error = ConfigError(f"configuration: {problem}", problem.hint or "eval_config.yml documents every key")
     error.key = problem.key

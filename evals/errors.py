@@ -25,7 +25,7 @@
 A question the server fails to answer raises nothing: it becomes a `ResponseError` in its record.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -216,3 +216,59 @@ def broken_plugin(point: "EntryPoint", what: str, error_class: type[EvalsError] 
     owner = f" of the package {package}" if package else ""
     hint = f"repair the package or remove it: pip uninstall {package}" if package else f"it names {point.value}"
     return error_class(f"plug-in {point.name!r}{owner} {what}", hint)
+
+
+# What earlier versions had and this one has not: each ends with exit code 2 and the sentence that says what to use. To
+# withdraw something, add a row: a command by its name, a flag by its long name, a key of the configuration by its path.
+
+WITHDRAWN_COMMANDS: Mapping[str, str] = {
+    "probe": "use `evals init`, which asks the server and writes the configuration",
+}
+WITHDRAWN_FLAGS: Mapping[str, str] = {
+    "--tracing": "spans of OpenTelemetry are no longer sent",
+    "--engine": "use --dask local",
+    "--scheduler": "use --dask ADDRESS",
+    "--workers": "use --dask local, or start the workers yourself and use --dask ADDRESS",
+    "--jobs": "answers are scored in one process",
+    "--no-fail": "use `evals gate` for the exit code, or `|| true`",
+    "--no-ci": "unset CI and GITHUB_ACTIONS",
+    "--failures": "the page and `evals show --failed` have them",
+    "--baseline-dir": "give a path to --baseline",
+    "--label": "write your opinions into the sheet of `evals review`",
+    "--annotator": "give each annotator a sheet of their own",
+}
+WITHDRAWN_KEYS: Mapping[str, str] = {
+    "tracing": "delete it: spans of OpenTelemetry are no longer sent",
+    "engine": "write `dask: local`, or `dask: ADDRESS`, or nothing",
+    "load": "run once for each concurrency and compare the runs",
+    "cluster": "write `scoring: {cluster: KEY}`",
+}
+
+
+def withdrawn_word(words: Sequence[str]) -> ConfigError | None:
+    """The error for the first withdrawn command or flag on a command line; None: it has none."""
+    if words and words[0] in WITHDRAWN_COMMANDS:
+        return ConfigError(f"there is no command {words[0]!r} any more", WITHDRAWN_COMMANDS[words[0]])
+    flag = next((name for word in words if (name := word.partition("=")[0]) in WITHDRAWN_FLAGS), None)
+    return ConfigError(f"there is no flag {flag} any more", WITHDRAWN_FLAGS[flag]) if flag else None
+
+
+def without_withdrawn(config: Mapping[str, Any], section: str = "") -> dict[str, Any]:
+    """The configuration of a saved run without withdrawn keys, so that the run can still be scored and continued."""
+    kept = {key: value for key, value in config.items() if f"{section}{key}" not in WITHDRAWN_KEYS}
+    sections = {path.rpartition(".")[0] for path in WITHDRAWN_KEYS}
+    return {
+        key: without_withdrawn(value, f"{section}{key}.")
+        if f"{section}{key}" in sections and isinstance(value, Mapping)
+        else value
+        for key, value in kept.items()
+    }
+
+
+def withdrawn_key(path: str) -> ConfigError | None:
+    """The error for a withdrawn key, or for a key below it; None: it is none."""
+    while path:
+        if path in WITHDRAWN_KEYS:
+            return ConfigError(f"there is no configuration key {path!r} any more", WITHDRAWN_KEYS[path])
+        path = path.rpartition(".")[0]
+    return None

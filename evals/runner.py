@@ -1,51 +1,48 @@
-"""`EvaluationRunner`: connect → load → ask and measure."""
+"""`EvaluationRunner`: connect → load → (upload) → check the corpus → ask and judge → score → save."""
 
 import asyncio
-from collections.abc import Mapping
-from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
 
 from evals.client.ingest import ingest, upload_key, uploads_of
 from evals.client.rag_client import RAGClient
 from evals.client.spec import ServerSpec
 from evals.config import EvalConfig
-from evals.errors import ConfigError
-from evals.run.asking import Asking
-from evals.run.corpus import Corpus, choose_probes, chunks_path, remarks_on, survey_corpus
+from evals.errors import ConfigError, CorpusMissingError, EngineError, JudgeError, StoreError
+from evals.judges.record import NOTE as JUDGE_NOTE
+from evals.run.asking import CHANGED, STOPPED, Ask, StopRule, ask_all, has_changed
+from evals.run.checks import Tools, check_config, load_tools
+from evals.run.corpus import Corpus, check_kind, check_probes, choose_probes, remarks_on, survey_corpus
 from evals.run.embedded import embedded_server, embedded_spec, other_profile
-from evals.run.measure import measure
-from evals.run.notebook import Observer, Remarks, usual_observer
-from evals.run.resume import check_resumable, kept_of, lock_saved, note_on_widths, set_apart, with_concurrency
-from evals.run.setup import (
-    Toolkit,
-    check_config,
-    join_cluster,
-    load_toolkit,
-)
-from evals.run.work import SHARD, RunDataset, RunPlan, check_conversations, load_workload, new_run
-from evals.run.workers import ClusterAsking
+from evals.run.judging import Judging
+from evals.run.observer import Observer, Remarks, usual_observer
+from evals.run.resume import check_resumable, reopen, unanswered, with_concurrency
+from evals.run.scoring import Scoring, score_journal
+from evals.run.text_models import compare_texts
+from evals.run.workload import SHARD, Workload, check_conversations, load_workload, new_run
 from evals.runtime import run_anywhere
+from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse, ServerRecord
 from evals.schemas.results import EvalRun
-from evals.scoring.conclusion import Measured, gc_paused
+from evals.schemas.run_parts import EngineRecord
+from evals.scoring.saved import SavedRun
+from evals.scoring.settings import ScoreSettings
 from evals.secrets import in_clear
-from evals.store.disk_buffer import SpilledMapping
-from evals.store.journal import Journal, UploadLog
-from evals.store.naming import command
-from evals.store.records import damage_of
+from evals.store.journal import Journal
+from evals.store.naming import way_on_of
 from evals.store.runs import RunStore
-from evals.text.numbers import counted, share
-
-if TYPE_CHECKING:
-    from evals.run.cluster import Cluster  # which needs Dask
+from evals.store.uploads import UploadLog
+from evals.text.numbers import counted
 
 __all__ = ["EvaluationRunner", "RAGClient", "run_evaluation", "run_evaluation_async"]
-
 
 UNVERIFIED = "certificates were not verified (server.tls.verify is false)"
 """How the note of a run begins whose server may have been another one."""
 
+REFUSED = "refused for the moment, and made again at a lower rate"
+"""How the note of a run ends whose server had too much to do."""
 
 _FACTS = (
     "llm_model",
@@ -80,17 +77,27 @@ async def run_evaluation_async(config: EvalConfig, observer: Observer | None = N
     return await EvaluationRunner(config, observer).run()
 
 
-@dataclass(frozen=True, slots=True)
-class ServerSession:
-    """The server as it was met: healthy, and with what it says of itself."""
+@dataclass
+class Server:
+    """The server under evaluation: healthy, and with what it says of itself."""
 
     client: RAGClient
-    spec: ServerSpec
-    """How it is asked, with ${NAME} as it is written."""
     facts: Mapping[str, Any]
     snapshot: dict[str, Any]
     corpus: Corpus = field(default_factory=Corpus)
-    """What is known of the golds' documents."""
+    warmup_ms: list[float | None] = field(default_factory=list)
+
+
+@dataclass
+class Prepared:
+    """A run that is ready to be asked."""
+
+    run: EvalRun
+    journal: Journal
+    server: Server
+    workload: Workload
+    tools: Tools
+    stop: StopRule
 
 
 class EvaluationRunner:
@@ -108,11 +115,11 @@ class EvaluationRunner:
         self.config = config
         self.observer = observer or usual_observer()
         self.remarks = Remarks(self.observer)
-        self.rps = config.rps
-        """At most this many requests start in a second."""
         self.store = RunStore(config.runs_dir)
         self.run_id: str | None = None
         """Known as soon as there is something saved."""
+        self.engine: EngineRecord | None = None
+        """The cluster that asked; None where this process asks."""
         self._resume = resume
 
     async def run(self) -> EvalRun:
@@ -123,102 +130,82 @@ class EvaluationRunner:
         """
         return (await self.evaluate()).run
 
-    async def evaluate(self) -> Measured:
-        """The same; the run comes with its records."""
+    async def evaluate(self) -> SavedRun:
+        """The same; the run comes with its records and results."""
+        async with AsyncExitStack() as stack:
+            return await self.measure(await self.prepare(stack))
+
+    async def prepare(self, stack: AsyncExitStack) -> Prepared:
+        """All that comes before asking: connect, load, upload, check the corpus, begin or resume the run.
+
+        Args:
+            stack: Closes connections and journal.
+
+        Raises:
+            EvalsError: It cannot be done.
+        """
         if self.config.variants:
             raise ConfigError(
                 f"this makes one run, and the configuration has {counted(len(self.config.variants), 'variant')}",
-                "`evals.variants.VariantsRunner(variants_of(config))` makes a run of each; so does `evals eval`",
+                "`evals.variants.run_variants(config)` makes a run of each; so does `evals eval`",
             )
         metrics = check_config(self.config)
-        async with AsyncExitStack() as stack:
-            begun = self.take_up(stack)
-            self.store.prepare()
-            stack.enter_context(gc_paused())
-            server = await self.connect(stack)
-            cluster = await join_cluster(stack, self.config, self.observer)
-            instruments = await load_toolkit(self.config, metrics, self.observer, cluster)
-            workload = await self.load()
-            await self.give_documents(server.client, workload)
-            server = await self.survey(server, workload)
-            asking = await self.prepare_asking(server, workload)
-            work = await self.plan(begun, server, workload)
-            if cluster is not None:  # what plans the run has seen how the server calls its documents
-                asking.others = await self._others(stack, cluster, server)
-            if len(work.responses) < len(work.questions):
-                work = replace(work, run=set_apart(work.run))
-            return await self.measure(work, instruments, asking)
+        resumed = self._resumed()
+        self.store.prepare()
+        server = await self.connect(stack)
+        tools = await load_tools(self.config, metrics, self.observer)
+        workload = await self.load()
+        await self.upload(server.client, workload)
+        await self.survey(server, workload)
+        run, journal = self.begin(server, workload) if resumed is None else self.take_up(resumed, server, workload)
+        stack.push(journal)
+        return Prepared(run, journal, server, workload, tools, StopRule(self.config.concurrency))
 
-    async def _others(self, stack: AsyncExitStack, cluster: "Cluster", server: ServerSession) -> ClusterAsking:
-        """The workers of the cluster, told how the server is asked."""
-        from evals.run.cluster import Asker  # noqa: PLC0415 - half a second, and an extra
+    # Before anything is asked.
 
-        config, names = self.config, server.client.document_names
-        asker = Asker(server.spec, concurrency=config.concurrency, max_attempts=config.max_attempts, documents=names)
-        await cluster.equip(asker)
-        stack.push_async_callback(cluster.let_go)
-        return ClusterAsking(cluster, concurrency=config.concurrency, tell=self.observer.note)
-
-    @property
-    def _checks_corpus(self) -> bool:
-        """Whether to see that the server holds the documents: of shards the first does it for all."""
-        return self.config.preflight and self.config.part[0] == 1
-
-    def take_up(self, stack: AsyncExitStack) -> tuple[EvalRun, Journal] | None:
-        """The run to resume, locked against other processes; None where a new one begins."""
+    def _resumed(self) -> EvalRun | None:
         if self._resume is None:
             return None
         run = self.store.load(self._resume) if isinstance(self._resume, str) else self._resume
         check_resumable(run, self.config)
-        return lock_saved(self.store, run, stack)
+        return run
 
-    async def connect(self, stack: AsyncExitStack, embedded_at: str | None = None) -> ServerSession:
+    async def connect(self, stack: AsyncExitStack) -> Server:
         """Health check and snapshot: a dead server is known before datasets are loaded.
 
-        Args:
-            stack: Ends the connections, and the embedded server where one is started.
-            embedded_at: The URL of an embedded server that runs already.
-
         Raises:
-            EvalsError: The server is not there, or is not healthy.
+            ServerError: The server is not there, or is not healthy.
         """
-        spec = self.config.server_spec()
-        if self.config.embedded:
-            url = embedded_at or self.start_embedded(stack)
-            spec = embedded_spec(url, self.config.server)
-            if other := other_profile(self.config.server):
-                unused = f"server.profile {other} is not used"
-                self.remarks.add(f"the embedded server is of profile {spec.profile}: {unused}")
+        spec = self._spec(stack)
         client = RAGClient(
             spec,
-            concurrency=max([self.config.concurrency, *self.config.load]),
+            concurrency=self.config.concurrency,
             max_attempts=self.config.max_attempts,
-            rps=self.rps,
+            rps=self.config.rps,
         )
         if client.spec.trusts_anybody:
             self.remarks.add(f"{UNVERIFIED}: anybody on the way to {client.url} could read and change what is sent")
         await stack.enter_async_context(client)
-        if self.config.tracing:
-            from evals.run.tracing import traced  # noqa: PLC0415 - an extra
-
-            client.transport.tracing = stack.enter_context(
-                traced(self.config.name or "eval", client.url, self.remarks.add)
-            )
         self.observer.phase(f"checking {client.url}")
         await client.health()
         facts, snapshot = await client.info()
-        return ServerSession(client, spec, {**dict.fromkeys(_FACTS), **facts}, snapshot)
+        return Server(client, {**dict.fromkeys(_FACTS), **facts}, snapshot)
 
-    def start_embedded(self, stack: AsyncExitStack) -> str:
-        """Start the reference server; returns its URL."""
+    def _spec(self, stack: AsyncExitStack) -> ServerSpec:
+        """How the server is asked; the built-in one is started where it is wanted."""
+        if not self.config.embedded:
+            return self.config.server_spec()
         self.observer.phase("starting the embedded server")
-        return stack.enter_context(embedded_server())
+        spec = embedded_spec(stack.enter_context(embedded_server()), self.config.server)
+        if other := other_profile(self.config.server):
+            self.remarks.add(f"the embedded server is of profile {spec.profile}: server.profile {other} is not used")
+        return spec
 
-    async def load(self) -> RunDataset:
-        """Load the datasets.
+    async def load(self) -> Workload:
+        """Load the questions and documents.
 
         Raises:
-            EvalsError: They cannot be had or read.
+            EvalsError: They cannot be loaded or read.
         """
         self.observer.phase("loading datasets")
         workload = await asyncio.to_thread(load_workload, self.config)
@@ -228,8 +215,8 @@ class EvaluationRunner:
             self.remarks.add(f"{shard}: `evals merge` makes one run of all shards")
         return workload
 
-    async def give_documents(self, client: RAGClient, workload: RunDataset) -> None:
-        """Give the documents of the datasets to the server, where it is to hold them.
+    async def upload(self, client: RAGClient, workload: Workload) -> None:
+        """Upload the documents of the datasets, where the server is to hold them.
 
         Raises:
             EvalsError: There are none, or they cannot be uploaded.
@@ -243,61 +230,26 @@ class EvaluationRunner:
                 "put `documents` next to `questions` into a JSON file, or evaluate a server that holds them",
             )
         self.observer.phase(f"uploading {counted(count, 'document')}")
-        # An embedded server ends with the run, and what it was given with it.
+        # An embedded server ends with the run, and its documents with it.
         with UploadLog(None if self.config.embedded else self.store.folder, upload_key(client)) as log:
-            documents, told = uploads_of(workload.documents), self.observer
-            report = await ingest(client, documents, log, progress=told.progress, waiting=told.waiting)
+            documents, watch = uploads_of(workload.documents), self.observer
+            report = await ingest(client, documents, log, progress=watch.progress, waiting=watch.waiting)
         for remark in remarks_on(report):
             self.remarks.add(remark)
 
-    async def survey(self, server: ServerSession, workload: RunDataset) -> ServerSession:
-        """The server with what is known of its corpus."""
-        if not self._checks_corpus:
-            return server
-        corpus = await survey_corpus(server.client, workload.questions, self.store.folder)
-        server.client.know_documents(corpus.ids)
-        return replace(server, corpus=corpus)
+    async def survey(self, server: Server, workload: Workload) -> None:
+        """See which gold documents the server lists, and ask the unscored warm-up questions."""
+        if self.config.preflight and self.config.part[0] == 1:  # of shards the first does it for all
+            server.corpus = await survey_corpus(server.client, workload.questions, self.store.folder)
+            server.client.know_documents(server.corpus.ids)
+        for question in workload.questions[: self.config.warmup]:
+            self.observer.phase("warming up")
+            response = await server.client.ask(question.question)
+            server.warmup_ms.append(response.latency_ms)
+            await check_kind(server.client, question, response, workload.questions)
 
-    async def prepare_asking(self, server: ServerSession, workload: RunDataset) -> Asking:
-        """What will ask; the server is warm then.
-
-        Args:
-            server: Who is asked.
-            workload: What is asked.
-
-        Raises:
-            ServerRefusedError: The server is of another kind.
-        """
-        client, corpus, questions = server.client, server.corpus, workload.questions
-        probes = choose_probes(client, corpus, questions) if self._checks_corpus else []
-        asking = Asking(client, self.config, self.observer, probes)
-        await asking.warm_up(workload.questions)
-        return asking
-
-    async def plan(self, begun: tuple[EvalRun, Journal] | None, server: ServerSession, workload: RunDataset) -> RunPlan:
-        """What is to be measured: a new run, or a resumed one.
-
-        Raises:
-            ConfigError: The run asked other questions.
-        """
-        work = self._go_on(*begun, server, workload) if begun else self._begin(server, workload)
-        self.run_id = work.run.id
-        return work
-
-    async def measure(self, work: RunPlan, instruments: Toolkit, asking: Asking) -> Measured:
-        """Ask what is not asked yet; judge, score and save all.
-
-        Raises:
-            EvalsError: The server refused every question, or the work ended early.
-        """
-        done = await measure(work, instruments, self.config, self.observer, asking=asking)
-        problem = asking.problem(done.run.outcomes)
-        if problem is not None:
-            raise problem
-        return done
-
-    def _begin(self, server: ServerSession, workload: RunDataset) -> RunPlan:
-        """A new run."""
+    def begin(self, server: Server, workload: Workload) -> tuple[EvalRun, Journal]:
+        """A new run, saved as far as it is known, with its journal."""
         spec = server.client.spec
         record = ServerRecord(
             url=server.client.url,
@@ -317,49 +269,167 @@ class EvaluationRunner:
             config=dict(server.facts),
             fingerprints=workload.fingerprints,
             concurrency=self.config.concurrency,
-            concurrencies=self.config.load,
-            notes=note_on_widths(self.config.load),
         )
-        return self._work(run, server, workload, responses=SpilledMapping(EvalResponse, self.store.folder))
+        self.store.save(run)
+        self.run_id = run.id
+        journal = self.store.journal(run)
+        journal.plan(workload.questions)
+        return run, journal
 
-    def _go_on(self, run: EvalRun, journal: Journal, server: ServerSession, workload: RunDataset) -> RunPlan:
-        """Take up a saved run: what was answered is kept, what failed or was never asked is asked."""
+    def take_up(self, saved: EvalRun, server: Server, workload: Workload) -> tuple[EvalRun, Journal]:
+        """A saved run with its journal: what was answered is kept, what failed or was never asked is asked.
+
+        Raises:
+            ConfigError: The run asked other questions.
+            StoreError: Another process has resumed it, or it cannot be read.
+        """
+        run, journal = reopen(self.store, saved)
         if [one.sha256 for one in run.fingerprints] != [one.sha256 for one in workload.fingerprints]:
-            raise ConfigError(
-                f"run {run.id} asked other questions than the datasets give now",
-                "begin a new run",
-            )
-        log = self.store.open_records(run)
-        if damage := damage_of(run, log):
-            self.remarks.add(f"resumed over damaged records: {damage.said}")
-        planned = set(log.ids)  # a kill while they were written may have cut them off
-        journal.questions(question for question in workload.questions if question.id not in planned)
-        responses, verdicts = kept_of(log, self.store.folder)
+            journal.__exit__()
+            raise ConfigError(f"run {run.id} asked other questions than the datasets give now", "begin a new run")
+        self.run_id = run.id
+        if len(journal) < len(workload.questions):
+            journal.plan(workload.questions)  # a kill while they were written may have cut them off
         if run.config != server.facts and not self.config.embedded:
             self.remarks.add(f"the configuration of {server.client.url} is not what it was when the run began")
-        self.remarks.add(f"resumed with {share(len(responses), run.question_count, 'question')} answered")
-        if not self.config.load:
-            run = with_concurrency(run, self.config.concurrency, kept=len(responses))
-        return self._work(
-            run,
-            server,
-            workload,
-            responses=responses,
-            verdicts=verdicts,
-            before=run.judge,
-            journal=journal,
-            before_s=log.elapsed_s,
-        )
+        run = with_concurrency(run, self.config)
+        self.store.save(run.model_copy(update={"record_sum": None}))  # from here on the journal grows
+        return run, journal
 
-    def _work(self, run: EvalRun, server: ServerSession, workload: RunDataset, **fields: Any) -> RunPlan:
-        spec = server.client.spec
-        return RunPlan(
-            run=run,
-            questions=workload.questions,
-            documents=workload.documents,
-            usage_needs_concurrency=spec.usage_needs_concurrency,
-            chunks_path=chunks_path(spec),
-            notes=self.remarks.made,
-            way_on=f"what was answered is saved: {command(f'eval --resume {run.id}', self.config.runs_dir)}",
-            **fields,
+    # Asking, judging, scoring.
+
+    async def measure(self, prepared: Prepared, *, asked: bool = False) -> SavedRun:
+        """Ask what is not answered yet, judge, score and save.
+
+        What ends the work early is raised only after all that came in was scored and saved.
+
+        Args:
+            prepared: The run.
+            asked: Whether its questions were asked already, in turn with those of other runs.
+
+        Raises:
+            EvalsError: The server refused the login, nothing was answered, or the work ended early.
+        """
+        run, journal, server, tools, stop = (
+            prepared.run,
+            prepared.journal,
+            prepared.server,
+            prepared.tools,
+            prepared.stop,
         )
+        settings = tools.settings(self.config, run.server.citation_base)
+        self.observer.measured_with(settings)
+        judging = tools.begin_judging(
+            self.config, settings, journal, self.observer, documents=prepared.workload.documents, before=run.judge
+        )
+        problem: BaseException | None = None
+        snapshot_end = None
+        try:
+            if judging is not None:
+                judging.take_up()
+            if not asked:
+                await self._ask(prepared, settings, judging)
+            snapshot_end = (await server.client.info())[1]
+            if judging is not None:
+                self.observer.phase("waiting for the judge")
+                await judging.drain()
+        except (asyncio.CancelledError, CorpusMissingError, EngineError, JudgeError) as error:
+            problem = error
+        except StoreError:
+            if not self.store.run_path(run).exists():
+                self.store.save(run)  # the file of the run was deleted while its journal was written
+            raise
+        finally:
+            if judging is not None:
+                await judging.stop()
+            self.observer.end()
+        if not isinstance(problem, asyncio.CancelledError):
+            settings = await compare_texts(tools.metrics, journal, settings, self.observer)
+        changed = has_changed(run.server.snapshot_start, snapshot_end)
+        notes = [
+            *run.notes,
+            *self.remarks.made,
+            *([f"{STOPPED}{stop.reason}"] if stop.reason else []),
+            *([CHANGED] if changed else []),
+            *([f"{counted(refused, 'request', 'was')} {REFUSED}"] if (refused := server.client.refused) else []),
+            *(judging.notes(run.config) if judging is not None else []),
+            *([f"{JUDGE_NOTE} work ended early: {problem.message}"] if isinstance(problem, JudgeError) else []),
+        ]
+        incomplete = problem is not None or (judging is not None and judging.incomplete)
+        saved = score_journal(
+            Scoring(run, tools.metrics, settings, self.config, server.client.spec.usage_needs_concurrency),
+            journal,
+            self.store,
+            self.observer,
+            ended="refused" if isinstance(problem, CorpusMissingError) else "early" if incomplete else "whole",
+            stopped=stop.reason,
+            notes=notes,
+            server=run.server.model_copy(update={"snapshot_end": snapshot_end, "changed": changed}),
+            warmup_ms=server.warmup_ms or run.outcomes.warmup_ms,
+            judge=judging.record() if judging is not None else None,
+            engine=self.engine or run.engine,
+            duration_s=round(journal.total_s(), 3),
+        )
+        if problem is None:
+            problem = stop.problem(server.client, saved.run.outcomes)
+        if problem is not None:
+            raise with_way_on(problem, saved.run, self.store)
+        return saved
+
+    async def _ask(self, prepared: Prepared, settings: ScoreSettings, judging: Judging | None) -> None:
+        """Ask all questions without an answer; each exchange is journalled the moment it ends, then judged."""
+        journal, client = prepared.journal, prepared.server.client
+        todo = unanswered(journal)
+        self.observer.begin(len(journal), len(journal) - len(todo))
+        probes = self.probes(prepared, todo)
+        async with self._asker(client) as ask:
+            for rows in ([row for row in todo if row in probes], [row for row in todo if row not in probes]):
+                asked: list[tuple[EvalQuestion, EvalResponse]] = []
+                async for question, response in ask_all(
+                    ask,
+                    map(journal.question, rows),
+                    concurrency=self.config.concurrency,
+                    stop=prepared.stop,
+                    unavailable=lambda: client.unavailable,
+                ):
+                    self.take(prepared, question, response)
+                    if judging is not None:
+                        judging.submit(question.id)
+                    if len(asked) < len(probes):
+                        asked.append((question, response))
+                if rows and rows[0] in probes:
+                    check_probes(client, asked, settings, own_file=self.config.dataset_file is not None)
+
+    def take(self, prepared: Prepared, question: EvalQuestion, response: EvalResponse) -> None:
+        """Journal an exchange the moment it ends, and show it."""
+        prepared.journal.answer(question.id, response)
+        self.observer.answered(question, response)
+
+    @asynccontextmanager
+    async def _asker(self, client: RAGClient) -> AsyncIterator[Ask]:
+        """What questions are asked with: this process, or the workers of a Dask cluster."""
+        if self.config.dask is None:
+            yield client.ask
+            return
+        from evals.run.dask import ClusterAsker  # noqa: PLC0415 - half a second, and an extra
+
+        async with ClusterAsker(self.config, client, self.observer) as cluster:
+            yield cluster.ask
+            self.engine = cluster.record()
+
+    def probes(self, prepared: Prepared, todo: Sequence[int]) -> frozenset[int]:
+        """The questions whose answers show whether the corpus is on the server; none where that is known."""
+        journal, server = prepared.journal, prepared.server
+        if not (self.config.preflight and self.config.part[0] == 1) or len(todo) < len(journal):
+            return frozenset()
+        chosen = choose_probes(server.client, server.corpus, map(journal.question, todo))
+        return frozenset(row for probe in chosen if (row := journal.row_of(probe.id)) is not None)
+
+
+def with_way_on(problem: BaseException, run: EvalRun, store: RunStore) -> BaseException:
+    """The same error; where paid-for answers are saved, it also says how to continue with them."""
+    kinds = (EngineError, JudgeError, StoreError)
+    if not isinstance(problem, kinds) or "resume" in (problem.hint or "") or not run.outcomes.answered:
+        return problem
+    way_on = way_on_of(run, store.folder)
+    return type(problem)(problem.message, f"{problem.hint}; {way_on}" if problem.hint else way_on)

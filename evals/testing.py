@@ -29,16 +29,16 @@ from evals.judges.llm_judge import LLMJudge
 from evals.metrics.judged import decide_all, judged_abstention
 from evals.metrics.registry import parse_metric
 from evals.report.wording import interval, number, shortened, value
-from evals.run.notebook import Observer
-from evals.run.setup import make_judge
-from evals.run.work import load_workload
+from evals.run.checks import make_judge
+from evals.run.observer import Observer
+from evals.run.workload import load_workload
 from evals.runner import EvaluationRunner, run_evaluation
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
 from evals.schemas.results import EvalRecord, EvalRun, MetricResult, MetricSummary
-from evals.scoring.conclusion import measured
 from evals.scoring.gates import Gate
-from evals.scoring.settings import ScoringContext
+from evals.scoring.outcomes import ending_of
+from evals.scoring.settings import settings_of
 from evals.store.runs import RunStore
 from evals.text.numbers import counted
 
@@ -97,7 +97,7 @@ class RagClient(InItsLoop):
         runner = EvaluationRunner(self._config, Observer())
         self._client = (await runner.connect(stack)).client
         if self._config.embedded or self._config.ingest:
-            await runner.give_documents(self._client, await runner.load())
+            await runner.upload(self._client, await runner.load())
 
     def ask(self, question: str) -> EvalResponse:
         """Ask one question. What the server does never raises: a failure is in the response's `error`."""
@@ -189,9 +189,9 @@ class RagJudge(InItsLoop):
             raise RuntimeError("enter the judge first: with RagJudge(config) as judge")
         metric = parse_metric(name)
         settings = replace(self._config.score_settings(judged=True), declining=judged_abstention([metric]))
-        case = ScoringContext(settings).about(question, response)
-        await decide_all(metric, case, self._judge)
-        return metric.score(case)
+        sample = settings.sample(question, response)
+        await decide_all(metric, sample, self._judge)
+        return metric.score(sample)
 
 
 # `assert_metric`: a threshold, with a message that says what to look at.
@@ -257,17 +257,18 @@ def _facts(run: EvalRun, summary: MetricSummary) -> Iterator[str]:
 
 
 def _worst(records: Sequence[EvalRecord], run: EvalRun, summary: MetricSummary) -> Iterator[str]:
-    """The questions of the worst values, with the first link that broke; none if it is not stated what is better."""
+    """The questions of the worst values, with what went wrong first; none if it is not stated what is better."""
     values = {place: _value_of(record, summary.name) for place, record in enumerate(records)}
     known = {place: value for place, value in values.items() if value is not None}
     if summary.higher_is_better is None or not known:
         return
-    broken = {one.number: one.explanation for one in measured(run, records).digest.failures}
+    settings = settings_of(run)
     yield "  worst questions:"
     sign = 1 if summary.higher_is_better else -1
     for place in sorted(known, key=lambda place: (sign * known[place], place))[:_WORST]:
-        asked = records[place].question
-        why = f": {broken[place]}" if place in broken else ""
+        record = records[place]
+        asked, ending = record.question, ending_of(settings.sample_of(record), record.scores)
+        why = f": {ending.why}" if ending.why else ""
         yield f"    {number(known[place], summary.unit)}  {asked.id}  {shortened(asked.question, _LENGTH)}{why}"
 
 

@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 from messages_api.fixtures import messages_api, serving_messages_api, start_messages_api  # noqa: F401 - fixtures
 from servers import ServerProcess, ServerThread, reference_server
+from whole_runs import results_of
 
 from evals import secrets
 from evals.cli import app, terminal
 from evals.errors import EvalsError
-from evals.judges.backends.providers import PROVIDERS
+from evals.judges.models import PROVIDERS
 from evals.metrics import BaseMetric, MatchSettings, Sample
 from evals.metrics.registry import parse_metric
 from evals.reference_server import Settings
@@ -204,7 +205,7 @@ def build_run() -> BuildRun:
     ) -> tuple[EvalRun, list[EvalRecord]]:
         records = [_record(key, value, (questions or {}).get(key, {})) for key, value in values.items()]
         names = dict.fromkeys(score.name for record in records for score in record.scores)
-        card = make_scorecard([parse_metric(name) for name in names], records, ScoreSettings())
+        card = make_scorecard([parse_metric(name) for name in names], results_of(records), ScoreSettings())
         failed = sum(record.response is not None and record.response.error is not None for record in records)
         run: dict[str, Any] = {
             "id": run_id,

@@ -21,9 +21,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from evals.reference_server import Settings
-from evals.reference_server.__main__ import main
-from evals.reference_server.app import ReferenceServer, create_app
-from evals.reference_server.index import ChunkIndex, Document, DocumentStore, Hit
+from evals.reference_server.__main__ import Server, main
+from evals.reference_server.app import Library, create_app
+from evals.reference_server.search import Hit, Index
 
 HANG_SECONDS = 3600.0
 
@@ -156,11 +156,11 @@ WRONG: ContextVar[Switch | None] = ContextVar("WRONG", default=None)
 QUESTION: ContextVar[str] = ContextVar("QUESTION", default="")
 
 
-class WrongIndex(ChunkIndex):
+class WrongIndex(Index):
     """An index that finds chunks of other documents, where a switch says so."""
 
-    def search(self, tokens: Sequence[str], top_k: int) -> list[Hit]:
-        hits, switch = super().search(tokens, top_k), WRONG.get()
+    def search(self, question: str, top_k: int) -> list[Hit]:
+        hits, switch = super().search(question, top_k), WRONG.get()
         return hits if switch is None else self.others(hits, f"{switch.seed}:{QUESTION.get()}")
 
     def others(self, hits: Sequence[Hit], salt: str) -> list[Hit]:
@@ -176,10 +176,10 @@ class WrongIndex(ChunkIndex):
         return [Hit(chunk, hit.score) for chunk, hit in zip(elsewhere, hits, strict=False)]
 
 
-class WrongStore(DocumentStore):
+class WrongLibrary(Library):
     """Documents with such an index."""
 
-    def index(self) -> ChunkIndex:
+    def index(self) -> Index:
         return WrongIndex(super().index().chunks)
 
 
@@ -310,18 +310,14 @@ class ClosableProtocol(H11Protocol):
         self.app_state = {**self.app_state, "transport": transport}
 
 
-class MisbehavingServer(ReferenceServer):
+class MisbehavingServer(Server):
     """A server that lets go of requests that hang before it shuts down."""
 
     def __init__(
-        self,
-        switches: Sequence[Switch],
-        settings: Settings,
-        documents: Sequence[Document],
-        on_listening: Callable[[], None],
+        self, switches: Sequence[Switch], settings: Settings, library: Library, on_listening: Callable[[], None]
     ) -> None:
         self._stopping = asyncio.Event()
-        app = create_app(settings, WrongStore(documents))
+        app = create_app(settings, WrongLibrary(library.documents()))
         app.user_middleware.append(Middleware(FaultMiddleware, switches=switches, stopping=self._stopping))
         super().__init__(app, on_listening)
         self.config.http = ClosableProtocol

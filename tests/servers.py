@@ -128,14 +128,15 @@ class ServerThread:
         # Most tests need no server of this kind, nor the libraries that it is made of.
         from misbehaving import MisbehavingServer, parse_switch  # noqa: PLC0415
 
-        from evals.reference_server.app import bind, make_server  # noqa: PLC0415
-        from evals.reference_server.index import read_document  # noqa: PLC0415
+        from evals.reference_server.__main__ import bind, make_server  # noqa: PLC0415
+        from evals.reference_server.app import Library  # noqa: PLC0415
+        from evals.reference_server.documents import read_document  # noqa: PLC0415
 
         settings = settings or Settings()
         documents = [read_document(data, name, settings.chunk_words) for name, data in files.items()]
         listener, listening = bind("127.0.0.1", 0), threading.Event()
         make = partial(MisbehavingServer, list(map(parse_switch, misbehave))) if misbehave else make_server
-        self._server = make(settings, documents, listening.set)
+        self._server = make(settings, Library(documents), listening.set)
         self._thread = threading.Thread(target=self._server.run, args=([listener],))
         self._thread.start()
         self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"

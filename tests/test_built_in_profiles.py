@@ -10,8 +10,7 @@ import pytest
 from other_servers import corpus, documented, loopback, streamed
 
 from evals import EvalConfig, run_evaluation
-from evals.client.profile import list_profiles, load_profile, profile_text, resolve_spec
-from evals.client.spec_check import measurable
+from evals.client.profile import list_profiles, load_profile, measurable, profile_text, resolve_spec
 from evals.errors import EvalsError
 from evals.schemas import EvalRecord, EvalRun
 from evals.store.runs import RunStore

@@ -3,7 +3,7 @@
 import pytest
 
 from evals.config import EvalConfig
-from evals.judges.backends.providers import PROVIDERS
+from evals.judges.models import PROVIDERS
 from evals.secrets import secrets_in_environment
 from evals.text.matching import MatchSettings
 

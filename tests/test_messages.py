@@ -19,9 +19,12 @@ HINTS_BY_ANOTHER_WAY = {
     "report/parts.py",  # the way to all metrics, on the terminal alone
     "judges/cache.py",  # given to errors by a property
     "judges/config.py",  # given to errors by pydantic
+    "run/discover.py",  # of `evals init` alone
+    "errors.py",  # withdrawn flags
     "runner.py",  # the way on, which becomes a hint
-    "judges/batches.py",  # the hint of a judge that cannot be used
-    "judges/llm_judge.py",  # the same
+    "judges/prompts.py",  # a hint in a variable
+    "judges/llm_judge.py",  # the hint of a judge that cannot be used
+    "scoring/calibration.py",  # a hint in a variable
     "run/setup.py",  # the way out of a check, which becomes a hint
     "run/merge.py",  # the ways out of a merge, which become hints
     "run/resume.py",  # the ways out of a check, which become hints

@@ -19,7 +19,7 @@ from evals.cli.terminal import run as run_command
 from evals.client.profile import profile_text
 from evals.errors import EvalsError
 from evals.schemas import EvalRun
-from evals.scoring.settings import ScoreSettings, ScoringContext
+from evals.scoring.settings import ScoreSettings
 from evals.store.runs import RunStore
 
 HOME = Path(__file__).resolve().parent
@@ -146,7 +146,7 @@ def test_markers_of_another_form_are_read_with_usage_and_model(evaluate: Evaluat
 
 def _base_note(run: EvalRun, folder: Path, base: int) -> list[str]:
     records = RunStore(folder).records(run)
-    cases = ScoringContext(ScoreSettings(citation_base=base))
+    cases = ScoreSettings(citation_base=base)
     return notes_on_answers(records, cases)
 
 

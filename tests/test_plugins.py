@@ -10,10 +10,9 @@ from fenced import HOME
 
 from evals.cli import app
 from evals.cli.terminal import run
-from evals.client.profile import list_profiles, load_profile
 from evals.datasets.registry import get_loader, list_available
-from evals.errors import ConfigError, DatasetError
-from evals.judges.prompt import read_prompt
+from evals.errors import DatasetError
+from evals.judges.prompts import read_prompt
 from evals.metrics.registry import METRICS, metric_classes, metrics_of, parse_metric
 
 EXAMPLE = HOME / "docs" / "examples" / "plugin"
@@ -36,17 +35,14 @@ PROFILE = {"ask": {"path": "/theirs"}}
 WHOLE = {
     "evals.datasets": "whole_data = theirs:Loader",
     "evals.metrics": "whole_metric = theirs:Metric\nwarmth = theirs:Warmth",
-    "evals.profiles": "whole_profile = theirs:PROFILE",
 }
 BROKEN = {
     "evals.datasets": "broken = no_such_module:Loader",
     "evals.metrics": "broken = no_such_module:Metric",
-    "evals.profiles": "broken = no_such_module:PROFILE",
 }
 WRONG = {
     "evals.datasets": "wrong = theirs:PROFILE",
     "evals.metrics": "wrong = theirs:Loader",
-    "evals.profiles": "wrong = theirs:Metric",
 }
 
 
@@ -75,23 +71,21 @@ def test_a_broken_plug_in_leaves_the_others_usable() -> None:
     assert get_loader("whole_data").description == "Theirs"
     assert set(METRICS) < set(metric_classes())
     assert parse_metric("whole_metric").name == "whole_metric"
-    assert {"rag-server", "whole_profile", "broken"} <= set(list_profiles())
-    assert load_profile("whole_profile") == {"ask": {"path": "/theirs"}}
 
 
-@pytest.mark.parametrize(("load", "error"), [(get_loader, DatasetError), (load_profile, ConfigError)])
-def test_asking_for_a_broken_plug_in_names_its_package(load: Callable[[str], Any], error: type[Exception]) -> None:
+def test_asking_for_a_broken_plug_in_names_its_package() -> None:
     """The message says what failed and whose it is, and the hint how to be rid of it."""
-    with pytest.raises(error, match=r"plug-in 'broken' of the package broken-package .*no_such_module") as caught:
-        load("broken")
+    with pytest.raises(
+        DatasetError, match=r"plug-in 'broken' of the package broken-package .*no_such_module"
+    ) as caught:
+        get_loader("broken")
     assert caught.value.hint.endswith("pip uninstall broken-package")  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize(("load", "error"), [(get_loader, DatasetError), (load_profile, ConfigError)])
-def test_a_plug_in_of_the_wrong_kind_is_refused(load: Callable[[str], Any], error: type[Exception]) -> None:
-    """A thing that is no loader or no profile is told by its entry point."""
-    with pytest.raises(error, match=r"plug-in 'wrong' of the package wrong-package is no (dataset|profile)"):
-        load("wrong")
+def test_a_plug_in_of_the_wrong_kind_is_refused() -> None:
+    """A thing that is no loader is told by its entry point."""
+    with pytest.raises(DatasetError, match="plug-in 'wrong' of the package wrong-package is no dataset"):
+        get_loader("wrong")
 
 
 def test_a_metric_that_cannot_be_loaded_is_left_out_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
@@ -104,7 +98,7 @@ def test_a_metric_that_cannot_be_loaded_is_left_out_with_a_warning(caplog: pytes
     assert "wrong-package is no metric" in wrong
 
 
-@pytest.mark.parametrize("command", [["datasets"], ["metrics"], ["profiles"]])
+@pytest.mark.parametrize("command", [["datasets"], ["metrics"]])
 def test_every_catalogue_is_printed_beside_a_broken_plug_in(
     command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -8,11 +8,9 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from evals.client.expressions import Functions, compiled
-from evals.client.mapping import ResponseReader
-from evals.client.profile import list_profiles, resolve_spec
+from evals.client.mapping import CHUNK_KEYS, Functions, ResponseReader, find
+from evals.client.profile import check_spec, list_profiles, resolve_spec
 from evals.client.spec import ServerSpec
-from evals.client.spec_check import CHUNK_KEYS, check_spec
 from evals.text.yaml_files import load_yaml
 
 PAGE = (Path(__file__).resolve().parent.parent / "docs" / "profiles.md").read_text(encoding="utf-8")
@@ -73,15 +71,15 @@ def test_every_function_is_told_with_an_example_that_can_be_evaluated() -> None:
     own = [name for name in vars(Functions) if name.startswith("_func_")]
     assert [row[0].strip("`").partition("(")[0] for row in rows] == [name.removeprefix("_func_") for name in own]
     for row in rows:
-        compiled(row[2].strip("`"))
+        find(row[2].strip("`"), {})
 
 
 def test_what_the_page_says_of_null_empty_and_zero_is_so() -> None:
     """The first that is not null, and the first that is not empty, are two things."""
     body = {"text": "", "excerpt": "x", "n": 0}
-    assert compiled("not_null(text, excerpt)")(body) == ""
-    assert compiled("text || excerpt")(body) == "x"
-    assert compiled("not_null(n, text)")(body) == 0
+    assert find("not_null(text, excerpt)", body) == ""
+    assert find("text || excerpt", body) == "x"
+    assert find("not_null(n, text)", body) == 0
 
 
 def test_the_profiles_that_the_page_and_the_readme_name_are_there() -> None:

@@ -1,23 +1,35 @@
-"""What is gathered record by record, of all records of a run at once."""
+"""Runs made of records that tests write themselves: scored and saved as those of a server are."""
 
-from collections import Counter
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from statistics import fmean
 
+from evals.config import EvalConfig
 from evals.datasets.answers import each_answer
-from evals.judges.record import disagreements
 from evals.metrics.base import Aggregation, BaseMetric
+from evals.metrics.registry import parse_metric, select
 from evals.metrics.sample import Sample
-from evals.schemas import EvalRecord, EvalResponse, EvalRun, JudgeVerdict, MetricGroup, MetricResult
-from evals.schemas.response import Outcomes
-from evals.scoring.abstention import AbstentionTable, RiskCoverage, cell_of, confidence_and_loss, curve_of, table_of
-from evals.scoring.diagnosis.counts import WrongSlice, wrong_slices
-from evals.scoring.diagnosis.outcome import Finding
-from evals.scoring.diagnosis.stages import StageRecall, StagesSeen, add_stages, library_of, recalls_of
-from evals.scoring.notes import AnswerTally
-from evals.scoring.scorecard import score_record, slice_value
-from evals.scoring.settings import ScoringContext
+from evals.run.observer import Observer
+from evals.run.scoring import Scoring, score_journal
+from evals.schemas import (
+    EvalQuestion,
+    EvalRecord,
+    EvalResponse,
+    EvalRun,
+    MetricGroup,
+    MetricResult,
+    ResponseError,
+    Scorecard,
+)
+from evals.schemas.run_parts import RecordSum
+from evals.scoring.notes import Tally
+from evals.scoring.outcomes import OUTCOMES, Outcome
+from evals.scoring.results import Column, Results
+from evals.scoring.saved import SavedRun
+from evals.scoring.scorecard import make_scorecard
+from evals.scoring.settings import ScoreSettings, score_of
+from evals.store.journal import RecordLog, record_line, write_records
+from evals.store.runs import RunStore
 
 
 class Quality(BaseMetric):
@@ -38,57 +50,97 @@ class Count(Quality):
     aggregation = Aggregation.SUM
 
 
-def run_to_conclude(count: int) -> EvalRun:
+def run_of(count: int, **fields: object) -> EvalRun:
     """A run of so many questions, before anything is known of its answers."""
     return EvalRun.model_validate(
         {
             "id": "0123abcd",
-            "name": "to conclude",
+            "name": "a run",
             "created_at": "2026-01-01T00:00:00Z",
             "question_count": count,
             "datasets": ["file"],
             "seed": 1,
             "concurrency": 4,
             "server": {"url": "http://127.0.0.1", "profile": "none"},
+            **fields,
         }
     )
 
 
-def abstention_table(
-    records: Iterable[EvalRecord], cases: ScoringContext, confidence: float = 0.95
-) -> AbstentionTable | None:
-    """Who declined what."""
-    return table_of(Counter(cell for record in records if (cell := cell_of(record, cases))), confidence)
+def saved_run(
+    folder: Path,
+    records: Sequence[EvalRecord],
+    metrics: Sequence[BaseMetric] | None = None,
+    *,
+    config: EvalConfig | None = None,
+    **fields: object,
+) -> SavedRun:
+    """A run of these records, scored and saved.
+
+    Args:
+        folder: Of runs.
+        records: With or without a response.
+        metrics: The suite core where None.
+        config: Of the run.
+        fields: Of the run, such as `id`.
+    """
+    config = config or EvalConfig(judge=False, runs_dir=folder)
+    store, metrics = RunStore(folder), metrics if metrics is not None else select(["core"], [])
+    run = run_of(len(records), eval_config=config.as_written(), **fields)
+    store.save(run)
+
+    async def score() -> SavedRun:
+        with store.journal(run) as journal:
+            journal.copy(records)
+            scoring = Scoring(run, metrics, config.score_settings(citation_base=1), config)
+            return score_journal(scoring, journal, store, Observer(), ended="whole", stopped=None, notes=[])
+
+    return asyncio.run(score())
 
 
-def risk_coverage(records: Iterable[EvalRecord], cases: ScoringContext) -> RiskCoverage | None:
-    """The curve of a run."""
-    return curve_of([found for record in records if (found := confidence_and_loss(record, cases)) is not None])
+def column_of(metric: BaseMetric, results: Iterable[MetricResult]) -> Column:
+    """The results of one metric as a column."""
+    column = Column(metric.name)
+    for result in results:
+        column.add(result)
+    return column
 
 
-def notes_on_answers(records: Iterable[EvalRecord], cases: ScoringContext) -> list[str]:
+def scored(
+    metrics: Sequence[BaseMetric], records: Iterable[EvalRecord], settings: ScoreSettings | None = None
+) -> list[EvalRecord]:
+    """The records with their results; those without a response stay as they are."""
+    settings = settings or ScoreSettings()
+    done = []
+    for record in records:
+        sample = settings.sample_of(record)
+        scores = [] if record.response is None else [score_of(metric, sample) for metric in metrics]
+        done.append(record.model_copy(update={"scores": scores}))
+    return done
+
+
+def results_of(records: Iterable[EvalRecord], settings: ScoreSettings | None = None) -> Results:
+    """The results of scored records."""
+    results = Results((settings or ScoreSettings()).cluster)
+    for record in records:
+        results.add(record.question, record.scores, 0)
+    return results
+
+
+def scorecard_of(
+    metrics: Sequence[BaseMetric], records: Iterable[EvalRecord], settings: ScoreSettings | None = None
+) -> Scorecard:
+    """The scorecard of records, which are scored first."""
+    settings = settings or ScoreSettings()
+    return make_scorecard(metrics, results_of(scored(metrics, records, settings), settings), settings)
+
+
+def notes_on_answers(records: Iterable[EvalRecord], settings: ScoreSettings) -> list[str]:
     """What the answers of records give reason to say."""
-    notes = AnswerTally()
+    tally = Tally()
     for record in records:
-        notes.add(record, cases.of(record))
-    return notes.notes(concurrency=1, usage_limit=None)
-
-
-def count_outcomes(records: Iterable[EvalRecord], cases: ScoringContext, warmup_ms: Sequence[float | None]) -> Outcomes:
-    """How the questions ended."""
-    counts = AnswerTally()
-    for record in records:
-        counts.add(record, cases.of(record))
-    return counts.outcomes(warmup_ms, judged=cases.settings.judged)
-
-
-def flip_rates(verdicts: Mapping[str, Sequence[JudgeVerdict]]) -> dict[str, float]:
-    """By inquiry, the chance that two verdicts on one thing have different labels."""
-    found: dict[str, list[float]] = {}
-    for of_question in verdicts.values():
-        for request, each in disagreements(of_question).items():
-            found.setdefault(request, []).extend(each)
-    return {request: fmean(each) for request, each in sorted(found.items())}
+        tally.add(record, settings.sample_of(record))
+    return list(tally.notes(citation_base=settings.citation_base, mixes_usage_above=None, concurrency=1))
 
 
 def read_answers(path: Path, columns: Mapping[str, str] | None = None) -> dict[str, EvalResponse]:
@@ -96,26 +148,56 @@ def read_answers(path: Path, columns: Mapping[str, str] | None = None) -> dict[s
     return dict(each_answer(path, columns))
 
 
-def wrong_by(
-    findings: Iterable[Finding], records: Sequence[EvalRecord], key: str, confidence: float = 0.95
-) -> list[WrongSlice]:
-    """The share of questions that ended wrong for each value of `dataset` or of a key of the metadata."""
-    links = {one.record.question.id: one.link for one in findings}
-    by_number = {n: links[one.question.id] for n, one in enumerate(records) if one.question.id in links}
-    asked = ((n, slice_value(one.question, key)) for n, one in enumerate(records) if one.response is not None)
-    return wrong_slices(by_number, asked, confidence)
+def valued_run(
+    folder: Path,
+    run_id: str,
+    columns: Mapping[str, Sequence[float | None]],
+    *,
+    failed: Sequence[int] = (),
+    groups: Sequence[str] | None = None,
+    config: EvalConfig | None = None,
+    **fields: object,
+) -> SavedRun:
+    """A saved run whose metrics have the values given, a question each.
+
+    Args:
+        folder: Of runs.
+        run_id: Its id.
+        columns: By metric, the value of each question; None for a metric that does not apply.
+        failed: The questions that brought no answer.
+        groups: For each question, its `team`, a key of its metadata.
+        config: Of the run.
+        fields: Of the run.
+    """
+    config = config or EvalConfig(judge=False, runs_dir=folder)
+    count = len(next(iter(columns.values())))
+    store, metrics = RunStore(folder), [parse_metric(name) for name in columns]
+    run = run_of(count, id=run_id, name=run_id, eval_config=config.as_written(), **fields)
+    scoring = Scoring(run, metrics, config.score_settings(citation_base=1), config)
+    records = []
+    for row in range(count):
+        metadata = {"team": groups[row]} if groups else {}
+        question = EvalQuestion(id=f"q{row}", question=f"Question {row}?", metadata=metadata)
+        lost = EvalResponse(error=ResponseError(kind="connect", message="gone"))
+        response = lost if row in failed else EvalResponse(answer="An answer.", latency_ms=1.0)
+        scores = []
+        for metric in metrics:
+            value = columns[metric.name][row]
+            if row in failed:
+                scores.append(metric.undefined("no answer", missing="transport"))
+            else:
+                scores.append(metric.undefined("it does not apply") if value is None else metric.result(value))
+        records.append(EvalRecord(question=question, response=response, scores=scores))
+        outcome = Outcome.FAILED if row in failed else Outcome.RIGHT
+        scoring.results.add(question, scores, OUTCOMES.index(outcome))
+        scoring.tally.add(records[-1], scoring.settings.sample_of(records[-1]))
+    run = scoring.summarise(ended="whole", stopped=None, notes=[])
+    with store.journal(run) as journal:
+        journal.copy(records)
+    store.save(run)
+    return SavedRun(run, RecordLog(store.records_path(run)), scoring.results)
 
 
-def recall_by_stage(records: Sequence[EvalRecord], cases: ScoringContext) -> list[StageRecall]:
-    """The recall at each stage, in the order in which the stages come."""
-    library, seen = library_of(records), StagesSeen()
-    for record in records:
-        add_stages(seen, record, cases, library)
-    return recalls_of(seen)
-
-
-def score_records(
-    metrics: Sequence[BaseMetric], records: Iterable[EvalRecord], cases: ScoringContext
-) -> list[EvalRecord]:
-    """Measure every record that has a response; the others stay as they are."""
-    return [score_record(metrics, record, cases) for record in records]
+def put_records(store: RunStore, run: EvalRun, records: Iterable[EvalRecord]) -> RecordSum:
+    """Replace the records of a saved run."""
+    return write_records(store.records_path(run), map(record_line, records))[0]

@@ -1,13 +1,14 @@
 """The command line: it parses, calls the library and prints. Commands are imported when they run."""
 
 import gc
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from inspect import Signature
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperOption
+from typer.main import get_command
 
 from evals.cli import flags as of
 from evals.cli.parameters import Flags, parameters
@@ -16,7 +17,6 @@ COMMANDS: dict[str, tuple[type[Flags], str]] = {
     "eval": (of.EvalFlags, "eval.evaluate"),
     "doctor": (of.DoctorFlags, "server.doctor"),
     "init": (of.InitFlags, "init.init"),
-    "probe": (of.ProbeFlags, "server.probe"),
     "ingest": (of.IngestFlags, "server.ingest"),
     "datasets": (of.DatasetsFlags, "catalogue.list_datasets"),
     "stats": (of.StatsFlags, "catalogue.show_stats"),
@@ -30,9 +30,8 @@ COMMANDS: dict[str, tuple[type[Flags], str]] = {
     "compare": (of.CompareFlags, "compare.compare"),
     "gate": (of.GateFlags, "compare.gate"),
     "prompts": (of.PromptsFlags, "prompts.prompts"),
-    "rubric": (of.RubricFlags, "prompts.try_rubric"),
     "calibrate": (of.CalibrateFlags, "calibrate.calibrate"),
-    "review": (of.ReviewFlags, "calibrate.review"),
+    "review": (of.ReviewFlags, "review.review"),
     "export": (of.ExportFlags, "show.export"),
     "report": (of.PageFlags, "show.report"),
     "view": (of.ViewFlags, "show.view"),
@@ -45,8 +44,8 @@ PANELS = {
     "Run": "eval rescore score merge",
     "Look": "runs show report view export track",
     "Decide": "compare gate",
-    "Data and server": "init doctor probe ingest serve datasets stats metrics profiles",
-    "Judge": "calibrate review rubric prompts",
+    "Data and server": "init doctor ingest serve datasets stats metrics profiles",
+    "Judge": "calibrate review prompts",
 }
 """The commands under the titles of the help, in order."""
 
@@ -82,9 +81,29 @@ def options(
 
 
 class ShortHelp(TyperCommand):
-    """A command whose help shows its common flags, if it names some, and with --help-all every flag."""
+    """A command whose help shows its common flags, if it names some, and with --help-all every flag.
 
-    common: Sequence[str] = ()
+    Its parameters are made when they are first looked at: `evals --help` needs those of no command.
+    """
+
+    kind: type[Flags]
+    common: Sequence[str]
+    run: Callable[..., None]
+
+    @property
+    def params(self) -> list[Any]:
+        """The parameters of the command line."""
+        if "made" not in self.__dict__:
+            self.run.__signature__ = Signature([*parameters(self.kind)])  # type: ignore[attr-defined]  # what typer reads
+            alone = typer.Typer(add_completion=False)
+            alone.command()(self.run)
+            whole = get_command(alone)
+            self.made, self.callback = whole.params, whole.callback
+        return self.made
+
+    @params.setter
+    def params(self, _: Any) -> None:
+        """Typer's are of a function without a signature."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print the help."""
@@ -105,9 +124,9 @@ def _add(panel: str, name: str, kind: type[Flags], place: str) -> None:
         if code:
             raise typer.Exit(code)
 
-    command.__signature__ = Signature([*parameters(kind)])  # type: ignore[attr-defined]  # what typer reads
-    cls = type("Command", (ShortHelp,), {"common": kind.common.split()})
-    app.command(name, cls=cls, help=kind.__doc__, rich_help_panel=panel)(command)
+    own = {"kind": kind, "common": kind.common.split(), "run": staticmethod(command)}
+    cls = type("Command", (ShortHelp,), own)
+    app.command(name, cls=cls, help=kind.__doc__, rich_help_panel=panel)(lambda: None)
 
 
 for _panel, _names in PANELS.items():

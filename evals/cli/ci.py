@@ -13,12 +13,13 @@ import typer
 
 from evals.cli.flags import CommentFlags
 from evals.cli.terminal import check_output, clean, console, in_github_actions
+from evals.compare.models import Comparison
 from evals.errors import EvalsError, GateFailedError
-from evals.report.ci import Beside, Checked, CommandEnd, CommandProblem, annotations, to_comment, to_summary
+from evals.report.ci import Checked, CommandEnd, CommandProblem, annotations, to_comment, to_summary
 from evals.report.junit import junit_of
 from evals.schemas.run_parts import GateOutcome
-from evals.scoring.conclusion import Measured
 from evals.scoring.gates import problem_of
+from evals.scoring.saved import SavedRun
 from evals.secrets import masked
 from evals.store.atomic import write_output
 
@@ -45,8 +46,8 @@ class Reporter:
         self._made = made
         self._runs: list[Checked] = []
         self._remarks: list[str] = []
-        self._beside: Beside | None = None
-        self._in_job = in_github_actions() and not flags.no_ci
+        self._comparison: Comparison | None = None
+        self._in_job = in_github_actions()
         self._token: str | None = None
 
     def __enter__(self) -> Self:
@@ -72,13 +73,13 @@ class Reporter:
         """Whether a report is wanted that says what moved against a baseline."""
         return self._flags.comment is not None or self._in_job
 
-    def found(self, measured: Measured, gates: Sequence[GateOutcome]) -> None:
+    def add(self, saved: SavedRun, gates: Sequence[GateOutcome]) -> None:
         """A run, and how its gates ended."""
-        self._runs.append(Checked(measured, gates))
+        self._runs.append(Checked(saved, gates))
 
-    def compared(self, beside: Beside) -> None:
+    def compared(self, comparison: Comparison) -> None:
         """How runs compare with their baseline."""
-        self._beside = beside
+        self._comparison = comparison
 
     def remark(self, text: str) -> None:
         """What a reader of the reports must know."""
@@ -92,7 +93,7 @@ class Reporter:
         """
         flags = self._flags
         figures = flags.as_json or bool(name)  # of variants no gates are printed
-        problem = None if flags.no_fail else problem_of(gates, lenient=flags.lenient, figures=figures)
+        problem = problem_of(gates, lenient=flags.lenient, figures=figures)
         if problem:
             raise GateFailedError(f"{name}: {problem}" if name else problem)
 
@@ -102,7 +103,7 @@ class Reporter:
         Raises:
             StoreError: One could not be written, and the command itself ended well.
         """
-        ended = CommandEnd(self._runs, self._beside, self._remarks, None, self._flags.lenient, self._made)
+        ended = CommandEnd(self._runs, self._comparison, self._remarks, None, self._flags.lenient, self._made)
         if error is not None:
             ended = replace(ended, problem=_problem(error, of_gates=bool(ended.failing())))
         if self._in_job:

@@ -15,7 +15,6 @@ _RUN = "Run: id or its start, name, file, or last"
 _HEADER = 'Header of every request: "Name: value"; repeatable'
 _BODY = "Body of the request: JSON with {{question}} in it"
 _URL = "URL of the server, or of the path to ask"
-_ANNOTATOR = "Name of the labeller, if there are several"
 _GATE = "'mrr>=0.8', 'mrr@low>=0.8'; repeatable"
 RUN: Any = argument(_RUN, autocompletion=runs)
 EVERY: Any = switch("Print every metric and table", names="--all")
@@ -72,7 +71,7 @@ class ServerFlags(Flags):
     embedded: bool | None = switch("Evaluate the small built-in server", "embedded")
     ingest: bool | None = switch("Upload the datasets' documents first", "ingest")
     preflight: bool | None = flag("Check first that the documents are there (yes)", "preflight")
-    concurrency: str | None = flag("Questions asked at once (4); 1,4,16 tries several", "concurrency")
+    concurrency: int | None = flag("Questions asked at once (4)", "concurrency")
     rps: float | None = flag("Maximum requests per second", "rps")
     timeout: float | None = flag("Timeout of an answer, in seconds (120)", "server.timeout_s")
     warmup: int | None = flag("Unscored questions asked first (1)", "warmup")
@@ -116,19 +115,15 @@ class JudgeFlags(Flags):
     judge_effort: str | None = flag("Reasoning effort of the judge: low to max", "judge.effort")
     judge_repeats: int | None = flag("Times to make each decision (1)", "judge.repeats")
     judge_cache: bool | None = flag("Reuse saved replies of the judge (yes)", "judge.cache")
-    retry_lost: bool | None = switch("Ask again for unusable replies of the last day", "judge.retry_lost")
     judge_batch: bool | None = flag("Use batches: half the price, up to an hour (no)", "judge.batch")
     max_cost: float | None = flag("Budget of the judge, in dollars", "judge.max_cost_usd")
 
 
 class EngineFlags(Flags):
-    """Who asks and embeds."""
+    """Who asks."""
 
     panel = "Engine"
-    engine: str | None = flag("Where it runs: local, or dask for a cluster (local)", "engine.name")
-    scheduler: str | None = flag("Dask scheduler: tcp://HOST:8786 (a local one)", "engine.scheduler")
-    workers: int | None = flag("Workers of a local Dask cluster (one per core)", "engine.workers")
-    jobs: int | None = flag("Processes that score the answers (1)", "engine.jobs")
+    dask: str | None = flag("Ask on a Dask cluster: local, or the address of a scheduler", "dask")
 
 
 class OutputFlags(Flags):
@@ -178,9 +173,7 @@ class CommentFlags(Flags):
 
     panel = "CI"
     junit: Path | None = None
-    no_fail: bool = False
     comment: Path | None = flag("Write a Markdown comment for a pull request")
-    no_ci: bool = switch("No summary and no annotations in GitHub Actions")
 
 
 class CiFlags(CommentFlags):
@@ -188,10 +181,9 @@ class CiFlags(CommentFlags):
 
     panel = "CI"
     junit: Path | None = flag("Write gates and failed questions as a JUnit report")
-    no_fail: bool = switch("Print failed gates, but exit with 0")
 
 
-class MeasuringFlags(MeasureFlags, JudgeFlags, EngineFlags, OutputFlags, MakeFlags, RunsDirFlags, CiFlags, LongFlags):
+class MeasuringFlags(MeasureFlags, JudgeFlags, OutputFlags, MakeFlags, RunsDirFlags, CiFlags, LongFlags):
     """What `rescore` and `score` share."""
 
 
@@ -206,7 +198,6 @@ class EvalRunFlags(Flags):
     resume: str | None = flag("Continue a saved run, with its variants")
     on_error: str | None = flag("Score of failed requests: exclude, or worst (exclude)", "on_error")
     max_error_rate: float | None = flag("Share of failed requests that ends with 4 (0.1)", "max_error_rate")
-    tracing: bool | None = switch("Send OpenTelemetry spans", "tracing")
 
 
 class EvalFlags(
@@ -250,22 +241,8 @@ class InitFlags(Flags):
     columns: str | None = flag("Columns of your file: question=Frage", "columns")
     judge: bool | None = flag("Use an LLM judge (no)")
     output: Path = flag("The file to write", default=Path("eval_config.yml"), names="--output -o")
-    yes: bool = switch("No prompts; also call paths that no profile has", names="--yes -y")
+    yes: bool = switch("No prompts", names="--yes -y")
     force: bool = switch("Overwrite the file")
-
-
-class ProbeFlags(JsonFlags):
-    """Find out how to ask a server and read its answers, and print the YAML for it."""
-
-    panel = "Question"
-    url: str = argument(_URL)
-    header: list[str] | None = flag(_HEADER)
-    question: str | None = flag("Question to ask (a general one)")
-    body: str | None = flag(_BODY)
-    profiles: bool = flag("Try the built-in profiles", default=True)
-    yes: bool = switch("Also call paths that no profile has, without prompts", names="--yes -y")
-    dry_run: bool = switch("List the requests, found with GET; ask no question")
-    output: Path | None = flag("File to write the configuration to", names="--output -o")
 
 
 class IngestFlags(DrawFlags, FileFlags, AddressFlags, ConfigFlags, RunsDirFlags):
@@ -312,11 +289,9 @@ class ShowFlags(SavedFlags):
 
     panel = "What is shown"
     run: str = RUN
-    failures: int | None = flag("Examples of what went wrong to show (1)", min=0)
     question: str | None = flag("Show this question; with --all, whole chunks")
     by: str | None = flag("Values by dataset, or by a key of the metadata")
-    matching: bool = switch("Recall and precision by overlap threshold")
-    failed: str | None = flag("Only questions that failed at this step (such as not_retrieved), the first 3")
+    failed: str | None = flag("Only questions with this outcome, such as not_retrieved: the first 3, with --all each")
     every: bool = EVERY
 
 
@@ -379,7 +354,6 @@ class GateFlags(GatedFlags, SavedFlags, CiFlags):
     words = {"gate": f"Fail unless: {_GATE} (those of the run)"}
     run: str = RUN
     baseline: str | None = flag("Run that this one must not be worse than")
-    baseline_dir: Path | None = flag("Folder whose newest complete run is the baseline")
     margin: float | None = flag("Tolerated loss (0.03)")
     metrics: str | None = flag("Metrics that must not be worse (those of --gate, or score)")
 
@@ -398,29 +372,19 @@ class CalibrateFlags(JudgeFlags, MakeFlags, RunsDirFlags, LongFlags):
 
 
 class PromptsFlags(Flags):
-    """List the prompts of the judge, or copy them to a folder to change them."""
+    """List the prompts of the judge, show one, or copy them to a folder to change them."""
 
+    name: str | None = argument("Prompt to show", default=None)
     copy: Path | None = flag("Folder to write the prompts to")
 
 
-class RubricFlags(JudgeFlags, ConfigFlags, RunsDirFlags, LongFlags):
-    """Try a rubric, or another judged metric, on one saved answer: prompt, reply and price."""
-
-    panel = "Answer"
-    common = "run question judge_model judge_base_url as_json config"
-    name: str = argument("The rubric")
-    run: str = flag("Run with the answer", default="last", autocompletion=runs)
-    question: str = flag("Id of the question", default=Parameter.empty)
-
-
 class ReviewFlags(RunsDirFlags):
-    """Label the answers of a run for calibrate; continues where you stopped."""
+    """Write a sheet in which people label the answers of a run, for calibrate."""
 
     panel = "Labels"
     run: str = RUN
     metric: str | None = flag("Metric to label (answer_correctness)")
-    annotator: str | None = flag(_ANNOTATOR)
-    output: Path | None = flag("Sheet of labels (reviews/RUN.csv in the folder of runs)")
+    output: Path | None = flag("The sheet, .csv (reviews/RUN-METRIC.csv in the folder of runs)", names="--output -o")
 
 
 class ExportFlags(RunsDirFlags):
@@ -429,7 +393,7 @@ class ExportFlags(RunsDirFlags):
     panel = "Output"
     run: str | None = argument(_RUN, default=None, autocompletion=runs)
     run_id: str | None = flag("The same, as an option", autocompletion=runs)
-    form: str | None = flag("csv, parquet, beir, trec-run, ... (from the file name)", names="--format")
+    form: str | None = flag("csv, json, markdown, parquet, ... (from the file name)", names="--format")
     output: Path | None = flag("File; its ending says the format (standard output)", names="--output -o")
 
 
@@ -445,8 +409,6 @@ class ViewFlags(RunsDirFlags):
     """Look at saved runs in the browser: one, several side by side, or a running one."""
 
     port: int = flag("Port on 127.0.0.1 (any free one)", default=0, min=0, max=65535)
-    label: bool = switch("Label answers in the browser, as with review")
-    annotator: str | None = flag(_ANNOTATOR)
     no_browser: bool = switch("Print the URL; open no browser")
 
 

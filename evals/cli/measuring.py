@@ -14,15 +14,14 @@ from evals.cli.parameters import Flags, flag_name
 from evals.cli.progress import Quiet, Terminal
 from evals.cli.saved import next_command, what_is_undone
 from evals.cli.terminal import console, print_json, tell
-from evals.cli.views.run import print_next, print_run, print_score
+from evals.cli.views import print_run, print_score
 from evals.config import EvalConfig
 from evals.errors import ConfigError, RunIncompleteError, RunInterruptedError
 from evals.metrics.base import BaseMetric
-from evals.run.notebook import Observer
-from evals.run.saved import measure_saved
-from evals.run.setup import wants_judge
-from evals.run.work import RunPlan
-from evals.scoring.conclusion import Measured
+from evals.run.checks import wants_judge
+from evals.run.observer import Observer
+from evals.run.saved import SavedAnswers, measure_answers
+from evals.scoring.saved import SavedRun
 from evals.store.runs import RunStore
 from evals.text.yaml_files import merge, problems_of, read_layer
 
@@ -122,24 +121,25 @@ def until_ctrl_c(work: Coroutine[Any, Any, _T], interrupted: Callable[[], RunInt
         raise interrupted() from error
 
 
-def measure_now(work: RunPlan, metrics: Sequence[BaseMetric], config: EvalConfig, observer: Observer) -> Measured:
+def measure_now(
+    answers: SavedAnswers, metrics: Sequence[BaseMetric], config: EvalConfig, observer: Observer
+) -> SavedRun:
     """Measure answers that are there.
 
     Raises:
         EvalsError: It cannot be done.
         RunInterruptedError: Somebody pressed Ctrl-C.
     """
-    hint = work.way_on if wants_judge(config, metrics) else None
-    return until_ctrl_c(
-        measure_saved(work, metrics, config, observer), lambda: RunInterruptedError("interrupted", hint)
-    )
+    hint = "the judge's replies are in the cache: begin again" if wants_judge(config, metrics) else None
+    work = measure_answers(answers, metrics, config, observer)
+    return until_ctrl_c(work, lambda: RunInterruptedError("interrupted", hint))
 
 
-def finish(done: Measured, config: EvalConfig, reporter: Reporter, flags: Flags) -> None:
+def finish(saved: SavedRun, config: EvalConfig, reporter: Reporter, flags: Flags) -> None:
     """Print a run that was just saved, and end the command with its exit code.
 
     Args:
-        done: As it was saved, with its records.
+        saved: The run.
         config: Of the run.
         reporter: Who tells CI of it.
         flags: How much is printed, and whether for a program.
@@ -148,26 +148,23 @@ def finish(done: Measured, config: EvalConfig, reporter: Reporter, flags: Flags)
         RunIncompleteError: The run is partial or failed; its metrics are not looked at then.
         GateFailedError: A gate is not met, or there is not enough evidence for it.
     """
-    run = done.run
-    done.keep(RunStore(config.runs_dir).open_records(run))
-    reporter.found(done, run.gates)
+    run = saved.run
+    reporter.add(saved, run.gates)
     if flags.as_json:
         print_json(run.model_dump_json(indent=2))
     else:
-        _print(done, config, flags)
+        _print(saved, config, flags)
     if run.status != "complete":
-        undone = what_is_undone(run, done.source)
-        raise RunIncompleteError(f"the run is {run.status}: {undone}", next_command(run, done.source, config.runs_dir))
+        undone = what_is_undone(saved)
+        raise RunIncompleteError(f"the run is {run.status}: {undone}", next_command(saved, config.runs_dir))
     reporter.judge(run.gates)
 
 
-def _print(done: Measured, config: EvalConfig, flags: Flags) -> None:
-    run, out = done.run, console()
+def _print(saved: SavedRun, config: EvalConfig, flags: Flags) -> None:
+    out = console()
     if flags.quiet:
-        print_score(out, run)
+        print_score(out, saved.run)
     else:
-        print_run(out, done, config.runs_dir, every=flags.every)
-    path = RunStore(config.runs_dir).run_path(run)
+        print_run(out, saved, config.runs_dir, every=flags.every)
+    path = RunStore(config.runs_dir).run_path(saved.run)
     out.print("saved to ", Text(str(path), style=f"link {path.absolute().as_uri()}"), sep="", soft_wrap=True)
-    if not flags.quiet:
-        print_next(out, done, config.runs_dir, every=flags.every)

@@ -10,10 +10,10 @@ from evals.cli.terminal import BAD, DOUBTFUL, clean, console, hung
 from evals.metrics.registry import parse_metric
 from evals.report.wording import number, one_line
 from evals.run.estimate import Estimate
-from evals.run.notebook import Observer, Tally
+from evals.run.observer import Observer, Tally
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
-from evals.scoring.settings import ScoringContext
+from evals.scoring.settings import ScoreSettings
 from evals.text.numbers import counted
 
 # The progress of a run on stderr: a bar with the numbers so far on a terminal, a line now and then elsewhere.
@@ -54,7 +54,7 @@ class Terminal(Quiet):
         self._has_waited = False
         self._phase = ""
         self._metric = parse_metric(_SHOWN)
-        self._cases: ScoringContext | None = None
+        self._settings: ScoreSettings | None = None
         self._values: list[float] = []
         self._judged = ""
 
@@ -96,8 +96,8 @@ class Terminal(Quiet):
         self._bar.add_task("", total=total, completed=done, rate="", errors="", so_far="")
         self._bar.start()
 
-    def measured_with(self, cases: ScoringContext) -> None:
-        self._cases = ScoringContext(cases.settings)
+    def measured_with(self, settings: ScoreSettings) -> None:
+        self._settings = settings
 
     def judged(self, done: int, spent_usd: float) -> None:
         self._judged = f"{done} judged" + (f", ${spent_usd:.2f}" if spent_usd else "")
@@ -111,8 +111,8 @@ class Terminal(Quiet):
         if self._each:
             self._console.print(clean(line_of(question, response)), style=BAD if response.error else None)
         if self._bar is not None:
-            if self._cases is not None and response.error is None:
-                value = self._metric.score(self._cases.about(question, response)).value
+            if self._settings is not None and response.error is None:
+                value = self._metric.score(self._settings.sample(question, response)).value
                 self._values += [] if value is None else [value]
             self._update()
         elif not self._live and self._time_for_a_line():

@@ -1,23 +1,16 @@
 """Saved runs as commands read them: with today's calibrations, and the next command where they are not complete."""
 
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from shlex import quote
 
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-from evals.cli.terminal import console
-from evals.report.parts import in_its_log
 from evals.report.wording import one_line
 from evals.schemas.response import ResponseError
 from evals.schemas.results import SAVED_ANSWERS, EvalRecord, EvalRun
 from evals.scoring.calibration import with_cards
-from evals.scoring.conclusion import Measured, measured
-from evals.scoring.digest import is_kept
+from evals.scoring.saved import SavedRun, open_run
 from evals.store.naming import DEFAULT_RUNS_DIR, command, way_on_of
-from evals.store.records import RecordFile, as_found
 from evals.store.runs import RunStore, saved_calibrations
 from evals.text.numbers import agree, counted, share
 
@@ -32,31 +25,18 @@ _PASSING = frozenset({408, 425, 429, *range(500, 600)})
 _PASSING_KINDS = frozenset({"timeout", "connect", "not_ok", "broken_off"})
 
 
-def first_look(run: EvalRun, records: Sequence[EvalRecord]) -> Measured:
-    """A saved run as views see it; a terminal shows while all of it is read, as at the first look at an earlier one."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    is_silent = is_kept(run, records) or not sys.stderr.isatty()
-    with Progress(*columns, console=console(sys.stderr), transient=True, disable=is_silent) as bar:
-        bar.add_task(f"reading {counted(run.question_count, 'question')}, once, as an earlier version saved this run")
-        found = measured(run, records)
-        if run.completed_at is not None:
-            found.digest  # noqa: B018 - made here
-    return found
-
-
-def load_calibrated(run_id: str, runs_dir: Path | None) -> tuple[EvalRun, RecordFile]:
-    """A saved run with its judge's card, which may be newer than the run, and its records.
-
-    Where records were lost or changed since it was saved, it is partial: `refuse_damaged` ends the command so.
+def open_calibrated(run_id: str, runs_dir: Path | None) -> SavedRun:
+    """A saved run with its judge's card, which may be newer than the run.
 
     Raises:
         RunNotFoundError: There is no such run.
         StoreError: It cannot be read.
     """
     store = RunStore(runs_dir or DEFAULT_RUNS_DIR)
-    run = store.load(run_id)
-    records = store.open_records(run)
-    return with_cards(as_found(run, records), records, saved_calibrations(store.folder)), records
+    saved = open_run(store, run_id)
+    if saved.run.judge is not None:
+        saved.run = with_cards(saved.run, saved_calibrations(store.folder))
+    return saved
 
 
 def never_calibrated(run: EvalRun) -> list[str]:
@@ -65,10 +45,17 @@ def never_calibrated(run: EvalRun) -> list[str]:
     return [name for name, card in cards.items() if card is None]
 
 
-def what_is_undone(run: EvalRun, records: Sequence[EvalRecord]) -> str:
+def _in_its_log(records: Sequence[EvalRecord]) -> str:
+    """How many answers a run has that was never finished."""
+    answered = sum(record.response is not None for record in records)
+    return f"{share(answered, len(records), 'answer', 'is')} in its log, none is scored yet"
+
+
+def what_is_undone(saved: SavedRun) -> str:
     """What a run that is not complete lacks, and why, as far as it is known."""
+    run, records = saved.run, list(saved.records()) if saved.run.status != "complete" else []
     if run.completed_at is None:
-        return in_its_log(records)
+        return _in_its_log(records)
     undone = _undone_judging(run) if _lacks_only_judging(run) else _undone_asking(run, records)
     return "; ".join(undone) or "it was ended early"
 
@@ -111,14 +98,14 @@ def _undone_judging(run: EvalRun) -> Iterator[str]:
         yield f"{counted(sum(failures.values()), 'decision')} of the judge failed ({kinds})"
 
 
-def next_command(run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path | None) -> str:
+def next_command(saved: SavedRun, runs_dir: Path | None) -> str:
     """What to do about a run that is not complete; the run knows which command made it.
 
     Args:
-        run: As it was saved; one that was never finished, because evals was killed, counts too.
-        records: Of the run.
-        runs_dir: Where the run is; None for the default.
+        saved: The run; one that was never finished, because evals was killed, counts too.
+        runs_dir: Where it is; None for the default.
     """
+    run, records = saved.run, list(saved.records())
     if run.merged_from:
         return _after_merging(run)
     lacks_judging = run.completed_at is not None and _lacks_only_judging(run)

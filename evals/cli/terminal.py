@@ -8,17 +8,14 @@ import signal
 import sys
 import traceback
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from itertools import product
 from pathlib import Path
 from types import FrameType
 from typing import IO, TYPE_CHECKING, TextIO
 
 import typer
 from rich.cells import cell_len
-from rich.console import Console, Group
-from rich.padding import Padding
-from rich.table import Table as Grid
+from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from evals.errors import (
@@ -29,6 +26,7 @@ from evals.errors import (
     RunInterruptedError,
     StoreError,
     UnwritableError,
+    withdrawn_word,
 )
 from evals.report.elements import ShownPart, TextTable
 from evals.report.wording import one_line, plain
@@ -88,11 +86,9 @@ def clean(text: str, limit: int | None = None) -> Text:
 
 _STYLES = {"good": GOOD, "doubtful": DOUBTFUL, "bad": BAD, "faint": "dim", "strong": "bold", "": ""}
 
-_INDENT = "  "
-
 
 def show(out: Console, parts: Iterable[ShownPart]) -> None:
-    """Print lines and tables, foreign text made harmless; no cell of a table is cut."""
+    """Print lines and tables, foreign text made harmless."""
     for part in parts:
         if isinstance(part, TextTable):
             _show_table(out, part)
@@ -102,101 +98,31 @@ def show(out: Console, parts: Iterable[ShownPart]) -> None:
 
 
 def _show_table(out: Console, table: TextTable) -> None:
-    """As a table where it fits, else a few lines a row."""
+    """As rich draws it; a narrow terminal leaves spare columns out, the first one first."""
     if table.title:
         out.print(f"\n{table.title}", style="bold")
-    narrower = [table.without(table.spare[:count]) for count in range(len(table.spare) + 1)]
-    if table.is_labelled:
-        narrower.insert(1, _labelled(table, out.width))
-    for fold, candidate in product((False, True), narrower):
-        widths = _widths(candidate, out.width, fold=fold)
-        if widths is not None:
-            out.print(_drawn(candidate, widths))
-            return
+    spare = list(table.spare)
+    while True:
+        columns = [column for column in table.columns if column not in table.spare or column in spare]
+        drawn = _drawn(table, columns)
+        if not spare or drawn.__rich_measure__(out, out.options.update(max_width=10_000)).maximum <= out.width:
+            break
+        spare.pop(0)
+    out.print(drawn)
+
+
+def _drawn(table: TextTable, columns: Sequence[str]) -> Table:
+    """The table with some of its columns."""
+    drawn = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for place, title in enumerate(columns):
+        is_text = place == 0 or title in table.words
+        drawn.add_column(Text(title), justify="left" if is_text else "right", overflow="fold", no_wrap=not is_text)
+    kept = [table.columns.index(title) for title in columns]
     for row in table.rows:
-        name, *cells = map(plain, row.cells)
-        out.print(Text(name, _STYLES[row.tone]))
-        # A cell stays on one line with its title: what is folded is the row.
-        titled = zip(table.columns[1:], cells, strict=False)
-        pairs = [f"{title} {cell}".replace(" ", _GLUE) for title, cell in titled if cell]
-        for line in filter(None, ("; ".join(pairs), plain(row.remark))):
-            out.print(Text(hung(out, f"{_INDENT}{line}")), soft_wrap=True)
-
-
-def _labelled(table: TextTable, room: int) -> TextTable:
-    """The table with the words of its second column behind the names, or below those that are too long for it."""
-    rest = table.without(table.columns[1:2])
-    widths = _widths(rest, room, fold=False)
-    if widths is None:
-        return rest
-    width = room - sum(widths[1:]) - len(_INDENT) * len(widths)
-    fitting = [row for row in table.rows if row.cells[1:] and cell_len(_INDENT.join(row.cells[:2])) <= width]
-    start = width - max((cell_len(row.cells[1]) for row in fitting), default=0)
-    rows = []
-    for full, row in zip(table.rows, rest.rows, strict=True):
-        label, (name, *cells) = "".join(full.cells[1:2]), row.cells
-        if full in fitting:
-            rows.append(replace(row, cells=[f"{name:<{start - 2}}{_INDENT}{label}", *cells]))
-        else:
-            rows.append(replace(row, remark=", ".join(filter(None, (label, row.remark)))))
-    title = f"{table.columns[0]:<{start}}{_indent(table)}{table.columns[1]}"
-    return replace(rest, columns=[title, *rest.columns[1:]], rows=rows)
-
-
-def _widths(table: TextTable, room: int, *, fold: bool) -> list[int] | None:
-    """How wide each column is; None where there is no room, even with words folded if they may be."""
-    rows = [row.cells for row in table.rows if len(row.cells) > 1]
-    texts = list(zip(table.columns, *rows, strict=True))
-    widths = [max(map(cell_len, column)) for column in texts]
-    widths[0] = max([widths[0] + len(_indent(table)), *(cell_len(row.cells[0]) for row in table.rows)])
-    least = _least(table, texts, widths) if fold else widths[:]
-    excess = sum(widths) + len(_INDENT) * (len(widths) - 1) - room
-    remark = max((min(len(row.remark) + 2 * len(_INDENT), _REMARK) for row in table.rows), default=0)
-    widths[0] += max(min(-excess, remark - widths[0]), 0)
-    for place in sorted(range(len(widths)), key=lambda place: least[place] - widths[place]):
-        taken = min(max(excess, 0), widths[place] - least[place])
-        widths[place], excess = widths[place] - taken, excess - taken
-    return widths if excess <= 0 else None
-
-
-def _least(table: TextTable, texts: Sequence[Sequence[str]], widths: Sequence[int]) -> list[int]:
-    """To how many columns each may be folded: words to the longest of them, numbers not at all."""
-    least = [
-        max(map(cell_len, " ".join(column).split())) if title in table.words else width
-        for title, column, width in zip(table.columns, texts, widths, strict=True)
-    ]
-    return [min(widths[0], _SHORTENED) if table.spare and not table.whole else widths[0], *least[1:]]
-
-
-def _indent(table: TextTable) -> str:
-    """What stands before names below headings."""
-    return _INDENT if any(len(row.cells) == 1 for row in table.rows) else ""
-
-
-_REMARK = 48
-"""Columns that a remark takes below a name, where there is room."""
-
-
-_SHORTENED = 24
-"""To this many columns names are folded where a table leaves columns out."""
-
-
-def _folded(name: str, width: int) -> str:
-    """A name in lines of at most this many columns, broken behind an underscore."""
-    at = name.rfind("_", 0, width) + 1
-    return name if len(name) <= width or not at else f"{name[:at]}\n{_folded(name[at:], width)}"
-
-
-def _drawn(table: TextTable, widths: Sequence[int]) -> Grid:
-    drawn = Grid(box=None, pad_edge=False, show_edge=False, padding=(0, len(_INDENT), 0, 0))
-    for place, (title, width) in enumerate(zip(table.columns, widths, strict=True)):
-        is_number = place > 0 and title not in table.words
-        drawn.add_column(Text(title), justify="right" if is_number else "left", width=width)
-    for row in table.rows:
-        name, *cells = map(plain, row.cells)
-        first = Text(_folded(f"{_indent(table) if cells else ''}{name}", widths[0]))
-        remark = Padding(Text(plain(row.remark), "dim"), (0, 0, 0, 2 * len(_INDENT)))
-        drawn.add_row(Group(first, remark) if row.remark else first, *map(Text, cells), style=_STYLES[row.tone])
+        cells = [clean(row.cells[place]) for place in kept if place < len(row.cells)]
+        if row.remark:
+            cells[0] = Text.assemble(cells[0], ("\n    " + clean(row.remark, 300).plain, "dim"))
+        drawn.add_row(*cells, style=_STYLES[row.tone])
     return drawn
 
 
@@ -278,7 +204,10 @@ def run(app: typer.Typer) -> int:
     except (typer.Abort, KeyboardInterrupt):
         result = EXIT_INTERRUPTED  # as newer typers return where older ones raise Abort
     except _UsageError as error:
-        error.show()
+        if (gone := withdrawn_word(sys.argv[1:])) is not None:
+            say_error(gone)
+        else:
+            error.show()
         return error.exit_code
     except Exception as error:  # noqa: BLE001 - the one place where what nobody foresaw becomes an exit code
         from evals.secrets import masked  # noqa: PLC0415 - of no other message
@@ -353,7 +282,9 @@ def check_place(path: Path, flag: str = "--output") -> None:
         raise UnwritableError(f"cannot write {path}: there is no folder {target.parent}", f"make it, or change {flag}")
     written = target if target.exists() and not target.is_file() else target.parent  # a file is replaced, no device
     if not os.access(written, os.W_OK):
-        raise UnwritableError(f"cannot write {path}: no permission", f"name a file in another folder with {flag}")
+        raise UnwritableError(
+            f"cannot write {path}: the folder is read-only", f"name a file in another folder with {flag}"
+        )
 
 
 # Output on terminals and pipes that do not hold every character, that are full, or that nobody reads any more.
@@ -370,6 +301,9 @@ def prepare_streams() -> None:
 
     For the command line's start only: the streams belong to the process.
     """
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the caller (2>&-): what is printed there goes nowhere
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - it lives as long as the process
     sys.stdout = _prepared(sys.stdout, quiet=False)
     sys.stderr = _prepared(sys.stderr, quiet=True)
 

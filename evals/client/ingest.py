@@ -11,15 +11,15 @@ from mimetypes import guess_type
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from evals.client.conversation import render, render_path
+from evals.client.http import REFUSED, RETRYABLE, ExchangeError, Reply
 from evals.client.mapping import find_or_none
-from evals.client.oauth2 import REFUSED
 from evals.client.rag_client import RAGClient
-from evals.client.spec import FollowUp, ReadySpec, UploadSpec, render, render_path
-from evals.client.transport import RETRYABLE_STATUS, Reply, TransportFailure
+from evals.client.spec import FollowUp, ReadySpec, UploadSpec
 from evals.errors import ConfigError, IngestError
 from evals.schemas.dataset import Document
 from evals.schemas.response import ResponseError
-from evals.store.journal import LoggedUpload, UploadLog
+from evals.store.uploads import LoggedUpload, UploadLog
 from evals.text.decoding import parse_json
 from evals.text.documents import document_key
 from evals.text.numbers import counted
@@ -130,13 +130,13 @@ async def listed_documents(client: RAGClient) -> list[ListedDocument] | None:
     """What the server lists; None where it has no list.
 
     Raises:
-        TransportFailure: It has a list, but does not give it: nothing is known of what it holds.
+        ExchangeError: It has a list, but does not give it: nothing is known of what it holds.
     """
     if client.spec.documents is None:
         return None
     try:
         body = await client.read_json(client.spec.documents.path, max_attempts=_ATTEMPTS)
-    except TransportFailure as failure:
+    except ExchangeError as failure:
         if failure.error.status in _NO_LIST or failure.error.kind == "malformed":
             return None
         raise
@@ -285,7 +285,7 @@ class _Ingestion:
     async def _listed(self, documents: Sequence[Upload]) -> set[Upload] | None:
         try:
             listed = await listed_documents(self.client)
-        except TransportFailure as failure:
+        except ExchangeError as failure:
             path = self.client.redact.text(self.client.spec.documents.path) if self.client.spec.documents else ""
             raise IngestError(
                 f"the server does not say which documents it has: {path} answers {failure.error.message}",
@@ -304,8 +304,8 @@ class _Ingestion:
         path, body = render_path(self.upload.path, {"name": names[0]} if len(batch) == 1 else {}), self._body(batch)
         self.log.note("sent", documents={one.name: one.sha256 for one in batch})
         try:
-            reply = await client.send_patiently(partial(client.transport.send, self.upload.method, path, **body))
-        except TransportFailure as failure:
+            reply = await client.send_patiently(self.upload.method, path, **body)
+        except ExchangeError as failure:
             if failure.error.status is not None:
                 self.log.note("refused", names=names)
             said = f"the server refused {counted(len(batch), 'document')}: {failure.error.message}"
@@ -320,7 +320,7 @@ class _Ingestion:
         """The part of the request that holds the documents."""
         if self.upload.body is None:
             files: list[Any] = [(self.upload.field, (one.name, one.data(), one.media_type)) for one in batch]
-            return {"files": files, "form": self.upload.form}
+            return {"files": files, "data": self.upload.form}
         each = [{"name": one.name, "text": one.text} for one in batch]
         values: dict[str, Any] = {
             "documents": [render(self.upload.each, one) for one in each],
@@ -366,8 +366,8 @@ class _Ingestion:
         for one in requests:
             path, body = render_path(one.path, {"id": job}), render(one.body, {"id": job})
             try:
-                await self.client.transport.send(one.method, path, json=body)
-            except TransportFailure as failure:
+                await self.client.http.send(one.method, path, json=body)
+            except ExchangeError as failure:
                 raise IngestError(
                     f"{self.client.redact.text(path)} after the upload answers {failure.error.message}",
                     "look at server.upload.then and server.upload.finish; --ingest again continues from there",
@@ -404,14 +404,14 @@ class _Ingestion:
     async def _status(self, path: str) -> tuple[Any, ResponseError | None]:
         try:
             return await self.client.read_json(path), None
-        except TransportFailure as failure:
+        except ExchangeError as failure:
             return None, failure.error
 
 
 def _is_final(problem: ResponseError) -> bool:
     """Whether waiting is of no use; a 404 may be that of a job that is not registered yet."""
     status = problem.status or 0
-    return 400 <= status < 500 and status != _NOT_FOUND and status not in RETRYABLE_STATUS
+    return 400 <= status < 500 and status != _NOT_FOUND and status not in RETRYABLE
 
 
 async def _to_its_end(work: Coroutine[Any, Any, str]) -> str:

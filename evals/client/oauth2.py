@@ -2,120 +2,67 @@
 
 import asyncio
 import math
-import os
 import re
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Callable
 from urllib.parse import urlsplit, urlunsplit
 
-from evals.client.connections import check_url
+import httpx
+
+from evals.client.http import ExchangeError, HttpClient, check_url
 from evals.client.profile import Redactor
 from evals.client.spec import OAuth2Spec, ServerSpec
-from evals.client.transport import Reply, SendWith, Transport, TransportFailure
 from evals.errors import ConfigError, ServerRefusedError, ServerUnreachableError
-from evals.schemas.response import ResponseError
 from evals.secrets import remember
 from evals.text.decoding import parse_json
 from evals.text.numbers import number_or_none
-from evals.text.yaml_files import VARIABLE
-
-# What a server that refuses us may lack: the headers of a profile whose values come from the environment.
-
-
-REFUSED = frozenset({401, 403})
-"""The statuses by which a server says that it does not know us, or does not let us in."""
-
-
-def login_hint(spec: ServerSpec, environ: Mapping[str, str] | None = None) -> str | None:
-    """The environment variable to set or check; None if no header uses one.
-
-    Args:
-        spec: With ${NAME} as written.
-        environ: Instead of this process's environment.
-    """
-    env = os.environ if environ is None else environ
-    values = [value for part in (spec, spec.ask, spec.retrieve) if part is not None for value in part.headers.values()]
-    names = list(dict.fromkeys(name for value in values for name, _ in VARIABLE.findall(value)))
-    if unset := [name for name in names if not env.get(name)]:
-        return f"export {' and '.join(unset)}, or set server.headers"
-    return f"look at the key in {' and '.join(names)}, or set server.headers" if names else None
-
-
-# The token in use: renewed before it expires, and never twice at once.
-
-
-_LONGEST_MARGIN_S = 30.0
-
-
-_MARGIN = 0.1
-"""Part of a token's life at whose end it is not used any more, so that it is valid still when it arrives."""
-
-
-@dataclass(slots=True, eq=False)
-class Token:
-    """A token as its server gave it.
-
-    Attributes:
-        value: The secret.
-        until: When it is not used any more, by the clock of the login.
-        replaces_refused: Whether it was fetched because the one before was refused.
-        is_taken: Whether the server under evaluation took it once.
-    """
-
-    value: str
-    until: float
-    replaces_refused: bool = False
-    is_taken: bool = False
-
-
-_UNAUTHORIZED = 401
-
-_SENDABLE = re.compile(r"[\x21-\x7e]+")
-
-_LONGEST_FETCH_S = 30.0
-
-_LONGEST_BODY = 1024 * 1024
 
 _HINT = "look at server.login.oauth2: token_url, client_id, client_secret, scope, audience, sent_as"
 
+_LONGEST_FETCH_S = 30.0
 
-class OAuth2Login:
-    """Fetches tokens and adds them to requests.
+_LONGEST_MARGIN_S, _MARGIN = 30.0, 0.1
+"""Before the end of its life, in seconds or as a part of it, a token is not used any more: it is to arrive in time."""
+
+
+class OAuth2(httpx.Auth):
+    """Sends each request with a token; once more with another one, where the answer is 401.
 
     Args:
         spec: The server, with the environment's values filled in.
         oauth2: Its token server.
         redact: Learns every token, so that it is masked.
+        transport: Sends requests instead of aiohttp; for tests.
         clock: Monotonic seconds.
 
     Attributes:
-        transport: Reaches the token server; it is to be open while requests are sent.
+        http: Reaches the token server; it is to be open while requests are sent.
 
     Raises:
-        ConfigError: The token server's address is none, or holds a login.
+        ConfigError: The token server's address is none, or one of the two addresses holds a login.
     """
 
     def __init__(
-        self, spec: ServerSpec, oauth2: OAuth2Spec, redact: Redactor, clock: Callable[[], float] = time.perf_counter
+        self,
+        spec: ServerSpec,
+        oauth2: OAuth2Spec,
+        redact: Redactor,
+        transport: httpx.AsyncBaseTransport | None = None,
+        clock: Callable[[], float] = time.perf_counter,
     ) -> None:
+        if "@" in urlsplit(check_url(spec.url)).netloc:
+            raise ConfigError("server.url and server.login both hold a login", "leave one of them out")
         origin, self._path = _split(oauth2.token_url)
-        self._oauth2 = oauth2
-        self._redact = redact
+        self._oauth2, self._redact, self._clock = oauth2, redact, clock
         self._shown = redact.text(origin + self._path)
-        self.transport = Transport(
-            origin,
-            timeout_s=min(_LONGEST_FETCH_S, spec.timeout_s),
-            concurrency=1,
-            max_body_bytes=_LONGEST_BODY,
-            library=spec.transport,
-            tls=spec.tls,
-            redact=redact.text,
-            clock=clock,
+        timeout_s = min(_LONGEST_FETCH_S, spec.timeout_s)
+        self.http = HttpClient(
+            origin, timeout_s=timeout_s, tls=spec.tls, redact=redact.text, transport=transport, clock=clock
         )
-        self._clock = clock
-        self._token: Token | None = None
-        self._fetching = asyncio.Lock()
+        self._lock = asyncio.Lock()
+        self._token, self._until = "", -math.inf
+        self._is_taken = True
+        """Whether the server under evaluation took the token: one that was fetched for a refused one need not be."""
 
     async def check(self) -> None:
         """Fetch the first token.
@@ -126,45 +73,47 @@ class OAuth2Login:
         """
         try:
             await self._current()
-        except TransportFailure as failure:
+        except ExchangeError as failure:
             error = ServerUnreachableError if failure.error.kind == "connect" else ServerRefusedError
             raise error(failure.error.message, _HINT) from failure
 
-    async def send(self, send: SendWith) -> Reply:
-        """Send a request with the token; once more with another one, where the answer is 401.
-
-        Raises:
-            TransportFailure: There is no token to be had, or the request failed.
-        """
+    async def async_auth_flow(self, request: httpx.Request) -> AsyncGenerator[httpx.Request, httpx.Response]:
+        """Send the request with the token, and again with a new one where it was refused."""
         token = await self._current()
-        try:
-            return await _sent(send, token)
-        except TransportFailure as failure:
-            if failure.error.status != _UNAUTHORIZED:
-                raise
+        response = yield self._signed(request, token)
+        if response.status_code == httpx.codes.UNAUTHORIZED:
             other = await self._current(refused=token)
-            if other is token:
-                raise
-        return await _sent(send, other)
+            if other == token:
+                return
+            token, response = other, (yield self._signed(request, other))
+        if response.status_code != httpx.codes.UNAUTHORIZED and token == self._token:
+            self._is_taken = True
 
-    async def _current(self, refused: Token | None = None) -> Token:
-        """The token to send, of one request however many wait for it.
+    def _signed(self, request: httpx.Request, token: str) -> httpx.Request:
+        request.headers["Authorization"] = f"Bearer {token}"
+        request.extensions["started"] = self._clock()  # fetching a token is no part of the answer's time
+        return request
+
+    async def _current(self, refused: str | None = None) -> str:
+        """The token to send; one request fetches it, however many wait for it.
 
         Args:
             refused: One that the server refused, which is not sent again. Where it was itself fetched for a refused
                 one, and was never taken, a new one would be refused as well, so that it is given back.
         """
-        async with self._fetching:
-            token = self._token
-            if token is not None and token is not refused and self._clock() < token.until:
-                return token
-            if token is not None and token is refused and token.replaces_refused and not token.is_taken:
-                return token
-            self._token = await self._fetch()
-            self._token.replaces_refused = refused is not None
+        async with self._lock:
+            is_current = self._token != refused and self._clock() < self._until
+            if not is_current and not (self._token == refused and not self._is_taken):
+                await self._fetch()
+                self._is_taken = refused is None
             return self._token
 
-    async def _fetch(self) -> Token:
+    async def _fetch(self) -> None:
+        """Fetch a token.
+
+        Raises:
+            ExchangeError: There is none to be had.
+        """
         oauth2, headers, asked = self._oauth2, {"Accept": "application/json"}, self._clock()
         form = {"grant_type": "client_credentials"}
         form |= oauth2.model_dump(include={"scope", "audience"}, exclude_none=True)
@@ -173,48 +122,31 @@ class OAuth2Login:
         else:
             form |= {"client_id": oauth2.client_id, "client_secret": oauth2.client_secret}
         try:
-            reply = await self.transport.send("POST", self._path, headers=headers, form=form)
-        except TransportFailure as failure:
-            raise self._refused(failure) from failure
-        try:
-            value, life_s = token_of(reply.body)
-        except ValueError as error:
-            problem = ResponseError(kind="malformed", status=reply.status, message=self._told(str(error)))
-            raise TransportFailure(problem, retryable=False) from None
-        remember(value)
-        self._redact.learn(value)
-        return Token(value, asked + max(life_s - _LONGEST_MARGIN_S, (1 - _MARGIN) * life_s))
+            reply = await self.http.send("POST", self._path, headers=headers, data=form)
+            self._token, life_s = token_of(reply.body)
+        except (ExchangeError, ValueError) as error:
+            raise self._untold(error) from (error if isinstance(error, ExchangeError) else None)
+        remember(self._token)
+        self._redact.learn(self._token)
+        self._until = asked + max(life_s - _LONGEST_MARGIN_S, (1 - _MARGIN) * life_s)
 
-    def _refused(self, failure: TransportFailure) -> TransportFailure:
-        status, said = failure.error.status, failure.error.message
+    def _untold(self, error: ExchangeError | ValueError) -> ExchangeError:
+        """The failure of a request for which there is no token."""
+        said = f"no access token from {self._shown} (server.login.oauth2)"
+        if not isinstance(error, ExchangeError):
+            return ExchangeError("malformed", f"{said}: {error}")
+        status, message = error.error.status, error.error.message
         if status is not None and 300 <= status < 400:
-            said = f"HTTP {status}, and no secret follows a redirect"
+            message = f"HTTP {status}, and no secret follows a redirect"
         # A time that ran out here is none of an answer.
-        kind = "connect" if failure.error.kind == "timeout" else failure.error.kind
-        error = ResponseError(kind=kind, status=status, message=self._told(said))
-        return TransportFailure(error, retryable=failure.retryable, retry_after_s=failure.retry_after_s)
-
-    def _told(self, said: str) -> str:
-        return f"no access token from {self._shown} (server.login.oauth2): {said}"
-
-
-def login_of(spec: ServerSpec, redact: Redactor, clock: Callable[[], float] = time.perf_counter) -> OAuth2Login | None:
-    """The login of a server that needs a token; None if the specification has none.
-
-    Raises:
-        ConfigError: It cannot be used.
-    """
-    if spec.login is None:
-        return None
-    if "@" in urlsplit(check_url(spec.url)).netloc:
-        raise ConfigError("server.url and server.login both hold a login", "leave one of them out")
-    return OAuth2Login(spec, spec.login.oauth2, redact, clock)
-
-
-async def _sent(send: SendWith, token: Token) -> Reply:
-    answer = await send({"Authorization": f"Bearer {token.value}"})
-    token.is_taken = True
-    return answer
+        kind = "connect" if error.error.kind == "timeout" else error.error.kind
+        return ExchangeError(
+            kind,
+            f"{said}: {message}",
+            status=status,
+            retryable=error.retryable,
+            retry_after_s=error.retry_after_s,
+        )
 
 
 def _split(url: str) -> tuple[str, str]:
@@ -225,10 +157,9 @@ def _split(url: str) -> tuple[str, str]:
         said = error.message.replace("a URL of a server", "the URL of a token server, without parameters")
         raise ConfigError(f"server.login.oauth2.token_url: {said}", "give one such as https://HOST/token") from None
     if "@" in parts.netloc:
-        raise ConfigError(
-            "server.login.oauth2.token_url holds a login", "give the login as client_id and client_secret"
-        )
-    return urlunsplit(parts._replace(path="")), urlsplit(url).path or "/"
+        hint = "give the login as client_id and client_secret"
+        raise ConfigError("server.login.oauth2.token_url holds a login", hint)
+    return urlunsplit(parts._replace(path="")), parts.path or "/"
 
 
 def token_of(content: bytes) -> tuple[str, float]:
@@ -241,8 +172,8 @@ def token_of(content: bytes) -> tuple[str, float]:
         body = parse_json(content)
     except ValueError:
         raise ValueError("the body is not JSON") from None  # what the library says may hold a part of it
-    value = body.get("access_token") if isinstance(body, Mapping) else None
-    if not isinstance(value, str) or not _SENDABLE.fullmatch(value):
+    value = body.get("access_token") if isinstance(body, dict) else None
+    if not isinstance(value, str) or not re.fullmatch(r"[\x21-\x7e]+", value):
         raise ValueError("the body holds no access_token that can be sent")
     if str(body.get("token_type") or "bearer").lower() != "bearer":
         raise ValueError("its token is of another type than Bearer")

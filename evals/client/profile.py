@@ -1,90 +1,35 @@
-"""Build a `ServerSpec` from a profile and the user's overrides."""
+"""From a profile and the user's keys to a checked `ServerSpec`; and which of its values are secret."""
 
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
+import jmespath
 from pydantic import ValidationError
 
-from evals.client.spec import RequestSpec, ServerSpec
-from evals.client.spec_check import SpecError, check_spec
-from evals.errors import ConfigError, UnknownNameError, broken_plugin, load_plugin
-from evals.secrets import Masker, in_clear, is_credential, looks_random, looks_secret, secrets_in_url
-from evals.text.yaml_files import first_problem, holds, merge, read_yaml
+from evals.client.mapping import CHUNK_KEYS, CITATION_KEYS, USAGE_KEYS, compiled
+from evals.client.spec import GIVEN_NAMES, TEMPLATE, RequestSpec, ServerSpec
+from evals.errors import ConfigError, UnknownNameError
+from evals.secrets import Masker, in_clear, is_credential, looks_random, looks_secret, masked, secrets_in_url
+from evals.text.yaml_files import VARIABLE, first_problem, holds, is_left_out, merge, read_yaml
 
-# No credential reaches a record or a message.
+DEFAULT_PROFILE = "rag-server"
 
-
-_TOKENS = 8
-
-MAX_RAW_CHARS = 256 * 1024
-
-
-_CUT_BEFORE = re.compile(r"… \[cut: [\d,]+ characters\]\Z")
-"""How a body that was cut ended before `raw_cut` said so."""
-
-
-def was_cut(raw: str, *, raw_cut: bool) -> bool:
-    """Whether a stored body is only the beginning of what was received; earlier runs say it in the body."""
-    return raw_cut or (len(raw) > MAX_RAW_CHARS and _CUT_BEFORE.search(raw, MAX_RAW_CHARS) is not None)
-
-
-class Redactor(Masker):
-    """Masks the values that came from the environment, credentials written in clear and the URL's password.
-
-    Args:
-        secrets: Values to mask.
-        spec: The server, with the environment's values filled in.
-    """
-
-    def __init__(self, secrets: Iterable[str], spec: ServerSpec) -> None:
-        found = set(secrets)
-        headers = [spec.headers, *(request.headers for request in _requests(spec))]
-        for name, value in (item for each in headers for item in each.items()):
-            if is_credential(name) or looks_random(value):
-                found.update((value, value.rpartition(" ")[2]))
-        if spec.login is not None:
-            found.update((spec.login.oauth2.client_secret, spec.login.oauth2.basic))
-        # The credentials in the body and the parameters of a question; a word such as `sort_key: title` is none.
-        sent = (request.model_dump(include={"query", "body", "form"}) for request in _requests(spec))
-        found.update(filter(looks_secret, (str(value) for each in sent for value in in_clear(each).values())))
-        self._lasting = {*found, *secrets_in_url(spec.url)}
-        self._passing: tuple[str, ...] = ()
-        super().__init__(self._lasting)
-
-    def learn(self, token: str) -> None:
-        """Mask a token too, as long as it is one of the last few: an expired one opens nothing."""
-        self._passing = (*self._passing[1 - _TOKENS :], token)
-        super().__init__({*self._lasting, *self._passing})
-
-    def body(self, body: bytes | bytearray) -> str:
-        """A received body as text, with every secret masked."""
-        return self.text(body.decode("utf-8", "replace"))
-
-
-def _requests(spec: ServerSpec) -> list[RequestSpec]:
-    return [spec.ask, *([spec.retrieve] if spec.retrieve is not None else [])]
-
+NO_PROFILE = "none"
+"""Stands for no profile at all: the keys of `server:` are the whole specification."""
 
 _BUILT_IN = Path(__file__).parent / "profiles"
-
 
 _OF_THE_PROFILE = frozenset({"about", "extends"})
 """Keys of a profile that are none of a server: what it is for, and on which other one it is laid."""
 
 _FILE_NAMES = (".yml", ".yaml")
-
-DEFAULT_PROFILE = "rag-server"
-
-
-NO_PROFILE = "none"
-"""Stands for no profile at all: the keys of `server:` are the whole specification."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,28 +40,17 @@ class _Layer:
     file: Path | None
 
 
+@cache
 def list_profiles() -> list[str]:
-    """The names of all profiles: the built-in ones and those of plug-ins (entry points `evals.profiles`)."""
-    plugged = [point.name for point in entry_points(group="evals.profiles")]
-    return sorted(_built_in() | set(plugged))
-
-
-@cache
-def _built_in() -> frozenset[str]:
-    return frozenset(path.stem for path in _BUILT_IN.glob("*.yml"))
-
-
-@cache
-def _built_in_profile(name: str) -> dict[str, Any]:
-    return read_yaml(_BUILT_IN / f"{name}.yml", "profile")
+    """The names of the built-in profiles."""
+    return sorted(path.stem for path in _BUILT_IN.glob("*.yml"))
 
 
 def load_profile(name: str) -> dict[str, Any]:
     """The keys of a profile, by its name or by the path of a YAML file, laid over those of the profile it extends.
 
     Raises:
-        ConfigError: There is no such profile or file, it is no YAML mapping, its plug-in cannot be loaded, or it
-            extends itself.
+        ConfigError: There is no such profile or file, it is no YAML mapping, or it extends itself.
     """
     whole: dict[str, Any] = {}
     for layer in reversed(_layers(name)):
@@ -134,43 +68,34 @@ def about_profile(name: str) -> str:
 
 
 def profile_text(name: str) -> str:
-    """The text of a profile's file.
+    """The text of a profile's file; empty for none.
 
     Raises:
-        ConfigError: There is no such profile or file, or the profile of a plug-in is in no file.
+        ConfigError: There is no such profile or file.
     """
     file = _layer(name).file
-    if file is None:
-        raise ConfigError(f"profile {name!r} of a plug-in is in no file")
-    return file.read_text(encoding="utf-8")
+    return "" if file is None else file.read_text(encoding="utf-8")
 
 
 def _layers(name: str) -> list[_Layer]:
     """A profile, the one that it extends, the one that this extends, and so on."""
-    seen: list[str] = []
+    names: list[str] = []
     layers: list[_Layer] = []
     above: str | None = name
     while above is not None:
-        if above in seen:
-            raise ConfigError(
-                f"the profile {name} extends itself: {' → '.join([*seen, above])}", "leave out one of the `extends`"
-            )
-        seen.append(above)
-        layers.append(_layer(above))
-        above = _extended(layers[-1], above)
+        if above in names:
+            chain = " → ".join([*names, above])
+            raise ConfigError(f"the profile {name} extends itself: {chain}", "leave out one of the `extends`")
+        names.append(above)
+        layer = _layer(above)
+        layers.append(layer)
+        extended = layer.keys.get("extends")
+        if extended is not None and not isinstance(extended, str):
+            raise ConfigError(f"the profile {above}: extends must be the name of a profile or the path of a file")
+        if extended is not None and layer.file is not None and extended.endswith(_FILE_NAMES):
+            extended = os.path.normpath(layer.file.parent / extended)
+        above = extended
     return layers
-
-
-def _extended(layer: _Layer, name: str) -> str | None:
-    """What a profile extends: a name, or a file's path, which is looked for next to the profile's own file."""
-    extended = layer.keys.get("extends")
-    if extended is None:
-        return None
-    if not isinstance(extended, str):
-        raise ConfigError(f"the profile {name}: extends must be the name of a profile or the path of a file")
-    if layer.file is None or not extended.endswith(_FILE_NAMES):
-        return extended
-    return os.path.normpath(layer.file.parent / extended)
 
 
 def _layer(name: str) -> _Layer:
@@ -179,20 +104,17 @@ def _layer(name: str) -> _Layer:
     if name.endswith(_FILE_NAMES):
         keys = read_yaml(Path(name), "profile")
         if "server" in keys:
-            raise ConfigError(
-                f"{name} is a configuration, and no profile: it has the key server", f"use --config {name}"
-            )
+            said = f"{name} is a configuration, and no profile: it has the key server"
+            raise ConfigError(said, f"use --config {name}")
         return _Layer(keys, Path(name))
-    if name in _built_in():
-        return _Layer(deepcopy(_built_in_profile(name)), _BUILT_IN / f"{name}.yml")
-    for point in entry_points(group="evals.profiles", name=name):
-        loaded = load_plugin(point)
-        if isinstance(loaded, Mapping):
-            return _Layer(dict(loaded), None)
-        if isinstance(loaded, str | os.PathLike):
-            return _Layer(read_yaml(Path(loaded), "profile"), Path(loaded))
-        raise broken_plugin(point, f"is no profile: {loaded!r} is neither a mapping nor the path of a file")
-    raise UnknownNameError("profile", name, list_profiles())
+    if name not in list_profiles():
+        raise UnknownNameError("profile", name, list_profiles())
+    return _Layer(deepcopy(_read_built_in(name)), _BUILT_IN / f"{name}.yml")
+
+
+@cache
+def _read_built_in(name: str) -> dict[str, Any]:
+    return read_yaml(_BUILT_IN / f"{name}.yml", "profile")
 
 
 def resolve_spec(overrides: Mapping[str, Any]) -> ServerSpec:
@@ -221,14 +143,215 @@ def resolve_spec(overrides: Mapping[str, Any]) -> ServerSpec:
 def _place(key: str, profile: str, overrides: Mapping[str, Any]) -> str:
     """Where a key stands, in brackets, or where the key above it stands; nothing where neither is in a profile."""
     while key and not holds(overrides, key):
-        found = next(_places(key, profile), None)
-        if found is not None:
-            return f" ({found})"
+        files = [layer.file for layer in _layers(profile) if layer.file is not None and holds(layer.keys, key)]
+        if files:
+            return f" ({files[0]})"
         key = key.rpartition(".")[0]
     return ""
 
 
-def _places(key: str, profile: str) -> Iterator[str]:
-    for layer in _layers(profile):
-        if layer.file is not None and holds(layer.keys, key):
-            yield str(layer.file)
+# Expressions, patterns and templates are checked before anything is sent.
+
+
+_EXPRESSIONS = re.compile(
+    r"(retrieve\.)?map\.\w+|(ask|retrieve)\.(ok_when|give\..+)|ask\.then\.(id|until|failed)|info\.\d+\.(of|map\..+)|"
+    r"session\.id|stream\.(delta|done|error)|documents\.map|upload\.(id|document_ids)|ready\.(done_when|failed)"
+)
+"""The keys that hold JMESPath."""
+
+_PATTERNS = re.compile(r"citations\.markers|clean\.\d+")
+
+_REQUESTS = re.compile(r"(ask|retrieve)\.(path|((query|headers|form)\.|json).*)")
+"""Those that hold templates."""
+
+_OF_THE_QUESTION = frozenset({"question", "question_json", "messages"})
+
+_ONE_BRACE = re.compile(r"(?<!\{)\{\s*(question|question_json|messages)\s*\}(?!\})")
+
+_TEMPLATES = "the question is {{question}}, with two braces on each side"
+
+_ITEMS = {"chunks": CHUNK_KEYS, "citations": CITATION_KEYS, "references": CITATION_KEYS, "usage": USAGE_KEYS}
+"""The keys of what an expression selects, by the last part of its key."""
+
+
+class SpecError(ConfigError):
+    """A key of a specification is unknown or has a wrong value.
+
+    Args:
+        key: Its path, such as `map.chunks`; empty where no single key is wrong.
+        message: One sentence that names it.
+        hint: The way out.
+    """
+
+    def __init__(self, key: str, message: str, hint: str | None = None) -> None:
+        super().__init__(message, hint)
+        self.key = f"server.{key}" if key else "server"
+
+
+def check_spec(spec: ServerSpec, *, before_environment: bool = False) -> None:
+    """Check every expression, pattern and template.
+
+    Args:
+        spec: Of a server.
+        before_environment: Whether what holds a ${NAME} is left for later.
+
+    Raises:
+        SpecError: One is wrong; it names its key.
+    """
+    texts = dict(_texts("", spec.model_dump(by_alias=True)))
+    for key, text in texts.items():
+        if before_environment and VARIABLE.search(text):
+            continue
+        if _EXPRESSIONS.fullmatch(key):
+            _check_expression(key, text)
+        elif _PATTERNS.fullmatch(key):
+            _check_pattern(key, text)
+    _check_templates(spec, {key: text for key, text in texts.items() if _REQUESTS.fullmatch(key)})
+
+
+def _texts(key: str, value: Any) -> Iterator[tuple[str, str]]:
+    """Every text by its keys."""
+    if isinstance(value, str):
+        yield key, value
+    items = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
+    for name, item in items:
+        yield from _texts(f"{key}.{name}" if key else str(name), item)
+
+
+def _check_templates(spec: ServerSpec, templates: Mapping[str, str]) -> None:
+    """See that the question is sent, and that no name of a template is sent as it stands."""
+    given = spec.ask.give.keys() | (spec.retrieve.give.keys() if spec.retrieve is not None else set())
+    for key, template in templates.items():
+        if found := _ONE_BRACE.search(template):
+            raise SpecError(key, f"server.{key}: {found[0]} would be sent as it stands", _TEMPLATES)
+        whole, known = TEMPLATE.fullmatch(template), GIVEN_NAMES | given
+        if whole is not None and whole[1] not in known:
+            raise SpecError(key, f"server.{key}: {template} stands for nothing", f"known: {', '.join(sorted(known))}")
+    if _OF_THE_QUESTION.isdisjoint(name for template in templates.values() for name in TEMPLATE.findall(template)):
+        raise SpecError("ask", "server.ask: no part of the request holds the question", _TEMPLATES)
+
+
+def _check_expression(key: str, expression: str) -> None:
+    """See that an expression can be read, and that each key which it gives to its items is known."""
+    try:
+        compiled(expression)
+    except ConfigError as error:
+        raise SpecError(key, f"server.{key}: {error.message}", error.hint) from error
+    within, _, part = key.rpartition(".")
+    known = _ITEMS.get(part, ()) if within in {"map", "retrieve.map"} else ()
+    for name in (name for name in _last_keys(jmespath.compile(expression).parsed) if known and name not in known):
+        # What is called so in part, as chunk_id is for id, is nearer than what is spelt alike.
+        near = [each for each in known if name.casefold() in each.split("_")] + get_close_matches(name, known, n=1)
+        hint = (f"did you mean {near[0]!r}? " if near else "") + f"known: {', '.join(known)}"
+        raise SpecError(key, f"unknown key {f'server.{key}.{name}'!r}", hint)
+
+
+def _last_keys(node: Mapping[str, Any]) -> list[str]:
+    """The keys of the objects that an expression ends with, of each of its alternatives; not those within calls."""
+    if node["type"] == "multi_select_dict":
+        return [child["value"] for child in node["children"]]
+    if node["type"] == "function_expression":
+        return []
+    last = node["children"] if node["type"] == "or_expression" else node["children"][:2][-1:]  # a filter has a third
+    return [key for child in last if isinstance(child, Mapping) for key in _last_keys(child)]
+
+
+def _check_pattern(key: str, pattern: str) -> None:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        if masked(pattern) != pattern:  # what the library says may hold a part of it
+            raise SpecError(key, f"server.{key}: not a valid pattern: it holds a value of the environment") from None
+        raise SpecError(key, f"server.{key}: not a valid pattern: {pattern!r} ({error.msg})") from error
+
+
+def measurable(spec: ServerSpec) -> list[str]:
+    """The kinds of metrics that a server of this specification allows, such as `retrieval` and `citations`.
+
+    Latency always can. That a part is looked for does not mean that the server sends it.
+    """
+    answers, given_as, listed = spec.gives_answers, spec.citations.given_as, spec.map.citations is not None
+    parts = {
+        "retrieval": spec.map.chunks is not None or (spec.retrieve is not None and spec.retrieve.map is not None),
+        "answers": answers,
+        "abstention": answers,
+        "citations": answers and (given_as in {"auto", "markers"} or (given_as == "list" and listed)),
+        "cost": spec.map.usage is not None,
+        "stages": spec.map.stages is not None,
+        "ingestion": spec.upload is not None,
+        "first token": spec.stream is not None and spec.stream.text_at is not None,
+    }
+    return [part for part, can in parts.items() if can]
+
+
+# What of a specification comes from the environment, and what no message may show.
+
+
+def _requests(spec: ServerSpec) -> list[RequestSpec]:
+    return [spec.ask, *([spec.retrieve] if spec.retrieve is not None else [])]
+
+
+def login_hint(spec: ServerSpec, environ: Mapping[str, str] | None = None) -> str | None:
+    """The environment variable to set or check; None if no header uses one.
+
+    Args:
+        spec: With ${NAME} as written.
+        environ: Instead of this process's environment.
+    """
+    env = os.environ if environ is None else environ
+    parts: list[ServerSpec | RequestSpec] = [spec, *_requests(spec)]
+    values = [value for part in parts for value in part.headers.values()]
+    names = list(dict.fromkeys(name for value in values for name, _ in VARIABLE.findall(value)))
+    if unset := [name for name in names if not env.get(name)]:
+        return f"export {' and '.join(unset)}, or set server.headers"
+    return f"look at the key in {' and '.join(names)}, or set server.headers" if names else None
+
+
+def without_unset_headers(spec: ServerSpec) -> dict[str, Any]:
+    """The keys of a specification without the headers whose optional variable, ${NAME:-}, is not set.
+
+    Nor, where there is a login, with a header Authorization: a profile's may name a variable that is then not set.
+    """
+    keys: dict[str, Any] = spec.model_dump(by_alias=True)
+    unsent = {"authorization"} if spec.login is not None else set()
+    for part in filter(None, (keys, keys["ask"], keys["retrieve"])):
+        given = {name: value for name, value in part["headers"].items() if name.lower() not in unsent}
+        part["headers"] = {name: value for name, value in given.items() if not is_left_out(value)}
+    return keys
+
+
+class Redactor(Masker):
+    """Masks the values that came from the environment, credentials written in clear and the URL's password.
+
+    Args:
+        secrets: Values to mask.
+        spec: The server, with the environment's values filled in.
+    """
+
+    def __init__(self, secrets: Iterable[str], spec: ServerSpec) -> None:
+        found = {*secrets, *secrets_in_url(spec.url)}
+        for headers in (spec.headers, *(request.headers for request in _requests(spec))):
+            for name, value in headers.items():
+                if is_credential(name) or looks_random(value):
+                    found.update((value, value.rpartition(" ")[2]))
+        if spec.login is not None:
+            found.update((spec.login.oauth2.client_secret, spec.login.oauth2.basic))
+        # The credentials in the body and the parameters of a question; a word such as `sort_key: title` is none.
+        sent = (request.model_dump(include={"query", "body", "form"}) for request in _requests(spec))
+        found.update(filter(looks_secret, (str(value) for each in sent for value in in_clear(each).values())))
+        self._lasting: frozenset[str] = frozenset(found)
+        self._tokens: list[str] = []
+        super().__init__(found)
+
+    def learn(self, token: str) -> None:
+        """Mask a token too, as long as it is one of the last few: an expired one opens nothing."""
+        self._tokens = [*self._tokens[-7:], token]
+        super().__init__({*self._lasting, *self._tokens})
+
+    def value(self, value: Any) -> Any:
+        """A JSON value with every secret masked."""
+        return super().value(value) if self._lasting or self._tokens else value
+
+    def body(self, body: bytes | bytearray) -> str:
+        """A received body as text, with every secret masked."""
+        return self.text(body.decode("utf-8", "replace"))

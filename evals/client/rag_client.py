@@ -1,54 +1,119 @@
 """`RAGClient`: the only code that talks to the server under evaluation."""
 
 import asyncio
-import json
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit, urlunsplit
 
-from evals.client.connections import check_url, is_place_of
-from evals.client.exchange import (
-    Conversation,
-    Exchange,
-    QuestionRequest,
-    body_of,
-    converse,
-    rendered,
-    stored_body,
-    stored_stream,
-    why_unusable,
-    without_unset_headers,
+import httpx
+
+from evals.client.conversation import Conversation, render_path, rendered
+from evals.client.http import (
+    REFUSED,
+    Attempts,
+    ExchangeError,
+    HttpClient,
+    Pacer,
+    Reply,
+    Retrying,
+    check_url,
+    is_place_of,
 )
 from evals.client.mapping import (
     MappingError,
     ResponseReader,
     RetrievalMappingError,
     Streamed,
-    find_needed,
+    error_in,
+    find,
     find_or_none,
 )
-from evals.client.oauth2 import REFUSED, login_hint, login_of
-from evals.client.profile import MAX_RAW_CHARS, Redactor, resolve_spec
-from evals.client.retry import Attempts, Pacer, RetryPolicy
-from evals.client.spec import GIVEN_NAMES, ServerSpec
+from evals.client.oauth2 import OAuth2
+from evals.client.profile import Redactor, login_hint, resolve_spec, without_unset_headers
+from evals.client.spec import RequestSpec, ServerSpec, ThenSpec
 from evals.client.streams import Collector, UnusableError
-from evals.client.transport import Reply, Tracing, Transport, TransportFailure, with_received
 from evals.errors import ServerRefusedError, ServerUnreachableError
-from evals.schemas.response import EvalResponse, ResponseError
+from evals.schemas.dataset import EvalQuestion
+from evals.schemas.response import EvalResponse
 from evals.secrets import public_url, remember, without_secrets
-from evals.text.decoding import parse_json
+from evals.text.decoding import TooManyValuesError, parse_json
 from evals.text.numbers import counted
 from evals.text.yaml_files import expand_env
+
+MAX_RAW_CHARS = 256 * 1024
+"""Of a body that is recorded."""
+
+START_TIMEOUT_S = 3.0
+"""For the calls before the first question: a dead server is known within seconds."""
 
 _LARGE = 128 * 1024
 """Bytes from which on a body is read outside the event loop, so that the times of other answers are not ours."""
 
+_SHOWN = 120
 
-START_TIMEOUT_S = 3.0
-"""For the calls before the first question: a dead server is known within seconds."""
+
+@dataclass(slots=True)
+class _Part:
+    """One of the requests of a question: the one that asks or the one that retrieves, with what came of it."""
+
+    name: Literal["ask", "retrieve"]
+    spec: RequestSpec
+    http: HttpClient
+    attempts: Attempts = field(default_factory=Attempts)
+    reply: Reply | None = None
+    stream: Collector | None = None
+
+    def named(self, message: str) -> str:
+        """A message about this request, which is named where it is not the one that asks."""
+        return message if self.name == "ask" else f"{self.name}: {message}"
+
+
+@dataclass(slots=True)
+class _Exchange:
+    """The requests of one question in the order in which they are made.
+
+    A retrieval that gives something to the answer goes first. Any other follows the answer, so that the answer's time
+    is that of a server that does nothing else for the question.
+    """
+
+    parts: list[_Part]
+    current: _Part
+
+    def part(self, name: str) -> _Part | None:
+        """The request of this name; None where the question has none."""
+        return next((part for part in self.parts if part.name == name), None)
+
+    def measured(self, failure: ExchangeError | None) -> dict[str, Any]:
+        """The times and attempts as they are recorded; latency counts from the first request that the answer needs."""
+        first, asking, retrieving = self.parts[0], self.part("ask") or self.parts[0], self.part("retrieve")
+        needed = self.parts[: self.parts.index(asking) + 1]
+        latency: float | None = sum(part.reply.elapsed_ms for part in needed if part.reply is not None)
+        if failure is not None:
+            is_late = failure.error.kind == "timeout" and self.current in needed
+            # Without a start, the time is that of the whole question.
+            latency = failure.elapsed_ms + (latency or 0.0 if failure.started is not None else 0.0) if is_late else None
+        end, began = failure or asking.reply, first.attempts.began
+        has_ended = end is not None and end.started is not None and began is not None
+        times: dict[str, Any] = {
+            "latency_ms": latency,
+            "total_ms": (end.started - began) * 1000 + end.elapsed_ms if has_ended else None,  # type: ignore[union-attr, operator]
+            "retrieval_latency_ms": retrieving.reply.elapsed_ms if retrieving and retrieving.reply else None,
+            "waited_ms": sum(part.attempts.waited_s for part in self.parts) * 1000,
+            "attempts": 1 + sum(max(0, part.attempts.failed - (part.reply is None)) for part in self.parts),
+        }
+        if asking.stream is not None:
+            before = sum(part.reply.elapsed_ms for part in needed[:-1] if part.reply is not None)
+            first_ms, last_ms = asking.stream.first_ms, asking.stream.last_ms
+            # Where the time was up before the first text, that time is the least it would have taken.
+            times["time_to_first_token_ms"] = (
+                latency if first_ms is None and failure else first_ms and before + first_ms
+            )
+            times["time_to_last_token_ms"] = last_ms and before + last_ms
+        return times
 
 
 class RAGClient:
@@ -60,9 +125,16 @@ class RAGClient:
         spec: How the server is asked; a URL means the default profile at that URL.
         concurrency: How many requests may be in flight.
         max_attempts: How often a question is asked before it counts as failed.
-        rps: At most this many requests start in a second; None for no limit.
+        rps: At most this many requests of questions start in a second; None for no limit.
+        transport: Sends requests instead of aiohttp, such as `httpx.MockTransport`; for tests.
         sleep: How to wait; for tests.
         clock: Monotonic seconds; for tests.
+
+    Attributes:
+        spec: The server, with the environment's values filled in.
+        http: Sends single requests to it.
+        redact: Masks secrets.
+        login_hint: What to set where the server refuses us; None where no header names a variable.
     """
 
     def __init__(
@@ -72,49 +144,49 @@ class RAGClient:
         concurrency: int = 4,
         max_attempts: int = 3,
         rps: float | None = None,
+        transport: httpx.AsyncBaseTransport | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         template = resolve_spec({"url": spec}) if isinstance(spec, str) else spec
+        self.template = template
+        """The specification with ${NAME} as it was written."""
         secrets: set[str] = set()
         self.spec = ServerSpec.model_validate(expand_env(without_unset_headers(template), secrets))
+        check_url(self.spec.url)
         for secret in secrets:
             if not is_place_of(self.spec.url, secret):
                 remember(secret)
         self.login_hint = login_hint(template)
-        check_url(self.spec.url)
         self.redact = Redactor(secrets, self.spec)
-        self._opened = AsyncExitStack()
-        self._reader = ResponseReader(self.spec)
-        self.document_names: Mapping[str, str] = {}
-        """How documents are called whose ids the server gives; empty if not stated."""
-        templates = self.spec.model_dump_json(include={"ask", "retrieve"})
-        self._names_more = any(name in templates for name in GIVEN_NAMES - {"question"})
-        self._max_attempts = max_attempts
-        self._pacer = Pacer(rps and rps / (1 if self.spec.retrieve is None else 2), sleep=sleep, clock=clock)
-        self.transport = Transport(
-            self.spec.url,
-            headers=self.spec.headers,
+        self._login: OAuth2 | None = None
+        if self.spec.login is not None:
+            self._login = OAuth2(self.spec, self.spec.login.oauth2, self.redact, transport, clock)
+        client = partial(
+            HttpClient,
             timeout_s=self.spec.timeout_s,
-            concurrency=concurrency,
             max_body_bytes=self.spec.max_body_bytes,
-            library=self.spec.transport,
             tls=self.spec.tls,
             redact=self.redact.text,
+            transport=transport,
             clock=clock,
         )
-        self._login = login_of(self.spec, self.redact, clock)
-        self.transport.authorize = None if self._login is None else self._login.send
+        self.http = client(self.spec.url, headers=self.spec.headers, auth=self._login)
+        elsewhere = self.spec.retrieve.url if self.spec.retrieve is not None else None
+        self._elsewhere = client(elsewhere) if elsewhere is not None else None
+        self._opened = AsyncExitStack()
+        self._reader = ResponseReader(self.spec)
+        self._max_attempts, self._sleep, self._clock = max_attempts, sleep, clock
+        self._pacer = Pacer(rps and rps / (1 if self.spec.retrieve is None else 2), sleep=sleep, clock=clock)
         path = self.spec.health.path if self.spec.health else None
-        reach = partial(self.transport.reaches, path, START_TIMEOUT_S)
-        self._policy = RetryPolicy(self.spec.patience_s, reach=reach, sleep=sleep, clock=clock)
-        self._plain_policy = partial(RetryPolicy, 0.0, reach=reach, sleep=sleep, clock=clock)
+        self._reach = partial(self.http.reaches, path, START_TIMEOUT_S)
+        self._retrying = Retrying(concurrency, self.spec.patience_s, reach=self._reach, sleep=sleep, clock=clock)
 
     async def __aenter__(self) -> "RAGClient":
         async with AsyncExitStack() as opened:
-            await opened.enter_async_context(self.transport)
-            if self._login is not None:
-                await opened.enter_async_context(self._login.transport)
+            for client in (self.http, self._elsewhere, self._login.http if self._login else None):
+                if client is not None:
+                    await opened.enter_async_context(client)
             self._opened = opened.pop_all()
         return self
 
@@ -122,26 +194,38 @@ class RAGClient:
         await self._opened.aclose()
 
     @property
-    def tracing(self) -> Tracing:
-        """How what is asked is traced."""
-        return self.transport.tracing
-
-    @property
     def url(self) -> str:
         """The server's URL without credentials: neither a login, nor what a ${NAME} put into its path."""
         parts = urlsplit(public_url(self.spec.url))
         return urlunsplit(parts._replace(path=self.redact.text(parts.path)))
 
-    def know_documents(self, names: Mapping[str, str]) -> None:
-        """Set the names of documents by the server's ids; chunks without a name get theirs.
+    @property
+    def unavailable(self) -> str | None:
+        """The last refusal, once the server has accepted no request for `server.patience_s`; else None."""
+        return self._retrying.unavailable
 
-        Args:
-            names: By the server's ids.
-        """
-        self.document_names = self._reader.document_names = names
+    @property
+    def refused(self) -> int:
+        """How many requests the server refused for being too many (429, 503)."""
+        return self._retrying.refused
+
+    @property
+    def document_names(self) -> Mapping[str, str]:
+        """How documents are called whose ids the server gives; empty if not stated."""
+        return self._reader.document_names
+
+    def know_documents(self, names: Mapping[str, str]) -> None:
+        """Set the names of documents by the server's ids; chunks without a name get theirs."""
+        self._reader.document_names = names
+
+    def restart_pace(self) -> None:
+        """Start a sequence of questions: waiting is counted from the intended start of each."""
+        self._pacer.restart()
+
+    # Before the first question.
 
     async def health(self) -> None:
-        """Check that the server is there.
+        """Check that the server answers.
 
         Raises:
             ServerUnreachableError: Nothing answers, or no server that gives a token for it.
@@ -152,8 +236,8 @@ class RAGClient:
         if self.spec.health is None:
             return
         try:
-            await self.transport.send("GET", self.spec.health.path, timeout_s=START_TIMEOUT_S)
-        except TransportFailure as failure:
+            await self.http.send("GET", self.spec.health.path, timeout_s=START_TIMEOUT_S)
+        except ExchangeError as failure:
             message = failure.error.message
             if failure.error.kind in {"connect", "timeout"}:
                 raise ServerUnreachableError(
@@ -164,9 +248,9 @@ class RAGClient:
             raise ServerRefusedError(
                 f"the server at {self.url} is not healthy: {self.spec.health.path} answers {message}",
                 (self.login_hint if failure.error.status in REFUSED else None)
-                or f"`evals init` or `evals probe {self.url}` finds out how to ask another kind of server, or "
-                "describe it (docs/profiles.md, --profile FILE.yml); for a login set server.headers, for another "
-                "health check server.health.path (null for none)",
+                or f"`evals init --rag-url {self.url}` finds out how to ask another kind of server, or describe it "
+                "(docs/profiles.md, --profile FILE.yml); for a login set server.headers, for another health check "
+                "server.health.path (null for none)",
             ) from failure
 
     async def info(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -180,7 +264,7 @@ class RAGClient:
         for endpoint in self.spec.info:
             try:
                 body = without_secrets(self.redact.value(await self.read_json(endpoint.path)))
-            except TransportFailure:
+            except ExchangeError:
                 body = None
             body = body if endpoint.of is None else find_or_none(endpoint.of, body)
             raw[self.redact.text(endpoint.path)] = body
@@ -193,22 +277,33 @@ class RAGClient:
         """Read a JSON body with GET.
 
         Raises:
-            TransportFailure: There is none to be had; its `error` says why (`malformed` where it is not JSON).
+            ExchangeError: There is none to be had; its `error` says why (`malformed` where it is not JSON).
         """
-
-        async def send() -> Reply:
-            return await self.transport.send("GET", path, timeout_s=START_TIMEOUT_S)
-
-        reply = await self._plain_policy().send(send, Attempts(), max_attempts)
+        send = partial(self.http.send, "GET", path, timeout_s=START_TIMEOUT_S)
+        retrying = Retrying(1, 0.0, reach=self._reach, sleep=self._sleep, clock=self._clock)
+        reply = await retrying.send(send, Attempts(), max_attempts)
         try:
             return parse_json(reply.body)
         except ValueError as error:
-            problem = ResponseError(kind="malformed", status=reply.status, message="the body is not JSON")
-            raise TransportFailure(problem, retryable=False, body=reply.body) from error
+            said = "the body is not JSON"
+            raise ExchangeError("malformed", said, status=reply.status, body=reply.body) from error
 
-    async def ask(self, question: str) -> EvalResponse:
-        """Ask one question. Never raises for what the server does: a failure is in the response's `error`."""
-        return await self._ask(question, Conversation(self.spec))
+    async def send_patiently(self, method: str, path: str, **request: Any) -> Reply:
+        """Send a request, and repeat it while the server is overloaded (429, 503).
+
+        Raises:
+            ExchangeError: It failed, or was refused for `server.patience_s`.
+        """
+        return await self._retrying.send(partial(self.http.send, method, path, **request), Attempts(), 1)
+
+    # Questions.
+
+    async def ask(self, question: str | EvalQuestion) -> EvalResponse:
+        """Ask one question, in its conversation where it has `turns`.
+
+        Never raises for what the server does: a failure is in the response's `error`.
+        """
+        return await self.converse([question] if isinstance(question, str) else question.turns or [question.question])
 
     async def converse(self, turns: Sequence[str]) -> EvalResponse:
         """Ask the turns of a conversation in their order; the answer is that to the last one.
@@ -219,118 +314,196 @@ class RAGClient:
         Args:
             turns: What the user says, the question last.
         """
-        return await converse(self._ask, self.spec, turns)
+        conversation, before = Conversation(self.spec), list[EvalResponse]()
+        for number, message in enumerate(turns, start=1):
+            response = await self._ask(message, conversation, self._pacer.due() if number == 1 else None)
+            if number < len(turns) and response.error is None:
+                problem = conversation.problem()
+                response = response.model_copy(update={"error": problem})
+            if response.error is not None and len(turns) > 1:
+                named = f"turn {number} of {len(turns)}: {response.error.message}"
+                response = response.model_copy(update={"error": response.error.model_copy(update={"message": named})})
+            if number == len(turns):
+                return response.model_copy(update={"turns": before}) if before else response
+            if response.error is not None:  # the conversation never came to its question: the times are of another turn
+                kept = response.model_dump(include={"attempts", "waited_ms", "raw", "raw_cut"})
+                return EvalResponse(error=response.error, turns=before, **kept)
+            conversation.add(message, response.answer)
+            before.append(response)
+        raise ValueError("a conversation has at least one turn")
 
-    async def _ask(self, question: str, conversation: Conversation, is_first: bool = True) -> EvalResponse:
-        exchange = Exchange(self.spec, self._pacer.due() if is_first else None)
+    async def _ask(self, message: str, conversation: Conversation, due: float | None) -> EvalResponse:
+        parts = [_Part("ask", self.spec.ask, self.http)]
+        if self.spec.retrieve is not None:
+            retrieving = _Part("retrieve", self.spec.retrieve, self._elsewhere or self.http)
+            parts.insert(0 if self.spec.retrieves_first else 1, retrieving)
+        parts[0].attempts.began = due
+        exchange, failure = _Exchange(parts, parts[0]), None
         try:
             async with asyncio.timeout(self.spec.deadline_s):
-                await self._make(exchange, question, conversation)
-        except TransportFailure as failure:
-            return self._failed(failure, exchange)
+                await self._make(exchange, message, conversation)
+        except ExchangeError as error:
+            failure = error
         except TimeoutError:
-            return self._failed(self._too_late(exchange), exchange)
-        if sum(len(part.reply.body) for part in exchange.order if part.reply is not None) > _LARGE:
+            failure = self._too_late(exchange.current)
+        if failure is None and sum(len(part.reply.body) for part in parts if part.reply is not None) > _LARGE:
             return await asyncio.to_thread(self._read, exchange, conversation)
-        return self._read(exchange, conversation)
+        return self._read(exchange, conversation) if failure is None else self._failed(exchange, failure)
 
-    async def _make(self, exchange: Exchange, question: str, conversation: Conversation) -> None:
+    async def _make(self, exchange: _Exchange, message: str, conversation: Conversation) -> None:
         """Make the requests of a question, each with its retries; what the first one gives goes into the second.
 
         Raises:
-            TransportFailure: Of the first that fails.
+            ExchangeError: Of the first that fails.
         """
-        values: dict[str, Any] = {"question": question}
-        if self._names_more:
-            values |= {"question_json": json.dumps(question, ensure_ascii=False), **conversation.values(question)}
-        for part in exchange.order:
-            exchange.current = part
-            send = partial(self._send, part, rendered(part.spec, values), part is exchange.order[0])
-            part.reply = await self._policy.send(send, part.attempts, self._max_attempts)
-            if exchange.gives and part is exchange.retrieving:
-                values |= await asyncio.to_thread(self._given, part, exchange.gives)
+        values = conversation.values(message)
+        for part in exchange.parts:
+            exchange.current, paced = part, part is exchange.parts[0]
+            request = rendered(part.spec, values)
+            send = partial(self._send, part, request, conversation.cookies, paced=paced)
+            part.reply = await self._retrying.send(send, part.attempts, self._max_attempts)
+            if part is not exchange.parts[-1] and part.spec.give:
+                values |= await asyncio.to_thread(self._given, part, part.reply)
 
-    async def _send(self, part: QuestionRequest, request: Mapping[str, Any], paced: bool) -> Reply:
+    async def _send(self, part: _Part, request: Mapping[str, Any], cookies: httpx.Cookies, *, paced: bool) -> Reply:
+        """Make one attempt, with the job that it starts, where it starts one."""
         if paced:
             await self._pacer.wait()
         if self.spec.stream is not None and part.name == "ask":
             part.stream = Collector(self.spec.stream)
-        return await self.transport.send(**request, stream=part.stream)
+        reply = await part.http.send(**request, stream=part.stream, cookies=cookies)
+        then = self.spec.ask.then if part.name == "ask" else None
+        return reply if then is None else await self._result_of(then, reply, part, cookies)
 
-    def _given(self, part: QuestionRequest, gives: Mapping[str, str]) -> dict[str, Any]:
+    async def _result_of(self, then: ThenSpec, started: Reply, part: _Part, cookies: httpx.Cookies) -> Reply:
+        """The reply with the result of a job, whose time counts from the request that started the job.
+
+        Raises:
+            ExchangeError: The job failed, is not done in time, or cannot be seen.
+        """
+        reply, status = started, self._body_of(part, started)
+        job = find_or_none(then.id, status)
+        if job is None:
+            lost = MappingError(f"the body has no id of a job at `{then.id}` (ask.then.id)")
+            raise self._unusable(part, started, lost)
+        path, done = render_path(then.path, {"id": job}), False
+        try:
+            async with asyncio.timeout(max(0.0, self.spec.timeout_s - started.elapsed_ms / 1000)):
+                while not done:
+                    await self._sleep(then.every_s)
+                    try:
+                        reply = await self.http.send("GET", path, cookies=cookies)
+                    except ExchangeError as failure:
+                        if not failure.retryable:
+                            raise
+                        continue
+                    status = self._body_of(part, reply, is_checked=False)
+                    done = bool(find_or_none(then.until, status))
+                    if failed := find_or_none(then.failed, status):
+                        broken = UnusableError("not_ok", f"the job failed: {str(failed)[:200]}")
+                        raise self._unusable(part, reply, broken)
+        except TimeoutError:
+            said = f"the job was not done within {self.spec.timeout_s:g} s"
+            elapsed_ms = self.spec.timeout_s * 1000
+            raise ExchangeError("timeout", said, started=started.started, elapsed_ms=elapsed_ms) from None
+        elapsed_ms = (reply.started - started.started) * 1000 + reply.elapsed_ms
+        return Reply(reply.status, reply.headers, reply.body, elapsed_ms, started.started)
+
+    def _given(self, part: _Part, reply: Reply) -> dict[str, Any]:
         """What the body of a request gives to the templates of the other.
 
         Raises:
-            TransportFailure: The body cannot be read, or holds nothing to give.
+            ExchangeError: The body cannot be read, or holds nothing to give.
         """
-        try:
-            body = body_of(part, self.redact)
-            return {name: find_needed(name, expression, body) for name, expression in gives.items()}
-        except (UnusableError, MappingError) as error:
-            raise TransportFailure(why_unusable(part, error, self.redact), retryable=False) from error
+        body, given = self._body_of(part, reply), {}
+        for name, expression in part.spec.give.items():
+            given[name] = find_or_none(expression, body)
+            if given[name] is None:
+                problem = MappingError(f"the body has nothing at `{expression}` to give as {name}")
+                raise self._unusable(part, reply, problem)
+        return given
 
-    async def send_patiently(self, send: Callable[[], Awaitable[Reply]]) -> Reply:
-        """Send a request, and repeat it while the server is overloaded (429, 503).
+    # What came back.
+
+    def _read(self, exchange: _Exchange, conversation: Conversation) -> EvalResponse:
+        base = {**exchange.measured(None), **self._raw(exchange, None)}
+        bodies, streamed, raw = dict[str, Any](), None, b""
+        try:
+            for part in exchange.parts:
+                if part.reply is not None:
+                    bodies[part.name] = self._body_of(part, part.reply)
+                    if part.name == "ask":
+                        conversation.take(bodies["ask"])
+                        raw, streamed = part.reply.body, self._streamed(part.stream)
+            fields = self._reader.read(bodies["ask"], bodies.get("retrieve"), streamed, raw)
+        except ExchangeError as failure:
+            return EvalResponse(**base, error=failure.error)
+        except MappingError as error:
+            name = "retrieve" if isinstance(error, RetrievalMappingError) else "ask"
+            part = next(part for part in exchange.parts if part.name == name)
+            return EvalResponse(**base, error=self._unusable(part, part.reply, error).error)
+        return EvalResponse(**base, **fields)
+
+    def _streamed(self, stream: Collector | None) -> Streamed | None:
+        streamed = stream.streamed() if stream is not None else None
+        if streamed is None or streamed.text is None:
+            return streamed
+        return Streamed(self.redact.text(streamed.text), streamed.notes)
+
+    def _body_of(self, part: _Part, reply: Reply, *, is_checked: bool = True) -> Any:
+        """The body of a reply, as expressions see it.
 
         Raises:
-            TransportFailure: It failed, or was refused for `server.patience_s`.
+            ExchangeError: It is not what it is to be, or says itself that something is wrong.
         """
-        return await self._policy.send(send, Attempts())
-
-    @property
-    def unavailable(self) -> str | None:
-        """The last refusal, once the server has accepted no request for `server.patience_s`; else None."""
-        return self._policy.unavailable
-
-    @property
-    def refused(self) -> int:
-        """How many requests the server refused for being too many (429, 503)."""
-        return self._policy.rate.refused
-
-    def restart_pace(self) -> None:
-        """Start a sequence of questions: waiting is counted from the intended start of each."""
-        self._pacer.restart()
-
-    def _read(self, exchange: Exchange, conversation: Conversation) -> EvalResponse:
-        base = {**exchange.measured(), **self._raw(exchange)}
-        part, stream = exchange.asking, exchange.asking.stream
+        redact, spec = self.redact, part.spec
         try:
-            body, retrieved = body_of(part, self.redact), None
-            conversation.see_body(body)
-            if exchange.retrieving is not None:
-                part = exchange.retrieving
-                retrieved = body_of(part, self.redact)
-            streamed = None if stream is None else stream.streamed()
-            if streamed is not None and streamed.text is not None:
-                streamed = Streamed(self.redact.text(streamed.text), streamed.notes)
-            return EvalResponse(**base, **self._reader.read(body, retrieved, streamed))
+            body = redact.value(stored_body(spec, reply.body) if reply.stream is None else reply.stream.body())
+            problem = _problem_of(spec, body) if is_checked else None
+        except TooManyValuesError as error:
+            raise self._unusable(part, reply, UnusableError("too_large", str(error))) from error
         except (MappingError, UnusableError) as error:
-            if isinstance(error, MappingError) and not isinstance(error, RetrievalMappingError):
-                part = exchange.asking
-            return EvalResponse(**base, error=why_unusable(part, error, self.redact))
+            raise self._unusable(part, reply, error) from error
+        except ValueError as error:
+            kind = redact.text(reply.headers.get("content-type", "no content type"))
+            message = f"the body is not JSON ({kind}): {redact.body(reply.body)[:_SHOWN]!r}"
+            is_text = kind.startswith(("text/plain", "text/xml", "application/xml"))
+            way = f"; `server.{part.name}.reply: text` reads a text" if is_text else ""
+            raise self._unusable(part, reply, UnusableError("malformed", f"{message}{way}")) from error
+        if problem is not None:
+            raise self._unusable(part, reply, UnusableError("not_ok", f"{problem}: {redact.body(reply.body)[:200]}"))
+        return body
 
-    def _too_late(self, exchange: Exchange) -> TransportFailure:
+    def _unusable(self, part: _Part, reply: Reply | None, error: UnusableError | MappingError) -> ExchangeError:
+        """The failure of a reply that is no answer that can be read."""
+        message = str(error)
+        if isinstance(error, MappingError) and reply is not None:
+            message = f"{message}: {self.redact.body(reply.body)[:_SHOWN]}"
+        return ExchangeError(error.kind, part.named(message), status=reply.status if reply else None, request=part.name)
+
+    def _too_late(self, part: _Part) -> ExchangeError:
         """The failure of a question that reached its deadline."""
-        limit, part = self.spec.deadline_s, exchange.current
-        message = f"no answer within {limit:g} s, in {counted(part.attempts.count, 'attempt')} (server.deadline_s)"
-        error = ResponseError(kind="timeout", message=message)
-        late = TransportFailure(error, retryable=False, elapsed_ms=limit * 1000)
-        return late if part.stream is None else with_received(late, part.stream)
+        limit, attempts = self.spec.deadline_s, counted(part.attempts.failed + 1, "attempt")
+        message = f"no answer within {limit:g} s, in {attempts} (server.deadline_s)"
+        received = bytes(part.stream.received) if part.stream is not None else b""
+        if part.stream is not None and received:
+            message = f"{message}: the stream brought {part.stream.so_far}"
+        return ExchangeError("timeout", message, elapsed_ms=limit * 1000, body=received)
 
-    def _failed(self, failure: TransportFailure, exchange: Exchange) -> EvalResponse:
+    def _failed(self, exchange: _Exchange, failure: ExchangeError) -> EvalResponse:
         part, error = exchange.current, failure.error
         if part.name != error.request:
-            error = error.model_copy(update={"request": part.name, "message": part.told(error.message)})
+            error = error.model_copy(update={"request": part.name, "message": part.named(error.message)})
         return EvalResponse(error=error, **exchange.measured(failure), **self._raw(exchange, failure))
 
-    def _raw(self, exchange: Exchange, failure: TransportFailure | None = None) -> dict[str, Any]:
+    def _raw(self, exchange: _Exchange, failure: ExchangeError | None) -> dict[str, Any]:
         """The bodies that were received, as they are recorded; of one that is too large, its beginning."""
         raw: dict[str, Any] = {"raw_cut": failure is not None and failure.error.kind == "too_large"}
-        for part in exchange.order:
+        for part in exchange.parts:
             received = part.reply or (failure if part is exchange.current else None)
             if received is not None and (part.reply or received.body):
                 text = self.redact.body(received.body)
-                raw["raw" if part is exchange.asking else "raw_retrieval"] = text[:MAX_RAW_CHARS]
+                raw["raw" if part.name == "ask" else "raw_retrieval"] = text[:MAX_RAW_CHARS]
                 raw["raw_cut"] |= len(text) > MAX_RAW_CHARS
         return raw
 
@@ -346,12 +519,39 @@ class RAGClient:
             ValueError: One is not JSON.
         """
         retrieve, retrieved, streamed = self.spec.retrieve, None, None
-        if retrieve is not None and raw_retrieval is None:
-            raise MappingError("the run holds no body of a second request (server.retrieve)")
-        if self.spec.stream is not None:
-            body, streamed = stored_stream(self.spec.stream, raw)
-        else:
-            body = stored_body(self.spec.ask, raw.encode())
-        if retrieve is not None and raw_retrieval is not None:
+        if retrieve is not None and retrieve.map is not None:
+            if raw_retrieval is None:
+                raise MappingError("the run holds no body of a second request (server.retrieve)")
             retrieved = stored_body(retrieve, raw_retrieval.encode())
-        return self._reader.read(body, retrieved, streamed)
+        if self.spec.stream is None:
+            body = stored_body(self.spec.ask, raw.encode())
+        else:
+            stream = Collector(self.spec.stream)
+            try:
+                stream.take(raw.encode(), 0.0)
+                stream.finish(0.0)
+            except UnusableError as error:
+                raise MappingError(str(error)) from error
+            body, streamed = stream.body(), stream.streamed()
+        return self._reader.read(body, retrieved, streamed, raw.encode())
+
+
+def stored_body(spec: RequestSpec, raw: bytes) -> Any:
+    """The body of a reply.
+
+    Raises:
+        ValueError: It is to be JSON, and is not.
+    """
+    return raw.decode("utf-8", "replace") if spec.reply == "text" else parse_json(raw)
+
+
+def _problem_of(spec: RequestSpec, body: Any) -> str | None:
+    """Why a body with status 200 is a failure; None where it is none.
+
+    Raises:
+        MappingError: The condition cannot be evaluated over it.
+    """
+    if spec.ok_when is not None:
+        return None if find(spec.ok_when, body) else f"`{spec.ok_when}` does not hold"
+    said = error_in(body)
+    return said and f"the body says {said[:_SHOWN]!r} (ok_when decides otherwise)"

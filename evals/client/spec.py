@@ -1,4 +1,4 @@
-"""The keys of a profile and of `server:` in the configuration."""
+"""The keys of a profile, which are those of `server:` in the configuration."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from datetime import date, datetime
 from hashlib import sha256
 from math import isfinite
 from typing import Annotated, Any, Literal, Self
-from urllib.parse import quote, quote_plus
+from urllib.parse import quote_plus
 
 from pydantic import BeforeValidator, Field, JsonValue, model_validator
 
@@ -92,67 +92,8 @@ class StreamSpec(Record):
         return self.error or ERRORS.get(self.format)
 
 
-# Request templates: {{question}} and other names anywhere in the strings of a JSON value.
-
-_MESSAGES = re.compile(r"\{\{\s*messages\s*\}\}")
-_NAME = re.compile(r"\{\{\s*(\w+)\s*\}\}")
-
-
-def names_in(text: str) -> list[str]:
-    """What the templates in a text name, in their order."""
-    return _NAME.findall(text)
-
-
-def whole_name(text: str) -> str | None:
-    """The name that is all of a text; None where it is anything else."""
-    found = _NAME.fullmatch(text)
-    return found[1] if found is not None else None
-
-
-def render(template: Any, values: Mapping[str, Any]) -> Any:
-    """Fill the template. Values are put in as they are: JSON encoding happens afterwards, so nothing can break out.
-
-    Args:
-        template: Any JSON value.
-        values: What each {{name}} stands for; a name that is not among them stays as written. A value that is no text
-            replaces a string that holds nothing but its name, and stands in a longer one as JSON.
-    """
-    if isinstance(template, str):
-        whole = _NAME.fullmatch(template)
-        if whole is not None:
-            return values.get(whole[1], template)
-        return _NAME.sub(lambda found: as_text(values.get(found[1], found[0])), template)
-    if isinstance(template, Mapping):
-        return {key: render(item, values) for key, item in template.items()}
-    if not isinstance(template, list):
-        return template
-    filled: list[Any] = []
-    for item in template:
-        found = render(item, values)
-        # An item that is nothing but {{messages}} stands for all of them.
-        spread = isinstance(item, str) and isinstance(found, list) and _MESSAGES.fullmatch(item)
-        filled += found if spread else [found]
-    return filled
-
-
-def as_text(value: Any) -> str:
-    """The value as it stands within a text: what is no text as JSON, and nothing where there is none."""
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def render_texts(templates: Mapping[str, str], values: Mapping[str, Any]) -> dict[str, str]:
-    """Fill templates of texts, as those of parameters, forms and headers; what is null is left out."""
-    filled = {key: render(template, values) for key, template in templates.items()}
-    return {key: as_text(value) for key, value in filled.items() if value is not None}
-
-
-def render_path(path: str, values: Mapping[str, Any]) -> str:
-    """Fill the template of a path. Values are quoted, so that none can lead to another path."""
-    if "{{" not in path:  # as most are: no value need be quoted for it
-        return path
-    return str(render(path, {name: quote(as_text(value), safe="") for name, value in values.items()}))
+TEMPLATE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+"""A name in the strings of a request: {{question}}."""
 
 
 # The requests, the mapping of what comes back, and the server as a whole.
@@ -175,10 +116,15 @@ GIVEN_NAMES = frozenset({"question", "question_json", "uuid", "session_id", "mes
 """What every template may name."""
 
 _NEWER = (
-    *(("map", "refused"), ("map", "references"), ("ask", "form"), ("ask", "reply")),
-    *(("retrieve",), ("stream",), ("session",)),
+    *("map.refused", "map.references", "ask.form", "ask.reply", "ask.give", "ask.then"),
+    *("retrieve.url", "session.cookie", "retrieve", "stream", "session"),
 )
 """Keys added later: while they are empty, the fingerprint is the same as without them."""
+
+_WITHDRAWN = {
+    "transport": "a server is asked in one way; a proxy over SOCKS 5 needs pip install 'rag-evals[socks]'",
+    "max_chunks": "lists of chunks are read whole; server.max_body_bytes bounds an answer",
+}
 
 
 class Endpoint(Record):
@@ -207,8 +153,11 @@ class RequestSpec(Record, populate_by_name=True):
         headers: Headers of this request.
         body: JSON body.
         form: Form body, sent as `application/x-www-form-urlencoded`.
-        reply: `json`, or `text` for a plain text, which expressions see as `@`.
-        ok_when: If its result is false or null, a 200 counts as a failure (`not_ok`). Not set: every 200 is a success.
+        reply: `json`, or `text` for a plain text or XML, which expressions see as `@`.
+        ok_when: If its result is false or null, a 200 counts as a failure (`not_ok`). Not set: a 200 is a success,
+            unless it has `errors`, as those of GraphQL, or is an error of JSON-RPC.
+        give: Names for the templates of the other request, each with the expression that selects its value from this
+            body. What `retrieve` gives makes it the first request, and its time counts as latency.
     """
 
     method: Literal["GET", "POST"] = "POST"
@@ -219,16 +168,39 @@ class RequestSpec(Record, populate_by_name=True):
     form: dict[str, Sent] = {}
     reply: Literal["json", "text"] = "json"
     ok_when: str | None = None
+    give: dict[str, str] = {}
 
     @model_validator(mode="after")
-    def _has_one_body(self) -> Self:
+    def _is_one_request(self) -> Self:
         if self.form and self.body is not None:
             raise ValueError("json and form are both given: a request has one body")
+        for name in self.give.keys() & GIVEN_NAMES:
+            raise ValueError(f"give.{name}: {{{{{name}}}}} is a built-in name")
         return self
+
+
+class ThenSpec(Record):
+    """A job: `ask` starts it, and this path is read with GET until it is done. `map` reads its last body.
+
+    Attributes:
+        path: Path below the base URL; `{{id}}` is the id of the job.
+        id: Selects the id in the answer to `ask`.
+        until: True when the job is done.
+        failed: True, or a message, if the job failed; the question then fails as `not_ok`.
+        every_s: Seconds between two requests. The job has `timeout_s` in all; its latency includes them.
+    """
+
+    path: str
+    id: str = "id"
+    until: str
+    failed: str | None = None
+    every_s: float = Field(default=1.0, gt=0)
 
 
 class AskSpec(RequestSpec):
     """The request that asks a question."""
+
+    then: ThenSpec | None = None
 
 
 class RetrievedMapSpec(Record):
@@ -244,18 +216,20 @@ class RetrievedMapSpec(Record):
 
 
 class RetrieveSpec(RequestSpec):
-    """A second request, for chunks that the answer does not contain."""
+    """A second request, for chunks that the answer does not contain, or for values that `ask` sends.
 
-    map: Annotated[RetrievedMapSpec, MayChange.ON_REMAP]
-    give: dict[str, str] = {}
-    """Names for the templates of `ask`, each with the expression that selects its value from this body. With `give`,
-    this request is sent first and its time counts as latency. Without `give`, it is sent after the answer."""
+    Attributes:
+        url: Base URL of another host. `headers` of the server and its login are not sent there.
+        map: Where the chunks are; not needed if `give` is set and the answer contains the chunks.
+    """
+
+    url: str | None = None
+    map: Annotated[RetrievedMapSpec | None, MayChange.ON_REMAP] = None
 
     @model_validator(mode="after")
-    def _gives_other_names(self) -> Self:
-        for name in self.give:
-            if name in GIVEN_NAMES:
-                raise ValueError(f"give.{name}: {{{{{name}}}}} is a built-in name")
+    def _brings_something(self) -> Self:
+        if self.map is None and not self.give:
+            raise ValueError("retrieve needs map.chunks, or give")
         return self
 
 
@@ -266,7 +240,8 @@ class MapSpec(Record):
         answer: The answer, a text. Not set: the server only retrieves.
         chunks: The retrieved chunks: a list of objects or texts.
         citations: The citations: a list of objects, numbers or texts.
-        usage: An object with `prompt_tokens` and `completion_tokens`.
+        usage: An object with `prompt_tokens`, `completion_tokens` and, if known, `cached_tokens`, the part of
+            `prompt_tokens` that came from a cache. The objects of OpenAI, Anthropic and Gemini are read as they are.
         model: Name of the model, a text.
         confidence: A number, higher for more certain answers.
         stages: Results of each retrieval stage.
@@ -330,10 +305,12 @@ class SessionSpec(Record):
     Attributes:
         id: Selects the session id in the answer to a turn. `{{session_id}}` in the next request is replaced by it.
         first: The value of `{{session_id}}` in the first turn.
+        cookie: True if the server recognises a conversation by a cookie, which each turn then sends back.
     """
 
-    id: str
+    id: str | None = None
     first: JsonValue = None
+    cookie: bool = False
 
 
 class UploadSpec(Record, populate_by_name=True):
@@ -424,13 +401,12 @@ class ServerSpec(Record):
             0: each rejection counts as a failed attempt.
         deadline_s: Seconds per question, with all attempts and waiting.
         max_body_bytes: A longer body is a failure (`too_large`).
-        max_chunks: Longer lists of chunks or citations are cut, with a note.
-        transport: HTTP library, `aiohttp` or `httpx`.
         health: Request by GET; any 2xx is healthy.
         info: Requests that read the server's configuration.
         usage_needs_concurrency: Highest concurrency at which token counts are exact. Above it, costs are approximate.
         ask: The request that asks a question.
-        clean: Regular expressions; matching text is removed from the answer.
+        clean: Regular expressions; matching text is removed from the answer. Thoughts of a model, such as
+            `<think>…</think>`, are removed too, unless this is `[]`.
     """
 
     profile: Annotated[str, MayChange.ON_REMAP] = "rag-server"
@@ -441,8 +417,6 @@ class ServerSpec(Record):
     patience_s: Annotated[float, MayChange.ON_RESUME] = Field(default=60.0, ge=0)
     deadline_s: Annotated[float, MayChange.ON_RESUME] = Field(default=900.0, gt=0)
     max_body_bytes: int = Field(default=16 * 1024 * 1024, ge=1)
-    max_chunks: Annotated[int, MayChange.ON_REMAP] = Field(default=10_000, ge=1)
-    transport: Annotated[Literal["aiohttp", "httpx"], MayChange.ON_RESUME] = "aiohttp"
     tls: TlsSpec = TlsSpec()
     health: Endpoint | None = None
     info: list[InfoEndpoint] = []
@@ -453,16 +427,17 @@ class ServerSpec(Record):
     retrieve: RetrieveSpec | None = None
     map: Annotated[MapSpec, MayChange.ON_REMAP]
     citations: Annotated[CitationSpec, MayChange.ON_REMAP] = CitationSpec()
-    clean: Annotated[list[str], MayChange.ON_REMAP] = []
+    clean: Annotated[list[str] | None, MayChange.ON_REMAP] = None
     documents: DocumentsSpec | None = None
     upload: UploadSpec | None = None
     ready: ReadySpec | None = None
 
     @property
     def carries_conversations(self) -> bool:
-        """Whether a turn says to which others it belongs: by the messages before it, or the id of a session."""
-        named = set(names_in(self.model_dump_json(include={"ask", "retrieve"})))
-        return bool(named & {"messages", "uuid"}) or ("session_id" in named and self.session is not None)
+        """Whether a turn says to which others it belongs: by the messages before it, a session's id, a cookie."""
+        named = set(TEMPLATE.findall(self.model_dump_json(include={"ask", "retrieve"})))
+        has_session = self.session is not None and (self.session.cookie or "session_id" in named)
+        return bool(named & {"messages", "uuid"}) or has_session
 
     @property
     def trusts_anybody(self) -> bool:
@@ -475,26 +450,44 @@ class ServerSpec(Record):
         """Whether answers are looked for; a server that only retrieves has none."""
         return self.map.answer is not None or (self.stream is not None and self.stream.text_at is not None)
 
-    @model_validator(mode="after")
-    def _finds_something(self) -> Self:
-        if not self.gives_answers and self.map.chunks is None:
-            raise ValueError("map: it needs answer or chunks")
-        return self
+    @property
+    def retrieves_first(self) -> bool:
+        """Whether the second request is sent before the one that asks, which needs what it brings."""
+        return self.retrieve is not None and bool(self.retrieve.give)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _names_what_is_gone(cls, keys: Any) -> Any:
+        for name in keys if isinstance(keys, Mapping) else ():
+            if name in _WITHDRAWN:
+                raise ValueError(f"{name} is gone: {_WITHDRAWN[name]}")
+        return keys
 
     @model_validator(mode="after")
-    def _has_an_answer_to_join(self) -> Self:
-        if self.retrieve is not None and not self.gives_answers:
+    def _can_be_read(self) -> Self:
+        retrieved = self.retrieve is not None and self.retrieve.map is not None
+        if not self.gives_answers and self.map.chunks is None:
+            raise ValueError("map: it needs answer or chunks")
+        if self.retrieve is not None and not self.gives_answers and not self.retrieve.give:
             raise ValueError("retrieve needs map.answer: if the server only retrieves, request chunks by `ask`")
+        if retrieved and self.map.chunks is not None:
+            raise ValueError("map.chunks and retrieve.map.chunks are both given: set one of them to null")
+        if self.retrieves_first and self.ask.give:
+            raise ValueError("ask.give and retrieve.give are both given: one request comes first")
+        if self.stream is not None and self.ask.then is not None:
+            raise ValueError("stream and ask.then are both given: a job is no stream")
         return self
 
     def fingerprint(self) -> str:
         """A hash over how a question is asked and its answer read, with ${NAME} as written."""
         asked = {"ask", "stream", "session", "retrieve", "map", "citations", "clean"}
         deciding = self.model_dump(mode="json", by_alias=True, include=asked)
-        for *above, key in _NEWER:
-            place = deciding[above[0]] if above else deciding
-            if place[key] in (None, {}, "json"):
-                del place[key]
+        for key in _NEWER:
+            above, _, name = key.rpartition(".")
+            place = deciding[above] if above else deciding
+            if place is not None and place[name] in (None, {}, False, "json"):
+                del place[name]
+        deciding["clean"] = self.clean or ([] if self.clean is None else None)
         if self.citations.markers == _MARKERS:
             deciding["citations"]["markers"] = _MARKERS_BEFORE
         return sha256(json.dumps(deciding, sort_keys=True).encode()).hexdigest()

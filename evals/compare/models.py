@@ -1,45 +1,37 @@
-"""Data model of a comparison."""
+"""What a comparison of runs says: plain records that terminal, page, Markdown and JSON render."""
 
 from typing import Literal
 
-from pydantic import AwareDatetime, computed_field
+from pydantic import AwareDatetime
 
 from evals.schemas.base import Finite, Record
 from evals.schemas.results import ParetoPoint
 from evals.schemas.run_parts import RunStatus
-from evals.scoring.diagnosis.stages import Link
+from evals.scoring.outcomes import Outcome
 
-Verdict = Literal["better", "worse", "changed", "equivalent", "identical", "not established", "not compared"]
-"""Identical: no question differs. Equivalent: the interval lies within the margin. Not established: the questions
-differ, and the evidence is too weak for any of the others. Not compared: nothing was tested, for a reason."""
+Verdict = Literal["better", "worse", "changed", "identical", "not established", "not compared", "no verdict"]
+"""Changed: it differs, and neither direction is better. Identical: no question differs. Not established: the evidence
+is too weak. Not compared: the runs measured it by different means. No verdict: it feeds no objective, so it is not
+tested."""
 
-LatencyVerdict = Literal["slower", "faster", "equal", "undecided"]
-
-Test = Literal["mcnemar", "sign-flip", "bootstrap", "t"]
-
+Direction = Literal["higher", "lower"]
+SCORE = "score"
+"""The name of the weighted score among the metrics."""
 
 ANSWER_RATE = "answer_rate"
-"""The share of questions that bring an answer, well or badly."""
+"""The share of questions that bring an answer."""
 
-
-ABSTENTION_RATE = "abstention_rate"
-"""The share of answers that decline to answer."""
-
-
-ANSWERABLE_ABSTENTION_RATE = "abstention_rate_answerable"
-"""The same, of the answers to questions that are known to be answerable."""
-
-
-CHUNKS_RATE = "chunks_rate"
-"""The share of answers that come with a list of chunks, be it empty."""
-
-
-CITATIONS_RATE = "citations_rate"
-"""The same of citations."""
-
-
-ANSWERING = frozenset({ANSWER_RATE, ABSTENTION_RATE, ANSWERABLE_ABSTENTION_RATE, CHUNKS_RATE, CITATIONS_RATE})
-"""What says whether answers come at all."""
+MAIN = (
+    "recall_at_5",
+    "answer_correctness",
+    "faithfulness",
+    "citation_recall",
+    "unanswerable_accuracy",
+    ANSWER_RATE,
+    "latency_p50",
+    "cost_per_query",
+)
+"""The metrics that a comparison always shows, in this order, where the runs have them."""
 
 
 class RunHead(Record):
@@ -50,7 +42,7 @@ class RunHead(Record):
     created_at: AwareDatetime
     status: RunStatus
     scored: bool = True
-    """False for a run that was never finished: nothing of it is scored."""
+    """False for a run that was never finished."""
     url: str
     datasets: list[str]
     question_count: int
@@ -59,90 +51,65 @@ class RunHead(Record):
     judge: str | None
 
 
-class MetricRow(Record):
-    """One metric over all runs that have it, on the questions for which all of these have a value."""
-
-    name: str
-    group: str
-    unit: str
-    higher_is_better: bool | None
-    n: int
-    values: list[Finite | None]
-    """In the order of the runs; None for a run that does not have the metric."""
-    intervals: list[tuple[Finite, Finite] | None]
-    reason: str | None = None
-    """Why it is not compared over all runs."""
-    at_least: list[bool] = []
-    """Whether the value of a run is a lower bound, as requests ran out of time."""
-
-
 class MetricPair(Record):
-    """One metric in the baseline ("first") and in another run ("last"), paired by question."""
+    """A metric, or the weighted score, in the baseline ("first") and in another run ("last"), paired by question."""
 
     name: str
     group: str
     unit: str
     higher_is_better: bool | None
     n: int
+    """Questions with a value in both runs."""
     first: Finite
     last: Finite
     difference: Finite
     """Last minus first."""
     at_least: tuple[bool, bool] = (False, False)
-    """Whether the value of either is a lower bound, as requests ran out of time."""
+    """Whether the value of either is a lower bound, because requests timed out."""
     interval: tuple[Finite, Finite] | None = None
-    """Interval of the difference at the confidence 1 - level: it excludes 0 if and only if there is a verdict."""
+    """Of the difference, at the confidence 1 - level."""
     p: Finite | None = None
+    """Two-sided; None where fewer than six questions differ."""
     q: Finite | None = None
-    """p adjusted for the other metrics of its family: significant below 0.05."""
-    level: Finite | None = None
-    """The level at which p was tested."""
-    family: str = ""
-    """The family that shares 0.05: its group of quality, "answering", "performance", or "primary" alone."""
+    """p adjusted for the other metrics by Holm's procedure: a verdict where it is below 0.05."""
+    level: Finite = 0.05
+    test: Literal["mcnemar", "t", "jackknife"] | None = None
     primary: bool = False
-    """Whether it is the primary metric of its group."""
-    test: Test | None = None
-    effect_size: Finite | None = None
-    """Mean of the differences over their standard deviation; None where they do not vary."""
-    smallest_difference: Finite | None = None
-    """The smallest detectable difference, with a power of 0.8 at this level."""
-    questions_needed: int | None = None
-    """The number of questions needed to detect a difference of 0.05 of the metric's range with this power."""
-    questions_for_seen: int | None = None
-    """The same for a difference as great as that seen, if no verdict is established."""
-    margin: Finite | None = None
-    """The margin of equivalence: 0.03 of the metric's range; None without a range."""
-    ties: int = 0
-    """Questions with the same value in both runs."""
+    """Whether it is tested at the full level: the weighted score, and the metric of `--primary`."""
+    differing: int = 0
+    """Questions whose values differ."""
     risen: list[str] = []
     """The questions whose value is greater in the other run, by id."""
     fallen: list[str] = []
-    """Those whose value is smaller."""
-    verdict: Verdict = "not compared"
-    """Of the other run against the baseline."""
+    questions_needed: int | None = None
+    """About how many questions would establish a difference of this size."""
+    verdict: Verdict = "no verdict"
     reason: str | None = None
-    """Why there is no verdict, or cannot be one."""
+    """Why there is no verdict."""
 
     @property
     def is_of_quality(self) -> bool:
         """Whether it says how good answers are, or whether they come: not how fast or dear they are."""
-        return self.group != "performance" or self.name in ANSWERING
+        return self.group != "performance" or self.name == ANSWER_RATE
 
     @property
     def is_regression(self) -> bool:
-        """Whether quality, or the share of questions that bring an answer, got worse beyond chance."""
+        """Whether quality, or the share of questions that bring an answer, is worse beyond chance."""
         return self.verdict == "worse" and self.is_of_quality
+
+    @property
+    def gain(self) -> float:
+        """By how much the other run is better; negative where it is worse."""
+        return -self.difference if self.higher_is_better is False else self.difference
 
 
 class VanishedMetric(Record):
-    """A metric that has values in the baseline and none in another run, over the questions that the two share."""
+    """A metric that has values in the baseline and none in the other run."""
 
     name: str
     group: str
     n: int
-    """How many values the baseline has."""
     reason: str
-    """Why the other run has none."""
 
     @property
     def is_regression(self) -> bool:
@@ -151,128 +118,90 @@ class VanishedMetric(Record):
 
 
 class QuestionChange(Record):
-    """The change of one question from the first run to the last."""
+    """The change of one question from the baseline to the other run."""
 
     question_id: str
     question: str
     change: Finite
-    """-1 … 1: the mean over the quality groups of how far their metrics moved; more is better."""
+    """-1 to 1: the mean, over the quality metrics of the score, of how far it moved; more is better."""
     moved: dict[str, tuple[Finite, Finite]] = {}
-    """Metrics with their value in the first and in the last run, those that explain the change first."""
-    note: str | None = None
+    """Metrics with their value before and after, the greatest change first."""
+    outcomes: tuple[Outcome, Outcome]
 
 
-class LinkMove(Record):
-    """Questions whose first failure changed in the same way; None means that they ended right."""
+class OutcomeMove(Record):
+    """Questions whose outcome changed in the same way."""
 
-    first: Link | None
-    last: Link | None
+    first: Outcome
+    last: Outcome
     questions: list[str]
-    """Their ids, in the order of the first run."""
 
 
-class ObjectiveTest(Record):
-    """One objective between two runs, over the questions that these share."""
+class RunComparison(Record):
+    """One run against the baseline, over the questions that both asked."""
+
+    baseline: str
+    run: str
+    common: int
+    score: MetricPair | None = None
+    """The weighted scores over the common questions; None where they measure different objectives."""
+    score_reason: str | None = None
+    """Why there is none."""
+    pairs: list[MetricPair]
+    vanished: list[VanishedMetric] = []
+    lost: list[QuestionChange] = []
+    """Questions that fared worse, the worst first."""
+    gained: list[QuestionChange] = []
+    moves: list[OutcomeMove] = []
+
+    def pair(self, name: str) -> MetricPair | None:
+        """The metric of this name; "score" is the weighted score."""
+        if name == SCORE:
+            return self.score
+        return next((pair for pair in self.pairs if pair.name == name), None)
+
+    @property
+    def regressions(self) -> list[MetricPair]:
+        """What is worse than in the baseline, beyond chance."""
+        pairs = [*([self.score] if self.score else []), *self.pairs]
+        return [pair for pair in pairs if pair.is_regression]
+
+
+class ObjectiveDifference(Record):
+    """One objective between two runs, over their common questions."""
 
     first: str
     last: str
     objective: str
-    gain: Finite | None
-    """By how much the last run is better, in the metric's unit, or as a share of the range for several metrics."""
+    gain: Finite
+    """By how much the last run is better, on the scale from 0 to 1."""
     p: Finite | None
     q: Finite | None
-    """p after Holm, over all pairs of runs and all objectives."""
-    n: int = 0
-    """Over how many questions: those with a value in both runs."""
+    """p after Holm, over the objectives of these two runs."""
+    n: int
     better: str | None = None
-    """The run that is significantly better; None if undecided."""
-    reason: str | None = None
-    """Why it cannot be decided."""
+    """The run that is better beyond chance; None where that is not established."""
 
 
-class Dominance(Record):
-    """A run that is significantly better than another on some objective, and significantly worse on none."""
+class ParetoFront(Record):
+    """The Pareto front of several runs: those that no other run dominates by its values."""
 
-    run: str
-    over: str
-    better_on: list[str]
-    undecided: list[str]
-    """The undecided objectives, which count as ties."""
-
-
-class ParetoReport(Record):
-    """The Pareto front of several runs."""
-
-    objectives: dict[str, Literal["higher", "lower"]]
-    """The objectives that all runs have, and which way is better."""
+    objectives: dict[str, Direction]
+    """The objectives that all runs have, and which direction is better."""
     units: dict[str, str]
     fed_by: dict[str, list[str]]
     left_out: dict[str, str] = {}
     points: list[ParetoPoint]
     front: list[str]
     """Ids of the runs that no other run dominates."""
-    front_by_values: list[str]
-    """The same by the values alone, without tests."""
-    dominance: list[Dominance] = []
-    tests: list[ObjectiveTest] = []
-    """Every objective between every two runs."""
+    differences: list[ObjectiveDifference] = []
+    """Each objective between every two runs: which differences are beyond chance."""
     best: dict[str, list[str]]
     """Ids of the best runs by objective."""
-    weights: dict[str, Finite]
-    scores: list[Finite | None]
-    """Weighted scores over these objectives, in the order of the runs."""
-    intervals: list[dict[str, tuple[Finite, Finite]]] = []
-    """Of the values by objective, in the order of the runs; one that has none is left out."""
-
-
-class LatencyRatio(Record):
-    """The ratio of a run's latency to the baseline's, over interleaved questions."""
-
-    first_ms: Finite
-    """The geometric mean of the baseline's latencies."""
-    last_ms: Finite
-    ratio: Finite
-    """last_ms / first_ms: the geometric mean of the questions' ratios."""
-    n: int
-    interval: tuple[Finite, Finite] | None
-    """Interval of the ratio at the confidence 1 - level: it excludes 1 if and only if p is below the level."""
-    p: Finite
-    q: Finite
-    """p adjusted for the other metrics of latency and cost: significant below 0.05."""
-    level: Finite
-    margin: Finite
-    """Equal is what lies between 1/(1 + margin) and 1 + margin."""
-    equivalence_interval: tuple[Finite, Finite] | None
-    """Of the ratio, with the confidence of two one-sided tests: equal where it lies within the margin."""
-    verdict: LatencyVerdict
-    """Verdict on the other run against the baseline; undecided is neither significantly different nor equal."""
-
-
-class RunComparison(Record):
-    """One run against the baseline, over the questions that these two share, whatever other runs asked."""
-
-    baseline: str
-    run: str
-    common: int
-    """Questions that both asked."""
-    pairs: list[MetricPair]
-    latency: LatencyRatio | None = None
-    """Where both were asked in turn."""
-    vanished: list[VanishedMetric] = []
-    lost: list[QuestionChange] = []
-    """Questions that fared worse in the run than in the baseline, the worst first."""
-    gained: list[QuestionChange] = []
-    moves: list[LinkMove] = []
-    """From which broken link to which questions moved, the most frequent first."""
-
-    @property
-    def regressions(self) -> list[MetricPair]:
-        """The metrics of quality in which the run is worse than the baseline, beyond chance."""
-        return [pair for pair in self.pairs if pair.is_regression]
 
 
 class Comparison(Record):
-    """Two or more runs: each against the first, the baseline, and all over the questions that all of them asked."""
+    """Two or more runs: each against the first, the baseline."""
 
     runs: list[RunHead]
     """The baseline first."""
@@ -281,40 +210,13 @@ class Comparison(Record):
     warnings: list[str] = []
     differences: list[str] = []
     """What else differs between the runs: models, configuration, seed, versions."""
-    metrics: list[MetricRow]
     against: list[RunComparison]
-    """Each of the other runs against the baseline."""
-    pareto: ParetoReport | None = None
+    pareto: ParetoFront | None = None
     confidence: Finite = 0.95
-    """Of the intervals of the runs' own values: that of the baseline."""
     primary: str | None = None
     """The metric of `--primary`."""
 
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def pairs(self) -> list[MetricPair]:
-        """The last run against the baseline."""
-        return self.against[-1].pairs
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def lost(self) -> list[QuestionChange]:
-        """Questions that fared worse in the last run than in the baseline, the worst first."""
-        return self.against[-1].lost
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def gained(self) -> list[QuestionChange]:
-        """Questions that fared better in the last run than in the baseline, the best first."""
-        return self.against[-1].gained
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def moves(self) -> list[LinkMove]:
-        """From which broken link to which questions moved in the last run, the most frequent first."""
-        return self.against[-1].moves
-
     @property
     def regressions(self) -> list[MetricPair]:
-        """The metrics of quality in which some run is worse than the baseline, beyond chance."""
+        """What is worse in some run than in the baseline, beyond chance."""
         return [pair for one in self.against for pair in one.regressions]

@@ -1,432 +1,438 @@
-"""One run against the baseline: each metric's paired difference, with its interval, its test and a verdict."""
+"""Runs against a baseline: each metric's paired difference over the common questions, with its test and verdict.
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
-from math import exp, log
-from statistics import fmean, stdev
-from typing import TYPE_CHECKING, NamedTuple
+The weighted score and `--primary` are tested at the full level of 0.05. The other metrics that feed an objective, or
+that the configuration names, share 0.05 by Holm's procedure, as far as at least six questions differ. The rest is shown
+without a verdict.
+"""
 
-from evals.compare.conditions import find_obstacles, why_no_latency, why_withheld
-from evals.compare.models import ANSWERING, LatencyRatio, LatencyVerdict, MetricPair, RunComparison, Verdict
-from evals.compare.pairing import Pairing, SavedRun, find_changes, find_moves, pair_up
-from evals.compare.statistics import (
-    ALPHA,
-    FEWEST,
-    SOUGHT,
-    Hypothesis,
-    PairedMetric,
-    Ruling,
-    decide,
-    measure,
-    reach,
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from evals.compare.conditions import differences_of, warnings_on, why_not_compared
+from evals.compare.models import (
+    ANSWER_RATE,
+    SCORE,
+    Comparison,
+    MetricPair,
+    OutcomeMove,
+    QuestionChange,
+    RunComparison,
+    RunHead,
+    VanishedMetric,
 )
-from evals.compare.values import Aligned, align_all, find_vanished
-from evals.metrics.base import UNITS_OF_TIME, Aggregation, BaseMetric
-from evals.metrics.performance import LatencyP50
-from evals.metrics.sample import Sample
-from evals.schemas.results import MetricGroup, MetricResult
-from evals.scoring.config import scoring_config
-from evals.scoring.stats.differences import DRAWS, drawn_p
-from evals.scoring.stats.intervals import Interval
+from evals.compare.pareto import pareto
+from evals.errors import ConfigError, UnknownNameError
+from evals.metrics.base import Aggregation, BaseMetric
+from evals.schemas.results import WeightedScore
+from evals.scoring.config import differing_objectives, headline, scoring_config
+from evals.scoring.outcomes import OUTCOMES, Outcome
+from evals.scoring.saved import SavedRun
+from evals.scoring.scorecard import Rows, make_scorecard, scored_values, summarise
+from evals.scoring.settings import known_metrics
+from evals.scoring.stats import ALPHA, FEWEST, Groups, PairedTest, Vector, holm, paired_test, questions_needed
+from evals.scoring.weighted import make_weighted_score, on_scale, scores_without_each
 
-if TYPE_CHECKING:
-    from evals.compare.statistics import Drawn
-
-
-# How many times as long a run takes as the baseline, question by question: slower, faster, equal or undecided.
-
-
-LATENCY_RATIO_MARGIN = 0.1
-"""Within a tenth, the one as well as the other way, is what counts as equal."""
+_SHOWN = 20
+"""This many changed questions are kept for each direction."""
 
 
-class LatencyRatioMetric(BaseMetric):
-    """Stands for the ratio in the family of latency and cost, with which it shares its level."""
+@dataclass
+class Pairing:
+    """Two runs over the questions that both have asked.
 
-    name = "latency_ratio"
-    group = MetricGroup.PERFORMANCE
-    unit = "ratio"
-    high = None
-    higher_is_better = False
+    Attributes:
+        first: The baseline.
+        last: The other run.
+    """
 
-    def measure(self, case: Sample) -> MetricResult:
-        """None: it is of two answers."""
-        return self.undefined("the ratio is of two runs")
+    first: SavedRun
+    last: SavedRun
+
+    @cached_property
+    def rows(self) -> tuple[Rows, Rows]:
+        """The rows of the common questions in each run, in the order of the baseline."""
+        asked = [
+            {key: row for row, key in enumerate(each.results.ids) if each.results.outcomes[row] != _NOT_ASKED}
+            for each in (self.first, self.last)
+        ]
+        common = [key for key in asked[0] if key in asked[1]]
+        first, last = (np.array([rows[key] for key in common], dtype=np.int64) for rows in asked)
+        return first, last
+
+    @property
+    def ids(self) -> list[str]:
+        """The common questions."""
+        return [self.first.results.ids[row] for row in self.rows[0]]
+
+    @cached_property
+    def groups(self) -> Groups | None:
+        """The group of each common question, by the configuration of the other run; None where each is its own."""
+        numbers = self.last.results.group_numbers()
+        if numbers is None:
+            return None
+        return np.unique(numbers[self.rows[1]], return_inverse=True)[1]
+
+    def values(self, metric: BaseMetric) -> tuple[Vector, Vector, Rows]:
+        """The values of a metric in both runs, and the places of their questions among the common ones."""
+        sides = []
+        for saved, rows in zip((self.first, self.last), self.rows, strict=True):
+            column = saved.results.columns.get(metric.name)
+            worst = saved.settings.worst_on_error
+            sides.append(
+                (np.empty(0), np.empty(0, np.int64))
+                if column is None
+                else scored_values(metric, column, worst_on_error=worst, rows=rows)
+            )
+        (first, here), (last, there) = sides
+        common, in_first, in_last = np.intersect1d(here, there, assume_unique=True, return_indices=True)
+        return first[in_first], last[in_last], common
 
 
-def pair_latency(metrics: Sequence[Aligned]) -> PairedMetric | None:
-    """The latencies of two runs as natural logarithms; None where too few differ for a verdict, or none has one."""
-    found = next((each for each in metrics if each.metric.name == LatencyP50.name and each.complete), None)
-    if found is None:
-        return None
-    pairs = zip(found.values(0), found.values(-1), found.clusters, strict=True)
-    sound = [(log(before), log(after), cluster) for before, after, cluster in pairs if min(before, after) > 0]
-    if sum(before != after for before, after, _ in sound) < FEWEST:
-        return None
-    first, last, clusters = zip(*sound, strict=True)
-    return measure(LatencyRatioMetric(), first, last, clusters)
+_NOT_ASKED = OUTCOMES.index(Outcome.NOT_ASKED)
 
 
-def rate(paired: PairedMetric, ruling: Ruling, alpha: float) -> LatencyRatio:
-    """The ratio with its verdict.
-
-    Formula: ratio = exp(mean(log last - log first)). It is slower or faster where the sign-flip test of the logarithms'
-    differences, over questions or clusters of them, says so at the level that it has. Else it is equal where the
-    interval with confidence 1 - 2·alpha lies within 1/(1 + margin) and 1 + margin: two one-sided tests (Schuirmann
-    1987). Else it is undecided, however near to 1.
+def compare_runs(
+    runs: Sequence[SavedRun], *, primary: str | None = None, with_pareto: bool = False, named: Sequence[str] = ()
+) -> Comparison:
+    """Compare runs with the first of them.
 
     Args:
-        paired: The logarithms of the latencies.
-        ruling: How its p was tested among those of the family.
-        alpha: The level of each one-sided test of equivalence.
+        runs: The baseline first; at least two.
+        primary: A metric that is tested at the full level.
+        with_pareto: Whether to find the Pareto front.
+        named: Further metrics that are tested.
+
+    Raises:
+        ConfigError: A run is named twice, or two runs have no question in common.
+        UnknownNameError: No run has the primary metric.
     """
-    difference, within = fmean(paired.differences), _as_ratio(paired.bounds(2 * alpha))
-    return LatencyRatio(
-        first_ms=exp(fmean(paired.first)),
-        last_ms=exp(fmean(paired.last)),
-        ratio=exp(difference),
-        n=len(paired.first),
-        interval=_as_ratio(paired.interval(ruling.level)),
-        p=paired.p or 1.0,
-        q=ruling.adjusted,
-        level=ruling.level,
-        margin=LATENCY_RATIO_MARGIN,
-        equivalence_interval=within,
-        verdict=_verdict_latency_ratio(difference, ruling, within),
+    if len({each.run.id for each in runs}) < len(runs):
+        raise ConfigError("a run is named twice", "name different runs")
+    baseline = runs[0]
+    known = {metric.name for each in runs for metric in known_metrics(each.run)}
+    if primary is not None and primary not in known | {ANSWER_RATE}:
+        raise UnknownNameError("metric of these runs", primary, known)
+    against = [compare_two(baseline, other, primary=primary, named=named) for other in runs[1:]]
+    common = set(baseline.results.ids).intersection(*(each.results.ids for each in runs[1:]))
+    return Comparison(
+        runs=[head_of(each) for each in runs],
+        common=len(common),
+        warnings=list(warnings_on(runs)),
+        differences=list(differences_of(runs)),
+        against=against,
+        pareto=pareto(runs) if with_pareto else None,
+        confidence=baseline.settings.confidence,
+        primary=primary,
     )
 
 
-def _as_ratio(interval: Interval | None) -> Interval | None:
-    return interval and (exp(interval[0]), exp(interval[1]))
-
-
-def _verdict_latency_ratio(difference: float, ruling: Ruling, within: Interval | None) -> LatencyVerdict:
-    if ruling.adjusted < ALPHA:
-        return "slower" if difference > 0 else "faster"
-    if within is not None and within[0] > 1 / (1 + LATENCY_RATIO_MARGIN) and within[1] < 1 + LATENCY_RATIO_MARGIN:
-        return "equal"
-    return "undecided"
-
-
-ANSWERING_GROUP = "answering"
-"""The group of the rates of answers and abstentions: whether there is an answer at all."""
-
-
-PRIMARY_FAMILY = "primary"
-"""The family of the one metric that a comparison was told to be about."""
-
-_TOO_FEW = "too few pairs"
-
-_TOO_FEW_DIFFER = f"fewer than {FEWEST} questions differ"
-
-
-MARGIN = 0.03
-"""A difference within this share of a metric's range counts as none."""
-
-
-_NOTHING = 1e-12
-"""A smaller difference comes from rounding."""
-
-
-_DIGITS = 9
-"""To this many decimals the differences of two metrics are the same, as shares of the greatest."""
-
-Withheld = Callable[[BaseMetric], str | None]
-
-
-class Tested(NamedTuple):
-    """A metric on which enough questions differ for a verdict.
-
-    Attributes:
-        metric: The metric.
-        p: Two-sided, that nothing differs.
-        units: The difference of each unit, by its name; empty where p is not that of the sign-flip test.
-    """
-
-    metric: BaseMetric
-    p: float
-    units: Mapping[str, float] = {}
-
-    @property
-    def same(self) -> Hashable:
-        """What metrics with the same differences have in common, in whatever unit and direction; None without units."""
-        scale = max(self.units.values(), key=abs, default=0.0)
-        return frozenset((unit, round(value / scale, _DIGITS)) for unit, value in self.units.items()) or None
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """The rules for which metrics are tested, and at which level.
-
-    Attributes:
-        withheld: Why a metric gets no verdict; None where it may get one.
-        latency: Why latency gets none; None where it may.
-        primary_of: By group of metrics, the names of which the first that is tested is the group's primary metric.
-        primary: The one metric that is tested at 0.05; None for none.
-        comparisons: How many runs are set against the baseline: their comparisons share 0.05.
-    """
-
-    withheld: Withheld = lambda _metric: None
-    latency: str | None = None
-    primary_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    primary: str | None = None
-    comparisons: int = 1
-
-    @property
-    def alpha(self) -> float:
-        """What this comparison has to spend."""
-        return ALPHA / self.comparisons
-
-
-def compare_paired(metrics: Sequence[Aligned], rules: Rules) -> tuple[list[MetricPair], LatencyRatio | None]:
-    """Compare the second of two runs with the first, metric by metric; metrics that one of the two lacks are left out.
-
-    Metrics of quality are one family, with the levels of `families`; latency and cost are another, to which the ratio
-    of the latencies belongs too, where these compare.
-
-    Args:
-        metrics: Each with the values of both runs.
-        rules: What is tested, and at which level.
-    """
-    complete = [each for each in metrics if each.complete]
-    found = [each.paired() for each in complete]
-    reasons = [_no_verdict(each, rules) for each in found]
-    undecided = [each for each, reason in zip(found, reasons, strict=True) if reason is None]
-    latency = pair_latency(metrics) if rules.latency is None else None
-    rulings = rule_on(list(_tested([*undecided, *filter(None, [latency])])), rules)
-    pairs = [
-        _pair(each, own, rulings.get(each.metric.name), reason, rules)
-        for each, own, reason in zip(found, complete, reasons, strict=True)
-    ]
-    return pairs, rate(latency, rulings[latency.metric.name][2], rules.alpha) if latency is not None else None
-
-
-def _tested(found: Iterable[PairedMetric]) -> Iterator[Tested]:
-    """The metrics on which enough questions differ for a verdict."""
-    for each in found:
-        if each.differing >= FEWEST and each.p is not None:
-            yield Tested(each.metric, each.p, each.flipped_units)
-
-
-def _no_verdict(each: PairedMetric, rules: Rules) -> str | None:
-    if each.metric.unit in UNITS_OF_TIME and rules.latency is not None:
-        return rules.latency
-    return rules.withheld(each.metric) or (_TOO_FEW if each.p is None else None)
-
-
-def rule_on(tested: Sequence[Tested], rules: Rules) -> dict[str, tuple[str, bool, Ruling]]:
-    """By name, each metric's family, whether it is the primary one, and how it was tested.
-
-    Args:
-        tested: Metrics on which enough questions differ.
-        rules: Which ones are primary.
-    """
-    found, best = {}, dict[Hashable, Ruling]()
-    for family, members in _families(tested, rules).items():
-        columns = [each.units for each, _ in members]
-        rulings = decide([hypothesis for _, hypothesis in members], rules.alpha, partial(_draw, columns))
-        for (each, hypothesis), ruling in zip(members, rulings, strict=True):
-            group = hypothesis.group if family == "quality" else family
-            key = each.same or each.metric.name
-            best[key] = min(ruling, best.get(key, ruling), key=lambda one: one.adjusted)
-            found[each.metric.name] = group, hypothesis.primary or family == PRIMARY_FAMILY, key
-    adjusted = {key: min(1.0, rules.comparisons * ruling.adjusted) for key, ruling in best.items()}
-    return {
-        name: (group, primary, replace(best[key], adjusted=adjusted[key]))
-        for name, (group, primary, key) in found.items()
-    }
-
-
-def _families(tested: Sequence[Tested], rules: Rules) -> dict[str, list[tuple[Tested, Hypothesis]]]:
-    """What shares 0.05: the primary metric alone, quality by its groups, latency and cost by Holm's procedure."""
-    names = {each.metric.name for each in tested} - {rules.primary}
-    first_of_each = (next(filter(names.__contains__, wanted), None) for wanted in rules.primary_of.values())
-    primaries = set(first_of_each) - {None}
-    families: dict[str, list[tuple[Tested, Hypothesis]]] = {}
-    for each in tested:
-        name, group = each.metric.name, group_of(each.metric)
-        family = group if group == MetricGroup.PERFORMANCE.value else "quality"
-        family = PRIMARY_FAMILY if name == rules.primary else family
-        place = group if family == "quality" else name
-        hypothesis = Hypothesis(place, each.p, name in primaries, each.same)
-        families.setdefault(family, []).append((each, hypothesis))
-    return families
-
-
-def _draw(columns: Sequence[Mapping[str, float]]) -> "Drawn":
-    """The p of metrics under the same draws of signs.
-
-    A metric whose p is of another test moves by itself: by Šidák's inequality that is never too lenient.
-    """
-    import numpy as np  # noqa: PLC0415
-
-    drawn = np.random.default_rng(len(columns)).random((DRAWS, len(columns)))
-    flipped = [place for place, column in enumerate(columns) if column]
-    if flipped:
-        drawn[:, flipped] = drawn_p([columns[place] for place in flipped])
-    return drawn
-
-
-def group_of(metric: BaseMetric) -> str:
-    """The group with which a metric shares its level."""
-    return ANSWERING_GROUP if metric.name in ANSWERING else metric.group.value
-
-
-def _pair(
-    each: PairedMetric, aligned: Aligned, decided: tuple[str, bool, Ruling] | None, reason: str | None, rules: Rules
-) -> MetricPair:
-    metric, before, after = each.metric, each.value(each.first), each.value(each.last)
-    family, primary, ruling = decided or (group_of(metric), metric.name == rules.primary, Ruling(rules.alpha, 1.0))
-    risen, fallen = (
-        [key for key, step in zip(each.ids, each.differences, strict=True) if way * step > 0] for way in (1, -1)
+def head_of(saved: SavedRun) -> RunHead:
+    """The identity of a run."""
+    run = saved.run
+    return RunHead(
+        id=run.id,
+        name=run.name,
+        created_at=run.created_at,
+        status=run.status,
+        scored=run.completed_at is not None,
+        url=run.server.url,
+        datasets=run.datasets,
+        question_count=run.question_count,
+        error_count=run.error_count,
+        concurrency=run.concurrency,
+        judge=run.judge.model if run.judge else None,
     )
-    pair = MetricPair(
+
+
+def compare_two(
+    baseline: SavedRun, other: SavedRun, *, primary: str | None = None, named: Sequence[str] = ()
+) -> RunComparison:
+    """Compare one run with a baseline.
+
+    Raises:
+        ConfigError: The two have no question in common.
+    """
+    pairing = Pairing(baseline, other)
+    if not len(pairing.rows[0]):
+        raise ConfigError(
+            f"runs {baseline.run.id} and {other.run.id} have no question in common",
+            "compare runs over the same datasets and seed",
+        )
+    score, reason = compare_scores(pairing)
+    metrics = {metric.name: metric for each in (other, baseline) for metric in known_metrics(each.run)}
+    pairs, vanished = [_answer_rate(pairing)], []
+    for metric in metrics.values():
+        first, last, places = pairing.values(metric)
+        if len(first):
+            pairs.append(_pair(pairing, metric, first, last, places))
+        elif (before := _of_baseline(pairing, metric)) is not None:
+            vanished.append(before)
+    tested = scoring_config(other.run).feeding | {ANSWER_RATE, *named, *(other.run.eval_config.get("metrics") or ())}
+    changes = list(_changes(pairing, metrics))
+    return RunComparison(
+        baseline=baseline.run.id,
+        run=other.run.id,
+        common=len(pairing.rows[0]),
+        score=score,
+        score_reason=reason,
+        pairs=_with_verdicts(pairs, tested, primary),
+        vanished=vanished,
+        lost=sorted((one for one in changes if one.change < 0), key=lambda one: one.change)[:_SHOWN],
+        gained=sorted((one for one in changes if one.change > 0), key=lambda one: -one.change)[:_SHOWN],
+        moves=_moves(pairing),
+    )
+
+
+# One metric.
+
+
+def _pair(pairing: Pairing, metric: BaseMetric, first: Vector, last: Vector, places: Rows) -> MetricPair:
+    """A metric in both runs, with the test of its difference; verdicts come when all metrics are known."""
+    rows = [rows[places] for rows in pairing.rows]
+    before, after = (
+        summarise(metric, each.results.columns[metric.name], each.settings, None, own)
+        for each, own in zip((pairing.first, pairing.last), rows, strict=True)
+    )
+    values = before.value or 0.0, after.value or 0.0
+    groups = None if pairing.groups is None else pairing.groups[places]
+    span = None if metric.low is None or metric.high is None else metric.high - metric.low
+    test = paired_test(first, last, span, groups=groups)
+    reason = why_not_compared(metric, pairing.first.run, pairing.last.run)
+    percentile = metric.aggregation is Aggregation.PERCENTILE
+    ids, differences = pairing.ids, last - first
+    return MetricPair(
         name=metric.name,
         group=metric.group.value,
         unit=metric.unit,
         higher_is_better=metric.higher_is_better,
-        n=len(each.first),
-        first=before,
-        last=after,
-        difference=after - before,
-        at_least=(aligned.is_at_least(0, before), aligned.is_at_least(-1, after)),
-        family=family,
-        primary=primary,
+        n=len(first),
+        first=values[0],
+        last=values[1],
+        difference=values[1] - values[0],
+        at_least=(before.at_least, after.at_least),
+        interval=None if percentile or reason else _scaled(test, metric, len(first)),
+        p=None if reason else test.p,
+        test=test.test,
+        differing=test.differing,
+        risen=[ids[places[at]] for at in np.flatnonzero(differences > 0)],
+        fallen=[ids[places[at]] for at in np.flatnonzero(differences < 0)],
+        questions_needed=questions_needed(differences, float(differences.mean())),
+        verdict="not compared" if reason else "no verdict",
         reason=reason,
-        ties=len(each.first) - len(risen) - len(fallen),
-        risen=risen,
-        fallen=fallen,
     )
-    if reason is not None:
-        return pair
-    interval, margin = each.interval(ruling.level), each.span and MARGIN * each.span * each.times
-    verdict = _verdict(pair, each, ruling, interval, margin)
-    tested = {
-        "p": each.p,
-        "q": ruling.adjusted,
-        "test": each.test,
-        "level": ruling.level,
-        "interval": interval,
-        "verdict": verdict,
-        "margin": margin,
-        "reason": _TOO_FEW_DIFFER if verdict == "not established" and each.differing < FEWEST else None,
-    }
-    return pair.model_copy(update={**tested, **_reach(each, ruling.level, seen=verdict == "not established")})
 
 
-def _verdict(
-    pair: MetricPair, each: PairedMetric, ruling: Ruling, interval: Interval | None, margin: float | None
-) -> Verdict:
-    if not each.differing:
-        return "identical"
-    if ruling.adjusted >= ALPHA or (interval is not None and interval[0] <= 0 <= interval[1]):
-        is_within = margin and interval and -margin < interval[0] <= interval[1] < margin
-        return "equivalent" if is_within else "not established"
-    if pair.higher_is_better is None:
-        return "changed"
-    return "better" if (pair.difference > 0) == pair.higher_is_better else "worse"
+def _scaled(test: PairedTest, metric: BaseMetric, n: int) -> tuple[float, float] | None:
+    """The interval of the difference; of a sum, that of the mean times the number of questions."""
+    if test.interval is None or metric.aggregation is not Aggregation.SUM:
+        return test.interval
+    return test.interval[0] * n, test.interval[1] * n
 
 
-def _reach(each: PairedMetric, level: float, *, seen: bool) -> dict[str, float | int | None]:
-    """What the comparison could have shown, and the effect size; nothing for percentiles, which are no means.
+def _answer_rate(pairing: Pairing) -> MetricPair:
+    """The share of questions that bring an answer."""
+    failed = OUTCOMES.index(Outcome.FAILED)
+    sides = [
+        (np.frombuffer(each.results.outcomes, dtype=np.uint8)[rows] != failed).astype(float)
+        for each, rows in zip((pairing.first, pairing.last), pairing.rows, strict=True)
+    ]
+    test = paired_test(sides[0], sides[1], 1.0, groups=pairing.groups)
+    ids, differences = pairing.ids, sides[1] - sides[0]
+    return MetricPair(
+        name=ANSWER_RATE,
+        group="performance",
+        unit="ratio",
+        higher_is_better=True,
+        n=len(ids),
+        first=float(sides[0].mean()),
+        last=float(sides[1].mean()),
+        difference=test.difference,
+        interval=test.interval,
+        p=test.p,
+        test=test.test,
+        differing=test.differing,
+        risen=[ids[at] for at in np.flatnonzero(differences > 0)],
+        fallen=[ids[at] for at in np.flatnonzero(differences < 0)],
+        questions_needed=questions_needed(differences, test.difference),
+    )
 
-    Nor is anything known of it where pairs stand for lost ones.
-    """
-    if each.metric.aggregation is Aggregation.PERCENTILE or each.lost is not None:
-        return {}
-    found = reach(each.differences, each.clusters, each.span, level)
-    size = abs(each.difference) / each.times
-    more_than = len(each.first) + 1
-    return {
-        "effect_size": effect_size(each.differences),
-        "smallest_difference": each.times * found.smallest if found else None,
-        "questions_needed": found.needed(SOUGHT * each.span) if found and each.span else None,
-        "questions_for_seen": max(more_than, found.needed(size)) if found and seen and size > _NOTHING else None,
-    }
 
-
-def effect_size(differences: Sequence[float]) -> float | None:
-    """The standardised mean difference of pairs, mean/s (Cohen's d_z); None where they do not vary."""
-    if len(differences) < 2:
+def _of_baseline(pairing: Pairing, metric: BaseMetric) -> VanishedMetric | None:
+    """The metric where the baseline alone has values of it."""
+    summaries = [each.run.scorecard.find(metric.name) for each in (pairing.first, pairing.last)]
+    before, after = summaries
+    if before is None or not before.sample_size or (after is not None and after.sample_size):
         return None
-    spread = stdev(differences)
-    return fmean(differences) / spread if spread > 1e-12 * max(map(abs, differences)) else None
+    reason = (after.reason if after is not None else None) or "the run did not measure it"
+    return VanishedMetric(name=metric.name, group=metric.group.value, n=before.sample_size, reason=reason)
 
 
-# One run against the baseline, over the questions that the two share.
+def _with_verdicts(
+    pairs: Sequence[MetricPair], tested: frozenset[str] | set[str], primary: str | None
+) -> list[MetricPair]:
+    """The metrics with their verdicts: the primary one at the full level, the others after Holm."""
+    family = {
+        pair.name: pair.p
+        for pair in pairs
+        if pair.name in tested and pair.name != primary and pair.p is not None and pair.verdict != "not compared"
+    }
+    adjusted = holm(family)
+    decided = []
+    for pair in pairs:
+        if pair.verdict == "not compared":
+            decided.append(pair)
+            continue
+        is_primary = pair.name == primary
+        q = pair.p if is_primary else adjusted.get(pair.name)
+        marked = pair.model_copy(update={"primary": is_primary})
+        decided.append(_decided(marked, q, tested=is_primary or pair.name in tested, family=len(family)))
+    return decided
 
 
-def compare_with_baseline(
-    baseline: SavedRun, other: SavedRun, primary: str | None = None, comparisons: int = 1
-) -> RunComparison:
-    """Compare one run with the baseline.
+def _decided(pair: MetricPair, q: float | None, *, tested: bool, family: int = 1) -> MetricPair:
+    verdict, reason = "no verdict", None
+    if pair.differing == 0:
+        verdict = "identical"
+    elif not tested:
+        reason = "it feeds no objective"
+    elif q is None:
+        verdict, reason = "not established", f"{pair.differing} questions differ (fewer than {FEWEST})"
+    elif q >= ALPHA:
+        verdict, reason = "not established", _why_within_chance(pair, family)
+    elif pair.higher_is_better is None:
+        verdict = "changed"
+    else:
+        verdict = "better" if pair.gain > 0 else "worse"
+    return pair.model_copy(update={"q": q, "verdict": verdict, "reason": reason})
 
-    Args:
-        baseline: The run that the other is set against; its configuration names the primary metric of each group.
-        other: The run.
-        primary: The one metric that is tested at 0.05; None for none.
-        comparisons: How many runs are set against this baseline, which share 0.05.
 
-    Raises:
-        ConfigError: The two have no question in common.
-    """
-    pairing = pair_up([baseline, other])
-    metrics = align_all(pairing)
-    rules = _rules(pairing, primary, comparisons)
-    sound = [each.metric for each in metrics if each.complete and rules.withheld(each.metric) is None]
-    changes = find_changes(pairing, sound)
-    pairs, latency = compare_paired(metrics, rules)
-    return RunComparison(
-        baseline=baseline.run.id,
-        run=other.run.id,
-        common=len(pairing.ids),
-        pairs=pairs,
-        latency=latency,
-        vanished=find_vanished(pairing, metrics),
-        lost=[change for change in changes if change.change < 0],
-        gained=[change for change in reversed(changes) if change.change > 0],
-        moves=find_moves(pairing),
+def _why_within_chance(pair: MetricPair, family: int) -> str:
+    if pair.p is not None and pair.p < ALPHA:
+        return f"within chance for one of {family} metrics tested; --primary tests it alone"
+    if pair.questions_needed is not None and pair.questions_needed > pair.n:
+        return f"within chance; about {pair.questions_needed:,} questions would do"
+    return "within chance"
+
+
+# The weighted score.
+
+
+def compare_scores(pairing: Pairing) -> tuple[MetricPair | None, str | None]:
+    """The weighted scores over the common questions, and their difference by the jackknife; or why there is none."""
+    runs = pairing.first.run, pairing.last.run
+    for run in runs:
+        if (head := headline(run)).score is None:
+            return None, f"run {run.id} has no score: {head.reason}"
+    if changed := differing_objectives(*runs):
+        return None, f"the scores measure different objectives: {'; '.join(changed)}"
+    fed = [metric for metric in known_metrics(runs[1]) if metric.name in set().union(*_fed_by(pairing.last).values())]
+    for metric in fed:
+        if reason := why_not_compared(metric, *runs):
+            if metric.group.value == "performance":
+                continue  # its weight is small, and a score without it would be another one
+            return None, f"{metric.name} is not compared: {reason}"
+    sides = [
+        _score_side(each, rows, pairing) for each, rows in zip((pairing.first, pairing.last), pairing.rows, strict=True)
+    ]
+    (first, without_first), (last, without_last) = sides
+    if first.score is None or last.score is None:
+        return None, "no score over the common questions"
+    differences = without_last - without_first
+    count, difference = len(differences), last.score - first.score
+    pseudo = count * difference - (count - 1) * differences
+    test = paired_test(np.zeros(count), pseudo, 1.0)
+    changed_questions = _differing_questions(pairing, fed)
+    pair = MetricPair(
+        name=SCORE,
+        group="score",
+        unit="ratio",
+        higher_is_better=True,
+        n=len(pairing.rows[0]),
+        first=first.score,
+        last=last.score,
+        difference=difference,
+        interval=test.interval,
+        p=test.p if changed_questions >= FEWEST else None,
+        test="jackknife",
+        primary=True,
+        differing=changed_questions,
+        questions_needed=questions_needed(pseudo, difference),
     )
+    return _decided(pair, pair.p, tested=True), None
 
 
-def compare_metrics(pairing: Pairing, metrics: Sequence[Aligned]) -> list[MetricPair]:
-    """The metrics of a run against its baseline, without its questions.
-
-    Args:
-        pairing: The baseline and the run.
-        metrics: Those of both.
-    """
-    return compare_paired(metrics, _rules(pairing, None, 1))[0]
+def _fed_by(saved: SavedRun) -> dict[str, list[str]]:
+    return saved.run.weighted_score.fed_by
 
 
-def _rules(pairing: Pairing, primary: str | None, comparisons: int) -> Rules:
-    """What is tested at which level between the two runs of a pairing."""
-    obstacles = find_obstacles(pairing)
-    return Rules(
-        withheld=lambda metric: why_withheld(metric, obstacles),
-        latency=why_no_latency(pairing.runs),
-        primary_of=scoring_config(pairing.runs[0]).primary,
-        primary=primary,
-        comparisons=comparisons,
+def _score_side(saved: SavedRun, rows: Rows, pairing: Pairing) -> tuple[WeightedScore, Vector]:
+    """The score of a run over the common questions, and the score without each of these (or their groups)."""
+    scoring = scoring_config(pairing.last.run)
+    card = make_scorecard(known_metrics(saved.run), saved.results, saved.settings, rows)
+    score = make_weighted_score(card, scoring)
+    groups = np.arange(len(rows)) if pairing.groups is None else pairing.groups
+    without, _ = scores_without_each(
+        score, saved.results, saved.settings, scoring.thresholds, rows, groups, grouped=pairing.groups is not None
     )
+    return score, without
 
 
-def paired_change(baseline: SavedRun, other: SavedRun, metric: str) -> PairedMetric | None:
-    """The difference of one metric between two runs, with its p and its interval at any level.
+def _differing_questions(pairing: Pairing, metrics: Sequence[BaseMetric]) -> int:
+    """How many questions differ in some quality metric of the score."""
+    changed: set[int] = set()
+    for metric in metrics:
+        if metric.group.value != "performance":
+            first, last, places = pairing.values(metric)
+            changed.update(places[first != last].tolist())
+    return len(changed)
 
-    For whoever asks about one metric alone: `change.interval(0.05)` is the two-sided interval at 95 % that leaves out 0
-    where p is below 0.05. For a test of non-inferiority take `change.bounds(0.05)`, whose ends are one-sided bounds at
-    97.5 %. Nothing is adjusted for other metrics.
 
-    Returns:
-        None where the two runs have no question with values in both, or measured the metric by different means.
+# Questions.
 
-    Raises:
-        ConfigError: The two have no question in common.
-    """
-    pairing: Pairing = pair_up([baseline, other])
-    found = next((each for each in align_all(pairing) if each.metric.name == metric and each.complete), None)
-    if found is None or why_withheld(found.metric, find_obstacles(pairing)):
-        return None
-    return found.paired()
+
+def _changes(pairing: Pairing, metrics: dict[str, BaseMetric]) -> Iterator[QuestionChange]:
+    """The questions that fared better or worse, by the quality metrics of the score."""
+    scoring = scoring_config(pairing.last.run)
+    moved: dict[int, dict[str, tuple[float, float, float]]] = defaultdict(dict)
+    measured: dict[int, int] = defaultdict(int)
+    for name in scoring.feeding & metrics.keys():
+        metric = metrics[name]
+        if metric.group.value == "performance" or why_not_compared(metric, pairing.first.run, pairing.last.run):
+            continue
+        first, last, places = pairing.values(metric)
+        for before, after, place in zip(first.tolist(), last.tolist(), places.tolist(), strict=True):
+            measured[place] += 1
+            if before != after:
+                scaled = [on_scale(metric, value, scoring.thresholds) for value in (before, after)]
+                moved[place][name] = (before, after, scaled[1] - scaled[0])
+    ids = pairing.ids
+    for place, by_metric in moved.items():
+        change = sum(one[2] for one in by_metric.values()) / measured[place]
+        ordered = sorted(by_metric.items(), key=lambda item: -abs(item[1][2]))
+        rows = pairing.rows[0][place], pairing.rows[1][place]
+        yield QuestionChange(
+            question_id=ids[place],
+            question=pairing.first.log.question(int(rows[0])).question if abs(change) > 0 else "",
+            change=max(-1.0, min(1.0, change)),
+            moved={name: (before, after) for name, (before, after, _) in ordered},
+            outcomes=(_outcome(pairing.first, rows[0]), _outcome(pairing.last, rows[1])),
+        )
+
+
+def _outcome(saved: SavedRun, row: Any) -> Outcome:
+    return OUTCOMES[saved.results.outcomes[int(row)]]
+
+
+def _moves(pairing: Pairing) -> list[OutcomeMove]:
+    moves: dict[tuple[Outcome, Outcome], list[str]] = defaultdict(list)
+    for key, first, last in zip(pairing.ids, *pairing.rows, strict=True):
+        ends = _outcome(pairing.first, first), _outcome(pairing.last, last)
+        if ends[0] is not ends[1]:
+            moves[ends].append(key)
+    ordered = sorted(moves.items(), key=lambda item: -len(item[1]))
+    return [OutcomeMove(first=first, last=last, questions=ids) for (first, last), ids in ordered]

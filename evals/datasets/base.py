@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from evals.datasets.hub import DatasetRows, HubSource, clone_of, hub_rows, local_rows
 from evals.errors import DatasetError
 from evals.schemas.dataset import DatasetFingerprint, Document, EvalDataset, EvalQuestion, GoldPassage
-from evals.store.disk_buffer import DiskList
+from evals.store.disk_list import DiskList
 
 # Which rows are drawn: the same on every machine, in every order of the rows, with every library version.
 

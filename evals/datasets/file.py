@@ -17,7 +17,7 @@ from evals.datasets.tables import is_nothing
 from evals.datasets.trec import settle
 from evals.errors import DatasetError
 from evals.schemas.dataset import CONVERSATION, EvalDataset, EvalQuestion
-from evals.store.disk_buffer import Chosen, DiskList
+from evals.store.disk_list import DiskList
 from evals.text.numbers import counted
 from evals.text.refusals.detector import is_abstention
 from evals.text.yaml_files import first_problem
@@ -117,9 +117,9 @@ def load_file(path: Path, options: LoadOptions) -> EvalDataset:
     draft = read_file(path, options.columns, options.scratch, answered=options.answered)
     held = draft.questions
     places = sample([question.id for question in held], options.samples, options.seed)
-    drawn = fingerprint(map(partial(_of, _NAMELESS), Chosen(held, places)))
-    asked = map(partial(_of, path.stem), Chosen(held, sorted(places)))
-    draft.available, draft.questions = len(held), DiskList(EvalQuestion, asked, options.scratch)
+    drawn = fingerprint(map(partial(_of, _NAMELESS), (held[place] for place in places)))
+    asked = map(partial(_of, path.stem), (held[place] for place in sorted(places)))
+    draft.available, draft.questions = len(held), DiskList(asked, options.scratch)
     return draft.dataset(path.stem, (), path.name, drawn)
 
 
@@ -151,7 +151,7 @@ def read_file(
         raise DatasetError(f"{path.name} holds no questions")
     reading = reading_of(path.name, (row for _, row in rows), columns or {}, answered=answered)
     elided: list[str] = []
-    draft.questions = DiskList(EvalQuestion, _questions(rows, reading, draft.dropped, elided), scratch)
+    draft.questions = DiskList(_questions(rows, reading, draft.dropped, elided), scratch)
     draft.columns = reading.used()
     notes = [*draft.notes, *reading.notes()]
     if elided:

@@ -15,7 +15,7 @@ from evals.datasets.columns import is_known
 from evals.datasets.tables import TREES, Rows, as_list, is_nothing, jsonl_rows, listed, numbered, read_table, read_tree
 from evals.errors import DatasetError
 from evals.schemas.dataset import DOCUMENT_ID, Document
-from evals.store.disk_buffer import DiskList
+from evals.store.disk_list import DiskList
 from evals.text.decoding import without_surrogates
 from evals.text.numbers import agree
 from evals.text.yaml_files import first_problem
@@ -47,7 +47,7 @@ def open_rows(path: Path, draft: Draft, scratch: Path | None = None) -> Rows:
         rows, are_queries = _table_rows(path, draft, scratch)
         if are_queries:
             return _queries(path, rows, draft)
-    return DiskList(None, _columns(rows, draft.dropped), scratch)
+    return DiskList(_columns(rows, draft.dropped), scratch)
 
 
 def _table_rows(path: Path, draft: Draft, scratch: Path | None) -> tuple[Rows, bool]:
@@ -56,7 +56,7 @@ def _table_rows(path: Path, draft: Draft, scratch: Path | None) -> tuple[Rows, b
     if topics is not None:
         return topics, True
     if path.suffix.lower() == ".jsonl":
-        rows: Rows = DiskList(None, jsonl_rows(path), scratch)
+        rows: Rows = DiskList(jsonl_rows(path), scratch)
     else:
         rows, note = read_table(path, is_known)
         draft.notes += [note] if note else []

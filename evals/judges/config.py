@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from evals.judges.backends.base import Backend, Identity, origin_of, problem_with_address
-from evals.judges.backends.providers import PROVIDERS, split_model
-from evals.judges.prompt import PromptBook, read_prompts
+from evals.judges.models import PROVIDERS, Identity, SdkModel, origin_of
+from evals.judges.prompts import PromptBook, read_prompts
 from evals.schemas.base import Finite, MayChange, Record
 
 DEFAULT_PROVIDER = "anthropic"
@@ -25,21 +25,22 @@ DEFAULT_MAX_INPUT_TOKENS = 50_000
 """Ten times what ten chunks of 1,200 characters take. An answer of 200 kB, which takes more, has cost dollars."""
 
 
-def default_backend() -> Backend:
+def default_model() -> SdkModel:
     """The default model at the default provider's address.
 
     Raises:
         JudgeError: The provider's package is not installed.
     """
-    provider = PROVIDERS[DEFAULT_PROVIDER]
-    return provider.make(DEFAULT_MODEL, base_url=provider.address(None))
+    return PROVIDERS[DEFAULT_PROVIDER].make(DEFAULT_MODEL)
 
 
 def spell_out_model(judge: Mapping[str, Any]) -> dict[str, Any]:
-    """The judge's keys with `provider:model` taken apart; the prefix goes before the provider."""
-    data = dict(judge)
-    provider, model = split_model(data["model"]) if isinstance(data.get("model"), str) else (None, None)
-    return {**data, "provider": provider, "model": model} if provider else data
+    """The judge's keys with `provider:model` taken apart; the prefix goes before the provider.
+
+    A colon after anything but a provider's name belongs to the name of the model.
+    """
+    prefix, colon, name = str(judge.get("model", "")).partition(":")
+    return {**judge, "provider": prefix, "model": name} if colon and prefix in PROVIDERS else dict(judge)
 
 
 class JudgeConfig(Record):
@@ -47,7 +48,7 @@ class JudgeConfig(Record):
 
     enabled: bool = True
     provider: str = DEFAULT_PROVIDER
-    """Whose API it is reached by: a name in `evals.judges.backends.providers.PROVIDERS`."""
+    """Whose API it is reached by: a name in `evals.judges.models.PROVIDERS`."""
     model: str = DEFAULT_MODEL
     """`provider:model` gives both."""
     base_url: str | None = None
@@ -59,8 +60,6 @@ class JudgeConfig(Record):
     concurrency: int = Field(default=8, ge=1, le=256)
     cache: Annotated[bool, MayChange.ON_RESUME] = True
     """Keep replies under <runs_dir>/.judge-cache, so that the same question is paid for once."""
-    retry_lost: Annotated[bool, MayChange.ON_RESUME] = False
-    """Ask again for decisions that stayed unusable within the last day."""
     max_cost_usd: Annotated[Finite | None, MayChange.ON_RESUME] = Field(default=None, gt=0)
     """The budget: no call starts that it does not cover. The run is then partial."""
     max_error_rate: Annotated[Finite, MayChange.ON_RESUME] = Field(default=0.1, ge=0, le=1)
@@ -98,9 +97,15 @@ class JudgeConfig(Record):
     @field_validator("base_url")
     @classmethod
     def _address_can_be_one(cls, base_url: str | None) -> str | None:
-        problem = None if base_url is None else problem_with_address(base_url)
-        if problem:
-            raise ValueError(problem)
+        if base_url is None:
+            return None
+        parts = urlsplit(base_url)
+        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.port == 0:  # raises where it is none
+            raise ValueError("must begin with http:// or https:// and name a host")
+        if parts.username is not None or parts.password is not None:
+            raise ValueError("must hold no login: it would be saved with the run; put the key into the environment")
+        if parts.query or parts.fragment:
+            raise ValueError("must hold neither ? nor #: a path is appended to it")
         return base_url
 
     @model_validator(mode="after")

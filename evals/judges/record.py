@@ -1,124 +1,20 @@
-"""The record of a run's judge: sums and notes, computed from verdicts."""
+"""The record of a run's judge: sums and notes over its verdicts, added up question by question."""
 
 import re
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from statistics import fmean
 from typing import Any
 
-from evals.judges.backends.base import Identity
-from evals.judges.quotes import items_judged, withdrawn_items
-from evals.schemas.verdicts import CallSizes, JudgeRecord, JudgeSpending, JudgeVerdict
+from evals.judges.models import Identity
+from evals.judges.replies import NOT_FOUND, items_of
+from evals.schemas.verdicts import JudgeRecord, JudgeSpending, JudgeVerdict
 from evals.text.numbers import agree, counted, share
-
-# Whether the judge is of the family of models whose answers it judges: models tend to favour their own.
-
-
-_FAMILIES = {
-    "Claude": r"claude",
-    "GPT": r"(chat)?gpt|o[134](?=-|$)|davinci",
-    "Gemini": r"gemini|gemma|palm",
-    "Llama": r"llama|codellama",
-    "Mistral": r"mistral|mixtral|ministral|magistral",
-    "Qwen": r"qwen|qwq",
-    "DeepSeek": r"deepseek",
-    "Command": r"command|aya(?=-|$)",
-    "Grok": r"grok",
-    "Phi": r"phi(?=[-\d]|$)",
-    "Nova": r"nova(?=-|$)",
-}
-
-_KNOWN = {name: re.compile(rf"(?<![a-z0-9])(?:{pattern})") for name, pattern in _FAMILIES.items()}
-
-_NO_GENERATOR = re.compile(r"embed|rank|judge|token", re.IGNORECASE)
-
-
-def family_of(model: str) -> str | None:
-    """The family that a model's name speaks of; None where it speaks of none that is known."""
-    name = model.casefold()
-    return next((family for family, pattern in _KNOWN.items() if pattern.search(name)), None)
-
-
-def same_family(judge: str, config: Mapping[str, Any]) -> tuple[str, str] | None:
-    """The family of the judge and the model of the server that is of it as well; None where none is named.
-
-    Args:
-        judge: The judge's model.
-        config: The server's configuration, as it says itself: keys with "model" or "llm" in them name its models.
-    """
-    family = family_of(judge)
-    named = (model for model in _generators(config) if family is not None and family_of(model) == family)
-    model = next(named, None)
-    return None if family is None or model is None else (family, model)
-
-
-def _generators(config: Mapping[str, Any]) -> Iterator[str]:
-    """The names of models that may write answers: not those that embed, or put in order."""
-    for key, value in config.items():
-        if not re.search("model|llm", key, re.IGNORECASE) or _NO_GENERATOR.search(key):
-            continue
-        if isinstance(value, str):
-            yield value
-        elif isinstance(value, Mapping):
-            yield from _generators({f"model.{inner}": each for inner, each in value.items()})
-
-
-# How often repeats of one decision disagree, whatever the number of repeats: the chance that two of them do.
-
-
-def disagreements(verdicts: Sequence[JudgeVerdict]) -> dict[str, list[float]]:
-    """By inquiry, the chance that two verdicts on each thing of one question have different labels.
-
-    Each label of a reply counts, those of a list by their ids; where items have none, as claims that each repeat
-    finds anew, the shares of their labels are compared: half the sum of the differences. Replies without labels, and
-    decisions made once, are left out.
-    """
-    said: defaultdict[str, defaultdict[str, list[Counter[str]]]] = defaultdict(lambda: defaultdict(list))
-    for verdict in verdicts:
-        labels: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        for place, label in _decisions(verdict.reply or {}):
-            labels[place][label] += 1
-        for place, own in labels.items():
-            said[verdict.request][place].append(own)
-    found = {request: list(_distances(places.values())) for request, places in said.items()}
-    return {request: own for request, own in found.items() if own}
-
-
-def _distances(places: Iterable[Sequence[Counter[str]]]) -> Iterator[float]:
-    """Of each thing that was labelled several times, the mean disagreement over the pairs."""
-    for said in places:
-        if len(said) > 1:
-            yield fmean(_distance(one, other) for one, other in combinations(said, 2))
-
-
-def _distance(one: Counter[str], other: Counter[str]) -> float:
-    """Half the sum of the differences between shares of labels; 0 or 1 where there is one label each."""
-    return sum(abs(one[label] / one.total() - other[label] / other.total()) for label in one | other) / 2
-
-
-def pairwise_disagreement(values: Sequence[float]) -> float | None:
-    """The share of pairs of values that differ; None where there are fewer than two."""
-    pairs = list(combinations(values, 2))
-    return sum(one != other for one, other in pairs) / len(pairs) if pairs else None
-
-
-def _decisions(part: Any, item: str = "") -> Iterator[tuple[str, str]]:
-    if isinstance(part, dict):
-        item = f"{item}.{part['id']}" if "id" in part else item
-        if "verdict" in part:
-            yield item, str(part["verdict"])
-        for name, inner in part.items():
-            yield from _decisions(inner, f"{item}.{name}")
-    elif isinstance(part, list):
-        for inner in part:
-            yield from _decisions(inner, item)
-
 
 NOTE = "the judge's"
 """How every note of a run about its judge begins; a resumed run drops these and writes them anew."""
-
 
 Verdicts = Mapping[str, Sequence[JudgeVerdict]]
 """By question."""
@@ -127,81 +23,58 @@ _DATE = re.compile(r"[-@:]?(?:20\d\d-?[01]\d-?[0-3]\d|latest)")
 
 
 class VerdictTally:
-    """Sums and notes over the verdicts of a run, collected question by question."""
+    """Sums and notes over the verdicts of a run."""
 
     def __init__(self) -> None:
         self._spent = JudgeSpending()
-        self._decisions = self._judged = self._cached = self._suspected = self._flagged = 0
+        self._decisions = self._judged = self._cached = self._flagged = self._items = self._withdrawn = 0
         self._failures: Counter[str] = Counter()
-        self._withdrawn = self._items = 0
         self._models: set[str] = set()
-        self._hashes: defaultdict[str, dict[str, str]] = defaultdict(dict)
-        """By inquiry and request, the hash of the prompt; an inquiry may have been made by several versions of it."""
-        self._sizes: dict[str, CallSizes] = {}
+        self._hashes: dict[str, str] = {}
         self._saved_usd = array("d")
-        self._disagreements: defaultdict[str, array[float]] = defaultdict(lambda: array("d"))
+        self._flips: defaultdict[str, array[float]] = defaultdict(lambda: array("d"))
 
     def add(self, verdicts: Sequence[JudgeVerdict]) -> None:
         """Add all verdicts on one question."""
         self._judged += bool(verdicts)
-        self._suspected += any(verdict.injection_suspected for verdict in verdicts)
         self._flagged += any(verdict.is_flagged for verdict in verdicts)
+        self._decisions += len(verdicts)
         for request, found in disagreements(verdicts).items():
-            self._disagreements[request].extend(found)
+            self._flips[request].extend(found)
         for verdict in verdicts:
-            self._add(verdict)
-
-    def _add(self, verdict: JudgeVerdict) -> None:
-        self._decisions += 1
-        self._spent = self._spent + verdict.spent
-        self._cached += verdict.cached
-        self._failures.update([verdict.failure] if verdict.failure else [])
-        self._models.update([verdict.model] if verdict.model is not None else [])
-        if verdict.reply is not None:
-            self._withdrawn += withdrawn_items(verdict.reply)
-            self._items += items_judged(verdict.reply)
-        if verdict.saved_usd is not None:
-            self._saved_usd.append(verdict.saved_usd)
-        if verdict.prompt_hash:
-            self._hashes[verdict.inquiry][verdict.request] = verdict.prompt_hash
-        self._add_sizes(verdict)
-
-    def _add_sizes(self, verdict: JudgeVerdict) -> None:
-        """What calls took; of the calls by several versions of a prompt, those by one."""
-        if verdict.usage is None or not verdict.counted:
-            return
-        sizes = CallSizes(
-            prompt_hash=verdict.prompt_hash,
-            calls=verdict.counted,
-            characters=verdict.characters,
-            usage=verdict.usage,
-        )
-        known = self._sizes.get(verdict.inquiry)
-        if known is None or known.prompt_hash == sizes.prompt_hash:
-            self._sizes[verdict.inquiry] = sizes if known is None else known + sizes
+            self._spent = self._spent + verdict.spent
+            self._cached += verdict.cached
+            self._failures.update([verdict.failure] if verdict.failure else [])
+            self._models.update([verdict.model] if verdict.model is not None else [])
+            items = list(items_of(verdict.reply or {}))
+            self._items += len(items)
+            self._withdrawn += sum(NOT_FOUND in item for item in items)
+            if verdict.saved_usd is not None:
+                self._saved_usd.append(verdict.saved_usd)
+            if verdict.prompt_hash:
+                self._hashes[verdict.request] = verdict.prompt_hash
 
     @property
     def failed(self) -> tuple[int, int]:
         """How many decisions failed, and of how many."""
         return self._failures.total(), self._decisions
 
-    def record(self, judge: Identity, repeats: int, *, prevented: int) -> JudgeRecord:
+    def record(self, judge: Identity, repeats: int, *, prevented: int, left: int) -> JudgeRecord:
         """The judge as it is saved with the run.
 
         Args:
             judge: Who judged.
             repeats: How often each decision was to be made.
             prevented: Decisions that the budget did not allow.
+            left: Requests that were not waited for.
         """
-        spent = self._spent
-        flips = {name: fmean(each) for name, each in sorted(self._disagreements.items())} if repeats > 1 else {}
-        by_request = sorted(self._hashes.items(), key=lambda one: min(one[1]))
-        cost = spent.known_cost_usd
+        spent, cost = self._spent, self._spent.known_cost_usd
+        flips = {name: fmean(each) for name, each in sorted(self._flips.items())} if repeats > 1 else {}
         return JudgeRecord(
             model=judge.model,
             origin=judge.origin,
             effort=judge.effort,
-            prompt_hashes={inquiry: hashes[max(hashes)] for inquiry, hashes in by_request},
+            prompt_hashes=dict(sorted(self._hashes.items())),
             repeats=repeats,
             calls=spent.calls,
             cached=self._cached,
@@ -210,11 +83,11 @@ class VerdictTally:
             unpriced=spent.unpriced,
             saved_usd=sum(self._saved_usd) if self._saved_usd else None,
             prevented=prevented,
+            left=left,
             cost_per_query_usd=cost / self._judged if cost is not None and self._judged else None,
             flip_rate=fmean(flips.values()) if flips else None,
             flip_rates=flips,
-            sizes=self._sizes,
-            injections_suspected=self._suspected,
+            injections_suspected=self._flagged,
         )
 
     def notes(self, judge: Identity, *, prevented: int) -> list[str]:
@@ -237,9 +110,8 @@ class VerdictTally:
             )
         if long := self._failures["too_long"]:
             yield (
-                f"requests are too long for {counted(long, 'decision')}: raise judge.max_input_tokens if the message "
-                "of the verdict names it; these losses are not random, and bias values towards shorter answers and "
-                "passages"
+                f"requests are too long for {counted(long, 'decision')}: raise judge.max_input_tokens; these losses "
+                "are not random, and bias values towards shorter answers and passages"
             )
 
     def _on_trust(self, judge: Identity) -> Iterator[str]:
@@ -247,12 +119,10 @@ class VerdictTally:
         if lost := self._withdrawn:
             items = share(lost, self._items, "item")
             yield f"quotation was not found for {items}: {agree(lost, 'it counts', 'they count')} as cannot_tell"
-        if suspected := self._suspected:
-            them = agree(suspected, "it", "them")
-            flagged = f"; it flags {self._flagged} itself (judge.on_injection)" if self._flagged else ""
+        if flagged := self._flagged:
             yield (
-                f"data may hold a prompt injection: {counted(suspected, 'question', 'has')} text that addresses it; "
-                f"look at {them} before trusting {them}{flagged}"
+                f"data may hold a prompt injection: it says so itself of {counted(flagged, 'question')} "
+                "(judge.on_injection)"
             )
         if others := sorted(model for model in self._models if not _same_model(judge.model, model)):
             names = ", ".join(name[:100] for name in others[:3])
@@ -262,15 +132,96 @@ class VerdictTally:
             yield f"cost is a lower bound: that of {unknown} is not known"
 
 
-def tally_of(verdicts: Verdicts) -> VerdictTally:
-    """What follows from these verdicts."""
-    tally = VerdictTally()
-    for found in verdicts.values():
-        tally.add(found)
-    return tally
-
-
 def _same_model(asked: str, named: str) -> bool:
     """Whether the model that replied is the one asked for; a date at the end of its name does not count."""
     one, other = asked.casefold(), named.casefold()
     return one == other or (other.startswith(one) and _DATE.fullmatch(other[len(one) :]) is not None)
+
+
+# How often repeats of one decision disagree, whatever the number of repeats: the chance that two of them do.
+
+
+def disagreements(verdicts: Sequence[JudgeVerdict]) -> dict[str, list[float]]:
+    """By request, the chance that two verdicts on each thing of one question have different labels.
+
+    Each label of a reply counts, those of a list by their ids; where items have none, as claims that each repeat
+    finds anew, the shares of their labels are compared: half the sum of the differences. Replies without labels, and
+    decisions made once, are left out.
+    """
+    said: defaultdict[str, defaultdict[str, list[Counter[str]]]] = defaultdict(lambda: defaultdict(list))
+    for verdict in verdicts:
+        labels: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        for place, label in _labels(verdict.reply or {}):
+            labels[place][label] += 1
+        for place, own in labels.items():
+            said[verdict.request][place].append(own)
+    found: dict[str, list[float]] = {}
+    for request, places in said.items():
+        pairs = [[_distance(*pair) for pair in combinations(each, 2)] for each in places.values() if len(each) > 1]
+        if pairs:
+            found[request] = list(map(fmean, pairs))
+    return found
+
+
+def _distance(one: Counter[str], other: Counter[str]) -> float:
+    """Half the sum of the differences between shares of labels; 0 or 1 where there is one label each."""
+    return sum(abs(one[label] / one.total() - other[label] / other.total()) for label in one | other) / 2
+
+
+def _labels(part: Any, item: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(part, dict):
+        item = f"{item}.{part['id']}" if "id" in part else item
+        if "verdict" in part:
+            yield item, str(part["verdict"])
+        for name, inner in part.items():
+            yield from _labels(inner, f"{item}.{name}")
+    elif isinstance(part, list):
+        for inner in part:
+            yield from _labels(inner, item)
+
+
+# Whether the judge is of the family of models whose answers it judges: models tend to favour their own.
+
+_FAMILIES = {
+    "Claude": r"claude",
+    "GPT": r"(chat)?gpt|o[134](?=-|$)|davinci",
+    "Gemini": r"gemini|gemma|palm",
+    "Llama": r"llama|codellama",
+    "Mistral": r"mistral|mixtral|ministral|magistral",
+    "Qwen": r"qwen|qwq",
+    "DeepSeek": r"deepseek",
+    "Command": r"command|aya(?=-|$)",
+    "Grok": r"grok",
+    "Phi": r"phi(?=[-\d]|$)",
+    "Nova": r"nova(?=-|$)",
+}
+
+
+def family_of(model: str) -> str | None:
+    """The family that a model's name speaks of; None where it speaks of none that is known."""
+    name = model.casefold()
+    return next((family for family, own in _FAMILIES.items() if re.search(rf"(?<![a-z0-9])(?:{own})", name)), None)
+
+
+def same_family(judge: str, config: Mapping[str, Any]) -> tuple[str, str] | None:
+    """The family of the judge and the model of the server that is of it as well; None where none is named.
+
+    Args:
+        judge: The judge's model.
+        config: The server's configuration, as it says itself: keys with "model" or "llm" in them name its models.
+    """
+    family = family_of(judge)
+    named = (model for model in _generators(config) if family is not None and family_of(model) == family)
+    model = next(named, None)
+    return None if family is None or model is None else (family, model)
+
+
+def _generators(config: Mapping[str, Any]) -> Iterator[str]:
+    """The names of models that may write answers: not those that embed, or put in order."""
+    for key, value in config.items():
+        if not re.search("model|llm", key, re.IGNORECASE) or re.search("embed|rank|judge|token", key, re.IGNORECASE):
+            continue
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, Mapping):
+            yield from _generators({f"model.{inner}": each for inner, each in value.items()})

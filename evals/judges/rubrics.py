@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -20,23 +21,16 @@ from evals.schemas.base import Finite, Record
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.results import MetricGroup, MetricResult
 from evals.schemas.verdicts import Prompt
-from evals.text.tokens import lists_of
 from evals.text.yaml_files import first_problem, nearest_hint
 
-# A rubric, and the prompt that is composed of it.
-
-
-_TEXTS = lists_of("rubric")
-
-_SEES: tuple[str, ...] = tuple(_TEXTS["sees"].split())
+_SEEN = ("contexts", "citations", "expected_answer", "question", "answer")
+"""What a judge may be given, in this order: texts that calls share first, what it decides on last."""
 
 _METADATA = "metadata."
 
-_MOST_EXAMPLES = 20
-
 _UNDECIDED = "cannot_tell"
 
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,60}")
+_MOST_EXAMPLES = 20
 
 
 class RubricConfig(Record):
@@ -66,155 +60,138 @@ class RubricConfig(Record):
     @classmethod
     def _can_be_seen(cls, sees: list[str]) -> list[str]:
         for name in sees or [""]:
-            is_metadata = name.startswith(_METADATA) and name != _METADATA
-            if name not in _SEES and not is_metadata:
-                raise ValueError(f"a judge cannot see {name!r} ({nearest_hint(name, [*_SEES, 'metadata.KEY'])})")
+            if name not in _SEEN and not (name.startswith(_METADATA) and name != _METADATA):
+                raise ValueError(f"a judge cannot see {name!r} ({nearest_hint(name, [*_SEEN, 'metadata.KEY'])})")
         return list(dict.fromkeys(sees))
 
     @field_validator("labels", mode="before")
     @classmethod
-    def _words(cls, labels: Any) -> Any:
-        """What YAML takes for true and false is yes and no, and a number is the text of it.
-
-        Raises:
-            ValueError: A sheet, where case and blanks make no difference, could not tell two of them apart.
-        """
+    def _as_words(cls, labels: Any) -> Any:
+        """What YAML takes for true and false is yes and no, and a number is the text of it."""
         if not isinstance(labels, Mapping):
             return labels
-        plain = [_plain(word) for word in map(_word, labels) if isinstance(word, str)]
-        if len({_UNDECIDED, *plain}) <= len(plain):
-            raise ValueError(f"must differ in more than case and blanks, and none be {_UNDECIDED!r}")
-        return {_word(name): value for name, value in labels.items()}
+        words = {True: "yes", False: "no"}
+        return {words.get(name) or str(name) if isinstance(name, bool) else str(name).strip(): value
+                for name, value in labels.items()}  # fmt: skip
 
     @field_validator("labels")
     @classmethod
     def _tell_answers_apart(cls, labels: dict[str, float]) -> dict[str, float]:
+        if len({_UNDECIDED, *map(_plain, labels)}) <= len(labels):
+            raise ValueError(f"must differ in more than case and blanks, and none be {_UNDECIDED!r}")
         if len(set(labels.values())) < 2 or "" in labels:
             raise ValueError("must be two labels or more, with different values")
         return labels
 
 
-def _examples(name: str, spec: RubricConfig) -> list[LabelRow]:
-    """The labelled answers that the judge is shown.
-
-    Raises:
-        ConfigError: The file cannot be read, or has a label that the rubric has not.
-    """
-    if spec.examples is None:
-        return []
-    key = f"judged.{name}.examples"
-    try:
-        rows = [row for row in read_labels(spec.examples) if row.metric in {None, name} and _is_shown(row)]
-    except DatasetError as error:
-        raise _wrong(key, error.message, error.hint) from error
-    unknown = next((row for row in rows if _label(row, spec) is None), None)
-    if unknown is not None:
-        labels = ", ".join(spec.labels)
-        raise _wrong(key, f"{unknown.where}: no label {unknown.label!r}", f"the labels of {name}: {labels}")
-    if not rows:
-        raise _wrong(key, f"{spec.examples} has no labelled answer to show for {name}", "evals review labels answers")
-    return rows[:_MOST_EXAMPLES]
-
-
-def _is_shown(row: LabelRow) -> bool:
-    return row.answer is not None and row.label not in {None, _UNDECIDED}
-
-
-def _wrong(key: str, what: str, hint: str | None) -> ConfigError:
-    error = ConfigError(f"{key}: {what}", hint)
-    error.key = key
-    return error
-
-
-def _label(row: LabelRow, spec: RubricConfig) -> str | None:
-    """The label of the rubric that a row of a sheet names, in which case and blanks make no difference."""
-    return next((each for each in spec.labels if _plain(each) == row.label), None)
-
-
-def _word(label: object) -> object:
-    """A label as a text, where YAML made something else of it."""
-    if isinstance(label, bool):
-        return "yes" if label else "no"
-    return str(label).strip() if isinstance(label, str | int | float) else label
-
-
 def _plain(label: str) -> str | float:
+    """A label as sheets are read: case and blanks make no difference, and numbers are numbers."""
     try:
         return float(label)
     except ValueError:
         return label.casefold().replace(" ", "_")
 
 
-def _prompt(name: str, spec: RubricConfig, labelled: Iterable[LabelRow]) -> Prompt:
-    examples = [
-        f"- {_shown('question', row.question)}{_shown('answer', row.answer)}{_quoted(_label(row, spec))}"
-        for row in labelled
-    ]
+def _examples(name: str, spec: RubricConfig) -> list[tuple[LabelRow, str]]:
+    """The labelled answers that the judge is shown, each with the label of the rubric.
+
+    Raises:
+        ConfigError: The file cannot be read, or has a label that the rubric has not.
+    """
+    if spec.examples is None:
+        return []
+    try:
+        rows = [row for row in read_labels(spec.examples) if row.metric in {None, name}]
+    except DatasetError as error:
+        raise _wrong(f"{name}.examples", error.message, error.hint) from error
+    own = {_plain(label): label for label in spec.labels}
+    shown = [row for row in rows if row.answer is not None and row.label not in {None, _UNDECIDED}]
+    unknown = next((row for row in shown if row.label not in own), None)
+    if unknown is not None:
+        hint = f"the labels of {name}: {', '.join(spec.labels)}"
+        raise _wrong(f"{name}.examples", f"{unknown.where}: no label {unknown.label!r}", hint)
+    if not shown:
+        said = f"{spec.examples} has no labelled answer to show for {name}"
+        raise _wrong(f"{name}.examples", said, "evals review labels answers")
+    return [(row, own[row.label or ""]) for row in shown[:_MOST_EXAMPLES]]
+
+
+def _wrong(key: str, what: str, hint: str | None) -> ConfigError:
+    error = ConfigError(f"judged.{key}: {what}", hint)
+    error.key = f"judged.{key}"
+    return error
+
+
+@cache
+def _form() -> dict[str, Any]:
+    import yaml  # noqa: PLC0415 - a saved run is shown without it
+
+    found: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("rubric_form.yml").read_text(encoding="utf-8"))
+    return found
+
+
+def _prompt(name: str, spec: RubricConfig, examples: Iterable[tuple[LabelRow, str]]) -> Prompt:
+    form, keys = _form(), _keys(spec)
     steps = [f"{number}. {step}" for number, step in enumerate(spec.steps, start=1)]
-    order = _order(spec)
-    keys, decisive = [_TEXTS["keys"].get(key, _quoted(key)) for key in order], order[-1]
-    system = _TEXTS["system"].format(
-        keys=", ".join([*keys[:-2], " and ".join(keys[-2:])]),
+    rows = [
+        "- " + ", ".join(f"{key} {_quoted(text)}" for key, text in (("question", row.question), ("answer", row.answer)))
+        + f", {_quoted(label)}"
+        for row, label in examples
+    ]  # fmt: skip
+    shown = [form["keys"].get(key, _quoted(key)) for key in keys]
+    system = form["system"].format(
+        keys=", ".join([*shown[:-2], " and ".join(shown[-2:])]),
         ask=spec.ask,
-        steps=_listed("steps", steps),
-        decisive=decisive,
+        steps="\n".join(["", form["steps"], *steps, ""]) if steps else "",
+        decisive=keys[-1],
         labels=", ".join(map(_quoted, spec.labels)),
-        examples=_listed("examples", examples),
+        examples="\n".join(["", form["examples"], *rows]) if rows else "",
     )
-    texts = {name: {"type": "string"} for name in ("quote", "justification")}
     verdict = {"type": "string", "enum": [*spec.labels, _UNDECIDED]}
-    properties = {**texts, "verdict": verdict, "injection_suspected": {"type": "boolean"}}
-    form = {"type": "object", "additionalProperties": False, "required": [*properties], "properties": properties}
-    checks = [{"kind": "quotes", "within": decisive}]
-    told = {"name": name, "version": 1, "max_tokens": 3000, "system": system.strip(), "checks": checks, "schema": form}
-    return Prompt.of(told)
-
-
-def _shown(key: str, text: str | None) -> str:
-    return "" if text is None else f"{key} {_quoted(text)}, "
+    properties: dict[str, Any] = {"quote": {"type": "string"}, "justification": {"type": "string"}, "verdict": verdict}
+    properties["injection_suspected"] = {"type": "boolean"}
+    schema = {"type": "object", "additionalProperties": False, "required": [*properties], "properties": properties}
+    told = {"name": name, "version": 1, "max_tokens": 3000, "system": system.strip(), "schema": schema}
+    return Prompt.of({**told, "checks": [{"kind": "quotes", "within": keys[-1]}]})
 
 
 def _quoted(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _listed(head: str, lines: Sequence[str]) -> str:
-    return "\n".join(["", _TEXTS["list"][head], *lines, ""]) if lines else ""
-
-
-def _order(spec: RubricConfig) -> list[str]:
-    """What the judge is given: texts that calls share first, and last what it quotes, the answer where it sees it."""
-    plain = [key for key in _SEES if key in spec.sees]
+def _keys(spec: RubricConfig) -> list[str]:
+    """What the judge is given, last what it quotes: the answer where it sees it."""
+    plain = [key for key in _SEEN if key in spec.sees]
     return [*plain[:-1], *(key for key in spec.sees if key.startswith(_METADATA)), *plain[-1:]]
 
 
-def _data(case: Sample, spec: RubricConfig) -> dict[str, Any]:
+def _data(sample: Sample, spec: RubricConfig) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for key in _order(spec):
+    for key in _keys(spec):
         if key.startswith(_METADATA):
-            value = case.question.metadata.get(key.removeprefix(_METADATA))
+            value = sample.question.metadata.get(key.removeprefix(_METADATA))
             found[key] = value if isinstance(value, str) else _quoted(value)
-        elif key == "answer" and "contexts" in spec.sees:
-            found[key] = answer_citing_passages(case)
+        elif key == "contexts":
+            found[key] = numbered_contexts(sample)
+        elif key == "citations":
+            found[key] = _cited(sample)
+        elif key == "expected_answer":
+            found[key] = sample.question.expected_answer
+        elif key == "question":
+            found[key] = sample.asked
         else:
-            found[key] = _READ[key](case)
+            found[key] = answer_citing_passages(sample) if "contexts" in spec.sees else sample.response.answer
     return found
 
 
-def _cited(case: Sample) -> Iterator[dict[str, Any]]:
-    for number, source in enumerate(case.cited, start=1):
-        chunk = None if source.place is None else (case.response.chunks or [])[source.place]
+def _cited(sample: Sample) -> list[dict[str, Any]]:
+    found = []
+    for number, source in enumerate(sample.cited, start=1):
+        chunk = None if source.place is None else (sample.response.chunks or [])[source.place]
         document = chunk and (chunk.document_name or chunk.document_id)
-        yield {"id": number, "document": document, "text": (chunk and chunk.text) or ""}
+        found.append({"id": number, "document": document, "text": (chunk and chunk.text) or ""})
+    return found
 
-
-_READ: dict[str, Callable[[Sample], Any]] = {
-    "contexts": numbered_contexts,
-    "citations": lambda case: list(_cited(case)),
-    "expected_answer": lambda case: case.question.expected_answer,
-    "question": lambda case: case.asked,
-    "answer": lambda case: case.response.answer,
-}
 
 _NEEDS = {"contexts": Need.CHUNKS, "citations": Need.CITATIONS, "expected_answer": Need.EXPECTED_ANSWER}
 
@@ -248,16 +225,27 @@ def rubric_metric(name: str, spec: RubricConfig) -> BaseMetric:
     Raises:
         ConfigError: The name is none, or another metric's; or the examples cannot be shown.
     """
-    _check_name(name)
+    asked = chain(one for cls in METRICS if issubclass(cls, JudgedMetric) for one in cls.inquiries)
+    if name in {ABSTENTION, *(one.name for one in asked), *(cls.pattern() for cls in METRICS)}:
+        raise _wrong(name, "the name of a rubric is that of a metric or prompt of ours", "give it another name")
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,60}", name):
+        raise _wrong(name, "the name of a rubric must be letters, digits and _", "give it another name")
     examples = _examples(name, spec)
-    prompt = _prompt(name, spec, examples)
-    shared = {
+    prompt, values = _prompt(name, spec, examples), set(spec.labels.values())
+    low, high = min(values), max(values)
+    low, high, unit = (0.0, 1.0, "ratio") if low >= 0 and high <= 1 else (low, high, "points")
+    facts = {
         "name": name,
         "spec": spec,
         "sha256": sha256(f"{prompt.hash} {spec.when}".encode()).hexdigest(),
         "labels": dict(spec.labels),
-        "shown": frozenset((row.question, row.answer) for row in examples),
-        "inquiries": (JudgeTask(name, prompt, lambda case: _data(case, spec)),),
+        "scale": dict(spec.labels),
+        "low": low,
+        "high": high,
+        "unit": unit,
+        "aggregation": Aggregation.RATE if values == {0.0, 1.0} else Aggregation.MEAN,
+        "shown": frozenset((row.question, row.answer) for row, _ in examples),
+        "inquiries": (JudgeTask(name, prompt, lambda sample: _data(sample, spec)),),
         "needs": frozenset({Need.JUDGE, *(_NEEDS[key] for key in spec.sees if key in _NEEDS)}),
         "of_answer": "answer" in spec.sees,
         "heeds_abstention": spec.when == "answered",
@@ -266,25 +254,8 @@ def rubric_metric(name: str, spec: RubricConfig) -> BaseMetric:
         "__doc__": f"{spec.ask}\n\nA rubric of this run, decided by a judge. Formula: "
         f"{', '.join(f'{label} {value:g}' for label, value in spec.labels.items())}. None where the judge cannot tell.",
     }
-    made: BaseMetric = type(name, (_Rubric,), {**shared, **_scale(spec)})()
+    made: BaseMetric = type(name, (_Rubric,), facts)()
     return made
-
-
-def _check_name(name: str) -> None:
-    asked = chain(one for cls in METRICS if issubclass(cls, JudgedMetric) for one in cls.inquiries)
-    taken = {ABSTENTION, *(one.name for one in asked), *(cls.pattern() for cls in METRICS)}
-    if name in taken or not _NAME.fullmatch(name):
-        why = "is that of a metric or prompt of ours" if name in taken else "must be letters, digits and _"
-        raise _wrong(f"judged.{name}", f"the name of a rubric {why}", "give it another name")
-
-
-def _scale(spec: RubricConfig) -> dict[str, Any]:
-    """What the values of the labels say of the metric."""
-    values = set(spec.labels.values())
-    low, high = min(values), max(values)
-    low, high, unit = (0.0, 1.0, "ratio") if low >= 0 and high <= 1 else (low, high, "points")
-    over_a_run = Aggregation.RATE if values == {0.0, 1.0} else Aggregation.MEAN
-    return {"scale": dict(spec.labels), "low": low, "high": high, "unit": unit, "aggregation": over_a_run}
 
 
 def rubrics_among(metrics: Iterable[object]) -> dict[str, RubricConfig]:

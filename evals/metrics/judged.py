@@ -6,7 +6,6 @@ or reached gives no score: such questions are counted apart (`judge`), never as 
 """
 
 from abc import abstractmethod
-from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from statistics import median, median_low
 from typing import Any, ClassVar, Protocol
@@ -34,16 +33,15 @@ class Decider(Protocol):
 def judge_calls(metrics: Iterable[type[BaseMetric]]) -> int:
     """How often a judge is asked about one question, at most: the distinct inquiries of the metrics, chains included.
 
-    One of which samples are taken counts for each of them. Whether the answer declines is in it where that is asked of
-    every answer. Not in it are asking again after an unusable reply, repeats, further blocks of ten passages, and
-    whether an answer declines that reads like a refusal.
+    Whether the answer declines is in it where that is asked of every answer. Not in it are asking again after an
+    unusable reply, repeats, and whether an answer declines that reads like a refusal.
     """
     every = list(metrics)
     asked = chain(inquiry for cls in every if issubclass(cls, JudgedMetric) for inquiry in cls.inquiries)
     others = sum(cls.judge_calls for cls in every if not issubclass(cls, JudgedMetric))
     declining = judged_abstention(every)
     extra = bool(asked) and declining.answers == "every" and not declining.by_correctness
-    return sum(one.samples for one in asked) + others + extra
+    return len(asked) + others + extra
 
 
 def judged_abstention(metrics: Iterable[BaseMetric | type[BaseMetric]]) -> JudgedAbstention:
@@ -59,13 +57,6 @@ def judged_abstention(metrics: Iterable[BaseMetric | type[BaseMetric]]) -> Judge
     return JudgedAbstention("every" if by_correctness or counting else "settling", by_correctness)
 
 
-def prompts_asked_twice(metrics: Iterable[BaseMetric]) -> frozenset[str]:
-    """The prompts by which more than one inquiry of the metrics is made about a question."""
-    inquiries = chain(one for metric in metrics if isinstance(metric, JudgedMetric) for one in metric.inquiries)
-    counts = Counter(inquiry.prompt_name for inquiry in inquiries)
-    return frozenset(prompt for prompt, count in counts.items() if count > 1)
-
-
 class JudgedMetric(BaseMetric):
     """A metric of a judge's verdicts: it names its inquiries and grades their replies."""
 
@@ -79,7 +70,7 @@ class JudgedMetric(BaseMetric):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        cls.judge_calls = sum(one.samples for one in chain(cls.inquiries))
+        cls.judge_calls = len(chain(cls.inquiries))
 
     @abstractmethod
     def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
@@ -160,7 +151,7 @@ class JudgedMetric(BaseMetric):
 
     def injection_flag(self, case: Sample) -> dict[str, Any]:
         """The detail that says that the data holds text which speaks to the judge; nothing where it does not."""
-        names = {name for inquiry in chain(self.wanted(case)) for name in inquiry.names(case)}
+        names = {inquiry.name for inquiry in chain(self.wanted(case))}
         names |= {case.decided_by} if self.hangs_on_abstention(case) else set()
         suspected = any(verdict.injection_suspected for verdict in case.verdicts if verdict.request in names)
         return {"injection_suspected": True} if suspected else {}
@@ -173,7 +164,7 @@ class JudgedMetric(BaseMetric):
                 needed.append(inquiry.name)
             by_name[inquiry.name] = inquiry.replies(case)
             if not by_name[inquiry.name]:
-                return self.undefined(_failure(case, inquiry.names(case)), missing="judge")
+                return self.undefined(_failure(case, [inquiry.name]), missing="judge")
             settled = [self.settled_by(case, replies) for replies in _by_repeat(by_name)]
             if settled and settled[0] is not None and None not in settled:
                 return settled[0]
@@ -246,7 +237,7 @@ class LabelledMetric(JudgedMetric):
 
     def labelled(self, reply: ReplyData, **details: Any) -> MetricResult:
         """The value of a reply's label, with these details before those of the reply."""
-        details |= {"verdict": reply["verdict"], "justification": reply["justification"]}
+        details |= {name: reply[name] for name in ("verdict", "quote", "justification") if reply.get(name)}
         value = self.scale.get(reply["verdict"])
         return self.undecided(**details) if value is None else self.result(value, **details)
 

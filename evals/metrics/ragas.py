@@ -21,11 +21,9 @@ from evals.metrics.base import (
 )
 from evals.metrics.embedders import Semantics, cosine
 from evals.metrics.judge_tasks import (
-    ANSWER_CORRECTNESS,
     ANSWER_IN_CONTEXTS,
     CONTEXT_RELEVANCE,
     REFERENCE_IN_CONTEXTS,
-    SAMPLES,
     JudgeTask,
     ReplyData,
     answer_beside_reference,
@@ -169,14 +167,10 @@ class RagasFaithfulness(_InPercent):
 # RAGAS: does the answer address the question, and the weighted score of the four.
 
 
-STRICTNESS = 3
-"""How often RAGAS asks for the question."""
-
-
 GENERATED_QUESTIONS = JudgeTask(
-    "generated_questions", "generated_questions", lambda case: {"answer": case.response.answer}, samples=STRICTNESS
+    "generated_questions", "generated_questions", lambda case: {"answer": case.response.answer}
 )
-"""The question to which the answer is an answer, and whether it commits itself; asked for three times, as by RAGAS."""
+"""Three questions to which the answer is an answer, and whether it commits itself."""
 
 
 DIRECT_RELEVANCE = JudgeTask("direct_relevance", "direct_relevance", question_and_answer)
@@ -186,14 +180,13 @@ DIRECT_RELEVANCE = JudgeTask("direct_relevance", "direct_relevance", question_an
 class RagasAnswerRelevance(Comparing, LabelledMetric, _InPercent):
     """How well the answer addresses the question, whether or not it is right, in percent.
 
-    Formula: the judge is asked three times, each in a call of its own, for the question that the answer replies to;
-    mean of the cosines between their embeddings and the question's, × 100 and not below 0. 0 where the judge calls the
-    answer noncommittal all three times; a sample without a question does not count. Without an embedder the judge
-    assesses directly: complete 100, mostly 75, partly 50, barely 25, not at all 0. Which of the two is decided once for
-    a run and stands in the details; values of the two do not compare. Range 0 to 100, higher is better. 0 for an
-    abstention on an answerable question; None for one on a question that is not known to be answerable.
-    Reference: as the specification writes it; that an answer the judge calls noncommittal has 0 is of ragas 0.4. Es
-    et al. 2023.
+    Formula: the judge writes three questions that the answer replies to; mean of the cosines between their embeddings
+    and the question's, × 100 and not below 0. 0 where the judge calls the answer noncommittal. Without an embedder
+    the judge assesses directly: complete 100, mostly 75, partly 50, barely 25, not at all 0. Which of the two is
+    decided once for a run and stands in the details; values of the two do not compare. Range 0 to 100, higher is
+    better. 0 for an abstention on an answerable question; None for one on a question that is not known to be
+    answerable.
+    Reference: as the specification writes it; that an answer which the judge calls noncommittal has 0 is of ragas 0.4.
     """
 
     name = "ragas_answer_relevance"
@@ -220,29 +213,29 @@ class RagasAnswerRelevance(Comparing, LabelledMetric, _InPercent):
 
     def texts(self, case: Sample) -> Sequence[str]:
         replies = GENERATED_QUESTIONS.replies(case).values() if self.embedder(case) else ()
-        written = [sample["question"] for reply in replies for sample in _written(reply)]
+        written = [question for reply in replies for question in _written(reply)]
         return [case.question.question, *written] if written else ()
 
     def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
         embedder = self.embedder(case)
         if embedder is None:
             return self.labelled(replies[DIRECT_RELEVANCE.name], method="direct assessment")
-        samples = _written(replies[GENERATED_QUESTIONS.name])
-        written = [sample["question"] for sample in samples]
+        reply = replies[GENERATED_QUESTIONS.name]
+        written = _written(reply)
         if not written:
             return self.undefined("the judge wrote no question", missing="judge")
-        noncommittal = sum(sample["verdict"] == "noncommittal" for sample in samples)
+        noncommittal = reply["verdict"] == "noncommittal"
         details = {"method": "generated questions", "questions": written, "noncommittal": noncommittal}
         asked, *vectors = embedder.embed([case.question.question, *written])
         alike = fmean(cosine(asked, vector) for vector in vectors)
         if not isfinite(alike):
             return self.undefined(EMBEDDING_NOT_FINITE)
-        return self.result(0.0 if noncommittal == len(samples) else 100 * max(0.0, alike), **details)
+        return self.result(0.0 if noncommittal else 100 * max(0.0, alike), **details)
 
 
-def _written(reply: ReplyData) -> list[ReplyData]:
-    """The samples that hold a question."""
-    return [sample for sample in reply[SAMPLES] if sample["question"].strip()]
+def _written(reply: ReplyData) -> list[str]:
+    """The questions that are some."""
+    return [question for question in reply["questions"] if question.strip()]
 
 
 def ragas_score(values: Mapping[str, float | None], weights: Mapping[str, float] = RAGAS_WEIGHTS) -> float | None:
@@ -335,7 +328,10 @@ class RagasScore(_InPercent):
 
 
 FACTUAL_ACCURACY = JudgeTask("factual_accuracy", "factual_accuracy", answer_beside_reference)
-"""Correctness, completeness and consistency of the answer, each on five steps."""
+"""Correctness, completeness and consistency of the answer, each from 0 to 100."""
+
+ANSWER_CLASSIFICATION = JudgeTask("answer_classification", "answer_classification", answer_beside_reference)
+"""Whether the answer is correct or wrong, and nothing between."""
 
 _GRADES = ((80.0, "A"), (60.0, "B"), (40.0, "C"), (20.0, "D"), (0.0, "E"))
 
@@ -348,12 +344,10 @@ def letter_grade(percent: float) -> str:
 class FactualAccuracyPercentage(_InPercent):
     """How accurate the answer is, measured by the expected answer and by three criteria, in percent.
 
-    Formula: 0.5 × correctness + 0.3 × completeness + 0.2 × consistency, each excellent 100, good 75, fair 50, poor 25
-    or bad 0 by the judge. Steps instead of any number from 0 to 100, for judges agree better on few anchored steps;
-    a step has a letter of its own. The letter (A from 80, B from 60, C from 40, D from 20, else E) stands in the
-    details, and the scorecard shows how they are distributed. Range 0 to 100, higher is better. 0 for an abstention
-    on an answerable question, and for an answer to an unanswerable one; None for a right abstention and without an
-    expected answer.
+    Formula: 0.5 × correctness + 0.3 × completeness + 0.2 × consistency, each from 0 to 100 by the judge. The letter (A
+    from 80, B from 60, C from 40, D from 20, else E) stands in the details, and the scorecard shows how they are
+    distributed. Range 0 to 100, higher is better. 0 for an abstention on an answerable question, and for an answer
+    to an unanswerable one; None for a right abstention and without an expected answer.
     Reference: Liu et al. 2023 (G-Eval), with one sample instead of token probabilities.
     """
 
@@ -362,17 +356,14 @@ class FactualAccuracyPercentage(_InPercent):
     heeds_abstention = True
     inquiries = (FACTUAL_ACCURACY,)
     weights: ClassVar[Mapping[str, float]] = {"correctness": 0.5, "completeness": 0.3, "consistency": 0.2}
-    scale: ClassVar[Mapping[str, float]] = {"excellent": 100.0, "good": 75.0, "fair": 50.0, "poor": 25.0, "bad": 0.0}
 
     def settled(self, case: Sample) -> MetricResult | None:
         return settled_by_abstention(self, case, label="E")
 
     def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
-        verdicts = {item["id"]: item["verdict"] for item in replies[FACTUAL_ACCURACY.name]["criteria"]}
-        if "cannot_tell" in verdicts.values():
-            return self.undecided(criteria=verdicts)
-        value = sum(weight * self.scale[verdicts[name]] for name, weight in self.weights.items())
-        return self.result(value, label=letter_grade(value), criteria=verdicts)
+        scores = {name: replies[FACTUAL_ACCURACY.name][name]["score"] for name in self.weights}
+        value = sum(weight * scores[name] for name, weight in self.weights.items())
+        return self.result(value, label=letter_grade(value), criteria=scores)
 
 
 class _AnswerCount(JudgedMetric):
@@ -383,7 +374,7 @@ class _AnswerCount(JudgedMetric):
     unit = "answers"
     aggregation = Aggregation.SUM
     needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER})
-    inquiries = (ANSWER_CORRECTNESS,)
+    inquiries = (ANSWER_CLASSIFICATION,)
     counted: ClassVar[str]
 
     def settled(self, case: Sample) -> MetricResult | None:
@@ -392,11 +383,8 @@ class _AnswerCount(JudgedMetric):
         return self._classified("wrong") if case.question.is_unanswerable else None
 
     def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
-        reply = replies[ANSWER_CORRECTNESS.name]
-        said, why = reply["verdict"], reply["justification"]
-        if said == "cannot_tell":
-            return self.undecided(justification=why)
-        return self._classified("correct" if said == "correct" else "wrong", said=said, justification=why)
+        reply = replies[ANSWER_CLASSIFICATION.name]
+        return self._classified(reply["verdict"], justification=reply["justification"])
 
     def _classified(self, label: str, **details: str) -> MetricResult:
         return self.result(float(label == self.counted), label=label, **details)
@@ -405,9 +393,9 @@ class _AnswerCount(JudgedMetric):
 class CorrectAnswersCount(_AnswerCount):
     """How many answers are correct.
 
-    Formula: sum over questions of 1 where the judge calls the answer correct, measured by the expected answer, in the
-    same call as `answer_correctness`; a partly correct one counts as wrong. What `dont_know_answers_count`
-    counts is neither. Range 0 to the number of questions, higher is better. None without an expected answer.
+    Formula: sum over questions of 1 where the judge calls the answer correct, measured by the expected answer, and not
+    wrong. What `dont_know_answers_count` counts is neither. Range 0 to the number of questions, higher is better. None
+    without an expected answer.
     Reference: as the specification writes it.
     """
 
@@ -418,9 +406,9 @@ class CorrectAnswersCount(_AnswerCount):
 class WrongAnswersCount(_AnswerCount):
     """How many answers are wrong.
 
-    Formula: sum over questions of 1 where the judge calls the answer incorrect or only partly correct, measured by the
-    expected answer, or where an unanswerable question was answered. What `dont_know_answers_count` counts is
-    neither. Range 0 to the number of questions, lower is better. None without an expected answer.
+    Formula: sum over questions of 1 where the judge calls the answer wrong, measured by the expected answer, or where
+    an unanswerable question was answered. What `dont_know_answers_count` counts is neither. Range 0 to the number of
+    questions, lower is better. None without an expected answer.
     Reference: as the specification writes it.
     """
 

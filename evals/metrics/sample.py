@@ -250,7 +250,7 @@ class Sample:
         """Whether the judge flags a verdict by one of these inquiries, and such verdicts do not count."""
         if self.keeps_flagged or not inquiries:
             return False
-        return any(each.is_flagged and each.inquiry in inquiries for each in self.verdicts)
+        return any(each.is_flagged and each.request in inquiries for each in self.verdicts)
 
     @cached_property
     def _is_for_judge(self) -> bool:

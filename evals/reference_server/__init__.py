@@ -1,9 +1,6 @@
-"""A small, self-contained RAG service over HTTP.
+"""A small RAG server: BM25 retrieval, extractive answers, no model, no network, the same answer each time.
 
-It answers questions from uploaded text with BM25 retrieval and extractive answers, needs no
-model and no network, and gives the same answer to the same question every time. The evaluation
-harness uses it as its embedded default and the tests use it as a realistic fixture. Nothing in
-this package imports from the rest of ``evals``.
+`evals serve` and `evals eval --embedded` start it as a process. Nothing here imports from the rest of `evals`.
 """
 
 from dataclasses import dataclass
@@ -11,11 +8,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything that changes how a server chunks, retrieves or guards."""
+    """How a server chunks, retrieves and guards its documents."""
 
     chunk_words: int = 180
     top_k: int = 10
     max_upload_mb: int = 25
     auth_token: str | None = None
     allow_hosts: tuple[str, ...] = ()
-    """Names under which the server may be asked, in addition to those of this machine itself."""
+    """Host names by which the server may be addressed, besides those of this machine."""

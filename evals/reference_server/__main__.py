@@ -1,78 +1,116 @@
-"""Start the reference server from the command line."""
+"""Start the built-in server: bind, announce, serve, end cleanly."""
 
 import argparse
-import logging
+import json
 import os
 import socket
 import sys
-from collections.abc import Sequence
+import threading
+import time
+from collections.abc import Callable, Sequence
+from types import FrameType
+
+import uvicorn
+from fastapi import FastAPI
 
 from evals.reference_server import Settings
-from evals.reference_server.app import MakeServer, announce, bind, end_with_stdin, make_server, reason_of
-from evals.reference_server.index import GOLDEN, NONE, MissingCorpusError, UnreadableDocumentError, load_corpus
+from evals.reference_server.app import Library, create_app
+from evals.reference_server.documents import CorpusError, load_corpus
 
-_AUTH_VARIABLE = "REFERENCE_SERVER_TOKEN"
-
-_CANNOT_START = 2
+MakeServer = Callable[[Settings, Library, Callable[[], None]], "Server"]
 
 
-def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError("must be at least 1")
-    return value
+class Server(uvicorn.Server):
+    """A uvicorn server that calls `on_listening` once it answers requests, and ends on a signal with exit code 0."""
+
+    def __init__(self, app: FastAPI, on_listening: Callable[[], None]) -> None:
+        quiet = uvicorn.Config(app, loop="asyncio", http="h11", ws="none", lifespan="off", log_config=None)
+        quiet.access_log, quiet.timeout_keep_alive, quiet.timeout_graceful_shutdown = False, 75, 2
+        super().__init__(quiet)
+        self._on_listening = on_listening
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start to listen, and announce it."""
+        await super().startup(sockets)
+        self._on_listening()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """End without raising the signal again."""
+        self.should_exit = True
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_server(settings: Settings, library: Library, on_listening: Callable[[], None]) -> Server:
+    """The server of a library."""
+    return Server(create_app(settings, library), on_listening)
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A listening socket; port 0 takes a free one."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.create_server((host, port), family=family, backlog=2048)
+    # Connections inherit it; without it the end of each response waits some 40 ms for an acknowledgement.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
+
+
+def end_with_stdin(stop: Callable[[], None]) -> None:
+    """Stop the server when stdin ends, and the process if that takes too long."""
+
+    def watch() -> None:
+        while sys.stdin.buffer.read(4096):
+            pass
+        stop()
+        time.sleep(0.8)
+        os._exit(0)
+
+    threading.Thread(target=watch, name="stdin-watch", daemon=True).start()
+
+
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m evals.reference_server", description=__doc__)
     parser.add_argument("--host", default="127.0.0.1")
-    parser.add_argument("--port", type=int, default=8001, help="0 takes any free port")
+    parser.add_argument("--port", type=int, default=8001, help="0 takes a free port")
     parser.add_argument("--corpus", help="golden, none or a folder of .md and .txt files")
-    parser.add_argument("--chunk-words", type=_positive, default=180)
-    parser.add_argument("--top-k", type=_positive, default=10)
-    parser.add_argument("--max-upload-mb", type=_positive, default=25)
-    parser.add_argument("--auth-token", default=os.environ.get(_AUTH_VARIABLE) or None)
-    parser.add_argument(
-        "--allow-host",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="answer to this name too; by default to localhost, loopback addresses and --host alone",
-    )
+    parser.add_argument("--top-k", type=int, default=10, help="chunks that are retrieved")
+    parser.add_argument("--allow-host", action="append", default=[], metavar="NAME", help="a further host name")
+    parser.add_argument("--auth-token", default=os.environ.get("REFERENCE_SERVER_TOKEN") or None)
     parser.add_argument("--exit-with-stdin", action="store_true", help="end when stdin ends")
-    parser.add_argument("--greet", action="store_true", help="say the URL on stderr too, for people")
-    return parser
-
-
-def _serve(args: argparse.Namespace, listener: socket.socket, make: MakeServer) -> None:
-    sizes = (args.chunk_words, args.top_k, args.max_upload_mb)
-    settings = Settings(*sizes, args.auth_token, (args.host, *args.allow_host))
-    corpus = args.corpus or (NONE if args.exit_with_stdin else GOLDEN)
-    documents = load_corpus(corpus, settings.chunk_words)
-    server = make(settings, documents, lambda: announce(listener, args.host, corpus if args.greet else None))
-    if args.exit_with_stdin:
-        end_with_stdin(lambda: setattr(server, "should_exit", True))
-    server.run(sockets=[listener])
+    parser.add_argument("--greet", action="store_true", help="print the URL on stderr too")
+    return parser.parse_args(argv)
 
 
 def main(argv: Sequence[str] | None = None, make: MakeServer = make_server) -> int:
-    """Serve until a signal or the end of stdin; 2 means that the server could not start."""
-    args = _parser().parse_args(argv)
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s: %(message)s")
+    """Serve until a signal or the end of stdin; 2: the server cannot start."""
+    args = _arguments(argv)
+    corpus = args.corpus or ("none" if args.exit_with_stdin else "golden")
+    settings = Settings(top_k=args.top_k, auth_token=args.auth_token, allow_hosts=(args.host, *args.allow_host))
     try:
         listener = bind(args.host, args.port)
     except (OSError, OverflowError) as error:
-        where, way_out = f"{args.host}:{args.port}", "name another --port (0 takes any free one) or --host"
-        sys.stderr.write(f"Cannot listen on {where}: {reason_of(error)}; {way_out}.\n")
-        return _CANNOT_START
-    try:
-        with listener:
-            _serve(args, listener, make)
-    except KeyboardInterrupt:
-        return 0
-    except (MissingCorpusError, UnreadableDocumentError) as error:
-        sys.stderr.write(f"{error}\n")
-        return _CANNOT_START
+        said = (getattr(error, "strerror", None) or str(error)).partition(" (while ")[0].rstrip(".")
+        way_out = "name another --port (0 takes any free one) or --host"
+        sys.stderr.write(f"Cannot listen on {args.host}:{args.port}: {said}; {way_out}.\n")
+        return 2
+
+    def announce() -> None:
+        port = listener.getsockname()[1]
+        sys.stdout.write(json.dumps({"event": "listening", "host": args.host, "port": port}) + "\n")
+        sys.stdout.flush()
+        if args.greet:
+            host = f"[{args.host}]" if ":" in args.host else args.host
+            sys.stderr.write(f"reference server on http://{host}:{port}, corpus {corpus}; stop it with Ctrl-C\n")
+            sys.stderr.flush()
+
+    with listener:
+        try:
+            library = Library(load_corpus(corpus, settings.chunk_words))
+        except CorpusError as error:
+            sys.stderr.write(f"{error}\n")
+            return 2
+        server = make(settings, library, announce)
+        if args.exit_with_stdin:
+            end_with_stdin(lambda: setattr(server, "should_exit", True))
+        server.run(sockets=[listener])
     return 0
 
 

@@ -1,221 +1,267 @@
-"""The web application of the reference server."""
+"""The HTTP contract of the built-in server: uploads, documents, queries, and what the server says about itself."""
 
 import json
-import os
 import secrets
-import socket
-import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+import uuid
+from collections.abc import Iterable
 from ipaddress import ip_address
-from types import FrameType
+from pathlib import PurePath, PurePosixPath
+from typing import Annotated, Any
 
-import uvicorn
-from fastapi import FastAPI, HTTPException
+from fastapi import APIRouter, BackgroundTasks, FastAPI, HTTPException, UploadFile
 from fastapi.exceptions import RequestValidationError
+from pydantic import AfterValidator, BaseModel, Field
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from evals.reference_server import Settings
-from evals.reference_server.index import Document, DocumentStore, warm_up
-from evals.reference_server.routes import MEGABYTE, document_router, info_router, query_router
+from evals.reference_server.documents import ACCEPTED_TYPES, Chunk, Document, read_document
+from evals.reference_server.search import Hit, Index, answer
 
-# What is let in: requests to a name of this server, of a bounded size, and with its token where it has one.
-
-
-MOST_JSON_BYTES = MEGABYTE
-"""Of a body that holds no files."""
-
-
+MEGABYTE = 1024 * 1024
 UPLOADED_AT_ONCE = 4
-"""This many of the largest files fit into one upload."""
-
-_MOST_PROBLEMS = 20
+"""An upload may have as many bytes as this many files of the largest size."""
 
 
-class Guard:
-    """Refuses requests to names that are not this server's, too large ones, and those without its token.
+def _sendable(text: str) -> str:
+    text.encode()  # half of a surrogate pair: a ValueError here, where the client is at fault
+    return text
 
-    Without the first, a web page could have its own name lead to this machine and read the documents: DNS rebinding.
-    Bodies are refused before they are in memory. `/health` needs no token.
-    """
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
-        """Guard the app as the settings say."""
-        self._app = app
-        self._names = {_plain(name) for name in settings.allow_hosts}
-        self._most_of_upload = UPLOADED_AT_ONCE * settings.max_upload_mb * MEGABYTE + MOST_JSON_BYTES
-        self._token = f"Bearer {settings.auth_token}".encode() if settings.auth_token else None
+Text = Annotated[str, AfterValidator(_sendable)]
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer 421, 413 or 401, or hand the request on and count what comes."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        most = self._most_of_upload if scope["path"] == "/upload" else MOST_JSON_BYTES
+
+class QueryRequest(BaseModel):
+    """Body of POST /query; without `top_k` the server's own number of chunks is retrieved."""
+
+    query: Text = Field(min_length=1)
+    session_id: Text | None = None
+    include_chunks: bool = False
+    top_k: int | None = Field(default=None, ge=1, le=100)
+
+
+class Library:
+    """The documents of a server and the index over them; safe to use from several threads."""
+
+    def __init__(self, documents: Iterable[Document] = ()) -> None:
+        self._documents = {document.file_name: document for document in documents}
+        self._index: Index | None = None
+        self._lock = threading.RLock()
+
+    def put(self, document: Document) -> None:
+        """Add a document, in place of an earlier one with the same file name."""
+        with self._lock:
+            self._documents[document.file_name] = document
+            self._index = None
+
+    def documents(self) -> list[Document]:
+        """All documents by file name, so that the order of uploads never shows."""
+        with self._lock:
+            return [self._documents[name] for name in sorted(self._documents)]
+
+    def index(self) -> Index:
+        """The index over all chunks, built anew after changes."""
+        with self._lock:
+            self._index = self._index or Index(chunk for each in self.documents() for chunk in each.chunks)
+            return self._index
+
+
+def respond(request: QueryRequest, index: Index, top_k: int) -> dict[str, Any]:
+    """Retrieve and answer. A source is a chunk where chunks are asked for, else a document by its best chunk."""
+    started = time.perf_counter()
+    hits, sources = index.search(request.query, top_k), dict[str, Hit]()
+
+    def key(chunk: Chunk) -> str:
+        return chunk.chunk_id if request.include_chunks else chunk.document_id
+
+    for hit in hits:
+        sources.setdefault(key(hit.chunk), hit)
+    numbers = {name: number for number, name in enumerate(sources, start=1)}
+    result = answer(request.query, hits, index, lambda chunk: numbers[key(chunk)])
+    cited = [{"source_index": numbers[key(chunk)], **_identity(chunk)} for chunk in result.cited]
+    prompt = -(-(len(request.query) + result.characters_read) // 4)
+    completion = -(-len(result.text) // 4)
+    usage = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
+    shown = [_source(hit) | (_identity(hit.chunk) if request.include_chunks else {}) for hit in sources.values()]
+    return {
+        "answer": result.text,
+        "sources": shown,
+        "session_id": request.session_id or str(uuid.uuid4()),
+        "citations": cited if request.include_chunks else None,
+        "metrics": {"latency_ms": (time.perf_counter() - started) * 1000, "token_usage": usage},
+    }
+
+
+def _source(hit: Hit) -> dict[str, Any]:
+    chunk = hit.chunk
+    excerpt = chunk.text if len(chunk.text) <= 200 else f"{chunk.text[:200]}..."
+    about = {"document_id": chunk.document_id, "document_name": chunk.document_name, "path": None}
+    return about | {"excerpt": excerpt, "full_text": chunk.text, "score": hit.score, "section": chunk.section}
+
+
+def _identity(chunk: Chunk) -> dict[str, Any]:
+    return {name: getattr(chunk, name) for name in ("document_id", "chunk_id", "chunk_index", "section")}
+
+
+def _about(settings: Settings) -> dict[str, dict[str, Any]]:
+    """What the server says about itself, by path."""
+    model: dict[str, Any] = {"llm_model": "extractive-bm25", "llm_provider": "reference", "llm_hosting": "local"}
+    model |= {"embedding_model": "none", "reranker_model": None, "reranker_enabled": False}
+    prices = {"cost_per_1m_input_tokens": 0.0, "cost_per_1m_output_tokens": 0.0}
+    vector = {"chunk_size": settings.chunk_words, "chunk_overlap": 0, "vector_store": None, "collection_name": None}
+    hybrid = {"enabled": False, "bm25": {"enabled": True}, "vector": vector, "fusion_method": None, "rrf_k": None}
+    retrieval = {"retrieval_top_k": settings.top_k, "final_top_n": settings.top_k, "hybrid_search": hybrid}
+    retrieval |= {"contextual_retrieval": {"enabled": False}}
+    retrieval |= {"reranker": {"enabled": False, "model": None, "top_n": None}}
+    return {
+        "/health": {"status": "healthy"},
+        "/models/info": model | prices,
+        "/config": {"max_upload_size_mb": settings.max_upload_mb},
+        "/metrics/retrieval": retrieval,
+    }
+
+
+def create_app(settings: Settings, library: Library) -> FastAPI:
+    """The application over a library."""
+    app = FastAPI(title="Reference RAG server", version="1.0.0", docs_url=None, redoc_url=None)
+    app.add_exception_handler(RequestValidationError, _refuse_body)
+    app.add_middleware(Guard, settings=settings)
+    app.include_router(_uploads(settings, library))
+    for path, reply in _about(settings).items():
+        app.add_api_route(path, lambda reply=reply: reply, name=path, response_model=None)
+
+    @app.get("/documents")
+    def documents() -> dict[str, Any]:
+        """All documents."""
+        return {"documents": [_listed(document) for document in library.documents()]}
+
+    @app.post("/query")
+    def query(request: QueryRequest) -> dict[str, Any]:
+        """Answer a question from the documents."""
         try:
-            self._check(scope["path"], Headers(scope=scope), most)
-            await self._app(scope, _counted(receive, most), send)
-        except HTTPException as refusal:
-            reply = JSONResponse({"detail": refusal.detail}, refusal.status_code, refusal.headers)
-            await reply(scope, receive, send)
+            return respond(request, library.index(), request.top_k or settings.top_k)
+        except Exception as error:  # the contract: every failure is a 500 with a sentence
+            raise HTTPException(500, f"The query failed: {error}") from error
 
-    def _check(self, path: str, headers: Headers, most: int) -> None:
-        """Raise HTTPException, which the framework hands on as it is, unless a request may come in."""
-        hosts = headers.getlist("host")
-        if len(hosts) != 1 or not self._is_own(_plain(_without_port(hosts[0]))):
-            detail = "This server does not answer to that name; start it with --allow-host and the name."
-            raise HTTPException(421, detail)
-        size = headers.get("content-length", "")
-        _check_size(int(size) if size.isascii() and size.isdigit() and len(size) < 20 else 0, most)
-        if self._token is not None and path != "/health":
-            scheme, _, token = headers.get("authorization", "").partition(" ")
-            if not secrets.compare_digest(f"{scheme.capitalize()} {token.strip()}".encode(), self._token):
-                raise HTTPException(401, "A valid bearer token is required.", {"WWW-Authenticate": "Bearer"})
-
-    def _is_own(self, name: str) -> bool:
-        try:
-            return name in self._names or ip_address(name).is_loopback
-        except ValueError:
-            return name == "localhost" or name.endswith(".localhost")
+    return app
 
 
-def _check_size(size: int, most: int) -> None:
-    if size > most:
-        raise HTTPException(413, f"The body is larger than {most} bytes.")
+def _uploads(settings: Settings, library: Library) -> APIRouter:
+    """The routes of uploads, whose files are read after the reply."""
+    router = APIRouter()
+    batches: dict[str, dict[str, dict[str, Any]]] = {}
+
+    @router.post("/upload")
+    async def upload(files: list[UploadFile], background: BackgroundTasks) -> dict[str, Any]:
+        """Queue text files; those that are not accepted are left out."""
+        counts = {"total_chunks": 0, "completed_chunks": 0}
+        batch, contents, problems = dict[str, dict[str, Any]](), list[bytes](), list[str]()
+        for file in files:
+            name = PurePosixPath((file.filename or "").replace("\\", "/")).name
+            if problem := _problem(name, file.size or 0, settings.max_upload_mb):
+                problems.append(problem)
+                continue
+            batch[str(uuid.uuid4())] = {"filename": name, "status": "pending", **counts, "error": None}
+            contents.append(await file.read())
+        if not batch:
+            raise HTTPException(400, f"No file was accepted. {' '.join(problems)}")
+        batch_id = str(uuid.uuid4())
+        batches[batch_id] = batch
+        tasks = [{"task_id": task_id, "filename": task["filename"]} for task_id, task in batch.items()]
+        for task, content in zip(batch.values(), contents, strict=True):
+            background.add_task(_read, task, content, library, settings.chunk_words)
+        return {"status": "queued", "batch_id": batch_id, "tasks": tasks}
+
+    @router.get("/tasks/{batch_id}/status")
+    def batch_status(batch_id: str) -> dict[str, Any]:
+        """How far an upload is."""
+        if batch_id not in batches:
+            raise HTTPException(404, f"There is no batch {batch_id}.")
+        tasks = batches[batch_id]
+        completed = sum(task["status"] == "completed" for task in tasks.values())
+        return {"batch_id": batch_id, "total": len(tasks), "completed": completed, "tasks": tasks}
+
+    return router
 
 
-def _counted(receive: Receive, most: int) -> Receive:
-    """A receive that raises once more than this has come."""
-    seen = 0
-
-    async def counted() -> Message:
-        nonlocal seen
-        message = await receive()
-        seen += len(message.get("body", b""))
-        _check_size(seen, most)
-        return message
-
-    return counted
+def _problem(name: str, size: int, most_mb: int) -> str | None:
+    """Why a file is not accepted; None: it is."""
+    if PurePath(name).suffix.lower() not in ACCEPTED_TYPES:
+        return f"{name!r} is of an unsupported type; supported are {', '.join(ACCEPTED_TYPES)}."
+    if size == 0:
+        return f"{name!r} is empty."
+    return f"{name!r} is larger than {most_mb} MB." if size > most_mb * MEGABYTE else None
 
 
-def _without_port(host: str) -> str:
-    return host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+def _read(task: dict[str, Any], content: bytes, library: Library, chunk_words: int) -> None:
+    task["status"] = "processing"
+    try:
+        document = read_document(content, task["filename"], chunk_words)
+    except Exception as error:  # noqa: BLE001 - in the background: the file would be "processing" for ever
+        task |= {"status": "error", "error": str(error)}
+        return
+    library.put(document)
+    count = len(document.chunks)
+    task |= {"status": "completed", "total_chunks": count, "completed_chunks": count}
 
 
-def _plain(name: str) -> str:
-    return name.strip("[]").rstrip(".").lower()
+def _listed(document: Document) -> dict[str, Any]:
+    fields = {name: getattr(document, name) for name in ("id", "file_name", "uploaded_at", "file_size_bytes")}
+    return fields | {"file_type": PurePath(document.file_name).suffix.lower(), "chunks": len(document.chunks)}
 
 
-async def refuse_body(_: Request, error: Exception) -> Response:
-    """Answer 422 with what is wrong and where, without what was sent: that may be what no JSON can hold."""
-    problems = error.errors()[:_MOST_PROBLEMS] if isinstance(error, RequestValidationError) else []
+async def _refuse_body(_: Request, error: Exception) -> Response:
+    """Answer 422 with what is wrong and where, without the value: it may be one that JSON cannot hold."""
+    problems = error.errors()[:20] if isinstance(error, RequestValidationError) else []
     detail = [{"type": each["type"], "loc": [*map(str, each["loc"])], "msg": each["msg"]} for each in problems]
     return Response(json.dumps({"detail": detail}), 422, media_type="application/json")
 
 
-# Run the application: bind, announce, and end cleanly.
+class Guard:
+    """Refuses requests for other host names (DNS rebinding), with too large bodies, or without the token."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self._app = app
+        self._settings = settings
+        self._names = {"localhost", *map(_host_name, settings.allow_hosts)}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse the request or pass it on."""
+        refusal = self._refusal(scope["path"], Headers(scope=scope)) if scope["type"] == "http" else None
+        await (refusal or self._app)(scope, receive, send)
+
+    def _refusal(self, path: str, headers: Headers) -> Response | None:
+        name, settings = _host_name(headers.get("host", "")), self._settings
+        if name not in self._names and not name.endswith(".localhost") and not _is_loopback(name):
+            said = "This server does not answer to that name; start it with --allow-host and the name."
+            return JSONResponse({"detail": said}, 421)
+        length = headers.get("content-length", "" if "transfer-encoding" in headers else "0")
+        most = (UPLOADED_AT_ONCE * settings.max_upload_mb + 1 if path == "/upload" else 1) * MEGABYTE
+        if not length.isdecimal():
+            return JSONResponse({"detail": "The request must say how long its body is."}, 411)
+        if len(length) > 15 or int(length) > most:
+            return JSONResponse({"detail": f"The body is larger than {most} bytes."}, 413)
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        given = f"{scheme.lower()} {token.strip()}".encode()
+        expected = f"bearer {settings.auth_token}".encode()
+        if settings.auth_token and path != "/health" and not secrets.compare_digest(given, expected):
+            detail = {"detail": "A valid bearer token is required."}
+            return JSONResponse(detail, 401, {"WWW-Authenticate": "Bearer"})
+        return None
 
 
-_STDIN = 0
-
-_GRACE_SECONDS = 0.8
-
-_KEEP_ALIVE_SECONDS = 75
-
-
-class ReferenceServer(uvicorn.Server):
-    """A uvicorn server that says when it listens."""
-
-    def __init__(self, app: FastAPI, on_listening: Callable[[], None]) -> None:
-        """Serve the app; call ``on_listening`` once requests are answered."""
-        config = uvicorn.Config(
-            app,
-            loop="asyncio",
-            http="h11",
-            ws="none",
-            lifespan="off",
-            log_config=None,
-            log_level="warning",
-            access_log=False,
-            proxy_headers=False,
-            timeout_keep_alive=_KEEP_ALIVE_SECONDS,
-            timeout_graceful_shutdown=2,
-        )
-        super().__init__(config)
-        self._on_listening = on_listening
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start to listen and say so."""
-        await super().startup(sockets)
-        self._on_listening()
-        threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """End on a signal with exit code 0: the signal is not raised again afterwards."""
-        self.should_exit = True
+def _host_name(text: str) -> str:
+    """A host without port, brackets and final dot, in small letters."""
+    name = text[1:].partition("]")[0] if text.startswith("[") else text.partition(":")[0]
+    return name.rstrip(".").lower()
 
 
-def bind(host: str, port: int) -> socket.socket:
-    """A socket that listens on the address; port 0 takes any free one."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.create_server((host, port), family=family, backlog=2048)
-    # Connections inherit it: without it, the end of each response waits for an acknowledgement, some 40 ms.
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return listener
-
-
-def announce(listener: socket.socket, host: str, greeted: str | None = None) -> None:
-    """Print the one line that says where the server listens; to people, on stderr, with the corpus that it holds."""
-    port = listener.getsockname()[1]
-    event = {"event": "listening", "host": host, "port": port}
-    sys.stdout.write(json.dumps(event, separators=(",", ":")) + "\n")
-    sys.stdout.flush()
-    if greeted is not None:
-        url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-        sys.stderr.write(f"reference server on {url}, corpus {greeted}; stop it with Ctrl-C\n")
-        sys.stderr.flush()
-
-
-def reason_of(error: OSError | OverflowError) -> str:
-    """Why an address cannot be listened on, without what repeats the address."""
-    said = getattr(error, "strerror", None) or str(error)
-    return said.partition(" (while ")[0].rstrip(".")
-
-
-def end_with_stdin(stop: Callable[[], None]) -> None:
-    """Watch stdin in a thread: at its end stop the server, and the process if that takes too long."""
-
-    def watch() -> None:
-        try:
-            while os.read(_STDIN, 4096):
-                pass
-        except OSError:
-            pass
-        stop()
-        time.sleep(_GRACE_SECONDS)
-        os._exit(0)
-
-    threading.Thread(target=watch, name="stdin-watch", daemon=True).start()
-
-
-def create_app(settings: Settings, store: DocumentStore) -> FastAPI:
-    """Make the application over the documents of a store."""
-    app = FastAPI(title="Reference RAG server", version="1.0.0", docs_url=None, redoc_url=None)
-    app.add_exception_handler(RequestValidationError, refuse_body)
-    for router in (info_router(settings), document_router(settings, store), query_router(settings, store)):
-        app.include_router(router)
-    app.add_middleware(Guard, settings=settings)
-    return app
-
-
-MakeServer = Callable[[Settings, Sequence[Document], Callable[[], None]], ReferenceServer]
-"""Makes a server of its settings, its documents and what is called once it listens."""
-
-
-def make_server(settings: Settings, documents: Sequence[Document], on_listening: Callable[[], None]) -> ReferenceServer:
-    """Make the server, with the documents already in it."""
-    return ReferenceServer(create_app(settings, DocumentStore(documents)), on_listening)
+def _is_loopback(name: str) -> bool:
+    try:
+        return ip_address(name).is_loopback
+    except ValueError:
+        return False

@@ -1,4 +1,4 @@
-"""`junit`: gates, questions that ended wrong and what was not measured, as test cases that every CI can read."""
+"""`junit`: gates, questions that went wrong and what was not measured, as test cases that every CI can read."""
 
 import re
 from collections import Counter
@@ -6,42 +6,24 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from evals.report.ci import Checked, CommandEnd, CommandProblem, fails, group_of
-from evals.report.overview import PLACES
+from evals.metrics.registry import known_metric
+from evals.report.ci import Checked, CommandEnd, CommandProblem, fails
 from evals.report.wording import one_line, plain, shortened
-from evals.schemas.results import EvalRecord
-from evals.scoring.conclusion import Measured
-from evals.scoring.diagnosis.stages import Link
+from evals.schemas.results import EvalRecord, EvalRun
+from evals.scoring.config import SCORE
+from evals.scoring.outcomes import WENT_WRONG, Outcome, count_outcomes
+from evals.scoring.saved import SavedRun
 from evals.text.numbers import counted
 
-_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 (section 2.2) has no room for, escaped or not: most control characters, half surrogate pairs."""
-
 MOST_QUESTIONS = 5_000
-"""This many questions are listed: with texts cut, some 20 MB."""
+_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML 1.0 (section 2.2) has no room for, escaped or not."""
 
 _NAME, _MESSAGE, _TEXT = 200, 500, 1_000
-"""Characters of a name, of a message, and of one of the texts of a question."""
-
-_READ = 10 * _MESSAGE
-"""No more of a message is looked at."""
-
-_RESULTS = {Link.TRANSPORT: "error", Link.JUDGE_COULD_NOT_TELL: "skipped"}
-"""Of a question, by its first broken link: a failure where nothing else is said."""
 
 
 class JUnitCase(NamedTuple):
-    """One case.
-
-    Attributes:
-        suite: The suite that it stands in.
-        name: What it is about.
-        result: How it ended: passed, failure, error or skipped.
-        kind: Of what kind the failure or error is.
-        message: Why, in a sentence.
-        text: What else there is to know.
-        classname: What it belongs to, where that is not its suite; with the name it is the same from run to run.
-    """
+    """One case; its result is passed, failure, error or skipped."""
 
     suite: str
     name: str
@@ -53,23 +35,20 @@ class JUnitCase(NamedTuple):
 
 
 def xml_text(text: str, limit: int) -> str:
-    """Text that XML can hold, without what steers a terminal or turns its direction, cut at this many characters.
-
-    Escaping is left to the writer of the XML. A replacement character stands for each character that may not be there.
-    """
+    """Text that XML can hold, without what steers a terminal, cut at this many characters; the writer escapes it."""
     return _ILLEGAL.sub("\N{REPLACEMENT CHARACTER}", shortened(plain(text[: 2 * limit]), limit))
 
 
-def to_junit(measured: Measured) -> Iterator[str]:
+def to_junit(saved: SavedRun) -> Iterator[str]:
     """A saved run with the gates that it was made with."""
-    return junit_of(CommandEnd([Checked(measured, measured.run.gates)]))
+    return junit_of(CommandEnd([Checked(saved, saved.run.gates)]))
 
 
 def junit_of(ended: CommandEnd) -> Iterator[str]:
-    """What a command found as one JUnit document, suite by suite.
+    """What a command found as one JUnit document.
 
-    Suites are `run`, then by group of metrics `gates.GROUP`, `questions.GROUP` (those that ended wrong, by where the
-    first link broke) and `metrics.GROUP` (those without a value); of several runs each begins with the run's name.
+    Suites are `run`, `gates.GROUP`, `questions.OUTCOME` and `metrics.GROUP` (those without a value); of several runs
+    each begins with the run's name.
     """
     cases = [_of_command(ended.problem, ended.runs)]
     for each in ended.runs:
@@ -78,10 +57,10 @@ def junit_of(ended: CommandEnd) -> Iterator[str]:
     for case in cases:
         suites.setdefault(case.suite, []).append(case)
     root = Element("testsuites", {"name": "evals", **_counts(cases)})
-    for name, its in suites.items():
-        skipped = str(sum(case.result == "skipped" for case in its))
-        suite = SubElement(root, "testsuite", {"name": xml_text(name, _NAME), **_counts(its), "skipped": skipped})
-        for case in its:
+    for name, members in suites.items():
+        skipped = str(sum(case.result == "skipped" for case in members))
+        suite = SubElement(root, "testsuite", {"name": xml_text(name, _NAME), **_counts(members), "skipped": skipped})
+        for case in members:
             _add_case(suite, case)
     indent(root, space="")
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -99,11 +78,11 @@ def _add_case(suite: Element, case: JUnitCase) -> None:
     classname = xml_text(case.classname or case.suite, _NAME)
     element = SubElement(suite, "testcase", name=xml_text(case.name, _NAME), classname=classname)
     if case.result != "passed":
-        attributes = {"type": case.kind or case.result, "message": case.message}
-        cut = {key: xml_text(one_line(value[:_READ], _MESSAGE), _MESSAGE) for key, value in attributes.items()}
-        # What GitLab shows of a case is the text of the element, and not its message.
-        lines = filter(None, (cut["message"], xml_text(case.text, 5 * _TEXT)))
-        SubElement(element, case.result, cut).text = "\n".join(lines)
+        message = xml_text(one_line(case.message[: 10 * _MESSAGE], _MESSAGE), _MESSAGE)
+        attributes = {"type": xml_text(case.kind or case.result, _MESSAGE), "message": message}
+        # GitLab shows the text of the element, not its message.
+        lines = filter(None, (message, xml_text(case.text, 5 * _TEXT)))
+        SubElement(element, case.result, attributes).text = "\n".join(lines)
 
 
 def _of_command(problem: CommandProblem | None, runs: Sequence[Checked]) -> JUnitCase:
@@ -118,42 +97,53 @@ def _of_command(problem: CommandProblem | None, runs: Sequence[Checked]) -> JUni
     return JUnitCase("run", "complete")
 
 
+def group_of(gate: str, run: EvalRun) -> str:
+    """The group of the metric that a condition is on; "score" of the weighted score, "other" of what is unknown."""
+    name = re.split(r"\W", gate, maxsplit=1)[0]
+    if name == SCORE:
+        return SCORE
+    metric = run.scorecard.find(name) or known_metric(name)
+    return "other" if metric is None else metric.group.value
+
+
 def _of_run(checked: Checked, prefix: str, *, lenient: bool) -> Iterator[JUnitCase]:
     for gate in checked.gates:
-        # Without enough evidence nobody can say: where that is let pass, the case is skipped.
         result = "failure" if fails(gate, lenient=lenient) else "passed" if gate.outcome == "met" else "skipped"
         suite = f"{prefix}gates.{group_of(gate.gate, checked.run)}"
         yield JUnitCase(suite, gate.gate, result, gate.outcome, gate.message)
     if checked.run.is_unscored:
         return
-    yield from _of_questions(checked.measured, prefix)
+    yield from _of_questions(checked.saved, prefix)
     for metric in checked.run.scorecard.metrics:
         if metric.value is None:
             suite, reason = f"{prefix}metrics.{metric.group.value}", metric.reason or "there is no value"
             yield JUnitCase(suite, metric.name, "skipped", "not measured", reason)
 
 
-def _of_questions(measured: Measured, prefix: str) -> Iterator[JUnitCase]:
-    """The questions that ended wrong."""
-    failures = measured.digest.failures
-    for finding in measured.findings(failures[:MOST_QUESTIONS]):
-        record, suite = finding.record, f"{prefix}questions.{PLACES[finding.link][1]}"
+def _of_questions(saved: SavedRun, prefix: str) -> Iterator[JUnitCase]:
+    """The questions that went wrong."""
+    counts = [count for count in count_outcomes(saved.results) if count.outcome in WENT_WRONG]
+    rows = [(count.outcome, row) for count in counts for row in count.rows]
+    for outcome, row in rows[:MOST_QUESTIONS]:
+        record = saved.record(row)
         error = record.response.error if record.response is not None else None
-        kind = finding.link.value if error is None else f"{error.kind}{f' {error.status}' if error.status else ''}"
-        result, classname = _RESULTS.get(finding.link, "failure"), f"{prefix}questions.{record.question.dataset}"
-        yield JUnitCase(suite, record.question.id, result, kind, finding.explanation, _facts(record), classname)
-    rest = len(failures) - MOST_QUESTIONS
+        kind = outcome.value if error is None else f"{error.kind}{f' {error.status}' if error.status else ''}"
+        result = "error" if outcome is Outcome.FAILED else "failure"
+        suite, classname = f"{prefix}questions.{outcome.value}", f"{prefix}questions.{record.question.dataset}"
+        why = saved.ending(record).why
+        yield JUnitCase(suite, record.question.id, result, kind, why, _facts(record), classname)
+    rest = len(rows) - MOST_QUESTIONS
     if rest > 0:
-        more = f"{counted(rest, 'more question')} went wrong: `evals show {measured.run.id}` lists them all"
+        more = f"{counted(rest, 'more question')} went wrong: `evals show {saved.run.id}` lists them all"
         yield JUnitCase(f"{prefix}questions.more", "more questions", "failure", "more", more)
 
 
 def _facts(record: EvalRecord) -> str:
     question, response = record.question, record.response
-    told = {
+    facts = {
         "question": question.question,
         "expected": question.expected_answer,
         "answer": response.answer if response is not None else None,
         "error": response.error.message if response is not None and response.error is not None else None,
     }
-    return "\n".join(f"{title}: {xml_text(text, _TEXT)}" for title, text in told.items() if text)
+    return "\n".join(f"{title}: {xml_text(text, _TEXT)}" for title, text in facts.items() if text)

@@ -1,60 +1,135 @@
-"""`markdown`: a run as a comment for a pull request, and the parts of it that other comments have too."""
+"""Markdown: the one text that a comment on a pull request, the summary of a CI job and `export` share."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
-from evals.report import parts
-from evals.report.elements import TextTable
-from evals.report.templates import escape, macros, within
-from evals.schemas.results import EvalRun
-from evals.scoring.conclusion import Measured
-from evals.scoring.digest import in_turn
-from evals.text.numbers import share
+from evals.compare.models import Comparison
+from evals.report.compared import comparison_parts
+from evals.report.elements import ShownPart, TextLine, TextTable
+from evals.report.summary import (
+    cost_lines,
+    gate_lines,
+    head_line,
+    judge_lines,
+    notes_of,
+    outcome_line,
+    score_line,
+    score_parts,
+    scorecard_lines,
+    scorecard_table,
+    wrong_table,
+)
+from evals.report.wording import one_line
+from evals.scoring.outcomes import WENT_WRONG, count_outcomes
+from evals.scoring.saved import SavedRun
 
-LIMIT = 60_000
-"""Characters; a comment on GitHub holds 65,536."""
-
-_TABLE_SHARE, _NOTES_SHARE = 30_000, 10_000
-
-_FAILURES = _NOTES = 20
+_EXAMPLES = 10
+_SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#"})
 
 
-def to_markdown(measured: Measured) -> Iterator[str]:
-    """Head, scorecard by group, weighted score, notes, and the worst failures folded away; below 60,000 characters."""
-    run, digest = measured.run, measured.digest
-    head = run_head(run)
-    if run.is_unscored:
-        yield f"{head}This run did not finish: {parts.in_its_log(measured.source)}.\n"
+def escaped(text: str, limit: int = 500) -> str:
+    """Foreign text on one line, with what Markdown would read as markup escaped; `_` within a word stays."""
+    line = one_line(text, limit)
+    return "".join(
+        character if character == "_" and _in_word(line, place) else character.translate(_SPECIAL)
+        for place, character in enumerate(line)
+    )
+
+
+def _in_word(text: str, place: int) -> bool:
+    around = text[place - 1 : place] + text[place + 1 : place + 2]
+    return len(around) == 2 and around.replace("_", "a").isalnum()
+
+
+def table_lines(table: TextTable) -> Iterator[str]:
+    """A table as Markdown draws it; headings of groups are bold."""
+    if table.title:
+        yield f"**{escaped(table.title)}**\n\n"
+    yield f"| {' | '.join(escaped(title) or ' ' for title in table.columns)} |\n"
+    words = {table.columns[0], *table.words}
+    yield f"|{'|'.join('---' if title in words else '---:' for title in table.columns)}|\n"
+    for row in table.rows:
+        cells = [escaped(cell) for cell in row.cells]
+        if len(cells) == 1:
+            cells = [f"**{cells[0]}**"]
+        elif row.remark:
+            cells[0] += f" ({escaped(row.remark)})"
+        yield f"| {' | '.join([*cells, *[''] * (len(table.columns) - len(cells))])} |\n"
+    yield "\n"
+
+
+def part_lines(parts: Iterable[ShownPart]) -> Iterator[str]:
+    """Lines and tables as Markdown: lines become a list, strong ones bold."""
+    for part in parts:
+        if isinstance(part, TextTable):
+            yield "\n"
+            yield from table_lines(part)
+        elif part.text.strip():
+            text = escaped(part.text.strip(), part.limit or 600)
+            yield f"**{text}**\n\n" if part.tone == "strong" else f"- {text}\n"
+
+
+def run_lines(saved: SavedRun) -> Iterator[str]:
+    """A run: score, gates, outcomes, what went wrong, scorecard."""
+    run = saved.run
+    yield f"### {escaped(score_line(run))}\n\n{escaped(head_line(run))}\n\n{escaped(outcome_line(run))}\n\n"
+    yield from part_lines(gate_lines(run.gates))
+    wrong = wrong_table(run, saved.results)
+    if wrong is not None:
+        yield "\n"
+        yield from table_lines(wrong)
+    yield from table_lines(scorecard_table(run))
+    yield from part_lines(TextLine(line) for line in scorecard_lines(run))
+
+
+def to_markdown(saved: SavedRun) -> Iterator[str]:
+    """A whole run: scorecard, parts of the score, cost, judge, notes, and examples of what went wrong."""
+    run = saved.run
+    yield from run_lines(saved)
+    for title, lines in (
+        ("Score", score_parts(run)),
+        ("Cost", cost_lines(run)),
+        ("Judge", judge_lines(run)),
+        ("Notes", notes_of(run)),
+    ):
+        listed = [f"- {escaped(line.strip())}\n" for line in lines]
+        if listed:
+            yield f"\n**{title}**\n\n"
+            yield from listed
+    yield from _examples(saved)
+
+
+def _examples(saved: SavedRun) -> Iterator[str]:
+    """The first questions that went wrong, folded."""
+    counts = [count for count in count_outcomes(saved.results) if count.outcome in WENT_WRONG]
+    rows = list(islice((row for count in counts for row in count.rows), _EXAMPLES))
+    if not rows:
         return
-    text = head + within(_TABLE_SHARE, table_lines(parts.scorecard_table(run)), "| … |\n")
-    for table in (*parts.abstention_tables(measured.abstention), *parts.stage_tables(digest.stages)):
-        text += "".join([f"\n**{table.title}**\n\n", *table_lines(table, is_code=False)])
-    text += f"\n{parts.risk_line(digest.risk)}\n" if digest.risk is not None else ""
-    notes = [*parts.scorecard_lines(run), *parts.judge_lines(run), *parts.notes_of(run)[:_NOTES]]
-    told = within(_NOTES_SHARE, (f"- {escape(note)}\n" for note in notes), "- …\n")
-    text += f"\n{told}" if told else ""
-    yield text + _failures(measured, LIMIT - len(text))
+    yield f"\n<details>\n<summary>the first {len(rows)} questions that went wrong</summary>\n\n"
+    for record in saved.records(rows):
+        question, response = record.question, record.response
+        ending = saved.ending(record)
+        yield f"- **{escaped(question.id, 100)}** ({ending.outcome.value}): {escaped(ending.why)}\n"
+        yield f"  - question: {escaped(question.question)}\n"
+        if question.expected_answer:
+            yield f"  - expected: {escaped(question.expected_answer)}\n"
+        if response is not None and response.answer:
+            yield f"  - answer: {escaped(response.answer)}\n"
+    yield "\n</details>\n"
 
 
-def run_head(run: EvalRun) -> str:
-    """A title with the run's name, a line of what it is, and the weighted score or why there is none."""
-    return str(macros().head(run))
+def comparison_lines(comparison: Comparison, *, every: bool = False) -> Iterator[str]:
+    """A comparison as the terminal has it."""
+    yield from part_lines(comparison_parts(comparison, every=every))
 
 
-def table_lines(table: TextTable, *, is_code: bool = True) -> list[str]:
-    """The lines of a table, with the names of its rows as code unless they are words."""
-    return str(macros().table(table, is_code)).splitlines(keepends=True)
-
-
-def _failures(measured: Measured, room: int) -> str:
-    """The failures, one of each link first, as many as there is room for."""
-    failures, diagnosis = measured.digest.failures, measured.digest.diagnosis
-    if not failures:
-        return ""
-    kinds = "".join(f"- {line}\n" for line in parts.link_lines(diagnosis))
-    title = f"{share(diagnosis.wrong, diagnosis.asked, 'question')} went wrong, by the first step that failed"
-    head = f"\n<details>\n<summary>{title}</summary>\n\n{kinds}\n"
-    more, end = "… and more: `evals show` lists them all.\n", "\n</details>\n"
-    chosen = in_turn(failures, _FAILURES)
-    body = within(room - len(head) - len(more) - len(end), map(macros().finding, measured.findings(chosen)), more)
-    rest = more if len(failures) > len(chosen) and not body.endswith(more) else ""
-    return f"{head}{body}{rest}{end}"
+def within(limit: int, pieces: Iterable[str], more: str) -> str:
+    """The pieces joined, as far as they fit; `more` where some are left out."""
+    text: list[str] = []
+    room = limit - len(more)
+    for piece in pieces:
+        room -= len(piece)
+        if room < 0:
+            return "".join([*text, more])
+        text.append(piece)
+    return "".join(text)

@@ -11,12 +11,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from evals.errors import ConfigError, TrackerError
-from evals.report.document import write_report
-from evals.report.tables import metric_names, row_of
-from evals.report.trec import unlike
+from evals.report.page import write_report
+from evals.report.sheets import metric_columns, row_of
 from evals.schemas.results import EvalRun
-from evals.scoring.conclusion import Measured
 from evals.scoring.config import headline
+from evals.scoring.saved import SavedRun
 from evals.secrets import Masker, public_url, secrets_in_url
 
 INSTALL = "pip install 'rag-evals[mlflow]'"
@@ -42,11 +41,11 @@ _LONGEST = 500
 """Of a parameter, in characters: older servers refuse what is longer."""
 
 
-def log_to_mlflow(measured: Measured, *, uri: str | None = None, experiment: str = EXPERIMENT) -> str:
+def log_to_mlflow(saved: SavedRun, *, uri: str | None = None, experiment: str = EXPERIMENT) -> str:
     """Log a run; one that was logged before to the same experiment is brought up to date.
 
     Args:
-        measured: The run.
+        saved: The run.
         uri: Of the tracking server or store; None for what MLFLOW_TRACKING_URI says, and MLflow's own default.
         experiment: Made where it does not exist.
 
@@ -63,9 +62,9 @@ def log_to_mlflow(measured: Measured, *, uri: str | None = None, experiment: str
         raise ConfigError("MLflow is not installed", INSTALL) from error
     with _told_as_ours(uri):
         client = MlflowClient(tracking_uri=uri)
-        run_id = _run_in(client, experiment, measured.run)
-        _log(client, run_id, measured)
-        client.set_terminated(run_id, "FINISHED" if measured.run.status == "complete" else "FAILED")
+        run_id = _run_in(client, experiment, saved.run)
+        _log(client, run_id, saved)
+        client.set_terminated(run_id, "FINISHED" if saved.run.status == "complete" else "FAILED")
         return run_id
 
 
@@ -109,10 +108,10 @@ def _run_in(client: Any, experiment: str, run: EvalRun) -> str:
     return str(new.info.run_id)
 
 
-def _log(client: Any, run_id: str, measured: Measured) -> None:
+def _log(client: Any, run_id: str, saved: SavedRun) -> None:
     from mlflow.entities import Metric, Param, RunTag  # noqa: PLC0415 - an extra
 
-    run = measured.run
+    run = saved.run
     at = int((run.completed_at or run.created_at).timestamp() * 1000)
     metrics = [Metric(name, value, at, 0) for name, value in metrics_of(run).items()]
     params = [Param(name, value) for name, value in params_of(run).items()]
@@ -122,10 +121,10 @@ def _log(client: Any, run_id: str, measured: Measured) -> None:
     for start in range(0, len(metrics), _BATCH):
         client.log_batch(run_id, metrics[start : start + _BATCH])
     client.log_text(run_id, run.model_dump_json(indent=2), "run.json")
-    client.log_dict(run_id, _table(measured), _TABLE)  # its own log_table adds rows to those of the last time
+    client.log_dict(run_id, _table(saved), _TABLE)  # its own log_table adds rows to those of the last time
     with TemporaryDirectory() as folder:
         page = Path(folder) / "report.html"
-        write_report(page, [measured])
+        write_report(page, [saved])
         client.log_artifact(run_id, str(page))
 
 
@@ -134,13 +133,13 @@ def metrics_of(run: EvalRun) -> dict[str, float]:
 
     What has no value is left out: a tracker has no place for a reason.
     """
-    found: dict[str, float | None] = {}
+    values: dict[str, float | None] = {}
     for one in run.scorecard.metrics:
         if one.value is not None:
-            found |= _with_ends(one.name, one.value, one.ci) | {f"{one.name}.n": one.sample_size}
+            values |= _with_ends(one.name, one.value, one.ci) | {f"{one.name}.n": one.sample_size}
     score = headline(run).score
-    found |= {} if score is None else _with_ends("weighted_score", score, run.weighted_score.ci)
-    return {name: value for name, value in found.items() if value is not None}
+    values |= {} if score is None else _with_ends("weighted_score", score, run.weighted_score.ci)
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _with_ends(name: str, value: float, ends: tuple[float, float] | None) -> dict[str, float | None]:
@@ -164,12 +163,15 @@ def params_of(run: EvalRun) -> dict[str, str]:
         **{f"server.{name}": value for name, value in run.config.items()},
     }
     known = {name: str(value)[:_LONGEST] for name, value in facts.items() if value is not None}
-    fit = unlike((_UNFIT.sub("_", name)[:_LONGEST_NAME] for name in known), mark="_")
-    return dict(zip(fit, known.values(), strict=True))
+    params: dict[str, str] = {}
+    for name, value in known.items():
+        fit = _UNFIT.sub("_", name)[:_LONGEST_NAME]
+        params[f"{fit}_{len(params)}" if fit in params else fit] = value
+    return params
 
 
-def _table(measured: Measured) -> dict[str, list[Any]]:
+def _table(saved: SavedRun) -> dict[str, list[Any]]:
     """A row a question, as MLflow keeps tables."""
-    columns = ["id", "dataset", "question", "expected_answer", "answer", "error", *metric_names(measured)]
-    rows = map(row_of, measured.records())
+    columns = ["id", "dataset", "question", "expected_answer", "answer", "error", *metric_columns(saved)]
+    rows = (row_of(saved, record) for record in saved.records())
     return {"columns": columns, "data": [[row.get(name) for name in columns] for row in rows]}

@@ -181,11 +181,10 @@ def remarks_of(summary: "MetricSummary") -> list[str]:
 
 
 def _lost(summary: "MetricSummary") -> str:
-    """How many questions failures took and the judge flags, with a count estimated for them."""
+    """How many questions failures took, and how many the judge flags."""
     flagged = summary.counts.injection
     counts = {"lost": summary.counts.lost - flagged, "flagged as injection": flagged}
-    lost = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
-    return f"{lost}, about {summary.estimate:.1f} with them" if lost and summary.estimate is not None else lost
+    return ", ".join(f"{count} {what}" for what, count in counts.items() if count)
 
 
 # Names.

@@ -1,11 +1,12 @@
-"""What the server's own list of documents, and the log of uploads, say of the golds' documents."""
+"""Whether a server is of its profile's kind and holds the questions' documents; uploads by `evals ingest`."""
 
 from collections.abc import Iterable, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 
+from evals.client.http import ExchangeError
 from evals.client.ingest import (
     IngestReport,
     ListedDocument,
@@ -16,125 +17,68 @@ from evals.client.ingest import (
     listed_documents,
     upload_key,
 )
+from evals.client.mapping import shape_of
 from evals.client.rag_client import RAGClient
 from evals.client.spec import ServerSpec
-from evals.client.spec_check import shape_of
-from evals.client.transport import TransportFailure
 from evals.config import EvalConfig
 from evals.errors import CorpusMissingError, IngestError, ServerRefusedError
-from evals.run.notebook import Observer
+from evals.run.observer import Observer
 from evals.schemas.dataset import EvalQuestion, GoldPassage
 from evals.schemas.response import EvalResponse, RetrievedChunk
-from evals.scoring.settings import ScoringContext
-from evals.store.journal import UploadLog, uploaded_ids
+from evals.scoring.settings import ScoreSettings
+from evals.store.uploads import UploadLog, uploaded_ids
 from evals.text.decoding import parse_stored
 from evals.text.documents import Kinship, document_key, kinship
 from evals.text.numbers import counted, share
 
-# Is this the server that the profile describes, and does it hold the documents that the questions are about? Known
-# before anything is paid for.
-
-
 PROBES = 10
-"""This many questions are asked where the list of documents does not tell."""
-
+"""This many questions are asked first where the server lists no documents."""
+UNFOUND = "server.map.chunks found nothing in "
+"""How the note begins that no answer had chunks; a resumed run makes it anew."""
 _HINT = "upload the datasets' documents with --ingest, or continue all the same with --no-preflight"
+_WRONG_KEYS = {404: ("path",), 405: ("method", "path"), 422: ("json", "query")}
+"""Statuses that stay the same when asked again, and the keys of the request that may be wrong."""
 
 
-_FINAL = {404: ("path",), 405: ("method", "path"), 422: ("json", "query")}
-"""Statuses that are the same when asked again, and which keys of the request may be wrong."""
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """What is known of the gold documents on the server.
 
-
-async def check_kind(
-    client: RAGClient, question: EvalQuestion, response: EvalResponse, questions: Iterable[EvalQuestion]
-) -> None:
-    """Stop where this is no server of the profile, as two different questions show that fail in the same way.
-
-    Args:
-        client: Asks another question, where this one failed in a way that neither waiting nor asking again corrects.
-        question: That was asked; it alone may be what a server cannot answer.
-        response: What became of it.
-        questions: All.
-
-    Raises:
-        ServerRefusedError: They do.
+    Attributes:
+        missing: Those that it does not list; None: it gives no list, or names none of them as the questions do.
+        ids: Names of gold documents by the server's own ids.
+        is_empty: Whether it lists no documents at all.
     """
-    wrong = _wrong_part(response)
-    other = next((one for one in questions if one.question != question.question), None) if wrong else None
-    if response.error is None or other is None or _wrong_part(await client.ask(other.question)) != wrong:
-        return
-    made = (client.spec.retrieve if response.error.request == "retrieve" else None) or client.spec.ask
-    how = f"{made.method} {client.redact.text(made.path)}"
-    raise ServerRefusedError(
-        f"the server at {client.url} is not of the kind that profile {client.spec.profile!r} describes: "
-        f"to {how} it answers {response.error.message}",
-        f"correct {wrong}, name the right server with --rag-url, or describe this one in a profile of its own "
-        "(docs/profiles.md has examples) and name that with --profile FILE.yml",
-    )
+
+    missing: list[str] | None = None
+    ids: dict[str, str] = field(default_factory=dict)
+    is_empty: bool = False
 
 
-def _wrong_part(response: EvalResponse) -> str | None:
-    """The part of the profile that a failed question points to; None where it points to none."""
-    if response.error is None:
+async def survey_corpus(client: RAGClient, questions: Iterable[EvalQuestion], runs_dir: Path) -> Corpus:
+    """Compare the gold documents with the server's list and with the log of uploads."""
+    names = sorted({gold.document_id for each in questions for gold in each.gold_passages if gold.document_id})
+    keys, listed = set(map(document_key, names)), await _listed(client)
+    known = [*uploaded_ids(runs_dir, upload_key(client)), *ids_of(listed or ())]
+    ids = {given: name for given, name in known if document_key(name) in keys}
+    if listed is None:
+        return Corpus(None, ids)
+    held = keys_of(listed)
+    lacking = [name for name in names if document_key(name) not in held]
+    if len(lacking) == len(names):
+        return Corpus(None, ids, is_empty=not held)
+    return Corpus([name for name in lacking if all(kinship(name, other) is Kinship.OTHER for other in held)], ids)
+
+
+async def _listed(client: RAGClient) -> Sequence[ListedDocument] | None:
+    try:
+        return await listed_documents(client)
+    except ExchangeError:
         return None
-    request = f"server.{response.error.request}"
-    if response.error.kind == "malformed":
-        return f"{request} and {'server.map' if response.error.request == 'ask' else f'{request}.map'}"
-    keys = _FINAL.get(response.error.status or 0)
-    return " and ".join(f"{request}.{key}" for key in keys) if keys else None
 
 
-def check_probes(
-    client: RAGClient,
-    probes: Sequence[tuple[EvalQuestion, EvalResponse]],
-    cases: ScoringContext,
-    *,
-    own_file: bool = False,
-) -> None:
-    """Look for gold passages in what the first questions retrieved.
-
-    Nothing is concluded where no question was answered, or the server sends no chunks.
-
-    Args:
-        client: Has asked.
-        probes: What was asked, and what became of it.
-        cases: The records as metrics see them.
-        own_file: Whether the questions are a user's own, made for what this server holds: what fewer than ten of them
-            miss is then a retriever's miss, which is for a gate to judge.
-
-    Raises:
-        CorpusMissingError: Chunks were retrieved, and no rule finds a single gold passage in them.
-    """
-    answered = [cases.about(question, response) for question, response in probes if response.chunks is not None]
-    if not answered or any(case.matches.found for case in answered):
-        return
-    few = own_file and len(answered) < PROBES
-    if few and any(_may_be_gold(case.response.chunks or [], case.question.gold_passages) for case in answered):
-        return
-    retrieved = [chunk for case in answered for chunk in case.response.chunks or []]
-    if retrieved and not any(chunk.text for chunk in retrieved):
-        raise CorpusMissingError(
-            f"the chunks of the server at {client.url} carry no text, and no gold is known by their ids or documents",
-            "let server.map.chunks find the text (docs/profiles.md), or continue all the same with --no-preflight",
-        )
-    raise CorpusMissingError(
-        f"corpus not found on the server at {client.url}: "
-        f"{counted(len(answered), 'question')} retrieved no gold passage",
-        _HINT,
-    )
-
-
-def _may_be_gold(chunks: Sequence[RetrievedChunk], golds: Sequence[GoldPassage]) -> bool:
-    """Whether chunks can be recognised: none was retrieved, or they have texts, or ids or documents as golds do."""
-    if not chunks or any(chunk.text for chunk in chunks):
-        return True
-    by_id = any(gold.chunk_id for gold in golds) and any(chunk.chunk_id for chunk in chunks)
-    named = any(chunk.document_id or chunk.document_name for chunk in chunks)
-    return by_id or (named and any(gold.document_id for gold in golds))
-
-
-def choose_probes(client: RAGClient, corpus: "Corpus", questions: Iterable[EvalQuestion]) -> list[EvalQuestion]:
-    """The questions to ask first, whose answers show whether the corpus is on the server; none where its list does.
+def choose_probes(client: RAGClient, corpus: Corpus, questions: Iterable[EvalQuestion]) -> list[EvalQuestion]:
+    """The questions whose answers show whether the corpus is on the server; none where its list does.
 
     Raises:
         CorpusMissingError: The server holds no documents at all.
@@ -145,78 +89,115 @@ def choose_probes(client: RAGClient, corpus: "Corpus", questions: Iterable[EvalQ
     return [] if corpus.missing is not None else probes
 
 
-# Chunks that the mapping looks for and finds in no answer: a wrong path looks like a server that sends none.
+def check_probes(
+    client: RAGClient,
+    probes: Sequence[tuple[EvalQuestion, EvalResponse]],
+    settings: ScoreSettings,
+    *,
+    own_file: bool = False,
+) -> None:
+    """Stop where the first questions retrieved chunks, and no gold passage is in any of them.
+
+    Args:
+        client: Has asked.
+        probes: The questions and their responses.
+        settings: How metrics see them.
+        own_file: Whether the questions are the user's own: what fewer than ten of them miss is the retriever's miss.
+
+    Raises:
+        CorpusMissingError: It is so.
+    """
+    answered = [settings.sample(question, response) for question, response in probes if response.chunks is not None]
+    if not answered or any(case.matches.found for case in answered):
+        return
+    comparable = any(_comparable(case.response.chunks or [], case.question.gold_passages) for case in answered)
+    if own_file and len(answered) < PROBES and comparable:
+        return
+    retrieved = [chunk for case in answered for chunk in case.response.chunks or []]
+    if retrieved and not any(chunk.text for chunk in retrieved):
+        raise CorpusMissingError(
+            f"the chunks of the server at {client.url} carry no text, and no gold is known by their ids or documents",
+            "let server.map.chunks find the text (docs/profiles.md), or continue all the same with --no-preflight",
+        )
+    said = f"{counted(len(answered), 'question')} retrieved no gold passage"
+    raise CorpusMissingError(f"corpus not found on the server at {client.url}: {said}", _HINT)
 
 
-UNFOUND = "server.map.chunks found nothing in "
-"""How the note begins; a resumed run makes it anew."""
+def _comparable(chunks: Sequence[RetrievedChunk], golds: Sequence[GoldPassage]) -> bool:
+    """Whether gold could be recognised: no chunks, or chunks with texts, or with ids or documents as the golds have."""
+    by_id = any(gold.chunk_id for gold in golds) and any(chunk.chunk_id for chunk in chunks)
+    named = any(chunk.document_id or chunk.document_name for chunk in chunks)
+    by_document = named and any(gold.document_id for gold in golds)
+    return not chunks or any(chunk.text for chunk in chunks) or by_id or by_document
 
-_CHARS = 60
+
+async def check_kind(
+    client: RAGClient, question: EvalQuestion, response: EvalResponse, questions: Iterable[EvalQuestion]
+) -> None:
+    """Stop where two different questions fail in the same way, which neither waiting nor asking again corrects.
+
+    Args:
+        client: Asks the second question.
+        question: The first question.
+        response: What became of it.
+        questions: All.
+
+    Raises:
+        ServerRefusedError: They do: the server is not of the profile's kind.
+    """
+    wrong = _wrong_keys(response)
+    other = next((each for each in questions if each.question != question.question), None) if wrong else None
+    if response.error is None or other is None or _wrong_keys(await client.ask(other.question)) != wrong:
+        return
+    made = (client.spec.retrieve if response.error.request == "retrieve" else None) or client.spec.ask
+    raise ServerRefusedError(
+        f"the server at {client.url} is not of the kind that profile {client.spec.profile!r} describes: "
+        f"to {made.method} {client.redact.text(made.path)} it answers {response.error.message}",
+        f"correct {wrong}, name the right server with --rag-url, or describe this one in a profile of its own "
+        "(docs/profiles.md has examples) and name that with --profile FILE.yml",
+    )
+
+
+def _wrong_keys(response: EvalResponse) -> str | None:
+    """The keys of the profile that a failed question points to; None: none."""
+    if response.error is None:
+        return None
+    request = f"server.{response.error.request}"
+    if response.error.kind == "malformed":
+        return f"{request} and {'server.map' if request == 'server.ask' else f'{request}.map'}"
+    keys = _WRONG_KEYS.get(response.error.status or 0, ())
+    return " and ".join(f"{request}.{key}" for key in keys) or None
 
 
 def chunks_path(spec: ServerSpec) -> str | None:
-    """Where a profile looks for chunks in an answer; None where they are asked for apart, or not looked for."""
+    """Where a profile looks for chunks in an answer; None: it does not."""
     return None if spec.retrieve is not None else spec.map.chunks
 
 
 def chunks_unfound(path: str | None, responses: Iterable[EvalResponse]) -> str | None:
-    """That no answer had chunks where the profile looks for them, and what the body has.
-
-    Null may be what a server rightly sends, so that this is no reason to end.
+    """The note that no answer had chunks where the profile looks for them; None: some had, or none was answered.
 
     Args:
-        path: `map.chunks` of the profile; None where it looks for none.
-        responses: What came. Of a list that was there and could not be read, something else is said.
-
-    Returns:
-        None where nothing is looked for, nothing was answered, or some answer had a list.
+        path: `map.chunks` of the profile; None: it looks for none.
+        responses: What came.
     """
-    if path is None:
+    answered = [each for each in responses if each.error is None and each.answer is not None] if path else []
+    if not answered or any(each.chunks is not None or each.could_not_read("chunks") for each in answered):
         return None
-    count, raw = 0, None
-    for one in responses:
-        if one.error is None and one.answer is not None:
-            if one.chunks is not None or one.could_not_read("chunks"):
-                return None
-            count, raw = count + 1, raw or one.raw
-    said, where = share(count, count, "answer"), " ".join(path.split())
-    where = where if len(where) <= _CHARS else f"{where[:_CHARS]}…"
-    return f"{UNFOUND}{said}, so retrieval is not measured: nothing is at `{where}`{_of_body(raw)}" if count else None
+    where = " ".join((path or "").split())
+    where, raw, body = where if len(where) <= 60 else f"{where[:60]}…", next((each.raw for each in answered), None), ""
+    with suppress(ValueError):  # the stored body is only its beginning
+        body = f"; the body: {shape_of(parse_stored(raw.encode()))}" if raw else ""
+    said = share(len(answered), len(answered), "answer")
+    return f"{UNFOUND}{said}, so retrieval is not measured: nothing is at `{where}`{body}"
 
 
-def _of_body(raw: str | None) -> str:
-    """What the body is; nothing where it is not there whole."""
-    try:
-        return f"; the body: {shape_of(parse_stored(raw.encode()))}" if raw else ""
-    except ValueError:
-        return ""
-
-
-# `evals ingest`: documents given to a server, and a question that shows whether they are found.
-
-
-_CHANGED = "on the server in another edition, and not uploaded again: delete there first what is to change"
-
-
-_UNCONFIRMED = (
-    "sent, not confirmed, when an earlier upload was killed, and not sent again: see whether the server has them; "
-    "where it does not, delete the `sent` line that names them in `uploads` of the folder of runs"
-)
-
-
-_NAMED = 3
-"""This many documents are named in a remark."""
+# `evals ingest`: documents uploaded to a server, and a question that shows whether they are found.
 
 
 @dataclass(frozen=True, slots=True)
-class FoundAgain:
-    """A question asked after an upload.
-
-    Attributes:
-        question: What was asked.
-        chunks: How many chunks came; None where the server sends none.
-        of_these: How many of them are of the documents that were given.
-    """
+class UploadCheck:
+    """A question asked after an upload, its chunks (None: none are sent), and how many are of the documents."""
 
     question: str
     chunks: int | None
@@ -228,19 +209,19 @@ class Uploaded:
     """What `evals ingest` did."""
 
     report: IngestReport
-    check: FoundAgain | None
+    check: UploadCheck | None
 
 
 async def upload_documents(
     config: EvalConfig, documents: Sequence[Upload], observer: Observer, question: str | None
 ) -> Uploaded:
-    """Give the documents to the server that the configuration names, and ask it a question about them.
+    """Upload documents to the configured server, and ask it a question about them.
 
     Args:
-        config: Names the server and the folder of runs, which holds the log of uploads.
-        documents: To be there.
+        config: The server and the folder of runs, which holds the log of uploads.
+        documents: The documents.
         observer: Receives the progress.
-        question: To ask; None asks nothing.
+        question: The question; None: nothing is asked.
 
     Raises:
         EvalsError: The server cannot be used, refuses documents, or finds none of them.
@@ -257,27 +238,22 @@ async def upload_documents(
             return Uploaded(report, None)
         listed = await _listed(client) or ()
         client.know_documents(dict([*uploaded_ids(config.runs_dir, upload_key(client)), *ids_of(listed)]))
-        return Uploaded(report, await _checked(client, documents, question))
+        return Uploaded(report, _checked(question, await client.ask(question), documents))
 
 
-async def _listed(client: RAGClient) -> Sequence[ListedDocument] | None:
-    """What the server lists; None where it has no list, or none that can be had."""
-    try:
-        return await listed_documents(client)
-    except TransportFailure:
-        return None
-
-
-async def _checked(client: RAGClient, documents: Sequence[Upload], question: str) -> FoundAgain:
-    response = await client.ask(question)
+def _checked(question: str, response: EvalResponse, documents: Sequence[Upload]) -> UploadCheck:
     if response.error is not None:
         raise IngestError(
             f"the documents are there, but the question that checks them fails: {response.error.message}",
             "look at server.ask and server.map",
         )
     if response.chunks is None:
-        return FoundAgain(question, None, 0)
-    count = _count_of_these(response.chunks, documents)
+        return UploadCheck(question, None, 0)
+    keys = {document_key(document.name) for document in documents}
+    count = 0
+    for chunk in response.chunks:
+        names = {document_key(name) for name in (chunk.document_name, chunk.document_id) if name}
+        count += bool(keys & names) or _is_in(chunk.text or "", documents)
     if not count:
         said = f"none of {counted(len(response.chunks), 'chunk')}" if response.chunks else "nothing"
         raise IngestError(
@@ -285,77 +261,40 @@ async def _checked(client: RAGClient, documents: Sequence[Upload], question: str
             "it may still be indexing (server.ready says how to see that), keep them in another collection, or find "
             "them by another question",
         )
-    return FoundAgain(question, len(response.chunks), count)
+    return UploadCheck(question, len(response.chunks), count)
 
 
-def _count_of_these(chunks: Sequence[RetrievedChunk], documents: Sequence[Upload]) -> int:
-    """How many chunks are of the documents: by name, else by text."""
-    keys = {document_key(one.name) for one in documents}
-    others = [" ".join((chunk.text or "").split()) for chunk in chunks if keys.isdisjoint(_keys_of(chunk))]
-    strange = set(others)
-    for one in documents if strange else ():
-        strange -= _found_in(one, strange)
-    return len(chunks) - len([text for text in others if text in strange])
+def _is_in(text: str, documents: Iterable[Upload]) -> bool:
+    """Whether a text is a part of one of the documents, apart from blanks."""
+    wanted = " ".join(text.split())
+    return bool(wanted) and any(
+        wanted in " ".join(document.data().decode("utf-8", "ignore").split()) for document in documents
+    )
 
 
-def _found_in(document: Upload, texts: set[str]) -> set[str]:
-    whole = " ".join(document.data().decode("utf-8", "ignore").split())
-    return {text for text in texts if text and text in whole}
-
-
-def _keys_of(chunk: RetrievedChunk) -> list[str]:
-    return [document_key(name) for name in (chunk.document_name, chunk.document_id) if name]
+_CHANGED = "on the server in another edition, and not uploaded again: delete there first what is to change"
+_UNCONFIRMED = (
+    "sent, not confirmed, when an earlier upload was killed, and not sent again: see whether the server has them; "
+    "where it does not, delete the `sent` line that names them in `uploads` of the folder of runs"
+)
 
 
 def remarks_on(report: IngestReport) -> list[str]:
     """What a reader must know of an upload."""
     remarks = []
     if not report.listed:
-        instead = f"all {report.uploaded} were uploaded"
-        if report.already_there:
-            instead = "what was uploaded from here before is taken to be there"
+        known = report.already_there
+        instead = (
+            "what was uploaded from here before is taken to be there"
+            if known
+            else f"all {report.uploaded} were uploaded"
+        )
         remarks.append(f"the server does not list its documents: {instead}")
     if report.already_there:
         total = report.uploaded + report.already_there + len(report.unconfirmed)
         remarks.append(f"{share(report.already_there, total, 'document', 'was')} on the server already")
     for what, names, verb in ((_CHANGED, report.changed, "is"), (_UNCONFIRMED, report.unconfirmed, "was")):
         if names:
-            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-            remarks.append(f"{counted(len(names), 'document', verb)} {what}: {', '.join(list(names)[:_NAMED])}{more}")
+            more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+            remarks.append(f"{counted(len(names), 'document', verb)} {what}: {', '.join(list(names)[:3])}{more}")
     return remarks
-
-
-@dataclass(frozen=True, slots=True)
-class Corpus:
-    """What is known of the golds' documents on the server.
-
-    Attributes:
-        missing: Those that it does not list, by their names; None if unknown: it gives no list, or names not
-            one of them as the golds do.
-        ids: Names of documents by the server's own ids, where these differ: of golds' documents only.
-        is_empty: Whether it says that it holds no documents at all.
-    """
-
-    missing: list[str] | None = None
-    ids: dict[str, str] = field(default_factory=dict)
-    is_empty: bool = False
-
-
-async def survey_corpus(client: RAGClient, questions: Iterable[EvalQuestion], runs_dir: Path) -> Corpus:
-    """Hold the golds' documents against the server's list, and against what was uploaded from here."""
-    golds = chain.from_iterable(question.gold_passages for question in questions)
-    wanted = sorted({gold.document_id for gold in golds if gold.document_id})
-    keys = set(map(document_key, wanted))
-    known, listed = uploaded_ids(runs_dir, upload_key(client)), await _listed(client)
-    ids = {given: name for given, name in chain(known, ids_of(listed or ())) if document_key(name) in keys}
-    if listed is None:
-        return Corpus(None, ids)
-    there = keys_of(listed)
-    return Corpus(_missing(wanted, there), ids, is_empty=not there)
-
-
-def _missing(wanted: Sequence[str], there: set[str]) -> list[str] | None:
-    lacking = [name for name in wanted if document_key(name) not in there]
-    if len(lacking) == len(wanted):
-        return None
-    return [name for name in lacking if all(kinship(name, other) is Kinship.OTHER for other in there)]

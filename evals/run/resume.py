@@ -1,9 +1,7 @@
-"""Going on with a saved run: what may have changed since, and what is kept of it."""
+"""Resuming a saved run: what may have changed since, and what is kept of it."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, ExitStack
-from pathlib import Path
 from typing import Any
 
 from evals.client.rag_client import RAGClient
@@ -11,19 +9,13 @@ from evals.client.spec import ServerSpec
 from evals.config import EvalConfig
 from evals.errors import ConfigError, StoreError
 from evals.schemas.base import MayChange, marked
-from evals.schemas.response import EvalResponse
-from evals.schemas.results import SAVED_ANSWERS, EvalRecord, EvalRun
-from evals.schemas.verdicts import JudgeVerdict
+from evals.schemas.results import SAVED_ANSWERS, EvalRun
 from evals.secrets import MASK, leaves, without_credentials
 from evals.store.atomic import drop_leftovers
-from evals.store.disk_buffer import SpilledMapping
-from evals.store.journal import Journal
+from evals.store.journal import Journal, RecordLog
 from evals.store.naming import command
 from evals.store.runs import RunStore
 from evals.text.numbers import agree, counted
-
-# Which keys of a configuration may change of a run that is there.
-
 
 MAY_CHANGE = marked(EvalConfig, MayChange.ON_RESUME) | marked(ServerSpec, MayChange.ON_RESUME, "server.")
 """Keys that say how questions are asked and when a run is good, not what is measured of which server."""
@@ -36,8 +28,8 @@ _READING = marked(ServerSpec, MayChange.ON_REMAP, "server.")
 
 _PLACE_IN_LIST = re.compile(r"(?:\.\d+)+$")
 
-WIDTHS = "asked at concurrency"
-"""How the note begins that says at which."""
+CONCURRENCIES = "asked at concurrency"
+"""How the note begins of a run whose answers were asked at several concurrencies."""
 
 APART = "not asked in turn with its variants"
 """How the note begins of a run that has lost the mark that lets its latency compare."""
@@ -70,7 +62,7 @@ def _is_among(path: str, keys: Iterable[str]) -> bool:
 def rescore_config(source: EvalRun, *layers: Mapping[str, Any], remap: bool = False) -> EvalConfig:
     """The configuration of a saved run with something changed, to measure its answers again.
 
-    Name, gates and engine are those of the layers only. Metrics named without a suite go without the run's suite.
+    Name and gates are those of the layers only. Metrics named without a suite go without the run's suite.
 
     Args:
         source: The saved run.
@@ -82,7 +74,7 @@ def rescore_config(source: EvalRun, *layers: Mapping[str, Any], remap: bool = Fa
         ConfigError: A key is unknown, a value wrong, or another value of a key would change nothing but what is
             written of the run.
     """
-    dropped = {"name", "gate", "allow_uncalibrated", "engine"}
+    dropped = {"name", "gate", "allow_uncalibrated", "dask"}
     named = {key for layer in layers for key in layer}
     if "metrics" in named and "suite" not in named:
         dropped.add("suite")
@@ -186,13 +178,8 @@ def _refusals(run: EvalRun, config: EvalConfig) -> Iterator[tuple[object, str, s
         )
 
 
-def lock_saved(store: RunStore, run: EvalRun, writing: ExitStack | AsyncExitStack) -> tuple[EvalRun, Journal]:
-    """The saved run, as it is once no other process writes it, and its log, opened for appending.
-
-    Args:
-        store: Where it is saved.
-        run: As it was read before.
-        writing: Closes the log.
+def reopen(store: RunStore, run: EvalRun) -> tuple[EvalRun, Journal]:
+    """The saved run, as it is once no other process writes it, with its journal.
 
     Raises:
         StoreError: Another process has resumed it, or it cannot be read.
@@ -200,63 +187,40 @@ def lock_saved(store: RunStore, run: EvalRun, writing: ExitStack | AsyncExitStac
     path = store.records_path(run)
     if not path.exists():
         raise StoreError(f"{path} is missing: nothing is known of what run {run.id} asked", "begin a new run")
-    journal = writing.enter_context(store.journal(run))
+    journal = store.journal(run)
     for written in (path, store.run_path(run)):
         drop_leftovers(written)
     return store.load(run.id), journal  # again: another process may have finished it a moment ago
 
 
-def kept_of(
-    records: Iterable[EvalRecord], folder: Path | None = None
-) -> tuple[SpilledMapping[EvalResponse], SpilledMapping[list[JudgeVerdict]]]:
-    """What is kept of a run: the answers, and what the judge said of each; a question that failed is asked again.
+def unanswered(log: RecordLog) -> list[int]:
+    """The rows of the questions without an answer: not asked yet, or asked in vain."""
+    rows = []
+    for row, key in enumerate(log.ids):
+        response = log.record(row).response if log.has_answer(key) else None
+        if response is None or response.error is not None:
+            rows.append(row)
+    return rows
 
-    Args:
-        records: Of the run; they are walked once.
-        folder: Where what is kept lies, on disk.
+
+def with_concurrency(run: EvalRun, config: EvalConfig) -> EvalRun:
+    """The run as one whose remaining questions are asked at the concurrency of this configuration.
+
+    Of a run that was asked in turn with others, latency does not compare any more.
     """
-    responses: SpilledMapping[EvalResponse] = SpilledMapping(EvalResponse, folder)
-    verdicts: SpilledMapping[list[JudgeVerdict]] = SpilledMapping(list[JudgeVerdict], folder)
-    for record in records:
-        if record.response is not None and record.response.error is None:
-            responses[record.question.id] = record.response
-            verdicts[record.question.id] = record.verdicts
-    return responses, verdicts
-
-
-def with_concurrency(run: EvalRun, concurrency: int, *, kept: int) -> EvalRun:
-    """The run as one whose remaining questions are asked at this concurrency.
-
-    Args:
-        run: As it is saved.
-        concurrency: From now on.
-        kept: How many earlier answers are kept: their latency is of the concurrency of then.
-    """
-    if kept == run.question_count:
-        return run
-    before = (run.concurrencies or [run.concurrency]) if kept else []
-    all_of_them = list(dict.fromkeys([*before, concurrency]))
-    notes = [*(note for note in run.notes if not note.startswith(WIDTHS)), *note_on_widths(all_of_them)]
+    before = run.concurrencies or [run.concurrency]
+    concurrencies = list(dict.fromkeys([*before, config.concurrency]))
+    notes = [note for note in run.notes if not note.startswith((CONCURRENCIES, APART))]
+    if len(concurrencies) > 1:
+        named = " and ".join(map(str, concurrencies))
+        notes.append(f"{CONCURRENCIES} {named}: latency is of all these, and does not compare")
+    if run.interleaved_with:
+        notes.append(f"{APART}: latency does not compare")
     return run.model_copy(
         update={
-            "concurrency": max(all_of_them),
-            "concurrencies": all_of_them if len(all_of_them) > 1 else [],
+            "concurrency": max(concurrencies),
+            "concurrencies": concurrencies if len(concurrencies) > 1 else [],
+            "interleaved_with": [],
             "notes": notes,
         }
     )
-
-
-def note_on_widths(concurrencies: Sequence[int]) -> list[str]:
-    """That answers were asked at different concurrency; nothing where they were not."""
-    if len(concurrencies) < 2:
-        return []
-    widths = " and ".join(map(str, concurrencies))
-    return [f"{WIDTHS} {widths}: latency is of all these loads, and does not compare"]
-
-
-def set_apart(run: EvalRun) -> EvalRun:
-    """The run without the mark of those that were asked in turn: its latency takes part in no verdict."""
-    if not run.interleaved_with:
-        return run
-    note = f"{APART}: latency does not compare"
-    return run.model_copy(update={"interleaved_with": [], "notes": [*run.notes, note]})

@@ -1,43 +1,34 @@
-"""New metrics, another judge or another mapping over the records of a saved run. The server is not asked again."""
+"""Answers that are there already, measured as a new run: `rescore` those of a saved run, `score` those of a file."""
 
+import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from contextlib import AsyncExitStack, suppress
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from evals.client.mapping import MappingError
-from evals.client.profile import was_cut
 from evals.client.rag_client import RAGClient
 from evals.config import EvalConfig
 from evals.datasets.answers import are_extractive, each_answer
-from evals.errors import DatasetError, StoreError
-from evals.judges.money import free_copy, of_judge
+from evals.errors import DatasetError, JudgeError, StoreError
+from evals.judges.record import NOTE as JUDGE_NOTE
 from evals.metrics.base import BaseMetric
-from evals.run.estimate import Estimate, Known
-from evals.run.judging import JudgePlan
-from evals.run.measure import measure
-from evals.run.notebook import Observer, usual_observer
-from evals.run.setup import (
-    check_config,
-    estimate_of,
-    join_cluster,
-    load_toolkit,
-    model_choice,
-    planned_cases,
-    wants_judge,
-)
-from evals.run.work import RunDataset, RunPlan, is_file_of_questions, load_workload, new_run
+from evals.run.checks import check_config, load_tools
+from evals.run.judging import free_copy
+from evals.run.observer import Observer, usual_observer
+from evals.run.scoring import Scoring, score_journal
+from evals.run.text_models import compare_texts
+from evals.run.workload import is_file_of_questions, load_workload, new_run
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse, Outcomes, ResponseError, ServerRecord
 from evals.schemas.results import SAVED_ANSWERS, EvalRecord, EvalRun
 from evals.schemas.verdicts import JudgeVerdict
-from evals.scoring.conclusion import Measured
-from evals.scoring.run_columns import check_cluster
+from evals.scoring.results import check_cluster
+from evals.scoring.saved import SavedRun, open_saved
 from evals.secrets import in_clear
-from evals.store.disk_buffer import DiskList, SpilledMapping
-from evals.store.records import damage_of
+from evals.store.disk_list import DiskMap
 from evals.store.runs import RunStore
 from evals.text.numbers import agree, counted
 
@@ -56,11 +47,33 @@ _OF_THE_EXCHANGE = {
 }
 """Fields of a response that no mapping changes."""
 
+_EXTRACTIVE = "the answers are spans that an extractive system predicts: only an empty one abstains"
+_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class SavedAnswers:
+    """Answers to be measured.
+
+    Attributes:
+        run: The run that they will make, as far as it is known.
+        records: All its questions with their answers, and verdicts that cost nothing; they can be walked again.
+        notes: Remarks for the reader.
+        lacks: What of the answers was lost, so that the run is partial.
+        free: By question, verdicts of the saved run, which cost the new one nothing.
+    """
+
+    run: EvalRun
+    records: Iterable[EvalRecord]
+    notes: Sequence[str] = ()
+    lacks: str | None = None
+    free: Callable[[str], Sequence[JudgeVerdict]] = lambda _: ()
+
 
 async def rescore(
     source: EvalRun, config: EvalConfig, *, remap: bool = False, observer: Observer | None = None
 ) -> EvalRun:
-    """Measure the records of a saved run again, and save the result as a new run with `rescored_from`.
+    """Measure the answers of a saved run again, and save the result as a new run with `rescored_from`.
 
     Args:
         source: The saved run; it stays as it is.
@@ -73,164 +86,132 @@ async def rescore(
         JudgeError: A judge is wanted and cannot be used.
         StoreError: The records cannot be read, hold no bodies to read again, or the result cannot be written.
     """
-    work = saved_run(source, config, remap=remap)
-    return (await measure_saved(work, check_config(config), config, observer or usual_observer())).run
+    answers = answers_of_run(source, config, remap=remap)
+    return (await measure_answers(answers, check_config(config), config, observer or usual_observer())).run
 
 
-async def measure_saved(
-    work: RunPlan, metrics: Sequence[BaseMetric], config: EvalConfig, observer: Observer
-) -> Measured:
-    """Judge and score answers that are there already, and save them as a run; nothing is asked of a server.
+async def score_answers(answers: Path, config: EvalConfig, observer: Observer | None = None) -> EvalRun:
+    """Measure saved answers to the questions of the configuration, and save the result as a run.
+
+    Questions without a saved answer count as not asked, so that the run is partial.
 
     Args:
-        work: The answers.
-        metrics: What to measure.
-        config: Of the run.
-        observer: Receives the progress.
+        answers: A file of one JSON object a line.
+        config: The questions, and what to compute.
+        observer: Receives the progress; without one, a notebook shows it in the cell.
+
+    Raises:
+        ConfigError: The configuration is wrong.
+        DatasetError: The questions or the answers cannot be read; the message names the line.
+        JudgeError: A judge is wanted and cannot be used.
+        StoreError: The result cannot be written.
+    """
+    metrics = check_config(config)
+    return (await measure_answers(answers_of_file(answers, config), metrics, config, observer or usual_observer())).run
+
+
+async def measure_answers(
+    answers: SavedAnswers, metrics: Sequence[BaseMetric], config: EvalConfig, observer: Observer
+) -> SavedRun:
+    """Judge and score answers that are there already, and save them as a run; nothing is asked of a server.
 
     Raises:
         ConfigError: A model cannot be loaded.
         JudgeError: A judge is wanted and cannot be used.
         StoreError: The result cannot be written.
     """
-    for note in work.notes:
+    for note in answers.notes:
         observer.note(note)
-    RunStore(config.runs_dir).prepare()
-    async with AsyncExitStack() as stack:
-        cluster = None
-        if not model_choice(config, metrics).empty:
-            cluster = await join_cluster(stack, config, observer)
-        elif config.engine.name != "local":
-            observer.note("no metric compares texts by a model, and the rest is measured here: no cluster is used")
-        return await measure(work, await load_toolkit(config, metrics, observer, cluster), config, observer)
+    store, run = RunStore(config.runs_dir), answers.run
+    store.prepare()
+    tools = await load_tools(config, metrics, observer)
+    settings = tools.settings(config, run.server.citation_base)
+    store.save(run)
+    problem: BaseException | None = None
+    with store.journal(run) as journal:
+        journal.copy(answers.records)
+        observer.measured_with(settings)
+        judging = tools.begin_judging(config, settings, journal, observer, free=answers.free)
+        if judging is not None:
+            try:
+                observer.phase("judging")
+                judging.take_up()
+                await judging.drain()
+            except (asyncio.CancelledError, JudgeError) as error:
+                problem = error
+            finally:
+                await judging.stop()
+                observer.end()
+        if not isinstance(problem, asyncio.CancelledError):
+            settings = await compare_texts(tools.metrics, journal, settings, observer)
+        notes = [*run.notes, *answers.notes, *(judging.notes(run.config) if judging is not None else [])]
+        if isinstance(problem, JudgeError):
+            notes.append(f"{JUDGE_NOTE} work ended early: {problem.message}")
+        incomplete = answers.lacks is not None or problem is not None or (judging is not None and judging.incomplete)
+        saved = score_journal(
+            Scoring(run, tools.metrics, settings, config, config.server_spec().usage_needs_concurrency),
+            journal,
+            store,
+            observer,
+            ended="early" if incomplete else "whole",
+            stopped=answers.lacks,
+            notes=notes,
+            judge=judging.record() if judging is not None else None,
+            duration_s=round(journal.total_s(), 3),
+        )
+    if problem is not None:
+        raise problem
+    return saved
 
 
-def saved_run(source: EvalRun, config: EvalConfig, *, remap: bool = False) -> RunPlan:
+# The answers of a saved run.
+
+
+def answers_of_run(source: EvalRun, config: EvalConfig, *, remap: bool = False) -> SavedAnswers:
     """The answers of a saved run, for a new one of this configuration.
 
     Raises:
         StoreError: The records cannot be read, or hold no bodies to read again.
-        ConfigError: No question has the key that they are clustered by.
+        ConfigError: No question has the key of `scoring.cluster`.
     """
-    saved = RunStore(config.runs_dir).open_records(source)
-    records: Iterable[EvalRecord] = saved
-    told: Counter[str] = Counter()
-    if remap:
-        client = RAGClient(config.server_spec())
-        client.know_documents(source.server.document_ids)
-        records = _remapped(records, client, told)
-    parents = {run.id: run.rescored_from for run in RunStore(config.runs_dir).runs()} if config.judge.enabled else {}
-    verdicts = saved_verdicts(config, lambda run: _root(run.id, parents) == _root(source.id, parents))
-    new = measured_again(source, config, _server(source, config), rescored_from=source.id)
-    work = work_of(new, records, config, notes=(), free=verdicts)
-    if remap and not told["read"]:
-        raise StoreError("the run holds no bodies that could be read again")
-    damage = damage_of(source, saved)
-    notes = [*([_cut(told["cut"])] if told["cut"] else []), *([damage.said] if damage else [])]
-    return replace(work, notes=notes, lacks=damage.said if damage else None)
+    saved = open_saved(RunStore(config.runs_dir), source)
+    check_cluster(config.scoring.cluster, (record.question for record in saved.records()))
+    run = measured_again(source, config, _server(source, config), rescored_from=source.id)
+    damage = saved.damage.said if saved.damage else None
+    notes = [damage] if damage else []
+    reuse = config.judge.enabled and config.judge.cache
+    free = partial(_verdicts_of, saved) if reuse else _no_verdicts
+    if not remap:
+        return SavedAnswers(run, _Again(saved), notes, damage, free)
+    client = RAGClient(config.server_spec())
+    client.know_documents(source.server.document_ids)
+    read: Counter[str] = Counter()
+    records = list(_remapped(saved.records(), client, read))
+    if not read["read"]:
+        raise StoreError("the run holds no bodies that could be read again", "ask again: evals eval")
+    return SavedAnswers(run, records, [*notes, *([_cut(read["cut"])] if read["cut"] else [])], damage, free)
 
 
-def work_of(
-    run: EvalRun,
-    records: Iterable[EvalRecord],
-    config: EvalConfig,
-    *,
-    notes: Sequence[str],
-    free: Mapping[str, Sequence[JudgeVerdict]],
-) -> RunPlan:
-    """What there is to measure of answers that are there already.
-
-    Args:
-        run: The run that they will make, as far as it is known.
-        records: All its questions, with their answers; they are walked once.
-        config: Of the run.
-        notes: Remarks for the reader, apart from those that the answers give reason for.
-        free: What saved runs hold of a judge, by question.
-
-    Raises:
-        ConfigError: No question has the key that they are clustered by.
-    """
-    questions: DiskList[EvalQuestion] = DiskList(EvalQuestion, folder=config.runs_dir)
-    responses: SpilledMapping[EvalResponse] = SpilledMapping(EvalResponse, config.runs_dir)
-    for record in records:
-        questions.append(record.question)
-        if record.response is not None:
-            responses[record.question.id] = record.response
-    return work_on(run, questions, responses, config, notes=notes, free=free)
+def _verdicts_of(saved: SavedRun, question_id: str) -> list[JudgeVerdict]:
+    """The usable verdicts of a saved run on a question, without their cost, which was paid there."""
+    row = saved.log.row_of(question_id)
+    verdicts = [] if row is None else saved.record(row).verdicts
+    return [free_copy(verdict) for verdict in verdicts if verdict.reply is not None]
 
 
-def work_on(
-    run: EvalRun,
-    questions: Sequence[EvalQuestion],
-    responses: MutableMapping[str, EvalResponse],
-    config: EvalConfig,
-    *,
-    notes: Sequence[str],
-    free: Mapping[str, Sequence[JudgeVerdict]],
-) -> RunPlan:
-    """The same of questions and answers that lie on disk already; every answer is to one of the questions.
-
-    Raises:
-        ConfigError: As of `work_of`.
-    """
-    check_cluster(config.cluster, questions)
-    return RunPlan(
-        run=run,
-        questions=questions,
-        responses=responses,
-        free=free,
-        usage_needs_concurrency=config.server_spec().usage_needs_concurrency,
-        notes=notes,
-        way_on=f"what was judged is saved as run {run.id}, and serves again: begin again",
-    )
+def _no_verdicts(_: str) -> tuple[JudgeVerdict, ...]:
+    return ()
 
 
-def _root(run_id: str, parents: Mapping[str, str | None]) -> str:
-    """The run whose answers this one measures, through all that lie between; one that was deleted counts as well."""
-    seen: set[str] = set()
-    while run_id not in seen and (parent := parents.get(run_id)) is not None:
-        seen.add(run_id)
-        run_id = parent
-    return run_id
+class _Again:
+    """The questions and answers of a saved run, without results and verdicts."""
 
+    def __init__(self, saved: SavedRun) -> None:
+        self._saved = saved
 
-def saved_verdicts(config: EvalConfig, wanted: Callable[[EvalRun], bool]) -> Mapping[str, Sequence[JudgeVerdict]]:
-    """What the judge of this configuration said in saved runs, by question, as a run has it that did not pay for it.
-
-    Args:
-        config: Of the new run.
-        wanted: Which runs to look into.
-    """
-    found: SpilledMapping[list[JudgeVerdict]] = SpilledMapping(list[JudgeVerdict], config.runs_dir)
-    if not config.judge.enabled:
-        return found
-    store, judge = RunStore(config.runs_dir), config.judge.identity
-    for run in filter(wanted, store.runs()):
-        if run.status == "complete" and run.judge is None:
-            continue
-        with suppress(StoreError):  # what cannot be read is asked for again
-            for record in _unchanged(run, store):
-                theirs = [verdict for verdict in record.verdicts if verdict.reply is not None]
-                usable = list(map(free_copy, of_judge(theirs, run.judge, judge)))
-                if usable:
-                    found[record.question.id] = [*found.get(record.question.id, ()), *usable]
-    return found
-
-
-def _unchanged(run: EvalRun, store: RunStore) -> Iterable[EvalRecord]:
-    """The records of a saved run; none where some of them changed since, and it is unknown which."""
-    records = store.open_records(run)
-    damage = damage_of(run, records)
-    return () if damage is not None and not damage.lost else records
-
-
-def estimate_saved(work: RunPlan, metrics: Sequence[BaseMetric], config: EvalConfig) -> Estimate | None:
-    """What judging the answers will take; None where no judge takes part. Asks nothing of anybody."""
-    if not wants_judge(config, metrics):
-        return None
-    plan = JudgePlan(metrics, planned_cases(config, metrics), config.judge.identity, config.judge.repeats)
-    known = Known(work.responses, plan.fitting_all(work.questions, work.responses, work.free))
-    return estimate_of(config, metrics, work.answered, known=known)
+    def __iter__(self) -> Iterator[EvalRecord]:
+        for record in self._saved.records():
+            yield EvalRecord(question=record.question, response=record.response)
 
 
 def measured_again(source: EvalRun, config: EvalConfig, server: ServerRecord, **fields: Any) -> EvalRun:
@@ -243,10 +224,10 @@ def measured_again(source: EvalRun, config: EvalConfig, server: ServerRecord, **
         fields: What else is known of the new run.
     """
     kept = {name: getattr(source, name) for name in ("config", "concurrency", "concurrencies", "fingerprints")}
-    kept |= {name: getattr(source, name) for name in ("interleaved_with", "load", "engine")}
+    kept |= {name: getattr(source, name) for name in ("interleaved_with", "engine")}
     kept["outcomes"] = Outcomes(warmup_ms=source.outcomes.warmup_ms)
-    fields = {"count": source.question_count, "name": f"{source.name}-rescored", **kept, **fields}
-    return new_run(config, server, source.datasets, **fields)
+    fields = {"name": f"{source.name}-rescored", **kept, **fields}
+    return new_run(config, server, source.datasets, source.question_count, **fields)
 
 
 def _server(source: EvalRun, config: EvalConfig) -> ServerRecord:
@@ -255,24 +236,24 @@ def _server(source: EvalRun, config: EvalConfig) -> ServerRecord:
     return source.server.model_copy(update={"citation_base": config.server_spec().citations.base, "masked": masked})
 
 
-def _remapped(records: Iterable[EvalRecord], client: RAGClient, told: Counter[str]) -> Iterator[EvalRecord]:
+def _remapped(records: Iterable[EvalRecord], client: RAGClient, read: Counter[str]) -> Iterator[EvalRecord]:
     """The records with their bodies read again; those whose bodies are not whole keep their old reading.
 
     Args:
         records: Of the run.
         client: Reads bodies.
-        told: Counts what was "read", and the bodies that were "cut".
+        read: Counts what was "read", and the bodies that were "cut".
     """
     for record in records:
         response = record.response
         if response is None or response.raw is None or (response.error and response.error.kind != "malformed"):
-            yield record
-        elif was_cut(response.raw, raw_cut=response.raw_cut):
-            told["cut"] += 1
-            yield record
+            yield EvalRecord(question=record.question, response=response)
+        elif response.raw_cut:
+            read["cut"] += 1
+            yield EvalRecord(question=record.question, response=response)
         else:
-            told["read"] += 1
-            yield record.model_copy(update={"response": _reread(response, response.raw, client)})
+            read["read"] += 1
+            yield EvalRecord(question=record.question, response=_reread(response, response.raw, client))
 
 
 def _reread(response: EvalResponse, raw: str, client: RAGClient) -> EvalResponse:
@@ -288,86 +269,62 @@ def _cut(count: int) -> str:
     return f"{counted(count, 'answer', 'is')} as {them} cut when stored"
 
 
-# Saved answers, scored like those of a run that asked; no server.
+# The answers of a file.
 
 
-_NAMED = 5
-
-_EXTRACTIVE = "the answers are spans that an extractive system predicts: only an empty one abstains"
-
-
-async def score_answers(answers: Path, config: EvalConfig, observer: Observer | None = None) -> EvalRun:
-    """Measure saved answers to the questions of the configuration, and save the result as a run.
-
-    Questions without a saved answer count as not asked, so that the run is partial; they and answers to unknown
-    questions are noted in the run.
-
-    Args:
-        answers: A file of one JSON object a line.
-        config: The questions, and what to compute.
-        observer: Receives the progress; without one, a notebook shows it in the cell.
-
-    Raises:
-        ConfigError: The configuration is wrong.
-        DatasetError: The questions or the answers cannot be read; the message names the line.
-        JudgeError: A judge is wanted and cannot be used.
-        StoreError: The result cannot be written.
-    """
-    metrics = check_config(config)
-    work = saved_answers(answers, config)
-    return (await measure_saved(work, metrics, config, observer or usual_observer())).run
-
-
-def saved_answers(answers: Path, config: EvalConfig) -> RunPlan:
+def answers_of_file(answers: Path, config: EvalConfig) -> SavedAnswers:
     """Read saved answers with the questions of the configuration.
 
     Raises:
         DatasetError: The questions or the answers cannot be read, or do not belong together.
     """
     workload = load_workload(config, answers)
-    responses, notes = _responses(answers, config, workload)
-    asked = [question.id for question in workload.questions]
-    known, answered = frozenset(asked), list(responses)
-    if known.isdisjoint(answered):
+    columns = workload.fingerprints[0].columns if is_file_of_questions(answers, config) else {}
+    responses = DiskMap(each_answer(answers, config.columns, reference=columns.get("expected_answer")), config.runs_dir)
+    asked = {question.id for question in workload.questions}
+    if asked.isdisjoint(responses):
+        first = workload.questions[0].id
         raise DatasetError(
-            f"{answers.name}: none of its {counted(len(answered), 'answer')} is to a question of the dataset",
-            f"a `question_id` is the `id` of a question, such as {asked[0]!r}",
+            f"{answers.name}: none of its {counted(len(responses), 'answer')} is to a question of the dataset",
+            f"a `question_id` is the `id` of a question, such as {first!r}",
         )
-    notes += [
-        *_note("without a saved answer", [one for one in asked if one not in responses]),
-        *_note("answered but not in the dataset, ignored", [one for one in answered if one not in known]),
+    extractive = are_extractive(responses[key] for key in responses)
+    unknown = [key for key in responses if key not in asked]
+    missing = [question.id for question in workload.questions if question.id not in responses]
+    notes = [
+        *([_EXTRACTIVE] if extractive else []),
+        *_named("without a saved answer", missing),
+        *_named("answered but not in the dataset, ignored", unknown),
     ]
-    for stranger in set(answered) - known:
-        del responses[stranger]
-    base = config.server_spec().citations.base
-    new = new_run(
+    run = new_run(
         config,
-        ServerRecord(url=answers.name, profile=SAVED_ANSWERS, citation_base=base),
+        ServerRecord(url=answers.name, profile=SAVED_ANSWERS, citation_base=config.server_spec().citations.base),
         (fingerprint.name for fingerprint in workload.fingerprints),
         len(workload.questions),
         name=f"score-{answers.stem}",
         fingerprints=workload.fingerprints,
         concurrency=1,
     )
-    verdicts = saved_verdicts(config, lambda run: (run.server.url, run.server.profile) == (answers.name, SAVED_ANSWERS))
-    return work_on(new, workload.questions, responses, config, notes=notes, free=verdicts)
+    return SavedAnswers(run, _FromFile(workload.questions, responses, extractive=extractive), notes)
 
 
-def _responses(
-    answers: Path, config: EvalConfig, workload: RunDataset
-) -> tuple[SpilledMapping[EvalResponse], list[str]]:
-    """The answers by the ids of their questions, and what to know of how they were read."""
-    found: SpilledMapping[EvalResponse] = SpilledMapping(EvalResponse, config.runs_dir)
-    columns = workload.fingerprints[0].columns if is_file_of_questions(answers, config) else {}
-    found.update(each_answer(answers, config.columns, reference=columns.get("expected_answer")))
-    if not are_extractive(found.values()):
-        return found, []
-    for question_id in found:
-        found[question_id] = found[question_id].model_copy(update={"extractive": True})
-    return found, [_EXTRACTIVE]
+class _FromFile:
+    """Questions with their answers of a file."""
+
+    def __init__(
+        self, questions: Sequence[EvalQuestion], responses: DiskMap[EvalResponse], *, extractive: bool
+    ) -> None:
+        self._questions, self._responses, self._extractive = questions, responses, extractive
+
+    def __iter__(self) -> Iterator[EvalRecord]:
+        for question in self._questions:
+            response = self._responses.get(question.id)
+            if response is not None and self._extractive:
+                response = response.model_copy(update={"extractive": True})
+            yield EvalRecord(question=question, response=response)
 
 
-def _note(what: str, ids: Sequence[str]) -> list[str]:
+def _named(what: str, ids: Sequence[str]) -> list[str]:
     if not ids:
         return []
     named = ", ".join(ids[:_NAMED]) + (", …" if len(ids) > _NAMED else "")

@@ -5,7 +5,8 @@ is remembered by the embedder and the scorer themselves, where the metrics find 
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
 from typing import TypeVar
@@ -13,9 +14,9 @@ from typing import TypeVar
 from evals.metrics.base import BaseMetric
 from evals.metrics.embedders import Semantics, hash64, key_of_pair
 from evals.metrics.sample import Sample
-from evals.run.notebook import Observer
+from evals.run.observer import Observer
 from evals.schemas.results import EvalRecord
-from evals.scoring.settings import ScoringContext
+from evals.scoring.settings import ScoreSettings
 from evals.text.numbers import counted
 
 T = TypeVar("T", str, tuple[str, str])
@@ -28,31 +29,32 @@ _FAILURES = (RuntimeError, ValueError, OSError, MemoryError, IndexError)
 
 
 async def compare_texts(
-    metrics: Sequence[BaseMetric], records: Collection[EvalRecord], cases: ScoringContext, observer: Observer
-) -> None:
+    metrics: Sequence[BaseMetric], records: Iterable[EvalRecord], settings: ScoreSettings, observer: Observer
+) -> ScoreSettings:
     """Embed and score every text that the metrics will ask for; off the event loop, in batches.
 
     Args:
         metrics: Say what they will ask for.
         records: All records of the run; they are walked more than once.
-        cases: They as metrics see them. Where a model fails, they hold the reason instead of it from here on, so that a
-            run does not lose its other metrics.
+        settings: How they are scored.
         observer: Receives the progress.
+
+    Returns:
+        The settings; where a model fails, with the reason instead of it, so that a run does not lose its other metrics.
     """
-    semantics = cases.settings.semantics
+    semantics = settings.semantics
     if semantics is None or not semantics.compares:
-        return
+        return settings
 
     def each(wanted: Iterable[Callable[[Sample], Iterable[T]]], key: Callable[[T], int]) -> Iterator[T]:
-        """What the metrics will ask for, each once, that of the first metric first; none is held.
-
-        The order is that of batches, on which the last digits of what models say depend.
-        """
-        seen: set[int] = set()  # told apart by hashes: the texts of a run are not held
-        samples = ((items, cases.of(record)) for items in wanted for record in records if record.response is not None)
+        """What the metrics will ask for, each once, that of the first metric first; none is held."""
+        known: set[int] = set()  # hashes: the texts of a run are not held
+        samples = (
+            (items, settings.sample_of(record)) for items in wanted for record in records if record.response is not None
+        )
         for item in chain.from_iterable(items(sample) for items, sample in samples):
-            if (place := key(item)) not in seen:
-                seen.add(place)
+            if (place := key(item)) not in known:
+                known.add(place)
                 yield item
 
     texts = [metric.texts for metric in metrics if type(metric).texts is not BaseMetric.texts]
@@ -66,14 +68,8 @@ async def compare_texts(
     except _FAILURES as error:
         reason = f"comparing the texts failed: {type(error).__name__}: {error}".splitlines()[0][:300]
         observer.note(reason)
-        leave_out_models(cases, reason)
-
-
-def leave_out_models(cases: ScoringContext, reason: str) -> None:
-    """Score without what compares texts, which takes no time then; the metrics give the reason."""
-    semantics = cases.settings.semantics
-    if semantics is not None and (semantics.compares or semantics.reason is None):  # else it says why there is none
-        cases.compare_by(Semantics(reason=reason))
+        return replace(settings, semantics=Semantics(reason=reason))
+    return settings
 
 
 async def _in_batches(

@@ -6,7 +6,6 @@ from typing import Any, Literal
 from pydantic import Field
 
 from evals.schemas.base import Finite, Record, is_none
-from evals.schemas.verdicts import VerdictLosses
 
 # How the questions of a run ended.
 
@@ -17,20 +16,17 @@ class Outcomes(Record):
     answered: int = 0
     abstained: int = 0
     abstention_disputed: int | None = None
-    """Answers on whose abstention rules and judge disagree; the judge decides.
-    None without a judge, and where it was not asked, as in earlier runs."""
+    """Answers on whose abstention the model of refusals and the judge disagree; the judge decides. None without a
+    judge."""
     abstention_open: int = 0
     """Answers whose abstention the judge should decide, but the verdict is lost: not counted as abstained."""
     abstention_by_judge: int | None = None
-    """Answers whose abstention the judge decided; rules decide the others. None without a judge, and in
-    earlier runs, where it was asked about what the text rules take for a refusal alone."""
+    """Answers whose abstention the judge decided. None without a judge."""
     not_asked: int = 0
     stopped: str | None = None
     """Why asking ended early; None where it did not, or where evals itself was interrupted."""
     transport: dict[str, int] = {}
     judge: dict[str, int] = {}
-    judge_losses: list[VerdictLosses] = []
-    """Whether lost verdicts were lost at random, one test each; none where too few were lost for a test."""
     citations: int | None = None
     """Distinct sources cited; None where the server sends no citations."""
     invalid_citations: int | None = None
@@ -105,6 +101,8 @@ class TokenUsage(Record):
 
     prompt_tokens: int = Field(ge=0)
     completion_tokens: int = Field(ge=0)
+    cached_tokens: int | None = Field(default=None, ge=0, exclude_if=is_none)
+    """Of the prompt's tokens, those that came from a cache; a file holds it only where the server said it."""
 
 
 class ResponseError(Record):

@@ -5,19 +5,17 @@ from datetime import UTC
 from enum import StrEnum
 from operator import not_
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import AwareDatetime, Field, PrivateAttr, model_validator
+from pydantic import AwareDatetime, BeforeValidator, Field, PrivateAttr, model_validator
 
-from evals.errors import StoreError, UnknownNameError
+from evals.errors import StoreError, UnknownNameError, without_withdrawn
 from evals.schemas.base import Finite, Record, frame, html_table
-from evals.schemas.calibration import CorrectedMean
 from evals.schemas.dataset import DatasetFingerprint, EvalQuestion
 from evals.schemas.response import EvalResponse, Outcomes, ServerRecord
 from evals.schemas.run_parts import (
     EngineRecord,
     GateOutcome,
-    LoadLevel,
     MergedShard,
     RecordSum,
     RepeatSummary,
@@ -39,9 +37,7 @@ class ParetoPoint(Record):
     name: str
     objectives: dict[str, Finite]
     dominated_by: list[str] = []
-    """Runs that are significantly better on some objective, and significantly worse on none."""
-    dominated_by_values: list[str] = []
-    """Runs whose values are better on some objective, and worse on none."""
+    """Runs that are at least as good on all objectives, and better on one."""
 
     @property
     def on_front(self) -> bool:
@@ -49,8 +45,7 @@ class ParetoPoint(Record):
         return not self.dominated_by
 
 
-SCHEMA_VERSION = 2
-"""1: the interval of a metric said nothing of itself. 2: it has `interval` next to `ci`, and `at_least`."""
+SCHEMA_VERSION = 3
 
 
 Missing = Literal["not_applicable", "transport", "judge", "injection", "fault"]
@@ -125,21 +120,6 @@ class MetricCounts(Record):
         return self.transport + self.judge + self.injection + self.fault
 
 
-class JudgedStrata(Record):
-    """How many values of a metric needed a verdict, and how many did not."""
-
-    settled: int
-    """Values that needed no verdict."""
-    judged: int
-    """Questions that needed verdicts, those lost included."""
-    obtained: int
-    """Of these, how many got them all: a value, or that there is none."""
-    size: Finite
-    """The estimated number of values without losses; `estimate` extrapolates to it."""
-    heaviest: Finite
-    """The largest weight of a value."""
-
-
 class MetricInterval(Record):
     """Method, sample size and marks of a metric's interval."""
 
@@ -148,10 +128,8 @@ class MetricInterval(Record):
     """The number of values."""
     clusters: int
     """The number of clusters; n if each question is its own."""
-    marks: list[str] = []
-    """Marks such as `few clusters`; docs/statistics.md lists them."""
     note: str | None = None
-    """The marks in words."""
+    """A remark, such as `few groups`."""
     open_above: bool = False
     """Whether the upper end is a timed-out request: the true end may be anywhere above."""
 
@@ -161,8 +139,6 @@ class MetricSummary(Record):
 
     name: str
     value: Finite | None
-    estimate: Finite | None = None
-    """For a count with lost verdicts: the count extrapolated to all questions; else None."""
     group: MetricGroup
     sample_size: int
     counts: MetricCounts
@@ -173,8 +149,6 @@ class MetricSummary(Record):
     """Whether the value is a lower bound: a percentile at or above a timed-out request."""
     bounds: tuple[Finite, Finite] | None = None
     """[worst, best]: the value if every question lost to a failure had scored worst, or best."""
-    strata: JudgedStrata | None = None
-    """With lost verdicts: the strata of the value. None without any, and in earlier runs."""
     reason: str | None = None
     """Why there is no value, or a remark on the value."""
     rules: dict[str, int] = {}
@@ -183,8 +157,6 @@ class MetricSummary(Record):
     """How many answers got which label, such as the letters of factual_accuracy_percentage."""
     unit: str
     higher_is_better: bool | None
-    corrected: list[CorrectedMean] = []
-    """The value without the judge's bias, where the judge was calibrated."""
 
 
 class MetricDefinition(Record):
@@ -341,7 +313,7 @@ class EvalRun(Record):
     error_count: int = 0
     schema_version: int = SCHEMA_VERSION
     status: RunStatus = "partial"
-    eval_config: dict[str, Any] = {}
+    eval_config: Annotated[dict[str, Any], BeforeValidator(without_withdrawn)] = {}
     """Our configuration, with ${ENV} as written."""
     server: ServerRecord
     judge: JudgeRecord | None = None
@@ -358,8 +330,6 @@ class EvalRun(Record):
     """Ids of the interleaved runs, this one included, whose latencies are comparable."""
     repeats: RepeatSummary | None = None
     """How stable answers are; None where each question was asked once."""
-    load: list[LoadLevel] = []
-    """Results of each level of load; empty without a sweep or a rate."""
     duration_s: Finite = 0.0
     """Time spent, added up over resumes, and of a merged run over its shards."""
     package_versions: dict[str, str] = {}

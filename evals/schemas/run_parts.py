@@ -1,30 +1,11 @@
 """Parts of a saved run: engine, gates, load, repeats and shards."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from evals.schemas.base import Finite, MayChange, Record
-
-# The part of the configuration that says who does the work.
-
-
-EngineName = Literal["local", "dask"]
-
-
-class EngineConfig(Record):
-    """Where questions are asked and texts embedded: this process, or a Dask cluster (extra `dask`; docs/scale.md)."""
-
-    name: Annotated[EngineName, MayChange.ON_RESUME] = "local"
-    """local: this process. dask: the workers of a cluster."""
-    scheduler: Annotated[str | None, MayChange.ON_RESUME] = Field(default=None, min_length=1)
-    """Address of the cluster's scheduler, such as tcp://10.0.0.5:8786; None starts a cluster on this machine."""
-    workers: Annotated[int | None, MayChange.ON_RESUME] = Field(default=None, ge=1, le=256)
-    """Processes of the cluster on this machine; as many as it has cores where None."""
-    jobs: Annotated[int, MayChange.ON_RESUME] = Field(default=1, ge=1, le=256)
-    """Processes of this machine that score the answers once they are there; with 1 it is this one."""
-
+from evals.schemas.base import Finite, Record
 
 # What a run says of the cluster that asked its questions.
 
@@ -37,9 +18,7 @@ class EngineRecord(Record):
     workers: int
     """The greatest number of workers at a time."""
     lost_workers: int = 0
-    """Workers that were lost while they had questions in hand."""
-    asked_again: int = 0
-    """Questions of lost workers, which others asked again; the server may have had them twice."""
+    """Workers that were lost; others asked their questions again, so the server may have had them twice."""
 
 
 # How a condition on a run ended.
@@ -65,47 +44,6 @@ class GateOutcome(Record):
     more_questions: int | None = None
     """If there is not enough evidence: about how many more questions would settle it at the same value; None
     if no number does, or if it is unknown."""
-
-
-# What load does to a server: times, errors and quality at each level of it.
-
-
-Percentiles = dict[str, Finite]
-"""Milliseconds by name: p50, p95, p99."""
-
-
-class LevelValue(Record):
-    """One metric at one level."""
-
-    name: str
-    value: Finite
-    ci: tuple[Finite, Finite] | None = None
-    n: int
-
-
-class LoadLevel(Record):
-    """The questions that were asked at one level of load."""
-
-    concurrency: int
-    """Questions in flight, at most."""
-    rps: Finite | None = None
-    """The fixed rate, in questions a second; None without one."""
-    questions: int
-    answered: int
-    errors: dict[str, int] = {}
-    """By kind."""
-    seconds: Finite | None = None
-    """How long asking took; None where the level was not asked in one go."""
-    throughput: Finite | None = None
-    """Answers in a second."""
-    latency_ms: Percentiles = {}
-    """From sending a request to the end of its answer."""
-    total_ms: Percentiles = {}
-    """From the intended start, with retries and waiting: without coordinated omission."""
-    time_to_first_token_ms: Percentiles = {}
-    """Empty where answers do not come as a stream."""
-    metrics: list[LevelValue] = []
-    """Quality, of the questions of this level."""
 
 
 # What a merged run says of each run that it was made of.
@@ -144,18 +82,10 @@ class RepeatedMetric(Record):
     name: str
     questions: int
     """Questions with at least two values."""
-    within_variance: Finite | None = None
-    """Variance of the values of one question around their mean."""
-    between_variance: Finite | None = None
-    """Variance of the questions' true means. An estimate below 0 counts as 0."""
-    reliability: Finite | None = None
-    """between / (between + within), from 0 to 1: the intraclass correlation ICC(1)."""
-    reason: str | None = None
-    """Why there is no reliability, and no variance where that is None as well."""
     pass_hat: list[Finite] = []
-    """pass^1 … pass^k: that this many answers to a question all have the best value. Empty without such a value."""
+    """pass^1 … pass^k: the share of questions of which k answers all have the best value."""
     pass_all_ci: tuple[Finite, Finite] | None = None
-    """The interval of the last of them, over questions or their clusters."""
+    """The interval of the last of them."""
 
 
 class RepeatSummary(Record):

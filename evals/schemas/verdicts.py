@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Literal, Self
 
-from pydantic import Field, InstanceOf
+from pydantic import ConfigDict, Field, InstanceOf
 
 from evals.schemas.base import Finite, Record, Sum
 from evals.schemas.calibration import Figure, JudgeCard
@@ -18,10 +18,6 @@ LossBy = Literal["length", "items"]
 
 _PASSAGES = ("contexts", "passages", "citations")
 """The lists of a reply whose items bear the ids of passages."""
-
-
-BLOCK = "#"
-"""What stands between the name of an inquiry and the number of a further block of passages that it examines."""
 
 
 class JudgeUsage(Sum):
@@ -52,16 +48,6 @@ class JudgeSpending(Sum):
     def known_cost_usd(self) -> float | None:
         """The cost; None where no call's is known."""
         return None if self.unpriced and not self.cost_usd else self.cost_usd
-
-
-class CallSizes(Sum):
-    """What calls took that told their tokens: by them it is known what the next will take."""
-
-    prompt_hash: str | None = None
-    calls: int = Field(default=0, ge=0)
-    characters: int = Field(default=0, ge=0)
-    """Sent by them all, as instructions and data."""
-    usage: JudgeUsage = JudgeUsage()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +93,6 @@ class VerdictRequest(Record):
     """The one repeat that it is for, where it builds on a reply that each repeat found anew; None: it is for all."""
     passages: list[int] = []
     """The rank of each passage that has text, in the order in which the judge sees them: the first has the id 1."""
-    samples: int = Field(default=1, ge=1)
-    """Replies that one decision takes: each is asked for alone, and repeats count them through. Where it takes three,
-    the first decision has the repeats 0 to 2, the second 3 to 5."""
 
     @property
     def place(self) -> tuple[str, int | None]:
@@ -120,10 +103,12 @@ class VerdictRequest(Record):
 class JudgeVerdict(Record):
     """One reply of the judge about one question, or its failure."""
 
+    model_config = ConfigDict(extra="ignore")  # keys of former versions
+
     request: str
     """What was asked of the judge, for example "faithfulness"."""
     repeat: int = 0
-    """Which of the replies to the same request, from 0; a decision that takes several has several."""
+    """Which of the replies to the same request, from 0."""
     reply: dict[str, Any] | None = None
     failure: JudgeFailure | None = None
     message: str | None = None
@@ -133,10 +118,6 @@ class JudgeVerdict(Record):
     """Calls made for it."""
     usage: JudgeUsage | None = None
     """Over all attempts; None where the vendor does not count, or the reply came from the cache."""
-    counted: int = 0
-    """Calls whose tokens are in `usage`; 0 in runs of former versions."""
-    characters: int = 0
-    """Sent by these calls, as instructions and data."""
     cost_usd: Finite | None = None
     """Each call at its own price; 0 for a reply from the cache; None where no price is known."""
     unpriced: int = 0
@@ -153,7 +134,7 @@ class JudgeVerdict(Record):
     """The rank of each passage by the id that it has in the reply: the first is that of 1. Empty where the judge saw
     none, and in earlier runs, where ids are ranks."""
     injection_suspected: bool = False
-    """Whether the data holds text that addresses the judge, as the judge or our patterns report."""
+    """Whether the judge says that the data holds text which tells it what to decide."""
 
     @property
     def ranked_reply(self) -> dict[str, Any] | None:
@@ -167,11 +148,6 @@ class JudgeVerdict(Record):
     def is_flagged(self) -> bool:
         """Whether the judge itself says that the data tells it what to decide."""
         return self.reply is not None and self.reply.get("injection_suspected") is True
-
-    @property
-    def inquiry(self) -> str:
-        """What was asked, whichever block of passages it was about."""
-        return self.request.partition(BLOCK)[0]
 
     @property
     def spent(self) -> JudgeSpending:
@@ -226,6 +202,8 @@ class VerdictLosses(Record):
 class JudgeRecord(Record):
     """The judge that was used."""
 
+    model_config = ConfigDict(extra="ignore")  # keys of former versions
+
     model: str
     origin: str
     effort: str | None = None
@@ -258,9 +236,7 @@ class JudgeRecord(Record):
     """By metric, the chance that two repeats give one answer different scores."""
     length_correlations: dict[str, Figure] = {}
     """By metric of the answer, Spearman's correlation of score and number of words."""
-    sizes: dict[str, CallSizes] = {}
-    """Sizes of calls by request, on which the next estimate for the same model and effort is based."""
     injections_suspected: int = 0
-    """Questions whose data holds text that addresses the judge."""
+    """Questions whose data holds text that tells the judge what to decide, as the judge says."""
     cards: dict[str, JudgeCard | None] = {}
     """By judged metric, the calibration of the judge; None if it was never calibrated."""

@@ -1,1 +1,1 @@
-"""Compute results from records: scorecard, weighted score, outcomes, gates and diagnosis."""
+"""From records to numbers: results, statistics, scorecard, weighted score."""

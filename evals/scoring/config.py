@@ -2,14 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import fsum
 from typing import Annotated, Any, Self, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from evals.errors import ConfigError
 from evals.schemas.base import Finite, Record
-from evals.schemas.results import EvalRun, MetricSummary
+from evals.schemas.results import EvalRun
 from evals.schemas.run_parts import RAGAS_WEIGHTS
 from evals.text.yaml_files import first_problem
 
@@ -21,22 +20,17 @@ NOT_ANSWERED = "no question was answered"
 """Why there is no score where no answer came."""
 
 
-BY_DOCUMENT = "document"
-"""Questions belong together whose first gold passages are of one document."""
-
-
-BY_QUESTION = "question"
-"""Each question stands for itself."""
-
-
-ClusterKey = Annotated[str, Field(min_length=1)]
-"""What questions belong together by: "document", "question", or a key of their metadata."""
-
 _WEIGHTS = {"accuracy": 0.30, "faithfulness": 0.20, "citation": 0.20, "retrieval": 0.15, "cost": 0.10, "latency": 0.05}
 
 
 _FEEDS = {
-    "accuracy": ["answer_correctness", "answer_relevancy", "unanswerable_accuracy"],
+    "accuracy": [
+        "answer_correctness",
+        "answer_relevancy",
+        "unanswerable_accuracy",
+        "abstention_false_positive_rate",
+        "abstention_false_negative_rate",
+    ],
     "faithfulness": ["faithfulness"],
     "citation": ["citation_precision", "citation_recall", "section_accuracy"],
     "retrieval": ["recall_at_5", "mrr", "ndcg_at_10"],
@@ -76,6 +70,9 @@ class ScoringConfig(Record):
     """By group, the primary metric of comparisons: the first of these that both runs have."""
     ragas_weights: dict[str, Annotated[Finite, Field(ge=0)]] = dict(RAGAS_WEIGHTS)
     """Of the parts of ragas_score."""
+    cluster: str | None = Field(default=None, min_length=1)
+    """What questions are grouped by in intervals and tests: "document", or a key of the metadata. None: questions are
+    independent, and results are about these documents."""
 
     @property
     def feeding(self) -> frozenset[str]:
@@ -192,16 +189,9 @@ def percent(share: float) -> str:
 
 
 def headline(run: EvalRun) -> Headline:
-    """The score of a saved run. Runs of earlier versions held one however little was measured; it is not shown.
-
-    Raises:
-        ConfigError: The run's weights were changed by hand to something that cannot be.
-    """
+    """The score of a saved run."""
     weighted = run.weighted_score
-    coverage = weighted.coverage
-    if coverage is None:  # of a run of before
-        whole = fsum(scoring_config(run).weights.values())
-        coverage = min(1.0, fsum(weighted.weights.values()) / whole)
+    coverage = weighted.coverage or 0.0
     reason = why_failed(run)
     if reason is None:
         reason = _why_none(run) if weighted.score is None else too_little(coverage, weighted.weights)
@@ -221,7 +211,7 @@ def why_failed(run: EvalRun) -> str | None:
 
 
 def _why_none(run: EvalRun) -> str:
-    """Why there is no score, also of an earlier run, which does not say it."""
+    """Why there is no score."""
     if run.weighted_score.reason:
         return run.weighted_score.reason
     if run.is_unscored:
@@ -373,20 +363,3 @@ def _score(run: EvalRun) -> Measurement:
         bounds=None if any(one.value is None for one in flagged) else weighted.bounds,
         flagged=max((one.counts.injection for one in flagged), default=0),
     )
-
-
-# What a saved run says of its numbers.
-
-FEW, TIMES = 10, 3
-"""A metric of fewer questions than the first does not feed an objective where another metric of that objective has so
-many times as many: one answer of four would move it as far as twenty of eighty."""
-
-
-def is_earlier(summary: MetricSummary) -> bool:
-    """Whether a metric's interval is by an earlier rule: since then each says how it was made."""
-    return summary.ci is not None and summary.interval is None
-
-
-def has_earlier_intervals(run: EvalRun) -> bool:
-    """Whether the intervals of a run's metrics are by an earlier rule."""
-    return any(map(is_earlier, run.scorecard.metrics))

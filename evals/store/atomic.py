@@ -3,6 +3,7 @@
 Written here, because the package for it, `atomicwrites`, is no longer maintained.
 """
 
+import errno
 import os
 import secrets
 from collections.abc import Iterable
@@ -11,7 +12,7 @@ from glob import escape
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from evals.errors import StoreError
+from evals.errors import StoreError, UnwritableError
 
 
 def make_folder(folder: Path) -> None:
@@ -108,4 +109,6 @@ def _sync_folder(folder: Path) -> None:
 
 def write_error(path: Path, error: OSError, hint: str | None) -> StoreError:
     """The error that says why a file cannot be written, and the way out."""
+    if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
+        return UnwritableError(f"cannot write {path}: the folder is read-only", hint)
     return StoreError(f"cannot write {path}: {error.strerror or error}", hint)

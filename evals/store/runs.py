@@ -1,8 +1,8 @@
-"""Saved runs: one JSON file a run, and next to it an event log.
+"""Saved runs: three files each, with one stem.
 
     {run_id}_{timestamp}.json            the EvalRun
-    {run_id}_{timestamp}.records.jsonl   events while it runs (see `journal.py`); at the end one record a question
-    {run_id}_{timestamp}.records.index   where each record stands (see `record_index.py`); made again if missing
+    {run_id}_{timestamp}.records.jsonl   events while it runs (`journal.py`); at the end one record a question
+    {run_id}_{timestamp}.columns.npz     values by metric (`scoring/results.py`); made anew where it is missing
 
 `naming.py` says how a run is found.
 """
@@ -10,7 +10,7 @@
 import errno
 import re
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -18,16 +18,14 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from evals.errors import StoreError, UnwritableError
+from evals.errors import RunIncompleteError, StoreError, UnwritableError
 from evals.schemas.calibration import Calibration
-from evals.schemas.results import SCHEMA_VERSION, EvalRecord, EvalRun, saved_definitions
-from evals.schemas.run_parts import RecordSum
+from evals.schemas.results import SAVED_ANSWERS, SCHEMA_VERSION, EvalRecord, EvalRun, saved_definitions
 from evals.store.atomic import make_folder, write_atomically
-from evals.store.journal import Journal, record_line, with_room
-from evals.store.naming import CALIBRATION, find_run, way_on_of
-from evals.store.record_index import IndexWriter
-from evals.store.records import RecordFile, whole
+from evals.store.journal import Journal, RecordLog
+from evals.store.naming import CALIBRATION, command, find_run, folder_of, way_on_of
 from evals.text.decoding import parse_stored, read_whole
+from evals.text.numbers import share
 from evals.text.yaml_files import first_problem
 
 # Calibrations of judges, a JSON file each, in a folder beside the runs: they can be copied to another.
@@ -64,9 +62,8 @@ def saved_calibrations(runs_dir: Path) -> list[Calibration]:
     return found
 
 
-_RECORDS = ".records.jsonl"
-
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+_READ_ONLY = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 
 
 class SavedRuns(NamedTuple):
@@ -75,7 +72,6 @@ class SavedRuns(NamedTuple):
     runs: list[EvalRun]
     """Oldest first."""
     unreadable: list[StoreError]
-    """Why a file with the name of a run is none that can be read, in the order of the names."""
 
     def without_calibrations(self) -> "SavedRuns":
         """The same without the runs that `calibrate` made."""
@@ -105,17 +101,22 @@ class RunStore:
                 pass
         except OSError as error:
             kind = StoreError if error.errno in _FULL else UnwritableError
-            raise kind(
-                f"cannot write runs to {self.folder}: {error.strerror}", "name another folder with --runs-dir"
-            ) from error
+            why = "the folder is read-only" if error.errno in _READ_ONLY else error.strerror
+            raise kind(f"cannot write runs to {self.folder}: {why}", "name another folder with --runs-dir") from error
 
     def run_path(self, run: EvalRun) -> Path:
         """The file of a run."""
         return self.folder / f"{run.stem}.json"
 
     def records_path(self, run: EvalRun) -> Path:
-        """The event log of a run."""
-        return self.folder / f"{run.stem}{_RECORDS}"
+        """The records of a run: where it was read, else in this folder."""
+        own = run.path if run.path is not None and run.path.stem == run.stem else self.run_path(run)
+        return records_beside(own)
+
+    def columns_path(self, run: EvalRun) -> Path:
+        """The values of a run as columns."""
+        path = self.records_path(run)
+        return path.with_name(path.name.removesuffix(".records.jsonl") + ".columns.npz")
 
     def save(self, run: EvalRun) -> Path:
         """Write the run's file, whole or not at all.
@@ -124,69 +125,52 @@ class RunStore:
             StoreError: The disk is full or the folder cannot be written.
         """
         path = self.run_path(run)
-        write_atomically(path, [run.model_dump_json(indent=2).encode(), b"\n"], hint=self._hint(run))
-        run.saved_as(path, partial(_whole_records, self.records_path(run)))
+        write_atomically(path, [run.model_dump_json(indent=2).encode(), b"\n"], hint=self.hint(run))
+        run.saved_as(path, partial(_whole_records, records_beside(path)))
         return path
 
     def journal(self, run: EvalRun) -> Journal:
-        """Open the run's event log for appending."""
-        return Journal(self.records_path(run), way_on_of(run, self.folder))
+        """Open the run's log for appending, locked.
 
-    def restore(self, run: EvalRun) -> None:
-        """Write the file of a run again that was deleted while its log was written, where the log is there."""
-        if self.records_path(run).exists() and not self.run_path(run).exists():
-            self.save(run)
-
-    def compact(self, run: EvalRun, records: Iterable[EvalRecord]) -> RecordSum:
-        """Replace the event log by one record a question, whole or not at all, and write its index.
-
-        Returns:
-            What the run's file is to say of it, as `record_sum`.
+        Raises:
+            StoreError: Another process has it, or it cannot be written.
         """
-        return self.compact_lines(run, ((record.question.id, record_line(record)) for record in records))
+        return Journal(records_beside(self.run_path(run)), way_on_of(run, self.folder))
 
-    def compact_lines(self, run: EvalRun, lines: Iterable[tuple[str, bytes]]) -> RecordSum:
-        """The same of the lines of records, as `record_line` makes them, each with the id of its question."""
-        self.prepare()  # somebody may have deleted the folder after the last event
-        path = self.records_path(run)
-        index = IndexWriter(path)
-        write_atomically(path, index.follow(lines), hint=self._hint(run))
-        index.write()
-        return index.sum
+    def hint(self, run: EvalRun) -> str:
+        """The way out of a full disk."""
+        return f"what was written before is complete; once there is room on the disk, {way_on_of(run, self.folder)}"
+
+    def log(self, run: EvalRun) -> RecordLog:
+        """The records of a run, each read when it is wanted.
+
+        Raises:
+            StoreError: They are missing, or damaged before the last line.
+        """
+        return RecordLog(self.records_path(run))
 
     def records(self, run: EvalRun) -> list[EvalRecord]:
-        """Read the run's records, in the order in which the questions were planned.
+        """The records of a run, all in memory.
 
         Raises:
-            StoreError: The log is missing or damaged before its last line, or, of a finished run, not as it was saved.
+            StoreError: They are missing, or damaged before the last line.
         """
-        return list(whole(run, self.open_records(run)))
-
-    def open_records(self, run: EvalRun) -> RecordFile:
-        """The run's records, each read when it is wanted, and none held.
-
-        Those of a finished run may not be as they were saved: `evals.store.records` tells.
-
-        Raises:
-            StoreError: The log is missing or damaged before its last line.
-        """
-        has_files = run.path is not None and run.path.stem == run.stem  # a copy under another id is not there
-        return RecordFile(_records_beside(run.path) if has_files and run.path else self.records_path(run))
+        return list(self.log(run))
 
     def runs(self) -> list[EvalRun]:
         """All saved runs that can be read, oldest first."""
         return self.survey().runs
 
     def newest(self, most: int) -> Iterator[EvalRun]:
-        """The newest runs that can be read, the newest first, each read when it is asked for."""
-        for path in self._newest_files()[:most]:
+        """The newest runs that can be read, the newest first."""
+        for path in sorted(self._files(), key=lambda path: path.stem.rpartition("_")[2], reverse=True)[:most]:
             with suppress(StoreError):
                 yield read_run(path)
 
     def survey(self) -> SavedRuns:
-        """All saved runs, and what is wrong with those that cannot be read."""
+        """All saved runs, and why others cannot be read."""
         runs, unreadable = [], []
-        for path in sorted(self.folder.glob("*_*Z.json")) if self.folder.is_dir() else []:
+        for path in sorted(self._files()):
             try:
                 runs.append(read_run(path))
             except StoreError as error:
@@ -194,7 +178,7 @@ class RunStore:
         return SavedRuns(sorted(runs, key=lambda run: run.created_at), unreadable)
 
     def load(self, run_id: str) -> EvalRun:
-        """Read the run that is meant: by id, unique start of one, unique name, path of its file, or "last", the newest.
+        """Read a run by its id, a unique start of it, a unique name, the path of its file, or "last" (the newest).
 
         Raises:
             RunNotFoundError: No run is meant, or several are.
@@ -202,38 +186,96 @@ class RunStore:
         """
         return read_run(find_run(self.folder, run_id))
 
-    def _hint(self, run: EvalRun) -> str:
-        return with_room(way_on_of(run, self.folder))
-
-    def _newest_files(self) -> list[Path]:
-        files = list(self.folder.glob("*_*Z.json")) if self.folder.is_dir() else []
-        return sorted(files, key=lambda path: path.stem.rpartition("_")[2], reverse=True)
+    def _files(self) -> list[Path]:
+        return list(self.folder.glob("*_*Z.json")) if self.folder.is_dir() else []
 
 
 def read_run(path: Path) -> EvalRun:
     """The run in a file.
 
     Raises:
-        StoreError: It cannot be read, or holds no run.
+        StoreError: It cannot be read, holds no run, or one of another version.
     """
     try:
         data = parse_stored(read_whole(path))
-    except (OSError, ValueError) as error:
-        raise StoreError(f"cannot read {path}: {error}") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise StoreError(f"cannot read {path}: {error}", "put the file back from a copy") from error
     version = data.get("schema_version") if isinstance(data, dict) else None
     if isinstance(version, int) and version > SCHEMA_VERSION:
         raise StoreError(f"{path.name} was written by a newer version (schema {version})", "upgrade rag-evals")
+    if isinstance(version, int) and version < SCHEMA_VERSION:
+        raise StoreError(f"{path.name} was saved by a version before 0.1.0", "run it again")
     try:
         run = EvalRun.model_validate(data)
     except ValidationError as error:
         raise StoreError(f"{path.name} is not a run: {first_problem(error, EvalRun)}") from error
     saved_definitions.update((metric.name, metric) for metric in run.metric_definitions)
-    return run.saved_as(path, partial(_whole_records, _records_beside(path)))
+    return run.saved_as(path, partial(_whole_records, records_beside(path)))
+
+
+def records_beside(path: Path) -> Path:
+    """The records of the run in this file."""
+    return path.with_name(f"{path.stem}.records.jsonl")
 
 
 def _whole_records(path: Path, run: EvalRun) -> list[EvalRecord]:
-    return list(whole(run, RecordFile(path)))
+    log = RecordLog(path)
+    if (damage := damage_of(run, log)) is not None:
+        raise StoreError(damage.said, way_back(run, damage))
+    return list(log)
 
 
-def _records_beside(path: Path) -> Path:
-    return path.with_name(f"{path.stem}{_RECORDS}")
+# Whether the records of a finished run are as they were when it was saved.
+
+
+class Damage(NamedTuple):
+    """What is wrong with the records of a run."""
+
+    said: str
+    lost: int
+    """This many records are missing; 0 where all are there and some changed."""
+
+
+def damage_of(run: EvalRun, log: RecordLog) -> Damage | None:
+    """Damage to the records since the run was saved; None if there is none, or the run was never finished.
+
+    A log that a resume appends to is whole where it holds all questions.
+    """
+    if run.completed_at is None or run.record_sum is None:
+        return None
+    saved, name = run.record_sum, log.path.name
+    if (lost := saved.count - len(log)) > 0:
+        return Damage(f"{name} holds {share(len(log), saved.count, 'record')}: the rest was lost since", lost)
+    if log.is_compact and (log.size, log.checksum) != (saved.size, saved.crc32):
+        return Damage(f"{name} is not as it was saved: all records are there, but another checksum", 0)
+    return None
+
+
+def as_found(run: EvalRun, damage: Damage | None) -> EvalRun:
+    """The run as its records are now: partial, and saying why, where some were lost or changed."""
+    if damage is None:
+        return run
+    outcomes = run.outcomes.model_copy(update={"stopped": damage.said})
+    notes = [*run.notes, damage.said]
+    return run.model_copy(update={"status": "partial", "notes": notes, "outcomes": outcomes, "gates": []})
+
+
+def refuse_damaged(run: EvalRun, damage: Damage | None) -> None:
+    """Raise an error if records were lost or changed.
+
+    Raises:
+        RunIncompleteError: They were; the message names the file and how many are there.
+    """
+    if damage is not None:
+        raise RunIncompleteError(f"run {run.id} counts as partial: {damage.said}", way_back(run, damage))
+
+
+def way_back(run: EvalRun, damage: Damage) -> str:
+    """What to do about damaged records."""
+    again = None
+    if run.rescored_from is not None:
+        again = f"measure again: {command(f'rescore {run.rescored_from}', folder_of(run))}"
+    elif damage.lost and run.server.profile != SAVED_ANSWERS:
+        again = f"ask again what is missing: {command(f'eval --resume {run.id}', folder_of(run))}"
+    put_back = "put the file back from a copy"
+    return f"{put_back}; or {again}" if again else put_back

@@ -71,7 +71,7 @@ class ChatApi:
             return then.get("status", 200), then.get("headers", {}), then["raw"].encode()
         if "status" in then:
             error = {"message": "scripted", "type": None, "param": None, "code": None, **then.get("error", {})}
-            return then["status"], then.get("headers", {}), {"error": error}
+            return then["status"], {"retry-after-ms": "1", **then.get("headers", {})}, {"error": error}
         return 200, {}, compose(then, body, len(self.log))
 
     def _pick(self, body: dict[str, Any]) -> dict[str, Any]:

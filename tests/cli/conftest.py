@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from other_servers import loopback
+from whole_runs import put_records
 
 from evals import EvalConfig, EvalRun, run_evaluation
 from evals.schemas import RetrievedChunk
@@ -41,8 +42,9 @@ def save(build_run: Callable[..., Any], tmp_path: Path) -> Callable[..., RunStor
             records = [each.model_copy(update={"response": each.response.model_copy(update=parts)}) for each in records]
         store = RunStore(tmp_path / folder)
         store.prepare()
-        store.save(run.model_copy(update={"completed_at": changes.get("completed_at", run.created_at)}))
-        store.compact(run, records)
+        written = put_records(store, run, records)
+        ended = changes.get("completed_at", run.created_at)
+        store.save(run.model_copy(update={"completed_at": ended, "record_sum": written}))
         return store
 
     return put

@@ -45,7 +45,6 @@ CONFIGURATION: dict[str, Any] = {
     "cluster": "document",
     "gate": ["mrr >= 0.5"],
     "allow_uncalibrated": False,
-    "tracing": False,
     "runs_dir": "runs",
     "repeats": 2,
     "load": [1, 2],

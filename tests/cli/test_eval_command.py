@@ -12,7 +12,7 @@ import pytest
 from servers import PATIENCE_S, heed_signals, wait_until
 
 from evals import EvalRun
-from evals.client import retry
+from evals.client import http
 from evals.store.runs import RunStore
 
 Cli = Callable[..., Any]
@@ -65,7 +65,7 @@ def test_only_errors_end_with_4_and_a_saved_run_of_status_failed(
     ask: Cli, start_server: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A server that answers 500 to everything is retried, then given up; nothing becomes a score."""
-    monkeypatch.setattr(retry, "FIRST_WAIT_S", 0.001)
+    monkeypatch.setattr(http, "_BACKOFF", lambda _state: 0.001)
     result = ask("--rag-url", start_server("--corpus", "golden", "--misbehave", "status:500"), "--concurrency", 2)
     assert result.code == 4
     (run,) = RunStore(tmp_path / "runs").runs()

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from evals.scoring.diagnosis.stages import Link
 from viewer.shown import showing
 
 from evals.config import EvalConfig
@@ -12,7 +13,6 @@ from evals.export import FORMATS
 from evals.metrics.registry import suites
 from evals.runner import run_evaluation
 from evals.schemas import EvalRun
-from evals.scoring.diagnosis.stages import Link
 from evals.store.runs import RunStore
 
 QUESTIONS = 4
@@ -59,7 +59,7 @@ def saved(
 def test_every_view_of_the_command_line_shows_it(saved: EvalRun, evals_cli: Callable[..., Any]) -> None:
     """`show` with each of its flags, and with each question."""
     folder = saved.eval_config["runs_dir"]
-    questions = {key: ["--question", key] for key in RunStore(folder).open_records(saved).ids}
+    questions = {key: ["--question", key] for key in RunStore(folder).log(saved).ids}
     for name, flags in {**VIEWS, **questions}.items():
         result = evals_cli("show", saved.id, *flags, "--runs-dir", folder)
         assert result.code == 0, f"{name}: {result.err}"

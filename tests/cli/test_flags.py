@@ -77,7 +77,7 @@ def test_a_flag_that_is_not_there_is_refused() -> None:
         ({"match": "fuzzy"}, "--match must be 'auto', .* or 'document', not 'fuzzy'"),
         ({"concurrency": 0}, "--concurrency must be at least 1, not 0"),
         ({"suite": " ,"}, "--suite must be one name or more"),
-        ({"samples": -1}, "--samples must be at least 1"),
+        ({"samples": -1}, "--samples must be a number of questions, or 0 for all"),
         ({"rps": 1e-9}, "--rps must be at least 0.001"),
         ({"warmup": 101}, "--warmup must be at most 100, not 101"),
         ({"on_error": "ignore"}, "--on-error must be 'exclude' or 'worst', not 'ignore'"),

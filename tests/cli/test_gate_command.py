@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from junit_reader import read_junit
+from whole_runs import put_records
 
 from evals.cli.commands import compare as gate_command
 from evals.schemas import WeightedScore
@@ -51,7 +52,7 @@ def put(build_run: Cli, tmp_path: Path) -> Callable[[str], None]:
         run, records = build_run(run_id, found, **{"completed_at": LATER, **changes})
         store = RunStore(tmp_path / "runs")
         store.prepare()
-        store.save(run.model_copy(update={"record_sum": store.compact(run, records)}))
+        store.save(run.model_copy(update={"record_sum": put_records(store, run, records)}))
         if run_id == "lost":
             store.records_path(run).write_text("")
         if run_id == "torn":

@@ -10,7 +10,7 @@ import pytest
 from evals.cli.progress import Terminal, line_of
 from evals.schemas import EvalQuestion, EvalResponse
 from evals.schemas.response import ResponseError, RetrievedChunk
-from evals.scoring.settings import ScoreSettings, ScoringContext
+from evals.scoring.settings import ScoreSettings
 
 Cli = Callable[..., Any]
 
@@ -62,7 +62,7 @@ def test_a_terminal_shows_the_numbers_so_far(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setenv("TERM", "xterm")
     terminal = Terminal()
-    terminal.measured_with(ScoringContext(ScoreSettings()))
+    terminal.measured_with(ScoreSettings())
     terminal.begin(4, 0)
     failed = EvalResponse(error=ResponseError(kind="timeout", message="too late"))
     terminal.answered(QUESTION, answer("The battery lasts 96 hours."))

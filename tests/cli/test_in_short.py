@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from whole_runs import put_records
 
 from evals.schemas import EvalRecord, EvalResponse, RetrievedChunk
 from evals.store.runs import RunStore
@@ -25,7 +26,7 @@ def rescored(build_run: Cli, evals_cli: Cli, tmp_path: Path) -> Callable[[dict[s
         response = EvalResponse(answer="It is thirty days.", chunks=[RetrievedChunk(text="Other words of it.")], **said)
         store, finished = RunStore(tmp_path), run.model_copy(update={"completed_at": run.created_at})
         store.save(finished)
-        store.compact(finished, [EvalRecord(question=record.question, response=response) for record in records])
+        put_records(store, finished, [EvalRecord(question=record.question, response=response) for record in records])
         result = evals_cli("rescore", "aaaa", "--no-judge", "--runs-dir", tmp_path)
         assert result.code == 0, result.err
         return " ".join(result.out.split())

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from evals.client import profile as profiles
 from evals.client.profile import list_profiles, load_profile
 from evals.text.yaml_files import load_yaml
 
@@ -37,11 +36,3 @@ def test_the_file_of_a_profile_is_printed_as_it_is(evals_cli: Cli, tmp_path: Pat
     mine.write_text(printed)
     assert load_profile(str(mine)) == load_profile("lightrag")
     assert load_yaml(evals_cli("profiles", str(mine)).out) == load_yaml(printed)
-
-
-def test_a_profile_of_a_plug_in_may_be_in_no_file(evals_cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Then there is nothing to print."""
-    layer = profiles._Layer({"ask": {"path": "/x"}}, None)
-    monkeypatch.setattr(profiles, "_layer", lambda _: layer)
-    result = evals_cli("profiles", "theirs")
-    assert (result.code, "is in no file" in result.err) == (2, True)

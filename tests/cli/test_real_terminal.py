@@ -80,7 +80,7 @@ def _read_until(terminal: int, expected: str | None) -> str:
 
 
 def test_init_is_a_conversation(server: str, converse: Callable[..., tuple[int, str]], tmp_path: Path) -> None:
-    """URL, questions, the request, what of the answer is meant, the judge; then the commands to run."""
+    """URL, questions, the request, the judge; then the commands to run."""
     code, said = converse(
         ["init"],
         [
@@ -90,22 +90,12 @@ def test_init_is_a_conversation(server: str, converse: Callable[..., tuple[int, 
             ("its answer", "Thirty days.\n"),
             ("a sentence of a document", "\n"),
             ("question 2", "\n"),
-            ("first question: How long is it kept?", "y\n"),
-            ("which one (1 to 2)", "2\n"),
+            ("the question 'How long is it kept?'?", "y\n"),
             ("LLM judge", "n\n"),
         ],
     )
     assert code == 0, said
     assert "evals eval --config eval_config.yml" in said
-    assert "    chunks: right\n" in (tmp_path / "eval_config.yml").read_text()
+    assert "    chunks: left\n" in (tmp_path / "eval_config.yml").read_text()
     (row,) = map(json.loads, (tmp_path / "questions.jsonl").read_text().splitlines())
     assert row == {"question": "How long is it kept?", "expected_answer": "Thirty days.", "is_unanswerable": False}
-
-
-def test_probe_asks_which_is_meant_and_ctrl_c_ends_it(
-    server: str, converse: Callable[..., tuple[int, str]], tmp_path: Path
-) -> None:
-    """Without a traceback, and without a file."""
-    code, said = converse(["probe", server, "-o", "out.yml"], [("which one (1 to 2)", "\x03")])
-    assert (code, "Traceback" in said) == (130, False), said
-    assert not (tmp_path / "out.yml").exists()

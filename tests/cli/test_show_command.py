@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from whole_runs import put_records
 
 from evals import EvalRun
 from evals.store.runs import RunStore
@@ -154,7 +155,7 @@ def test_an_answer_that_was_not_found_is_shown_with_its_body(show: Cli, build_ru
     run, (record,) = build_run("abcd", {"q": "malformed"})
     response = record.response.model_copy(update={"raw": '{"text": "It is \x1b[2J here."}'})
     store.save(run)
-    store.compact(run, [record.model_copy(update={"response": response})])
+    put_records(store, run, [record.model_copy(update={"response": response})])
     out = show("abcd", "--question", "q").out
     assert "no answer after 1 attempt:" in out
     assert 'the body: {"text": "It is \ufffd[2J here."}' in out

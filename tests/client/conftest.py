@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import httpx
@@ -39,13 +39,10 @@ def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def spec() -> Callable[..., ServerSpec]:
-    """Specify the mocked server, or another one by `url`, with the default profile and overrides.
-
-    By httpx, which is what can be mocked.
-    """
+    """Specify the mocked server, or another one by `url`, with the default profile and overrides."""
 
     def make(**overrides: Any) -> ServerSpec:
-        return resolve_spec({"url": MOCKED, "transport": "httpx", "patience_s": 0, **overrides})
+        return resolve_spec({"url": MOCKED, "patience_s": 0, **overrides})
 
     return make
 
@@ -67,10 +64,11 @@ def sleep(waits: list[float]) -> Callable[[float], Any]:
 
 
 @pytest.fixture
-def mocked() -> Iterator[respx.MockRouter]:
-    """Mock the server at `MOCKED`; what has no route fails."""
-    with respx.mock(base_url=MOCKED, assert_all_called=False) as router:
-        yield router
+def mocked(monkeypatch: pytest.MonkeyPatch) -> respx.MockRouter:
+    """A server at `MOCKED` that clients reach which are given no other transport; what has no route fails."""
+    router = respx.MockRouter(base_url=MOCKED, assert_all_called=False)
+    monkeypatch.setattr("evals.client.http._transport", lambda *_: httpx.MockTransport(router.async_handler))
+    return router
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ from typing import Any
 
 import httpx
 import pytest
-import respx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -43,12 +42,12 @@ answers = st.fixed_dictionaries(
 
 def _ask(*contents: bytes) -> list[EvalResponse]:
     async def run() -> list[EvalResponse]:
-        async with RAGClient(resolve_spec({"url": "http://rag.test", "transport": "httpx"}), concurrency=1) as client:
+        async with RAGClient(resolve_spec({"url": "http://rag.test"}), concurrency=1, transport=transport) as client:
             return [await client.ask("Why?") for _ in contents]
 
-    with respx.mock:
-        respx.post("http://rag.test/query").mock(side_effect=[httpx.Response(200, content=body) for body in contents])
-        return asyncio.run(run())
+    waiting = iter(contents)
+    transport = httpx.MockTransport(lambda _: httpx.Response(200, content=next(waiting)))
+    return asyncio.run(run())
 
 
 def _is_sound(response: EvalResponse) -> None:

@@ -9,8 +9,8 @@ import pytest
 from raw_server import answering
 
 from evals.client import RAGClient
+from evals.client.conversation import render
 from evals.client.profile import resolve_spec
-from evals.client.spec import render
 from evals.schemas import EvalResponse
 
 TURNS = ["What is the X300?", "How long does it last?", "And the X200?"]

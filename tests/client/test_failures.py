@@ -169,6 +169,37 @@ def test_an_error_in_a_200_body_is_seen(ok_when: str, body: dict[str, Any], kind
     assert response.attempts == 1
 
 
+@pytest.mark.parametrize(
+    ("header", "waited"), [("2", 2.0), ("3600", 30.0), ("9" * 400, 30.0), ("0", 0.0)], ids=["2", "hour", "inf", "0"]
+)
+def test_the_server_says_how_long_to_wait_up_to_a_ceiling(
+    header: str, waited: float, ask: Ask, waits: list[float]
+) -> None:
+    """More than 30 seconds are never waited at once."""
+    busy = httpx.Response(429, headers={"Retry-After": header})
+    response = ask(busy, busy, ANSWER)
+    assert waits == [waited, waited]
+    assert (response.attempts, response.waited_ms) == (3, 2000 * waited)
+
+
+def test_the_wait_grows_where_the_server_says_nothing(ask: Ask, waits: list[float]) -> None:
+    """It doubles from half a second to eight, with jitter; the last failure waits not."""
+    bad = httpx.Response(500, headers={"Retry-After": "garbage"})
+    response = ask(*[bad] * 7, client={"max_attempts": 7})
+    assert (response.attempts, len(waits)) == (7, 6)
+    for waited, least in zip(waits, [0.5, 1, 2, 4, 8, 8], strict=True):
+        assert least <= waited <= min(8, least + 0.25)
+    assert response.waited_ms == pytest.approx(1000 * sum(waits))
+
+
+def test_latency_is_that_of_the_last_attempt_alone(ask: Ask) -> None:
+    """Neither earlier attempts nor the back-off between them are in it."""
+    ticks = iter([10.0, 17.0, 100.0, 100.25])
+    response = ask(httpx.Response(500), ANSWER, client={"clock": lambda: next(ticks)})
+    assert response.latency_ms == pytest.approx(250)
+    assert response.waited_ms > 0
+
+
 def test_a_long_body_is_cut_and_marked_as_cut(ask: Ask) -> None:
     """The raw body is bounded and nothing is written into it; a short one is whole."""
     response = ask({"answer": "a" * 300_000})

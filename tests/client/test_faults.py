@@ -5,10 +5,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from evals.scoring.conclusion import Measured
 from faults import FAULTS, Fault
 from faults.running import make_certificates, problems, run, serving
-
-from evals.scoring.conclusion import Measured
 
 HOME = Path(__file__).resolve().parent.parent.parent
 
@@ -27,7 +26,7 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def clean(certificates: Path, tmp_path_factory: pytest.TempPathFactory) -> Measured:
     """The three questions asked of a server without faults."""
     with serving(None, certificates) as server:
-        return run(server.url, "aiohttp", tmp_path_factory.mktemp("clean"))
+        return run(server.url, tmp_path_factory.mktemp("clean"))
 
 
 def test_without_a_fault_every_question_is_answered_right(clean: Measured) -> None:
@@ -38,27 +37,11 @@ def test_without_a_fault_every_question_is_answered_right(clean: Measured) -> No
     ] * 3
 
 
-SHORT = [fault for fault in FAULTS if fault.is_short]
-CASES = [("aiohttp", fault) for fault in FAULTS] + [("httpx", fault) for fault in FAULTS]
-
-
 @pytest.mark.parametrize(
-    ("library", "fault"),
-    [
-        pytest.param(
-            library,
-            fault,
-            id=f"{library}-{_name(fault)}",
-            marks=[] if fault.is_short and library == "aiohttp" else [pytest.mark.full],
-        )
-        for library, fault in CASES
-    ],
+    "fault",
+    [pytest.param(fault, id=_name(fault), marks=[] if fault.is_short else [pytest.mark.full]) for fault in FAULTS],
 )
-@pytest.mark.filterwarnings(
-    "ignore::pytest.PytestUnraisableExceptionWarning"
-)  # httpx leaves a failed TLS socket to the collector
 def test_a_fault_hits_one_question(
-    library: str,
     fault: Fault,
     certificates: Path,
     clean: Measured,
@@ -68,7 +51,7 @@ def test_a_fault_hits_one_question(
     """It has the failure that the table says, or its values; those of the other questions are as without it."""
     monkeypatch.setenv("SSL_CERT_FILE", str(certificates / "authority.pem"))
     with serving(fault, certificates) as server:
-        found = run(server.url, library, tmp_path, fault)
+        found = run(server.url, tmp_path, fault)
     assert problems(fault, found, clean) == []
 
 

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from evals.client.expressions import compiled
-from evals.client.mapping import MappingError, find
+from evals.client.mapping import MappingError, compiled, find
 from evals.errors import ConfigError
 
 SOURCES = {

@@ -15,7 +15,7 @@ from evals.client.ingest import IngestReport, ingest, keys_of, listed_documents,
 from evals.client.profile import resolve_spec
 from evals.errors import ConfigError, IngestError
 from evals.schemas import Document
-from evals.store.journal import UploadLog
+from evals.store.uploads import UploadLog
 
 DOCUMENTS = [Document(id=f"doc-{i}", name=f"Doc {i}", text=f"Text about subject {i}.") for i in range(5)]
 DONE = {"total": 1, "tasks": {"t": {"status": "completed"}}}

@@ -25,7 +25,7 @@ from evals.client.profile import resolve_spec
 from evals.errors import ConfigError, EvalsError, IngestError
 from evals.run.corpus import remarks_on
 from evals.schemas import Document
-from evals.store.journal import UploadLog, uploaded_ids
+from evals.store.uploads import UploadLog, uploaded_ids
 
 _FILE = re.compile(rb'filename="([^"]+)"')
 
@@ -177,7 +177,7 @@ from pathlib import Path
 from evals.client import RAGClient
 from evals.client.ingest import ingest, uploads_in
 from evals.client.profile import resolve_spec
-from evals.store.journal import UploadLog
+from evals.store.uploads import UploadLog
 server, folder, runs = json.loads(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])
 async def run():
     async with RAGClient(resolve_spec(server)) as client:

@@ -8,8 +8,7 @@ import pytest
 import respx
 
 from evals.client import RAGClient, ServerSpec
-from evals.client.oauth2 import login_hint
-from evals.client.profile import resolve_spec
+from evals.client.profile import login_hint, resolve_spec
 from evals.errors import ServerRefusedError
 
 

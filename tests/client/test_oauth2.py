@@ -6,7 +6,7 @@ import socket
 import ssl
 import time
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +16,12 @@ from servers import PATIENCE_S
 from token_server import Refusal, TokenServer, token_server
 
 from evals.client import RAGClient, ServerSpec
-from evals.client.oauth2 import login_of
-from evals.client.profile import Redactor, resolve_spec
-from evals.client.transport import Reply
+from evals.client.profile import resolve_spec
 from evals.errors import ConfigError, ServerRefusedError, ServerUnreachableError
 from evals.run.resume import MAY_CHANGE
 from evals.schemas import EvalResponse
-from evals.text.yaml_files import expand_env
 
 SECRET = "s3cret+of/the:client"
-LIBRARIES = pytest.mark.parametrize("library", ["aiohttp", "httpx"])
 
 
 @pytest.fixture(autouse=True)
@@ -80,10 +76,9 @@ def check(spec: dict[str, Any]) -> None:
     asyncio.run(run())
 
 
-@LIBRARIES
-def test_a_token_is_fetched_once_before_the_health_check_and_sent_with_all(server: TokenServer, library: str) -> None:
+def test_a_token_is_fetched_once_before_the_health_check_and_sent_with_all(server: TokenServer) -> None:
     """Id and secret go to the token server only, encoded as the standard says."""
-    said = ask(keys(server.url, transport=library, oauth2={"scope": "read ask", "audience": "rag"}), 20)
+    said = ask(keys(server.url, oauth2={"scope": "read ask", "audience": "rag"}), 20)
     assert [one.error for one in said] == [None] * 20
     assert server.paths[:2] == ["/token", "/health"]
     ((headers, form),) = server.asked
@@ -102,14 +97,13 @@ def test_id_and_secret_may_go_in_the_form(server: TokenServer) -> None:
 
 
 @pytest.mark.slow
-@LIBRARIES
-def test_a_token_of_one_second_is_renewed_under_sixteen_questions_at_a_time(library: str) -> None:
+def test_a_token_of_one_second_is_renewed_under_sixteen_questions_at_a_time() -> None:
     """No question fails, and one token serves all questions of its time."""
     began = time.monotonic()
     with token_server(1) as server:
 
         async def run() -> list[EvalResponse]:
-            spec = resolve_spec(keys(server.url, transport=library))
+            spec = resolve_spec(keys(server.url))
             async with RAGClient(spec, concurrency=16, max_attempts=1) as client:
                 said: list[EvalResponse] = []
                 deadline = time.monotonic() + PATIENCE_S
@@ -123,13 +117,12 @@ def test_a_token_of_one_second_is_renewed_under_sixteen_questions_at_a_time(libr
     assert server.most_at_once == 1
 
 
-@LIBRARIES
-def test_a_token_that_is_refused_in_the_middle_is_renewed_once_for_all(library: str) -> None:
+def test_a_token_that_is_refused_in_the_middle_is_renewed_once_for_all() -> None:
     """All sixteen questions are refused, one token is fetched, and every question is answered at its one attempt."""
     with token_server(None) as server:
 
         async def run() -> list[EvalResponse]:
-            spec = resolve_spec(keys(server.url, transport=library))
+            spec = resolve_spec(keys(server.url))
             async with RAGClient(spec, concurrency=16, max_attempts=1) as client:
                 await client.health()
                 server.revoke()
@@ -195,12 +188,11 @@ def test_a_token_server_that_is_not_there_is_said_by_name(server: TokenServer) -
     assert (raised.value.exit_code, server.paths) == (3, [])
 
 
-@LIBRARIES
-def test_no_secret_follows_a_redirect(server: TokenServer, library: str) -> None:
+def test_no_secret_follows_a_redirect(server: TokenServer) -> None:
     """The other host hears nothing."""
     away: Refusal = (307, b"", {"location": f"{server.url}/token"})
     with token_server(refuse=away) as sending, pytest.raises(ServerRefusedError, match="no secret follows a redirect"):
-        check(keys(server.url, f"{sending.url}/token", transport=library))
+        check(keys(server.url, f"{sending.url}/token"))
     assert server.paths == []
 
 
@@ -321,21 +313,28 @@ def test_a_refused_login_ends_a_run_in_one_message(tmp_path: Path, evals_cli: Ca
 @pytest.mark.parametrize(("life_s", "times"), [(100, [0.0, 89.9, 90.0, 179.9, 180.0]), (3600, [0.0, 3569.0, 3571.0])])
 def test_a_token_is_renewed_a_tenth_of_its_life_before_the_end(life_s: int, times: list[float]) -> None:
     """At most half a minute before; counted from when it was asked for."""
-    now, borne = [0.0], list[str]()
-
-    async def send(headers: Mapping[str, str]) -> Reply:
-        borne.append(headers["Authorization"])
-        return Reply(200, {}, b"", 0.0, now[0])
+    now = [0.0]
 
     async def run() -> None:
-        spec = ServerSpec.model_validate(expand_env(resolve_spec(keys(server.url)).model_dump(by_alias=True), set()))
-        login = login_of(spec, Redactor((), spec), lambda: now[0])
-        assert login is not None
-        async with login.transport:
+        async with RAGClient(resolve_spec(keys(server.url)), clock=lambda: now[0]) as client:
             for now[0] in times:
-                await login.send(send)
+                assert (await client.ask("How much?")).error is None
 
     with token_server(life_s) as server:
         asyncio.run(run())
     renewed = [sum(later >= until for until in (times[2], 2 * times[2])) for later in times]
-    assert borne == [f"Bearer {server.given[each]}" for each in renewed]
+    assert server.borne == [f"Bearer {server.given[each]}" for each in renewed]
+
+
+def test_fetching_a_token_is_no_part_of_an_answers_time() -> None:
+    """The first question waits for its token, and its latency does not."""
+    ticks = iter(range(100))
+    with token_server(None) as server:
+
+        async def run() -> EvalResponse:
+            async with RAGClient(resolve_spec(keys(server.url)), clock=lambda: float(next(ticks))) as client:
+                return await client.ask("How much?")
+
+        response = asyncio.run(run())
+    assert response.error is None
+    assert response.latency_ms == 1000.0

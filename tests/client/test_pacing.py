@@ -8,7 +8,7 @@ import pytest
 import respx
 
 from evals.client import RAGClient, ServerSpec
-from evals.client.retry import Pacer
+from evals.client.http import Pacer
 
 
 class Clock:

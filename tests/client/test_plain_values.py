@@ -7,7 +7,7 @@ import pytest
 from whole_runs import notes_on_answers
 
 from evals.schemas import Citation, EvalQuestion, EvalRecord, EvalResponse, RetrievedChunk
-from evals.scoring.settings import ScoreSettings, ScoringContext
+from evals.scoring.settings import ScoreSettings
 
 Ask = Callable[..., EvalResponse]
 PLAIN = {"answer": "answer", "chunks": "contexts", "citations": "cited"}
@@ -88,7 +88,7 @@ def test_a_note_is_told_once_in_a_run_with_its_count(ask: Ask) -> None:
     failed = ask(b"<html>")
     responses = [noted, noted, EvalResponse(answer="a", chunks=[], citations=[]), failed]
     records = [EvalRecord(question=EvalQuestion(question="Why?"), response=response) for response in responses]
-    notes = notes_on_answers(records, ScoringContext(ScoreSettings()))
+    notes = notes_on_answers(records, ScoreSettings())
     assert notes == ["server.map.chunks gives a number, not a list: null in 2 of 3 answers"]
 
 
@@ -97,10 +97,10 @@ def test_a_note_on_answers_without_markers_names_the_way_to_count_them(ask: Ask)
     sources = [{"chunk_id": "c1", "full_text": "a"}, {"chunk_id": "c2", "full_text": "b"}]
     answers = [{"answer": text, "sources": sources} for text in ("yes [1]", "no [2]", "perhaps")]
     records = [EvalRecord(question=EvalQuestion(question="Why?"), response=ask(body)) for body in answers]
-    assert notes_on_answers(records, ScoringContext(ScoreSettings())) == [
+    assert notes_on_answers(records, ScoreSettings()) == [
         "1 of 3 answers brings no citation: metrics of them are over the others "
         "(with server.citations.given_as: markers they cite nothing)"
     ]
     markers = [ask(body, citations={"given_as": "markers"}) for body in answers]
     counted = [EvalRecord(question=EvalQuestion(question="Why?"), response=response) for response in markers]
-    assert notes_on_answers(counted, ScoringContext(ScoreSettings())) == []
+    assert notes_on_answers(counted, ScoreSettings()) == []

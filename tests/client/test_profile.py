@@ -2,15 +2,12 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from evals.client import RAGClient, ServerSpec
-from evals.client import profile as profiles
-from evals.client.connections import check_url
-from evals.client.profile import about_profile, list_profiles, load_profile, resolve_spec
+from evals.client.profile import about_profile, load_profile, resolve_spec
 from evals.errors import ConfigError, UnknownNameError
 from evals.text.yaml_files import read_yaml
 
@@ -196,59 +193,6 @@ def test_a_missing_file_is_named_and_an_empty_one_holds_nothing(tmp_path: Path) 
     for missing in (tmp_path / "no.yml", tmp_path):
         with pytest.raises(ConfigError, match="cannot read the profile"):
             read_yaml(missing, "profile")
-
-
-def test_a_plug_in_can_bring_a_profile(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """As a mapping, or as the path of a file."""
-    keys = {"ask": {"path": "/x", "json": "{{question}}"}, "map": {"answer": "a"}}
-    (tmp_path / "p.yml").write_text("ask: {path: /y, json: '{{question}}'}\nmap: {answer: a}\n")
-    loaded = {"mapped": keys, "filed": tmp_path / "p.yml"}
-
-    def points(group: str, name: str | None = None) -> list[SimpleNamespace]:
-        assert group == "evals.profiles"
-        names = [known for known in loaded if name in (None, known)]
-        return [SimpleNamespace(name=known, load=lambda known=known: loaded[known]) for known in names]
-
-    monkeypatch.setattr(profiles, "entry_points", points)
-    assert set(list_profiles()) > {"filed", "mapped", "rag-server"}
-    assert [resolve_spec({"profile": name}).ask.path for name in loaded] == ["/x", "/y"]
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        "",
-        "localhost:8001",
-        "ftp://h",
-        "http://",
-        "http://h:99999",
-        "http://[::1",
-        "http://h:0",
-        "http://h:00",
-        "http://a..b",
-        "http://.h",
-        "http://my host",
-        "http://h/a b",
-        "http://h\n:1",
-        "http://999.1.1.1",
-        "http://xn--a.example",
-        f"http://{'a' * 64}.de",
-    ],
-)
-def test_what_is_no_url_of_a_server_is_refused(url: str) -> None:
-    """The message holds the URL."""
-    with pytest.raises(ConfigError, match="not a URL"):
-        check_url(url)
-
-
-@pytest.mark.parametrize(
-    "url",
-    ["http://h", "https://h:8443/a", "http://my_service:80", "http://[::1]:8001", "http://127.0.0.1:1", "http://h.",
-     "http://münchen.de", "http://user:p%40ss@h:8001", "http://localhost:65535"],
-)  # fmt: skip
-def test_every_address_that_can_be_asked_is_taken(url: str) -> None:
-    """Names of containers, addresses of both kinds, names of any script, logins."""
-    assert check_url(url) == url
 
 
 def _write(folder: Path, **files: str) -> None:

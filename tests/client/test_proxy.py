@@ -6,14 +6,13 @@ import threading
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
 from evals.client import RAGClient
-from evals.client.connections import is_this_machine
+from evals.client.http import proxy_for
 from evals.client.profile import resolve_spec
-from evals.client.transport import HttpLibrary, Transport
 from evals.errors import ConfigError
 from evals.schemas import EvalResponse
 
@@ -112,45 +111,39 @@ def test_a_server_that_needs_no_proxy_is_asked_directly(
     assert proxy.asked == []
 
 
-@pytest.mark.parametrize("library", get_args(HttpLibrary))
-def test_a_connection_error_names_the_proxy_without_its_login(
-    library: HttpLibrary, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_connection_error_names_the_proxy_without_its_login(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever forgot about the variable sees it."""
     monkeypatch.setenv("http_proxy", "http://anna:secret@127.0.0.1:9")
-    error = ask(transport=library).error
+    error = ask().error
     assert error is not None
     assert "(through the proxy http://127.0.0.1:9 of HTTP_PROXY)" in error.message
     assert "secret" not in error.message
 
 
-@pytest.mark.parametrize("library", get_args(HttpLibrary))
-def test_a_login_of_the_proxy_is_sent_to_the_proxy(
-    library: HttpLibrary, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_login_of_the_proxy_is_sent_to_the_proxy(proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
     """As basic authentication, with its escapes undone."""
     monkeypatch.setenv("http_proxy", proxy.url.replace("://", "://anna:a%40b@"))
-    assert ask(transport=library).error is None
+    assert ask().error is None
     assert proxy.asked[0][2]["proxy-authorization"] == "Basic " + b64encode(b"anna:a@b").decode()
 
 
 @pytest.mark.parametrize("variable", ["ALL_PROXY", "http_proxy"])
 def test_socks_that_is_not_installed_is_refused_by_name(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before anything is asked, with the ways out, and without the login."""
-    monkeypatch.setattr("evals.client.connections.find_spec", lambda _name: None)
+    monkeypatch.setattr("evals.client.http.find_spec", lambda _name: None)
     monkeypatch.setenv(variable, "socks5://anna:secret@127.0.0.1:1080")
     with pytest.raises(ConfigError, match=r"_PROXY names socks5://127\.0\.0\.1:1080, a proxy over SOCKS") as raised:
-        Transport(FAR)
+        proxy_for(FAR)
     assert "rag-evals[socks]" in (raised.value.hint or "")
     assert "NO_PROXY=rag.invalid" in (raised.value.hint or "")
 
 
 def test_a_kind_of_proxy_that_nobody_speaks_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Httpx knows no SOCKS 4, and nobody knows FTP."""
-    for library, address in (("httpx", "socks4://127.0.0.1:9"), ("aiohttp", "ftp://127.0.0.1:9")):
+    """SOCKS 4 and FTP."""
+    for address in ("socks4://127.0.0.1:9", "ftp://127.0.0.1:9"):
         monkeypatch.setenv("ALL_PROXY", address)
         with pytest.raises(ConfigError, match="a proxy of a kind that is not supported"):
-            Transport(FAR, library=library)
+            proxy_for(FAR)
 
 
 @pytest.mark.parametrize("variable", ["ALL_PROXY", "http_proxy"])
@@ -169,11 +162,12 @@ def test_this_machine_is_asked_without_a_proxy(
         ("localhost", True),
         ("api.localhost", True),
         ("127.8.0.1", True),
-        ("::1", True),
+        ("[::1]", True),
         ("10.0.0.1", False),
         ("a", False),
     ],
 )
-def test_what_counts_as_this_machine(host: str, is_here: bool) -> None:
+def test_what_counts_as_this_machine(host: str, is_here: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """The loopback, by name or number."""
-    assert is_this_machine(host) is is_here
+    monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
+    assert (proxy_for(f"http://{host}:1") is None) is is_here

@@ -1,6 +1,5 @@
 """The request that asks a question."""
 
-import asyncio
 import json
 import uuid
 from collections.abc import Callable
@@ -11,8 +10,7 @@ import httpx
 import pytest
 import respx
 
-from evals.client.spec import render
-from evals.client.transport import Transport
+from evals.client.conversation import render
 from evals.errors import ConfigError
 from evals.schemas import EvalResponse
 
@@ -61,27 +59,6 @@ def test_numbers_and_booleans_are_sent_as_they_are_written(ask: Ask, mocked: res
         "api-version": "2024-10-21"
     }
     assert [request.headers[name] for name in ("x-tenant", "x-debug", "x-top")] == ["7", "false", "3"]
-
-
-@pytest.mark.parametrize(
-    ("headers", "sent"),
-    [({}, "Basic YUBubmE6cEBzcw=="), ({"authorization": "Bearer own"}, "Bearer own")],
-)
-def test_a_login_in_the_url_is_sent_unless_a_header_says_otherwise(
-    headers: dict[str, str], sent: str, mocked: respx.MockRouter
-) -> None:
-    """The URL's login, decoded, becomes a header; the user's Authorization header goes before it."""
-    seen = asyncio.run(_post_to("http://a%40nna:p%40ss@server:1", headers, mocked))
-    assert seen.headers.get_list("authorization") == [sent]
-    assert "nna" not in str(seen.url)
-
-
-async def _post_to(url: str, headers: dict[str, str], mocked: respx.MockRouter) -> httpx.Request:
-    mocked.route(host="server").mock(return_value=httpx.Response(200, json=ANSWER))
-    async with Transport(url, headers=headers, library="httpx") as transport:
-        await transport.send("POST", "/query", json={})
-    request: httpx.Request = mocked.calls.last.request
-    return request
 
 
 def test_a_form_is_sent_with_its_templates_filled_in(ask: Ask, mocked: respx.MockRouter) -> None:

@@ -10,7 +10,7 @@ from evals.client import RAGClient, ServerSpec
 from evals.client.mapping import MappingError
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, RetrievedChunk
 from evals.scoring.notes import status_of
-from evals.scoring.settings import ScoreSettings, ScoringContext
+from evals.scoring.settings import ScoreSettings
 
 Ask = Callable[..., EvalResponse]
 RETRIEVER = {"answer": None, "chunks": "[].{chunk_id: id, text: text, score: score}"}
@@ -53,6 +53,6 @@ def test_no_question_counts_as_abstained_and_the_run_is_complete(ask: Ask) -> No
     response = ask([{"text": "t"}], map=RETRIEVER)
     questions = [EvalQuestion(question="Why?", is_unanswerable=flag) for flag in (True, False, None)]
     records = [EvalRecord(question=question, response=response) for question in questions]
-    outcomes = count_outcomes(records, ScoringContext(ScoreSettings()), ())
+    outcomes = count_outcomes(records, ScoreSettings(), ())
     assert (outcomes.answered, outcomes.abstained) == (3, 0)
     assert status_of(outcomes, 0.0, ended_early=False) == "complete"

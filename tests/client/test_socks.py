@@ -6,7 +6,7 @@ import struct
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from raw_server import answering
@@ -14,12 +14,10 @@ from servers import PATIENCE_S
 
 from evals.client import RAGClient
 from evals.client.profile import resolve_spec
-from evals.client.transport import HttpLibrary
 from evals.schemas import EvalResponse
 
 ANSWER = b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 17\r\n\r\n{"answer": "Yes"}'
 pytest.importorskip("aiohttp_socks")
-pytest.importorskip("socksio")
 
 
 class SocksProxy:
@@ -97,37 +95,35 @@ def behind(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., SocksProxy
             proxy.close()
 
 
-def ask(library: HttpLibrary, count: int = 1) -> list[EvalResponse]:
+def ask(count: int = 1) -> list[EvalResponse]:
     """Ask a server that no name server knows."""
 
     async def run() -> list[EvalResponse]:
-        keys = {"url": "http://rag.invalid:8001", "transport": library, "timeout_s": 10, "patience_s": 0}
+        keys = {"url": "http://rag.invalid:8001", "timeout_s": 10, "patience_s": 0}
         async with RAGClient(resolve_spec(keys), max_attempts=1) as client:
             return [await client.ask(f"What is part {number}?") for number in range(count)]
 
     return asyncio.run(run())
 
 
-@pytest.mark.parametrize("library", get_args(HttpLibrary))
-def test_a_server_is_asked_through_the_proxy(library: HttpLibrary, behind: Callable[..., SocksProxy]) -> None:
+def test_a_server_is_asked_through_the_proxy(behind: Callable[..., SocksProxy]) -> None:
     """Which looks up its name; a connection serves several questions."""
     proxy = behind()
-    assert [response.error for response in ask(library, 3)] == [None] * 3
+    assert [response.error for response in ask(3)] == [None] * 3
     assert proxy.asked == [("rag.invalid", 8001)]
 
 
-@pytest.mark.parametrize("library", get_args(HttpLibrary))
-def test_a_login_is_shown_to_the_proxy(library: HttpLibrary, behind: Callable[..., SocksProxy]) -> None:
+def test_a_login_is_shown_to_the_proxy(behind: Callable[..., SocksProxy]) -> None:
     """With its escapes undone."""
     proxy = behind("anna:a%40b@", wants_login=True)
-    assert ask(library)[0].error is None
+    assert ask()[0].error is None
     assert proxy.logins == [(b"anna", b"a@b")]
 
 
 def test_a_proxy_that_connects_nobody_is_a_failure_that_names_it(behind: Callable[..., SocksProxy]) -> None:
-    """Without the login. (httpx says the same, and leaves the connection to the collector, which warns)."""
+    """Without the login."""
     behind("anna:secret-word@", wants_login=True).refuses = True
-    error = ask("aiohttp")[0].error
+    error = ask()[0].error
     assert error is not None
     assert error.kind == "connect"
     assert "socks5://127.0.0.1" in error.message

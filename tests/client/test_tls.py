@@ -20,7 +20,6 @@ from evals.runner import UNVERIFIED
 from evals.schemas import EvalResponse
 from evals.store.runs import RunStore
 
-LIBRARIES = pytest.mark.parametrize("library", ["aiohttp", "httpx"])
 # The library leaves a connection whose certificate it refuses to the collector.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 
@@ -72,12 +71,11 @@ def serving(certificates: Path, *, mutual: bool = False) -> Iterator[str]:
         thread.join()
 
 
-def spec_of(url: str, library: str = "aiohttp", **tls: Any) -> dict[str, Any]:
+def spec_of(url: str, **tls: Any) -> dict[str, Any]:
     return {
         "url": url,
         "health": None,
         "info": [],
-        "transport": library,
         "ask": {"path": "/ask", "json": {"q": "{{question}}"}},
         "map": {"answer": "answer", "chunks": None},
         "tls": {key: str(value) if isinstance(value, Path) else value for key, value in tls.items()},
@@ -92,30 +90,27 @@ def ask(spec: dict[str, Any]) -> EvalResponse:
     return asyncio.run(once())
 
 
-@LIBRARIES
-def test_an_authority_of_ones_own_is_trusted(certificates: Path, library: str) -> None:
+def test_an_authority_of_ones_own_is_trusted(certificates: Path) -> None:
     """Where it is named; else the certificate is of nobody known, and the question fails."""
     with serving(certificates) as url:
-        assert ask(spec_of(url, library, ca=certificates / "authority.pem")).answer == "Four francs."
-        refused = ask(spec_of(url, library))
+        assert ask(spec_of(url, ca=certificates / "authority.pem")).answer == "Four francs."
+        refused = ask(spec_of(url))
     assert refused.error is not None
     assert refused.error.kind == "connect"
 
 
-@LIBRARIES
-def test_a_server_that_wants_a_certificate_gets_ours(certificates: Path, library: str) -> None:
+def test_a_server_that_wants_a_certificate_gets_ours(certificates: Path) -> None:
     """With the key beside it; without, it does not speak to us."""
     own = {"cert": certificates / "another use.pem", "key": certificates / "another use.key"}
     with serving(certificates, mutual=True) as url:
-        assert ask(spec_of(url, library, ca=certificates / "authority.pem", **own)).answer == "Four francs."
-        assert ask(spec_of(url, library, ca=certificates / "authority.pem")).error is not None
+        assert ask(spec_of(url, ca=certificates / "authority.pem", **own)).answer == "Four francs."
+        assert ask(spec_of(url, ca=certificates / "authority.pem")).error is not None
 
 
-@LIBRARIES
-def test_anybody_is_trusted_where_that_is_told(certificates: Path, library: str) -> None:
+def test_anybody_is_trusted_where_that_is_told(certificates: Path) -> None:
     """Also where nobody knows the authority."""
     with serving(certificates) as url:
-        assert ask(spec_of(url, library, verify=False)).answer == "Four francs."
+        assert ask(spec_of(url, verify=False)).answer == "Four francs."
 
 
 @pytest.mark.parametrize(

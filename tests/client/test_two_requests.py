@@ -169,7 +169,7 @@ def test_stored_bodies_of_both_requests_are_read_again(spec: Callable[..., Serve
 @pytest.mark.parametrize(
     ("over", "named"),
     [
-        ({"retrieve": {"path": "/search"}}, "retrieve.map"),
+        ({"retrieve": {"path": "/search"}}, "retrieve: retrieve needs map.chunks, or give"),
         ({"retrieve": {"path": "/search", "map": {"chunks": None}}}, "retrieve.map.chunks"),
         ({"retrieve": {**SERVER["retrieve"], "give": {"question": "q"}}}, "retrieve: give.question"),
         ({"retrieve": SERVER["retrieve"], "map": {"answer": None}}, "retrieve needs map.answer"),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from evals.datasets.base import LoadOptions
 from evals.datasets.hub import DatasetRows
 from evals.datasets.qasper import QasperLoader
-from evals.reference_server.chunking import split
+from evals.reference_server.documents import split
 from evals.schemas import Document, EvalDataset, EvalQuestion
 
 Row = dict[str, Any]
@@ -134,7 +134,9 @@ def test_a_chunk_stands_under_the_heading_that_is_its_golds_section(names: list[
     dataset = in_memory().load(LoadOptions())
     (document,) = dataset.documents
     (question,) = dataset.questions
-    sections = {document.text[p.start : p.end]: p.section for p in split(document.text, document.file_name, 50)}
+    sections = {
+        document.text[start:end]: section for section, start, end in split(document.text, document.file_name, 50)
+    }
     assert text_of(question, [document]) == texts
     assert all(gold.section for gold in question.gold_passages)
     for gold in question.gold_passages:

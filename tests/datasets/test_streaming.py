@@ -7,7 +7,7 @@ from pathlib import Path
 from evals.config import EvalConfig
 from evals.datasets.base import LoadOptions
 from evals.datasets.file import load_file
-from evals.run.work import load_workload
+from evals.run.workload import load_workload
 from evals.schemas import EvalQuestion
 
 FINGERPRINT = "7451fa08443ba2cb3d8db8a18d452b5e0aee2b742ce0013dfd6a0568e9dc6e15"

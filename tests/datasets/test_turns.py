@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from evals.scoring.run_columns import cluster_of
 
 from evals.datasets.base import fingerprint
 from evals.datasets.file import derived_id, read_file
 from evals.errors import DatasetError
 from evals.schemas import EvalQuestion
-from evals.scoring.run_columns import cluster_of
 
 TURNS = ["What is the X300?", "How long does it last?"]
 

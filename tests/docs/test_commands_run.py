@@ -22,7 +22,6 @@ NEEDS = {
     "models of gigabytes": r"bert_score",
     "a cluster": r"--engine dask",
     "a tracking server": r"^evals track",
-    "a collector of traces": r"--tracing",
 }
 """Why a command is not run here, by what it holds."""
 MAY_FAIL = re.compile(r"--gate|^evals gate|--fail-on-regression")
@@ -88,7 +87,7 @@ def write_config(words: Sequence[str]) -> None:
     """The configuration that commands take; none where one is to be made."""
     config = {"dataset_file": "questions.jsonl", "judge": False}
     Path("eval_config.yml").unlink(missing_ok=True)
-    if words[0] not in {"init", "probe"}:
+    if words[0] not in {"init"}:
         Path("eval_config.yml").write_text(json.dumps(config))
 
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from evals.report.tables import cell, sheet
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evals.export import export_run
-from evals.report.tables import cell, sheet
 from evals.report.wording import printable
 from evals.schemas import EvalResponse, MetricGroup, MetricResult
 

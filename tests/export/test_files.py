@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from evals.scoring.conclusion import measured
 
 from evals.errors import ConfigError, StoreError, UnknownNameError
 from evals.export import FORMATS, export_files, export_pieces, export_run, format_of, write_export
 from evals.schemas import EvalRecord, EvalRun
-from evals.scoring.conclusion import measured
 
 Build = Callable[..., Any]
 

@@ -5,6 +5,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 import pytest
+from evals.scoring.conclusion import measured
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from junit_reader import read_junit, suites_of
@@ -15,7 +16,6 @@ from evals.report import junit
 from evals.report.ci import Checked, CommandEnd, CommandProblem
 from evals.report.junit import junit_of, to_junit, xml_text
 from evals.schemas import EvalRecord, GateOutcome
-from evals.scoring.conclusion import measured
 
 Build = Callable[..., Any]
 HOSTILE = "\x00\x1b[31m ]]> <failure/> & \"'\ud800 \ufffe\uffff \u202eevil\r\n<![CDATA[ &#0; " + "x" * 1_000_000

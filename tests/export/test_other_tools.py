@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from evals.scoring.conclusion import measured
 
 from evals.datasets.file import read_file
 from evals.export import export_files, export_run, write_export
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, GoldPassage, RetrievedChunk
-from evals.scoring.conclusion import measured
 
 Build = Callable[..., Any]
 Found = tuple[EvalRun, list[EvalRecord]]

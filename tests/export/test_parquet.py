@@ -7,11 +7,11 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from evals.report.tables import to_parquet_metrics
+from evals.scoring.conclusion import measured
 
 from evals.export import export_pieces
 from evals.report import tables
-from evals.report.tables import to_parquet_metrics
-from evals.scoring.conclusion import measured
 
 Build = Callable[..., Any]
 

@@ -9,6 +9,8 @@ from urllib.parse import unquote
 
 import pytest
 import pytrec_eval
+from evals.report.trec import NOTHING, in_a_cell, judgement_notes, run_notes, unlike, without_blanks
+from evals.scoring.conclusion import measured
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,9 +19,7 @@ from evals.datasets.file import read_file
 from evals.export import export_run
 from evals.metrics import MRR, NDCG, BaseMetric, RecallAtK
 from evals.metrics.retrieval import MRRAtK
-from evals.report.trec import NOTHING, in_a_cell, judgement_notes, run_notes, unlike, without_blanks
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, GoldPassage, ResponseError, RetrievedChunk
-from evals.scoring.conclusion import measured
 from evals.store.runs import RunStore
 
 Build = Callable[..., Any]

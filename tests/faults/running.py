@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from evals.scoring.conclusion import Measured
 from raw_server import RawServer, answering
 
 from evals.config import EvalConfig
 from evals.runner import EvaluationRunner
 from evals.schemas import EvalRecord
-from evals.scoring.conclusion import Measured
 from faults.fault import HIT, QUESTIONS, Certificate, Fault, Piece, body, dumped, http
 
 _FIELDS = ("answer", "chunks", "citations", "usage", "model", "confidence", "stages")
@@ -49,7 +49,7 @@ def serving(fault: Fault | None, certificates: Path) -> Iterator[RawServer]:
         yield server
 
 
-def run(url: str, library: str, folder: Path, fault: Fault | None = None) -> Measured:
+def run(url: str, folder: Path, fault: Fault | None = None) -> Measured:
     """Ask the three questions, each once."""
     questions = folder / "questions.jsonl"
     questions.write_text("\n".join(json.dumps(_question(number)) for number in range(QUESTIONS)))
@@ -65,7 +65,7 @@ def run(url: str, library: str, folder: Path, fault: Fault | None = None) -> Mea
             "rps": fault.rps if fault else None,
             "runs_dir": str(folder / "runs"),
             "prices": {"small-1": {"input": 1, "output": 2}},
-            "server": {**_SPEC, "url": url, "transport": library, **limits},
+            "server": {**_SPEC, "url": url, **limits},
         }
     )
     return asyncio.run(EvaluationRunner(config).evaluate())

@@ -20,9 +20,11 @@ def _typed(field: str, said: str, value: Any, *, kind: Any = None, noted: bool =
     )
 
 
-def _chunked(said: str, **fields: Any) -> Fault:
+def _chunked(said: str, *, noted: bool = False, **fields: Any) -> Fault:
     """A chunk whose other fields are right."""
-    return Fault("types", f"chunks: {said}", says(http(right(chunks=[_CHUNK | fields]))), read={"chunks": 1})
+    note = _UNREADABLE.format("chunks") if noted else None
+    sent = says(http(right(chunks=[_CHUNK | fields])))
+    return Fault("types", f"chunks: {said}", sent, read={"chunks": 1}, noted=note)
 
 
 _ANSWERS = [
@@ -59,8 +61,8 @@ _LISTS = [
     )
 ] + [
     _chunked("a number as text", text=5),
-    _chunked("a list as text", text=["x"]),
-    _chunked("an object as id", chunk_id={}),
+    _chunked("a list as text", noted=True, text=["x"]),
+    _chunked("an object as id", noted=True, chunk_id={}),
     _chunked("a span with end before start", start=9, end=3),
     _chunked("a negative span", start=-9, end=-3),
     _chunked("a span of texts", start="a", end="b"),

@@ -12,7 +12,7 @@ import pytest
 from chat_api.server import ChatApi
 
 from evals.config import EvalConfig
-from evals.scoring.prices import PriceConfig
+from evals.judges.money import PriceConfig
 
 JUDGE = {"then": {"python": "judge"}}
 """What makes the imitation of the Messages API judge by its rules."""

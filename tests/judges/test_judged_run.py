@@ -1,220 +1,313 @@
-"""A whole run with a judge, over HTTP: the reference server is asked, an imitation of the Messages API judges."""
+"""Whole judged runs over HTTP: a run says what its judge was asked, and nothing is paid for twice."""
 
+import asyncio
 import json
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from chat_api.request_rules import Behaviour
+from chat_api.server import ChatApi
+from judges.money_of import money, resume, scores
+from servers import HOME, PATIENCE_S
 
-from evals.cli.terminal import console
-from evals.cli.views.run import print_run
 from evals.config import EvalConfig
 from evals.errors import JudgeError
-from evals.judges.prompt import CHARACTERS_A_TOKEN, load_prompt
-from evals.metrics.judge_tasks import answer_beside_reference
-from evals.metrics.sample import Sample
-from evals.run.saved import rescore
-from evals.runner import run_evaluation
-from evals.runtime import run_anywhere
+from evals.judges import models
+from evals.judges.money import PriceConfig
+from evals.run.saved import rescore, score_answers
+from evals.runner import EvaluationRunner, run_evaluation
 from evals.schemas import EvalRun
-from evals.scoring.conclusion import measured
+from evals.schemas.verdicts import JudgeUsage
 from evals.store.runs import RunStore
 
-GENERATION = ("faithfulness", "answer_correctness", "answer_relevancy")
 JUDGE = {"then": {"python": "judge"}}
+NOPE = {"then": {"text": "nope"}}
+Configure = Callable[..., EvalConfig]
 
 
-@pytest.fixture
-def judged(config: Callable[..., EvalConfig]) -> Callable[..., EvalRun]:
-    """Evaluate a few golden questions with a judge that keeps its replies."""
-
-    def run(**keys: Any) -> EvalRun:
-        judge = {"cache": True, **keys.pop("judge", {})}
-        return run_evaluation(config(**{"samples_per_dataset": 16, "prices": {}, **keys}, judge=judge))
-
-    return run
+@pytest.fixture(autouse=True)
+def _few_retries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(models, "RETRIES", 1)
 
 
-def value(run: EvalRun, name: str) -> float | None:
-    summary = run.scorecard.get(name)
-    assert summary is not None
-    return summary.value
+def calls(messages_api: Any) -> int:
+    """Requests to the judge that were answered."""
+    return sum(entry["status"] == 200 for entry in messages_api.log())
 
 
-def test_a_judged_run_has_all_groups_and_a_full_weighted_score(judged: Callable[..., EvalRun]) -> None:
-    """The three generation metrics have values, and every objective is fed."""
-    run = judged()
+def test_a_judged_run_has_a_full_weighted_score_and_exact_money(config: Configure, messages_api: Any) -> None:
+    """Every metric has a value, every call is priced by its own tokens, cached ones at their price."""
+    run = run_evaluation(config(prices={}, samples_per_dataset=16))
     assert run.status == "complete"
-    assert all(value(run, name) is not None for name in GENERATION)
-    assert set(run.weighted_score.objectives) == {
-        "accuracy",
-        "faithfulness",
-        "citation",
-        "retrieval",
-        "cost",
-        "latency",
-    }
+    assert all(run.scorecard.find(name) for name in ("faithfulness", "answer_correctness", "answer_relevancy"))
+    assert {"accuracy", "faithfulness", "citation", "retrieval"} <= set(run.weighted_score.objectives)
     assert run.judge is not None
-    assert run.judge.calls > 0
-    assert run.judge.usage.input_tokens > 0
-    assert run.judge.cost_usd is not None
-    assert run.judge.cost_usd > 0
-    assert set(run.judge.prompt_hashes) == {*GENERATION, "abstention"}
+    used = run.judge.usage
+    assert run.judge.calls == calls(messages_api)
+    assert used.cache_read_tokens > 0
+    verdicts = [verdict for record in run.records() for verdict in record.verdicts]
+    new = used.input_tokens - used.cache_read_tokens - used.cache_write_tokens
+    expected = (2 * new + 0.1 * used.cache_read_tokens + 2.5 * used.cache_write_tokens + 10 * used.output_tokens) / 1e6
+    assert run.judge.cost_usd == pytest.approx(expected)
+    assert sum(verdict.cost_usd or 0.0 for verdict in verdicts) == pytest.approx(expected)
+    assert sum((verdict.usage or JudgeUsage() for verdict in verdicts), JudgeUsage()) == used
 
 
-def test_what_is_too_long_is_lost_by_its_length_and_said_to_be(judged: Callable[..., EvalRun]) -> None:
-    """The longest answer costs nothing, is counted, and is said to be no loss at random; its bounds hold the value."""
-    keys = {"metrics": ["answer_correctness"]}
-    plain = judged(**keys)
-    tokens = sorted(_tokens(record) for record in records(plain) if _is_judged(record))
-    run = judged(**keys, judge={"max_input_tokens": tokens[-1] - 1, "cache": False})
-    lost = sum(each == tokens[-1] for each in tokens)
-    assert run.outcomes.judge == {"too_long": lost}
-    summary, clean = run.scorecard.get("answer_correctness"), value(plain, "answer_correctness")
-    assert summary is not None
-    assert summary.bounds is not None
-    assert summary.counts.judge == lost
-    assert summary.bounds[0] <= (clean or 0.0) <= summary.bounds[1]
-    (of_length,) = (loss for loss in run.outcomes.judge_losses if loss.by == "length")
-    assert (of_length.request, of_length.too_long, of_length.at_random) == ("answer_correctness", lost, False)
-    assert any("too long to be asked" in note for note in run.notes)
-    assert any("judge.max_input_tokens" in note for note in run.notes)
+@pytest.mark.parametrize("suite", ["core", "answer", "qa", "graphrag", "claims"])
+def test_the_second_run_costs_nothing(config: Configure, messages_api: Any, suite: str) -> None:
+    """By the cache; without it everything is asked anew, verdicts of saved runs included."""
+    first = run_evaluation(config(suite=[suite], judge={"cache": True}))
+    asked = calls(messages_api)
+    second = run_evaluation(config(suite=[suite], judge={"cache": True}))
+    assert (calls(messages_api), money(second)) == (asked, (0, 0.0, 0))
+    assert scores(second) == scores(first)
+    assert second.judge is not None
+    assert second.judge.saved_usd == pytest.approx(money(first)[1])
+    third = asyncio.run(rescore(first, config(suite=[suite])))
+    assert money(third)[0] == calls(messages_api) - asked == asked
 
 
-def _is_judged(record: Any) -> bool:
-    return any(verdict.request == "answer_correctness" for verdict in record.verdicts)
-
-
-def _tokens(record: Any) -> int:
-    """What a request sends, as the limit counts it."""
-    data = answer_beside_reference(Sample(record.question, record.response))
-    sent = len(load_prompt("answer_correctness").system) + len(json.dumps(data, ensure_ascii=False))
-    return sent // CHARACTERS_A_TOKEN
-
-
-def test_a_judge_that_dies_half_way_leaves_the_value_of_the_first_half(
-    judged: Callable[..., EvalRun], messages_api: Any, tmp_path: Path
+@pytest.mark.parametrize("status", [429, 500, 529])
+def test_overload_that_passes_changes_no_number(
+    config: Configure, messages_api: Any, status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The run is partial, and what nobody was asked about is lost: bounds hold what the whole run says."""
-    keys = {"metrics": ["answer_relevancy"], "judge": {"cache": False, "concurrency": 1}}
-    clean = value(judged(**keys), "answer_relevancy")
-    messages_api.script({**JUDGE, "times": 8}, {"then": {"status": 401}})
-    with pytest.raises(JudgeError, match="cannot be used"):
-        judged(**keys)
-    (run,) = (run for run in RunStore(tmp_path / "runs").runs() if run.status == "partial")
-    summary = run.scorecard.get("answer_relevancy")
-    assert summary is not None
-    assert summary.counts.judge > 0
-    assert summary.bounds is not None
-    assert summary.bounds[0] <= (clean or 0.0) <= summary.bounds[1]
-    assert summary.value is not None
-    assert summary.strata is not None
-    assert 0 < summary.strata.obtained < summary.strata.judged
+    """A call that was refused costs nothing."""
+    monkeypatch.setattr(models, "RETRIES", 4)
+    whole = run_evaluation(config(runs_dir=config().runs_dir / "whole"))
+    messages_api.script({"times": 3, "then": {"status": status}}, JUDGE)
+    run = run_evaluation(config(judge={"concurrency": 1}))
+    assert (run.status, scores(run), money(run)) == ("complete", scores(whole), pytest.approx(money(whole)))
 
 
-def records(run: EvalRun) -> Any:
-    return RunStore(run.eval_config["runs_dir"]).records(run)
-
-
-def test_a_judge_that_refuses_the_key_ends_the_run_and_loses_no_answer(
-    judged: Callable[..., EvalRun], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize(
+    ("then", "failure", "attempts"),
+    [
+        ({"refuse": "cyber"}, "refused", 1),
+        ({"truncate": 5}, "truncated", 2),
+        ({"text": "nope"}, "unparsable", 2),
+        ({"status": 400}, "rejected", 1),
+        ({"status": 529}, "transport", 1),
+    ],
+)
+def test_what_is_lost_is_counted_and_paid_and_makes_the_run_partial(
+    config: Configure, messages_api: Any, then: dict[str, Any], failure: str, attempts: int
 ) -> None:
-    """One clear error; what was answered is saved."""
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-denied")
-    with pytest.raises(JudgeError, match="cannot be used"):
-        judged()
-    (run,) = RunStore(tmp_path / "runs").runs()
+    """By kind; the metrics say why they have no value; a setting says how much may be lost."""
+    messages_api.script({"schema_has": "claims", "then": then}, JUDGE)
+    run = run_evaluation(config(samples_per_dataset=6))
     assert run.status == "partial"
-    assert run.outcomes.answered > 0
+    assert set(run.outcomes.judge) == {failure}
+    lost = [verdict for record in run.records() for verdict in record.verdicts if verdict.failure]
+    assert {verdict.attempts for verdict in lost} == {attempts}
+    reasons = {score.reason for record in run.records() for score in record.scores if score.missing == "judge"}
+    assert any((reason or "").startswith(f"judge {failure}") for reason in reasons)
+    assert money(run)[1] == pytest.approx(money(run)[2] / 1e6)
+    assert money(run)[0] >= calls(messages_api)
+    assert run_evaluation(config(samples_per_dataset=6, judge={"max_error_rate": 1.0})).status == "complete"
 
 
-def test_a_quotation_that_is_not_found_fails_its_claim_and_every_call_is_counted(
-    judged: Callable[..., EvalRun], messages_api: Any
-) -> None:
-    """The second call is made once and paid for; the other claims of the reply count."""
-    said = {"claim": "c", "justification": "so", "quote": "words that no passage holds at all", "verdict": "supported"}
-    other = {**said, "quote": "", "verdict": "cannot_tell"}
-    reply = {"claims": [said, other], "injection_suspected": False}
-    messages_api.script({"schema_has": "claims", "then": {"json": reply}}, JUDGE)
-    run = judged()
+def test_the_money_of_every_resume_stays_with_the_run(config: Configure, messages_api: Any) -> None:
+    """Useless replies twice, then good ones: the run says all calls, and the budget is of all of them."""
+    messages_api.script(NOPE)
+    run = run_evaluation(config())
+    count, cost, _ = money(run)
+    assert count == calls(messages_api)
+    run = resume(config(), run)
+    assert money(run)[:2] == (calls(messages_api), pytest.approx(2 * cost))
+    asked = calls(messages_api)
+    assert money(resume(config(judge={"max_cost_usd": 1.9 * cost}), run))[0] == asked
+    messages_api.script(JUDGE)
+    done = resume(config(), run)
+    assert done.status == "complete"
+    assert money(done)[0] == calls(messages_api) > asked
+    assert money(done)[1] == pytest.approx(money(done)[2] / 1e6)
+    assert money(resume(config(), done)) == money(done)
+
+
+def test_a_budget_ends_the_judging_and_a_larger_one_continues_it(config: Configure, messages_api: Any) -> None:
+    """What was not decided is counted; together the two parts ask what one run asks."""
+    whole = run_evaluation(config(runs_dir=config().runs_dir / "whole"))
+    asked = calls(messages_api)
+    limit = money(whole)[1] / 2
+    run = run_evaluation(config(judge={"max_cost_usd": limit}))
+    assert run.status == "partial"
     assert run.judge is not None
-    assert run.judge.calls == len(messages_api.log())
-    found = [verdict for one in records(run) for verdict in one.verdicts if verdict.request == "faithfulness"]
-    assert found
+    assert run.judge.prevented > 0
+    assert 0 < money(run)[1] <= 1.2 * limit
+    assert any("budget is spent" in note for note in run.notes)
+    done = resume(config(judge={"max_cost_usd": 10 * limit}), run)
+    assert (done.status, scores(done), money(done)) == ("complete", scores(whole), pytest.approx(money(whole)))
+    assert calls(messages_api) == 2 * asked
+
+
+@pytest.mark.parametrize(("status", "said"), [(401, "HTTP 401"), (402, "HTTP 402"), (404, "HTTP 404")])
+def test_a_judge_that_refuses_us_midway_ends_the_run_and_loses_nothing(
+    config: Configure, messages_api: Any, status: int, said: str
+) -> None:
+    """Answers and verdicts are there; the resumed run asks for the rest."""
+    whole = run_evaluation(config(runs_dir=config().runs_dir / "whole"))
+    messages_api.reset()
+    messages_api.script({"times": 4, **JUDGE}, {"then": {"status": status}})
+    with pytest.raises(JudgeError, match=said) as raised:
+        run_evaluation(config(judge={"concurrency": 1}))
+    assert "resume" in (raised.value.hint or "")
+    (run,) = [run for run in RunStore(config().runs_dir).runs() if run.status == "partial"]
+    assert sum(record.response is not None for record in run.records()) == 4
+    messages_api.script(JUDGE)
+    done = resume(config(judge={"concurrency": 1}), run)
+    assert (done.status, scores(done)) == ("complete", scores(whole))
+    assert calls(messages_api) == money(whole)[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [1, 2, 4, 7])
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_killed_run_pays_nothing_again(
+    config: Configure, messages_api: Any, tmp_path: Path, number: int, when: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """But what was in flight; the first reply on claims is unusable, and is paid for before it is asked for again."""
+    monkeypatch.setenv("PYTHONPATH", str(HOME))
+    flawed = ({"schema_has": "claims", "times": 1, **NOPE}, JUDGE)
+    messages_api.script(*flawed)
+    whole = run_evaluation(config(runs_dir=tmp_path / "whole"))
+    messages_api.reset()
+    messages_api.script(*flawed)
+    written = tmp_path / "config.json"
+    written.write_text(config(judge={"concurrency": 1}).model_dump_json(exclude_unset=True))
+    place = ["evals.store.journal:Journal", "verdict", str(number), when, str(written)]
+    program = [sys.executable, str(Path(__file__).with_name("killed.py")), *place]
+    killed = subprocess.run(program, cwd=HOME, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr[-2000:]
+    (run,) = RunStore(config().runs_dir).runs()
+    done = resume(config(judge={"concurrency": 1}), run)
+    lost = 1 if when == "before" else 0
+    assert (done.status, scores(done)) == ("complete", scores(whole))
+    assert calls(messages_api) - lost == money(done)[0] <= money(whole)[0]
+
+
+def test_measuring_again_pays_for_nothing_that_a_run_holds(config: Configure, messages_api: Any) -> None:
+    """Another judge or more repeats are asked for alone; verdicts serve in every run of the same answers."""
+    source = run_evaluation(config(judge={"cache": True}))
+    asked = calls(messages_api)
+    no_files = {"cache": True}
+    for path in (config().runs_dir / ".judge-cache").rglob("*.json"):
+        path.unlink()
+    again = asyncio.run(rescore(source, config(judge=no_files)))
+    assert (calls(messages_api), money(again)[0], scores(again)) == (asked, 0, scores(source))
+    assert again.judge is not None
+    assert (again.judge.cached, again.judge.saved_usd) == (asked, pytest.approx(money(source)[1]))
+    more = asyncio.run(rescore(source, config(judge={**no_files, "repeats": 2})))
+    assert money(more)[0] == calls(messages_api) - asked == asked
+    other = asyncio.run(rescore(source, config(judge={**no_files, "model": "claude-haiku-5-5"})))
+    assert money(other)[0] == asked
+    assert {verdict.model for record in other.records() for verdict in record.verdicts} == {"claude-haiku-5-5"}
+
+
+def test_saved_answers_are_judged_once(config: Configure, messages_api: Any, tmp_path: Path) -> None:
+    """`score` finds the verdicts of its earlier run."""
+    questions, answers = tmp_path / "q.json", tmp_path / "a.jsonl"
+    questions.write_text('[{"id": "q", "question": "How long?", "expected_answer": "96 hours"}]')
+    answers.write_text('{"question_id": "q", "answer": "It takes 96 hours.", "chunks": ["It takes 96 hours."]}\n')
+    settings = config(dataset_file=questions, datasets=None, judge={"cache": True})
+    first = asyncio.run(score_answers(answers, settings))
+    asked = calls(messages_api)
+    again = asyncio.run(score_answers(answers, settings))
+    assert (calls(messages_api), money(again)[0], scores(again)) == (asked, 0, scores(first))
+
+
+def test_two_runs_at_once_may_pay_twice_and_lose_nothing(config: Configure, messages_api: Any) -> None:
+    """They share a cache of replies, without a lock."""
+
+    async def both() -> list[EvalRun]:
+        settings = config(judge={"cache": True})
+        return list(await asyncio.gather(*(EvaluationRunner(settings).run() for _ in range(2))))
+
+    first, second = asyncio.run(both())
+    assert first.status == second.status == "complete"
+    assert scores(first) == scores(second)
+    assert money(first)[0] + money(second)[0] == calls(messages_api)
+
+
+def test_repeats_give_the_median_and_their_disagreement(config: Configure, messages_api: Any) -> None:
+    """Each repeat finds its own claims and is paid once."""
+    run = run_evaluation(config(suite=["claims"], judge={"repeats": 3}))
+    assert run.judge is not None
+    assert (run.judge.repeats, run.judge.calls) == (3, calls(messages_api))
+    assert run.judge.flip_rates
+    assert run.judge.score_flip_rates
+    assert all(rate == 0.0 for rate in run.judge.flip_rates.values())
+    repeats = {verdict.repeat for record in run.records() for verdict in record.verdicts}
+    assert repeats == {0, 1, 2}
+
+
+def test_a_quotation_that_is_nowhere_counts_as_undecided(config: Configure, messages_api: Any) -> None:
+    """The second call is made once and paid for; a note says how many items it was."""
+    said = {"claim": "c", "justification": "so", "quote": "words that no passage holds at all", "verdict": "supported"}
+    messages_api.script(
+        {"schema_has": "claims", "then": {"json": {"claims": [said], "injection_suspected": False}}}, JUDGE
+    )
+    run = run_evaluation(config())
+    found = [verdict for record in run.records() for verdict in record.verdicts if verdict.request == "faithfulness"]
     assert {verdict.attempts for verdict in found} == {2}
     assert {claim["verdict"] for verdict in found for claim in (verdict.reply or {})["claims"]} == {"cannot_tell"}
-    items = 2 * len(found)
-    assert any(f"quotation was not found for {len(found)} of {items} items" in note for note in run.notes)
+    assert any("quotation was not found for" in note for note in run.notes)
+    assert money(run)[0] == calls(messages_api)
 
 
-def test_a_saved_run_can_be_judged_afterwards(judged: Callable[..., EvalRun], messages_api: Any) -> None:
-    """Rescoring asks the judge and not the server, and gives what judging at once gives."""
-    at_once = judged()
-    plain = judged(judge={"enabled": False})
-    config = EvalConfig.build(plain.eval_config, {"judge": {"enabled": True, "base_url": messages_api.url}})
-    rescored = run_anywhere(rescore(plain, config))
-    assert rescored.rescored_from == plain.id
-    assert [value(rescored, name) for name in GENERATION] == [value(at_once, name) for name in GENERATION]
-
-
-def test_repeats_are_recorded_with_their_disagreement(judged: Callable[..., EvalRun]) -> None:
-    """A judge that always says the same has a flip rate of 0, at twice the calls."""
-    run = judged(judge={"repeats": 2}, samples_per_dataset=6)
-    assert run.judge is not None
-    assert (run.judge.repeats, run.judge.flip_rate) == (2, 0.0)
-    assert set(run.judge.flip_rates) <= {*GENERATION, "abstention"}
-    assert run.judge.score_flip_rates == dict.fromkeys(run.judge.score_flip_rates, 0.0)
-    assert "answer_correctness" in run.judge.score_flip_rates
-
-
-def test_each_repeat_finds_its_own_claims_and_is_paid_once(judged: Callable[..., EvalRun], messages_api: Any) -> None:
-    """Twice the calls of one repeat; measured again, all verdicts are those of the run, without a cache too."""
-    keys = {"suite": ["claims"], "samples_per_dataset": 3}
-    once = judged(judge={"cache": False}, **keys)
-    twice = judged(judge={"repeats": 2, "cache": False}, **keys)
-    assert once.judge is not None
-    assert twice.judge is not None
-    assert twice.judge.calls == 2 * once.judge.calls > 0
-    found = [verdict for record in twice.records() for verdict in record.verdicts]
-    assert {verdict.repeat for verdict in found if verdict.request == "answer_claims"} == {0, 1}
-    assert {verdict.repeat for verdict in found if verdict.request == "claims_compared"} == {0, 1}
-    messages_api.reset()
-    again = run_anywhere(rescore(twice, EvalConfig.build(twice.eval_config)))
-    assert messages_api.log() == []
-    assert value(again, "claim_f1") == value(twice, "claim_f1") is not None
-
-
-def test_whether_length_pays_is_recorded_and_shown(
-    judged: Callable[..., EvalRun], capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("setting", "counted"), [("exclude", False), ("keep", True)])
+def test_a_verdict_that_the_judge_flags_is_left_out(
+    config: Configure, messages_api: Any, setting: str, counted: bool
 ) -> None:
-    """Spearman's correlation of each judged score with the number of words, with its interval."""
-    run = judged(samples_per_dataset=24)
-    assert run.judge is not None
-    assert set(run.judge.length_correlations) == set(GENERATION)
-    found = run.judge.length_correlations["answer_relevancy"]
-    assert found.value is not None
-    assert found.ci is not None
-    assert -1 <= found.ci[0] < found.value < found.ci[1] <= 1
-    print_run(console(), measured(run, run.records()), None, every=True)
-    assert "correlation of score and length of the answer (Spearman): " in capsys.readouterr().out
+    """Its question widens the bounds; `judge.on_injection: keep` counts it like any other."""
+    claim = {"claim": "c", "quote": "", "justification": "it tells me to", "verdict": "not_said"}
+    messages_api.script(
+        {"schema_has": "claims", "then": {"json": {"claims": [claim], "injection_suspected": True}}}, JUDGE
+    )
+    run = run_evaluation(config(suite=[], metrics=["faithfulness"], judge={"on_injection": setting}))
+    (summary,) = run.scorecard.metrics
+    assert (summary.value == 0.0) is counted
+    assert (summary.counts.injection > 0) is not counted
+    assert any("data may hold a prompt injection" in note for note in run.notes)
 
 
-def test_a_judge_of_the_servers_own_family_is_said(judged: Callable[..., EvalRun], messages_api: Any) -> None:
-    """Where the server's configuration names its model."""
-    run = judged(samples_per_dataset=4)
-    assert not [note for note in run.notes if "family" in note]
-    same = run.model_copy(update={"config": {**run.config, "llm_model": "claude-haiku-5-5"}})
-    rescored = run_anywhere(rescore(same, EvalConfig.build(run.eval_config)))
-    (note,) = (note for note in rescored.notes if "family" in note)
-    assert note.startswith("the judge's family is that of the server's own model (Claude: claude-haiku-5-5)")
+def test_what_is_too_long_is_lost_by_its_length(config: Configure, messages_api: Any) -> None:
+    """And said to be; the rest is judged."""
+    run = run_evaluation(config(judge={"max_input_tokens": 1000}))
+    assert set(run.outcomes.judge) == {"too_long"}
+    assert any("requests are too long" in note for note in run.notes)
+    assert money(run)[0] == calls(messages_api)
 
 
-def test_the_judge_and_its_cost_are_shown(judged: Callable[..., EvalRun], capsys: pytest.CaptureFixture[str]) -> None:
-    """Calls, tokens, money and failures of the judge stand apart from the server's."""
-    run = judged(samples_per_dataset=6)
-    print_run(console(), measured(run, run.records()), None, every=True)
-    out = capsys.readouterr().out
-    assert run.judge is not None
-    assert f"judge {run.judge.model}: {run.judge.calls} calls" in out
-    assert f"${run.judge.cost_usd:.4f}" in out
+@pytest.mark.parametrize("behaviour", [Behaviour(needs_key=False), Behaviour(needs_key=False, takes_form=False)])
+def test_a_local_model_judges_a_run_without_a_key(config: Configure, chat_api: ChatApi, behaviour: Behaviour) -> None:
+    """With schemas or without; its price is the user's."""
+    chat_api.behaviour = behaviour
+    chat_api.script({"then": {"judge": True}})
+    judge = {"model": "openai:gpt-local", "base_url": chat_api.url}
+    run = run_evaluation(config(judge=judge, prices={"gpt-local": PriceConfig(input=1, output=1)}))
+    assert run.status == "complete"
+    assert money(run)[0] == sum(entry["status"] == 200 for entry in chat_api.log)
+    assert money(run)[1] == pytest.approx(money(run)[2] / 1e6)
+    unpriced = run_evaluation(config(judge=judge))
+    assert unpriced.judge is not None
+    assert unpriced.judge.cost_usd is None
+    assert unpriced.judge.unpriced == money(unpriced)[0]
+
+
+def test_what_the_judge_took_is_shown(evals_cli: Callable[..., Any], config: Configure, messages_api: Any) -> None:
+    """With the command line: dry run, run, and show."""
+    flags = ["--rag-url", config().rag_server_url, "--datasets", "golden", "--samples", 4, "--suite", "core"]
+    flags += ["--judge-base-url", messages_api.url, "--no-judge-cache", "--runs-dir", config().runs_dir]
+    planned = evals_cli("eval", *flags, "--dry-run", "--json").json["estimate"]
+    assert calls(messages_api) == 0
+    run = evals_cli("eval", *flags, "--json").json
+    assert run["judge"]["calls"] == calls(messages_api)
+    assert planned["cost_low_usd"] <= run["judge"]["cost_usd"] <= planned["cost_high_usd"]
+    shown = evals_cli("show", run["id"], "--runs-dir", config().runs_dir).out
+    assert f"judge claude-sonnet-5-5: {run['judge']['calls']} calls" in " ".join(shown.split())
+    assert json.dumps(run["judge"]["prompt_hashes"])

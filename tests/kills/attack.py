@@ -21,7 +21,7 @@ from servers import HOME, PATIENCE_S
 
 from evals.schemas import EvalRecord, EvalRun
 from evals.schemas.verdicts import JudgeUsage
-from evals.store.records import read_records
+from evals.store.journal import RecordLog
 from evals.store.runs import RunStore
 
 CONCURRENCY = 4
@@ -102,7 +102,7 @@ class Attack:
         """What the log knows."""
         run = self.run
         there = run is not None and self.store.records_path(run).exists()
-        return read_records(self.store.records_path(run)) if run is not None and there else []
+        return RecordLog(self.store.records_path(run)) if run is not None and there else []
 
     def paid(self) -> list[str]:
         """What the judge was asked, each as its body; a request that a kill cut short while it was sent is none."""

@@ -11,8 +11,9 @@ from servers import PATIENCE_S
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evals.reference_server import Settings
-from evals.reference_server.app import ReferenceServer, bind, create_app
-from evals.reference_server.index import DocumentStore, read_document
+from evals.reference_server.__main__ import Server, bind
+from evals.reference_server.app import Library, create_app
+from evals.reference_server.documents import read_document
 
 _DELAY_S = 0.02
 _COVERED = ("burst pipes", "hail on glass", "a stolen bicycle", "frozen meters", "fallen trees", "a broken lens")
@@ -74,10 +75,10 @@ class CountedServer:
             for each in questions
             for gold in each["gold_passages"]
         ]
-        app, self.count = create_app(Settings(), DocumentStore(documents)), Count()
+        app, self.count = create_app(Settings(), Library(documents)), Count()
         app.add_middleware(_Counted, count=self.count)
         listener, listening = bind("127.0.0.1", 0), threading.Event()
-        self._server = ReferenceServer(app, listening.set)
+        self._server = Server(app, listening.set)
         self._thread = threading.Thread(target=self._server.run, args=([listener],))
         self._thread.start()
         self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"

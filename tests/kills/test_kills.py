@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from evals.store.record_index import index_path, load_index, make_index
+from evals.store.records import RecordFile
 from kills import counted
 from kills.attack import Attack, NoJudge, check, check_answers, kill_often
 from kills.counted import CountedServer, policies
 from messages_api.fixtures import MessagesApi
-
-from evals.store.record_index import index_path, load_index, make_index
-from evals.store.records import RecordFile
 
 JUDGE: dict[str, Any] = {"then": {"python": "judge"}}
 

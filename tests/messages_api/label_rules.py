@@ -39,7 +39,16 @@ def rubric(properties: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
 def questions(_properties: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
     """Three questions around the first sentence of the answer."""
     first = without_citations(next(iter(sentences(data["answer"])), ""))
-    return {"questions": [f"{asked} {first}?" for asked in ("What about:", "Is it so that", "Who says:")]}
+    asked = [f"{asked} {first}?" for asked in ("What about:", "Is it so that", "Who says:")]
+    verdict = "noncommittal" if _declines(data["answer"]) else "committal"
+    return {"questions": asked, "justification": "By its denials.", "verdict": verdict}
+
+
+def ratings(_properties: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
+    """The share of the expected answer's words in the answer, in percent, by each of the three criteria."""
+    score = round(100 * share(data["expected_answer"] or "", data["answer"]))
+    names = ("correctness", "completeness", "consistency")
+    return {name: {"justification": "By shared words.", "score": score} for name in names}
 
 
 def _declines(answer: str) -> bool:

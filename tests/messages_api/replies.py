@@ -17,7 +17,7 @@ def scripted_error(then: dict[str, Any]) -> Rejection:
     status = then["status"]
     message = then.get("message") or _MESSAGES.get(status, f"scripted status {status}")
     after = then.get("retry_after")
-    headers = {} if after is None else {"retry-after": str(after)}
+    headers = {"retry-after-ms": "1"} if after is None else {"retry-after": str(after)}  # tests do not wait
     return Rejection(status, message, error_code=then.get("error_code"), headers=headers)
 
 

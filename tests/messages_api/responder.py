@@ -29,6 +29,7 @@ _RULES: dict[tuple[frozenset[str], str], Rule] = {
         (_BESIDE_REFERENCE, "verdict", label_rules.beside_reference),
         (_BESIDE_REFERENCE, "criteria", label_rules.criteria),
         ("criteria expected_answer question answer", "criteria", label_rules.rubric),
+        (_BESIDE_REFERENCE, "correctness", label_rules.ratings),
         ("answer", "questions", label_rules.questions),
     )
 }

@@ -13,7 +13,7 @@ from evals.metrics import MRR, BaseMetric, Sample
 from evals.metrics import registry as metrics
 from evals.metrics.custom import definition_of, saved_metric
 from evals.metrics.registry import definitions, known_metric, parse_metric, register, select
-from evals.run.setup import check_config
+from evals.run.checks import check_config
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, ResponseError
 from evals.schemas.results import saved_definitions
 from evals.scoring.settings import score_of

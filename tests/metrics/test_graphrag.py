@@ -5,7 +5,7 @@ from itertools import product
 from typing import Any
 
 import pytest
-from whole_runs import score_records
+from whole_runs import scorecard_of
 
 from evals.metrics import Sample
 from evals.metrics.abstention import DontKnowAnswersCount
@@ -16,23 +16,22 @@ from evals.metrics.ragas import (
     letter_grade,
 )
 from evals.schemas import EvalRecord
-from evals.scoring.scorecard import make_scorecard
-from evals.scoring.settings import ScoreSettings, ScoringContext
+from evals.scoring.settings import ScoreSettings
 
 MakeCase = Callable[..., Sample]
 ABSTENTION = "I don't know."
 CRITERIA = ("correctness", "completeness", "consistency")
-POINTS = {"excellent": 100, "good": 75, "fair": 50, "poor": 25, "bad": 0}
+POINTS = (100, 75, 50, 25, 0)
 COUNTS = (CorrectAnswersCount(), WrongAnswersCount(), DontKnowAnswersCount())
 
 
-def graded(*verdicts: str) -> dict[str, Any]:
-    items = [{"id": name, "verdict": verdict} for name, verdict in zip(CRITERIA, verdicts, strict=True)]
-    return {"factual_accuracy": {"criteria": items[::-1]}}
+def graded(*scores: int) -> dict[str, Any]:
+    rated = {name: {"justification": "so", "score": score} for name, score in zip(CRITERIA, scores, strict=True)}
+    return {"factual_accuracy": rated}
 
 
 def classified(verdict: str) -> dict[str, Any]:
-    return {"answer_correctness": {"verdict": verdict, "justification": "because", "quote": ""}}
+    return {"answer_classification": {"verdict": verdict, "justification": "because"}}
 
 
 def counts(case: Sample) -> tuple[float | None, ...]:
@@ -40,13 +39,13 @@ def counts(case: Sample) -> tuple[float | None, ...]:
 
 
 def test_accuracy_weighs_its_criteria_and_has_the_letter_of_its_percentage(judged_case: MakeCase) -> None:
-    """All 125 combinations against whole numbers: 50, 30 and 20 percent, whatever order the judge replies in."""
-    for verdicts in product(POINTS, repeat=3):
-        tenths = sum(weight * POINTS[verdict] for weight, verdict in zip((5, 3, 2), verdicts, strict=True))
-        result = FactualAccuracyPercentage().score(judged_case(graded(*verdicts)))
-        assert result.value == pytest.approx(tenths / 10), verdicts
-        assert result.details["label"] == "EDCBA"[min(tenths // 200, 4)], verdicts
-        assert result.details["criteria"] == dict(zip(reversed(CRITERIA), reversed(verdicts), strict=True))
+    """125 combinations against whole numbers: 50, 30 and 20 percent."""
+    for scores in product(POINTS, repeat=3):
+        tenths = sum(weight * score for weight, score in zip((5, 3, 2), scores, strict=True))
+        result = FactualAccuracyPercentage().score(judged_case(graded(*scores)))
+        assert result.value == pytest.approx(tenths / 10), scores
+        assert result.details["label"] == "EDCBA"[min(tenths // 200, 4)], scores
+        assert result.details["criteria"] == dict(zip(CRITERIA, scores, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -59,16 +58,6 @@ def test_accuracy_weighs_its_criteria_and_has_the_letter_of_its_percentage(judge
 def test_a_letter_begins_at_its_threshold(percent: float, letter: str) -> None:
     """A from 80, B from 60, C from 40, D from 20, else E."""
     assert letter_grade(percent) == letter
-
-
-@pytest.mark.parametrize("place", range(3))
-def test_accuracy_needs_every_criterion(judged_case: MakeCase, place: int) -> None:
-    """One on which the judge could not tell leaves no honest sum."""
-    verdicts = ["good"] * 3
-    verdicts[place] = "cannot_tell"
-    result = FactualAccuracyPercentage().score(judged_case(graded(*verdicts)))
-    assert (result.value, result.missing) == (None, "judge")
-    assert result.details["criteria"][CRITERIA[place]] == "cannot_tell"
 
 
 @pytest.mark.parametrize(
@@ -94,16 +83,14 @@ def test_accuracy_that_abstention_settles_is_not_asked_for(
     assert result.missing == (None if value == 0 else "not_applicable")
 
 
-@pytest.mark.parametrize(
-    ("verdict", "expected"), [("correct", (1, 0, 0)), ("wrong", (0, 1, 0)), ("cannot_tell", (None, None, 0))]
-)
+@pytest.mark.parametrize(("verdict", "expected"), [("correct", (1, 0, 0)), ("wrong", (0, 1, 0))])
 def test_an_answer_is_of_one_class(
     judged_case: MakeCase, verdict: str, expected: tuple[float | None, float | None, float]
 ) -> None:
     """The judge decides between correct and wrong; it is asked once for both counts."""
     case = judged_case(classified(verdict))
     assert counts(case) == expected
-    assert {request.name for metric in COUNTS for request in metric.requests(case)} == {"answer_correctness"}
+    assert {request.name for metric in COUNTS for request in metric.requests(case)} == {"answer_classification"}
 
 
 def test_an_answer_to_an_unanswerable_question_is_wrong_without_the_judge(judged_case: MakeCase) -> None:
@@ -124,7 +111,7 @@ def test_the_counts_of_a_run_are_those_of_the_definitions_example(judged_case: M
     cases = [
         judged_case({}, answer=ABSTENTION) if said == "don't know" else judged_case(classified(said)) for said in SAID
     ]
-    cases += [judged_case({"answer_correctness": "refused"}), judged_case(classified("cannot_tell"))]
+    cases += [judged_case({"answer_classification": "refused"}), judged_case({})]
     records = [
         EvalRecord(
             question=case.question.model_copy(update={"id": f"q{n}"}), response=case.response, verdicts=[*case.verdicts]
@@ -132,7 +119,7 @@ def test_the_counts_of_a_run_are_those_of_the_definitions_example(judged_case: M
         for n, case in enumerate(cases)
     ]
     settings = ScoreSettings(judged=True)
-    card = make_scorecard(COUNTS, score_records(COUNTS, records, ScoringContext(settings)), settings)
+    card = scorecard_of(COUNTS, records, settings)
     correct, wrong, unknown = (card.get(metric.name) for metric in COUNTS)
     assert correct is not None
     assert wrong is not None
@@ -145,5 +132,5 @@ def test_the_counts_of_a_run_are_those_of_the_definitions_example(judged_case: M
     assert correct.counts.judge == wrong.counts.judge == 2
     assert (correct.bounds, wrong.bounds) == ((17, 19), (8, 6))
     assert unknown.counts.scored == len(cases)
-    whole = make_scorecard(COUNTS, score_records(COUNTS, records[:24], ScoringContext(settings)), settings)
+    whole = scorecard_of(COUNTS, records[:24], settings)
     assert [summary.value for summary in whole.metrics if summary.name != "dont_know_answers_count"] == [17, 6]

@@ -5,18 +5,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from evals.metrics.generation import Contradiction, Faithfulness
 from evals.metrics.judge_tasks import (
-    ANSWER_CLAIMS,
-    ANSWER_IN_CONTEXTS,
     CONTEXT_RELEVANCE,
     FAITHFULNESS,
     numbered_contexts,
 )
-from evals.metrics.ragas import ContextPrecision, RagasContextPrecisionOrdered, RagasFaithfulness
+from evals.metrics.ragas import RagasContextPrecisionOrdered
 from evals.metrics.sample import Sample
 from evals.schemas import Citation, EvalQuestion, EvalResponse, JudgeVerdict, RetrievedChunk
 from evals.schemas.verdicts import VerdictRequest
@@ -100,73 +96,6 @@ def test_the_first_rank_stands_first_no_more_often_than_by_chance() -> None:
     """Over questions; else a judge's liking for what stands first would be a merit of the retriever."""
     first = [case_of(texts_of(5), f"Question {n}?").passages[0][0] for n in range(400)]
     assert all(50 < first.count(rank) < 115 for rank in range(1, 6))
-
-
-@given(st.integers(1, 45))
-@settings(derandomize=True, deadline=None, max_examples=45)
-def test_blocks_hold_at_most_ten_passages_and_each_passage_once(count: int) -> None:
-    """As few calls as possible, of nearly the same size; claims stand in all of them, passages in front."""
-    case = case_of(texts_of(count), answer_claims={"claims": [{"claim": "It takes two hours."}]})
-    for inquiry in (CONTEXT_RELEVANCE, ANSWER_IN_CONTEXTS):
-        requests = inquiry.requests(case)
-        sizes = [len(request.data["contexts"]) for request in requests]
-        assert len(sizes) == -(-count // 10)
-        assert max(sizes) <= 10
-        assert max(sizes) - min(sizes) <= 1
-        assert [one for request in requests for one in request.data["contexts"]] == numbered_contexts(case)
-        assert [request.name for request in requests] == inquiry.names(case)
-        assert {next(iter(request.data)) for request in requests} == {"contexts"}
-    assert len(FAITHFULNESS.requests(case)) == len(ANSWER_CLAIMS.requests(case)) == 1
-
-
-def relevance(case: Sample) -> dict[str, dict[str, Any]]:
-    """The judge's replies block by block: passages of an odd rank help."""
-    return {
-        request.name: {
-            "contexts": [
-                {"id": one["id"], "verdict": "relevant" if one["id"] % 2 else "irrelevant"}
-                for one in request.data["contexts"]
-            ]
-        }
-        for request in CONTEXT_RELEVANCE.requests(case)
-    }
-
-
-def test_the_replies_on_all_blocks_are_one() -> None:
-    """Where one of them is lost, there is none."""
-    texts = texts_of(23)
-    replies = relevance(case_of(texts))
-    assert len(replies) == 3
-    assert ContextPrecision().score(case_of(texts, **replies)).value == 12 / 23
-    lost = dict(list(replies.items())[:2])
-    assert ContextPrecision().score(case_of(texts, **lost)).missing == "judge"
-
-
-def claim(verdict: str, *ids: int) -> dict[str, Any]:
-    return {"claims": [{"id": 1, "passages": [{"id": n, "quote": "q"} for n in ids], "verdict": verdict}]}
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "verdict", "passages"),
-    [
-        (claim("supported", 1), claim("supported", 12), "supported", [1, 12]),
-        (claim("contradicted", 1), claim("supported", 12), "supported", [12]),
-        (claim("not_said"), claim("contradicted", 12), "contradicted", [12]),
-        (claim("cannot_tell"), claim("not_said"), "cannot_tell", []),
-        (claim("not_said"), claim("not_said"), "not_said", []),
-        (claim("unsupported"), claim("supported", 12), "supported", [12]),
-    ],
-)
-def test_of_a_claim_the_block_counts_that_says_most(
-    first: dict[str, Any], second: dict[str, Any], verdict: str, passages: list[int]
-) -> None:
-    """Support in one block is support; of several that say it, all passages are listed."""
-    names = {"answer_in_contexts": first, "answer_in_contexts#2": second}
-    case = case_of(texts_of(12), answer_claims={"claims": [{"claim": "It takes two hours."}]}, **names)
-    (item,) = ANSWER_IN_CONTEXTS.reply(case)["claims"]
-    assert (item["verdict"], [one["id"] for one in item["passages"]]) == (verdict, passages)
-    known = None if verdict == "cannot_tell" else 100.0 * (verdict == "supported")
-    assert RagasFaithfulness().score(case).value == known
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """What judged metrics share: staged inquiries, given replies, failures, repeats, and asking a judge on one's own."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar, cast
@@ -9,7 +9,6 @@ from typing import Any, ClassVar, cast
 import pytest
 
 from evals.judges.llm_judge import LLMJudge
-from evals.judges.replies import Decision
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.metrics.judge_tasks import JudgeTask, ReplyData, chain
 from evals.metrics.judged import JudgedMetric, judge_calls
@@ -17,8 +16,8 @@ from evals.metrics.registry import metrics_of
 from evals.metrics.sample import Sample
 from evals.run.judging import Judging
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, MetricGroup, MetricResult, ResponseError
-from evals.schemas.verdicts import JudgeRecord, JudgeSpending, VerdictRequest
-from evals.scoring.settings import ScoreSettings, ScoringContext
+from evals.schemas.verdicts import JudgeRecord, VerdictRequest
+from evals.scoring.settings import ScoreSettings
 from evals.store.journal import Journal
 
 MakeCase = Callable[..., Sample]
@@ -311,27 +310,25 @@ class InRun(LLMJudge):
         super().__init__(cast("Any", SimpleNamespace(model="m", origin="o", aclose=decider.aclose)))
         self.decider = decider
 
-    async def decide_once(
-        self, request: VerdictRequest, repeat: int, earlier: JudgeSpending | None = None, **_: object
-    ) -> Decision | None:
-        return Decision((await self.decider.decide(request))[repeat])
+    async def decide(
+        self, request: VerdictRequest, *, known: Iterable[JudgeVerdict] = (), **_: object
+    ) -> list[JudgeVerdict]:
+        there = [verdict for verdict in known if verdict.request == request.name and verdict.reply is not None]
+        return there or await self.decider.decide(request)
 
 
 @pytest.fixture
-def gathered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[JudgeVerdict]]:
+def gathered(tmp_path: Path) -> Callable[..., list[JudgeVerdict]]:
     """Judge one record as a run does, for several metrics at once."""
-    monkeypatch.setattr("evals.run.judging.fits", lambda verdict, *_: verdict.reply is not None)  # there are no prompts
 
     def gather(judge: Judge, metrics: list[BaseMetric], known: Any = ()) -> list[JudgeVerdict]:
         async def run() -> list[JudgeVerdict]:
             with Journal(tmp_path / "run.jsonl") as journal:
                 before = JudgeRecord(model="m", origin="o")
-                judging = Judging(
-                    InRun(judge), metrics, ScoringContext(ScoreSettings(judged=True)), journal, before=before
-                )
-                judging.judge(QUESTION, RESPONSE, known)
-                await judging.finish()
-                return judging.verdicts[QUESTION.id]
+                judging = Judging(InRun(judge), metrics, ScoreSettings(judged=True), journal, before=before)
+                judging.submit(QUESTION, RESPONSE, known)
+                await judging.drain()
+                return list(judging.verdicts[QUESTION.id])
 
         return asyncio.run(run())
 

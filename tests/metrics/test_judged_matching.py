@@ -5,10 +5,8 @@ from typing import Any
 
 import pytest
 
-from evals.judges.backends.base import Identity
 from evals.metrics.judge_tasks import JudgeTask, ReplyData
-from evals.metrics.judged import JudgedMetric
-from evals.run.judging import JudgePlan, ToJudge
+from evals.metrics.judged import JudgedMetric, new_requests
 from evals.schemas import (
     EvalQuestion,
     EvalRecord,
@@ -21,7 +19,7 @@ from evals.schemas import (
 )
 from evals.schemas.verdicts import VerdictRequest
 from evals.scoring.scorecard import score_record
-from evals.scoring.settings import ScoreSettings, ScoringContext
+from evals.scoring.settings import ScoreSettings
 from evals.text.matching import MatchSettings
 
 GOLD = GoldPassage(text="The battery lasts 96 hours in standby.", document_id="guide")
@@ -70,9 +68,8 @@ def test_given_verdicts_are_graded_by_the_settings_of_the_caller(settings: Match
 @pytest.mark.parametrize(("settings", "golds"), [(BY_TEXT, 0), (BY_DOCUMENT, 1)])
 def test_a_run_asks_and_grades_by_its_own_settings(settings: MatchSettings, golds: int) -> None:
     """`match` of the configuration holds for what a judge is given."""
-    cases = ScoringContext(ScoreSettings(match=settings, judged=True))
-    plan = JudgePlan([FoundGolds()], cases, Identity("m", "o", ""))
-    (request,) = plan.new_requests(ToJudge(QUESTION, RESPONSE), [], ())
+    cases = ScoreSettings(match=settings, judged=True)
+    (request,) = new_requests([FoundGolds()], cases.about(QUESTION, RESPONSE), ())
     assert request.data == {"golds": golds}
     verdict = JudgeVerdict(request="found", reply=request.data)
     record = score_record([FoundGolds()], EvalRecord(question=QUESTION, response=RESPONSE, verdicts=[verdict]), cases)

@@ -5,8 +5,8 @@ from typing import Any, get_args
 
 import pytest
 
-from evals.judges.prompt import load_prompt, stand_in_reply
-from evals.judges.replies import repeats_of
+from evals.judges.llm_judge import repeats_of
+from evals.judges.prompts import load_prompt, usual_reply
 from evals.metrics import Aggregation, BaseMetric, Need, Sample, select
 from evals.metrics.embedders import Semantics
 from evals.metrics.judged import new_requests
@@ -81,7 +81,7 @@ def _stand_ins() -> list[JudgeVerdict]:
     asked: set[tuple[str, int | None]] = set()
     while todo := new_requests(ALL, case, asked):
         asked.update(request.place for request in todo)
-        replies = [(request, stand_in_reply(load_prompt(request.prompt), request.data)) for request in todo]
+        replies = [(request, usual_reply(load_prompt(request.prompt), request.data)) for request in todo]
         said = (
             JudgeVerdict(request=one.name, repeat=n, reply=reply) for one, reply in replies for n in repeats_of(one, 1)
         )

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from evals.config import EvalConfig
+from evals.judges.money import PriceConfig, with_prices
 from evals.metrics import BaseMetric, CostPerQuery, LatencyP50, LatencyP95, Price
 from evals.metrics.performance import (
     RAN_OUT,
@@ -13,9 +14,8 @@ from evals.metrics.performance import (
     TimeToFirstTokenP50,
     TimeToFirstTokenP95,
 )
-from evals.run.setup import check_config
+from evals.run.checks import check_config
 from evals.schemas import MetricResult, ResponseError, TokenUsage
-from evals.scoring.prices import PriceConfig, with_prices
 
 Measure = Callable[..., MetricResult]
 TIMEOUT_MS = 120_000.0

@@ -1,8 +1,7 @@
 """RAGAS answer relevance in its two ways, and the weighted score of the four."""
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise, zip_longest
-from statistics import fmean
+from itertools import pairwise
 from typing import Any, get_args
 
 import pytest
@@ -41,10 +40,9 @@ class Directions:
         return [self.vectors.get(text, (1.0, 0.0)) for text in texts]
 
 
-def questions(*texts: str, evasive: Sequence[bool] = ()) -> list[dict[str, Any]]:
-    """A sample for each text; the answer is noncommittal to those where `evasive` is true."""
-    said = zip_longest(texts, evasive, fillvalue=False)
-    return [{"question": text, **label("noncommittal" if declined else "committal")} for text, declined in said]
+def questions(*texts: str, evasive: bool = False) -> dict[str, Any]:
+    """The questions that the judge writes, and whether it takes the answer for an evasive one."""
+    return {"questions": list(texts), **label("noncommittal" if evasive else "committal")}
 
 
 def label(verdict: str) -> dict[str, Any]:
@@ -75,35 +73,22 @@ def test_relevance_is_the_mean_cosine_with_the_written_questions(
     case = judged_case({"generated_questions": questions(*written)}, semantics=Semantics(embedder))
     result = RagasAnswerRelevance().score(case)
     assert result.value == pytest.approx(value)
-    assert result.details == {"method": "generated questions", "questions": written, "noncommittal": 0}
+    assert result.details == {"method": "generated questions", "questions": written, "noncommittal": False}
 
 
-SAMPLES = st.lists(st.tuples(st.sampled_from(["alike", "across", "half", "opposed", ""]), st.booleans()), min_size=3)
+@pytest.mark.parametrize(("written", "value"), [(["alike", "", "half"], 75.0), (["", " ", ""], None)])
+def test_a_blank_question_does_not_count(
+    judged_case: MakeCase, embedder: Directions, written: list[str], value: float | None
+) -> None:
+    """Of those that are there, the mean."""
+    case = judged_case({"generated_questions": questions(*written)}, semantics=Semantics(embedder))
+    assert RagasAnswerRelevance().score(case).value == (None if value is None else pytest.approx(value))
 
 
-@given(samples=SAMPLES.map(lambda samples: samples[:3]))
-@settings(derandomize=True, deadline=None, max_examples=100)
-def test_samples_are_combined_as_by_ragas(judged_case: MakeCase, samples: list[tuple[str, bool]]) -> None:
-    """Ragas 0.4: mean cosine over the samples with a question, times 0 where all of these are noncommittal."""
-    written, evasive = zip(*samples, strict=True)
-    said = {"generated_questions": questions(*written, evasive=evasive)}
-    value = RagasAnswerRelevance().score(judged_case(said, semantics=Semantics(Directions(**VECTORS)))).value
-    cosines = {"alike": 1.0, "across": 0.0, "half": 0.5, "opposed": -1.0}
-    kept = [(cosines[text], flag) for text, flag in samples if text]
-    if not kept:
-        assert value is None
-        return
-    expected = fmean(cosine for cosine, _ in kept) * (not all(flag for _, flag in kept))
-    assert value == pytest.approx(100 * max(0.0, expected))
-
-
-@pytest.mark.parametrize("lost", [0, 1, 2])
-def test_without_all_samples_there_is_no_value(judged_case: MakeCase, embedder: Directions, lost: int) -> None:
-    """A mean over fewer would be another number than the full run's, outside the bounds that hold it."""
-    said: list[Any] = questions("alike", "alike", "alike")
-    said[lost] = "refused"
-    result = RagasAnswerRelevance().score(judged_case({"generated_questions": said}, semantics=Semantics(embedder)))
-    assert (result.value, result.missing, result.reason) == (None, "judge", "judge refused: why")
+def test_a_noncommittal_answer_is_worth_nothing(judged_case: MakeCase, embedder: Directions) -> None:
+    """However well it fits the questions."""
+    said = {"generated_questions": questions("alike", "alike", "alike", evasive=True)}
+    assert RagasAnswerRelevance().score(judged_case(said, semantics=Semantics(embedder))).value == 0.0
 
 
 @pytest.mark.parametrize(
@@ -146,11 +131,11 @@ def test_a_failure_of_the_judge_falls_back_on_nothing(
 
 
 def test_repeats_of_the_questions_give_the_median(judged_case: MakeCase, embedder: Directions) -> None:
-    """Three sets of three samples, three values, the middle one; a set that is not whole is none."""
-    sets: list[Any] = [sample for text in ("across", "half", "alike") for sample in questions(*[text] * 3)]
+    """Three repeats, three values, the middle one."""
+    sets: list[Any] = [questions(*[text] * 3) for text in ("across", "half", "alike")]
     case = judged_case({"generated_questions": sets}, semantics=Semantics(embedder))
     assert RagasAnswerRelevance().score(case).value == pytest.approx(50.0)
-    torn = judged_case({"generated_questions": [*sets[:7], "refused", sets[8]]}, semantics=Semantics(embedder))
+    torn = judged_case({"generated_questions": [*sets[:2], "refused"]}, semantics=Semantics(embedder))
     assert RagasAnswerRelevance().score(torn).details["repeats"] == pytest.approx([0.0, 50.0])
 
 
@@ -164,7 +149,7 @@ def test_questions_are_written_without_sight_of_the_question(judged_case: MakeCa
 
 def test_all_texts_are_known_before_they_are_compared(judged_case: MakeCase, embedder: Directions) -> None:
     """A run embeds them at once: the question with those written, of every repeat; nothing without a reply."""
-    said = {"generated_questions": questions("alike", "across", "half", "opposed", "half", "half")}
+    said = {"generated_questions": [questions("alike", "across", "half"), questions("opposed", "half", "half")]}
     case = judged_case(said, semantics=Semantics(embedder))
     texts = set(RagasAnswerRelevance().texts(case))
     RagasAnswerRelevance().score(case)
@@ -367,8 +352,7 @@ class Writer:
 
     async def decide(self, request: VerdictRequest) -> list[JudgeVerdict]:
         if request.name == "generated_questions":
-            said = enumerate(questions(*self.written))
-            return [JudgeVerdict(request=request.name, repeat=n, reply=reply) for n, reply in said]
+            return [JudgeVerdict(request=request.name, reply=questions(*self.written))]
         return [JudgeVerdict(request=request.name, failure="refused", message="no")]
 
 

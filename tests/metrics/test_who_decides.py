@@ -18,12 +18,11 @@ STATED = UNANSWERABLE.model_copy(update={"expected_answer": "The documents do no
     ("suites", "names", "policy"),
     [
         (["core"], [], BY_CORRECTNESS),
-        (["graphrag"], [], BY_CORRECTNESS),
+        (["graphrag"], [], EVERY),
         (["all"], [], BY_CORRECTNESS),
         (["answer"], [], SETTLING),
         (["qa"], [], SETTLING),
         (["claims"], [], SETTLING),
-        ([], ["wrong_answers_count"], BY_CORRECTNESS),
         ([], ["faithfulness", "unanswerable_accuracy"], EVERY),
         ([], ["faithfulness"], SETTLING),
     ],

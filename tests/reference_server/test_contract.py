@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from evals.reference_server import Settings
-from evals.reference_server.index import ABSTENTION
+from evals.reference_server.search import ABSTENTION
 
 Serve = Callable[..., httpx.Client]
 Upload = Callable[[httpx.Client, dict[str, bytes]], dict[str, dict[str, Any]]]
@@ -157,7 +157,7 @@ def test_a_failing_query_is_a_500_with_a_sentence(serve: Serve, monkeypatch: pyt
     def fail(*_: object) -> None:
         raise RuntimeError("out of ink")
 
-    monkeypatch.setattr("evals.reference_server.routes.answer", fail)
+    monkeypatch.setattr("evals.reference_server.app.answer", fail)
     answer = serve().post("/query", json={"query": "atlas"})
     assert (answer.status_code, answer.json()) == (500, {"detail": "The query failed: out of ink"})
 

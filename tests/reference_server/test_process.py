@@ -10,7 +10,7 @@ import httpx
 import pytest
 from servers import PATIENCE_S, ServerProcess, wait_until
 
-from evals.reference_server.app import bind
+from evals.reference_server.__main__ import bind
 
 Spawn = Callable[..., ServerProcess]
 QUERY = b"POST /query HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 13\r\n\r\n"

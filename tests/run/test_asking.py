@@ -2,12 +2,10 @@
 
 import asyncio
 from collections.abc import Iterable
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
-from evals.client import RAGClient
-from evals.client.transport import Tracing
 from evals.run.asking import StopRule, ask_all
 from evals.schemas import EvalQuestion, EvalResponse, ResponseError
 
@@ -29,7 +27,6 @@ class Scripted:
         self.asked: list[str] = []
         self.flying = self.most = 0
         self.unavailable: str | None = None
-        self.tracing = Tracing()
 
     async def ask(self, question: str) -> EvalResponse:
         self.asked.append(question)
@@ -49,14 +46,19 @@ def _ask_all(client: Scripted, questions: int, concurrency: int, on_answer: Any 
             on_answer(question, response)
 
     todo = [EvalQuestion(question=str(i)) for i in range(questions)]
-    asking = ask_all(cast("RAGClient", client), todo, concurrency=concurrency, on_answer=note, stop=stop)
-    asyncio.run(asking)
+
+    async def go() -> None:
+        asking = ask_all(lambda question: client.ask(question.question), todo, concurrency=concurrency, stop=stop)
+        async for question, response in asking:
+            note(question, response)
+
+    asyncio.run(go())
     return stop, answered
 
 
 def _see(rule: StopRule, *responses: EvalResponse) -> StopRule:
     for response in responses:
-        rule.see(response)
+        rule.take(response)
     return rule
 
 
@@ -68,7 +70,7 @@ def test_a_refusal_stops_at_once(status: int, before: list[EvalResponse]) -> Non
     assert rule.reason is None
     _see(rule, _failure("status", status))
     assert rule.refused
-    assert "refuses us: status!" in (rule.reason or "")
+    assert "refuses the login: status!" in (rule.reason or "")
 
 
 @pytest.mark.parametrize("failure", [CONNECT, TIMEOUT, _failure("status", 500), _failure("malformed", 200)])
@@ -128,6 +130,6 @@ def test_an_error_of_ours_ends_the_asking() -> None:
 def test_a_server_that_is_not_waited_for_any_more_ends_the_asking() -> None:
     """One failure is enough then, and the reason is what the server said last."""
     stop = StopRule(4)
-    stop.see(ANSWER)
-    stop.see(_failure("status", 503), "HTTP 503")
+    stop.take(ANSWER)
+    stop.take(_failure("status", 503), "HTTP 503")
     assert stop.reason == "the server is gone: HTTP 503"

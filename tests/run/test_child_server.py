@@ -14,8 +14,8 @@ from evals import EvalConfig, run_evaluation
 from evals.client.profile import resolve_spec
 from evals.errors import ConfigError, ServerUnreachableError
 from evals.run import embedded
+from evals.run.checks import check_config
 from evals.run.embedded import embedded_server, embedded_spec, other_profile
-from evals.run.setup import check_config
 
 
 @pytest.fixture(autouse=True)

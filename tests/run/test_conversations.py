@@ -44,7 +44,7 @@ def config_of(tmp_path: Path, url: str, rows: list[Any], **over: Any) -> EvalCon
 
 def records_of(config: EvalConfig, run: EvalRun) -> dict[str, EvalRecord]:
     """The saved records by question."""
-    return {record.question.id: record for record in RunStore(config.runs_dir).open_records(run)}
+    return {record.question.id: record for record in RunStore(config.runs_dir).log(run)}
 
 
 class Talking:

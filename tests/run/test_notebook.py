@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evals import EvalConfig, run_evaluation
-from evals.run.notebook import Notebook, Observer
+from evals.run.observer import Notebook, Observer
 from evals.schemas import EvalQuestion, EvalResponse, ResponseError
 
 QUESTION = EvalQuestion(question="What is covered?")
@@ -72,7 +72,7 @@ def test_a_line_now_and_then_says_how_fast_it_goes_and_what_failed(capsys: Print
 
 
 def test_scoring_tells_how_far_it_has_come(config: EvalConfig) -> None:
-    """Record by record; that the last is done is told by the end."""
+    """Record by record."""
     heard: list[object] = []
 
     class Listening(Observer):
@@ -83,4 +83,4 @@ def test_scoring_tells_how_far_it_has_come(config: EvalConfig) -> None:
             heard.append((done, total))
 
     run_evaluation(config, Listening())
-    assert heard[heard.index("scoring") + 1 :] == [(number, 7) for number in range(1, 7)]
+    assert heard[heard.index("scoring") + 1 :] == [(number, 7) for number in range(1, 8)]

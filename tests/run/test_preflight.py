@@ -6,7 +6,6 @@ from typing import Any
 
 import httpx
 import pytest
-import respx
 
 from evals.client import RAGClient
 from evals.client.profile import resolve_spec
@@ -20,7 +19,7 @@ from evals.run.corpus import (
     survey_corpus,
 )
 from evals.schemas import EvalQuestion, EvalResponse, GoldPassage, ResponseError, RetrievedChunk
-from evals.scoring.settings import ScoreSettings, ScoringContext
+from evals.scoring.settings import ScoreSettings
 from evals.text.numbers import counted
 
 URL = "http://rag.test"
@@ -34,12 +33,12 @@ def _question(document: str | None = "guide", *, gold: bool = True) -> EvalQuest
 
 def _listed(reply: httpx.Response, questions: list[EvalQuestion], **over: Any) -> bool:
     async def run() -> bool:
-        async with RAGClient(resolve_spec({"url": URL, "transport": "httpx", **over})) as client:
+        async with RAGClient(
+            resolve_spec({"url": URL, **over}), transport=httpx.MockTransport(lambda _: reply)
+        ) as client:
             return not choose_probes(client, await survey_corpus(client, questions, Path()), questions)
 
-    with respx.mock(assert_all_called=False) as router:
-        router.get(f"{URL}/documents").mock(return_value=reply)
-        return asyncio.run(run())
+    return asyncio.run(run())
 
 
 def _documents(*names: str) -> httpx.Response:
@@ -91,7 +90,7 @@ def _check(*chunks: list[str] | None, error: bool = False) -> None:
     probes = [(_question(), response) for response in responses]
     if error:
         probes.append((_question(), EvalResponse(error=failed)))
-    check_probes(RAGClient(URL), probes, ScoringContext(ScoreSettings()))
+    check_probes(RAGClient(URL), probes, ScoreSettings())
 
 
 @pytest.mark.parametrize(
@@ -124,7 +123,7 @@ def test_chunks_without_any_gold_mean_that_the_corpus_is_missing(chunks: list[li
 def _own(*responses: EvalResponse, gold: GoldPassage | None = None) -> None:
     golds = [gold or GoldPassage(text=GOLD)]
     probes = [(EvalQuestion(question=f"How long, {n}?", gold_passages=golds), one) for n, one in enumerate(responses)]
-    check_probes(RAGClient(URL), probes, ScoringContext(ScoreSettings()), own_file=True)
+    check_probes(RAGClient(URL), probes, ScoreSettings(), own_file=True)
 
 
 MISS = EvalResponse(answer="a", chunks=[RetrievedChunk(text="an unrelated text about ships")])
@@ -164,7 +163,7 @@ def test_chunks_without_text_point_to_the_mapping_not_to_the_corpus() -> None:
     """Uploading documents would not help."""
     probe = (_question(), EvalResponse(answer="a", chunks=[RetrievedChunk(chunk_id="c1")]))
     with pytest.raises(CorpusMissingError, match="carry no text") as caught:
-        check_probes(RAGClient(URL), [probe], ScoringContext(ScoreSettings()))
+        check_probes(RAGClient(URL), [probe], ScoreSettings())
     assert "server.map.chunks" in (caught.value.hint or "")
 
 
@@ -259,12 +258,10 @@ def test_what_the_list_lacks_is_known_where_names_are_comparable(
     names: list[str] | None, documents: list[str], missing: list[str] | None
 ) -> None:
     """One gold document that is listed by its name shows that the others would be too."""
+    transport = httpx.MockTransport(lambda _: httpx.Response(401) if names is None else _documents(*names))
 
     async def run() -> list[str] | None:
-        async with RAGClient(resolve_spec({"url": URL, "transport": "httpx"})) as client:
+        async with RAGClient(resolve_spec({"url": URL}), transport=transport) as client:
             return (await survey_corpus(client, [_question(name) for name in documents], Path())).missing
 
-    with respx.mock() as router:
-        reply = httpx.Response(401) if names is None else _documents(*names)
-        router.get(f"{URL}/documents").mock(return_value=reply)
-        assert asyncio.run(run()) == missing
+    assert asyncio.run(run()) == missing

@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from evals.cli.views.question import print_question
+from evals.scoring.conclusion import measured
 from other_servers import loopback
 from rich.console import Console
 
-from evals.cli.views.question import print_question
 from evals.client import ServerSpec
 from evals.config import EvalConfig
 from evals.metrics.sample import Sample
 from evals.runner import run_evaluation
 from evals.schemas import EvalQuestion, EvalResponse, EvalRun
-from evals.scoring.conclusion import measured
 from evals.store.runs import RunStore
 
 FACT = "The battery of the pump lasts for 96 hours when it is new."

@@ -9,10 +9,10 @@ import pytest
 
 from evals.config import EvalConfig
 from evals.errors import ConfigError, DatasetError
+from evals.run.checks import check_config
 from evals.run.merge import merge, put_together
-from evals.run.notebook import Observer
-from evals.run.setup import check_config
-from evals.run.work import load_workload
+from evals.run.observer import Observer
+from evals.run.workload import load_workload
 from evals.runner import run_evaluation
 from evals.runtime import run_anywhere
 from evals.schemas import EvalRun

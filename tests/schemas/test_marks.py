@@ -42,9 +42,8 @@ def test_what_may_change_is_what_could_change_before_there_were_marks() -> None:
     """Saved runs are resumed and measured again by these rules."""
     assert marked(EvalConfig, MayChange.ON_RESUME) == {
         "concurrency", "rps", "runs_dir", "preflight", "max_error_rate", "judge.max_cost_usd", "judge.cache", "gate",
-        "judge.retry_lost",
         "judge.max_error_rate", "judge.max_input_tokens", "allow_uncalibrated", "judge.batch", "judge.batch_poll_s",
-        "judge.batch_timeout_s", "engine.name", "engine.scheduler", "engine.workers", "engine.jobs", "tracing",
+        "judge.batch_timeout_s", "engine.name", "engine.scheduler", "engine.workers", "engine.jobs",
     }  # fmt: skip
     assert marked(EvalConfig, MayChange.ON_RESCORE) == {
         "name", "suite", "metrics", "judged", "match", "judge", "semantic", "prices", "scoring", "confidence", "gate",

@@ -1,9 +1,6 @@
-"""A judge's calibration: figures from labels and scores, which calibration is whose, and means without bias."""
+"""Figures of agreement between judge and people, and which calibration is of the judge of a run."""
 
-import importlib.util
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from types import ModuleType
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -11,188 +8,161 @@ import pytest
 from evals.errors import ConfigError, DatasetError
 from evals.metrics.registry import parse_metric
 from evals.schemas.calibration import Agreement, Calibration, Figure, LabelledAnswer
-from evals.scoring.calibration import (
-    Judged,
-    Labelled,
-    agreement_of,
-    figures_of,
-    find_calibration,
-    hashes_of,
-    most_frequent,
-)
-from evals.scoring.label_scale import Scale, declared_scale, scale_of
+from evals.scoring.calibration import cohen_kappa, figures_of, find_calibration, scale_of, spearman
 
-BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks" / "calibration.py"
 CORRECTNESS, FAITHFULNESS = parse_metric("answer_correctness"), parse_metric("faithfulness")
+YES_NO = scale_of(["yes", "no"], FAITHFULNESS, None)
 
 
-@pytest.fixture(scope="module")
-def benchmark() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("calibration_benchmark", BENCHMARK)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def figures(*pairs: tuple[float, float | None], scale: Any = YES_NO) -> dict[str, Any]:
+    answers = [LabelledAnswer(id=str(n), label=label, score=score) for n, (label, score) in enumerate(pairs)]
+    return figures_of(answers, [f"quote {n}" for n in range(len(pairs))], scale, 1.0, 0.95)
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(900)
-@pytest.mark.parametrize("world", ["good judge, 100 labels", "three scores, 5 answers a document"])
-def test_intervals_hold_the_error_rates_of_a_scripted_judge(benchmark: ModuleType, world: str) -> None:
-    """In at least 93 % of simulations, which of eighty at 95 % are no fewer than 70 but in one case of a hundred."""
-    found = benchmark.coverage(benchmark.WORLDS[world], 80)
-    assert {name for name, each in found.items() if each is not None and each[0] < 70 / 80} == set()
-    assert found["prediction-powered"] is not None
-
-
-def test_a_truth_that_is_not_there_is_missed(benchmark: ModuleType) -> None:
-    """The benchmark can fail: a judge of other error rates is not taken for the one that it is said to be."""
-    world = benchmark.WORLDS["good judge, 200 labels"]
-
-    class Worse(benchmark.ScriptedJudge):  # type: ignore[name-defined, misc]
-        truth = world.judge.truth
-
-    found = benchmark.coverage(benchmark.World(Worse((0.3, 0.0, 0.7), (0.5, 0.0, 0.5)), world.share, 200, 300), 4)
-    assert found["sensitivity"][0] < 0.5
-
-
-def labelled(labels: list[float], scores: list[float], **fields: Any) -> Labelled:
-    return Labelled(labels, scores, [str(n) for n in range(len(labels))], **fields)
-
-
-def test_three_labels_are_agreed_on_as_they_are() -> None:
-    """Partly correct is not correct, and not incorrect either; where only one has it, good or not is compared."""
-    labels, scores = [1.0, 0.5, 0.0, 1.0], [1.0, 0.0, 0.0, 0.5]
-    levels = frozenset({0.0, 0.5, 1.0})
-    assert agreement_of(labelled(labels, scores, levels=levels)).agreement.value == 2 / 4
-    assert agreement_of(labelled(labels, scores)).agreement.value == 3 / 4
+def test_figures_are_those_of_a_table_of_two_by_two() -> None:
+    """Good answers that the judge calls good, and others that it does not; what has no score does not count."""
+    found = figures(*[(1.0, 1.0)] * 6, *[(1.0, 0.5)] * 2, (0.0, 1.0), *[(0.0, 0.0)] * 3, (1.0, None))
+    judge = found["judge"]
+    assert (judge.agreement.value, judge.sensitivity.value, judge.specificity.value) == (9 / 12, 6 / 8, 3 / 4)
+    assert (judge.agreement.n, judge.sensitivity.n, judge.specificity.n) == (12, 8, 4)
+    assert judge.kappa.value == pytest.approx((9 / 12 - 0.5277777) / (1 - 0.5277777), abs=1e-4)
+    assert found["confusion"] == {"good": {"good": 6, "not good": 2}, "not good": {"good": 1, "not good": 3}}
+    assert [each.id for each in found["disagreements"]] == ["6", "7", "8"]
+    assert found["disagreements"][0].quote == "quote 6"
+    assert (found["label_mean"].value, found["score_mean"].value) == (8 / 12, pytest.approx(8 / 12))
 
 
 @pytest.mark.parametrize(
-    ("labels", "field", "reason"),
+    ("pairs", "name", "reason"),
     [
-        ([0.0, 0.0], "sensitivity", "people call no answer good"),
-        ([1.0, 1.0], "specificity", "people call every answer good"),
-        ([1.0, 1.0], "auroc", "people call every answer good"),
-        ([0.0, 0.0], "auroc", "people call no answer good"),
-        ([1.0, 1.0], "spearman", "one of the two does not vary"),
-        ([], "agreement", "no answer has both a label and a score"),
+        ([(1.0, 1.0)] * 3, "specificity", "people call every answer good"),
+        ([(0.0, 1.0)] * 3, "sensitivity", "people call no answer good"),
+        ([(1.0, None)], "agreement", "no answer has both a label and a score"),
+        ([(1.0, 1.0)] * 3, "kappa", "both give one label alone"),
     ],
 )
-def test_what_cannot_be_told_has_a_reason(labels: list[float], field: str, reason: str) -> None:
-    """None, never 0 or 1."""
-    found = getattr(agreement_of(labelled(labels, [1.0, 0.0][: len(labels)])), field)
-    assert (found.value, found.ci, found.reason) == (None, None, reason)
-
-
-def test_the_constant_guess_is_the_most_frequent_label() -> None:
-    """It is right as often as that label is there, and has no kappa to show for it."""
-    found = agreement_of(most_frequent(labelled([1.0] * 7 + [0.0] * 3, [0.0] * 10)))
-    assert (found.agreement.value, found.sensitivity.value, found.specificity.value) == (0.7, 1.0, 0.0)
-    assert (found.kappa.value, found.auroc.value) == (0.0, 0.5)
-
-
-def test_answers_about_one_document_widen_the_intervals() -> None:
-    """Ten copies of each of twenty answers say no more than the twenty."""
-    labels, scores = [1.0, 1.0, 0.0, 1.0] * 5, [1.0, 0.0, 0.0, 1.0] * 5
-    apart = agreement_of(labelled(labels * 10, scores * 10))
-    clusters = [str(n % 20) for n in range(200)]
-    together = agreement_of(Labelled(labels * 10, scores * 10, clusters))
-    for field in ("agreement", "kappa", "ac1", "sensitivity", "auroc", "spearman"):
-        one, other = getattr(apart, field), getattr(together, field)
-        assert one.value == other.value
-        assert other.ci[1] - other.ci[0] > 1.3 * (one.ci[1] - one.ci[0])
+def test_what_is_a_share_of_nothing_has_a_reason(pairs: list[Any], name: str, reason: str) -> None:
+    """And no value."""
+    figure = getattr(figures(*pairs)["judge"], name)
+    assert (figure.value, figure.ci, figure.reason) == (None, None, reason)
 
 
 @pytest.mark.parametrize(
-    ("labels", "words", "worths"),
+    ("pairs", "kappa"),
     [
-        (["correct", "partly_correct"], "correct, partly_correct, incorrect, declines", [1.0, 0.5]),
-        (["yes", "no", "cannot_tell"], "yes and no", [1.0, 0.0, None]),
-        ([1.0, 0.0, None], "0 and 1", [1.0, 0.0, None]),
-        ([0.25, 1.0], "shares from 0 to 1", [0.25, 1.0]),
-        ([-2.0, 1.0], "-2 to 2", [0.0, 0.75]),
+        ("aa bb cc", 1.0),
+        ("ab ba", -1.0),
+        ("aa ab ba bb", 0.0),
+        ("aa aa aa aa aa aa aa aa aa ab ba bb bb bb bb", 0.7),
     ],
 )
-def test_a_scale_is_known_by_its_labels(labels: list[Any], words: str, worths: list[float | None]) -> None:
-    """Each label has a worth from 0 to 1; where nobody can tell, none."""
-    scale = scale_of([label for label in labels if label is not None], CORRECTNESS)
-    assert scale.words == words
+def test_kappa_is_agreement_beyond_chance(pairs: str, kappa: float) -> None:
+    """Cohen 1960: (p_o - p_e) / (1 - p_e)."""
+    assert cohen_kappa([(pair[0], pair[1]) for pair in pairs.split()]).value == pytest.approx(kappa, abs=0.001)
+
+
+@pytest.mark.parametrize(
+    ("labels", "metric", "declared", "words", "worths"),
+    [
+        (["correct", "partly_correct", "incorrect"], CORRECTNESS, None, "correct, partly", [1.0, 0.5, 0.0]),
+        (["yes", "no"], CORRECTNESS, None, "yes and no", [1.0, 0.0]),
+        ([1.0, 0.0], CORRECTNESS, None, "0 and 1", [1.0, 0.0]),
+        ([0.25, 1.0], CORRECTNESS, None, "shares", [0.25, 1.0]),
+        ([-2.0, 1.0, 2.0], CORRECTNESS, None, "-2 to 2", [0.0, 0.75, 1.0]),
+        ([1.0, 3.0, 5.0], CORRECTNESS, "1,5", "numbers from 1 (worst) to 5", [0.0, 0.5, 1.0]),
+        ([1.0, 5.0], CORRECTNESS, "5,1", "numbers from 5 (worst) to 1", [1.0, 0.0]),
+    ],
+)
+def test_labels_are_read_by_what_they_are(
+    labels: list[Any], metric: Any, declared: str | None, words: str, worths: list[float]
+) -> None:
+    """Words of the metric, yes and no, numbers; what could not be told has no worth."""
+    scale = scale_of(labels, metric, declared)
+    assert scale.words.startswith(words)
     assert [scale.worth(label, "row 1") for label in labels] == worths
+    assert scale.worth("cannot_tell", "row 1") is scale.worth(None, "row 1") is None
+    with pytest.raises(DatasetError, match="row 7: label 'so so' is not one of"):
+        scale.worth("so so", "row 7")
 
 
-def test_words_of_one_metric_are_no_labels_of_another() -> None:
-    """Nor is a number among words."""
-    with pytest.raises(DatasetError, match="row 3: label 'partly_correct' is not one of yes and no"):
-        scale_of(["yes", "partly_correct"], FAITHFULNESS).worth("partly_correct", "row 3")
-    with pytest.raises(DatasetError, match="label 'yes' is not one of 0 and 1"):
-        scale_of([1.0, "yes"], FAITHFULNESS).worth("yes", "row 3")
-    with pytest.raises(ConfigError, match="it is not stated which of them is good"):
-        scale_of([1.0, 4.0], FAITHFULNESS)
+@pytest.mark.parametrize(
+    ("labels", "declared"), [([1.0, 7.0], None), ([1.0, 7.0], "7"), ([1.0], "x,y"), ([1.0], "3,3")]
+)
+def test_numbers_without_a_scale_are_refused(labels: list[Any], declared: str | None) -> None:
+    """It is not known which of them is good."""
+    with pytest.raises(ConfigError) as raised:
+        scale_of(labels, CORRECTNESS, declared)
+    assert "--scale 1,5" in (raised.value.hint or "")
 
 
-@pytest.mark.parametrize("text", ["", "1", "1,1", "a,b", "1,2,3"])
-def test_a_scale_has_two_different_ends(text: str) -> None:
-    with pytest.raises(ConfigError, match="not a scale"):
-        declared_scale(text)
-
-
-def test_grades_are_averaged_and_other_labels_are_voted_on() -> None:
-    """Two who say yes outvote one who says no; of one each, the worse label counts."""
-    assert Scale("yes and no").together([1.0, 0.0, 1.0]) == 1.0
-    assert Scale("yes and no").together([1.0, 0.0]) == 0.0
-    assert Scale("-2 to 2", graded=True).together([1.0, 0.5]) == 0.75
+@pytest.mark.parametrize(
+    ("labels", "worths", "together"),
+    [(["yes", "no"], [1.0, 0.0], 0.0), (["yes", "no"], [1.0, 1.0, 0.0], 1.0), ([-2.0, 2.0], [1.0, 0.5], 0.75)],
+)
+def test_of_several_annotators_most_decide(labels: list[Any], worths: list[float], together: float) -> None:
+    """A tie is the worse label; grades are averaged."""
+    assert scale_of(labels, FAITHFULNESS, None).together(worths) == together
 
 
 def calibration(**fields: Any) -> Calibration:
-    base: dict[str, Any] = {
+    base = {
         "metric": "answer_correctness",
         "model": "m",
-        "prompt_hashes": hashes_of(CORRECTNESS),
-        "origin": "http://judge",
-        "created_at": datetime(2026, 11, 20, tzinfo=UTC),
+        "prompt_hashes": {"answer_correctness": "h"},
+        "origin": "o",
+        "created_at": datetime(2026, 1, 1, tzinfo=UTC),
         "labels_from": ["l.csv"],
         "run": "r",
-        "scale": "0 and 1",
+        "scale": "yes and no",
         "label_cut": 1.0,
         "score_cut": 1.0,
         "judge": Agreement(),
-        "always_the_same": Agreement(),
-        "length": Agreement(),
         "label_mean": Figure(),
         "score_mean": Figure(),
         "answers": [],
     }
-    return Calibration.model_validate(base | fields)
+    return Calibration(**{**base, **fields})
 
 
-def test_the_newest_calibration_of_the_same_judge_counts() -> None:
-    """Of the same metric, model, effort and prompts; what a run asked beside does no harm."""
-    old, new = calibration(), calibration(created_at=datetime(2026, 11, 20, tzinfo=UTC) + timedelta(days=1))
-    others = [
-        calibration(model="other"),
-        calibration(effort="low"),
-        calibration(metric="faithfulness"),
-        calibration(prompt_hashes={"answer_correctness": "other"}),
-    ]
-    hashes = {**hashes_of(CORRECTNESS), "faithfulness": "whatever"}
+@pytest.mark.parametrize(
+    ("fields", "fits"),
+    [
+        ({}, True),
+        ({"prompt_hashes": {"answer_correctness": "h", "abstention": "another"}}, True),
+        ({"prompt_hashes": {"answer_correctness": "another"}}, False),
+        ({"prompt_hashes": {"abstention": "a"}}, False),
+        ({"model": "another"}, False),
+        ({"effort": "low"}, False),
+        ({"metric": "faithfulness"}, False),
+    ],
+)
+def test_a_card_is_of_the_very_judge(fields: dict[str, Any], fits: bool) -> None:
+    """Model, effort, metric and prompts are the same; of several, the newest."""
+    old = calibration(**fields)
+    new = calibration(**fields, run="new", created_at=datetime(2026, 2, 1, tzinfo=UTC))
+    hashes = {"answer_correctness": "h", "abstention": "a", "answer_relevancy": "r"}
+    found = find_calibration("answer_correctness", "m", None, hashes, [new, old])
+    assert found is (new if fits else None)
 
-    def found(known: list[Calibration]) -> Calibration | None:
-        return find_calibration("answer_correctness", "m", None, hashes, known)
 
-    assert found([new, old, *others]) is new
-    assert found(others) is None
-    assert found([calibration(prompt_hashes={"abstention": "x"})]) is None
+def test_a_card_of_a_former_version_is_read() -> None:
+    """Keys that are not known any more are passed over."""
+    data = calibration().model_dump(mode="json")
+    data["judge"]["auroc"] = {"value": 0.9}
+    assert Calibration.model_validate({**data, "always_the_same": {}, "length": {}}) == calibration()
 
 
-def test_preferences_of_more_than_two_systems_are_all_pairs() -> None:
-    """Three answers to one question are three pairs; people need not prefer one of each."""
-    answers = [
-        LabelledAnswer(id="q", answer=name, cluster="c", label=label, score=score, system=name)
-        for name, label, score in (("a", 1.0, 1.0), ("b", 0.0, 0.5), ("c", 0.0, 0.0))
-    ]
-    judged = [Judged(answer, {"": answer.label}) for answer in answers]
-    found = figures_of(judged, Scale("0 and 1"), score_cut=1.0, confidence=0.95)["preference"]
-    assert (found.pairs, found.tied, found.agreement.value, found.agreement.n) == (3, 0, 1.0, 2)
-    even = [Judged(each.answer.model_copy(update={"label": 1.0})) for each in judged]
-    nobody = figures_of(even, Scale("0 and 1"), score_cut=1.0, confidence=0.95)["preference"]
-    assert nobody.agreement.reason == "people prefer no answer"
+@pytest.mark.parametrize(
+    ("pairs", "value"),
+    [
+        ([(1, 1), (2, 5), (3, 9)], 1.0),
+        ([(1, 9), (2, 5), (3, 1)], -1.0),
+        ([(1, 1), (1, 2), (0, 3), (0, 4)], -0.894),
+        ([(1, 1), (1, 2)], None),
+    ],
+)
+def test_whether_length_pays_is_a_correlation_of_ranks(pairs: list[Any], value: float | None) -> None:
+    """Ties have their mean rank; where one side does not vary, there is none."""
+    found = spearman(pairs)
+    assert found.value == (None if value is None else pytest.approx(value, abs=0.001))
+    assert found.n == len(pairs)

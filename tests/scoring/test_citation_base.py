@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from whole_runs import notes_on_answers
 
 from evals.schemas import Citation, EvalQuestion, EvalRecord, EvalResponse, GoldPassage, ResponseError, RetrievedChunk
-from evals.scoring.settings import ScoreSettings, ScoringContext
+from evals.scoring.settings import ScoreSettings
 
 GOLD = "Daily snapshots are kept for thirty days and weekly ones for twelve weeks."
 
@@ -30,7 +30,7 @@ def _record(cited: Sequence[Citation | int], *, gold_at: int | None = None, chun
 
 def _note(records: Sequence[EvalRecord], base: int = 1) -> str | None:
     """The one note on citations, where there is one."""
-    found = notes_on_answers(records, ScoringContext(ScoreSettings(citation_base=base)))
+    found = notes_on_answers(records, ScoreSettings(citation_base=base))
     assert len(found) < 2
     return found[0] if found else None
 

@@ -4,15 +4,15 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from whole_runs import score_records
+from evals.report.parts import scorecard_table
+from whole_runs import scored
 
 from evals.export import export_run
 from evals.metrics.performance import LatencyP50, LatencyP95
-from evals.report.parts import scorecard_table
 from evals.report.wording import interval, value
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, MetricSummary, ResponseError
 from evals.scoring.scorecard import make_scorecard
-from evals.scoring.settings import ScoreSettings, ScoringContext
+from evals.scoring.settings import ScoreSettings
 
 METRICS = [LatencyP50(), LatencyP95()]
 
@@ -26,7 +26,7 @@ def measured(answered: list[float], late: list[float]) -> tuple[MetricSummary, M
         EvalRecord(question=EvalQuestion(id=f"q{n}", question="Why?"), response=response)
         for n, response in enumerate(responses)
     ]
-    scored = score_records(METRICS, records, ScoringContext(ScoreSettings()))
+    scored = scored(METRICS, records, ScoreSettings())
     half, most = make_scorecard(METRICS, scored, ScoreSettings()).metrics
     return half, most
 

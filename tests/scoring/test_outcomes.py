@@ -1,63 +1,147 @@
-"""How the questions of a run ended."""
+"""How a question ended, and what went wrong first."""
+
+from typing import Any
 
 import pytest
-from whole_runs import count_outcomes, notes_on_answers
+from whole_runs import scored
 
-from evals.judges.backends.base import Identity
-from evals.judges.record import tally_of
-from evals.schemas import Citation, EvalQuestion, EvalRecord, EvalResponse, GoldPassage, JudgeVerdict, RetrievedChunk
-from evals.schemas.verdicts import JudgeUsage
-from evals.scoring.settings import ScoreSettings, ScoringContext
+from evals.metrics.registry import select
+from evals.schemas import Citation, EvalQuestion, EvalRecord, EvalResponse, GoldPassage, ResponseError, RetrievedChunk
+from evals.schemas.verdicts import JudgeVerdict
+from evals.scoring.outcomes import Outcome, count_outcomes, ending_of, right_by_words, wrong_headline
+from evals.scoring.results import Results
+from evals.scoring.settings import ScoreSettings
+
+GOLD = "The standard deductible for water damage is $750 per claim."
+OTHER = "Parking permits are sold on the second floor."
+REFUSAL = "I could not find this in the documents."
 
 
-def record(question_id: str = "q", **response: object) -> EvalRecord:
-    question = EvalQuestion(id=question_id, question="Who?", gold_passages=[GoldPassage(text="Kings ruled there.")])
-    return EvalRecord(question=question, response=EvalResponse(answer="Kings.", **response))
+def record(answer: str | None = None, *, chunks: list[str] | None = None, **about: Any) -> EvalRecord:
+    """A question about the deductible, answered in some way."""
+    citations = about.pop("citations", None)
+    error = about.pop("error", None)
+    question = EvalQuestion(
+        id=about.pop("id", "q1"),
+        question="What is the deductible for water damage?",
+        expected_answer=about.pop("expected", "$750 per claim"),
+        gold_passages=about.pop("golds", [GoldPassage(text=GOLD)]),
+        is_unanswerable=about.pop("is_unanswerable", False),
+    )
+    response = EvalResponse(
+        answer=answer,
+        error=error,
+        chunks=None
+        if chunks is None
+        else [RetrievedChunk(chunk_id=str(n), text=text) for n, text in enumerate(chunks, 1)],
+        citations=None if citations is None else [Citation(chunk_id=str(one)) for one in citations],
+        attempts=about.pop("attempts", 1),
+    )
+    return EvalRecord(question=question, response=response, **about)
+
+
+def by_judge(label: str) -> list[JudgeVerdict]:
+    """The judge's word on whether the answer is correct."""
+    return [JudgeVerdict(request="answer_correctness", reply={"verdict": label, "justification": "so"})]
+
+
+UNANSWERABLE: dict[str, Any] = {"is_unanswerable": True, "golds": [], "expected": None}
 
 
 @pytest.mark.parametrize(
-    ("chunks", "invalid"), [(None, 0), ([], 1), ([RetrievedChunk(chunk_id="a", text="Kings ruled there.")], 0)]
+    ("given", "outcome"),
+    [
+        (record("It is $750 per claim.", chunks=[GOLD]), "right"),
+        (record("It is seven hundred.", chunks=[GOLD]), "differs"),
+        (record("It is seven hundred.", chunks=[OTHER]), "not_retrieved"),
+        (record(REFUSAL, chunks=[OTHER]), "not_retrieved"),
+        (record(REFUSAL, chunks=[GOLD]), "declined"),
+        (record(REFUSAL), "declined"),
+        (record("It is $750 per claim.", chunks=[OTHER]), "right"),  # an answer that is right needs no gold
+        (record("It is $750 per claim.", chunks=[OTHER, GOLD], citations=[1]), "cited_wrongly"),
+        (record("It is $750 per claim.", chunks=[OTHER, GOLD], citations=[]), "cited_wrongly"),
+        (record("It is $750 per claim.", chunks=[OTHER, GOLD], citations=[2]), "right"),
+        (record(error=ResponseError(kind="timeout", message="60 s"), attempts=3), "failed"),
+        (record(None), "failed"),
+        (record(None, chunks=[GOLD]), "right"),  # a retriever alone
+        (record(None, chunks=[OTHER]), "not_retrieved"),
+        (record(REFUSAL, **UNANSWERABLE), "right"),
+        (record("It is $750.", **UNANSWERABLE), "answered_unanswerable"),
+        (record("It is blue.", golds=[], expected=None), "unknown"),
+    ],
 )
-def test_a_citation_is_invalid_only_where_the_chunks_are_known(
-    chunks: list[RetrievedChunk] | None, invalid: int
+def test_a_question_ends_as_the_table_says_without_a_judge(given: EvalRecord, outcome: str) -> None:
+    """The first that applies, in the order of the pipeline."""
+    (done,) = scored(select(["core", "qa"], []), [given])
+    assert ending_of(ScoreSettings().sample_of(done), done.scores).outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("label", "chunks", "outcome"),
+    [
+        ("incorrect", [GOLD], "not_used"),
+        ("incorrect", [OTHER], "not_retrieved"),
+        ("incorrect", None, "wrong"),
+        ("partly_correct", [GOLD], "not_used"),
+        ("correct", [OTHER], "right"),
+        ("correct", [GOLD], "right"),
+    ],
+)
+def test_with_a_judge_its_word_decides_and_not_the_words(label: str, chunks: list[str] | None, outcome: str) -> None:
+    """An answer of other words that the judge calls correct is right."""
+    settings = ScoreSettings(judged=True)
+    given = record("As much as a bicycle.", chunks=chunks, verdicts=by_judge(label))
+    (done,) = scored(select(["core"], []), [given], settings)
+    assert ending_of(settings.sample_of(done), done.scores).outcome == outcome
+
+
+def test_a_question_that_was_not_asked_is_no_failure() -> None:
+    """It is left for a resumed run."""
+    given = EvalRecord(question=EvalQuestion(question="?"))
+    assert ending_of(ScoreSettings().sample_of(given), [], asked=False).outcome == "not_asked"
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected", "is_right"),
+    [
+        ("Paid is $750 for each.", "$750 per claim", True),  # the numbers are in it
+        ("Paid is $75 for each.", "$750 per claim", False),
+        (
+            "Frozen pipes are covered when the heating was on.",
+            "Only if heating stayed on, frozen pipes are covered.",
+            True,
+        ),
+        ("Everything is covered.", "Only if heating stayed on, frozen pipes are covered.", False),
+        ("Whatever.", None, None),
+        ("An egg.", "Ei", False),
+    ],
+)
+def test_words_call_an_answer_right_by_its_reference_numbers_or_half_of_its_content(
+    answer: str, expected: str | None, is_right: bool | None
 ) -> None:
-    """Nobody knows what a citation points to where the server does not say what it retrieved."""
-    outcomes = count_outcomes(
-        [record(chunks=chunks, citations=[Citation(index=1)])], ScoringContext(ScoreSettings()), ()
+    """Words of the question do not count; without a reference nothing is said."""
+    assert right_by_words(ScoreSettings().sample_of(record(answer, expected=expected))) is is_right
+
+
+def test_the_sentence_says_why_with_the_rank_of_the_gold() -> None:
+    """What the detail of a question shows."""
+    (done,) = scored(select(["core"], []), [record(REFUSAL, chunks=[OTHER, GOLD])])
+    assert ending_of(ScoreSettings().sample_of(done), done.scores).why == "declined, with gold at rank 2"
+    (done,) = scored(select(["core"], []), [record(REFUSAL, chunks=[OTHER])])
+    assert (
+        ending_of(ScoreSettings().sample_of(done), done.scores).why == "declined: the gold passage is not among 1 chunk"
     )
-    assert (outcomes.citations, outcomes.invalid_citations) == (1, invalid)
 
 
-@pytest.mark.parametrize(("chunks", "noted"), [(None, True), ([], False)])
-def test_answers_without_any_list_of_chunks_are_noted(chunks: list[RetrievedChunk] | None, noted: bool) -> None:
-    """A mapping that finds nothing looks like a server that sends nothing; an empty list is a list."""
-    notes = notes_on_answers([record(chunks=chunks)], ScoringContext(ScoreSettings()))
-    assert any("server.map.chunks does not find them" in note for note in notes) == noted
-
-
-def test_the_judges_share_is_for_the_questions_that_were_judged() -> None:
-    """Questions that brought no answer to judge do not make the judge look cheap."""
-    usage = JudgeUsage(input_tokens=10, output_tokens=2)
-    verdict = JudgeVerdict(request="answer_relevancy", cost_usd=0.02, usage=usage)
-    found = tally_of({"a": [verdict], "b": [], "c": []}).record(Identity("m", "o", "p"), 1, prevented=0)
-    assert found.cost_per_query_usd == pytest.approx(0.02)
-
-
-@pytest.mark.parametrize("expected", ["unknown", "Unknown."])
-def test_an_answer_that_is_what_is_expected_is_no_abstention(expected: str) -> None:
-    """Whatever its words; without that it declines."""
-    question = EvalQuestion(question="Who built it?", expected_answer=expected, is_unanswerable=False)
-    cases = ScoringContext(ScoreSettings())
-    assert not cases.of(EvalRecord(question=question, response=EvalResponse(answer="unknown"))).abstained
-    other = question.model_copy(update={"expected_answer": "Kings"})
-    assert cases.of(EvalRecord(question=other, response=EvalResponse(answer="unknown"))).abstained
-
-
-@pytest.mark.parametrize(("total", "noted"), [(9_800.0, True), (120.0, False), (None, False)])
-def test_users_who_wait_longer_than_the_latency_says_are_noted(total: float | None, noted: bool) -> None:
-    """A tail of 91 ms is no tail where users wait ten seconds for their turn; saved answers do not say."""
-    records = [record(latency_ms=91.0, total_ms=total) for _ in range(20)]
-    notes = notes_on_answers(records, ScoringContext(ScoreSettings()))
-    found = [note for note in notes if note.startswith("users wait longer than latency_p95 says")]
-    assert len(found) == noted
-    assert all("9.8 s with retries and waiting for room, 0.1 s without" in note for note in found)
+def test_the_headline_keeps_answers_that_differ_in_words_apart_from_failures() -> None:
+    """Without a judge some of them are right."""
+    results = Results()
+    endings = [Outcome.RIGHT] * 5 + [Outcome.DIFFERS] * 2 + [Outcome.FAILED, Outcome.DECLINED, Outcome.NOT_ASKED]
+    for number, outcome in enumerate(endings):
+        results.add(EvalQuestion(id=f"q{number}", question="?"), [], list(Outcome).index(outcome))
+    assert wrong_headline(results) == "2 of 9 questions went wrong, 2 more differ in words (no judge)"
+    assert [(count.outcome, count.rows) for count in count_outcomes(results)] == [
+        (Outcome.FAILED, [7]),
+        (Outcome.DECLINED, [8]),
+        (Outcome.DIFFERS, [5, 6]),
+    ]

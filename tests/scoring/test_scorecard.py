@@ -5,9 +5,12 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import pytest
+from evals.scoring.diagnosis import diagnose
+from evals.scoring.diagnosis.stages import RunFacts
+from evals.scoring.run_columns import columns_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from whole_runs import Count, Quality, score_records
+from whole_runs import Count, Quality, scored
 
 from evals.metrics.base import BaseMetric
 from evals.metrics.performance import LatencyP50
@@ -26,11 +29,8 @@ from evals.schemas import (
     RetrievedChunk,
 )
 from evals.schemas.dataset import CalculationCheck, Check, Fact, FactsCheck, ListCheck, ListItem
-from evals.scoring.diagnosis import diagnose
-from evals.scoring.diagnosis.stages import RunFacts
-from evals.scoring.run_columns import columns_of
 from evals.scoring.scorecard import make_scorecard, rows_by, slice_value, summarise
-from evals.scoring.settings import ScoreSettings, ScoringContext
+from evals.scoring.settings import ScoreSettings
 from evals.scoring.stats import mean_interval
 
 WORST = ScoreSettings(worst_on_error=True)
@@ -100,7 +100,7 @@ def test_every_metric_counts_every_question_that_was_asked(kinds: list[str]) -> 
     """From records to the scorecard nothing is lost and nothing counted twice, in any metric of the suite."""
     records = [record_of(kind, number) for number, kind in enumerate(kinds)]
     metrics = select(["core"], [])
-    card = make_scorecard(metrics, score_records(metrics, records, ScoringContext(ScoreSettings())), ScoreSettings())
+    card = scorecard_of(metrics, records, ScoreSettings())
     asked = sum(kind != "not asked" for kind in kinds)
     assert {metric.name for metric in card.metrics} == {metric.name for metric in metrics}
     for found in card.metrics:
@@ -126,7 +126,7 @@ def test_what_no_judge_looked_at_has_no_value_even_where_lost_questions_count_as
     question = EvalQuestion(question="Who?", expected_answer="Kings.")
     records = [EvalRecord(question=question, response=response) for response in (lost, EvalResponse(answer="Kings."))]
     metrics = select(["core", "qa"], [])
-    card = make_scorecard(metrics, score_records(metrics, records, ScoringContext(WORST)), WORST)
+    card = scorecard_of(metrics, records, WORST)
     for name in ("faithfulness", "answer_correctness", "answer_relevancy", "gptscore", "sentence_coverage"):
         summary = card.get(name)
         assert (summary.value, summary.counts.transport) == (None, 0), name
@@ -138,7 +138,7 @@ def test_a_question_that_a_metric_never_applies_to_is_not_lost_to_a_failure() ->
     record = EvalRecord(question=EvalQuestion(question="Who?", is_unanswerable=True), response=lost)
     settings = replace(WORST, judged=True)
     metrics = select(["claims", "graphrag", "answer"], [])
-    card = make_scorecard(metrics, score_records(metrics, [record], ScoringContext(settings)), settings)
+    card = scorecard_of(metrics, [record], settings)
     for name in ("context_recall", "ragas_context_recall", "claim_recall", "hallucination", "nugget_all"):
         summary = card.get(name)
         assert (summary.value, summary.counts.transport, summary.counts.not_applicable) == (None, 0, 1), name
@@ -152,9 +152,7 @@ def test_hits_alone_do_not_make_a_factual_match() -> None:
         for answer in ("Kings ruled.", "Monarchs were in charge.")
     ]
     metrics = select([], ["factual_match", "fuzzy_match"])
-    factual, fuzzy = make_scorecard(
-        metrics, score_records(metrics, records, ScoringContext(ScoreSettings())), ScoreSettings()
-    ).metrics
+    factual, fuzzy = make_scorecard(metrics, scored(metrics, records, ScoreSettings()), ScoreSettings()).metrics
     assert (factual.value, factual.ci, factual.bounds) == (None, None, None)
     assert "1 answer that fuzzy_match does not find" in (factual.reason or "")
     assert fuzzy.value == 0.5
@@ -224,9 +222,7 @@ def test_a_mean_has_an_interval_with_width(summary: Callable[..., MetricSummary]
 def test_a_timeout_counts_in_the_latency_and_another_failure_does_not() -> None:
     """A server is not made faster by the questions on which it hung."""
     metric = LatencyP50()
-    records = score_records(
-        [metric], [record_of(kind) for kind in ("timeout", "error")], ScoringContext(ScoreSettings())
-    )
+    records = scored([metric], [record_of(kind) for kind in ("timeout", "error")], ScoreSettings())
     (found,) = make_scorecard([metric], records, ScoreSettings()).metrics
     assert (found.value, found.counts.scored, found.counts.transport) == (5_000.0, 1, 1)
 
@@ -257,15 +253,15 @@ def test_the_scorecard_is_in_the_order_of_the_groups() -> None:
 def test_a_question_that_was_not_asked_is_not_scored() -> None:
     """It keeps its record and is in no denominator."""
     records = [record_of("not asked")]
-    assert score_records(select(["core"], []), records, ScoringContext(ScoreSettings())) == records
+    assert scored(select(["core"], []), records, ScoreSettings()) == records
 
 
 def test_scoring_again_replaces_the_scores() -> None:
     """Records are measured anew, their verdicts and responses untouched."""
     record = record_of("gold").model_copy(update={"verdicts": [JudgeVerdict(request="x", reply={})]})
     metrics = select([], ["mrr"])
-    (once,) = score_records(metrics, [record], ScoringContext(ScoreSettings()))
-    (twice,) = score_records(metrics, [once], ScoringContext(ScoreSettings()))
+    (once,) = scored(metrics, [record], ScoreSettings())
+    (twice,) = scored(metrics, [once], ScoreSettings())
     assert once == twice
     assert [(score.name, score.value) for score in once.scores] == [("mrr", 1.0)]
     assert (once.response, once.verdicts) == (record.response, record.verdicts)
@@ -327,10 +323,10 @@ def test_a_fact_may_have_any_name(name: str) -> None:
     ]
     metrics = select([], ["fact_score", "is_correct", "rules_coverage"])
     record = EvalRecord(question=EvalQuestion(question="q", checks=checks), response=EvalResponse(answer="Yes."))
-    records = score_records(metrics, [record], ScoringContext(ScoreSettings()))
+    records = scored(metrics, [record], ScoreSettings())
     card = make_scorecard(metrics, records, ScoreSettings())
     assert [(summary.value, summary.rules, summary.labels) for summary in card.metrics] == [(1.0, {}, {})] * 3
-    assert diagnose(records, ScoringContext(ScoreSettings()), RunFacts()) == []
+    assert diagnose(records, ScoreSettings(), RunFacts()) == []
     assert records[0].scores[0].details["facts"] == {name: True}
 
 

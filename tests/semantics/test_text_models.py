@@ -5,14 +5,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from whole_runs import score_records
+from whole_runs import scored
 
 from evals.metrics.embedders import RememberingEmbedder, RememberingScorer, Semantics
 from evals.metrics.semantic import BertScoreF1, SemanticSimilarityPercentage, SentenceCoverage
-from evals.run.notebook import Observer
+from evals.run.observer import Observer
 from evals.run.text_models import compare_texts, leave_out_models
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, KeySentence, ResponseError
-from evals.scoring.settings import ScoreSettings, ScoringContext
+from evals.scoring.settings import ScoreSettings
 
 METRICS = [SemanticSimilarityPercentage(), BertScoreF1(), SentenceCoverage()]
 
@@ -36,9 +36,9 @@ class Heard(Observer):
 
 
 @pytest.fixture
-def remembering(embedder: Any, scorer: Any) -> ScoringContext:
+def remembering(embedder: Any, scorer: Any) -> ScoreSettings:
     """How records are scored, with models that remember."""
-    return ScoringContext(ScoreSettings(semantics=Semantics(RememberingEmbedder(embedder), RememberingScorer(scorer))))
+    return ScoreSettings(semantics=Semantics(RememberingEmbedder(embedder), RememberingScorer(scorer)))
 
 
 @pytest.fixture
@@ -63,28 +63,28 @@ def records() -> Callable[[int], list[EvalRecord]]:
     return make
 
 
-def compared(records: Sequence[EvalRecord], cases: ScoringContext, observer: Observer | None = None) -> ScoringContext:
+def compared(records: Sequence[EvalRecord], cases: ScoreSettings, observer: Observer | None = None) -> ScoreSettings:
     asyncio.run(compare_texts(METRICS, records, cases, observer or Heard()))
     return cases
 
 
 def test_scoring_finds_everything_compared(
-    records: Callable[[int], list[EvalRecord]], remembering: ScoringContext, embedder: Any, scorer: Any
+    records: Callable[[int], list[EvalRecord]], remembering: ScoreSettings, embedder: Any, scorer: Any
 ) -> None:
     """No model is asked again while records are scored, and the scores are those of the models asked one by one."""
-    alone = ScoringContext(ScoreSettings(semantics=Semantics(embedder, scorer)))
-    expected = score_records(METRICS, records(5), alone)
+    alone = ScoreSettings(semantics=Semantics(embedder, scorer))
+    expected = scored(METRICS, records(5), alone)
     embedder.calls.clear()
     scorer.calls.clear()
     settings = compared(records(5), remembering)
     assert (len(embedder.calls), len(scorer.calls)) == (1, 1)
     assert len(embedder.calls[0]) == len(set(embedder.calls[0])) == 10
-    assert score_records(METRICS, records(5), settings) == expected
+    assert scored(METRICS, records(5), settings) == expected
     assert (len(embedder.calls), len(scorer.calls)) == (1, 1)
 
 
 def test_work_is_cut_into_batches_with_progress(
-    records: Callable[[int], list[EvalRecord]], remembering: ScoringContext, embedder: Any, scorer: Any
+    records: Callable[[int], list[EvalRecord]], remembering: ScoreSettings, embedder: Any, scorer: Any
 ) -> None:
     """Between two batches the run can be ended; none holds more than 64 texts, nothing is left out or done twice."""
     heard = Heard()
@@ -101,7 +101,7 @@ def test_work_is_cut_into_batches_with_progress(
 @pytest.mark.parametrize("error", [RuntimeError("out of memory\ndetails"), MemoryError(), OSError("gone")], ids=repr)
 def test_a_model_that_fails_costs_only_its_metrics(
     records: Callable[[int], list[EvalRecord]],
-    remembering: ScoringContext,
+    remembering: ScoreSettings,
     scorer: Any,
     monkeypatch: pytest.MonkeyPatch,
     error: Exception,
@@ -117,12 +117,12 @@ def test_a_model_that_fails_costs_only_its_metrics(
     (note,) = heard.notes
     assert note.startswith(f"comparing the texts failed: {type(error).__name__}")
     assert "details" not in note
-    *_, last = score_records(METRICS, records(2), settings)
+    *_, last = scored(METRICS, records(2), settings)
     assert [(score.value, score.reason) for score in last.scores] == [(None, note)] * 3
 
 
 def test_cancelling_ends_the_comparison_between_two_batches(
-    records: Callable[[int], list[EvalRecord]], remembering: ScoringContext, embedder: Any
+    records: Callable[[int], list[EvalRecord]], remembering: ScoreSettings, embedder: Any
 ) -> None:
     """Ctrl-C is obeyed once the batch at work is done; no further one starts."""
 
@@ -145,6 +145,6 @@ def test_cancelling_ends_the_comparison_between_two_batches(
 
 def test_a_model_that_cannot_be_had_is_told_as_that_in_a_run_that_is_interrupted_too() -> None:
     """Records that were scored before say it already."""
-    cases = ScoringContext(ScoreSettings(semantics=Semantics(reason="bert-score is not installed")))
+    cases = ScoreSettings(semantics=Semantics(reason="bert-score is not installed"))
     leave_out_models(cases, "interrupted")
     assert cases.settings.semantics == Semantics(reason="bert-score is not installed")

@@ -55,7 +55,7 @@ def questions() -> list[EvalQuestion]:
 def full_log(store: RunStore, run: EvalRun, questions: list[EvalQuestion]) -> Path:
     """A log with events of every type, as a run that goes on leaves it."""
     with store.journal(run) as journal:
-        journal.questions(questions)
+        journal.plan(questions)
         for question in questions[:2]:
             journal.answer(question.id, EvalResponse(answer=f"Bei “{question.id}”.", latency_ms=12.5))
         journal.verdict("q0", JudgeVerdict(request="faithfulness", reply={"claims": []}))

@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from whole_runs import put_records
 
 from evals.errors import StoreError
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun
 from evals.store import journal as journal_module
 from evals.store.atomic import write_atomically
-from evals.store.journal import Journal
-from evals.store.records import read_records
+from evals.store.journal import Journal, RecordLog
 from evals.store.runs import RunStore
 
 
@@ -29,6 +29,9 @@ def file_size_limit(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, old)
 
 
+EVENT = b'{"type":"question","question_id":"q","question":{"question":"Who?"}}\n'
+
+
 def events(records: list[EvalRecord]) -> int:
     """How many events the records tell of."""
     return sum(1 + (r.response is not None) + bool(r.scores) + len(r.verdicts) for r in records)
@@ -40,7 +43,7 @@ def test_a_log_cut_at_any_byte_loses_at_most_the_last_event(full_log: Path) -> N
     for end in range(len(data) + 1):
         full_log.write_bytes(data[:end])
         whole = data[:end].count(b"\n")
-        assert whole <= events(read_records(full_log)) <= whole + 1, f"cut at byte {end}"
+        assert whole <= events(RecordLog(full_log)) <= whole + 1, f"cut at byte {end}"
 
 
 def test_appending_after_a_cut_at_any_byte_loses_nothing_that_was_readable(
@@ -51,10 +54,10 @@ def test_appending_after_a_cut_at_any_byte_loses_nothing_that_was_readable(
     first = data.index(b"\n") + 1
     for end in range(first, len(data) + 1):
         full_log.write_bytes(data[:end])
-        before = events(read_records(full_log))
+        before = events(RecordLog(full_log))
         with store.journal(run) as journal:
-            journal.questions([EvalQuestion(id="late", question="And then?")])
-        assert events(read_records(full_log)) == before + 1, f"cut at byte {end}"
+            journal.plan([EvalQuestion(id="late", question="And then?")])
+        assert events(RecordLog(full_log)) == before + 1, f"cut at byte {end}"
 
 
 @pytest.mark.parametrize("block", [1, 7, 100])
@@ -65,12 +68,9 @@ def test_a_last_line_longer_than_what_is_read_at_a_time_is_mended(
     monkeypatch.setattr(journal_module, "_BLOCK", block)
     path = tmp_path / "log"
     for length in range(1, 30):
-        path.write_bytes(b'{"n":1}\n' + b"x" * length)
-        with Journal(path):
-            assert path.read_bytes() == b'{"n":1}\n'
-        path.write_bytes(b'{"n":1}\n"' + b"x" * length + b'"')
-        with Journal(path):
-            assert path.read_bytes() == b'{"n":1}\n"' + b"x" * length + b'"\n'
+        path.write_bytes(EVENT + b"x" * length)
+        with Journal(path, "resume"):
+            assert path.read_bytes() == EVENT
 
 
 @pytest.mark.parametrize("torn", [b'{"type":"ans', b'{"type":"answer"}}\n', b"\xff\xfe\x00\n", b"\n"])
@@ -92,8 +92,8 @@ def test_damage_before_the_last_line_is_an_error_that_names_the_line(full_log: P
     lines = full_log.read_bytes().splitlines(keepends=True)
     lines[line - 1] = lines[line - 1][:20] + b"\n"
     full_log.write_bytes(b"".join(lines))
-    with pytest.raises(StoreError, match=rf"records\.jsonl, line {line}: damaged"):
-        read_records(full_log)
+    with pytest.raises(StoreError, match=rf"records\.jsonl, line {line}: not an event"):
+        RecordLog(full_log)
 
 
 @pytest.mark.parametrize("room", [0, 10])
@@ -145,7 +145,7 @@ def test_a_failed_compaction_leaves_the_event_log(
 
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(StoreError, match="No space left"):
-        store.compact(run, before)
+        put_records(store, run, before)
     assert store.records(run) == before
 
 

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from whole_runs import put_records
 
 from evals.errors import StoreError
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, JudgeVerdict, MetricGroup, MetricResult
-from evals.store.disk_buffer import SpilledMapping
 from evals.store.journal import Journal, record_line
 from evals.store.runs import RunStore
 
@@ -19,7 +19,7 @@ Write = Callable[[Journal], None]
 def log(store: RunStore, run: EvalRun, questions: list[EvalQuestion]) -> Callable[[Write], None]:
     """Write to a log that holds the questions, in a session of its own."""
     with store.journal(run) as journal:
-        journal.questions(questions)
+        journal.plan(questions)
 
     def write(action: Write) -> None:
         with store.journal(run) as journal:
@@ -54,20 +54,20 @@ def test_verdicts_are_kept_by_request_and_repeat(store: RunStore, run: EvalRun, 
 
 
 def test_a_log_can_go_on_after_it_was_compacted(store: RunStore, run: EvalRun, full_log: Path) -> None:
-    """Events after a compact record change that record."""
+    """Events after a compact record change that record; an answer takes its results away."""
     score = MetricResult(name="mrr", group=MetricGroup.RETRIEVAL, value=0.5)
-    store.compact(run, [record.model_copy(update={"scores": [score]}) for record in store.records(run)])
+    put_records(store, run, [record.model_copy(update={"scores": [score]}) for record in store.records(run)])
     with store.journal(run) as journal:
         journal.answer("q2", EvalResponse(answer="late"))
     records = store.records(run)
     assert records[2].response == EvalResponse(answer="late")
-    assert [record.scores for record in records] == [[score]] * 3
+    assert [record.scores for record in records] == [[score], [score], []]
 
 
 def test_compacting_keeps_every_record_on_one_line(store: RunStore, run: EvalRun, full_log: Path) -> None:
     """The compact log holds one line a question and reads as the same records."""
     before = store.records(run)
-    store.compact(run, before)
+    put_records(store, run, before)
     assert store.records(run) == before
     assert [json.loads(line)["type"] for line in full_log.read_bytes().splitlines()] == ["record"] * 3
 
@@ -76,10 +76,10 @@ def test_an_id_with_quotes_and_newlines_does_not_break_a_line(store: RunStore, r
     """Ids are written as JSON, whatever they hold."""
     question = EvalQuestion(id='a"b\n\\ü', question="Who?")
     with store.journal(run) as journal:
-        journal.questions([question])
+        journal.plan([question])
         journal.answer(question.id, EvalResponse(answer="x"))
     assert [r.response and r.response.answer for r in store.records(run)] == ["x"]
-    store.compact(run, store.records(run))
+    put_records(store, run, store.records(run))
     assert [r.question for r in store.records(run)] == [question]
 
 
@@ -98,21 +98,20 @@ def test_an_id_with_quotes_and_newlines_does_not_break_a_line(store: RunStore, r
 def test_an_event_of_no_run_is_an_error_that_names_its_line(
     store: RunStore, run: EvalRun, log: Callable[[Write], None], line: bytes, number: int
 ) -> None:
-    """What is JSON but no event is never passed over."""
+    """What is JSON but no event is never passed over; only the last line may be torn."""
     path = store.records_path(run)
-    path.write_bytes(path.read_bytes() + line + b"\n")
-    with pytest.raises(StoreError, match=f"line {number}: not an event"):
+    path.write_bytes(path.read_bytes() + line + b'\n{"type":"answer","question_id":"q1","answer":{}}\n')
+    with pytest.raises(StoreError, match=f"line {number}: "):
         store.records(run)
 
 
 @pytest.mark.parametrize("answered", [True, False])
 def test_the_line_of_a_record_is_the_json_of_all_of_it(questions: list[EvalQuestion], *, answered: bool) -> None:
-    """It is put together of parts that were written before, of an answer that was read from disk too."""
+    """Answered or not."""
     verdict = JudgeVerdict(request="faithfulness", reply={"claims": []})
-    spilled: SpilledMapping[EvalResponse] = SpilledMapping(EvalResponse)
-    spilled["q0"] = EvalResponse(answer="Nein", latency_ms=1.5, stages=[{"name": "ä"}], notes=["left out"])
+    answer = EvalResponse(answer="Nein", latency_ms=1.5, stages=[{"name": "ä"}], notes=["left out"])
     value = MetricResult(name="mrr", group=MetricGroup.RETRIEVAL, value=0.5, details={"hit_ranks": [2]})
-    response = spilled["q0"] if answered else None
+    response = answer if answered else None
     record = EvalRecord(question=questions[0], response=response, scores=[value], verdicts=[verdict])
     whole = b'{"type":"record","question_id":"q0","record":%b}\n' % record.model_dump_json().encode()
     assert record_line(record) == whole

@@ -30,7 +30,7 @@ def test_what_lies_in_a_folder_of_ours_is_its_users(tmp_path: Path) -> None:
     folder = tmp_path / "data" / "runs"
     make_folder(folder)
     write_atomically(folder / "run.json", [b"{}"])
-    with Journal(folder / "run.records.jsonl"):
+    with Journal(folder / "run.records.jsonl", "resume"):
         pass
     assert [rights(path) for path in (folder, folder / "run.json", folder / "run.records.jsonl")] == [
         0o700,

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from whole_runs import put_records
 
 from evals.errors import ConfigError, UnknownNameError
 from evals.schemas import EvalRun
@@ -22,7 +23,7 @@ def run(build_run: Build, tmp_path: Path) -> EvalRun:
     built, records = build_run("abcd1234", values)
     store = RunStore(tmp_path)
     store.prepare()
-    built = built.model_copy(update={"record_sum": store.compact(built, records)})
+    built = built.model_copy(update={"record_sum": put_records(store, built, records)})
     store.save(built)
     return store.load("abcd")
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from evals.scoring.conclusion import measured
 
 from evals.errors import ConfigError, TrackerError
 from evals.report.mlflow import log_to_mlflow, metrics_of, params_of
-from evals.scoring.conclusion import measured
 
 Build = Callable[..., Any]
 

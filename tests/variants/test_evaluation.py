@@ -111,7 +111,7 @@ def cut_off(runs_dir: Path, run: EvalRun, *, keep: int) -> dict[str, float]:
     records = store.records(run)
     store.records_path(run).unlink()
     with store.journal(run) as journal:
-        journal.questions(record.question for record in records)
+        journal.plan(record.question for record in records)
         for record in records[:keep]:
             assert record.response is not None
             journal.answer(record.question.id, record.response)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from evals.judges.prompt import read_prompt
+
 from evals.metrics.judge_tasks import JudgeTask, question_and_answer
 from evals.metrics.judged import LabelledMetric
 from evals.schemas import MetricGroup

@@ -12,8 +12,7 @@ from evals.cli.flags import MetricsFlags, ProfilesFlags, StatsFlags
 from evals.cli.measuring import overrides
 from evals.cli.parameters import Flags, names_of
 from evals.cli.terminal import DOUBTFUL, clean, console, hung, show
-from evals.client.profile import DEFAULT_PROFILE, about_profile, list_profiles, profile_text, resolve_spec
-from evals.client.spec_check import measurable
+from evals.client.profile import DEFAULT_PROFILE, about_profile, list_profiles, measurable, profile_text, resolve_spec
 from evals.config import EvalConfig
 from evals.datasets.registry import get_loader, list_available
 from evals.errors import ConfigError, DatasetError, EvalsError, HubUnreachableError
@@ -22,9 +21,9 @@ from evals.metrics.judged import judge_calls
 from evals.metrics.registry import facts, metric_classes, metrics_of, over_a_run, select, value_range
 from evals.metrics.registry import suites as suite_names
 from evals.report.elements import TableRow, TextTable
-from evals.report.parts import left_out, questions_of
+from evals.report.summary import left_out, questions_of
 from evals.report.wording import label_of, named
-from evals.run.work import RunDataset, load_workload
+from evals.run.workload import Workload, load_workload
 from evals.schemas.results import MetricGroup
 from evals.text.numbers import counted
 
@@ -99,7 +98,7 @@ def show_stats(flags: StatsFlags) -> None:
     given = overrides(flags)
     config = EvalConfig.build(given)
     names = [config.dataset_file.stem] if config.dataset_file else config.datasets or list_available()
-    loaded: dict[str, RunDataset] = {}
+    loaded: dict[str, Workload] = {}
     problems: dict[str, DatasetError] = {}
     for name in names:
         try:
@@ -125,7 +124,7 @@ def _problem_lines(problems: Mapping[str, DatasetError]) -> Iterator[str]:
     yield from (f"{name}: {problem.message}" for name, problem in problems.items() if name not in away)
 
 
-def _print_stats(loaded: Mapping[str, RunDataset]) -> None:
+def _print_stats(loaded: Mapping[str, Workload]) -> None:
     """A row a dataset, and below the table what else there is to say of each."""
     rows = [_row(name, workload) for name, workload in loaded.items()]
     show(console(), [TextTable(_COLUMNS, [*map(TableRow, rows)], spare=_COLUMNS[:-3:-1])])
@@ -135,7 +134,7 @@ def _print_stats(loaded: Mapping[str, RunDataset]) -> None:
             _print_reading(workload)
 
 
-def _row(name: str, workload: RunDataset) -> list[str]:
+def _row(name: str, workload: Workload) -> list[str]:
     questions = workload.questions
     answerable = [not question.is_unanswerable for question in questions if question.is_unanswerable is not None]
     golds = [len(question.gold_passages) for question in questions if question.gold_passages]
@@ -152,7 +151,7 @@ def _row(name: str, workload: RunDataset) -> list[str]:
     ]
 
 
-def _source(name: str, workload: RunDataset) -> str:
+def _source(name: str, workload: Workload) -> str:
     """Where the rows came from, what was left out of them, and what they feed."""
     (found,) = workload.fingerprints
     without = f"; left out: {left_out(found.dropped)}" if found.dropped else ""
@@ -162,7 +161,7 @@ def _source(name: str, workload: RunDataset) -> str:
     return f"{name}: from {found.source}{without}; measures {groups}"
 
 
-def _print_reading(workload: RunDataset) -> None:
+def _print_reading(workload: Workload) -> None:
     """How the columns of a file were read, and what came of its first row: its owner sees what is wrong."""
     (found,), first, out = workload.fingerprints, workload.questions[0], console()
     read = ", ".join(name if name == column else f"{name} from {column!r}" for name, column in found.columns.items())

@@ -2,144 +2,118 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
 from evals.cli.ci import Reporter
 from evals.cli.flags import CompareFlags, GateFlags
 from evals.cli.parameters import names_of
-from evals.cli.saved import load_calibrated, never_calibrated, next_command, what_is_undone
+from evals.cli.saved import never_calibrated, next_command, open_calibrated, what_is_undone
 from evals.cli.terminal import console, print_json, show
-from evals.cli.views.comparison import print_comparison
-from evals.compare import compare_runs
+from evals.cli.views import print_comparison
 from evals.compare.gates import DEFAULT_MARGIN, GateReport, check_against, check_alone
-from evals.compare.models import ANSWERING, Comparison, RunComparison
-from evals.compare.pairing import SavedRun
+from evals.compare.models import ANSWER_RATE, Comparison, RunComparison
+from evals.compare.paired import compare_runs
 from evals.errors import ConfigError, GateFailedError, RunIncompleteError
 from evals.metrics.registry import parse_metric
-from evals.report.ci import Beside
 from evals.report.elements import TextLine
-from evals.report.parts import gate_lines
+from evals.report.summary import gate_lines
 from evals.schemas.results import EvalRun
 from evals.scoring.calibration import refuse_uncalibrated
-from evals.scoring.conclusion import measured
+from evals.scoring.saved import SavedRun
 from evals.store.naming import DEFAULT_RUNS_DIR, command, folder_of
-from evals.store.records import refuse_damaged
-from evals.store.runs import RunStore
-
-# `evals gate`: conditions on a saved run, by itself or against another.
+from evals.store.runs import RunStore, refuse_damaged
 
 
 def gate(flags: GateFlags) -> None:
     """Print how a saved run fares with the gates given, else with those it was made with.
 
     Raises:
-        ConfigError: A gate is none, there is none to check, a flag does nothing without a baseline, there are two
-            baselines, or a gate is on a metric by which the judge was never calibrated, or on a score that such a
-            metric feeds.
+        ConfigError: A gate is none, there is none to check, a flag does nothing without a baseline, or a gate is on a
+            metric by which the judge was never calibrated, or on a score that such a metric feeds.
         RunNotFoundError: There is no such run.
-        RunIncompleteError: The run is partial: the rest of it is unknown; or one of the two was never
-            finished.
+        RunIncompleteError: The run is partial, or one of the two was never finished.
         GateFailedError: A gate is not met, or there is not enough evidence for it.
     """
     with Reporter(flags, made=False) as reporter:
-        _check_baseline(flags)
+        for name, value in (("margin", flags.margin), ("metrics", flags.metrics)):
+            if flags.baseline is None and value is not None:
+                raise ConfigError(
+                    f"--{name} compares two runs, and there is no baseline",
+                    "name the run to hold this one against with --baseline RUN",
+                )
         saved = _load_finished(flags.run, flags.runs_dir)
-        run = saved.run
-        report = _held(saved, flags, reporter)
-        if run.judge is not None and not flags.allow_uncalibrated:
-            gated = {re.match(r"\w*", each.gate)[0] for each in report.gates}  # type: ignore[index]  # it always matches
-            feeding = set(chain.from_iterable(run.weighted_score.fed_by.values()))
-            refuse_uncalibrated(gated, never_calibrated(run), feeding, run.judge.model)
-        reporter.found(measured(run, saved.records), report.gates)
+        report = _report(saved, flags, reporter)
+        _refuse_uncalibrated(saved.run, report, flags)
+        reporter.add(saved, report.gates)
         if flags.as_json:
             print_json(report.model_dump_json(indent=2))
         else:
-            warnings = (TextLine(f"! {warning}", "doubtful") for warning in report.warnings)
-            hints = [] if report.margin is None else [f"--margin sets the margin (here {report.margin:g})"]
-            hints += (
-                ["--lenient passes gates without enough evidence"] if report.outcome == "not enough evidence" else []
-            )
-            told = [TextLine("; ".join(hints), "faint")] if hints else []
-            show(console(), [*gate_lines(report.gates), *warnings, *told])
-        if run.status == "partial":
+            show(console(), _gate_parts(report))
+        if saved.run.status == "partial":
             raise RunIncompleteError(
-                f"the run is partial: {what_is_undone(run, saved.records)}",
-                f"what came out: {command(f'show {run.id}', folder_of(run))}",
+                f"the run is partial: {what_is_undone(saved)}",
+                f"what came out: {command(f'show {saved.run.id}', folder_of(saved.run))}",
             )
         reporter.judge(report.gates)
 
 
-def _check_baseline(flags: GateFlags) -> None:
-    """Refuse two baselines, and flags that do nothing where there is nothing to hold the run against."""
-    if flags.baseline is not None and flags.baseline_dir is not None:
-        raise ConfigError("--baseline and --baseline-dir exclude each other", "name one run, or a folder")
-    for name, value in (("margin", flags.margin), ("metrics", flags.metrics)):
-        if flags.baseline is None and flags.baseline_dir is None and value is not None:
-            raise ConfigError(
-                f"--{name} is a matter of two runs, and there is no baseline",
-                "name the run to hold this one against with --baseline RUN",
-            )
-
-
-def _held(saved: SavedRun, flags: GateFlags, reporter: Reporter) -> GateReport:
+def _report(saved: SavedRun, flags: GateFlags, reporter: Reporter) -> GateReport:
     """The run held to its gates, and against the baseline where there is one."""
-    gates, baseline = flags.gate or [], _baseline(saved.run, flags)
-    if baseline is not None:
-        names = None if flags.metrics is None else names_of(flags.metrics, "--metrics")
-        report = check_against(saved, baseline, gates, names, DEFAULT_MARGIN if flags.margin is None else flags.margin)
-        if reporter.tells_of_changes:
-            runs = [baseline, saved]
-            reporter.compared(Beside(compare_runs(runs), runs))
-        return report
-    if flags.baseline_dir is None:
-        return check_alone(saved, gates)
-    said = f"there is no complete run in {flags.baseline_dir} yet, so that this one is held against none"
-    if gates or saved.run.eval_config.get("gate"):
-        report = check_alone(saved, gates)
-    else:
-        said += "; there are no gates either: nothing was checked"
-        report = GateReport(run=saved.run.id, outcome="met", gates=[])
-    reporter.remark(said)
-    return report.model_copy(update={"warnings": [said]})
+    if flags.baseline is None:
+        return check_alone(saved, flags.gate or [])
+    baseline = _load_finished(flags.baseline, flags.runs_dir)
+    names = None if flags.metrics is None else names_of(flags.metrics, "--metrics")
+    margin = DEFAULT_MARGIN if flags.margin is None else flags.margin
+    report = check_against(saved, baseline, flags.gate or [], names, margin)
+    if reporter.tells_of_changes:
+        reporter.compared(compare_runs([baseline, saved]))
+    return report
 
 
-def _baseline(run: EvalRun, flags: GateFlags) -> SavedRun | None:
-    """The run to hold this one against; None where none was named, or there is none yet."""
-    if flags.baseline is not None:
-        return _load_finished(flags.baseline, flags.runs_dir)
-    if flags.baseline_dir is None:
-        return None
-    saved = RunStore(flags.baseline_dir).survey().without_calibrations()
-    whole = [each.id for each in saved.runs if each.status == "complete" and each.completed_at and each.id != run.id]
-    return _load_finished(whole[-1], flags.baseline_dir) if whole else None
+def _refuse_uncalibrated(run: EvalRun, report: GateReport, flags: GateFlags) -> None:
+    if run.judge is None or flags.allow_uncalibrated:
+        return
+    gated = {re.split(r"\W", each.gate, maxsplit=1)[0] for each in report.gates}
+    feeding = set(chain.from_iterable(run.weighted_score.fed_by.values()))
+    refuse_uncalibrated(gated, never_calibrated(run), feeding, run.judge.model)
+
+
+def _gate_parts(report: GateReport) -> Iterator[TextLine]:
+    if report.headline:
+        yield TextLine(report.headline, "strong")
+    yield from gate_lines(report.gates)
+    yield from (TextLine(f"! {warning}", "doubtful") for warning in report.warnings)
+    hints = [] if report.margin is None else [f"--margin sets the tolerated loss (here {report.margin:g})"]
+    if report.outcome == "not enough evidence":
+        hints.append("--lenient passes gates without enough evidence")
+    if hints:
+        yield TextLine("; ".join(hints), "faint")
 
 
 def _load_finished(run_id: str, runs_dir: Path | None) -> SavedRun:
-    """A run with its records.
+    """A run that was finished.
 
     Raises:
         RunNotFoundError: There is no such run.
-        RunIncompleteError: It was never finished, so that nothing of it is scored; or records were lost or changed.
+        RunIncompleteError: It was never finished, so nothing of it is scored; or records were lost or changed.
     """
-    run, records = load_calibrated(run_id, runs_dir)
-    refuse_damaged(run, records)
-    if run.completed_at is None:
-        undone = what_is_undone(run, records)
-        raise RunIncompleteError(f"run {run.id} did not finish: {undone}", next_command(run, records, folder_of(run)))
-    return SavedRun(run, records)
-
-
-# `evals compare`.
+    saved = open_calibrated(run_id, runs_dir)
+    refuse_damaged(saved.run, saved.damage)
+    if saved.run.completed_at is None:
+        undone = what_is_undone(saved)
+        raise RunIncompleteError(
+            f"run {saved.run.id} did not finish: {undone}", next_command(saved, folder_of(saved.run))
+        )
+    return saved
 
 
 def compare(flags: CompareFlags) -> None:
     """Print how saved runs compare with one of them.
 
     Raises:
-        ConfigError: Fewer than two runs, one of them twice, no question that a run shares with the baseline, or a
-            primary metric that cannot be compared.
+        ConfigError: Fewer than two runs, one of them twice, or no question that a run shares with the baseline.
         UnknownNameError: There is no metric with the name of the primary one.
         RunNotFoundError: There is no such run.
         RunIncompleteError: Records of a run were lost or changed since it was saved; what compares was printed.
@@ -147,16 +121,16 @@ def compare(flags: CompareFlags) -> None:
     """
     with Reporter(flags, made=False) as reporter:
         runs = _load_compared(flags)
-        if flags.primary is not None and flags.primary not in ANSWERING:
+        if flags.primary is not None and flags.primary != ANSWER_RATE:
             parse_metric(flags.primary)
-        comparison = compare_runs(runs, pareto=flags.pareto, primary=flags.primary)
-        reporter.compared(Beside(comparison, runs))
+        comparison = compare_runs(runs, with_pareto=flags.pareto, primary=flags.primary)
+        reporter.compared(comparison)
         if flags.as_json:
             print_json(comparison.model_dump_json(indent=2))
         else:
-            print_comparison(console(), comparison, every=flags.every, pareto=flags.pareto)
+            print_comparison(console(), comparison, every=flags.every)
         for each in runs:
-            refuse_damaged(each.run, each.records)
+            refuse_damaged(each.run, each.damage)
         if flags.fail_on_regression:
             _fail_on_regression(comparison, {each.run.id: each.run for each in runs})
 
@@ -174,7 +148,7 @@ def _load_compared(flags: CompareFlags) -> list[SavedRun]:
     if len(runs) < 2:
         hint = f"{command('runs', flags.runs_dir)} lists the saved runs"
         raise ConfigError("a comparison needs at least two runs", hint)
-    return [SavedRun(*load_calibrated(run.id, flags.runs_dir)) for run in runs]
+    return [open_calibrated(str(run.path) if run.path else run.id, flags.runs_dir) for run in runs]
 
 
 def _fail_on_regression(comparison: Comparison, runs: Mapping[str, EvalRun]) -> None:
@@ -185,54 +159,39 @@ def _fail_on_regression(comparison: Comparison, runs: Mapping[str, EvalRun]) -> 
                 f"run {each.id} did not finish, and none of it is scored yet: the runs cannot be compared",
                 f"continue with: {command(f'eval --resume {each.id}', folder_of(runs[each.id]))}",
             )
-    named = {}
+    problems = {}
     for one in comparison.against:
         if problem := _problem(one, comparison.primary, never_calibrated(runs[one.run])):
-            named[one.run] = problem
-    if named:
-        shown = " and ".join(command(f"show {run_id}", folder_of(runs[run_id])) for run_id in named)
-        raise GateFailedError("; ".join(named.values()), f"question by question: {shown}")
+            problems[one.run] = problem
+    if problems:
+        shown = " and ".join(command(f"show {run_id}", folder_of(runs[run_id])) for run_id in problems)
+        raise GateFailedError("; ".join(problems.values()), f"question by question: {shown}")
 
 
 def _problem(one: RunComparison, primary: str | None, never: Sequence[str]) -> str:
-    """In what the run is worse than the baseline; nothing where it is not.
+    """In what a run is worse than the baseline; nothing where it is not.
 
-    Args:
-        one: The run compared with the baseline.
-        primary: The metric that the comparison is about.
-        never: The metrics whose judge was never calibrated.
+    Raises:
+        GateFailedError: No metric of quality compares.
     """
-    untested = _untested(one)
+    quality = [pair for pair in one.pairs if pair.is_of_quality and pair.name != ANSWER_RATE]
+    if all(pair.verdict == "not compared" for pair in quality):
+        reasons = "; ".join(sorted({pair.reason for pair in quality if pair.reason}))
+        raise GateFailedError(
+            f"no metric of quality has values in both runs that compare{f' ({reasons})' if reasons else ''}, "
+            f"so {one.run} may be worse than {one.baseline}",
+            "compare runs whose questions have gold passages, expected answers or a known answerability, "
+            "measured alike",
+        )
     problems = []
     for pair in one.regressions:
         mark = ", uncalibrated" if pair.name in never else ""
-        problems.append(f"{pair.name} {pair.first:.3g} to {pair.last:.3g} (p {pair.q:.2g}{mark})")
+        problems.append(f"{pair.name} {pair.first:.3g} to {pair.last:.3g} (p {pair.q or 0:.2g}{mark})")
     missing = [metric.name for metric in one.vanished if metric.is_regression or metric.name == primary]
     problems += [f"{name} has no value any more" for name in missing]
     if problems:
         return f"{one.run} is worse than {one.baseline}: {', '.join(problems)}"
-    if primary in untested:  # of latency and cost, which fail no gate, nothing is said
-        return f"{primary} could not be tested ({untested[primary]}), so {_unsaid(one)}"
+    tested = one.pair(primary) if primary else None
+    if tested is not None and tested.verdict == "not compared":
+        return f"{primary} could not be tested ({tested.reason}), so {one.run} may be worse than {one.baseline}"
     return ""
-
-
-def _unsaid(one: RunComparison) -> str:
-    return f"{one.run} may be worse than {one.baseline}"
-
-
-def _untested(one: RunComparison) -> dict[str, str | None]:
-    """The metrics of quality that could not be tested, each with the reason.
-
-    Raises:
-        GateFailedError: None could be.
-    """
-    of_quality = [pair for pair in one.pairs if pair.is_of_quality]
-    untested = {pair.name: pair.reason for pair in of_quality if pair.p is None}
-    if all(pair.p is None or pair.name in ANSWERING for pair in of_quality):
-        why = "; ".join(sorted(filter(None, set(untested.values()))))
-        raise GateFailedError(
-            f"no metric of quality has values in both runs that compare{why and f' ({why})'}, so {_unsaid(one)}",
-            "compare runs whose questions have gold passages, expected answers or a known answerability, "
-            "measured alike",
-        )
-    return untested

@@ -27,27 +27,25 @@ from evals.cli.measuring import (
 from evals.cli.parameters import Flags, flag_name
 from evals.cli.saved import what_is_undone
 from evals.cli.terminal import DOUBTFUL, check_output, clean, console, hung, print_json
-from evals.cli.views.comparison import print_comparison
+from evals.cli.views import print_comparison
 from evals.client.spec import ServerSpec
-from evals.compare import compare_runs
-from evals.compare.pairing import SavedRun
+from evals.compare.paired import compare_runs
 from evals.config import EvalConfig
 from evals.errors import ConfigError, RunIncompleteError, RunInterruptedError
 from evals.metrics.base import BaseMetric, Need
-from evals.report.ci import Beside
-from evals.report.parts import questions_of, reading_notes
-from evals.run.estimate import Estimate
+from evals.report.summary import questions_of, reading_notes
+from evals.run.checks import check_config, estimate_of, refusal_of, wants_judge
+from evals.run.estimate import Estimate, Known
 from evals.run.merge import merge as merge_runs
 from evals.run.merge import put_together
 from evals.run.resume import MAY_CHANGE, rescore_config, resumed_config
-from evals.run.saved import estimate_saved, saved_answers, saved_run
-from evals.run.setup import check_config, estimate_of, refusal_of, wants_judge
-from evals.run.work import RunPlan, check_conversations, load_workload
+from evals.run.saved import SavedAnswers, answers_of_file, answers_of_run
+from evals.run.workload import check_conversations, load_workload
 from evals.runner import EvaluationRunner
 from evals.schemas.results import EvalRun
-from evals.scoring.conclusion import Measured
 from evals.scoring.config import headline
 from evals.scoring.passages import score_predictions
+from evals.scoring.saved import SavedRun
 from evals.secrets import public_url
 from evals.store.atomic import write_output
 from evals.store.naming import DEFAULT_RUNS_DIR, command, folder_of
@@ -153,27 +151,25 @@ def _evaluate_variants(
     done = until_ctrl_c(runner.evaluate(), lambda: _interrupted(runner.run_ids, configs[0], way_on))
     _print_variants(done, configs[0], flags, reporter)
     for each in done:
-        run = each.run
-        if run.status != "complete":
+        if each.run.status != "complete":
             raise RunIncompleteError(
-                f"run {run.id} ({run.name}) is {run.status}: {what_is_undone(run, each.source)}",
-                f"{way_on}: {command(f'eval --resume {run.id}', configs[0].runs_dir)}",
+                f"run {each.run.id} ({each.run.name}) is {each.run.status}: {what_is_undone(each)}",
+                f"{way_on}: {command(f'eval --resume {each.run.id}', configs[0].runs_dir)}",
             )
     for each in done:
         reporter.judge(each.run.gates, each.run.name)
 
 
-def _print_variants(done: Sequence[Measured], config: EvalConfig, flags: EvalFlags, reporter: Reporter) -> None:
-    store = RunStore(config.runs_dir)
+def _print_variants(done: Sequence[SavedRun], config: EvalConfig, flags: EvalFlags, reporter: Reporter) -> None:
     for each in done:
-        reporter.found(each, each.run.gates)
-    saved = [SavedRun(each.run, store.open_records(each.run)) for each in done]
-    comparison = with_alike(compare_runs(saved, pareto=True), saved)
-    reporter.compared(Beside(comparison, saved))
+        reporter.add(each, each.run.gates)
+    comparison = with_alike(compare_runs(done, with_pareto=True), done)
+    reporter.compared(comparison)
     if flags.as_json:
         runs = [each.run.model_dump(mode="json") for each in done]
-        found = {"runs": runs, "comparison": comparison.model_dump(mode="json")}
-        print_json(json.dumps(found, indent=2, ensure_ascii=False))
+        print_json(
+            json.dumps({"runs": runs, "comparison": comparison.model_dump(mode="json")}, indent=2, ensure_ascii=False)
+        )
         return
     out = console()
     if not flags.quiet:
@@ -219,17 +215,22 @@ def describe_asking(config: EvalConfig, flags: Flags) -> None:
     )
 
 
-def describe_measuring(work: RunPlan, metrics: Sequence[BaseMetric], config: EvalConfig, flags: Flags) -> None:
+def describe_measuring(answers: SavedAnswers, metrics: Sequence[BaseMetric], config: EvalConfig, flags: Flags) -> None:
     """Say what `rescore` and `score` would do over answers that are there.
 
     Raises:
         EvalsError: It could not be done.
     """
-    answered, questions = len(work.answered), len(work.questions)
-    plan = {"source": work.run.rescored_from or work.run.server.url, "questions": questions, "answered": answered}
-    measured = f"{counted(answered, 'answer')} to {counted(questions, 'question')} of {plan['source']}"
-    lines = [*work.notes, f"would measure {measured}, nothing judged"]
-    _print_plan(plan, lines, metrics, config, estimate_saved(work, metrics, config), flags)
+    records = list(answers.records)
+    answered = sum(record.response is not None and record.response.error is None for record in records)
+    source = answers.run.rescored_from or answers.run.server.url
+    plan = {"source": source, "questions": len(records), "answered": answered}
+    measured = f"{counted(answered, 'answer')} to {counted(len(records), 'question')} of {source}"
+    lines = [*answers.notes, f"would measure {measured}, nothing judged"]
+    known = Known({record.question.id: record.response for record in records if record.response is not None})
+    questions = [record.question for record in records if record.response is not None and record.response.error is None]
+    estimate = estimate_of(config, metrics, questions, known=known)
+    _print_plan(plan, lines, metrics, config, estimate, flags)
 
 
 def _computed(metrics: Sequence[BaseMetric], *, judged: bool) -> list[str]:
@@ -355,21 +356,21 @@ def rescore(flags: RescoreFlags) -> None:
         source = RunStore(runs_dir).load(flags.run)
         settings = rescore_config(source, *layers, {"runs_dir": runs_dir}, remap=flags.remap)
         metrics = check_config(settings, asking=not flags.dry_run)
-        _measure(saved_run(source, settings, remap=flags.remap), metrics, settings, flags, reporter)
+        _measure(answers_of_run(source, settings, remap=flags.remap), metrics, settings, flags, reporter)
 
 
 def _measure(
-    work: RunPlan,
+    answers: SavedAnswers,
     metrics: Sequence[BaseMetric],
     settings: EvalConfig,
     flags: RescoreFlags | ScoreFlags,
     reporter: Reporter,
 ) -> None:
-    """Measure the answers of a plan and print the run, or say what would be done."""
+    """Measure answers and print the run, or say what would be done."""
     if flags.dry_run:
-        describe_measuring(work, metrics, settings, flags)
+        describe_measuring(answers, metrics, settings, flags)
     else:
-        finish(measure_now(work, metrics, settings, observer_for(flags)), settings, reporter, flags)
+        finish(measure_now(answers, metrics, settings, observer_for(flags)), settings, reporter, flags)
 
 
 def score(flags: ScoreFlags) -> None:
@@ -388,7 +389,7 @@ def score(flags: ScoreFlags) -> None:
         if settings.dataset_file is None:
             raise ConfigError("nothing says what the right answers are", _TWO_FORMS)
         metrics = check_config(settings, asking=not flags.dry_run)
-        _measure(saved_answers(flags.predictions, settings), metrics, settings, flags, reporter)
+        _measure(answers_of_file(flags.predictions, settings), metrics, settings, flags, reporter)
 
 
 _TWO_FORMS = "score predictions.json gold.json, or score answers.jsonl --dataset-file questions.jsonl"

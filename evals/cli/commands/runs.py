@@ -1,4 +1,4 @@
-"""The command `evals runs`: a list of the saved runs; it loads nothing that asks or judges."""
+"""The command `evals runs`: a list of the saved runs."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -8,7 +8,7 @@ from typing import Any
 from evals.cli.flags import ListFlags
 from evals.cli.terminal import console, print_json, show
 from evals.report.elements import ShownPart, TextLine
-from evals.report.parts import objective_lines, runs_table
+from evals.report.summary import runs_table
 from evals.schemas.results import EvalRun
 from evals.scoring.config import by_objectives
 from evals.store.naming import DEFAULT_RUNS_DIR
@@ -17,12 +17,24 @@ from evals.store.runs import RunStore, SavedRuns
 _MOST = 50
 """Runs that are printed."""
 
+_KEYS = {
+    "id",
+    "name",
+    "created_at",
+    "completed_at",
+    "status",
+    "question_count",
+    "error_count",
+    "datasets",
+    "rescored_from",
+}
+
 
 def list_runs(flags: ListFlags) -> None:
     """Print the newest saved runs, newest last, then what cannot be read."""
     store = RunStore(flags.runs_dir or DEFAULT_RUNS_DIR)
-    found = store.survey()
-    saved = found if flags.calibrations else found.without_calibrations()
+    survey = store.survey()
+    saved = survey if flags.calibrations else survey.without_calibrations()
     if flags.as_json:
         print_json(json.dumps(_as_json(store, saved), indent=2, ensure_ascii=False))
         return
@@ -35,7 +47,8 @@ def _listed(runs: Sequence[EvalRun]) -> Iterator[ShownPart]:
         yield runs_table(runs[-_MOST:], groups)
     if len(runs) > _MOST:
         yield TextLine(f"the newest {_MOST} of {len(runs)} runs; --json and `evals view` list all", "faint")
-    yield from (TextLine(line, "faint") for line in objective_lines(groups))
+    if len(groups) > 1:
+        yield TextLine("scores with different letters are made of different parts: do not compare them", "faint")
 
 
 def _remarks(store: RunStore, saved: SavedRuns) -> Iterator[ShownPart]:
@@ -57,16 +70,3 @@ def _as_json(store: RunStore, saved: SavedRuns) -> dict[str, Any]:
 
     unreadable = [{"message": error.message, "hint": error.hint} for error in saved.unreadable]
     return {"runs": [row(run) for run in saved.runs], "unreadable": unreadable}
-
-
-_KEYS = {
-    "id",
-    "name",
-    "created_at",
-    "completed_at",
-    "status",
-    "question_count",
-    "error_count",
-    "datasets",
-    "rescored_from",
-}

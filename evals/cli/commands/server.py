@@ -1,46 +1,38 @@
-"""Commands about a server before it is evaluated: `evals doctor`, `ingest`, `probe`, `serve`."""
+"""Commands about a server before it is evaluated: `evals doctor`, `ingest`, `serve`."""
 
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from shlex import quote
 from textwrap import fill
-from typing import Any
 
 import typer
 
-from evals.cli.flags import EvalFlags, IngestFlags, ProbeFlags, ServeFlags
+from evals.cli.flags import EvalFlags, IngestFlags, ServeFlags
 from evals.cli.measuring import config_layers, observer_for, until_ctrl_c
 from evals.cli.parameters import flag_name
-from evals.cli.terminal import BAD, DOUBTFUL, GOOD, ask_line, check_output, clean, console, is_terminal, tell
+from evals.cli.terminal import BAD, DOUBTFUL, GOOD, console
 from evals.client.ingest import Upload, uploads_in, uploads_of
 from evals.config import EvalConfig
 from evals.errors import ConfigError, EvalsError, RunInterruptedError
 from evals.run.corpus import Uploaded, remarks_on, upload_documents
-from evals.run.doctor import Examined, Health, broken, examine
-from evals.run.notebook import Observer
-from evals.run.probing.fields import read_headers, section_text
-from evals.run.probing.guess import Doubt
-from evals.run.probing.plans import Candidates, Plan
-from evals.run.probing.probe import ask, survey
-from evals.run.probing.reading import DEFAULT_QUESTION, Probed, Target
-from evals.run.work import load_workload
-from evals.store.atomic import write_output
+from evals.run.doctor import Finding, broken, examine
+from evals.run.observer import Observer
+from evals.run.workload import load_workload
 from evals.store.naming import command
-from evals.text.decoding import parse_json
 from evals.text.numbers import counted, share
 
 # `evals doctor`.
 
 
 _SHOWN = {
-    Health.WELL: ("✓", GOOD),
-    Health.DOUBTFUL: ("!", DOUBTFUL),
-    Health.BROKEN: ("✗", BAD),
-    Health.UNSEEN: ("·", "dim"),
+    "well": ("✓", GOOD),
+    "doubtful": ("!", DOUBTFUL),
+    "broken": ("✗", BAD),
+    "unseen": ("·", "dim"),
 }
 """The mark of each state, and its colour."""
 
@@ -54,7 +46,7 @@ def doctor(flags: EvalFlags) -> int:
         The exit code of the first part by which a run would end; 0 where none is.
     """
 
-    def show(finding: Examined) -> None:
+    def show(finding: Finding) -> None:
         if not flags.as_json:
             _print_finding(finding)
 
@@ -72,7 +64,7 @@ def doctor(flags: EvalFlags) -> int:
     return next((finding.exit_code for finding in found if finding.exit_code), 0)
 
 
-def _print_finding(finding: Examined) -> None:
+def _print_finding(finding: Finding) -> None:
     out, indent = console(), " " * (_WIDTH + 2)
     mark, style = _SHOWN[finding.health]
     out.print(f"{mark} {finding.part:<{_WIDTH}}", style=style, end="")
@@ -157,145 +149,6 @@ def _next_steps(flags: IngestFlags, config: EvalConfig) -> Iterator[str]:
         words.append("--dataset-file questions.jsonl")
     words += [] if flags.config else ["--no-judge"]
     yield f"evaluate: {command(' '.join(['eval', *words]), config.runs_dir)}"
-
-
-# `evals probe`.
-
-
-_OF_ASSENT = "no profile has these paths, and a request to them may change something on the server:"
-
-_READ = {"answer", "chunks", "citations", "usage", "model", "error"}
-"""The parts of a response that a section reads."""
-
-_RAW_SHOWN = 2000
-
-_CHUNKS_SHOWN = 3
-
-
-def probe(flags: ProbeFlags) -> None:
-    """Find out how a server is asked and read, and write the section that evaluates it.
-
-    Raises:
-        EvalsError: Nothing answers, or nothing is understood.
-    """
-    if flags.output is not None:
-        check_output(flags.output)
-    given = read_headers(flags.header or [])
-    target = Target(flags.url, given, flags.question or DEFAULT_QUESTION, body_of(flags.body), flags.profiles)
-    found = survey(target, tell)
-    if flags.dry_run:
-        _list_requests(found.candidates, flags)
-        return
-    probed = ask(found, target, tell, list if flags.yes else pick_allowed).read(choose)
-    text, out = section_text(probed.server), console(sys.stderr)
-    if flags.as_json:
-        typer.echo(json.dumps(_as_json(probed), indent=2, ensure_ascii=False))
-    else:  # the body beside what was made of it, to stderr: stdout has the section alone
-        out.print("\nthe server sent:")
-        out.print(clean(probed.raw, _RAW_SHOWN))
-        show_reading(probed)
-        out.print()
-        if given.variables:
-            out.print(f"export {', '.join(given.variables)} before `evals eval`: no value of a header is written")
-    if flags.output is not None:
-        write_output(flags.output, text.encode())
-        out.print(f"wrote {flags.output}: evals eval --config {flags.output} --dataset-file questions.jsonl --no-judge")
-    elif not flags.as_json:
-        sys.stdout.write(text)
-
-
-def body_of(text: str | None) -> Any:
-    """The form of a request that was given; None without one.
-
-    Raises:
-        ConfigError: It is no JSON.
-    """
-    if text is None:
-        return None
-    try:
-        return parse_json(text.encode())
-    except ValueError as error:
-        raise ConfigError("--body is no JSON", 'write it as \'{"question": "{{question}}"}\'') from error
-
-
-def choose(doubt: Doubt) -> str | None:
-    """Ask on a terminal what is meant; without one, do not ask."""
-    choices = [doubt.chosen, *doubt.others]
-    picked = _picked(f"{doubt.key}: {doubt.why}", choices, "which one", "1")
-    return None if picked is None else choices[picked]
-
-
-def pick_allowed(plans: Sequence[Plan]) -> list[Plan]:
-    """Ask on a terminal which request may be sent; without one, none may."""
-    picked = _picked(_OF_ASSENT, [plan.told for plan in plans], "which one may be sent, or Enter for none", "")
-    return [] if picked is None else [plans[picked]]
-
-
-def _picked(about: str, choices: Sequence[str], question: str, default: str) -> int | None:
-    """The place of what somebody picks on a terminal; None without a terminal or a choice."""
-    if not is_terminal():
-        return None
-    console(sys.stderr).print(about)
-    for number, choice in enumerate(choices, start=1):
-        tell(f"  {number}  {choice}")
-    while picked := ask_line(f"{question} (1 to {len(choices)})", default):
-        if picked.isdecimal() and 1 <= int(picked) <= len(choices):
-            return int(picked) - 1
-    return None
-
-
-def _list_requests(candidates: Candidates, flags: ProbeFlags) -> None:
-    """The requests that would be sent, in their order."""
-    sent = [plan.told for plan in (*candidates.free, *(candidates.others if flags.yes else ()))]
-    kept = [] if flags.yes else [plan.told for plan in candidates.others]
-    if flags.as_json:
-        told = {"sent": sent, "needs_yes": kept, "never": candidates.never}
-        typer.echo(json.dumps(told, indent=2, ensure_ascii=False))
-        return
-    never = [f"never: {name} ({word})" for name, word in candidates.never.items()]
-    lines = [*sent, *(f"needs --yes: {line}" for line in kept), *never]
-    typer.echo("\n".join(lines) or "nothing was found that takes a question")
-
-
-def show_reading(probed: Probed) -> None:
-    """What the section makes of the body, which metrics that lets be computed, and what is a guess; to stderr."""
-    out = console(sys.stderr)
-    out.print("\nread from it:")
-    read = probed.response.model_dump(mode="json", include=_READ, exclude_none=True)
-    chunks = read.pop("chunks", None)
-    for part, value in read.items():
-        tell(f"{part}: {value!r}")
-    tell(f"chunks: {'not said' if chunks is None else len(chunks)}")
-    for chunk in (chunks or [])[:_CHUNKS_SHOWN]:
-        tell(f"- {chunk}")
-    if probed.unread:
-        tell(f"not read: {', '.join(probed.unread)}", _RAW_SHOWN)
-    out.print()
-    tell(f"metrics that can be computed (core, no judge): {', '.join(probed.metrics.names) or 'nothing'}", _RAW_SHOWN)
-    for reason, names in probed.metrics.missing.items():
-        tell(f"not {', '.join(names)}: {reason}")
-    for doubt in probed.doubts:
-        for line in guess_lines(doubt):
-            tell(line)
-
-
-def guess_lines(doubt: Doubt) -> Iterator[str]:
-    """What is a guess, and what it may be instead."""
-    yield f"guess {doubt.key}: {doubt.chosen} ({doubt.why})" if doubt.chosen else f"guess: {doubt.why}"
-    yield from (f"  or {other}" for other in doubt.others)
-
-
-def _as_json(probed: Probed) -> dict[str, Any]:
-    return {
-        "server": probed.server,
-        "section": section_text(probed.server),
-        "read": probed.response.model_dump(mode="json", include=_READ),
-        "unread": probed.unread,
-        "guesses": [asdict(doubt) for doubt in probed.doubts],
-        "computable": probed.metrics.names,
-        "missing": probed.metrics.missing,
-        "raw": probed.raw,
-    }
 
 
 # `evals serve`: the reference server in place of this process.

@@ -1,22 +1,19 @@
 """The pieces of a stream, told apart as the standard of each format says."""
 
-import itertools
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evals.client.spec import StreamFormat
-from evals.client.streams import FORMATS, NotInFormatError
+from evals.client.streams import EventReader, UnusableError
 
 Pieces = list[tuple[str, str | None]]
 
 
 def pieces_of(name: StreamFormat, *parts: bytes) -> Pieces:
     """What the parts, arriving one after the other, make."""
-    reader = FORMATS[name]()
-    found = [piece for part in parts for piece in reader.feed(part)]
-    return [(piece.event, piece.data) for piece in itertools.chain(found, reader.finish())]
+    reader = EventReader(name)
+    return [piece for part in (*parts, None) for piece in reader.feed(part or b"", final=part is None)]
 
 
 STANDARD: list[tuple[str, Pieces]] = [
@@ -63,7 +60,7 @@ def test_the_other_formats_are_lines_and_text() -> None:
     assert pieces_of("ndjson", b'{"a": 1}\r\n\n{"b":', b" 2}") == [("message", '{"a": 1}'), ("message", '{"b": 2}')]
     assert pieces_of("vercel", b'0:"a"\n8:[{"x": ":"}]\nd:{}') == [("0", '"a"'), ("8", '[{"x": ":"}]'), ("d", "{}")]
     assert pieces_of("text", "ü\n".encode()[:1], "ü\n".encode()[1:], b"b") == [("message", "ü\n"), ("message", "b")]
-    with pytest.raises(NotInFormatError, match="<html>"):
+    with pytest.raises(UnusableError, match="<html>"):
         pieces_of("vercel", b"<html>\n")
 
 

@@ -13,18 +13,15 @@ from evals.client import RAGClient
 from evals.client.profile import resolve_spec
 from evals.client.streams import Collector
 
-both = pytest.mark.parametrize("library", ["aiohttp", "httpx"])
 
-
-@both
-def test_the_deltas_make_the_answer_and_the_last_piece_has_the_usage(library: str) -> None:
+def test_the_deltas_make_the_answer_and_the_last_piece_has_the_usage() -> None:
     """As OpenAI's API streams it: a role, texts, a piece without choices, and [DONE], after which nothing counts."""
     last = {"choices": [], "model": "m", "usage": {"prompt_tokens": 9, "completion_tokens": 2}}
     role = event({"choices": [{"delta": {"role": "assistant", "content": ""}}]})
     said = [role, token("96 "), chunk(": ping\n\n"), token("hours"), event(last), chunk("data: [DONE]\n\n"), token("!")]
     usage = "[].data.usage | [-1].{prompt_tokens: prompt_tokens, completion_tokens: completion_tokens}"
     mapping = {"answer": None, "chunks": None, "usage": usage, "model": "[].data.model | [-1]"}
-    response, _ = ask(said, **{**OPENAI, "map": mapping, "transport": library})
+    response, _ = ask(said, **{**OPENAI, "map": mapping})
     assert (response.error, response.answer, response.model) == (None, "96 hours", "m")
     assert response.usage is not None
     assert response.usage.completion_tokens == 2
@@ -129,11 +126,10 @@ def test_the_time_of_a_text_is_that_of_its_arrival(monkeypatch: pytest.MonkeyPat
     assert response.latency_ms == 9000.0
 
 
-@both
 @pytest.mark.parametrize("rudely", [True, False])
-def test_a_stream_that_breaks_off_fails_with_what_came_and_is_not_asked_again(rudely: bool, library: str) -> None:
+def test_a_stream_that_breaks_off_fails_with_what_came_and_is_not_asked_again(rudely: bool) -> None:
     """The server began to answer: half an answer is what a user would have seen."""
-    response, asked = ask(lambda _: [HEAD + token("It la"), "reset" if rudely else None], **OPENAI, transport=library)
+    response, asked = ask(lambda _: [HEAD + token("It la"), "reset" if rudely else None], **OPENAI)
     assert response.error is not None
     assert (response.error.kind, response.answer, response.attempts, asked) == ("broken_off", None, 1, 1)
     assert "it brought 5 characters of an answer" in response.error.message
@@ -159,8 +155,7 @@ def test_a_stream_that_ends_without_its_last_piece_has_broken_off() -> None:
     assert (whole.error, whole.answer) == (None, "It lasts")
 
 
-@both
-def test_keep_alive_comments_alone_end_at_the_timeout(library: str) -> None:
+def test_keep_alive_comments_alone_end_at_the_timeout() -> None:
     """Bounded by the time for an answer, however often the server says that it lives."""
 
     def say(_: int) -> Iterator[bytes]:
@@ -170,7 +165,7 @@ def test_keep_alive_comments_alone_end_at_the_timeout(library: str) -> None:
 
     pause = threading.Event()
     try:
-        response, asked = ask(say, **OPENAI, timeout_s=0.2, deadline_s=0.5, transport=library)
+        response, asked = ask(say, **OPENAI, timeout_s=0.2, deadline_s=0.5)
     finally:
         pause.set()
     assert response.error is not None

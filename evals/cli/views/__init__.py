@@ -1,1 +1,0 @@
-"""What commands show on the terminal."""

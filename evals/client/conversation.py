@@ -1,0 +1,120 @@
+"""What the requests of a question hold: templates, and what one turn of a conversation gives to the next."""
+
+import json
+import uuid
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from evals.client.mapping import find
+from evals.client.spec import TEMPLATE, RequestSpec, ServerSpec
+from evals.schemas.response import ResponseError
+
+
+class Conversation:
+    """What the templates of a turn may name, from the turns before it. A single question is one of one turn.
+
+    Args:
+        spec: Of the server.
+
+    Attributes:
+        cookies: Those of this conversation, which no other sees.
+        messages: What was said so far, as `{role, content}`.
+    """
+
+    def __init__(self, spec: ServerSpec) -> None:
+        self._session = spec.session
+        self._session_id = None if spec.session is None else spec.session.first
+        self._has_session = spec.session is None or spec.session.id is None
+        self._uuid = ""
+        self.cookies = httpx.Cookies()
+        self.messages: list[dict[str, str]] = []
+
+    def values(self, message: str) -> dict[str, Any]:
+        """What the names of templates stand for in the turn with this message."""
+        self._uuid = self._uuid or str(uuid.uuid4())
+        return {
+            "question": message,
+            "question_json": json.dumps(message, ensure_ascii=False),
+            "messages": [*self.messages, {"role": "user", "content": message}],
+            "session_id": self._session_id,
+            "uuid": self._uuid,
+        }
+
+    def take(self, body: Any) -> None:
+        """Take the session id from the body of an answer; without one, the previous id stays.
+
+        Raises:
+            MappingError: The expression cannot be evaluated over it.
+        """
+        found = find(self._session.id, body) if self._session is not None else None
+        if isinstance(found, str | int | float) and not isinstance(found, bool) and found != "":
+            self._session_id, self._has_session = found, True
+
+    def problem(self) -> ResponseError | None:
+        """Why the next turn cannot be asked: the server gave no id by which it would recognise it; else None."""
+        if self._has_session or self._session is None:
+            return None
+        at = f"`{self._session.id}` (server.session.id)"
+        return ResponseError(kind="malformed", message=f"the answer has nothing at {at}, which the next turn needs")
+
+    def add(self, message: str, answer: str | None) -> None:
+        """Take a turn and its answer into the messages."""
+        self.messages.append({"role": "user", "content": message})
+        if answer is not None:
+            self.messages.append({"role": "assistant", "content": answer})
+
+
+def rendered(spec: RequestSpec, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of `HttpClient.send`, with the templates of a request filled in."""
+    request: dict[str, Any] = {"method": spec.method, "path": render_path(spec.path, values)}
+    for key, templates in (("params", spec.query), ("headers", spec.headers), ("data", spec.form)):
+        if templates:
+            filled = {name: render(template, values) for name, template in templates.items()}
+            request[key] = {name: _as_text(value) for name, value in filled.items() if value is not None}
+    if spec.body is not None:
+        request["json"] = render(spec.body, values)
+    return request
+
+
+def render(template: Any, values: Mapping[str, Any]) -> Any:
+    """Fill the template. Values are put in as they are: JSON encoding happens afterwards, so nothing can break out.
+
+    Args:
+        template: Any JSON value.
+        values: What each {{name}} stands for; a name that is not among them stays as written. A value that is no text
+            replaces a string that holds nothing but its name, and stands in a longer one as JSON.
+    """
+    if isinstance(template, str):
+        if "{{" not in template:
+            return template
+        whole = TEMPLATE.fullmatch(template)
+        if whole is not None:
+            return values.get(whole[1], template)
+        return TEMPLATE.sub(lambda name: _as_text(values.get(name[1], name[0])), template)
+    if isinstance(template, Mapping):
+        return {key: render(item, values) for key, item in template.items()}
+    if not isinstance(template, list):
+        return template
+    filled: list[Any] = []
+    for item in template:
+        value = render(item, values)
+        # An item that is nothing but {{messages}} stands for all of them.
+        whole = TEMPLATE.fullmatch(item) if isinstance(item, str) and isinstance(value, list) else None
+        spread = whole is not None and whole[1] == "messages"
+        filled += value if spread else [value]
+    return filled
+
+
+def render_path(path: str, values: Mapping[str, Any]) -> str:
+    """Fill the template of a path. Values are quoted, so that none can lead to another path."""
+    return TEMPLATE.sub(lambda name: quote(_as_text(values.get(name[1], name[0])), safe=""), path)
+
+
+def _as_text(value: Any) -> str:
+    """The value as it stands within a text: what is no text as JSON, and nothing where there is none."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,781 @@
+"""The one way to a server: HTTP by httpx over aiohttp, retried by tenacity.
+
+`HttpClient.send` makes one exchange: a complete reply or an `ExchangeError` within a deadline. `Retrying` decides
+whether a request is sent again, when, and how many are in flight.
+"""
+
+import asyncio
+import re
+import ssl
+import time
+import zlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from functools import lru_cache, partial
+from importlib.util import find_spec
+from ipaddress import ip_address
+from typing import Any, Literal
+from urllib.parse import urljoin, urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import aiohttp
+import httpx
+from httpx_aiohttp import AiohttpTransport
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential_jitter
+
+from evals import __version__
+from evals.client.spec import TlsSpec
+from evals.client.streams import Collector, UnusableError
+from evals.errors import ConfigError
+from evals.schemas.response import ErrorKind, ResponseError
+from evals.secrets import MASK, masked, public_url
+
+REFUSED = frozenset({401, 403})
+"""The statuses by which a server says that it does not know us, or does not let us in."""
+
+BUSY = frozenset({429, 503})
+
+RETRYABLE = BUSY | {408, 425} | set(range(500, 600))
+
+_CONNECT_TIMEOUT_S = 10.0
+
+_IDLE_S = 4.0
+"""How long a connection waits for its next request: less than the five seconds after which common servers close."""
+
+_LONGEST_HEADER = 65_536
+
+_DRAIN_S = 0.25
+"""How long the rest of a stream is read after its end, so that its connection can serve again."""
+
+
+class ExchangeError(Exception):
+    """A request without an answer.
+
+    Attributes:
+        error: What happened, as it is recorded.
+        retryable: Whether asking again may help.
+        retry_after_s: How long the server asks us to wait.
+        started: When it began, by the clock of the client; None where it was not sent.
+        elapsed_ms: How long the attempt took.
+        body: What was received, if anything.
+    """
+
+    def __init__(
+        self,
+        kind: ErrorKind,
+        message: str,
+        *,
+        status: int | None = None,
+        request: Literal["ask", "retrieve"] = "ask",
+        retryable: bool = False,
+        retry_after_s: float | None = None,
+        started: float | None = None,
+        elapsed_ms: float = 0.0,
+        body: bytes = b"",
+    ) -> None:
+        super().__init__(message)
+        self.error = ResponseError(kind=kind, status=status, message=message, request=request)
+        self.retryable, self.retry_after_s = retryable, retry_after_s
+        self.started, self.elapsed_ms, self.body = started, elapsed_ms, body
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A complete response of a success.
+
+    Attributes:
+        started: When the request was sent, by the clock of the client.
+        stream: What took the body as it came, of an answer in pieces.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    elapsed_ms: float
+    started: float
+    stream: Collector | None = None
+
+
+# One exchange.
+
+
+class HttpClient:
+    """Sends requests to one base URL.
+
+    Args:
+        url: Base URL; a login in it is sent as Basic.
+        headers: Sent with every request.
+        timeout_s: For a whole exchange, from sending to the last byte.
+        max_body_bytes: A longer body is `too_large`.
+        tls: Whom to trust behind https.
+        auth: Shows who we are; None where headers or the URL do.
+        redact: Masks secrets in messages.
+        transport: Sends requests instead of aiohttp; for tests.
+        clock: Monotonic seconds.
+
+    Raises:
+        ConfigError: The URL is none of a server, or a header or proxy cannot be used.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout_s: float = 120.0,
+        max_body_bytes: int = 16 * 1024 * 1024,
+        tls: TlsSpec | None = None,
+        auth: httpx.Auth | None = None,
+        redact: Callable[[str], str] = str,
+        transport: httpx.AsyncBaseTransport | None = None,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        whole = httpx.URL(check_url(url))
+        self.base = str(whole.copy_with(userinfo=b"")).rstrip("/")
+        own = {"Accept": "*/*", "Accept-Encoding": "gzip, deflate", "User-Agent": f"evals/{__version__}"}
+        if whole.userinfo:
+            own["Authorization"] = aiohttp.encode_basic_auth(whole.username, whole.password, "utf-8")
+        self._headers = httpx.Headers(own)
+        self._headers.update(_checked(headers or {}))
+        self._timeout_s, self._max_body = timeout_s, max_body_bytes
+        self._tls = tls or TlsSpec()
+        self._proxy = proxy_for(self.base)
+        self._redact, self._auth, self._clock = redact, auth, clock
+        self._given, self._transport = transport, transport
+
+    async def __aenter__(self) -> "HttpClient":
+        if self._given is None:
+            context = _tls_context(self._tls) if self.base.startswith("https") else None
+            self._transport = _transport(context, self._proxy)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        transport, self._transport = self._transport, self._given
+        if transport is not None:
+            await transport.aclose()
+
+    async def send(
+        self,
+        method: str,
+        path: str,
+        *,
+        timeout_s: float | None = None,
+        stream: Collector | None = None,
+        cookies: httpx.Cookies | None = None,
+        **parts: Any,
+    ) -> Reply:
+        """Make one exchange.
+
+        Args:
+            method: HTTP method.
+            path: Path below the base URL.
+            timeout_s: Shorter than the client's own, for calls that must not hang.
+            stream: Takes the body of a success as it arrives.
+            cookies: Are sent, and take those of the reply; None for none.
+            parts: `headers`, `params`, `json`, `data` and `files`, as `httpx.Request` takes them.
+
+        Raises:
+            ExchangeError: There is no complete response, or its status is no success.
+        """
+        request = self._request(method, path, **parts)
+        if cookies:
+            cookies.set_cookie_header(request)
+        limit, request.extensions["started"] = timeout_s or self._timeout_s, self._clock()
+        try:
+            async with asyncio.timeout(limit):
+                response = await self._answer(request)
+                try:
+                    body, ended = await self._read(response, stream if response.is_success else None)
+                finally:
+                    await response.aclose()
+        except (httpx.HTTPError, httpx.InvalidURL, aiohttp.ClientError, OSError, ValueError, UnusableError) as error:
+            raise self._failed(error, request, limit, stream) from error
+        started: float = request.extensions["started"]
+        if not response.is_success:
+            raise self._refused(response, body, (ended - started) * 1000)
+        if cookies is not None and "set-cookie" in response.headers:
+            cookies.extract_cookies(response)
+        return Reply(response.status_code, response.headers, body, (ended - started) * 1000, started, stream)
+
+    def _request(self, method: str, path: str, headers: Mapping[str, str] | None = None, **parts: Any) -> httpx.Request:
+        try:
+            url = _parsed(f"{self.base}/{path.removeprefix('/')}")
+        except httpx.InvalidURL as error:
+            said = self._redact(f"no URL can be made of the path {path!r}: {error}")
+            raise ConfigError(said, "look at the paths of server") from None
+        sent = self._headers
+        if headers:
+            sent = sent.copy()
+            sent.update(headers)
+        timeouts = {"connect": min(_CONNECT_TIMEOUT_S, self._timeout_s)}
+        return httpx.Request(method, url, headers=sent, extensions={"timeout": timeouts}, **parts)
+
+    async def _answer(self, request: httpx.Request) -> httpx.Response:
+        """The response of which the head has come.
+
+        The transport is asked itself: httpx's client would add a third to the CPU of a request, and keeps cookies. It
+        is for what it drives, a login.
+        """
+        if self._transport is None:
+            raise RuntimeError("the client is not open: use it as `async with RAGClient(...) as client`")
+        if self._auth is not None:
+            client = httpx.AsyncClient(transport=self._transport, auth=self._auth, trust_env=False)
+            return await client.send(request, stream=True)
+        response = await self._transport.handle_async_request(request)
+        response.request = request
+        return response
+
+    async def _read(self, response: httpx.Response, stream: Collector | None) -> tuple[bytes, float]:
+        """The body, and when it was complete."""
+        started: float = response.request.extensions["started"]
+        body = bytearray() if stream is None else stream.received
+        pieces = _decoded(response)
+        async for piece in pieces:
+            if stream is None:
+                body += piece
+            else:
+                stream.take(piece, (self._clock() - started) * 1000)
+            if len(body) > self._max_body:
+                said = f"the body is longer than {self._max_body:,} bytes (server.max_body_bytes)"
+                raise ExchangeError("too_large", said, status=response.status_code, body=bytes(body[:4096]))
+            if stream is not None and stream.is_done:
+                break
+        ended = self._clock()
+        if stream is not None:
+            stream.finish((ended - started) * 1000)
+            with suppress(TimeoutError, httpx.HTTPError, UnusableError):
+                async with asyncio.timeout(_DRAIN_S):
+                    async for _ in pieces:
+                        pass
+        return bytes(body), ended
+
+    def _failed(
+        self, error: Exception, request: httpx.Request, limit: float, stream: Collector | None
+    ) -> ExchangeError:
+        """The failure of an exchange that brought no complete answer that can be read."""
+        started: float = request.extensions["started"]
+        elapsed_ms = (self._clock() - started) * 1000
+        # httpx-aiohttp makes one error of a dropped connection, a refused one and an unknown host.
+        cause = error.__cause__ if isinstance(error.__cause__, aiohttp.ClientError) else error
+        kind, retryable = next((kind, again) for classes, kind, again in _KINDS if isinstance(cause, classes))
+        message = f"{type(cause).__name__}: {cause}" if str(cause) else type(cause).__name__
+        if isinstance(cause, UnusableError):
+            kind, message = cause.kind, str(cause)
+        elif isinstance(cause, aiohttp.ClientConnectorError):
+            why = cause.__cause__ if isinstance(cause, aiohttp.ClientSSLError) else cause.os_error.strerror
+            message = f"cannot connect to {cause.host}:{cause.port}: {why or cause.os_error}"
+        elif kind == "timeout":
+            message, elapsed_ms = f"no complete answer within {limit:g} s", max(elapsed_ms, limit * 1000)
+        if kind == "connect":
+            message = " ".join(message.split())[:300] + (f" (through {self._proxy})" if self._proxy else "")
+        received = bytes(stream.received) if stream is not None else b""
+        if stream is not None and received and retryable:
+            # Once a text arrived it is not asked again: the server began to answer, and a user would have seen it.
+            retryable = stream.first_ms is None
+            if kind == "timeout":
+                message = f"{message}: the stream brought {stream.so_far}"
+            else:
+                kind, message = "broken_off", f"the stream broke off; it brought {stream.so_far} ({message})"
+        return ExchangeError(
+            kind, self._redact(message), retryable=retryable, started=started, elapsed_ms=elapsed_ms, body=received
+        )
+
+    def _refused(self, response: httpx.Response, body: bytes, elapsed_ms: float) -> ExchangeError:
+        """The failure that a status is, with what the response says of how to ask instead."""
+        status, way = response.status_code, ""
+        if status == httpx.codes.METHOD_NOT_ALLOWED:
+            allowed = response.headers.get("allow", "").strip()[:80]
+            way = f" ({response.request.method} was sent{f', and the server allows {allowed}' if allowed else ''})"
+        elif response.has_redirect_location:
+            asked = str(response.request.url)
+            try:
+                place = public_url(urljoin(asked, self._redact(response.headers["location"])[:500]))
+            except ValueError:
+                place = MASK
+            instead = place.removesuffix(public_url(asked).removeprefix(self.base))
+            way = f" (it redirects to {self._redact(place)}: set server.url to {instead}, if that is right)"
+        said = " ".join(self._redact(body.decode("utf-8", "replace"))[:2000].split())[:200]
+        return ExchangeError(
+            "status",
+            f"HTTP {status}{way}" + (f": {said}" if said else ""),
+            status=status,
+            retryable=status in RETRYABLE,
+            retry_after_s=retry_after_s(response.headers),
+            started=response.request.extensions["started"],
+            elapsed_ms=elapsed_ms,
+            body=body,
+        )
+
+    async def reaches(self, path: str | None, timeout_s: float) -> bool:
+        """Whether the server answers a GET of a path with success; without a path, whether it takes a new connection.
+
+        Args:
+            path: Below the base URL. Behind a proxy, which takes any connection, None stands for the base URL itself.
+            timeout_s: For all of it.
+        """
+        try:
+            if path is not None or self._proxy is not None:
+                await self.send("GET", path or "", timeout_s=timeout_s)
+            else:
+                url = httpx.URL(self.base)
+                async with asyncio.timeout(timeout_s):
+                    _, writer = await asyncio.open_connection(url.host, url.port or {"http": 80}.get(url.scheme, 443))
+                writer.close()
+        except (OSError, ExchangeError):
+            return False
+        return True
+
+
+_KINDS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], ErrorKind, bool], ...] = (
+    (UnusableError, "malformed", False),
+    ((aiohttp.ConnectionTimeoutError, httpx.ConnectTimeout), "connect", True),
+    ((TimeoutError, httpx.TimeoutException), "timeout", True),
+    ((httpx.UnsupportedProtocol, httpx.InvalidURL, aiohttp.InvalidURL), "connect", False),
+    ((httpx.TransportError, aiohttp.ClientError, OSError), "connect", True),
+    (httpx.DecodingError, "malformed", False),
+    (httpx.TooManyRedirects, "status", False),
+    (Exception, "connect", False),
+)
+"""Errors, most specific first, each with the kind of failure that it is and whether asking again may help."""
+
+_parsed = lru_cache(maxsize=256)(httpx.URL)
+"""The URL, parsed once: most questions go to the same one."""
+
+
+async def _decoded(response: httpx.Response) -> AsyncIterator[bytes]:
+    """The body without its content-encoding, in pieces of at most 64 KiB: a few bytes can stand for gigabytes."""
+    name = response.headers.get("content-encoding", "").strip().lower()
+    if name not in {"", "identity", "gzip", "x-gzip", "deflate"}:
+        said = f"the body has the content-encoding {name[:40]!r}, and gzip, deflate was asked for"
+        raise UnusableError("malformed", said)
+    inflate: Any = None
+    stream: Any = response.stream  # without the counting of `aiter_raw`
+    async for piece in stream:
+        if name in {"", "identity"}:
+            yield piece
+            continue
+        data = piece
+        while data:
+            try:
+                inflate = inflate or zlib.decompressobj(_window_of(name, data))
+                if out := inflate.decompress(data, 65_536):
+                    yield out
+            except zlib.error as error:
+                raise UnusableError("malformed", f"the body is not {name}: {error}") from error
+            data = inflate.unconsumed_tail
+            if inflate.eof:  # parts of a gzip follow one another
+                data, inflate = inflate.unused_data, None
+    if inflate is not None:
+        raise UnusableError("malformed", f"the body's {name} breaks off")
+
+
+def _window_of(name: str, data: bytes) -> int:
+    """The window of zlib: a `deflate` body is one of zlib, as the standard has it, or bare, as some send it."""
+    if name != "deflate":
+        return 16 + zlib.MAX_WBITS
+    is_zlib = len(data) > 1 and data[0] & 0x0F == 8 and int.from_bytes(data[:2], "big") % 31 == 0
+    return zlib.MAX_WBITS if is_zlib else -zlib.MAX_WBITS
+
+
+def retry_after_s(headers: Mapping[str, str]) -> float | None:
+    """Seconds that a response asks to wait: retry-after-ms, or Retry-After in seconds or as a date."""
+    for name, unit in (("retry-after-ms", 1000), ("retry-after", 1)):
+        value = headers.get(name, "").strip()
+        if value.isascii() and value.replace(".", "", 1).isdigit():
+            return float(value) / unit
+    try:
+        return max(0.0, parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - time.time())
+    except (ValueError, OverflowError):
+        return None
+
+
+# Connections by aiohttp.
+
+
+class _CleanConnector(aiohttp.TCPConnector):
+    """Gives up a connection on which bytes came after an answer: they would be taken for the next one."""
+
+    async def connect(self, req: Any, traces: Any, timeout: Any) -> Any:
+        connection: Any = await super().connect(req, traces, timeout)
+        while connection.protocol.should_close:
+            connection.close()
+            connection = await super().connect(req, traces, timeout)
+        return connection
+
+
+def _transport(context: ssl.SSLContext | None, proxy: "Proxy | None") -> httpx.AsyncBaseTransport:
+    """Httpx's transport over a session of aiohttp that keeps no cookies and repeats nothing by itself."""
+
+    def session() -> aiohttp.ClientSession:
+        options: dict[str, Any] = {"limit": 0, "ssl": context or True, "keepalive_timeout": _IDLE_S}
+        made = aiohttp.ClientSession(
+            connector=_socks_connector(proxy, options) if proxy and proxy.is_socks else _CleanConnector(**options),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            max_line_size=_LONGEST_HEADER,
+            max_field_size=_LONGEST_HEADER,
+        )
+        made._retry_connection = False
+        return made
+
+    through = None
+    if proxy is not None and not proxy.is_socks:  # aiohttp makes a header for the proxy of this one
+        login = {"Authorization": aiohttp.encode_basic_auth(*proxy.login)} if proxy.login else {}
+        through = httpx.Proxy(proxy.url, headers=login)
+    return AiohttpTransport(client=session, proxy=through, verify=False)  # the connector's context verifies
+
+
+def _socks_connector(proxy: "Proxy", options: dict[str, Any]) -> aiohttp.BaseConnector:
+    from aiohttp_socks import ProxyConnector, ProxyError  # noqa: PLC0415 - an extra
+
+    class SocksConnector(_CleanConnector, ProxyConnector):
+        async def _wrap_create_connection(self, *args: Any, **kwargs: Any) -> Any:
+            try:
+                return await super()._wrap_create_connection(*args, **kwargs)
+            except ProxyError as error:
+                raise aiohttp.ClientConnectionError(f"the proxy does not connect us: {error}") from error
+
+    url = httpx.URL(proxy.url)
+    connector: aiohttp.BaseConnector = SocksConnector(
+        host=url.host,
+        port=url.port or 1080,
+        username=proxy.login[0] if proxy.login else None,
+        password=proxy.login[1] if proxy.login else None,
+        rdns=True,
+        **options,
+    )
+    return connector
+
+
+def _tls_context(tls: TlsSpec) -> ssl.SSLContext:
+    """The settings of TLS: the authorities of this machine and those that are named, and a certificate of our own.
+
+    Raises:
+        ConfigError: A file cannot be read, or is no such file; the message names it.
+    """
+    context = ssl.create_default_context()
+    key, named, hint = "ca", tls.ca, "name a file with the certificates of authorities, as PEM"
+    try:
+        if tls.ca is not None:
+            context.load_verify_locations(cafile=tls.ca)
+        if tls.cert is not None:
+            key, named = "cert", tls.cert if tls.key is None else f"{tls.cert} with the key {tls.key}"
+            hint = "name certificate and key as PEM; the key may have no password, and may stand in the same file"
+            context.load_cert_chain(tls.cert, tls.key, password="")
+    except OSError as error:  # of which ssl's errors are
+        said = error.strerror or getattr(error, "reason", None) or type(error).__name__
+        raise ConfigError(f"server.tls.{key} {named} cannot be used: {said}", hint) from error
+    if not tls.verify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+# The address of a server, the headers sent there, and the proxy before it, checked before anything is sent.
+
+
+def check_url(url: str) -> str:
+    """The base URL without trailing slash.
+
+    Raises:
+        ConfigError: It is no http(s) URL with a host and, if any, a port that can be asked.
+    """
+    try:
+        parts, host = urlsplit(url), httpx.URL(url).host.rstrip(".")
+        usable = parts.scheme in {"http", "https"} and parts.port != 0 and not parts.netloc.endswith(":")
+    except (ValueError, httpx.InvalidURL):  # a UnicodeError of a name is a ValueError too
+        usable = False
+    else:
+        labels = [host] if ":" in host else host.split(".")
+        usable = usable and all(0 < len(label) < 64 for label in labels) and not re.search(r"[\s?#]", url)
+    if not usable:
+        _, at, rest = url.rpartition("@")
+        shown = re.sub(r"([?#]).*", rf"\1{MASK}", masked(f"***@{rest}" if at else url), flags=re.DOTALL)
+        raise ConfigError(f"not a URL of a server: {shown!r}", "give one such as http://localhost:8001")
+    return url.rstrip("/")
+
+
+def is_place_of(url: str, text: str) -> bool:
+    """Whether a text says only where the server of a URL is, which is no secret: its host, with the port, or all."""
+    parts = urlsplit(url)
+    places = {url.rstrip("/"), f"{parts.scheme}://{parts.netloc}", parts.netloc, parts.hostname}
+    return "@" not in url and text.rstrip("/") in places
+
+
+def _checked(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers without the white space around their values, which a secret read from a file often ends with.
+
+    Raises:
+        ConfigError: A header cannot be sent; the message does not hold its value.
+    """
+    stripped = {name: value.strip() for name, value in headers.items()}
+    for name, value in stripped.items():
+        if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name) or not (value.isascii() and value.isprintable()):
+            raise ConfigError(f"server.headers.{name} cannot be sent", "check its name and value: printable ASCII only")
+    return stripped
+
+
+@dataclass(frozen=True, slots=True)
+class Proxy:
+    """A proxy over HTTP or SOCKS 5.
+
+    Attributes:
+        url: Without a login.
+        named_by: The variable of the environment that names it.
+        login: User and password; None without.
+    """
+
+    url: str
+    named_by: str
+    login: tuple[str, str] | None = field(default=None, repr=False)
+
+    @property
+    def is_socks(self) -> bool:
+        """Whether it speaks SOCKS."""
+        return self.url.startswith("socks")
+
+    def __str__(self) -> str:
+        return f"the proxy {self.url} of {self.named_by}"
+
+
+def proxy_for(url: str) -> Proxy | None:
+    """The proxy that the environment names for a URL; None for this machine, for those in NO_PROXY, and where none is.
+
+    Raises:
+        ConfigError: It is one that cannot be spoken to.
+    """
+    parts, proxies = urlsplit(url), getproxies()
+    host = parts.hostname or ""
+    scheme = next((name for name in (parts.scheme, "all") if proxies.get(name)), None)
+    if scheme is None or _is_this_machine(host) or proxy_bypass(host):
+        return None
+    variable, address = f"{scheme.upper()}_PROXY", proxies[scheme]
+    hint = f"or leave it out for this server: NO_PROXY={host}"
+    try:
+        proxy = httpx.URL(address if "://" in address else f"http://{address}")
+    except (httpx.InvalidURL, ValueError):
+        proxy = httpx.URL()
+    shown = str(proxy.copy_with(userinfo=b"", path="/", query=None)).rstrip("/")
+    if not proxy.host:
+        raise ConfigError(f"{variable} names a proxy by what is no address", f"name one as http://HOST:PORT, {hint}")
+    if proxy.scheme not in {"http", "https", "socks5", "socks5h"}:
+        said = f"{variable} names {shown}, a proxy of a kind that is not supported"
+        raise ConfigError(said, f"name one over http or socks5, {hint}")
+    if proxy.scheme.startswith("socks") and find_spec("aiohttp_socks") is None:
+        said = f"{variable} names {shown}, a proxy over SOCKS, which is not installed"
+        raise ConfigError(said, f"pip install 'rag-evals[socks]', {hint}")
+    return Proxy(shown, variable, (proxy.username, proxy.password) if proxy.userinfo else None)
+
+
+def _is_this_machine(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+# When a request is sent again.
+
+
+_LONGEST_RETRY_AFTER_S = 30.0
+
+_IS_WORTH_IT = retry_if_exception(lambda error: isinstance(error, ExchangeError) and error.retryable)
+
+_BACKOFF = wait_exponential_jitter(multiplier=0.5, max=8.0, jitter=0.25)
+
+
+@dataclass(slots=True)
+class Attempts:
+    """What one request took.
+
+    Attributes:
+        failed: Attempts that failed, without those that the server had no room for.
+        refused_since: When the server first had no room for the present attempt; None while it has.
+        waited_s: Back-off between attempts.
+        began: When the first attempt was sent, or was meant to be; None where no attempt was.
+    """
+
+    failed: int = 0
+    refused_since: float | None = None
+    waited_s: float = 0.0
+    began: float | None = None
+
+
+class AdaptiveLimit:
+    """Bounds the requests in flight: half as many after a refusal, one more after each round of answers.
+
+    Args:
+        most: How many at most.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._free = asyncio.Semaphore(most)
+        self._most = self._allowed = self._places = most
+        self._answers, self._changed = 0, -float("inf")
+
+    async def __aenter__(self) -> None:
+        await self._free.acquire()
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._places > self._allowed:
+            self._places -= 1
+        else:
+            self._free.release()
+
+    def shrink(self, started: float | None, now: float) -> None:
+        """Take a refusal into account; one of a request that was sent before the last change tells nothing new."""
+        if started is None or started >= self._changed:
+            self._allowed, self._changed, self._answers = max(1, self._allowed // 2), now, 0
+
+    def grow(self) -> None:
+        """Take an answer into account."""
+        self._answers += 1
+        if self._allowed < self._most and self._answers >= self._allowed:
+            self._allowed, self._answers = self._allowed + 1, 0
+            if self._places < self._allowed:
+                self._places += 1
+                self._free.release()
+
+
+class Retrying:
+    """Sends requests to one server, again where that may help.
+
+    A server that is busy (429, 503) or cannot be reached took nothing: while there is patience, that is no failed
+    attempt. One that was never there is not waited for.
+
+    Args:
+        concurrency: Requests in flight at most.
+        patience_s: How long a request waits for a server that has no room for it; 0 counts each refusal as an attempt.
+        reach: Tells whether the server can be reached now.
+        sleep: How to wait.
+        clock: Monotonic seconds.
+
+    Attributes:
+        refused: How many requests the server refused for being too many.
+        unavailable: What the server said last when patience with it ended; None while it is there, or may come back.
+    """
+
+    def __init__(
+        self,
+        concurrency: int,
+        patience_s: float,
+        *,
+        reach: Callable[[], Awaitable[bool]],
+        sleep: Callable[[float], Awaitable[None]],
+        clock: Callable[[], float],
+    ) -> None:
+        self._limit = AdaptiveLimit(concurrency)
+        self._patience_s = patience_s
+        self._reach, self._sleep, self._clock = reach, sleep, clock
+        self._is_known = False
+        self._away_since: float | None = None
+        self.refused = 0
+        self.unavailable: str | None = None
+
+    async def send(self, send: Callable[[], Awaitable[Reply]], attempts: Attempts, max_attempts: int) -> Reply:
+        """Send until it succeeds, fails for good, or attempts or patience are used up.
+
+        Raises:
+            ExchangeError: Of the last attempt.
+        """
+        retrying = AsyncRetrying(
+            retry=_IS_WORTH_IT,
+            stop=partial(self._is_enough, attempts, max_attempts),
+            wait=_wait_s,
+            sleep=self._sleep,
+            reraise=True,
+        )
+        async with self._limit:
+            try:
+                return await retrying(self._attempt, send, attempts)
+            finally:
+                attempts.waited_s += retrying.statistics["idle_for"]
+
+    async def _attempt(self, send: Callable[[], Awaitable[Reply]], attempts: Attempts) -> Reply:
+        try:
+            reply = await send()
+        except ExchangeError as failure:
+            attempts.began = failure.started if attempts.began is None else attempts.began
+            if await self._is_away(failure):
+                attempts.refused_since = self._clock() if attempts.refused_since is None else attempts.refused_since
+            else:
+                attempts.failed, attempts.refused_since = attempts.failed + 1, None
+            raise
+        attempts.began = reply.started if attempts.began is None else attempts.began
+        self._limit.grow()
+        self._is_known, self._away_since, self.unavailable = True, None, None
+        return reply
+
+    async def _is_away(self, failure: ExchangeError) -> bool:
+        """Whether the server took nothing for the moment."""
+        is_busy = self._patience_s > 0 and failure.error.status in BUSY
+        is_cut_off = self._is_known and failure.error.kind == "connect" and failure.retryable
+        if not is_busy and not (is_cut_off and not await self._reach()):
+            self._is_known = self._is_known or failure.error.kind != "connect"
+            self._away_since = self.unavailable = None
+            return False
+        now = self._clock()
+        self.refused += is_busy
+        self._limit.shrink(failure.started, now)
+        self._away_since = now if self._away_since is None else self._away_since
+        if now - self._away_since >= self._patience_s:
+            self.unavailable = failure.error.message
+        return True
+
+    def _is_enough(self, attempts: Attempts, max_attempts: int, _: RetryCallState) -> bool:
+        since = attempts.refused_since
+        out_of_patience = since is not None and self._clock() - since >= self._patience_s
+        return self.unavailable is not None or out_of_patience or attempts.failed >= max_attempts
+
+
+def _wait_s(state: RetryCallState) -> float:
+    """What the server asks for, up to 30 s; else twice as long each time."""
+    failure = state.outcome.exception() if state.outcome is not None else None
+    asked = getattr(failure, "retry_after_s", None)
+    return _BACKOFF(state) if asked is None else min(asked, _LONGEST_RETRY_AFTER_S)
+
+
+class Pacer:
+    """Spaces the starts of requests evenly.
+
+    Args:
+        rps: Requests in a second; None for no limit.
+        sleep: How to wait.
+        clock: Monotonic seconds.
+    """
+
+    def __init__(
+        self, rps: float | None, *, sleep: Callable[[float], Awaitable[None]], clock: Callable[[], float]
+    ) -> None:
+        self._gap = 1 / rps if rps else 0.0
+        self._sleep, self._clock = sleep, clock
+        self._next = 0.0
+        self._due: float | None = None
+
+    def due(self) -> float | None:
+        """When the next question is meant to be sent: at its place in an even sequence; None where there is no limit.
+
+        A server that stalls lets questions wait that would have been sent meanwhile. Their users wait too, so that time
+        is counted from here on, and not from when there was room for the question (coordinated omission; Tene 2015).
+        """
+        if not self._gap:
+            return None
+        due = self._clock() if self._due is None else self._due
+        self._due = due + self._gap
+        return due
+
+    def restart(self) -> None:
+        """Begin the sequence anew with the next question."""
+        self._due = None
+
+    async def wait(self) -> None:
+        """Return when the next request may start."""
+        if self._gap:
+            now = self._clock()
+            start = max(now, self._next)
+            self._next = start + self._gap
+            if start > now:
+                await self._sleep(start - now)

@@ -1,1 +1,0 @@
-"""Backends: the APIs of judges."""

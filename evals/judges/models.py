@@ -1,0 +1,471 @@
+"""The judging models: Claude by Anthropic's SDK, and any model behind a Chat Completions API by OpenAI's.
+
+The SDKs connect, find proxies, retry and heed `Retry-After`. To add a vendor: a class with `complete`, an entry in
+`PROVIDERS`, and the variables of its key in `evals/secrets.py`.
+"""
+
+import json
+import os
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, Protocol
+from urllib.parse import urlsplit
+
+from pydantic import ValidationError
+
+from evals.errors import JudgeError
+from evals.schemas.verdicts import JudgeFailure, JudgeUsage
+from evals.secrets import KEY_VARIABLES, MASK, Masker, key_in, secrets_in_environment, sendable_key
+
+RETRIES = 8
+"""By the SDKs, with half a second to eight between them: about 40 seconds, or as long as `Retry-After` asks for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who judges.
+
+    Attributes:
+        model: The model asked for.
+        origin: Scheme, host, port and path of its address.
+        provider: By whose API.
+        effort: How hard the model should think; None leaves that to it.
+    """
+
+    model: str
+    origin: str
+    provider: str = ""
+    effort: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One question to a model.
+
+    Attributes:
+        system: The instructions.
+        content: The data, as one JSON object in text.
+        schema: JSON schema of the reply.
+        max_tokens: Upper bound of the reply, thinking included.
+        remark: What was wrong with an earlier reply to this.
+        again: Whether the same data will be sent again: the vendor's cache then keeps it, not only the instructions.
+        repeat: Which of the repeats it is for.
+    """
+
+    system: str
+    content: str
+    schema: dict[str, Any]
+    max_tokens: int
+    remark: str = ""
+    again: bool = False
+    repeat: int = 0
+
+    @property
+    def message(self) -> str:
+        """The user's message: the data, then the remark."""
+        return f"{self.content}\n\n{self.remark}" if self.remark else self.content
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeReply:
+    """What a model said.
+
+    Attributes:
+        text: Its text blocks, joined.
+        stop: Why it ended: by itself, by refusing, or because `max_tokens` was reached.
+        model: The model that answered, as it names itself.
+        usage: Tokens, where the vendor counts them.
+        request_id: The vendor's name for the call.
+    """
+
+    text: str
+    stop: Literal["end", "refused", "truncated"] = "end"
+    model: str | None = None
+    usage: JudgeUsage | None = None
+    request_id: str | None = None
+
+
+class CallFailed(Exception):  # noqa: N818 - what it is
+    """A call that brought no reply, after all retries.
+
+    Args:
+        message: Why, without keys.
+        kind: How the decision counts that it ends.
+        fatal: Whether every further call would end so: no access, no money, no such model.
+        sent: Whether it may have to be paid for: it was sent, and no complete response came back.
+    """
+
+    def __init__(
+        self, message: str, kind: JudgeFailure = "transport", *, fatal: bool = False, sent: bool = False
+    ) -> None:
+        super().__init__(message)
+        self.kind, self.fatal, self.sent = kind, fatal, sent
+
+
+class NotWaitedFor(Exception):  # noqa: N818 - what it is
+    """The reply will come after the run has ended; a resumed run takes it."""
+
+
+class Model(Protocol):
+    """What `LLMJudge` asks. `effort`, `batched` and `concurrency` are optional."""
+
+    model: str
+    origin: str
+
+    async def complete(self, call: Call) -> JudgeReply:
+        """Make one call.
+
+        Raises:
+            CallFailed: There is no reply.
+        """
+
+    async def aclose(self) -> None:
+        """Close connections."""
+
+
+def origin_of(url: str) -> str:
+    """Scheme, host, port and path of an address, without login, query and a last `/v1`: it is saved and shown."""
+    parts = urlsplit(url)
+    path = parts.path.rstrip("/")
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}".lower() + ("" if path == "/v1" else path)
+
+
+class SdkModel(ABC):
+    """What both vendors share: errors of the SDK become `CallFailed`, and keys are masked in what comes back."""
+
+    sdk: ClassVar[str]
+    timeout_s: ClassVar[float]
+
+    def __init__(self, model: str, address: str, keys: tuple[str | None, ...], effort: str | None) -> None:
+        self.model, self.origin, self.effort = model, origin_of(address), effort
+        self._secrets = {*filter(None, keys), *secrets_in_environment()}
+        self._client: Any = None
+        try:
+            self._sdk: Any = __import__(self.sdk)  # a second and 80 MB
+        except ImportError as error:
+            way = "pip install 'rag-evals[openai]'" if self.sdk == "openai" else "pip install 'anthropic>=2,<3'"
+            raise JudgeError(f"the package {self.sdk} is not installed", way) from error
+
+    async def complete(self, call: Call) -> JudgeReply:
+        """Make one call.
+
+        Raises:
+            CallFailed: There is no reply.
+        """
+        with self.translated():
+            reply = await self._ask(call)
+        return self.masked(reply, call)
+
+    @abstractmethod
+    async def _ask(self, call: Call) -> JudgeReply:
+        """Make one call; errors of the SDK pass."""
+
+    async def find(self) -> None:
+        """See that the API is there, takes the key and knows the model; costs nothing.
+
+        Raises:
+            CallFailed: It is not there, refuses the key, or knows no such model.
+        """
+        with self.translated():
+            client = self._client.with_options(max_retries=0, timeout=10.0)
+            if isinstance(await client.models.retrieve(self.model), str):
+                raise CallFailed("the address answers with a page, and not as the API does", fatal=True)
+
+    async def aclose(self) -> None:
+        """Close connections."""
+        await self._client.close()
+
+    def masked(self, reply: JudgeReply, call: Call) -> JudgeReply:
+        """The reply without keys; one that stands in what was asked, such as `ollama`, is an ordinary word there."""
+        given = f"{self.model} {call.system} {call.content}"
+        text = Masker(secret for secret in self._secrets if secret not in given).text
+        return replace(reply, text=text(reply.text), model=reply.model and text(reply.model)[:200])
+
+    @contextmanager
+    def translated(self) -> Iterator[None]:
+        """Raise what the SDK raises as `CallFailed`, in words that may be saved and shown."""
+        try:
+            yield
+        except CallFailed:
+            raise
+        except self._sdk.APIStatusError as error:
+            raise self._refused(error) from error
+        except self._sdk.APIConnectionError as error:
+            unsent = type(error.__cause__).__name__ in {"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError"}
+            said = f"{type(error).__name__}: {error.__cause__ or error}"
+            raise CallFailed(self._clean(said), sent=not unsent) from error
+        except (self._root_error, ValueError, TypeError, AttributeError) as error:
+            said = f"the address does not answer as the API does: {type(error).__name__}: {error}"
+            raise CallFailed(self._clean(said), sent=True) from error
+
+    @property
+    def _root_error(self) -> type[Exception]:
+        found: type[Exception] = getattr(self._sdk, "AnthropicError", None) or self._sdk.OpenAIError
+        return found
+
+    def _refused(self, error: Any) -> CallFailed:
+        """What an error status means."""
+        status, body = error.status_code, error.body
+        inner = body.get("error", body) if isinstance(body, dict) else body
+        said = inner.get("message") if isinstance(inner, dict) else inner
+        message = self._clean(f"HTTP {status}: {said or error.message}")
+        if status == 402 or (status in {400, 403, 429} and _SPENT.search(str(body))):
+            return CallFailed(message, "spend_limit", fatal=True)
+        if status in {401, 403, 404} or "model_not_found" in str(body):
+            return CallFailed(message, fatal=True)
+        return CallFailed(message, "rejected" if status in {400, 413, 422} else "transport")
+
+    def _clean(self, text: str) -> str:
+        text = Masker(self._secrets).text(text.encode("utf-8", "replace").decode())
+        return _LIKE_A_KEY.sub(MASK, text)[:500]
+
+
+_SPENT = re.compile(
+    r"credit balance|spend(?:ing)?[ _]limit|specified api usage limits|insufficient_quota"
+    r"|billing_(?:error|hard_limit_reached|not_active)",
+    re.IGNORECASE,
+)
+"""How vendors say that an account may spend no more."""
+
+_LIKE_A_KEY = re.compile(r"(?<![A-Za-z0-9])sk-[\w*-]{9,}")
+
+
+class AnthropicModel(SdkModel):
+    """Claude, by the Messages API. No sampling parameters exist; the form of the reply is asked for by a schema.
+
+    Args:
+        model: Its name.
+        base_url: Where the API is.
+        api_key: The key; of the environment where None.
+        effort: How hard the model should think; None leaves that to it.
+
+    Raises:
+        JudgeError: The package is not installed, or the key cannot be sent.
+    """
+
+    sdk, timeout_s = "anthropic", 120.0
+    _lifetime: ClassVar[dict[str, str]] = {}
+    """How long the vendor's cache keeps instructions: five minutes where nothing is said."""
+
+    def __init__(
+        self, model: str, *, base_url: str | None = None, api_key: str | None = None, effort: str | None = None
+    ) -> None:
+        address = PROVIDERS["anthropic"].address(base_url)
+        own, token = KEY_VARIABLES["anthropic"]
+        key = sendable_key(api_key, own)
+        bearer = sendable_key(None, token) if key is None else None
+        super().__init__(model, address, (key, bearer), effort)
+        options = {"base_url": address, "timeout": self.timeout_s, "max_retries": RETRIES}
+        self._client = self._sdk.AsyncAnthropic(api_key=key, auth_token=bearer, **options)
+
+    def params(self, call: Call) -> dict[str, Any]:
+        """The body of a request."""
+        kept = {"cache_control": {"type": "ephemeral", **self._lifetime}}
+        form = {"format": {"type": "json_schema", "schema": call.schema}}
+        data = {"type": "text", "text": call.content, **(kept if call.again else {})}
+        remark = [{"type": "text", "text": call.remark}] if call.remark else []
+        return {
+            "model": self.model,
+            "max_tokens": call.max_tokens,
+            "system": [{"type": "text", "text": call.system, **kept}],
+            "messages": [{"role": "user", "content": [data, *remark]}],
+            "output_config": form if self.effort is None else {**form, "effort": self.effort},
+        }
+
+    async def _ask(self, call: Call) -> JudgeReply:
+        return read_message(await self._client.messages.create(**self.params(call)))
+
+
+def read_message(message: Any) -> JudgeReply:
+    """What the SDK's message says: its text blocks, and tokens of which the input counts all of the cache too.
+
+    Raises:
+        AttributeError: It is none; some gateways report a failure with status 200.
+    """
+    used = message.usage
+    read, kept = used.cache_read_input_tokens or 0, used.cache_creation_input_tokens or 0
+    usage = _usage(
+        input_tokens=(used.input_tokens or 0) + read + kept,
+        output_tokens=used.output_tokens,
+        thinking_tokens=_at(used, "output_tokens_details", "thinking_tokens"),
+        cache_read_tokens=read,
+        cache_write_tokens=kept,
+        cache_write_1h_tokens=_at(used, "cache_creation", "ephemeral_1h_input_tokens"),
+    )
+    stops = {"refusal": "refused", "max_tokens": "truncated", "model_context_window_exceeded": "truncated"}
+    stop: Any = stops.get(message.stop_reason, "end")
+    text = "".join(block.text for block in message.content if block.type == "text")
+    return JudgeReply(text, stop, message.model, usage, getattr(message, "_request_id", None))
+
+
+class OpenAIModel(SdkModel):
+    """Any model behind a Chat Completions API: OpenAI's, or that of vLLM, Ollama, llama.cpp, LM Studio.
+
+    The servers of this API take different parts of it. A parameter that one refuses is left out from then on; without
+    a schema of its own there, the instructions hold it.
+
+    Args:
+        model: Its name.
+        base_url: Where the API is, with its version: `http://127.0.0.1:11434/v1`.
+        api_key: The key; of the environment where None. Without one, none is sent.
+        effort: How hard the model should think; None leaves that to it.
+
+    Raises:
+        JudgeError: The package is not installed, or the key cannot be sent.
+    """
+
+    sdk, timeout_s = "openai", 300.0
+
+    def __init__(
+        self, model: str, *, base_url: str | None = None, api_key: str | None = None, effort: str | None = None
+    ) -> None:
+        address = PROVIDERS["openai"].address(base_url)
+        key = sendable_key(api_key, *KEY_VARIABLES["openai"])
+        super().__init__(model, address, (key,), effort)
+        options = {"base_url": address, "timeout": self.timeout_s, "max_retries": RETRIES}
+        self._client = self._sdk.AsyncOpenAI(api_key=key or "none", **options)
+        self._keyless = {} if key else {"extra_headers": {"Authorization": self._sdk.Omit()}}
+        self._bound, self._limit = True, "max_completion_tokens"
+
+    async def _ask(self, call: Call) -> JudgeReply:
+        while True:
+            bound, limit = self._bound, self._limit
+            try:
+                completion = await self._client.chat.completions.create(**self._params(call), **self._keyless)
+            except self._sdk.APIStatusError as error:
+                if error.status_code == 400 and str(error.code) in {"content_filter", "content_policy_violation"}:
+                    return JudgeReply("", "refused")
+                said = f"{error.param} {error.body}"
+                if error.status_code not in {400, 422, 500, 501}:
+                    raise
+                if bound and re.search(r"response_format|json_schema", said):
+                    self._bound = False
+                elif limit and limit in said:
+                    self._limit = "max_tokens" if limit == "max_completion_tokens" and "max_tokens" in said else ""
+                else:
+                    raise
+            else:
+                return _read_completion(completion)
+
+    def _params(self, call: Call) -> dict[str, Any]:
+        system, form = call.system, {"name": "verdict", "strict": True, "schema": call.schema}
+        extra: dict[str, Any] = {"response_format": {"type": "json_schema", "json_schema": form}}
+        if not self._bound:
+            system = f"{system}\n{_IN_WORDS}\n{json.dumps(call.schema)}"
+            extra = {}
+        if self._limit:
+            extra[self._limit] = call.max_tokens
+        if self.effort is not None:
+            extra["reasoning_effort"] = self.effort
+        messages = [{"role": "system", "content": system}, {"role": "user", "content": call.message}]
+        return {"model": self.model, "messages": messages, **extra}
+
+
+_IN_WORDS = (
+    "Reply with one JSON object and nothing else: no text around it, no code fence. It follows this JSON schema:"
+)
+
+
+def _read_completion(completion: Any) -> JudgeReply:
+    """What the SDK's completion says. Where the content is empty, some servers put it into a tool call or reasoning.
+
+    Raises:
+        AttributeError: It is none.
+    """
+    choice, used = (completion.choices or [None])[0], completion.usage
+    message = choice.message
+    usage = used and _usage(
+        input_tokens=used.prompt_tokens,
+        output_tokens=used.completion_tokens,
+        thinking_tokens=_at(used, "completion_tokens_details", "reasoning_tokens"),
+        cache_read_tokens=_at(used, "prompt_tokens_details", "cached_tokens"),
+        cache_write_tokens=_at(used, "prompt_tokens_details", "cache_write_tokens"),
+    )
+    calls = "".join(_at(call, "function", "arguments") or "" for call in message.tool_calls or [])
+    places = (message.content, calls, _at(message, "reasoning_content"), _at(message, "reasoning"))
+    text = next((place for place in map(_text, places) if place.strip()), "")
+    stop: Any = {"length": "truncated", "content_filter": "refused"}.get(choice.finish_reason, "end")
+    if getattr(message, "refusal", None):
+        stop = "refused"
+    return JudgeReply(text, stop, completion.model, usage, getattr(completion, "_request_id", None))
+
+
+def _text(content: Any) -> str:
+    """A text, or the joined texts of parts `{"type": "text", "text": …}`, as some servers send them."""
+    if isinstance(content, list):
+        return "".join(part.get("text") or "" for part in content if part.get("type") == "text")
+    return content if isinstance(content, str) else ""
+
+
+def _at(value: Any, *path: str) -> Any:
+    for name in path:
+        value = getattr(value, name, None)
+    return value
+
+
+def _usage(**counts: Any) -> JudgeUsage | None:
+    """Tokens of a call; None where they were not counted, or a count is none."""
+    if not counts["input_tokens"]:  # no call sends nothing: some servers fill in zeros
+        return None
+    try:
+        return JudgeUsage(**{name: count or 0 for name, count in counts.items()})
+    except ValidationError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A vendor whose API reaches a judge.
+
+    Attributes:
+        make: Makes a model, at a `base_url`, with an `effort`.
+        home: The vendor's own address.
+        key_variables: A key is in any of these environment variables; messages name the first.
+        address_variable: Environment variable with another address.
+        efforts: How hard its models can be told to think, from least to most.
+        imitated: Whether others serve the same API. At their addresses no key is required, and the vendor's prices do
+            not hold, whatever the model is called.
+    """
+
+    make: Callable[..., SdkModel]
+    home: str
+    key_variables: tuple[str, ...]
+    address_variable: str
+    efforts: tuple[str, ...]
+    imitated: bool = False
+
+    def address(self, base_url: str | None) -> str:
+        """Where the judge is: the configured address, else the environment's, else the vendor's."""
+        return base_url or os.environ.get(self.address_variable) or self.home
+
+    def lacks_key(self, base_url: str | None) -> bool:
+        """Whether a key is needed and none is there."""
+        return self.is_vendors(base_url) and not any(map(key_in, self.key_variables))
+
+    def is_vendors(self, base_url: str | None) -> bool:
+        """Whether it is the vendor, or a gateway to it, that is reached: then its prices hold."""
+        home, host = urlsplit(self.home).hostname, urlsplit(self.address(base_url)).hostname or ""
+        return not self.imitated or f".{host}".endswith(f".{home}")
+
+
+PROVIDERS: Mapping[str, Provider] = {
+    "anthropic": Provider(
+        make=AnthropicModel,
+        home="https://api.anthropic.com",
+        key_variables=KEY_VARIABLES["anthropic"],
+        address_variable="ANTHROPIC_BASE_URL",
+        efforts=("low", "medium", "high", "xhigh", "max"),
+    ),
+    "openai": Provider(
+        make=OpenAIModel,
+        home="https://api.openai.com/v1",
+        key_variables=KEY_VARIABLES["openai"],
+        address_variable="OPENAI_BASE_URL",
+        efforts=("none", "minimal", "low", "medium", "high", "xhigh"),
+        imitated=True,
+    ),
+}
+"""By the name that `judge.provider` and the prefix of a model give, and by which genai-prices knows the vendor."""

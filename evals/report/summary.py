@@ -1,0 +1,307 @@
+"""What is said of a run: score, outcomes, what went wrong, scorecard, cost, notes; as lines and tables."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+
+from evals.report.elements import TableRow, TextLine, TextTable, Tone, grid
+from evals.report.wording import (
+    by_reason,
+    interval,
+    label_of,
+    level,
+    named,
+    number,
+    one_line,
+    ratio,
+    remarks_of,
+    score_range,
+    value,
+)
+from evals.schemas.dataset import DatasetFingerprint
+from evals.schemas.results import EvalRun, MetricSummary
+from evals.schemas.run_parts import GateOutcome
+from evals.schemas.verdicts import JudgeRecord
+from evals.scoring.config import confidence, headline, percent, scoring_config
+from evals.scoring.outcomes import Outcome, OutcomeCount, count_outcomes, wrong_headline
+from evals.scoring.results import Results
+from evals.text.numbers import counted, share
+
+COST_PER_QUERY = "cost_per_query"
+_MOST, _FEW, _NAMED = 15, 3, 6
+"""A scorecard of more metrics than these shows the main ones of each group, at least three."""
+
+_NO_IDS = "no retrieved chunk has an id"
+GATE_TONES: dict[str, Tone] = {"met": "good", "not met": "bad", "not enough evidence": "doubtful"}
+
+
+# Head, score, outcomes.
+
+
+def head_line(run: EvalRun) -> str:
+    """Name, id, status, time, server, datasets, judge."""
+    embedded = run.eval_config.get("embedded")
+    facts = [
+        "built-in server" if embedded else run.server.url,
+        ", ".join("golden (built in)" if name == "golden" else name for name in run.datasets),
+        f"judge {run.judge.model}" if run.judge else "no judge",
+        f"{run.created_at:%Y-%m-%d %H:%M}",
+    ]
+    name = "" if run.id in run.name else f"{one_line(run.name, 100)}  "
+    return f"{name}{run.id}  {run.status}: {', '.join(facts)}"
+
+
+def score_line(run: EvalRun) -> str:
+    """The weighted score with its interval and how much of it was measured; or why there is none."""
+    head, weighted = headline(run), run.weighted_score
+    if head.score is None:
+        return f"score –: {head.reason}"
+    facts = [f"{level(confidence(run))} interval {score_range(weighted.ci)}"] if weighted.ci is not None else []
+    facts += [] if head.is_whole else [f"{percent(head.coverage)} of its weight measured"]
+    facts += [f"{score_range(weighted.bounds)} with lost questions"] if weighted.bounds is not None else []
+    return f"score {head.score:.3f}" + (f" ({'; '.join(facts)})" if facts else "")
+
+
+def outcome_line(run: EvalRun) -> str:
+    """How the questions ended: "100 questions: 72 answered, 28 declined, 0 failed"."""
+    outcomes = run.outcomes
+    kinds = ", ".join(f"{count} {kind}" for kind, count in outcomes.transport.items())
+    parts = [
+        f"{outcomes.answered - outcomes.abstained} answered",
+        f"{outcomes.abstained} declined",
+        f"{run.error_count} failed{f' ({kinds})' if kinds else ''}",
+    ]
+    parts += [f"{outcomes.not_asked} not asked"] if outcomes.not_asked else []
+    parts += [f"{outcomes.retried} retried"] if outcomes.retried else []
+    stopped = f"; asking ended early: {outcomes.stopped}" if outcomes.stopped else ""
+    return f"{questions_of(run.fingerprints, run.question_count)}: {', '.join(parts)}{stopped}"
+
+
+def questions_of(fingerprints: Iterable[DatasetFingerprint], count: int) -> str:
+    """How many questions were asked, and of how many a sample was drawn: "100 of 150 questions"."""
+    held = sum(each.questions if each.available is None else each.available for each in fingerprints)
+    return share(count, held, "question") if held > count else counted(count, "question")
+
+
+def wrong_table(run: EvalRun, results: Results) -> TextTable | None:
+    """How many questions went wrong in which way, with the name for `--failed`; None where none did."""
+    counts = count_outcomes(results)
+    if not counts:
+        return None
+    rows = [TableRow([str(len(one.rows)), one.outcome.label, one.outcome.value]) for one in counts]
+    return TextTable(
+        ["", "what went wrong first", "show --failed"],
+        rows,
+        wrong_headline(results),
+        ["what went wrong first", "show --failed"],
+    )
+
+
+def example_of(counts: Sequence[OutcomeCount]) -> tuple[Outcome, int] | None:
+    """A question of the most frequent failure; None where nothing went wrong."""
+    wrong = [one for one in counts if one.outcome.went_wrong] or list(counts)
+    most = max(wrong, key=lambda one: len(one.rows), default=None)
+    return None if most is None else (most.outcome, most.rows[0])
+
+
+# The scorecard.
+
+
+def main_metrics(run: EvalRun) -> set[str]:
+    """The metrics that feed the weighted score, or decide first in comparisons."""
+    scoring = scoring_config(run)
+    return set(chain.from_iterable((*scoring.feeds.values(), *scoring.primary.values())))
+
+
+def scorecard_table(run: EvalRun, *, every: bool = True) -> TextTable:
+    """The metrics that have a value, by group; of a large scorecard the main ones, or with `every` all of them."""
+    rows: list[TableRow] = []
+    for group, names in run.scorecard.by_group.items():
+        valued = [one for one in map(run.scorecard.get, names) if one.value is not None]
+        shown = _shown(run, valued, every=every)
+        if not shown:
+            continue
+        few = f" ({len(shown)} of {len(valued)}; --all)" if len(shown) < len(valued) else ""
+        rows.append(TableRow([f"{group}{few}"], "strong"))
+        rows += [TableRow(_cells(one), "", ", ".join(remarks_of(one))) for one in shown]
+    columns = ["metric", "measures", "value", f"{level(confidence(run))} interval", "n"]
+    return TextTable(columns, rows, words=["measures"], spare=["measures"])
+
+
+def _shown(run: EvalRun, valued: Sequence[MetricSummary], *, every: bool) -> list[MetricSummary]:
+    if every or sum(one.value is not None for one in run.scorecard.metrics) <= _MOST:
+        return list(valued)
+    main = main_metrics(run)
+    first = sorted(valued, key=lambda one: one.name not in main)[:_FEW]
+    return [one for one in valued if one in first or one.name in main]
+
+
+def _cells(one: MetricSummary) -> list[str]:
+    name = f"  {named(one.name, one.higher_is_better)}"
+    return [name, label_of(one.name), value(one), interval(one), str(one.sample_size)]
+
+
+def scorecard_lines(run: EvalRun, *, every: bool = True) -> Iterator[str]:
+    """Which metrics have no value and why, and what intervals are over."""
+    missing = by_reason(
+        (one.name, None if one.value is not None else ", ".join(remarks_of(one)) or "no question has a value")
+        for one in run.scorecard.metrics
+    )
+    if not every and len(missing) > _FEW:
+        names = list(chain.from_iterable(missing.values()))
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        yield f"no value: {', '.join(names[:_NAMED])}{more} (--all gives the reasons)"
+    else:
+        for reason, names in missing.items():
+            listed = ", ".join(names) if every or len(names) <= _NAMED else f"{len(names)} metrics"
+            yield f"no value: {listed} ({reason})"
+    cluster = scoring_config(run).cluster
+    groups = max((one.interval.clusters for one in run.scorecard.metrics if one.interval), default=0)
+    over = f"{groups} groups by {cluster}" if cluster else "questions, for these documents"
+    if groups:
+        yield f"intervals are over {over}"
+
+
+def score_parts(run: EvalRun) -> Iterator[str]:
+    """What the score is made of, and what is left out."""
+    weighted = run.weighted_score
+    for name, part in weighted.objectives.items():
+        metrics = ", ".join(weighted.fed_by.get(name, []))
+        missing = weighted.left_out_metrics.get(name, {})
+        lacking = f"; without {', '.join(missing)}" if missing else ""
+        yield f"{part:.3f} × {weighted.weights[name]:g} {name}: {metrics}{lacking}"
+    if weighted.left_out and weighted.score is not None:
+        yield f"not measured: {', '.join(weighted.left_out)}; the other parts are scaled up"
+
+
+# Cost, judge, notes, gates, repeats.
+
+
+def cost_lines(run: EvalRun) -> list[str]:
+    """What the server and the judge have cost, or why that is not known."""
+    summary = run.scorecard.find(COST_PER_QUERY)
+    if summary is None or summary.value is None:
+        server = f"not known: {summary.reason}" if summary else f"{COST_PER_QUERY} was not measured"
+    else:
+        total = number(summary.value * summary.sample_size, summary.unit)
+        server = f"{value(summary)} a question, {total} for {counted(summary.sample_size, 'question')}"
+    return [f"server: {server}", f"judge: {judge_cost(run.judge) if run.judge else 'none was used'}"]
+
+
+def judge_cost(judge: JudgeRecord) -> str:
+    """What the judge has cost, as far as prices are known."""
+    cost = "price unknown" if judge.cost_usd is None else f"${judge.cost_usd:.4f}"
+    if judge.cost_usd is not None and judge.unpriced:
+        cost = f"at least {cost}: {counted(judge.unpriced, 'call', 'has')} no known cost"
+    return cost
+
+
+def judge_lines(run: EvalRun) -> Iterator[str]:
+    """What the judge did, cost and lost; then how it agrees with people's labels."""
+    judge = run.judge
+    if judge is None:
+        return
+    usage = judge.usage
+    parts = [
+        counted(judge.calls, "call"),
+        f"{judge.cached} from the cache",
+        f"{usage.input_tokens:,} + {usage.output_tokens:,} tokens",
+        judge_cost(judge),
+    ]
+    parts += [f"{counted(judge.prevented, 'decision')} beyond the budget"] if judge.prevented else []
+    parts += [f"{count} {failure}" for failure, count in run.outcomes.judge.items()]
+    parts += [f"repeats disagree on {judge.flip_rate:.1%}"] if judge.flip_rate is not None else []
+    yield f"judge {judge.model}{f', effort {judge.effort}' if judge.effort else ''}: {', '.join(parts)}"
+    for name, card in judge.cards.items():
+        if card is not None:
+            figures = {"sensitivity": card.sensitivity, "specificity": card.specificity, "kappa": card.kappa}
+            shown = ", ".join(f"{title} {ratio(figure)}" for title, figure in figures.items())
+            yield f"  {name}: calibrated on {card.labels} labels, {card.created_at:%Y-%m-%d}: {shown}"
+    never = [name for name, card in judge.cards.items() if card is None]
+    if never:
+        yield f"  never calibrated: {', '.join(never)}"
+
+
+def left_out(dropped: Mapping[str, int]) -> str:
+    """What was left out of a dataset, by reason."""
+    return ", ".join(f"{count} × {reason}" for reason, count in dropped.items())
+
+
+def reading_notes(fingerprints: Iterable[DatasetFingerprint]) -> list[str]:
+    """How files of the user's own were read, and what was left out of them."""
+    notes = []
+    for each in fingerprints:
+        notes += each.notes
+        if each.available is not None and each.dropped:
+            notes.append(f"{each.source}: left out: {left_out(each.dropped)}")
+    return notes
+
+
+def notes_of(run: EvalRun, *, every: bool = True) -> list[str]:
+    """What to know of the numbers of a run; without `every`, only what may change them."""
+    return [*reading_notes(run.fingerprints), *(note for note in run.notes if every or not note.startswith(_NO_IDS))]
+
+
+def gate_lines(outcomes: Sequence[GateOutcome]) -> Iterator[TextLine]:
+    """A line a gate: how it ended, and the figures behind it."""
+    for each in outcomes:
+        yield TextLine(f"{each.gate}: {each.outcome}: {each.message}", GATE_TONES[each.outcome])
+
+
+def repeats_table(run: EvalRun) -> Iterator[TextLine | TextTable]:
+    """How stable answers are that were asked for several times; nothing where each was asked once."""
+    repeats = run.repeats
+    if repeats is None:
+        return
+    yield TextLine(f"{counted(repeats.questions, 'question')}, each asked {repeats.repeats} times", "strong")
+    if repeats.agreement is not None and repeats.same_answers is not None:
+        yield TextLine(
+            f"the same answer each time to {repeats.same_answers:.1%} of {counted(repeats.compared, 'question')}; "
+            f"{repeats.agreement:.3f} of pairs of answers are the same"
+        )
+    rows = [
+        [
+            one.name,
+            str(one.questions),
+            *(f"{share_:.3f}" for share_ in (one.pass_hat[0], one.pass_hat[-1])),
+            _ends(one.pass_all_ci),
+        ]
+        for one in repeats.metrics
+        if one.pass_hat
+    ]
+    if rows:
+        yield grid(
+            "pass^k: share of questions whose k answers are all right",
+            ["metric", "n", "pass^1", f"pass^{repeats.repeats}", "interval"],
+            rows,
+        )
+
+
+def _ends(ends: tuple[float, float] | None) -> str:
+    return "–" if ends is None else f"{ends[0]:.3f} … {ends[1]:.3f}"
+
+
+# A list of runs.
+
+
+def runs_table(runs: Sequence[EvalRun], groups: Sequence[Sequence[EvalRun]]) -> TextTable:
+    """A row a run; a letter behind scores that are made of different parts, by groups that compare."""
+    letters = {
+        run.id: f" [{chr(97 + place % 26)}]" for place, group in enumerate(groups) for run in group if len(groups) > 1
+    }
+    columns = ("id", "created", "status", "questions", "score", "name", "server", "profile", "datasets")
+    rows = [TableRow(_run_cells(run, letters.get(run.id, ""))) for run in runs]
+    return TextTable(columns, rows, words=columns[5:], spare=("profile", "datasets", "created", "server"))
+
+
+def _run_cells(run: EvalRun, letter: str) -> list[str]:
+    return [
+        run.id,
+        f"{run.created_at:%Y-%m-%d %H:%M}",
+        run.status if run.completed_at else "unfinished",
+        f"{run.question_count}{f' ({run.error_count} failed)' if run.error_count else ''}",
+        f"{headline(run)}{letter}",
+        one_line("" if run.id in run.name else run.name, 60),
+        one_line("built-in" if run.eval_config.get("embedded") else run.server.url, 60),
+        one_line(run.server.profile, 40),
+        one_line(",".join(run.datasets), 40),
+    ]

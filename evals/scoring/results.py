@@ -1,0 +1,295 @@
+"""`Results`: the values of a run as columns, and `columns.npz`, in which they are saved beside the run.
+
+A value is a float and a code a question: the codes of a column say why values are missing. The texts are in
+`records.jsonl`; `offsets` says where each record begins. docs/output.md describes the file.
+"""
+
+import json
+import zipfile
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from io import BytesIO
+from math import nan
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evals.errors import ConfigError, StoreError
+from evals.metrics.performance import RAN_OUT
+from evals.schemas.dataset import CONVERSATION, EvalQuestion
+from evals.schemas.results import MetricResult
+from evals.schemas.run_parts import RecordSum
+from evals.scoring.stats import Groups, Vector
+from evals.store.atomic import write_atomically
+
+VERSION = 1
+REPEAT_OF = "repeat_of"
+"""The key of the metadata that holds the id of the question that is asked again."""
+
+BY_DOCUMENT = "document"
+"""`scoring.cluster: document`: questions whose first gold passage is of one document are a group."""
+
+
+class Reason(NamedTuple):
+    """What many results of a metric have in common apart from their value; a code stands for it.
+
+    Attributes:
+        missing: The kind of a missing value; None for a value.
+        text: Why there is none.
+        label: A label of the value, such as a grade.
+        is_late: Whether the true value is greater: the request timed out.
+    """
+
+    missing: str | None = None
+    text: str | None = None
+    label: str | None = None
+    is_late: bool = False
+
+
+_NOT_ASKED = Reason("not_asked", "the question was not asked")
+
+
+@dataclass(slots=True)
+class Column:
+    """The results of one metric, a question each."""
+
+    name: str
+    values: "array[float]" = field(default_factory=lambda: array("d"))
+    """NaN where there is none."""
+    codes: "array[int]" = field(default_factory=lambda: array("H"))
+    """The place of each result's reason in `reasons`."""
+    reasons: list[Reason] = field(default_factory=lambda: [_NOT_ASKED])
+    rules: Counter[str] = field(default_factory=Counter)
+    """How many golds were recognised by which matching rule."""
+    _places: dict[Reason, int] = field(default_factory=lambda: {_NOT_ASKED: 0})
+
+    def add(self, result: MetricResult | None) -> None:
+        """Add the result of the next question; None where it was not asked."""
+        if result is None:
+            self.values.append(nan)
+            self.codes.append(0)
+            return
+        details = result.details
+        label = details.get("label") if details else None
+        late = bool(details.get(RAN_OUT)) if details else False
+        reason = Reason(result.missing, result.reason, label if isinstance(label, str) else None, late)
+        code = self._places.setdefault(reason, len(self.reasons))
+        if code == len(self.reasons):
+            self.reasons.append(reason)
+        self.values.append(nan if result.value is None else result.value)
+        self.codes.append(code)
+        rules = details.get("rules") if details else None
+        if isinstance(rules, dict):
+            self.rules.update({rule: count for rule, count in rules.items() if isinstance(count, int)})
+
+    @property
+    def numbers(self) -> Vector:
+        """The values, NaN where there is none."""
+        return np.frombuffer(self.values, dtype=np.float64) if self.values else np.empty(0)
+
+    def counts(self, rows: "np.ndarray[Any, Any] | None" = None) -> dict[Reason, int]:
+        """How many questions have each reason."""
+        codes = np.frombuffer(self.codes, dtype=np.uint16) if self.codes else np.empty(0, np.uint16)
+        totals = np.bincount(codes if rows is None else codes[rows], minlength=len(self.reasons))
+        return {reason: int(count) for reason, count in zip(self.reasons, totals, strict=True) if count}
+
+    def mask(self, missing: str) -> "np.ndarray[Any, Any]":
+        """Which questions lack a value for this kind of reason."""
+        wanted = np.array([reason.missing == missing for reason in self.reasons])
+        return wanted[np.frombuffer(self.codes, dtype=np.uint16)] if self.codes else np.empty(0, bool)
+
+    def late(self) -> Vector:
+        """The values of requests that timed out: the true ones are greater."""
+        wanted = np.array([reason.is_late for reason in self.reasons])
+        return self.numbers[wanted[np.frombuffer(self.codes, dtype=np.uint16)]] if self.codes else np.empty(0)
+
+
+@dataclass(slots=True)
+class Results:
+    """The results of a run, in the order of its questions.
+
+    Attributes:
+        cluster: What questions are grouped by (`scoring.cluster`); None: questions are independent.
+        columns: By metric.
+        ids: Of the questions.
+        offsets: Where the record of each begins in `records.jsonl`.
+        groups: The number of the group of each question.
+        outcomes: How each question ended, as places in `scoring.outcomes.OUTCOMES`.
+        golds: A hash of what each question expects: whether two runs have the same gold.
+    """
+
+    cluster: str | None = None
+    columns: dict[str, Column] = field(default_factory=dict)
+    ids: list[str] = field(default_factory=list)
+    offsets: "array[int]" = field(default_factory=lambda: array("Q"))
+    groups: "array[int]" = field(default_factory=lambda: array("q"))
+    outcomes: "array[int]" = field(default_factory=lambda: array("B"))
+    golds: "array[int]" = field(default_factory=lambda: array("Q"))
+    _numbers: dict[str, int] = field(default_factory=dict)
+
+    def add(self, question: EvalQuestion, scores: Sequence[MetricResult], outcome: int) -> None:
+        """Add the next question with its results; none where it was not asked."""
+        for score in scores:
+            if score.name not in self.columns:
+                self.columns[score.name] = _padded(score.name, len(self.ids))
+        given = {score.name: score for score in scores}
+        for name, column in self.columns.items():
+            column.add(given.get(name))
+        self.ids.append(question.id)
+        label = group_of(question, self.cluster)
+        self.groups.append(self._numbers.setdefault(label, len(self._numbers)))
+        self.outcomes.append(outcome)
+        self.golds.append(gold_hash(question))
+
+    def group_numbers(self) -> Groups | None:
+        """The group of each question; None where every question is its own."""
+        numbers = np.frombuffer(self.groups, dtype=np.int64) if self.groups else np.empty(0, np.int64)
+        return None if len(np.unique(numbers)) == len(numbers) else numbers
+
+    def save(self, path: Path, records: RecordSum, changed_ns: int) -> None:
+        """Write `columns.npz`, whole or not at all.
+
+        Args:
+            path: The file.
+            records: Count, size and checksum of `records.jsonl`.
+            changed_ns: When that file was changed last.
+
+        Raises:
+            StoreError: It cannot be written.
+        """
+        columns = list(self.columns.values())
+        about = {
+            "version": VERSION,
+            "records": records.model_dump(),
+            "changed_ns": changed_ns,
+            "cluster": self.cluster,
+            "metrics": [
+                {"name": one.name, "reasons": [list(each) for each in one.reasons], "rules": one.rules}
+                for one in columns
+            ],
+        }
+        buffer = BytesIO()
+        np.savez(
+            buffer,
+            about=_as_bytes(about),
+            ids=_as_bytes(self.ids),
+            offsets=np.array(self.offsets, dtype=np.uint64),
+            groups=np.array(self.groups, dtype=np.int64),
+            outcomes=np.array(self.outcomes, dtype=np.uint8),
+            golds=np.array(self.golds, dtype=np.uint64),
+            **{f"values_{place}": np.array(one.values) for place, one in enumerate(columns)},  # type: ignore[arg-type]
+            **{f"codes_{place}": np.array(one.codes, dtype=np.uint16) for place, one in enumerate(columns)},  # type: ignore[arg-type]
+        )
+        write_atomically(path, [buffer.getvalue()])
+
+    @classmethod
+    def load(cls, path: Path, records: RecordSum, changed_ns: int) -> "Results | None":
+        """The results in `columns.npz`; None where it is missing, damaged or of another `records.jsonl`."""
+        try:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+                about = json.loads(arrays["about"].tobytes())
+                known = (about["version"], about["records"], about["changed_ns"])
+                if known != (VERSION, records.model_dump(), changed_ns):
+                    return None
+                found = cls(about["cluster"], ids=json.loads(arrays["ids"].tobytes()))
+                found.offsets, found.groups = (
+                    array("Q", arrays["offsets"].tobytes()),
+                    array("q", arrays["groups"].tobytes()),
+                )
+                found.outcomes, found.golds = (
+                    array("B", arrays["outcomes"].tobytes()),
+                    array("Q", arrays["golds"].tobytes()),
+                )
+                for place, metric in enumerate(about["metrics"]):
+                    found.columns[metric["name"]] = Column(
+                        metric["name"],
+                        array("d", arrays[f"values_{place}"].tobytes()),
+                        array("H", arrays[f"codes_{place}"].tobytes()),
+                        [Reason(*each) for each in metric["reasons"]],
+                        Counter(metric["rules"]),
+                    )
+        except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile):
+            return None  # it is made anew from the records
+        return found
+
+
+def _padded(name: str, rows: int) -> Column:
+    """A column whose metric the first questions do not have."""
+    column = Column(name)
+    for _ in range(rows):
+        column.add(None)
+    return column
+
+
+def _as_bytes(value: Any) -> "np.ndarray[Any, np.dtype[np.uint8]]":
+    return np.frombuffer(json.dumps(value).encode(), dtype=np.uint8)
+
+
+def gold_hash(question: EvalQuestion) -> int:
+    """A hash of what is expected of the answer: gold passages, expected answers, answerability."""
+    golds = [(gold.text, gold.document_id, gold.relevance) for gold in question.gold_passages]
+    expected = (question.question, golds, question.expected_answer, question.answers, question.is_unanswerable)
+    return int.from_bytes(sha256(repr(expected).encode(errors="surrogatepass")).digest()[:8], "little")
+
+
+def group_of(question: EvalQuestion, cluster: str | None) -> str:
+    """The label of the group that a question belongs to; its own id where it belongs to none.
+
+    Repeats of a question, and the turns of a conversation, are always one group.
+
+    Args:
+        question: With its gold and metadata.
+        cluster: "document", the document of its first gold passage, or a key of its metadata; None for no groups.
+    """
+    belongs = None
+    if question.turns:
+        belongs = question.metadata.get(CONVERSATION)
+    elif cluster == BY_DOCUMENT:
+        belongs = question.gold_passages[0].document_id if question.gold_passages else None
+    elif cluster is not None:
+        belongs = question.metadata.get(cluster)
+    if belongs not in (None, "", []):
+        return f"{question.dataset}/{cluster}/{belongs}"
+    return f"{question.dataset}//{question.metadata.get(REPEAT_OF, question.id)}"
+
+
+def check_cluster(cluster: str | None, questions: Iterable[EvalQuestion]) -> None:
+    """Check that some question has the configured key.
+
+    Raises:
+        ConfigError: It is a key of metadata that no question has.
+    """
+    if cluster in (None, BY_DOCUMENT):
+        return
+    known: set[str] = set()
+    for question in questions:
+        known |= {key for key, value in question.metadata.items() if value not in (None, "", [])}
+        if cluster in known:
+            return
+    keys = f", or a key of the metadata: {', '.join(sorted(known))}" if known else ""
+    raise ConfigError(f"scoring.cluster is {cluster!r}, and no question has that key", f"write document{keys}")
+
+
+def changed_ns(path: Path) -> int:
+    """When a file was changed last.
+
+    Raises:
+        StoreError: It cannot be seen.
+    """
+    try:
+        return path.stat().st_mtime_ns
+    except OSError as error:
+        raise StoreError(f"cannot read {path}: {error.strerror}", "copy all files of the run") from error
+
+
+def rows_by_value(values: Iterable[Any]) -> dict[str, list[int]]:
+    """The rows of each value; a list counts as one value, and None as no value."""
+    rows: dict[str, list[int]] = {}
+    for row, value in enumerate(values):
+        if value not in (None, "", []):
+            rows.setdefault(", ".join(map(str, value)) if isinstance(value, list) else str(value), []).append(row)
+    return rows

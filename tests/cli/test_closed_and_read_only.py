@@ -1,0 +1,60 @@
+"""Streams that the caller closed, and folders that cannot be written."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Cli = Callable[..., Any]
+HOME = Path(__file__).resolve().parents[2]
+
+
+def test_a_run_works_with_stderr_closed(tmp_path: Path) -> None:
+    """As `2>&-` does: nothing is printed there, and the run is saved."""
+    command = f"{sys.executable} -m evals.cli eval --embedded --no-judge --datasets golden --samples 2 --runs-dir runs"
+    environment = {**os.environ, "PYTHONPATH": str(HOME)}
+    done = subprocess.run(
+        ["sh", "-c", f"{command} 2>&-"], cwd=tmp_path, env=environment, capture_output=True, timeout=60
+    )
+    assert done.returncode == 0, done.stdout
+    assert list((tmp_path / "runs").glob("*.json"))
+
+
+ANYBODY = ["setpriv", "--inh-caps=-dac_override", "--bounding-set=-dac_override"] if os.getuid() == 0 else []
+"""Root may write everywhere, unless it gives up the capability."""
+
+
+@pytest.mark.skipif(bool(ANYBODY) and shutil.which("setpriv") is None, reason="root may write everywhere")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "eval --embedded --no-judge --datasets golden --samples 2 --runs-dir shut",
+        "doctor --embedded --no-judge --datasets golden --runs-dir shut/new",
+        "ingest documents --rag-url URL --no-check --runs-dir shut",
+        "init --rag-url URL -o shut/config.yml",
+    ],
+)
+def test_a_read_only_folder_is_called_that(command: str, golden_server: str, tmp_path: Path) -> None:
+    """With exit code 2, whatever would have been written."""
+    (tmp_path / "documents").mkdir()
+    (tmp_path / "documents" / "a.md").write_text("# A\n\nA text.\n")
+    (tmp_path / "shut").mkdir(mode=0o555)
+    words = command.replace("URL", golden_server).split()
+    environment = {**os.environ, "PYTHONPATH": str(HOME)}
+    done = subprocess.run(
+        [*ANYBODY, sys.executable, "-m", "evals.cli", *words], cwd=tmp_path, env=environment, capture_output=True,
+        text=True, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 2, done.stderr
+    assert "the folder is read-only" in done.stdout + done.stderr
+
+
+def test_a_negative_number_of_questions_says_what_its_help_says(evals_cli: Cli) -> None:
+    """0 stands for all."""
+    refused = evals_cli("eval", "--embedded", "--samples", "-3")
+    assert (refused.code, "0 for all, not -3" in refused.err) == (2, True)

@@ -1,0 +1,272 @@
+"""What `evals init` finds out about servers without a profile, and what it never does."""
+
+import json
+from collections.abc import Callable
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from other_servers import documented, loopback
+from other_servers.unlike import KINDS, QUESTION, SAID, SOURCES, TEXT, described
+
+from evals.text.yaml_files import load_yaml
+
+Cli = Callable[..., Any]
+Start = Callable[[Any], str]
+ANSWER = {"answer": SAID, "contexts": [each["text"] for each in SOURCES]}
+
+
+class Made(NamedTuple):
+    """What a command said, and the keys of `server:` that it wrote; None: no file."""
+
+    code: int
+    out: str
+    err: str
+    server: Any
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    row = {"question": QUESTION, "gold_passages": [{"text": SOURCES[0]["text"]}], "is_unanswerable": False}
+    Path("q.jsonl").write_text(json.dumps(row))
+
+
+@pytest.fixture
+def init(evals_cli: Cli) -> Callable[..., Any]:
+    """Run `evals init` on a URL."""
+
+    def run(url: str, *more: str) -> Any:
+        Path("eval_config.yml").unlink(missing_ok=True)
+        result = evals_cli("init", "--rag-url", url, "--questions", "q.jsonl", *more)
+        written = Path("eval_config.yml")
+        server = load_yaml(written.read_text())["server"] if written.exists() else None
+        return Made(result.code, result.out, result.err, server)
+
+    return run
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_server_is_evaluated_by_what_was_written(
+    kind: str, start: Start, init: Callable[..., Any], evals_cli: Cli
+) -> None:
+    """Its answer and both passages are read, in at most fifteen lines."""
+    path, routes = KINDS[kind]
+    made = init(f"{start(routes)}{path}", *(("--body", _GRAPHQL) if kind == "graphql" else ()))
+    assert made.code == 0, made.err
+    assert len(Path("eval_config.yml").read_text().splitlines()) <= 15
+    done = evals_cli("eval", "--config", "eval_config.yml", "--json")
+    assert done.code == 0, done.err
+    figures = {each["name"]: each["value"] for each in done.json["scorecard"]["metrics"]}
+    assert (figures["recall_at_1"], figures["unanswerable_accuracy"]) == (1.0, 1.0)
+    read = " ".join(made.err.partition("read from it:")[2].split())
+    assert "at three metres" in read.partition("chunks")[0] or kind == "quoting"
+    assert "chunks: 2 " in read
+
+
+_GRAPHQL = json.dumps({"query": "{ask(question: {{question_json}}) {answer sources {text file}}}"})
+
+
+def test_errors_in_a_200_are_a_failure_with_a_query_to_fill_in(start: Start, init: Callable[..., Any]) -> None:
+    """They are neither answer nor passage."""
+    refused = {"errors": [{"message": "Field ask must have a selection of subfields, so there is no answer to it."}]}
+    made = init(f"{start({('POST', '/graphql'): lambda _: refused})}/graphql")
+    assert (made.code, made.server) == (3, None)
+    assert "must have a selection of subfields" in made.err
+    assert '--body \'{"query": "{ask(question: {{question_json}})' in made.err
+
+
+def test_texts_that_are_not_read_are_named(start: Start, init: Callable[..., Any]) -> None:
+    """The echo of the question and a context are neither answer nor chunk."""
+    path, routes = KINDS["quoting"]
+    made = init(f"{start(routes)}{path}")
+    assert made.server["map"]["answer"] == "answer"
+    assert "not read: query, context" in made.err
+
+
+def test_what_was_made_up_is_told(start: Start, init: Callable[..., Any]) -> None:
+    """A model or an id is never the question."""
+    path, routes = KINDS["nested"]
+    made = init(f"{start(routes)}{path}")
+    assert "made up for the request: model: probe, knowledge_name: probe" in made.err
+
+
+def test_positions_of_characters_are_no_numbers_of_chunks(start: Start, init: Callable[..., Any]) -> None:
+    """A list of citations without a source is not read as one."""
+    body = {**ANSWER, "citations": [{"start": 0, "end": 2, "text": "It"}, {"start": 1, "end": 2, "text": "h"}]}
+    made = init(f"{start({('POST', '/ask'): lambda _: body})}/ask")
+    assert "citations" not in made.server["map"]
+
+
+@pytest.mark.parametrize(
+    ("cited", "citations"),
+    [([1], {"given_as": "list", "base": 0}), ([1, 2], {"given_as": "list"}), ([0], {"given_as": "list", "base": 0})],
+)
+def test_citations_are_counted_from_0_or_1(
+    cited: list[int], citations: dict[str, Any], start: Start, init: Callable[..., Any]
+) -> None:
+    """By the numbers, or by which passages share words with the answer."""
+    body = {"answer": "The heated anemometer draws eighteen watts.", "contexts": ANSWER["contexts"], "cited": cited}
+    made = init(f"{start({('POST', '/ask'): lambda _: body})}/ask")
+    assert (made.server["map"]["citations"], made.server["citations"]) == ("cited", citations)
+
+
+@pytest.mark.parametrize("names", ["detail", "error", "sentence"])
+def test_a_refusal_that_names_the_missing_field_is_followed(names: str, start: Start, init: Callable[..., Any]) -> None:
+    """As a framework writes it, and as people do."""
+
+    def ask(request: Any) -> Any:
+        if "utterance" not in request.body:
+            detail = [{"type": "missing", "loc": ["body", "utterance"], "msg": "Field required"}]
+            said = {"detail": {"detail": detail}, "error": {"error": "missing field 'utterance'"}}
+            refusal = said.get(names, {"fault": "utterance is required"})
+            raise loopback.Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, refusal)
+        return ANSWER
+
+    made = init(f"{start({('POST', '/own'): ask})}/own")
+    assert made.server["ask"] == {"path": "/own", "json": {"utterance": "{{question}}"}}
+
+
+def test_at_most_six_requests_are_sent_and_the_most_telling_refusal_is_shown(
+    start: Start, init: Callable[..., Any]
+) -> None:
+    """Also where all fail."""
+    asked: list[Any] = []
+
+    def ask(request: Any) -> Any:
+        asked.append(request.body)
+        status = HTTPStatus.BAD_REQUEST if "message" in request.body else HTTPStatus.INTERNAL_SERVER_ERROR
+        raise loopback.Refusal(status, {"error": "the tenant must be set"} if "message" in request.body else {})
+
+    def document(_: Any) -> Any:
+        asked.append("document")
+        raise loopback.Refusal(HTTPStatus.NOT_FOUND, {})
+
+    made = init(f"{start({('POST', '/own'): ask, ('GET', '/openapi.json'): document})}/own")
+    assert (made.code, len(asked)) == (3, 6)
+    assert "the tenant must be set" in made.err.rpartition("error: ")[2]
+
+
+def test_a_login_is_named_and_at_a_terminal_asked_for_once(
+    start: Start, init: Callable[..., Any], type_lines: Callable[..., None]
+) -> None:
+    """By the header of the document; its value is written as a variable."""
+    schemes = {"key": {"type": "apiKey", "in": "header", "name": "X-Own-Key"}}
+    document = described(("/ask", "post", "ask", {"type": "object", "properties": {"question": TEXT}}))(None)
+
+    def ask(request: Any) -> Any:
+        if request.headers.get("X-Own-Key") != "s3cret-Value-90210":
+            raise loopback.Refusal(HTTPStatus.UNAUTHORIZED, {"error": "who are you?"})
+        return ANSWER
+
+    routes = {
+        ("GET", "/openapi.json"): lambda _: {**document, "components": {"securitySchemes": schemes}},
+        ("POST", "/ask"): ask,
+    }
+    url = f"{start(routes)}/ask"
+    refused = init(url)
+    assert (refused.code, '--header "X-Own-Key: …"' in refused.err) == (3, True)
+    type_lines("y", "s3cret-Value-90210")
+    made = init(url, "--no-judge")
+    assert made.code == 0, made.err
+    assert made.server["headers"] == {"X-Own-Key": "${X_OWN_KEY}"}
+    assert "s3cret" not in made.out + made.err + Path("eval_config.yml").read_text()
+    type_lines("y", "wrong")
+    assert init(url, "--no-judge").err.count("the server wants a login") == 1
+
+
+CHANGING = [
+    ("/collections/purge", "run_query"),
+    ("/query/all", "deleteAll"),
+    ("/indexUpload", "ask"),
+    ("/ask", "drop_table"),
+    ("/inbox/ask", "send_mail"),
+    ("/answers", "create_answer"),
+]
+
+
+@pytest.mark.parametrize(("path", "name"), CHANGING)
+def test_an_operation_that_changes_something_is_never_called(
+    path: str, name: str, start: Start, init: Callable[..., Any]
+) -> None:
+    """Words of its path and its operationId say so; the path in the URL is not enough."""
+    called: list[Any] = []
+    schema = {"type": "object", "required": ["query"], "properties": {"query": TEXT}}
+    routes = {("GET", "/openapi.json"): described((path, "post", name, schema)), ("POST", path): called.append}
+    for url in ((base := start(routes)), f"{base}{path}"):
+        made = init(url, "--yes")
+        assert (made.code, called) == (2, [])
+        assert path in made.err
+
+
+def test_other_paths_of_a_document_are_named_and_not_called(start: Start, init: Callable[..., Any]) -> None:
+    """Until the URL has one; words that only contain such a word change nothing."""
+    called: list[Any] = []
+
+    def ask(request: Any) -> Any:
+        called.append(request.body)
+        return ANSWER
+
+    path = "/clearance/retrains"
+    schema = {"type": "object", "required": ["query"], "properties": {"query": TEXT}}
+    routes = {("GET", "/openapi.json"): described((path, "post", "dropdown", schema)), ("POST", path): ask}
+    url = start(routes)
+    refused = init(url)
+    assert (refused.code, called, f"{url}{path}" in refused.err) == (2, [], True)
+    assert init(f"{url}{path}").server["ask"] == {"path": path, "json": {"query": "{{question}}"}}
+
+
+@pytest.mark.parametrize("path", ["/ask", "/v1/query"])
+def test_a_usual_path_of_a_document_is_asked(path: str, start: Start, init: Callable[..., Any]) -> None:
+    """Without a path in the URL; a health check that the document lists is written."""
+    schema = {"type": "object", "required": ["query"], "properties": {"query": TEXT}}
+    document = described((path, "post", "x", schema), ("/health", "get", "h", {"properties": {}}))
+    made = init(start({("GET", "/openapi.json"): document, ("POST", path): lambda _: ANSWER}))
+    assert (made.server["ask"]["path"], made.server["health"]) == (path, {"path": "/health"})
+
+
+@pytest.mark.parametrize(
+    ("kind", "path"), [("lightrag", "/query"), ("hayhooks", "/rag/run"), ("langserve", "/rag/invoke")]
+)
+def test_a_built_in_profile_is_named_where_it_reads_the_answer(
+    kind: str, path: str, start: Start, init: Callable[..., Any]
+) -> None:
+    """Its chunks too, of a second request where it has one, and below a path that is not its own."""
+    question = "What may a hotel cost in a capital?"
+    Path("q.jsonl").write_text(json.dumps({"question": question}))
+    header = ("--header", f"X-API-Key: {documented.KEY}") if kind == "lightrag" else ()
+    made = init(f"{start(getattr(documented, kind)())}{path}", *header)
+    assert made.code == 0, made.err
+    assert made.server["profile"] == kind
+    assert "chunks: 3" in made.err
+
+
+def test_a_path_alone_is_no_sign_of_a_profile(start: Start, init: Callable[..., Any]) -> None:
+    """`/run` with an answer is not Hayhooks."""
+    made = init(f"{start({('POST', '/run'): lambda _: ANSWER})}/run")
+    assert made.server["profile"] == "none"
+    assert made.server["map"] == {"answer": "answer", "chunks": "contexts"}
+
+
+def test_no_passages_name_the_lines_for_a_second_request(start: Start, init: Callable[..., Any]) -> None:
+    """At most five, which are valid below `server:`."""
+    made = init(f"{start({('POST', '/ask'): lambda _: {'answer': SAID}})}/ask")
+    lines = made.err.partition("add below server:\n")[2].splitlines()[:4]
+    assert lines[0] == "  retrieve:"
+    assert load_yaml("\n".join(lines))["retrieve"]["path"] == "/search"
+
+
+def test_metrics_of_questions_and_server_are_told_apart(start: Start, init: Callable[..., Any]) -> None:
+    """What the questions lack is not asked of the server."""
+    made = init(f"{start({('POST', '/ask'): lambda _: ANSWER})}/ask")
+    told = " ".join(made.err.partition("metrics that these questions")[2].split())
+    assert "recall_at_5" in told.partition(" not ")[0]
+    assert "answer_correctness: the question has no expected answer" in told
+
+
+def test_columns_that_are_not_known_are_shown_with_an_example(start: Start, init: Callable[..., Any]) -> None:
+    """In the user's own names."""
+    Path("q.jsonl").write_text(json.dumps({"question": QUESTION, "Musterantwort": "Drei Meter.", "Beleg": "…"}))
+    made = init(f"{start({('POST', '/ask'): lambda _: ANSWER})}/ask")
+    assert "columns: {expected_answer: Musterantwort, gold_passages: Beleg}" in " ".join(made.err.split())

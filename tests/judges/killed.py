@@ -1,0 +1,49 @@
+"""A program that evaluates and kills itself: ``python killed.py CLASS METHOD NUMBER before|after configuration.json``.
+
+It dies at that call of a method of a class, before or after the call; nothing is cleaned up, as by a kill from outside.
+"""
+
+import importlib
+import inspect
+import json
+import os
+import signal
+import sys
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from evals.config import EvalConfig
+from evals.runner import run_evaluation
+
+
+def kill_at(place: str, method: str, number: int, when: str) -> None:
+    """Replace a method of `module:Class` by one that kills this process."""
+    module, _, name = place.partition(":")
+    cls = getattr(importlib.import_module(module), name)
+    real, times = getattr(cls, method), count(1)
+
+    def die(wanted: str, turn: int) -> None:
+        if (turn, when) == (number, wanted):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    async def waiting(*arguments: Any) -> Any:
+        turn = next(times)
+        die("before", turn)
+        result = await real(*arguments)
+        die("after", turn)
+        return result
+
+    def plain(*arguments: Any) -> Any:
+        turn = next(times)
+        die("before", turn)
+        result = real(*arguments)
+        die("after", turn)
+        return result
+
+    setattr(cls, method, waiting if inspect.iscoroutinefunction(real) else plain)
+
+
+if __name__ == "__main__":
+    kill_at(sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4])
+    run_evaluation(EvalConfig(**json.loads(Path(sys.argv[5]).read_text())))

@@ -1,0 +1,212 @@
+"""Runs that are judged in batches: the scores of calls one by one for half the money, and nothing paid for twice."""
+
+import asyncio
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from judges.money_of import money, resume, scores
+from servers import HOME, PATIENCE_S
+
+from evals.config import EvalConfig
+from evals.errors import JudgeError
+from evals.judges import batches
+from evals.judges.batches import FOLDER, AnthropicBatches
+from evals.run.saved import rescore
+from evals.runner import run_evaluation
+from evals.store.runs import RunStore
+
+JUDGE = {"then": {"python": "judge"}}
+Configure = Callable[..., EvalConfig]
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "QUIET_S", 0.05)
+
+
+@pytest.fixture
+def batched(config: Configure, messages_api: Any) -> Configure:
+    """The configuration of judged runs, by batches that end at the second look."""
+    messages_api.batches(looks=1)
+
+    def make(**keys: Any) -> EvalConfig:
+        return config(**{**keys, "judge": {"batch": True, "batch_poll_s": 0.01, **keys.pop("judge", {})}})
+
+    return make
+
+
+def asked(messages_api: Any) -> Counter[str]:
+    """How often each request was in a batch."""
+    return Counter(each["custom_id"] for each in messages_api.batched())
+
+
+def left_behind(config: EvalConfig) -> list[str]:
+    return [path.name for path in (config.runs_dir / FOLDER).iterdir()]
+
+
+def test_scores_are_those_of_calls_one_by_one(batched: Configure, messages_api: Any) -> None:
+    """Every request is made once, none outside a batch, at half the price; nothing is left to claim."""
+    suites = ["core", "answer", "claims"]
+    direct = run_evaluation(batched(suite=suites, judge={"batch": False}))
+    single = len(messages_api.log())
+    messages_api.reset()
+    messages_api.script(JUDGE)
+    run = run_evaluation(batched(suite=suites))
+    assert (scores(run), run.status) == (scores(direct), "complete")
+    found = asked(messages_api)
+    assert set(found.values()) == {1}
+    calls, cost, tokens = money(run)
+    assert single == calls == found.total()
+    assert not [entry for entry in messages_api.log() if entry["path"] == "/v1/messages"]
+    assert cost == pytest.approx(tokens / 2e6)
+    assert left_behind(batched()) == []
+
+
+def test_an_unusable_reply_is_asked_for_again_in_the_next_batch(batched: Configure, messages_api: Any) -> None:
+    """Both are paid for."""
+    messages_api.script({"schema_has": "claims", "times": 1, "then": {"text": "nope"}}, JUDGE)
+    run = run_evaluation(batched())
+    assert set(asked(messages_api).values()) == {1}
+    assert money(run)[0] == asked(messages_api).total()
+    attempts = [verdict.attempts for record in run.records() for verdict in record.verdicts]
+    assert attempts.count(2) == 1
+
+
+@pytest.mark.parametrize("mode", [{"unanswered": 1}, {"refused": 2, "status": 529}])
+def test_a_lost_reply_to_sending_is_looked_for_before_it_is_sent_again(
+    batched: Configure, messages_api: Any, mode: dict[str, Any]
+) -> None:
+    """The batch is there, or it is not; nothing is paid for twice."""
+    messages_api.batches(looks=1, **mode)
+    run = run_evaluation(batched())
+    assert run.status == "complete"
+    assert max(asked(messages_api).values()) == 1 + mode.get("refused", 0)
+    assert money(run)[0] == len(asked(messages_api))
+
+
+def test_results_that_break_off_are_read_again(batched: Configure, messages_api: Any) -> None:
+    """Whole, and each is counted once."""
+    messages_api.batches(looks=1, torn_after=2)
+    run = run_evaluation(batched())
+    assert run.status == "complete"
+    assert money(run)[0] == asked(messages_api).total()
+
+
+@pytest.mark.parametrize(
+    ("then", "failure"),
+    [
+        ({"unasked": "expired"}, "transport"),
+        ({"unasked": "canceled"}, "transport"),
+        ({"status": 529}, "transport"),
+        ({"status": 400, "message": "prompt is too long"}, "rejected"),
+    ],
+)
+def test_what_a_batch_does_not_answer_is_lost_and_asked_for_again_on_resume(
+    batched: Configure, messages_api: Any, then: dict[str, Any], failure: str
+) -> None:
+    """At no cost."""
+    whole = run_evaluation(batched(runs_dir=batched().runs_dir / "whole"))
+    messages_api.script({"times": 3, "then": then}, JUDGE)
+    run = run_evaluation(batched())
+    assert run.outcomes.judge == {failure: 3}
+    done = resume(batched(), run)
+    assert (done.status, scores(done)) == ("complete", scores(whole))
+    assert money(done)[1] == pytest.approx(money(whole)[1])
+
+
+@pytest.mark.parametrize("status", [401, 404])
+def test_an_error_in_sending_reaches_all_that_wait(batched: Configure, messages_api: Any, status: int) -> None:
+    """The judging ends, no answer is lost, and nothing is left to claim."""
+    messages_api.batches(refused=9, status=status)
+    with pytest.raises(JudgeError, match=f"HTTP {status}"):
+        run_evaluation(batched())
+    (run,) = RunStore(batched().runs_dir).runs()
+    assert (run.status, len(list(run.records()))) == ("partial", 4)
+    assert left_behind(batched()) == []
+
+
+def test_a_batch_that_takes_too_long_is_left_and_taken_by_the_resumed_run(
+    batched: Configure, messages_api: Any
+) -> None:
+    """Its replies are counted where they are read."""
+    messages_api.batches(looks=None)
+    run = run_evaluation(batched(judge={"batch_timeout_s": 0.2}))
+    assert run.status == "partial"
+    assert run.judge is not None
+    assert run.judge.left == asked(messages_api).total() > 0
+    assert any("resuming the run takes the replies" in note for note in run.notes)
+    messages_api.batches(looks=0)
+    done = resume(batched(), run)
+    assert done.status == "complete"
+    assert set(asked(messages_api).values()) == {1}
+    assert money(done)[0] == asked(messages_api).total()
+
+
+def test_a_budget_holds_in_batches(batched: Configure, messages_api: Any) -> None:
+    """What it does not hold is not sent."""
+    whole = run_evaluation(batched(runs_dir=batched().runs_dir / "whole"))
+    limit = money(whole)[1] / 2
+    run = run_evaluation(batched(judge={"max_cost_usd": limit}))
+    assert run.status == "partial"
+    assert run.judge is not None
+    assert run.judge.prevented > 0
+    assert 0 < money(run)[1] <= 1.2 * limit
+
+
+def test_rescore_is_judged_in_batches_too(batched: Configure, messages_api: Any) -> None:
+    """And takes over what the run holds."""
+    source = run_evaluation(batched(judge={"enabled": False}))
+    run = asyncio.run(rescore(source, batched(judge={"cache": True})))
+    assert (run.status, money(run)[0]) == ("complete", asked(messages_api).total())
+    again = asyncio.run(rescore(source, batched(judge={"cache": True})))
+    assert (money(again)[0], scores(again)) == (0, scores(run))
+
+
+STAGES = {
+    "before it is sent": ("evals.judges.batches:AnthropicBatches", "_write", 1, "after"),
+    "after it was sent": ("evals.judges.batches:AnthropicBatches", "_write", 2, "before"),
+    "while it is waited for": ("evals.judges.batches:AnthropicBatches", "_has_ended", 1, "before"),
+    "while replies are read": ("evals.judges.batches:AnthropicBatches", "_settle", 3, "before"),
+    "before a verdict is written": ("evals.store.journal:Journal", "verdict", 1, "before"),
+    "after a verdict was written": ("evals.store.journal:Journal", "verdict", 4, "after"),
+    "in the second round": ("evals.judges.batches:AnthropicBatches", "_write", 4, "before"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stage", STAGES.values(), ids=STAGES)
+def test_a_killed_run_goes_on_where_it_was(
+    stage: tuple[Any, ...], batched: Configure, messages_api: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A first reply is unusable, so that there is a second round; every request is made once, and counted."""
+    monkeypatch.setenv("PYTHONPATH", str(HOME))
+    flawed = ({"schema_has": "claims", "times": 1, "then": {"text": "nope"}}, JUDGE)
+    messages_api.script(*flawed)
+    whole = run_evaluation(batched(runs_dir=tmp_path / "whole"))
+    messages_api.reset()
+    messages_api.batches(looks=1)
+    messages_api.script(*flawed)
+    written = tmp_path / "config.json"
+    written.write_text(batched().model_dump_json(exclude_unset=True))
+    program = [sys.executable, str(Path(__file__).with_name("killed.py")), *map(str, stage), str(written)]
+    killed = subprocess.run(program, cwd=HOME, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr[-2000:]
+    (run,) = RunStore(batched().runs_dir).runs()
+    done = resume(batched(), run)
+    assert set(asked(messages_api).values()) == {1}
+    assert (done.status, scores(done)) == ("complete", scores(whole))
+    assert money(done) == (asked(messages_api).total(), pytest.approx(money(whole)[1]), money(whole)[2])
+
+
+def test_what_was_sent_long_ago_or_is_damaged_hinders_nothing(tmp_path: Path) -> None:
+    """The former is removed, the latter passed over."""
+    (tmp_path / "damaged.json").write_text("{")
+    (tmp_path / "old.json").write_text('{"at": "2020-01-01T00:00:00+00:00", "requests": ["a"], "id": "b"}')
+    AnthropicBatches("claude-haiku-5-5", folder=tmp_path, poll_s=1, timeout_s=1, api_key="sk-test")
+    assert [path.name for path in tmp_path.iterdir()] == ["damaged.json"]

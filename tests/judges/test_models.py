@@ -1,0 +1,383 @@
+"""Both vendors' models, by their SDKs over loopback: what is sent, what is read, and what a failure means."""
+
+import asyncio
+import json
+from collections.abc import Callable, Coroutine
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from chat_api.request_rules import Behaviour
+from chat_api.server import ChatApi
+from raw_server import answering
+
+from evals.errors import JudgeError
+from evals.judges import models
+from evals.judges.models import (
+    PROVIDERS,
+    AnthropicModel,
+    Call,
+    CallFailed,
+    JudgeReply,
+    OpenAIModel,
+    SdkModel,
+    origin_of,
+)
+from evals.schemas.verdicts import JudgeUsage
+
+SCHEMA = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["verdict"],
+    "properties": {"verdict": {"type": "string", "enum": ["correct", "incorrect"]}},
+}
+CALL = Call(system="You are a judge.", content='{"answer": "yes"}', schema=SCHEMA, max_tokens=3000)
+MAKE: dict[str, Callable[..., SdkModel]] = {"anthropic": AnthropicModel, "openai": OpenAIModel}
+NAMES = {"anthropic": "claude-haiku-5-5", "openai": "gpt-5.4-mini"}
+
+
+@pytest.fixture(autouse=True)
+def _few_retries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(models, "RETRIES", 1)
+
+
+def with_model(vendor: str, work: Callable[[SdkModel], Coroutine[Any, Any, Any]], **options: Any) -> Any:
+    """Do something with a model of a vendor."""
+
+    async def main() -> Any:
+        model = MAKE[vendor](options.pop("model", NAMES[vendor]), **{"api_key": "sk-test", **options})
+        try:
+            return await work(model)
+        finally:
+            await model.aclose()
+
+    return asyncio.run(main())
+
+
+def ask(vendor: str, url: str, call: Call = CALL, **options: Any) -> JudgeReply:
+    reply: JudgeReply = with_model(vendor, lambda model: model.complete(call), base_url=url, **options)
+    return reply
+
+
+def fail(vendor: str, url: str, **options: Any) -> CallFailed:
+    with pytest.raises(CallFailed) as raised:
+        ask(vendor, url, **options)
+    return raised.value
+
+
+@pytest.fixture(params=["anthropic", "openai"])
+def api(request: pytest.FixtureRequest, messages_api: Any, chat_api: ChatApi) -> SimpleNamespace:
+    """Either vendor's API, with the same few words for what a test wants of it."""
+    chosen = messages_api if request.param == "anthropic" else chat_api
+
+    def bodies() -> list[dict[str, Any]]:
+        return [entry["body"] for entry in (messages_api.log() if chosen is messages_api else chat_api.log)]
+
+    return SimpleNamespace(vendor=request.param, url=chosen.url, script=chosen.script, bodies=bodies)
+
+
+# What is sent.
+
+
+def test_claude_is_asked_by_a_schema_with_kept_instructions(messages_api: Any) -> None:
+    """No sampling parameters, no forced tool; the data is kept where it will be sent again."""
+    ask("anthropic", messages_api.url, effort="low")
+    ask("anthropic", messages_api.url, Call(**{**_fields(CALL), "again": True, "remark": "Again."}))
+    first, second = (entry["body"] for entry in messages_api.log())
+    kept = {"cache_control": {"type": "ephemeral"}}
+    assert first == {
+        "model": "claude-haiku-5-5",
+        "max_tokens": 3000,
+        "system": [{"type": "text", "text": CALL.system, **kept}],
+        "messages": [{"role": "user", "content": [{"type": "text", "text": CALL.content}]}],
+        "output_config": {"format": {"type": "json_schema", "schema": SCHEMA}, "effort": "low"},
+    }
+    data = {"type": "text", "text": CALL.content, **kept}
+    assert second["messages"][0]["content"] == [data, {"type": "text", "text": "Again."}]
+    assert "effort" not in second["output_config"]
+
+
+def _fields(call: Call) -> dict[str, Any]:
+    return {name: getattr(call, name) for name in call.__dataclass_fields__}
+
+
+def test_a_chat_api_is_asked_by_a_schema(chat_api: ChatApi) -> None:
+    """Instructions and data are apart, and there is no temperature."""
+    ask("openai", chat_api.url, effort="high")
+    (body,) = chat_api.bodies()
+    form = {"name": "verdict", "strict": True, "schema": SCHEMA}
+    assert body == {
+        "model": "gpt-5.4-mini",
+        "messages": [{"role": "system", "content": CALL.system}, {"role": "user", "content": CALL.content}],
+        "response_format": {"type": "json_schema", "json_schema": form},
+        "max_completion_tokens": 3000,
+        "reasoning_effort": "high",
+    }
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "requests"),
+    [
+        (Behaviour(takes_schema=False), 2),
+        (Behaviour(takes_form=False), 2),
+        (Behaviour(limit="max_tokens"), 2),
+        (Behaviour(most_tokens=1000), 2),
+        (Behaviour(takes_schema=False, limit="max_tokens", plain_errors=True), 3),
+        (Behaviour(takes_form=False, limit="max_tokens", most_tokens=1000), 4),
+    ],
+)
+def test_what_a_server_refuses_is_left_out_from_then_on(chat_api: ChatApi, behaviour: Behaviour, requests: int) -> None:
+    """Schema, name of the limit, limit: the second call is made at once as the first one ended."""
+    chat_api.behaviour = behaviour
+    chat_api.script({"then": {"json": {"verdict": "correct"}}})
+
+    async def twice(model: SdkModel) -> list[JudgeReply]:
+        return [await model.complete(CALL) for _ in range(2)]
+
+    replies = with_model("openai", twice, base_url=chat_api.url)
+    assert [json.loads(reply.text) for reply in replies] == [{"verdict": "correct"}] * 2
+    assert len(chat_api.log) == requests + 1
+    last = chat_api.bodies()[-1]
+    in_words = json.dumps(SCHEMA) in last["messages"][0]["content"]
+    assert in_words is not ("response_format" in last)
+
+
+def test_without_a_key_none_is_made_up(chat_api: ChatApi, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server of one's own asks for none; the environment's is taken where it is there."""
+    chat_api.behaviour = Behaviour(needs_key=False)
+    ask("openai", chat_api.url, api_key=None)
+    monkeypatch.setenv("OPENAI_API_KEY", " sk-of-the-environment ")
+    ask("openai", chat_api.url, api_key=None)
+    sent = [entry["headers"].get("authorization") for entry in chat_api.log]
+    assert sent == [None, "Bearer sk-of-the-environment"]
+
+
+@pytest.mark.parametrize("vendor", MAKE)
+def test_a_key_that_cannot_be_sent_and_a_missing_package_are_named(
+    vendor: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anything is asked."""
+    with pytest.raises(JudgeError, match="cannot be sent"):
+        MAKE[vendor]("m", api_key="schlüssel")
+    monkeypatch.setitem(__import__("sys").modules, vendor, None)
+    with pytest.raises(JudgeError, match=f"the package {vendor} is not installed"):
+        MAKE[vendor]("m")
+
+
+@pytest.mark.parametrize(
+    ("url", "origin"),
+    [
+        ("http://127.0.0.1:11434/v1", "http://127.0.0.1:11434"),
+        ("https://user:secret@Gateway.example/team/v1/?key=secret", "https://gateway.example/team/v1"),
+        ("https://api.anthropic.com", "https://api.anthropic.com"),
+        ("https://gateway.example/one", "https://gateway.example/one"),
+    ],
+)
+def test_an_origin_keeps_the_path_and_no_secret(url: str, origin: str) -> None:
+    """It is saved with the run, and is part of the cache's key."""
+    assert origin_of(url) == origin
+
+
+# What is read.
+
+
+def test_tokens_of_claude_count_its_cache(messages_api: Any) -> None:
+    """Input is what is new, written and read; thinking is part of the output."""
+    messages_api.script({"then": {"json": {"verdict": "correct"}, "thinking": "x" * 300}})
+    long = Call(**{**_fields(CALL), "system": "Judge. " * 400})
+    first, second = (ask("anthropic", messages_api.url, long) for _ in range(2))
+    assert first.usage == JudgeUsage(input_tokens=939, output_tokens=108, thinking_tokens=100, cache_write_tokens=934)
+    assert second.usage == JudgeUsage(input_tokens=939, output_tokens=108, thinking_tokens=100, cache_read_tokens=934)
+    assert (first.text, first.model, first.stop) == ('{"verdict": "correct"}', "claude-haiku-5-5", "end")
+    assert first.request_id
+
+
+def test_tokens_of_a_chat_api_hold_its_cache(chat_api: ChatApi) -> None:
+    """Cached tokens are part of the input there."""
+    chat_api.script({"then": {"json": {"verdict": "correct"}}})
+    reply = ask("openai", chat_api.url)
+    assert reply.usage == JudgeUsage(input_tokens=6, output_tokens=2, cache_read_tokens=4)
+    assert reply.model == "gpt-5.4-mini-2026-10-01"
+    chat_api.script({"then": {"json": {"verdict": "correct"}, "usage": False}})
+    assert ask("openai", chat_api.url).usage is None
+
+
+@pytest.mark.parametrize("counted", [{"prompt_tokens": 0}, {"prompt_tokens": -3}, {"prompt_tokens": "many"}, {}])
+def test_a_count_that_is_none_is_no_count(chat_api: ChatApi, counted: dict[str, Any]) -> None:
+    """Then the cost is unknown, and not nothing."""
+    choice = {"message": {"role": "assistant", "content": "{}"}, "finish_reason": "stop"}
+    chat_api.script(
+        {"then": {"body": {"choices": [choice], "model": "m", "usage": {"completion_tokens": 1, **counted}}}}
+    )
+    assert ask("openai", chat_api.url).usage is None
+
+
+@pytest.mark.parametrize(
+    ("then", "stop", "text"),
+    [
+        ({"text": "I think it is fine."}, "end", "I think it is fine."),
+        ({"truncate": 5}, "truncated", '{"ver'),
+        ({"refuse": "cyber"}, "refused", ""),
+    ],
+)
+def test_how_a_reply_ended_is_told(api: SimpleNamespace, then: dict[str, Any], stop: str, text: str) -> None:
+    """By itself, cut off, or refused."""
+    api.script({"then": then})
+    reply = ask(api.vendor, api.url)
+    assert (reply.stop, reply.text) == (stop, text)
+
+
+@pytest.mark.parametrize("then", [{"filter": True}, {"status": 400, "error": {"code": "content_filter"}}])
+def test_a_content_filter_is_a_refusal(chat_api: ChatApi, then: dict[str, Any]) -> None:
+    """Before the model, or behind it."""
+    chat_api.script({"then": then})
+    assert ask("openai", chat_api.url).stop == "refused"
+
+
+@pytest.mark.parametrize("place", ["reasoning_content", "tool_calls"])
+def test_a_reply_beside_an_empty_content_is_read(chat_api: ChatApi, place: str) -> None:
+    """Some servers put it there."""
+    chat_api.script({"then": {"json": {"verdict": "correct"}, "place": place}})
+    assert ask("openai", chat_api.url).text == '{"verdict": "correct"}'
+
+
+# What a failure means.
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 503, 529])
+def test_what_passes_is_tried_again(api: SimpleNamespace, status: int) -> None:
+    """By the SDK, which heeds what the vendor asks for."""
+    api.script({"times": 1, "then": {"status": status}}, {"then": {"json": {"verdict": "correct"}}})
+    assert json.loads(ask(api.vendor, api.url).text) == {"verdict": "correct"}
+    assert len(api.bodies()) == 2
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "kind", "fatal"),
+    [
+        (529, "Overloaded", "transport", False),
+        (400, "prompt is too long", "rejected", False),
+        (413, "too large", "rejected", False),
+        (401, "no such key", "transport", True),
+        (403, "not allowed", "transport", True),
+        (404, "no such model", "transport", True),
+        (402, "pay first", "spend_limit", True),
+        (400, "Your credit balance is too low", "spend_limit", True),
+        (429, "You exceeded your quota: insufficient_quota", "spend_limit", True),
+    ],
+)
+def test_an_error_says_whether_the_judge_can_be_used(
+    api: SimpleNamespace, status: int, said: str, kind: str, fatal: bool
+) -> None:
+    """No access and no money end the judging; a rejected request is lost alone; none of them was paid for."""
+    message = {"message": said} if api.vendor == "anthropic" else {"error": {"message": said}}
+    api.script({"then": {"status": status, **message}})
+    error = fail(api.vendor, api.url)
+    assert (error.kind, error.fatal, error.sent) == (kind, fatal, False)
+    assert f"HTTP {status}: {said}" in str(error)
+
+
+OK = b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: application/json\r\n"
+SAID = {"content": [{"type": "text", "text": "{}"}], "stop_reason": "end_turn", "model": "m"}
+FINE = json.dumps({**SAID, "usage": {"input_tokens": 9, "output_tokens": 1}}).encode()
+ODD = {
+    "shorter than said": OK + b"content-length: %d\r\n\r\n" % (len(FINE) + 9) + FINE,
+    "half of an object": OK + b"content-length: %d\r\n\r\n" % (len(FINE) - 9) + FINE[:-9],
+    "no chunk": OK + b"transfer-encoding: chunked\r\n\r\nZZ\r\n" + FINE,
+    "a page": OK.replace(b"application/json", b"text/html") + b"content-length: 4\r\n\r\n<p>x",
+    "null": OK + b"content-length: 4\r\n\r\nnull",
+    "a list": OK + b"content-length: 2\r\n\r\n[]",
+    "an error with status 200": OK + b'content-length: 17\r\n\r\n{"error":"no gpu"}'[:37],
+    "nothing": b"",
+}
+
+
+@pytest.mark.parametrize("vendor", MAKE)
+@pytest.mark.parametrize("response", ODD.values(), ids=ODD)
+def test_a_response_that_is_none_is_a_failure_that_may_have_been_paid_for(
+    vendor: str, response: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Torn, foreign or empty: nothing is read from it."""
+    monkeypatch.setattr(models, "RETRIES", 0)
+    with answering(lambda _number: [response, None]) as server:
+        error = fail(vendor, server.url)
+    assert (error.kind, error.fatal, error.sent) == ("transport", False, True)
+
+
+@pytest.mark.parametrize("vendor", MAKE)
+def test_a_judge_that_is_not_there_was_never_paid(vendor: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing was sent."""
+    monkeypatch.setattr(models, "RETRIES", 0)
+    error = fail(vendor, "http://127.0.0.1:1/v1")
+    assert (error.kind, error.fatal, error.sent) == ("transport", False, False)
+
+
+def test_a_call_that_takes_too_long_may_have_been_paid_for(messages_api: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After its time-outs."""
+    monkeypatch.setattr(AnthropicModel, "timeout_s", 0.05)
+    monkeypatch.setattr(models, "RETRIES", 0)
+    messages_api.script({"then": {"slow": 5}})
+    error = fail("anthropic", messages_api.url)
+    assert error.sent
+    assert "APITimeoutError" in str(error)
+
+
+def test_a_model_is_looked_for_without_a_call(chat_api: ChatApi, messages_api: Any) -> None:
+    """`evals doctor` asks for it by name; a server without a list says 404."""
+    for vendor, url in (("openai", chat_api.url), ("anthropic", messages_api.url)):
+        with pytest.raises(CallFailed, match=r"HTTP (404|501)"):
+            with_model(vendor, lambda model: model.find(), base_url=url)
+
+
+# Keys.
+
+
+@pytest.fixture
+def any_status(_any_api: SimpleNamespace) -> SimpleNamespace:
+    """A server that repeats what it was sent."""
+    _any_api.status, _any_api.body = 200, {}
+    return _any_api
+
+
+@pytest.mark.parametrize("vendor", MAKE)
+@pytest.mark.parametrize(
+    ("variables", "said", "shown"),
+    [
+        ({}, "bad key my-secret-key!", "bad key ***!"),
+        ({"ANTHROPIC_API_KEY": "first-key"}, "first-key", "***"),
+        ({"OPENAI_API_KEY": "third-key"}, "third-key", "***"),
+        ({"ANTHROPIC_CUSTOM_HEADERS": "x-team: research\nx-gateway-token: topsecret"}, "topsecret", "***"),
+        ({}, "Incorrect API key provided: sk-test-********wxyz.", "Incorrect API key provided: ***."),
+    ],
+)
+def test_no_key_is_in_an_error(
+    any_status: SimpleNamespace,
+    vendor: str,
+    variables: dict[str, str],
+    said: str,
+    shown: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nor half of one: the message is saved with the run."""
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    any_status.status, any_status.body = 401, {"error": {"message": said}}
+    assert shown in str(fail(vendor, any_status.url, api_key="my-secret-key"))
+
+
+def test_no_key_is_in_a_reply_unless_it_is_a_word_of_what_was_asked(messages_api: Any) -> None:
+    """A key such as `ollama` is an ordinary word there."""
+    messages_api.script({"then": {"text": "my-secret-key says yes"}})
+    assert ask("anthropic", messages_api.url, api_key="my-secret-key").text == "*** says yes"
+    assert ask("anthropic", messages_api.url, api_key="says").text == "my-secret-key *** yes"
+    known = Call(**{**_fields(CALL), "content": '{"answer": "he says yes"}'})
+    assert ask("anthropic", messages_api.url, known, api_key="says").text == "my-secret-key says yes"
+
+
+def test_every_provider_is_complete() -> None:
+    """A home, a key, a variable for another address, and efforts."""
+    for provider in PROVIDERS.values():
+        assert provider.home.startswith("https://")
+        assert provider.key_variables
+        assert provider.address_variable.endswith("_BASE_URL")
+        assert "medium" in provider.efforts

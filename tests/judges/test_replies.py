@@ -1,0 +1,292 @@
+"""What is read from a reply, and what it must hold before it counts."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from judges.scripted import GOOD, says
+
+from evals.judges.llm_judge import is_usable
+from evals.judges.prompts import FOLDER, load_prompt
+from evals.judges.quotes import is_evidence, is_quoted
+from evals.judges.replies import ReplyReading, items_of, read
+from evals.schemas.verdicts import Prompt, VerdictRequest
+
+TEXT, NUMBER, TRUTH = {"type": "string"}, {"type": "integer"}, {"type": "boolean"}
+
+
+def form(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "required": list(properties), "properties": properties}
+
+
+def prompt(*checks: dict[str, Any], **properties: Any) -> Prompt:
+    made = {"name": "made", "version": 1, "system": "Judge.", "schema": form(**properties), "max_tokens": 3000}
+    return Prompt.of({**made, "checks": list(checks)})
+
+
+def reading(text: Any, asked: Prompt, **data: Any) -> ReplyReading:
+    return read(says(text), VerdictRequest(name="made", prompt=asked, data=data))
+
+
+SUPPORT = prompt(justification=TEXT, verdict={"type": "string", "enum": ["supported", "not_supported"]})
+PLAIN = {"justification": 'it says "96 hours"', "verdict": "supported"}
+WRITTEN = json.dumps(PLAIN)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        WRITTEN,
+        f"```json\n{WRITTEN}\n```",
+        f"Sure! Here it is:\n{WRITTEN}\nLet me know.",
+        f"{WRITTEN[:-1]},}}",
+        "{'justification': 'it says \"96 hours\"', 'verdict': 'supported'}",
+        WRITTEN[:-1],
+        f"{WRITTEN}\n{WRITTEN}",
+        f"[{WRITTEN}]",
+        f'{{"verdict": {WRITTEN}}}',
+        WRITTEN.replace("supported", "Supported"),
+        WRITTEN.replace('"supported"', '" SUPPORTED. "'),
+        f'{WRITTEN[:-1]}, "confidence": 0.9}}',
+        f'<think>maybe {{"verdict": "not_supported"}}</think>{WRITTEN}',
+        f"first I look … </think>\n{WRITTEN}",
+        f"I look at {{the passage}}. {WRITTEN}",
+    ],
+)
+def test_a_verdict_is_read_where_a_person_would_read_one(text: str) -> None:
+    """Fences, words around, missing braces, wrappings and case make no difference."""
+    assert reading(text, SUPPORT).reply == PLAIN
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "not JSON"),
+        ("I cannot help with that.", "not JSON"),
+        (WRITTEN.replace("supported", "maybe"), "not one of supported, not_supported"),
+        ('{"verdict": "supported"}', "lacks 'justification'"),
+        ('{"justification": "so", "verdict": 3}', "not one of"),
+        ('{"justification": {"a": 1}, "verdict": "supported"}', "is no text"),
+        (f"{WRITTEN} or {WRITTEN.replace('supported', 'not_supported')}", "2 replies in one, which differ"),
+        ('"supported"', "not JSON"),
+        ("[]", "not JSON"),
+        ("{" * 5000, ""),
+    ],
+)
+def test_where_none_can_be_read_nothing_is_guessed(text: str, why: str) -> None:
+    """The reason is short, and said to the judge with its reply."""
+    found = reading(text, SUPPORT)
+    assert (found.reply, found.failure) == (None, "unparsable")
+    assert why in (found.message or "")
+    assert len(found.message or "") <= 200
+    assert found.remark.startswith("You were asked this before")
+
+
+@pytest.mark.real_rows
+def test_the_forms_of_the_case_file_are_read() -> None:
+    """Fourteen forms of real local models; of some the decision is lost, as for a person."""
+    file = Path(os.environ["EVALS_REAL_DATA"]) / "cases" / "judge_replies.jsonl"
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    assert {row["form"]: reading(row["reply"], SUPPORT).reply for row in rows} == {
+        row["form"]: row["read"] for row in rows
+    }
+
+
+@pytest.mark.parametrize(
+    ("part", "said", "read_as"),
+    [
+        (NUMBER, "3", 3),
+        (NUMBER, 3.0, 3),
+        (NUMBER, "85%", 85),
+        (NUMBER, 3.5, None),
+        (NUMBER, True, None),
+        (NUMBER, "many", None),
+        (TRUTH, "True", True),
+        (TRUTH, "no", False),
+        (TRUTH, 1, True),
+        (TRUTH, "perhaps", None),
+        (TEXT, None, ""),
+        (TEXT, 7, "7"),
+        (TEXT, ["a"], None),
+        ({"type": "array", "items": NUMBER}, ["1", 2], [1, 2]),
+        ({"type": "array", "items": NUMBER}, 1, None),
+        (form(x=TEXT), {"x": "a", "y": "b"}, {"x": "a"}),
+        (form(x=TEXT), [], None),
+    ],
+)
+def test_numbers_and_truth_may_be_written_as_text(part: Any, said: Any, read_as: Any) -> None:
+    """What is of another kind is unusable."""
+    found = reading({"value": said, "other": "x"}, prompt(value=part, other=TEXT))
+    assert (found.reply or {}).get("value") == read_as
+
+
+def test_a_reply_that_says_nothing_of_injections_flags_none() -> None:
+    """Small models leave it out."""
+    found = reading({"verdict": "x", "other": ""}, prompt(verdict=TEXT, other=TEXT, injection_suspected=TRUTH))
+    assert found.reply == {"verdict": "x", "other": "", "injection_suspected": False}
+
+
+def items(*ids: Any, **more: Any) -> list[dict[str, Any]]:
+    return [{"id": each, **more} for each in ids]
+
+
+LISTED = {"type": "array", "items": form(id=NUMBER)}
+
+
+@pytest.mark.parametrize(
+    ("got", "said"), [([1, 2], None), ([2, 1], None), ([1], "nothing on 2"), ([1, 2, 2], "too much on 2")]
+)
+@pytest.mark.parametrize("check", [{"kind": "ids", "of": "claims"}, {"kind": "names", "are": [1, 2]}])
+def test_each_item_asked_about_is_there_once(check: dict[str, Any], got: list[int], said: str | None) -> None:
+    """By the ids of the data, or a list of the prompt."""
+    asked = prompt({**check, "items": "claims"}, claims=LISTED, other=TEXT)
+    found = reading({"claims": items(*got), "other": ""}, asked, claims=items(1, 2))
+    assert (found.message or "").endswith(said or "")
+    assert (found.reply is None) is (said is not None)
+
+
+@pytest.mark.parametrize(("parts", "good"), [([1, 2], True), ([1], False), ([1, 2, 3], False)])
+def test_each_item_has_each_of_its_parts_once(parts: list[int], good: bool) -> None:
+    """As the citations of a statement."""
+    listed = {"type": "array", "items": form(id=NUMBER, citations=LISTED)}
+    asked = prompt({"kind": "inner_ids", "items": "said", "of": "said", "list": "citations"}, said=listed, other=TEXT)
+    reply = {"said": items(7, citations=items(*parts)), "other": ""}
+    assert (reading(reply, asked, said=items(7, citations=[1, 2])).reply is not None) is good
+
+
+@pytest.mark.parametrize(
+    ("score", "good"), [(0, True), (100, True), ("70", True), (-1, False), (101, False), (70.5, False)]
+)
+def test_a_score_keeps_to_its_range(score: Any, good: bool) -> None:
+    """Of the three criteria of factual accuracy each has one."""
+    rating = {"justification": "so", "score": 50}
+    said = {"correctness": {**rating, "score": score}, "completeness": rating, "consistency": rating}
+    assert (reading(said, load_prompt("factual_accuracy")).reply is not None) is good
+
+
+@pytest.mark.parametrize(("count", "good"), [(3, True), (2, False), (4, False)])
+def test_exactly_three_questions_are_written(count: int, good: bool) -> None:
+    """As they are asked for."""
+    said = {"questions": ["Why?"] * count, "justification": "so", "verdict": "Committal"}
+    assert (reading(said, load_prompt("generated_questions")).reply is not None) is good
+
+
+# Evidence.
+
+PASSAGES = [
+    {"id": 1, "text": "Members may appeal in writing within 14 days."},
+    {"id": 2, "text": "The fee is 20 euros."},
+]
+CLAIM = {"claim": "c", "justification": "j", "verdict": "supported"}
+
+
+@pytest.mark.parametrize(
+    ("quote", "verdict", "counts"),
+    [
+        ("appeal in writing within 14 days", "supported", True),
+        ("[1] Members may appeal in writing", "supported", True),
+        ("appeal in person within 14 days", "supported", False),
+        ("within 14 days", "supported", False),
+        ("", "supported", False),
+        ("", "not_said", True),
+        ("", "cannot_tell", True),
+    ],
+)
+def test_a_claim_counts_only_with_words_of_a_passage(quote: str, verdict: str, counts: bool) -> None:
+    """Else it is marked, with what the judge gave; the other claims of the reply stay."""
+    request = VerdictRequest(
+        name="f", prompt="faithfulness", data={"contexts": PASSAGES, "question": "q", "answer": "a"}
+    )
+    good = {**CLAIM, "quote": "Members may appeal in writing"}
+    found = read(says({"claims": [{**CLAIM, "quote": quote, "verdict": verdict}, good]}), request)
+    assert found.reply is not None
+    first, second = found.reply["claims"]
+    assert second == good
+    assert ("quote_not_found" not in first) is counts
+    assert first["verdict"] == (verdict if counts else "cannot_tell")
+    assert bool(found.remark) is not counts
+    assert is_usable(found.reply, request)
+    assert len(list(items_of(found.reply))) == 2
+
+
+@pytest.mark.parametrize(("number", "counts"), [(1, True), (2, False), (3, False)])
+def test_a_passage_supports_by_its_own_words(number: int, counts: bool) -> None:
+    """The quotation stands in the very text that it is given for; a verdict without a passage does not count."""
+    data = {"contexts": PASSAGES, "question": "q", "claims": [{"id": 1, "text": "t"}]}
+    request = VerdictRequest(name="c", prompt="claims_in_contexts", data=data)
+    passages = [{"id": number, "quote": "Members may appeal in writing"}]
+    for said, good in ((passages, counts), ([], False)):
+        reply = {"claims": [{"id": 1, "passages": said, "justification": "j", "verdict": "supported"}]}
+        found = read(says(reply), request)
+        assert found.reply is not None
+        assert (found.reply["claims"][0]["verdict"] == "supported") is good
+
+
+@pytest.mark.parametrize(("cited", "counts"), [([1], True), ([2], False), ([1, 2], True)])
+def test_a_statement_is_supported_by_what_it_cites(cited: list[int], counts: bool) -> None:
+    """Not by another passage."""
+    data = {"passages": PASSAGES, "question": "q", "statements": [{"id": 1, "text": "t", "citations": cited}]}
+    said = {"id": 1, "quote": "Members may appeal in writing", "justification": "j", "verdict": "supported"}
+    reply = {"statements": [{**said, "citations": [{"id": n, "alone": True, "without": False} for n in cited]}]}
+    found = read(says(reply), VerdictRequest(name="s", prompt="citation_support", data=data))
+    assert found.reply is not None
+    assert (found.reply["statements"][0]["verdict"] == "supported") is counts
+
+
+def test_a_reply_that_is_itself_the_item_is_marked() -> None:
+    """Its verdict is withdrawn like that of a list's item."""
+    data = {"question": "q", "answer": "At noon."}
+    found = read(says({**GOOD, "quote": "nowhere"}), VerdictRequest(name="r", prompt="answer_relevancy", data=data))
+    assert found.reply is not None
+    assert (found.reply["verdict"], found.reply["said"]) == ("cannot_tell", "relevant")
+
+
+# Whether a quotation stands in a text.
+
+ROWS = [json.loads(line) for line in Path(__file__).with_name("quotations.jsonl").read_text().splitlines()]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['kind']}-{row['quote'][:30]}")
+def test_a_quotation_is_told_from_an_altered_one(row: dict[str, Any]) -> None:
+    """Case, marks, markup and articles make no difference; a word, a number, a sign or a hidden negation does."""
+    assert is_quoted(row["quote"], [row["text"]]) is row["found"]
+
+
+def test_pieces_of_a_joined_quotation_may_stand_in_several_texts() -> None:
+    """Each stands in one of those that may be quoted."""
+    one, other = "Members may appeal in writing within 14 days.", "The board meets on the first of May."
+    assert is_quoted("Members may appeal in writing; The board meets on the first of May", [one, other])
+    assert not is_quoted("Members may appeal in writing; The board meets on the first of May", [one])
+
+
+@pytest.mark.parametrize(
+    ("quote", "text", "enough"),
+    [
+        ("within 14 days", "Members may appeal within 14 days.", False),
+        ("may appeal within 14 days", "Members may appeal within 14 days.", True),
+        ("unconstitutional", "It was found to be unconstitutional.", True),
+        ("14 days", "In 14 days.", True),
+        ("巴黎首都", "法国的首都巴黎是大城市", True),
+    ],
+)
+def test_what_proves_something_has_four_words_or_fifteen_characters(quote: str, text: str, enough: bool) -> None:
+    """Two words stand nearly everywhere; of a text that has no more, they may be all."""
+    assert is_evidence(quote, [text]) is enough
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "text", ["#" * 50_000, "\n" * 50_000, "(" * 50_000, "the " * 30_000, "1," * 50_000, "[x] " * 30_000]
+)
+def test_a_strange_text_takes_no_time(text: str) -> None:
+    """Nothing is searched in a time that grows by the square; the suite's own limit of time would end it."""
+    assert not is_quoted("Members may appeal; in writing and within 14 days", [text])
+    assert not is_quoted(f"{text} resign", ["Members may appeal in writing within 14 days."])
+
+
+def test_every_prompt_of_ours_has_a_form_that_is_read() -> None:
+    """Nothing in a schema or a check is of a kind that is not known."""
+    kinds = {"ids", "names", "inner_ids", "range", "count", "quotes", "listed"}
+    assert {check["kind"] for path in FOLDER.glob("*.yml") for check in load_prompt(path.stem).checks} <= kinds
