@@ -14,6 +14,7 @@ from evals.config import EvalConfig
 from evals.datasets.file import read_file
 from evals.errors import EvalsError
 from evals.schemas import EvalQuestion, EvalResponse
+from evals.store.journal import RecordLog
 from evals.text.matching.documents import MatchSettings
 from evals.text.yaml_files import first_problem, problems_of
 
@@ -94,8 +95,8 @@ def test_a_long_value_is_not_repeated() -> None:
          "a.jsonl, line 1, usage: must hold keys and values, not a number"),
         (read_answers, "a.jsonl", '{"question_id": "q", "chunks": [{"txt": "x"}]}',
          "a.jsonl, line 1, chunks.0.txt: unknown key"),
-        (read_records, "r.jsonl", '{"type": "question", "question_id": "q", "question": 5}\n',
-         "r.jsonl, line 1: not an event of a run (must hold keys and values, not a number)"),
+        (RecordLog, "r.jsonl", '{"type": "question", "question_id": "q", "question": 5}\n',
+         "r.jsonl, line 1: question: must hold keys and values, not a number"),
     ],
     ids=["configuration", "dataset file", "saved answers", "part of one", "records"],
 )  # fmt: skip
@@ -105,5 +106,5 @@ def test_all_that_is_read_is_told_in_the_same_words(
     """One formatter for everything that people and other programs write."""
     (tmp_path / name).write_text(content, encoding="utf-8")
     with pytest.raises(EvalsError) as caught:
-        read(tmp_path / name)
+        list(read(tmp_path / name) or ())  # type: ignore[call-overload]
     assert caught.value.message.partition(f" ({tmp_path}")[0] == said  # where a place follows, it is in the file

@@ -5,6 +5,7 @@ from itertools import product
 from typing import Any
 
 import pytest
+from whole_runs import scorecard_of
 
 from evals.metrics import Sample
 from evals.metrics.abstention import DontKnowAnswersCount

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from evals.scoring.prices import PriceConfig, with_prices
+from whole_runs import column_of
 
 from evals.config import EvalConfig
 from evals.judges.money import PriceConfig, with_prices
@@ -159,10 +159,10 @@ def test_a_question_that_ran_out_of_time_waited_at_least_so_long(measure: Measur
 
 def test_the_longest_time_is_one_that_did_occur() -> None:
     """Of a hundred, the 99th percentile is the second longest and the maximum the longest, without an interval."""
-    results = {
-        metric: [metric.result(float(n)) for n in range(100)] for metric in (LatencyTotalP99(), LatencyTotalMax())
-    }
-    summaries = [summarise(metric, found, ScoreSettings()) for metric, found in results.items()]
+    summaries = [
+        summarise(metric, column_of(metric, [metric.result(float(n)) for n in range(100)]), ScoreSettings(), None)
+        for metric in (LatencyTotalP99(), LatencyTotalMax())
+    ]
     assert [summary.value for summary in summaries] == [98.0, 99.0]
     assert summaries[1].ci is None
 
