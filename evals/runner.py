@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from evals.client.ingest import ingest, upload_key, uploads_of
@@ -14,7 +15,17 @@ from evals.errors import ConfigError, CorpusMissingError, EngineError, JudgeErro
 from evals.judges.record import NOTE as JUDGE_NOTE
 from evals.run.asking import CHANGED, STOPPED, Ask, StopRule, ask_all, has_changed
 from evals.run.checks import Tools, check_config, load_tools
-from evals.run.corpus import Corpus, check_kind, check_probes, choose_probes, remarks_on, survey_corpus
+from evals.run.corpus import (
+    UNFOUND,
+    Corpus,
+    check_kind,
+    check_probes,
+    choose_probes,
+    chunks_path,
+    chunks_unfound,
+    remarks_on,
+    survey_corpus,
+)
 from evals.run.embedded import embedded_server, embedded_spec, other_profile
 from evals.run.judging import Judging
 from evals.run.observer import Observer, Remarks, usual_observer
@@ -43,6 +54,9 @@ UNVERIFIED = "certificates were not verified (server.tls.verify is false)"
 
 REFUSED = "refused for the moment, and made again at a lower rate"
 """How the note of a run ends whose server had too much to do."""
+
+_LOOKED_AT = 100
+"""The first answers tell whether the profile finds chunks."""
 
 _FACTS = (
     "llm_model",
@@ -346,8 +360,11 @@ class EvaluationRunner:
         if not isinstance(problem, asyncio.CancelledError):
             settings = await compare_texts(tools.metrics, journal, settings, self.observer)
         changed = has_changed(run.server.snapshot_start, snapshot_end)
+        answers = (record.response for record in islice(journal, _LOOKED_AT) if record.response is not None)
+        unfound = chunks_unfound(chunks_path(server.client.spec), answers)
         notes = [
-            *run.notes,
+            *(note for note in run.notes if not note.startswith(UNFOUND)),
+            *([unfound] if unfound else []),
             *self.remarks.made,
             *([f"{STOPPED}{stop.reason}"] if stop.reason else []),
             *([CHANGED] if changed else []),

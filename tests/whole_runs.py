@@ -22,6 +22,7 @@ from evals.schemas import (
     Scorecard,
 )
 from evals.schemas.run_parts import RecordSum
+from evals.scoring.citation_base import CitationSigns
 from evals.scoring.notes import Tally
 from evals.scoring.outcomes import OUTCOMES, Outcome
 from evals.scoring.results import Column, Results
@@ -137,10 +138,10 @@ def scorecard_of(
 
 def notes_on_answers(records: Iterable[EvalRecord], settings: ScoreSettings) -> list[str]:
     """What the answers of records give reason to say."""
-    tally = Tally()
+    tally = Tally(CitationSigns(settings.citation_base))
     for record in records:
         tally.add(record, settings.sample_of(record))
-    return list(tally.notes(citation_base=settings.citation_base, mixes_usage_above=None, concurrency=1))
+    return list(tally.notes(mixes_usage_above=None, concurrency=1))
 
 
 def read_answers(path: Path, columns: Mapping[str, str] | None = None) -> dict[str, EvalResponse]:

@@ -15,9 +15,11 @@ from evals.metrics.base import BaseMetric
 from evals.metrics.custom import SavedMetric
 from evals.metrics.registry import METRICS, definitions
 from evals.metrics.sample import Sample
+from evals.run.corpus import UNFOUND
 from evals.run.observer import Observer
 from evals.schemas.results import SCHEMA_VERSION, EvalRecord, EvalRun, MetricResult
 from evals.scoring.calibration import with_cards, with_facts
+from evals.scoring.citation_base import CitationSigns
 from evals.scoring.gates import check_gates
 from evals.scoring.notes import DISPUTED, NO_CHUNKS, SLOW, Tally, slow_metrics, status_of
 from evals.scoring.outcomes import ending_of
@@ -55,13 +57,13 @@ class Scoring:
     config: EvalConfig
     mixes_usage_above: int | None = None
     results: Results = field(init=False)
-    tally: Tally = field(default_factory=Tally)
+    tally: Tally = field(init=False)
     repeats: Repeats = field(default_factory=Repeats)
     seconds: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.metrics = with_prices(self.metrics, self.config.prices, self.run.config)
-        self.results = Results(self.settings.cluster)
+        self.results, self.tally = Results(self.settings.cluster), Tally(CitationSigns(self.settings.citation_base))
         self.seconds = {metric.name: 0.0 for metric in self.metrics if type(metric) not in METRICS}
 
     def score(self, record: EvalRecord) -> EvalRecord:
@@ -108,11 +110,12 @@ class Scoring:
             weighted = make_weighted_score(scorecard, scoring, answered=outcomes.answered)
             weighted = with_interval(weighted, self.results, settings, scoring.thresholds)
         on_answers = self.tally.notes(
-            citation_base=settings.citation_base,
             mixes_usage_above=self.mixes_usage_above,
             concurrency=self.run.concurrency,
         )
         kept = [note for note in notes if not note.startswith(MADE_ANEW)]
+        if any(note.startswith(UNFOUND) for note in kept):
+            on_answers = (note for note in on_answers if not note.startswith(NO_CHUNKS))
         run = self.run.model_copy(
             update={
                 "schema_version": SCHEMA_VERSION,

@@ -13,6 +13,7 @@ from evals.metrics.sample import Sample
 from evals.schemas.response import EvalResponse, Outcomes
 from evals.schemas.results import EvalRecord
 from evals.schemas.run_parts import RunStatus
+from evals.scoring.citation_base import CitationSigns
 from evals.text.numbers import counted, share
 
 DISPUTED = "abstention_disputed: "
@@ -22,21 +23,22 @@ NO_CHUNKS = "no answer brought a list of chunks"
 SLOW = "slow metric: "
 _SLOW_S = 0.05
 _NAMED = 5
-_MISPLACED = 0.1
-"""From this share of cited indices outside the chunks on, another base is named."""
 
 
 @dataclass(slots=True)
 class Tally:
-    """Counts over the records of a run."""
+    """Counts over the records of a run.
 
+    Attributes:
+        signs: Of a wrong `citations.base`; made with that of the run.
+    """
+
+    signs: CitationSigns
     counts: Counter[str] = field(default_factory=Counter)
     transport: Counter[str] = field(default_factory=Counter)
     judge: Counter[str] = field(default_factory=Counter)
     body_notes: Counter[str] = field(default_factory=Counter)
     chunk_counts: Counter[int] = field(default_factory=Counter)
-    cited_indices: Counter[tuple[int, int]] = field(default_factory=Counter)
-    """How often an index was cited in an answer with this many chunks."""
     disputed: dict[bool, list[str]] = field(default_factory=lambda: {True: [], False: []})
     """Questions of disputed answers, by whether the refusal model reads a refusal."""
 
@@ -87,10 +89,9 @@ class Tally:
         if chunks is not None:
             counts["invalid"] += sum(source.place is None for source in sample.cited)
         if chunks:
-            indices = {one.index for one in citations if one.chunk_id is None and one.index is not None}
-            self.cited_indices.update((index, len(chunks)) for index in indices)
-            counts["placed"] += any(source.place is not None for source in sample.cited)
-            counts["unnumbered"] += bool(citations) and not indices
+            gold = {rank - 1 for rank in sample.matches.hit_ranks}
+            placed = sum(source.place is not None for source in sample.cited)
+            self.signs.add(citations, len(chunks), gold, sources=len(sample.cited), placed=placed)
 
     def outcomes(self, warmup_ms: Sequence[float | None], *, judged: bool, stopped: str | None) -> Outcomes:
         """How the questions ended.
@@ -118,11 +119,10 @@ class Tally:
             warmup_ms=list(warmup_ms),
         )
 
-    def notes(self, *, citation_base: int, mixes_usage_above: int | None, concurrency: int) -> Iterator[str]:
+    def notes(self, *, mixes_usage_above: int | None, concurrency: int) -> Iterator[str]:
         """What a reader must know of the answers.
 
         Args:
-            citation_base: Number of the first chunk in citation indices.
             mixes_usage_above: Above this concurrency the server's token counts mix; None where they do not.
             concurrency: Questions in flight.
         """
@@ -150,34 +150,14 @@ class Tally:
                 "no retrieved chunk carries text: gold is recognised by documents and ids alone "
                 "(is server.map.chunks right?)"
             )
-        yield from self._on_citations(citation_base)
+        if (note := self.signs.note()) is not None:
+            yield note
         for reads_as, is_refusal in (("a refusal", True), ("an answer", False)):
             if ids := self.disputed[is_refusal]:
                 named = ", ".join(ids[:_NAMED]) + (", …" if len(ids) > _NAMED else "")
                 yield f"{DISPUTED}{counted(len(ids), 'answer', 'reads')} like {reads_as}; the judge differs: {named}"
         for note, count in self.body_notes.items():
             yield f"{note}: in {share(count, counts['answered'], 'answer')}"
-
-    def _on_citations(self, base: int) -> Iterator[str]:
-        """Signs that citations were read with the wrong `citations.base`, or point to nothing."""
-        total = self.cited_indices.total()
-        if not total:
-            if self.counts["unnumbered"] and not self.counts["placed"]:
-                yield (
-                    "no cited source is a retrieved chunk: server.map.citations and server.map.chunks seem to find "
-                    "different ids (or a citation names a document: map it as document_id)"
-                )
-            return
-        outside = self._outside(base)
-        other = next((one for one in (base - 1, base + 1) if one >= 0 and not self._outside(one)), None)
-        if outside == total or (outside >= _MISPLACED * total and other is not None):
-            fits = (
-                f"citations.base: {other} fits all" if other is not None else "no citations.base fits (are they ids?)"
-            )
-            yield f"{outside} of {total} cited indices are of no retrieved chunk with citations.base: {base}: {fits}"
-
-    def _outside(self, base: int) -> int:
-        return sum(times for (index, chunks), times in self.cited_indices.items() if not base <= index < base + chunks)
 
 
 def slow_metrics(seconds: dict[str, float], questions: int) -> list[str]:

@@ -155,7 +155,10 @@ def percentile_interval(values: Vector, q: float, confidence: float = 0.95) -> E
     if low < 1 or high > n:
         return Estimate(None, "order statistics", n, n, "too few questions")
     ordered = np.sort(values)
-    return Estimate((float(ordered[low - 1]), float(ordered[high - 1])), "order statistics", n, n)
+    bottom, top = float(ordered[low - 1]), float(ordered[high - 1])
+    if bottom == top:
+        return Estimate(None, "order statistics", n, n, "too few different values")
+    return Estimate((bottom, top), "order statistics", n, n)
 
 
 @dataclass(frozen=True, slots=True)

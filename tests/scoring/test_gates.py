@@ -1,7 +1,7 @@
 """Conditions by which a run passes or fails."""
 
 import pytest
-from whole_runs import run_to_conclude
+from whole_runs import run_of
 
 from evals.errors import ConfigError
 from evals.schemas import (
@@ -39,7 +39,7 @@ def run() -> EvalRun:
 
     card = Scorecard(metrics=[summary("mrr", 0.8, None), summary("faithfulness", None, "no judge")])
     score = WeightedScore(score=0.7, coverage=0.8)
-    return run_to_conclude(1).model_copy(update={"scorecard": card, "weighted_score": score})
+    return run_of(1).model_copy(update={"scorecard": card, "weighted_score": score})
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from evals.schemas import EvalRun, WeightedScore
+from evals.schemas import EvalRun
 from evals.scoring.config import by_objectives, differing_objectives, headline
 
 Build = Callable[..., Any]
@@ -29,23 +29,6 @@ def test_the_headline_says_of_how_much_of_the_weight_it_is(scored: Callable[...,
     whole = {**HALF, "faithfulness": 0.5, "mrr": 0.5, "cost_per_query": 0.05, "latency_p50": 15_000.0}
     assert str(headline(scored("b", whole))) == "0.500"
     assert headline(scored("c", whole, status="failed")).score is None
-
-
-def test_a_score_that_an_earlier_version_made_of_latency_alone_is_not_shown(scored: Callable[..., EvalRun]) -> None:
-    """It did not say of how much of the weight it was; its weights do."""
-    earlier = WeightedScore(score=0.999, objectives={"latency": 0.999}, weights={"latency": 0.05})
-    found = headline(scored("a", HALF, weighted_score=earlier))
-    assert (found.score, found.coverage) == (None, pytest.approx(0.05))
-    assert found.reason == "only 5 % of the weight is measured: latency"
-    assert str(found) == "–"
-
-
-def test_an_earlier_score_of_enough_is_shown_as_it_was(scored: Callable[..., EvalRun]) -> None:
-    """With the coverage that its weights have in the configuration of the run."""
-    earlier = WeightedScore(score=0.7, objectives={"accuracy": 0.7}, weights={"accuracy": 0.3})
-    weights = {"accuracy": 0.3, "faithfulness": 0.2, "citation": 0, "retrieval": 0, "cost": 0, "latency": 0}
-    run = scored("a", HALF, weighted_score=earlier, eval_config={"scoring": {"weights": weights}})
-    assert str(headline(run)) == "0.700 (60 % measured)"
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
+import numpy as np
 import pytest
-from evals.scoring.diagnosis import diagnose
-from evals.scoring.diagnosis.stages import RunFacts
-from evals.scoring.run_columns import columns_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from whole_runs import Count, Quality, scored
+from whole_runs import Count, Quality, column_of, scorecard_of, scored
 
 from evals.metrics.base import BaseMetric
 from evals.metrics.performance import LatencyP50
@@ -29,13 +27,21 @@ from evals.schemas import (
     RetrievedChunk,
 )
 from evals.schemas.dataset import CalculationCheck, Check, Fact, FactsCheck, ListCheck, ListItem
-from evals.scoring.scorecard import make_scorecard, rows_by, slice_value, summarise
+from evals.scoring.results import Results, rows_by_value
+from evals.scoring.saved import slice_value
+from evals.scoring.scorecard import make_scorecard
+from evals.scoring.scorecard import summarise as summarise_column
 from evals.scoring.settings import ScoreSettings
 from evals.scoring.stats import mean_interval
 
 WORST = ScoreSettings(worst_on_error=True)
 MISSING = ("not_applicable", "transport", "judge")
 Outcome = float | str
+
+
+def summarise(metric: BaseMetric, results: Sequence[MetricResult], settings: ScoreSettings) -> MetricSummary:
+    """The summary of these results, each of a question of its own."""
+    return summarise_column(metric, column_of(metric, results), settings, None)
 
 
 class Harm(Quality):
@@ -152,7 +158,7 @@ def test_hits_alone_do_not_make_a_factual_match() -> None:
         for answer in ("Kings ruled.", "Monarchs were in charge.")
     ]
     metrics = select([], ["factual_match", "fuzzy_match"])
-    factual, fuzzy = make_scorecard(metrics, scored(metrics, records, ScoreSettings()), ScoreSettings()).metrics
+    factual, fuzzy = scorecard_of(metrics, records, ScoreSettings()).metrics
     assert (factual.value, factual.ci, factual.bounds) == (None, None, None)
     assert "1 answer that fuzzy_match does not find" in (factual.reason or "")
     assert fuzzy.value == 0.5
@@ -202,7 +208,7 @@ def test_values_and_what_bounds_them(
 
 def interval_of(values: Sequence[float], high: float = 1.0, **options: Any) -> tuple[float, float]:
     """What the statistics say of a mean in this range."""
-    found = mean_interval(values, low=0.0, high=high, **options)
+    found = mean_interval(np.array(values), low=0.0, high=high, **options)
     assert found.interval is not None
     return found.interval
 
@@ -222,8 +228,7 @@ def test_a_mean_has_an_interval_with_width(summary: Callable[..., MetricSummary]
 def test_a_timeout_counts_in_the_latency_and_another_failure_does_not() -> None:
     """A server is not made faster by the questions on which it hung."""
     metric = LatencyP50()
-    records = scored([metric], [record_of(kind) for kind in ("timeout", "error")], ScoreSettings())
-    (found,) = make_scorecard([metric], records, ScoreSettings()).metrics
+    (found,) = scorecard_of([metric], [record_of(kind) for kind in ("timeout", "error")]).metrics
     assert (found.value, found.counts.scored, found.counts.transport) == (5_000.0, 1, 1)
 
 
@@ -245,7 +250,7 @@ def test_no_value_has_a_reason(summary: Callable[..., MetricSummary], outcomes: 
 def test_the_scorecard_is_in_the_order_of_the_groups() -> None:
     """Retrieval first, performance last, and by_group lists every metric once."""
     metrics = list(reversed(select(["core"], [])))
-    card = make_scorecard(metrics, [], ScoreSettings())
+    card = make_scorecard(metrics, Results(), ScoreSettings())
     assert list(card.by_group) == [group.value for group in MetricGroup]
     assert sorted(name for names in card.by_group.values() for name in names) == sorted(m.name for m in metrics)
 
@@ -280,8 +285,8 @@ def test_a_slice_is_of_the_records_that_have_the_key(key: str, groups: dict[str,
         {"type": ""},
     ]
     records = [record_of("gold", number, **extra) for number, extra in enumerate(metadata)]
-    values = [slice_value(record.question, key) for record in records]
-    assert {name: len(own.rows) for name, own in rows_by(values, columns_of(records, "document")).items()} == groups
+    values = [slice_value(record, key) for record in records]
+    assert {name: len(rows) for name, rows in rows_by_value(values).items()} == groups
 
 
 def test_labels_are_counted_over_the_run() -> None:
@@ -324,9 +329,8 @@ def test_a_fact_may_have_any_name(name: str) -> None:
     metrics = select([], ["fact_score", "is_correct", "rules_coverage"])
     record = EvalRecord(question=EvalQuestion(question="q", checks=checks), response=EvalResponse(answer="Yes."))
     records = scored(metrics, [record], ScoreSettings())
-    card = make_scorecard(metrics, records, ScoreSettings())
+    card = scorecard_of(metrics, [record])
     assert [(summary.value, summary.rules, summary.labels) for summary in card.metrics] == [(1.0, {}, {})] * 3
-    assert diagnose(records, ScoreSettings(), RunFacts()) == []
     assert records[0].scores[0].details["facts"] == {name: True}
 
 

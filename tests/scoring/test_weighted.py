@@ -154,31 +154,6 @@ def test_without_an_answer_there_is_no_score_whatever_was_measured() -> None:
     assert (found.score, found.coverage, found.reason) == (None, 0.0, "no question was answered")
 
 
-def test_a_metric_of_few_questions_does_not_move_an_objective_of_many() -> None:
-    """Four questions pulled 0.707 to 0.661: the metric is left out and named, the others count the same."""
-    many = [summary_of("citation_precision", 0.664, 60), summary_of("citation_recall", 0.75, 60)]
-    card = Scorecard(metrics=[*many, summary_of("section_accuracy", 0.25, 4)])
-    found = make_weighted_score(card, ScoringConfig())
-    assert found.objectives == {"citation": pytest.approx(0.707)}
-    assert found.fed_by == {"citation": ["citation_precision", "citation_recall"]}
-    assert found.left_out_metrics == {"citation": {"section_accuracy": "4 questions, where citation_precision has 60"}}
-
-
-@pytest.mark.parametrize(("few", "many", "counts"), [(4, 12, False), (4, 11, True), (9, 27, False), (10, 600, True)])
-def test_few_is_below_ten_beside_three_times_as_many(few: int, many: int, counts: bool) -> None:
-    """Ten questions always count, and so do four where no metric of the objective has twelve."""
-    card = Scorecard(metrics=[summary_of("citation_recall", 1.0, many), summary_of("section_accuracy", 0.0, few)])
-    found = make_weighted_score(card, ScoringConfig())
-    assert found.objectives["citation"] == (0.5 if counts else 1.0)
-    assert ("citation" in found.left_out_metrics) is not counts
-
-
-def test_few_questions_beside_those_of_another_objective_count() -> None:
-    """Only within an objective does one metric outweigh another."""
-    card = Scorecard(metrics=[summary_of("mrr", 1.0, 600), summary_of("section_accuracy", 0.0, 4)])
-    assert make_weighted_score(card, ScoringConfig()).objectives == {"citation": 0.0, "retrieval": 1.0}
-
-
 def test_lost_questions_bound_the_score() -> None:
     """Every metric at its worst, and at its best; what has no bounds stays as it is."""
     card = Scorecard(
