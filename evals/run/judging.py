@@ -211,7 +211,7 @@ class Judging(VerdictSource):
             kept = [each for each in answer.known if each.reply is None or self._judge.over]
             self._found[key] = list({(each.request, each.repeat): each for each in (*kept, *found.values())}.values())
         self._done += 1
-        self._observer.judged(self._done, self._judge.spent_usd)
+        self._observer.judged(self._done, self._judge.budget.spent_usd)
 
     async def _decide(
         self, answer: ToJudge, request: VerdictRequest, found: dict[tuple[str, int], JudgeVerdict]

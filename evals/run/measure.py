@@ -240,7 +240,9 @@ class _Measurement:
         told = (self.toolkit.metrics, questions, work.documents, config, self.cases, known)
         estimate = await asyncio.to_thread(estimate_judging, *told)
         # what the calls of the run that goes on cost whose cost is unknown: a budget counts the estimate
-        judge.spent_usd += spent.cost_usd + spent.unpriced * (estimate.cost_high_usd or 0.0) / (estimate.calls or 1)
+        judge.budget.spent_usd += spent.cost_usd + spent.unpriced * (estimate.cost_high_usd or 0.0) / (
+            estimate.calls or 1
+        )
         self.observer.estimate(estimate)
         if warning := estimate.warning(config.budget_usd, spent.cost_usd):
             self.observer.note(warning)
