@@ -7,10 +7,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from evals.errors import JudgeError, StoreError
+from evals.judges.budget import Ahead, Budget, BudgetSpent, cost_ahead, thinking_allowance
 from evals.judges.cache import JudgeCache, StoredReply, key_of
 from evals.judges.config import DEFAULT_MAX_INPUT_TOKENS, DEFAULT_PROVIDER, default_model
 from evals.judges.models import Call, CallFailed, Identity, JudgeReply, Model, NotWaitedFor
-from evals.judges.money import Ahead, Budget, BudgetSpent, PriceOf, cost_ahead, thinking_allowance
+from evals.judges.money import PriceOf
 from evals.judges.prompts import call_of, load_prompt, usual_tokens, why_too_long
 from evals.judges.replies import FLAG, MisfitError, fitted, read
 from evals.schemas.verdicts import JudgeSpending, JudgeUsage, JudgeVerdict, VerdictRequest
