@@ -4,7 +4,6 @@ import json
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
@@ -91,11 +90,3 @@ def start_messages_api() -> Iterator[Callable[..., MessagesApi]]:
 def messages_api(start_messages_api: Callable[..., MessagesApi]) -> MessagesApi:
     """An imitation of the Messages API without rules, log or cache."""
     return start_messages_api()
-
-
-@pytest.fixture(scope="session")
-def serving_messages_api() -> Callable[..., AbstractAsyncContextManager[Any]]:
-    """The same in the loop of the test: an asynchronous context manager that gives the imitation."""
-    from messages_api.server import serving  # noqa: PLC0415 - most tests need the process only
-
-    return serving

@@ -5,7 +5,7 @@ default the requested schema filled in with first values. Nothing it says about 
 127.0.0.1 only.
 
 ``python tests/messages_api/server.py --port 0 [--delay SECONDS]`` prints one line ``{"port": N}`` and ends when its
-stdin does. In the loop of a test: ``async with serving() as api``. In both, beside the API itself:
+stdin does. Beside the API itself:
 
 - ``POST /__script`` with a list of rules (see :mod:`messages_api.script`) replaces the rules;
 - ``GET /__log`` lists the requests received, ``GET /__stats`` counts them;
@@ -21,7 +21,7 @@ import os
 import socket
 import sys
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -236,49 +236,6 @@ class _ClosableProtocol(H11Protocol):
         self.app_state = {**self.app_state, "transport": transport}
 
 
-class _Server(uvicorn.Server):
-    """Says when it listens, and leaves signals to the process."""
-
-    def __init__(self, app: Starlette, on_listening: Callable[[], None]) -> None:
-        super().__init__(
-            uvicorn.Config(
-                app,
-                loop="asyncio",
-                http=_ClosableProtocol,
-                ws="none",
-                lifespan="off",
-                log_config=None,
-                access_log=False,
-                timeout_graceful_shutdown=1,
-            )
-        )
-        self._on_listening = on_listening
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self._on_listening()
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-
-@contextlib.asynccontextmanager
-async def serving(delay_s: float = 0.0) -> AsyncIterator[Imitation]:
-    """Serve in the running loop, without a thread or a process."""
-    api, listening = Imitation(delay_s), asyncio.Event()
-    with socket.create_server(("127.0.0.1", 0), backlog=512) as listener:
-        api.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        server = _Server(api.app(), listening.set)
-        task = asyncio.create_task(server.serve(sockets=[listener]))
-        await listening.wait()
-        try:
-            yield api
-        finally:
-            server.should_exit = True
-            await task
-
-
 def _end_with_stdin() -> None:
     """There is nothing to save: the process ends at once."""
     while os.read(0, 4096):
@@ -293,10 +250,10 @@ def main() -> None:
     parser.add_argument("--delay", type=float, default=0.0, metavar="SECONDS", help="before every reply")
     args = parser.parse_args()
     with socket.create_server(("127.0.0.1", args.port), backlog=512) as listener:
-        port = listener.getsockname()[1]
-        server = _Server(Imitation(args.delay).app(), lambda: print(json.dumps({"port": port}), flush=True))
+        print(json.dumps({"port": listener.getsockname()[1]}), flush=True)  # connections wait until it serves
         threading.Thread(target=_end_with_stdin, daemon=True).start()
-        server.run(sockets=[listener])
+        how: dict[str, Any] = {"loop": "asyncio", "ws": "none", "lifespan": "off", "log_config": None}
+        uvicorn.Server(uvicorn.Config(Imitation(args.delay).app(), http=_ClosableProtocol, **how)).run([listener])
 
 
 if __name__ == "__main__":
