@@ -126,13 +126,6 @@ def test_the_price_of_the_servers_model_is_not_that_of_another(
     assert measure(cost, usage=usage, model=answered_by).value == (expected and pytest.approx(expected))
 
 
-every_total = pytest.mark.parametrize(
-    "metric",
-    [LatencyTotalP50(), LatencyTotalP95(), LatencyTotalP99(), LatencyTotalMax()],
-    ids=lambda metric: metric.name,
-)
-
-
 STREAMED = {"time_to_first_token_ms": 200.0, "time_to_last_token_ms": 2200.0, "latency_ms": 2500.0}
 first_token = pytest.mark.parametrize("metric", [TimeToFirstTokenP50(), TimeToFirstTokenP95()], ids=lambda it: it.name)
 
