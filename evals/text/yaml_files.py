@@ -18,7 +18,7 @@ from evals.text.decoding import check_file
 
 _MAX_BYTES = 20_000_000
 """More than any file that a person writes."""
-_MAX_DEPTH = 100
+MAX_DEPTH = 100
 _MAX_VALUES = 1_000_000
 """With every alias written out."""
 _QUOTED = re.compile(r"'[^']{2,}'")
@@ -51,7 +51,7 @@ def load_yaml(text: str) -> Any:
     except yaml.reader.ReaderError as error:
         raise YamlTextError(f"a character that YAML does not allow, at position {error.position}") from None
     except RecursionError:
-        raise YamlTextError(f"it is nested deeper than {_MAX_DEPTH} levels") from None
+        raise YamlTextError(f"it is nested deeper than {MAX_DEPTH} levels") from None
     except YamlTextError:
         raise
     except (ValueError, OverflowError, TypeError, KeyError, AttributeError):
@@ -60,8 +60,8 @@ def load_yaml(text: str) -> Any:
 
 def _check(node: Node, values: Iterator[int], depth: int) -> None:
     """Refuse a key that stands twice, and a node that holds too much with every alias written out."""
-    if depth > _MAX_DEPTH:
-        raise YamlTextError(f"it is nested deeper than {_MAX_DEPTH} levels")
+    if depth > MAX_DEPTH:
+        raise YamlTextError(f"it is nested deeper than {MAX_DEPTH} levels")
     if next(values) > _MAX_VALUES:
         raise YamlTextError(f"with its aliases written out it holds more than {_MAX_VALUES:,} values")
     if isinstance(node, ScalarNode):
@@ -73,8 +73,9 @@ def _check(node: Node, values: Iterator[int], depth: int) -> None:
         lines: dict[tuple[str, str], int] = {}
         for key, _ in node.value:
             name, line = (key.tag, str(key.value)), key.start_mark.line + 1
-            if isinstance(key, ScalarNode) and lines.setdefault(name, line) != line:
+            if isinstance(key, ScalarNode) and name in lines:
                 raise YamlTextError(f"the key {name[1][:40]!r} stands twice, in lines {lines[name]} and {line}")
+            lines[name] = line
     inside = chain.from_iterable(node.value) if isinstance(node, MappingNode) else node.value
     for child in inside if isinstance(node, MappingNode | SequenceNode) else ():
         _check(child, values, depth + 1)

@@ -12,7 +12,6 @@ from evals.judges.llm_judge import LLMJudge
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.metrics.judge_tasks import JudgeTask, ReplyData, chain
 from evals.metrics.judged import JudgedMetric, judge_calls
-from evals.metrics.registry import metrics_of
 from evals.metrics.sample import Sample
 from evals.run.judging import Judging
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, MetricGroup, MetricResult, ResponseError
@@ -333,31 +332,3 @@ def gathered(tmp_path: Path) -> Callable[..., list[JudgeVerdict]]:
         return asyncio.run(run())
 
     return gather
-
-
-def test_each_inquiry_is_asked_once_however_many_metrics_want_it(gathered: Callable[..., Any]) -> None:
-    """In a run, too, what is needed comes first."""
-    judge = Judge()
-    verdicts = gathered(judge, [Staged(), Sum(), Single(), Rate()])
-    assert sorted(judge.names) == ["alone", "first", "second", "third"]
-    assert [name for name in judge.names if name != "alone"] == ["first", "second", "third"]
-    assert sorted(verdict.request for verdict in verdicts) == sorted(judge.names)
-
-
-def test_known_replies_are_built_on_in_a_run_and_failed_ones_asked_again(gathered: Callable[..., Any]) -> None:
-    """A resumed run goes on where it stopped."""
-    known = [JudgeVerdict(request="first", reply={"value": 5.0}), JudgeVerdict(request="second", failure="transport")]
-    judge = Judge()
-    gathered(judge, [Staged()], known)
-    assert [(one.name, one.data) for one in judge.asked] == [("second", {"first": 5.0}), ("third", {"second": 1.0})]
-
-
-def test_the_claims_suite_asks_for_claims_before_it_asks_about_them(gathered: Callable[..., Any]) -> None:
-    """What nobody need be asked, because nothing was retrieved and nothing cited, is not asked at all."""
-    claims = {"claims": [{"claim": "It lasts 96 hours.", "importance": "vital"}]}
-    judge = Judge(answer_claims=claims, reference_claims=claims)
-    suite = metrics_of(["claims"])
-    gathered(judge, [cls() for cls in suite])
-    assert sorted(judge.names) == ["answer_claims", "claims_compared", "reference_claims"]
-    assert judge.names[-1] == "claims_compared"
-    assert judge_calls(suite) == 6

@@ -145,7 +145,7 @@ def test_a_question_that_a_metric_never_applies_to_is_not_lost_to_a_failure() ->
     settings = replace(WORST, judged=True)
     metrics = select(["claims", "graphrag", "answer"], [])
     card = scorecard_of(metrics, [record], settings)
-    for name in ("context_recall", "ragas_context_recall", "claim_recall", "hallucination", "nugget_all"):
+    for name in ("context_recall", "ragas_context_recall", "claim_recall", "hallucination", "claim_f1"):
         summary = card.get(name)
         assert (summary.value, summary.counts.transport, summary.counts.not_applicable) == (None, 0, 1), name
 

@@ -10,7 +10,7 @@ from whole_runs import scored
 from evals.metrics.embedders import RememberingEmbedder, RememberingScorer, Semantics
 from evals.metrics.semantic import BertScoreF1, SemanticSimilarityPercentage, SentenceCoverage
 from evals.run.observer import Observer
-from evals.run.text_models import compare_texts, leave_out_models
+from evals.run.text_models import compare_texts
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, KeySentence, ResponseError
 from evals.scoring.settings import ScoreSettings
 
@@ -64,8 +64,7 @@ def records() -> Callable[[int], list[EvalRecord]]:
 
 
 def compared(records: Sequence[EvalRecord], cases: ScoreSettings, observer: Observer | None = None) -> ScoreSettings:
-    asyncio.run(compare_texts(METRICS, records, cases, observer or Heard()))
-    return cases
+    return asyncio.run(compare_texts(METRICS, records, cases, observer or Heard()))
 
 
 def test_scoring_finds_everything_compared(
@@ -141,10 +140,3 @@ def test_cancelling_ends_the_comparison_between_two_batches(
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(run())
     assert len(embedder.calls) == 1
-
-
-def test_a_model_that_cannot_be_had_is_told_as_that_in_a_run_that_is_interrupted_too() -> None:
-    """Records that were scored before say it already."""
-    cases = ScoreSettings(semantics=Semantics(reason="bert-score is not installed"))
-    leave_out_models(cases, "interrupted")
-    assert cases.settings.semantics == Semantics(reason="bert-score is not installed")
