@@ -157,7 +157,7 @@ class AnthropicBatches(AnthropicModel):
             self._drop(name)
 
     def _drop(self, name: str) -> None:
-        del self._sent[name]
+        self._sent.pop(name, None)
         (self._folder / f"{name}.json").unlink(missing_ok=True)
 
     def _write(self, name: str) -> None:

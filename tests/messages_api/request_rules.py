@@ -8,7 +8,6 @@ from messages_api.schema_rules import SchemaError, check_schema
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 VERSION = "2026-10-21"
-MAX_BYTES = 32 * 1024 * 1024
 DENIED_KEY = "sk-test-denied"
 UNKNOWN_KEY = "sk-test-unknown"
 

@@ -36,14 +36,14 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from messages_api.batches import MAX_BATCH_BYTES, Batches, BatchMode
+from messages_api.batches import Batches, BatchMode
 from messages_api.content import PromptCache
 from messages_api.ledger import Entry, Ledger
 from messages_api.rejection import Rejection
 from messages_api.replies import Responder, compose, scripted_error
-from messages_api.request_rules import MAX_BYTES, check_head, check_message
+from messages_api.request_rules import check_head, check_message
 from messages_api.responder import respond
-from messages_api.script import DEFAULT, Script, ScriptError
+from messages_api.script import DEFAULT, Script
 
 RESPONDERS: dict[str, Responder] = {"judge": respond}
 """What a rule can name as ``python``."""
@@ -60,7 +60,6 @@ class Imitation:
 
     def __init__(self, delay_s: float = 0.0) -> None:
         self._delay_s = delay_s
-        self.url = ""
         self.reset()
 
     def reset(self) -> None:
@@ -69,26 +68,6 @@ class Imitation:
         self._ledger = Ledger()
         self._cache = PromptCache()
         self._batches = Batches(lambda body: self._script.pick(body)[1], self._cache, RESPONDERS)
-
-    def batches(self, mode: BatchMode) -> None:
-        """Say how batches behave."""
-        self._batches.mode = mode
-
-    def script(self, *rules: dict[str, Any]) -> None:
-        """Replace the rules.
-
-        Raises:
-            ScriptError: They are not understood.
-        """
-        self._script = Script(rules, frozenset(RESPONDERS))
-
-    def log(self) -> list[dict[str, Any]]:
-        """The requests received."""
-        return self._ledger.log()
-
-    def stats(self) -> dict[str, Any]:
-        """How many there were, by status, and how many at the same time."""
-        return self._ledger.stats()
 
     def app(self) -> Starlette:
         """The application."""
@@ -100,22 +79,18 @@ class Imitation:
             Route("/v1/messages/batches/{id}/results", self._exchange(self._results), methods=["GET"]),
             Route("/__script", self._take_script, methods=["POST"]),
             Route("/__batches", self._take_batch_mode, methods=["POST"]),
-            Route("/__log", lambda _: JSONResponse(self.log())),
-            Route("/__stats", lambda _: JSONResponse(self.stats())),
+            Route("/__log", lambda _: JSONResponse(self._ledger.log())),
+            Route("/__stats", lambda _: JSONResponse(self._ledger.stats())),
             Route("/__reset", self._take_reset, methods=["POST"]),
         ]
         return Starlette(routes=routes, exception_handlers={HTTPException: _unknown_route})
 
     async def _take_script(self, request: Request) -> Response:
-        try:
-            rules = json.loads(await request.body())
-            self.script(*rules if isinstance(rules, list) else [rules])
-        except (json.JSONDecodeError, ScriptError) as error:
-            return JSONResponse({"error": str(error)}, status_code=400)
-        return JSONResponse({"rules": len(rules)})
+        self._script = Script(*json.loads(await request.body()))
+        return JSONResponse({})
 
     async def _take_batch_mode(self, request: Request) -> Response:
-        self.batches(BatchMode(**json.loads(await request.body())))
+        self._batches.mode = BatchMode(**json.loads(await request.body()))
         return JSONResponse({})
 
     async def _create_batch(self, request: Request, entry: Entry, body: Any) -> Response:
@@ -143,8 +118,6 @@ class Imitation:
                     yield line[: len(line) // 2]
                     await asyncio.sleep(0)
                     raise _Hung
-                if number and mode.line_s:
-                    await asyncio.sleep(mode.line_s)
                 yield line
 
         return StreamingResponse(send(), media_type="application/x-jsonl")
@@ -174,8 +147,7 @@ class Imitation:
 
     async def _answer(self, request: Request, entry: Entry, answer: Answer) -> Response:
         try:
-            largest = MAX_BATCH_BYTES if request.url.path.endswith("/batches") else MAX_BYTES
-            entry.body = await _read(request, largest) if request.method == "POST" else None
+            entry.body = json.loads(await request.body()) if request.method == "POST" else None
             check_head(request.headers)
             return await answer(request, entry, entry.body)
         except Rejection as refused:
@@ -198,21 +170,6 @@ class Imitation:
         message = compose(then, body, charge, entry.number, RESPONDERS)
         cache.store(charge)
         return JSONResponse(message)
-
-
-async def _read(request: Request, largest: int) -> Any:
-    """The body; what is too large is read to its end, so that the client gets to see the reply."""
-    size, parts = 0, []
-    async for part in request.stream():
-        size += len(part)
-        if size <= largest:
-            parts.append(part)
-    if size > largest:
-        raise Rejection(413, "Request exceeds the maximum allowed number of bytes.")
-    try:
-        return json.loads(b"".join(parts))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise Rejection(400, f"The request body is not valid JSON: {error}") from None
 
 
 async def _pause(request: Request, seconds: float) -> None:
