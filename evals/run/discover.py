@@ -139,7 +139,7 @@ class Discovery:
         raw: The body that answered.
         response: What the keys read from it.
         unread: The fields that they do not read.
-        others: Expressions that may be meant instead, by key of `map`.
+        alternatives: Expressions that may be meant instead, by key of `map`.
         notes: What was made up, and what is left to be written by hand.
     """
 
@@ -147,7 +147,7 @@ class Discovery:
     raw: str
     response: EvalResponse
     unread: list[str] = field(default_factory=list)
-    others: dict[str, list[str]] = field(default_factory=dict)
+    alternatives: dict[str, list[str]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
 
@@ -205,45 +205,45 @@ class _Search:
     def run(self, questions: Sequence[str], body: Any) -> Discovery:
         """Ask, read, ask again where the answer shows too little."""
         plans = self._plans(body)
-        found: Discovery | None = None
+        discovery: Discovery | None = None
         guessed: Discovery | None = None
         tried: list[dict[str, Any]] = []
-        while plans and self.left and found is None:
+        while plans and self.left and discovery is None:
             plan = plans.pop(0)
             if plan.ask in tried:
                 continue
             tried.append(plan.ask)
             reply = self._asked(plan, questions[0])
             if (failure := _failure(reply)) is None:
-                found = self._read(plan, reply, questions[0])
+                discovery = self._read(plan, reply, questions[0])
                 failure = f"the answer holds no text and no passages: {reply.text[:200]}"
-            if found and found.server["profile"] != plan.profile and any(each.profile for each in plans):
-                guessed, found = guessed or found, None
-            elif found is None:
+            if discovery and discovery.server["profile"] != plan.profile and any(each.profile for each in plans):
+                guessed, discovery = guessed or discovery, None
+            elif discovery is None:
                 self.tell(f"  {failure}")
                 self.failures.append((_tells(reply, failure), f"{plan.method} {plan.path}: {failure}"))
                 is_gone = reply.status in {404, 405, 501}
                 plans = [*_amended(plan, reply), *(each for each in plans if not (is_gone and each.path == plan.path))]
-        found = found or guessed
-        if found is None:
+        discovery = discovery or guessed
+        if discovery is None:
             raise self._nothing_read()
         for question in questions[1:3]:
-            if found.response.chunks or not self.left:
+            if discovery.response.chunks or not self.left:
                 break
             self.tell("  no passages: trying the next question")
             reply = self._asked(plan, question)
             if _failure(reply) is None:
-                found = self._read(plan, reply, question) or found
-        return found
+                discovery = self._read(plan, reply, question) or discovery
+        return discovery
 
     def _nothing_read(self) -> ServerError:
         """The most telling failure, with the way out."""
-        said = max(self.failures, key=lambda each: each[0], default=(0, "nothing was asked"))[1]
+        message = max(self.failures, key=lambda each: each[0], default=(0, "nothing was asked"))[1]
         hint = 'correct the path, or give the request: --body \'{"question": "{{question}}"}\''
         if "graphql" in self.url:
             form = '{"query": "{ask(question: {{question_json}}) {answer sources {text}}}"}'
             hint = f"give the query with the fields of your schema: --body '{form}'"
-        return ServerRefusedError(f"no request was answered; {said}", hint)
+        return ServerRefusedError(f"no request was answered; {message}", hint)
 
     def _plans(self, body: Any) -> list[Plan]:
         """The requests that may ask the question, the likeliest first.
@@ -370,9 +370,9 @@ class _Search:
         where |= {"headers": dict(self.headers.written)} if self.headers.written else {}
         guess = guess_text(reply.text, reply.content_type, question)
         if plan.profile and (
-            found := self._by_profile(plan, {"profile": plan.profile, **where}, reply, question, guess)
+            discovery := self._by_profile(plan, {"profile": plan.profile, **where}, reply, question, guess)
         ):
-            return found
+            return discovery
         then = None
         if job := None if guess.rows else _job(reply):
             then, reply = self._job_done(plan, reply, *job)
@@ -391,7 +391,7 @@ class _Search:
             server["retrieve"] = second[0]
         elif not guess.rows:
             notes.append(_NO_PASSAGES)
-        return _discovery(server, reply.text, second[1].text if second else None, guess.others, notes)
+        return _discovery(server, reply.text, second[1].text if second else None, guess.alternatives, notes)
 
     def _by_profile(
         self, plan: Plan, server: dict[str, Any], reply: Received, question: str, guess: Guess
@@ -406,15 +406,15 @@ class _Search:
             )
             self.tell(f"{second_plan.method} {second_plan.path}, the second request of the profile {plan.profile}")
             second = self._send(second_plan, question)
-        found = _discovery(server, reply.text, second.text if second else None, {}, [])
-        parts = found.response.model_dump(include={"answer", "chunks", "citations", "usage", "model", "confidence"})
-        there = {path for _, path in _operations(self.document)} & _paths_of(str(plan.profile)) - {plan.path}
-        signs = sum(bool(value) for value in parts.values()) + bool(there)
-        if signs < 2 or found.response.error or (guess.rows and not found.response.chunks):
+        discovery = _discovery(server, reply.text, second.text if second else None, {}, [])
+        parts = discovery.response.model_dump(include={"answer", "chunks", "citations", "usage", "model", "confidence"})
+        listed_paths = {path for _, path in _operations(self.document)} & _paths_of(str(plan.profile)) - {plan.path}
+        signs = sum(bool(value) for value in parts.values()) + bool(listed_paths)
+        if signs < 2 or discovery.response.error or (guess.rows and not discovery.response.chunks):
             self.tell(f"  the profile {plan.profile} does not read this answer")
             return None
         self.tell(f"  it is read by the profile {plan.profile}")
-        return found
+        return discovery
 
     def _job_done(self, plan: Plan, reply: Received, path: str, key: str) -> tuple[dict[str, Any], Received]:
         """The keys of `ask.then`, and the response when the job is done.
@@ -460,7 +460,7 @@ _NO_PASSAGES = (
 
 
 def _discovery(
-    server: dict[str, Any], raw: str, second: str | None, others: dict[str, list[str]], notes: list[str]
+    server: dict[str, Any], raw: str, second: str | None, alternatives: dict[str, list[str]], notes: list[str]
 ) -> Discovery:
     """What the keys of a server make of the bodies that were received."""
     try:
@@ -468,13 +468,13 @@ def _discovery(
         client = RAGClient(spec, concurrency=1)
         response = EvalResponse(**client.reread(raw, second))
     except (MappingError, ValueError, ConfigError) as error:
-        said = {"kind": "malformed", "message": str(error)}
-        return Discovery(server, raw, EvalResponse.model_validate({"error": said}), [], others, notes)
+        error_body = {"kind": "malformed", "message": str(error)}
+        return Discovery(server, raw, EvalResponse.model_validate({"error": error_body}), [], alternatives, notes)
     parts = (spec.map, spec.stream, spec.retrieve, spec.session, spec.ask.ok_when)
     expressions = " ".join(part if isinstance(part, str) else part.model_dump_json() for part in parts if part)
     bodies = [body for text in (raw, second) if text for body in _bodies(text)]
     unread = list(dict.fromkeys(path for body in bodies for path in unread_fields(body, expressions)))
-    return Discovery(server, raw, response, unread, others, notes)
+    return Discovery(server, raw, response, unread, alternatives, notes)
 
 
 def _bodies(text: str) -> list[Any]:
@@ -500,8 +500,8 @@ def _failure(reply: Received) -> str | None:
         return reply.text
     if not 200 <= reply.status < 300:
         return f"HTTP {reply.status}: {' '.join(reply.text.split())[:300]}"
-    if (said := failure_in(reply.body)) is not None:
-        return f"HTTP {reply.status}, but {said[:300]}"
+    if (message := failure_in(reply.body)) is not None:
+        return f"HTTP {reply.status}, but {message[:300]}"
     return "a web page" if "text/html" in reply.content_type else None if reply.text.strip() else "an empty body"
 
 
@@ -620,12 +620,12 @@ def _placed(body: Any, path: Sequence[str | int], value: Any) -> Any:
     return {**held, step: _placed(held.get(step), rest, value)}
 
 
-def missing_fields(said: str) -> list[tuple[str | int, ...]]:
+def missing_fields(message: str) -> list[tuple[str | int, ...]]:
     """The fields that a refusal says it misses: `detail[].loc` of FastAPI, else names in its texts."""
     try:
-        body = json.loads(said)
+        body = json.loads(message)
     except ValueError:
-        body = said
+        body = message
     details: Any = body.get("detail") if isinstance(body, Mapping) else None
     located = [each for each in details or () if isinstance(each, Mapping) and each.get("loc")]
     if located:

@@ -43,7 +43,7 @@ class Finding:
         part: Such as "server".
         health: "well"; "doubtful": a run works and measures less than it could; "broken": a run would end; "unseen":
             not checked, as it is not needed or a part that it needs is broken.
-        said: What was found.
+        said: What it is.
         hint: The way out.
         exit_code: That of a run that ends here; 0: it does not.
     """
@@ -87,7 +87,7 @@ def computable(
         response: A response of the server; None: any.
         settings: Of the run, where a response is given.
     """
-    context, found, looked_at = (
+    context, result, looked_at = (
         ScoringContext(settings or ScoreSettings()),
         Computable(),
         list(islice(questions, _LOOKED_AT)),
@@ -100,10 +100,10 @@ def computable(
             if reason is None and Need.USAGE in metric.needs and response.usage is None:
                 reason = "the server reported no token usage"
         if reason is None:
-            found.names.append(metric.name)
+            result.names.append(metric.name)
         else:
-            found.missing.setdefault(_OF_ALL.get(reason, reason), []).append(metric.name)
-    return found
+            result.missing.setdefault(_OF_ALL.get(reason, reason), []).append(metric.name)
+    return result
 
 
 async def examine(
@@ -117,7 +117,7 @@ async def examine(
         tell: Is called with each finding.
         origin: The file of the configuration, which its finding names.
     """
-    found: list[Finding] = []
+    findings: list[Finding] = []
     async with AsyncExitStack() as stack:
         checks = _Checks(config, observer, stack, origin)
         for part in ("configuration", "disk", "datasets", "server", "answer", "mapping", "corpus", "judge"):
@@ -125,9 +125,9 @@ async def examine(
                 finding = await getattr(checks, part)()
             except EvalsError as error:
                 finding = broken(part, error)
-            found.append(finding)
+            findings.append(finding)
             tell(finding)
-    return found
+    return findings
 
 
 class _Checks:
@@ -219,11 +219,11 @@ class _Checks:
             for metric in self._metrics
             if not metric.not_applicable_to(question) and (judged or Need.JUDGE not in metric.needs)
         ]
-        found = computable(wanted, [question], self._response, settings)
-        counts = share(len(found.names), len(wanted), "metric")
+        values = computable(wanted, [question], self._response, settings)
+        counts = share(len(values.names), len(wanted), "metric")
         said = f"{_contents(self._response)}; {counts} that apply to this question can be computed"
-        hint = "; ".join([found.reasons, *self._response.notes]) if found.missing else None
-        return Finding("mapping", "doubtful" if found.missing else "well", said, hint)
+        hint = "; ".join([values.reasons, *self._response.notes]) if values.missing else None
+        return Finding("mapping", "doubtful" if values.missing else "well", said, hint)
 
     async def corpus(self) -> Finding:
         """Whether the server has the gold documents: by its list, else by the answer."""
