@@ -56,11 +56,15 @@ _OPEN_HEADERS = names("accept content-type accept-language user-agent")
 
 @dataclass(slots=True)
 class Headers:
-    """Headers as they are sent, as they stand in a configuration (`${NAME}`), and the variables to be exported."""
+    """Headers as they are sent and as they are written (`${NAME}`), with the variables to be exported.
+
+    `parameters` has the values of secret parameters of the URL, by what is written for them.
+    """
 
     sent: dict[str, str] = field(default_factory=dict)
     written: dict[str, str] = field(default_factory=dict)
     variables: list[str] = field(default_factory=list)
+    parameters: dict[str, str] = field(default_factory=dict)
 
     def add(self, header: str) -> None:
         """Read a header such as `X-API-Key: abc`; its value is masked in all messages.
@@ -252,31 +256,27 @@ class _Search:
             ConfigError: None may be sent.
         """
         parts = urlsplit(self.url)
-        path, params = parts.path.rstrip("/"), parse_qsl(parts.query, keep_blank_values=True)
+        path, params = parts.path.removesuffix("/") and parts.path, parse_qsl(parts.query, keep_blank_values=True)
         if body is not None:
             return self._harmless([Plan("POST", path or "/", body, source="the body that was given")])
         if params:
-            return self._harmless([_parametrised(path or "/", params)])
+            return self._harmless([_parametrised(path or "/", params, self.headers)])
         self.document = self._openapi()
         documented = list(operation_plans(self.document))
-        known = {each.path for each in profile_plans(None)}
         if path:
-            plans = [plan for plan in documented if plan.path == path]
-            plans = (
-                [*plans, *profile_plans(path), *_usual_bodies(path)] if not plans else [*profile_plans(path), *plans]
-            )
-            return self._harmless([*plans, *(_usual_bodies(path) if not self.document else ())])
-        if documented:
-            likely = [*(plan for plan in profile_plans(None) if (plan.method, plan.path) in _operations(self.document))]
-            likely += [plan for plan in documented if plan.path in known or plan.path in USUAL]
-            if not likely:
-                listed = ", ".join(f"{self.base}{plan.path}" for plan in documented[:5])
-                raise ConfigError(
-                    "which path takes the question is not known", f"give the URL with it, such as {listed}"
-                )
-            return self._harmless(likely)
+            bare = path.rstrip("/")
+            plans = [plan for plan in documented if plan.path.rstrip("/") == bare]
+            return self._harmless([*profile_plans(bare), *(plans or _usual_bodies(path))])
+        listed, profiles = {path for _, path in _operations(self.document)}, list(profile_plans(None))
+        known = {*USUAL, *(plan.path for plan in profiles)}
+        likely = [plan for plan in profiles if plan.path in listed]
+        likely.sort(key=lambda plan: -len(_paths_of(str(plan.profile)) & listed))
+        likely += [plan for plan in documented if plan.path in known]
+        if documented and not likely:
+            urls = ", ".join(f"{self.base}{plan.path}" for plan in documented[:5])
+            raise ConfigError("which path takes the question is not known", f"give the URL with it: {urls}")
         usual = [plan for path in USUAL for plan in (*profile_plans(path), _usual_bodies(path)[0])]
-        return self._harmless(usual)
+        return self._harmless(likely or usual)
 
     def _harmless(self, plans: Sequence[Plan]) -> list[Plan]:
         """The plans whose path and operationId name no change.
@@ -345,7 +345,10 @@ class _Search:
         """
         self.left -= 1
         url = plan.path if "://" in plan.path else f"{self.base}{plan.prefix}{plan.path}"
-        body, query = (_filled(part, question) for part in (plan.body, dict(plan.query)))
+        body = _filled(plan.body, question)
+        query = {
+            key: self.headers.parameters.get(value) or _filled(value, question) for key, value in plan.query.items()
+        }
         content = None if body is None else json.dumps(body).encode()
         headers = self.headers.sent | ({} if body is None else {"Content-Type": "application/json"})
         try:
@@ -499,7 +502,8 @@ def _failure(reply: Received) -> str | None:
     if reply.status == 0:
         return reply.text
     if not 200 <= reply.status < 300:
-        return f"HTTP {reply.status}: {' '.join(reply.text.split())[:300]}"
+        moved = f"moved to {reply.headers['location']} " if reply.headers.get("location") else ""
+        return f"HTTP {reply.status}: {moved}{' '.join(reply.text.split())[:300]}"
     if (message := failure_in(reply.body)) is not None:
         return f"HTTP {reply.status}, but {message[:300]}"
     return "a web page" if "text/html" in reply.content_type else None if reply.text.strip() else "an empty body"
@@ -568,15 +572,17 @@ def _usual_bodies(path: str) -> list[Plan]:
     return [Plan("POST", path, body, source="a usual body") for body in bodies]
 
 
-def _parametrised(path: str, params: Iterable[tuple[str, str]]) -> Plan:
-    """A GET with the parameters of the URL, of which one is the question."""
+def _parametrised(path: str, params: Iterable[tuple[str, str]], headers: Headers) -> Plan:
+    """A GET with the parameters of the URL, of which one is the question; a secret is written as `${NAME}`."""
     query = dict(params)
     likely = [name for name in query if snake(name) in _QUESTION_FIELDS]
     name = min(likely, key=lambda each: _QUESTION_FIELDS.index(snake(each)), default=next(iter(query)))
     for key, value in list(query.items()):
         if is_credential(key):
             remember(value)
-            query[key] = f"${{{re.sub(r'[^0-9A-Za-z]', '_', key).upper()}}}"
+            headers.variables.append(re.sub(r"[^0-9A-Za-z]", "_", key).upper())
+            query[key] = f"${{{headers.variables[-1]}}}"
+            headers.parameters[query[key]] = value
     return Plan("GET", path, None, {**query, name: QUESTION}, "the parameters of the URL")
 
 

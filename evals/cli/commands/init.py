@@ -99,11 +99,9 @@ def _url(flags: InitFlags, *, asks: bool) -> str:
         url = ask_line("URL that takes the question, such as http://localhost:8000/ask", url or "")
     if not url:
         raise ConfigError("no server is named", "name it with --rag-url http://localhost:8001/query")
-    parameters = url.partition("?")[2]
-    checked = check_url(url.partition("?")[0])
-    if "@" in checked:
+    if "@" in check_url(url.partition("?")[0]):
         raise ConfigError("the URL holds a login", 'give it as --header "Authorization: Basic …"')
-    return f"{checked}?{parameters}" if parameters else checked
+    return url
 
 
 # Questions: of a file that is named or exists, typed, or a template to fill in.
