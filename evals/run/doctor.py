@@ -36,7 +36,7 @@ _OF_ALL = {"the question is answerable": "no question is marked unanswerable (is
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckResult:
     """What was found of one part.
 
     Attributes:
@@ -55,9 +55,9 @@ class Finding:
     exit_code: int = 0
 
 
-def broken(part: str, error: EvalsError) -> Finding:
+def broken(part: str, error: EvalsError) -> CheckResult:
     """The finding of an error."""
-    return Finding(part, "broken", error.message, error.hint, error.exit_code)
+    return CheckResult(part, "broken", error.message, error.hint, error.exit_code)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,16 +87,12 @@ def computable(
         response: A response of the server; None: any.
         settings: Of the run, where a response is given.
     """
-    context, result, looked_at = (
-        ScoringContext(settings or ScoreSettings()),
-        Computable(),
-        list(islice(questions, _LOOKED_AT)),
-    )
+    result, looked_at = Computable(), list(islice(questions, _LOOKED_AT))
     for metric in metrics:
         by_reason = {metric.not_applicable_to(question): question for question in reversed(looked_at)}
         reason = None if None in by_reason else next(reversed(by_reason), "there are no questions yet")
-        if reason is None and response is not None:
-            reason = metric.missing_for(context.about(by_reason[None], response))
+        if reason is None and response is not None and settings is not None:
+            reason = metric.missing_for(ScoringContext(settings).about(by_reason[None], response))
             if reason is None and Need.USAGE in metric.needs and response.usage is None:
                 reason = "the server reported no token usage"
         if reason is None:
@@ -107,8 +103,8 @@ def computable(
 
 
 async def examine(
-    config: EvalConfig, observer: Observer, tell: Callable[[Finding], None], origin: str = ""
-) -> list[Finding]:
+    config: EvalConfig, observer: Observer, tell: Callable[[CheckResult], None], origin: str = ""
+) -> list[CheckResult]:
     """Check every part that a run needs; the server is asked one question, the judge none.
 
     Args:
@@ -117,7 +113,7 @@ async def examine(
         tell: Is called with each finding.
         origin: The file of the configuration, which its finding names.
     """
-    findings: list[Finding] = []
+    findings: list[CheckResult] = []
     async with AsyncExitStack() as stack:
         checks = _Checks(config, observer, stack, origin)
         for part in ("configuration", "disk", "datasets", "server", "answer", "mapping", "corpus", "judge"):
@@ -140,7 +136,7 @@ class _Checks:
         self._client: RAGClient | None = None
         self._response: EvalResponse | None = None
 
-    async def configuration(self) -> Finding:
+    async def configuration(self) -> CheckResult:
         """Keys, names and gates."""
         self._metrics = check_config(self._config, asking=False)
         check_calibrated(self._config, self._metrics)
@@ -150,19 +146,21 @@ class _Checks:
         said = f"{counted(len(self._metrics), 'metric')} {listed}" + (
             f", {judged} of them by a judge" if judged else ""
         )
-        return Finding("configuration", "well", f"{self._origin}: {said}" if self._origin else said)
+        return CheckResult("configuration", "well", f"{self._origin}: {said}" if self._origin else said)
 
-    async def disk(self) -> Finding:
+    async def disk(self) -> CheckResult:
         """The folder of runs, and its room."""
         folder = self._config.runs_dir
         RunStore(folder).prepare()
         free = shutil.disk_usage(folder).free
         said, room = f"{free / 1e9:.1f} GB free for {folder}", free // _BYTES_A_QUESTION
         if room >= 10_000:
-            return Finding("disk", "well", said)
-        return Finding("disk", "doubtful", said, f"room for some {counted(room, 'question')}: name another --runs-dir")
+            return CheckResult("disk", "well", said)
+        return CheckResult(
+            "disk", "doubtful", said, f"room for some {counted(room, 'question')}: name another folder by runs_dir"
+        )
 
-    async def datasets(self) -> Finding:
+    async def datasets(self) -> CheckResult:
         """The questions, and metrics that apply to none of them."""
         self._observer.phase("loading datasets")
         workload = await asyncio.to_thread(load_workload, self._config)
@@ -171,9 +169,9 @@ class _Checks:
         said = "; ".join(f"{one.name}: {counted(one.questions, 'question')}" for one in workload.fingerprints)
         idle = computable(self._metrics, self._questions)
         hints = [*filter(None, [idle.reasons]), *reading_notes(workload.fingerprints)]
-        return Finding("datasets", "doubtful" if idle.missing else "well", said, "; ".join(hints) or None)
+        return CheckResult("datasets", "doubtful" if idle.missing else "well", said, "; ".join(hints) or None)
 
-    async def server(self) -> Finding:
+    async def server(self) -> CheckResult:
         """The health check, and what the server reports of itself."""
         spec = self._config.server_spec()
         if self._config.embedded:
@@ -184,20 +182,22 @@ class _Checks:
         self._client = client
         model = f", model {facts['llm_model']}" if facts.get("llm_model") else ""
         if spec.health is None:
-            return Finding("server", "unseen", f"{client.url} is not checked: the profile has no health check{model}")
-        return Finding("server", "well", f"{client.url} is healthy{model}")
+            return CheckResult(
+                "server", "unseen", f"{client.url} is not checked: the profile has no health check{model}"
+            )
+        return CheckResult("server", "well", f"{client.url} is healthy{model}")
 
-    async def answer(self) -> Finding:
+    async def answer(self) -> CheckResult:
         """One question, the first with a gold passage."""
         self._observer.phase("asking one question")
         if self._client is None or not self._questions:
-            return Finding("answer", "unseen", "no server or no question to ask")
+            return CheckResult("answer", "unseen", "no server or no question to ask")
         question = self._questions[0]
         check_conversations(self._client.spec, [question])
         response = await self._client.ask(question)
         if response.error is None:
             self._response = response
-            return Finding(
+            return CheckResult(
                 "answer", "well", f"answered in {response.latency_ms or 0:.0f} ms: {_short(response.answer)}"
             )
         hint = "look at server.ask and server.map; `evals profiles` lists kinds of servers"
@@ -207,10 +207,10 @@ class _Checks:
             hint = "start the server, or correct server.url"
         raise ServerRefusedError(f"the question {_short(question.question)} fails: {response.error.message}", hint)
 
-    async def mapping(self) -> Finding:
+    async def mapping(self) -> CheckResult:
         """What was read from the answer, and metrics that cannot be computed of it."""
         if self._client is None or self._response is None:
-            return Finding("mapping", "unseen", "nothing was answered")
+            return CheckResult("mapping", "unseen", "nothing was answered")
         judged = wants_judge(self._config, self._metrics)
         settings = self._config.score_settings(judged=judged, citation_base=self._client.spec.citations.base)
         question = self._questions[0]
@@ -223,36 +223,38 @@ class _Checks:
         counts = share(len(values.names), len(wanted), "metric")
         said = f"{_contents(self._response)}; {counts} that apply to this question can be computed"
         hint = "; ".join([values.reasons, *self._response.notes]) if values.missing else None
-        return Finding("mapping", "doubtful" if values.missing else "well", said, hint)
+        return CheckResult("mapping", "doubtful" if values.missing else "well", said, hint)
 
-    async def corpus(self) -> Finding:
+    async def corpus(self) -> CheckResult:
         """Whether the server has the gold documents: by its list, else by the answer."""
         if self._config.ingest or self._config.embedded:
-            return Finding("corpus", "unseen", "the run uploads the documents first")
+            return CheckResult("corpus", "unseen", "the run uploads the documents first")
         if self._client is None or not any(question.gold_passages for question in self._questions):
-            return Finding("corpus", "unseen", "no server, or no question names gold passages")
+            return CheckResult("corpus", "unseen", "no server, or no question names gold passages")
         missing = (await survey_corpus(self._client, self._questions, self._config.runs_dir)).missing
         if missing:
             said = f"the server's list lacks {counted(len(missing), 'gold document')}, first: {missing[0]}"
-            return Finding("corpus", "doubtful", said, "upload them with `evals ingest`")
+            return CheckResult("corpus", "doubtful", said, "upload them with `evals ingest`")
         if missing is None:
             return self._corpus_by_answer()
-        return Finding("corpus", "well", "the server lists every gold document")
+        return CheckResult("corpus", "well", "the server lists every gold document")
 
-    def _corpus_by_answer(self) -> Finding:
+    def _corpus_by_answer(self) -> CheckResult:
         if self._response is None or self._response.chunks is None:
-            return Finding("corpus", "unseen", "the server lists no documents as the questions name them, nor chunks")
+            return CheckResult(
+                "corpus", "unseen", "the server lists no documents as the questions name them, nor chunks"
+            )
         context = ScoringContext(self._config.score_settings(judged=False, citation_base=1))
         if context.about(self._questions[0], self._response).matches.found:
-            return Finding("corpus", "well", "the answer's chunks hold the gold passage")
+            return CheckResult("corpus", "well", "the answer's chunks hold the gold passage")
         said = f"no gold passage in what was retrieved for {_short(self._questions[0].question)}"
         hint = "one question may miss it; if all do, upload the documents with `evals ingest`"
-        return Finding("corpus", "doubtful", said, hint)
+        return CheckResult("corpus", "doubtful", said, hint)
 
-    async def judge(self) -> Finding:
+    async def judge(self) -> CheckResult:
         """Whether the judge's API accepts the key and knows the model."""
         if not self._metrics or not wants_judge(self._config, self._metrics):
-            return Finding("judge", "unseen", "none takes part" if self._metrics else "the configuration is broken")
+            return CheckResult("judge", "unseen", "none takes part" if self._metrics else "the configuration is broken")
         if (refusal := refusal_for_key(self._config, self._metrics)) is not None:
             raise refusal
         judge, provider = self._config.judge, PROVIDERS[self._config.judge.provider]
@@ -260,15 +262,15 @@ class _Checks:
         backend = provider.make(judge.model, base_url=address, effort=judge.effort)
         self._stack.push_async_callback(backend.aclose)
         if not isinstance(backend, SdkBackend):
-            return Finding("judge", "unseen", f"{backend.model} cannot be looked for without a call")
+            return CheckResult("judge", "unseen", f"{backend.model} cannot be looked for without a call")
         try:
             await backend.find_model()
         except BackendError as error:
             if origin_of(address) != origin_of(provider.home) and "HTTP 404" in str(error):
-                return Finding("judge", "well", f"reached {backend.origin}, which has no list of models")
+                return CheckResult("judge", "well", f"reached {backend.origin}, which has no list of models")
             said = f"{backend.model} at {backend.origin}: {error}"
             raise JudgeError(said, "check the key and the model's name, or measure without a judge") from error
-        return Finding("judge", "well", f"{backend.model} at {backend.origin}")
+        return CheckResult("judge", "well", f"{backend.model} at {backend.origin}")
 
 
 def _contents(response: EvalResponse) -> str:
