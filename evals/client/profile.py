@@ -17,7 +17,7 @@ from evals.client.mapping import CHUNK_KEYS, CITATION_KEYS, USAGE_KEYS, compiled
 from evals.client.spec import GIVEN_NAMES, TEMPLATE, RequestSpec, ServerSpec
 from evals.errors import ConfigError, UnknownNameError
 from evals.secrets import Masker, in_clear, is_credential, looks_random, looks_secret, masked, secrets_in_url
-from evals.text.yaml_files import VARIABLE, first_problem, holds, is_left_out, merge, place_in, read_yaml
+from evals.text.yaml_files import VARIABLE, first_problem, holds, is_left_out, merge, read_yaml
 
 DEFAULT_PROFILE = "rag-server"
 
@@ -121,8 +121,8 @@ def resolve_spec(overrides: Mapping[str, Any]) -> ServerSpec:
     """Build the specification of a server from its profile with the user's keys laid over it.
 
     Raises:
-        ConfigError: The profile does not exist, or a key is unknown or has a wrong value; it names the line and column
-            of a key that stands in the profile.
+        ConfigError: The profile does not exist, or a key is unknown or has a wrong value; it names the key and the file
+            of a profile that holds it.
     """
     name = str(overrides.get("profile") or DEFAULT_PROFILE)
     whole = merge(load_profile(name), overrides)
@@ -141,11 +141,11 @@ def resolve_spec(overrides: Mapping[str, Any]) -> ServerSpec:
 
 
 def _place(key: str, profile: str, overrides: Mapping[str, Any]) -> str:
-    """Where a key stands, in brackets, or where the key above it stands; nothing where neither is in a profile."""
+    """The file of the profile in which a key stands, or else the key above it, in brackets; nothing for a user's key."""
     while key and not holds(overrides, key):
-        files = [layer.file for layer in _layers(profile) if layer.file is not None and holds(layer.keys, key)]
-        if place := next(filter(None, (place_in(file, key) for file in files)), None):
-            return f" ({place})"
+        for layer in _layers(profile):
+            if layer.file is not None and holds(layer.keys, key):
+                return f" ({layer.file})"
         key = key.rpartition(".")[0]
     return ""
 
