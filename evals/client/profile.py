@@ -141,7 +141,7 @@ def resolve_spec(overrides: Mapping[str, Any]) -> ServerSpec:
 
 
 def _place(key: str, profile: str, overrides: Mapping[str, Any]) -> str:
-    """The file of the profile in which a key stands, or else the key above it, in brackets; nothing for a user's key."""
+    """The file of the profile that holds a key, or the key above it, in brackets; nothing for a key of the user's."""
     while key and not holds(overrides, key):
         for layer in _layers(profile):
             if layer.file is not None and holds(layer.keys, key):
@@ -341,16 +341,13 @@ class Redactor(Masker):
         found.update(filter(looks_secret, (str(value) for each in sent for value in in_clear(each).values())))
         self._lasting: frozenset[str] = frozenset(found)
         self._tokens: list[str] = []
+        self.has_secrets = bool(found)
         super().__init__(found)
 
     def learn(self, token: str) -> None:
         """Mask a token too, as long as it is one of the last few: an expired one opens nothing."""
         self._tokens = [*self._tokens[-7:], token]
         super().__init__({*self._lasting, *self._tokens})
-
-    def value(self, value: Any) -> Any:
-        """A JSON value with every secret masked."""
-        return super().value(value) if self._lasting or self._tokens else value
 
     def body(self, body: bytes | bytearray) -> str:
         """A received body as text, with every secret masked."""

@@ -270,9 +270,9 @@ class CostPerQuery(BaseMetric):
 
     Formula: (prompt tokens × input price + completion tokens × output price) / 1,000,000; of the prompt's tokens, those
     that the server reports as cached at the price of cached ones (`cache_read`). Prices: yours (`prices:`; the one of
-    `model` is that of `vendor/model` too), else the server's own, else the list prices of genai-prices for the model that the server or its answer names, at
-    the provider that the server names, else at the model's vendor; a note marks them. None where the server reports no
-    usage or the price is unknown: never 0 for unknown.
+    `model` is that of `vendor/model` too), else the server's own, else the list prices of genai-prices for the model
+    that the server or its answer names, at the provider that the server names, else at the model's vendor; a note marks
+    them. None where the server reports no usage or the price is unknown: never 0 for unknown.
     Range from 0, lower is better.
     Reference: defined here.
     """
