@@ -296,15 +296,14 @@ class _Ingestion:
         """
         names, upload = [one.name for one in batch], self.upload
         if upload.body is None:
-            path, files = upload.path, [(upload.field, (one.name, one.data(), one.media_type)) for one in batch]
+            files = [(upload.field, (one.name, one.data(), one.media_type)) for one in batch]
             request: dict[str, Any] = {"files": files, "data": upload.form}
         else:
             each = [{"name": one.name, "text": one.text} for one in batch]
             documents = [render(upload.each, one) for one in each]
             values = {"documents": documents, "names": names, "texts": [one["text"] for one in each]}
-            path = upload.path
             request = {"json": render(upload.body, {**values, **(each[0] if len(each) == 1 else {})})}
-        path = render_path(path, {"name": names[0]} if len(batch) == 1 else {})
+        path = render_path(upload.path, {"name": names[0]} if len(batch) == 1 else {})
         self.log.note("sent", documents={one.name: one.sha256 for one in batch})
         try:
             reply = await self.client.send_patiently(upload.method, path, **request)
