@@ -424,7 +424,7 @@ def _transport(context: ssl.SSLContext | None, proxy: "Proxy | None") -> httpx.A
 
 
 def _socks_connector(proxy: "Proxy", options: dict[str, Any]) -> aiohttp.BaseConnector:
-    from aiohttp_socks import ProxyConnector, ProxyError  # noqa: PLC0415 - an extra
+    from aiohttp_socks import ProxyConnector, ProxyError, ProxyType  # noqa: PLC0415 - an extra
 
     class SocksConnector(_CleanConnector, ProxyConnector):
         async def _wrap_create_connection(self, *args: Any, **kwargs: Any) -> Any:
@@ -433,15 +433,9 @@ def _socks_connector(proxy: "Proxy", options: dict[str, Any]) -> aiohttp.BaseCon
             except ProxyError as error:
                 raise aiohttp.ClientConnectionError(f"the proxy does not connect us: {error}") from error
 
-    url = httpx.URL(proxy.url)
-    connector: aiohttp.BaseConnector = SocksConnector(
-        host=url.host,
-        port=url.port or 1080,
-        username=proxy.login[0] if proxy.login else None,
-        password=proxy.login[1] if proxy.login else None,
-        rdns=True,
-        **options,
-    )
+    url, (user, password) = httpx.URL(proxy.url), proxy.login or (None, None)
+    place = {"proxy_type": ProxyType.SOCKS5, "host": url.host, "port": url.port or 1080, "rdns": True}
+    connector: aiohttp.BaseConnector = SocksConnector(**place, username=user, password=password, **options)
     return connector
 
 
