@@ -329,7 +329,8 @@ class Redactor(Masker):
     """
 
     def __init__(self, secrets: Iterable[str], spec: ServerSpec) -> None:
-        found = {*secrets, *secrets_in_url(spec.url)}
+        elsewhere = spec.retrieve.url if spec.retrieve is not None else None
+        found = {*secrets, *secrets_in_url(spec.url), *secrets_in_url(elsewhere or "")}
         for headers in (spec.headers, *(request.headers for request in _requests(spec))):
             for name, value in headers.items():
                 if is_credential(name) or looks_random(value):

@@ -397,15 +397,18 @@ class RAGClient:
         Raises:
             ExchangeError: The job failed, is not done in time, or cannot be seen.
         """
-        reply, status = started, self._body_of(part, started)
-        job = find_or_none(then.id, status)
-        if job is None:
+        reply, status = started, self._body_of(part, started, is_checked=False)
+        job, is_done = find_or_none(then.id, status), find_or_none(then.until, status)
+        if job is None and not is_done:
             lost = MappingError(f"the body has no id of a job at `{then.id}` (ask.then.id)")
             raise self._unusable(part, started, lost)
-        path, done = render_path(then.path, {"id": job}), False
+        path = render_path(then.path, {"id": job})
         try:
             async with asyncio.timeout(max(0.0, self.spec.timeout_s - started.elapsed_ms / 1000)):
-                while not done:
+                while not is_done:
+                    if failed := find_or_none(then.failed, status):
+                        broken = UnusableError("not_ok", f"the job failed: {str(failed)[:200]}")
+                        raise self._unusable(part, reply, broken)
                     await self._sleep(then.every_s)
                     try:
                         reply = await self.http.send("GET", path, cookies=cookies)
@@ -414,10 +417,7 @@ class RAGClient:
                             raise
                         continue
                     status = self._body_of(part, reply, is_checked=False)
-                    done = bool(find_or_none(then.until, status))
-                    if failed := find_or_none(then.failed, status):
-                        broken = UnusableError("not_ok", f"the job failed: {str(failed)[:200]}")
-                        raise self._unusable(part, reply, broken)
+                    is_done = find_or_none(then.until, status)
         except TimeoutError:
             said = f"the job was not done within {self.spec.timeout_s:g} s"
             elapsed_ms = self.spec.timeout_s * 1000

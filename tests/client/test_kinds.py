@@ -69,6 +69,16 @@ def test_the_answer_of_a_job_is_read_when_it_is_done() -> None:
     assert json.loads(response.raw or "") == states[2]
 
 
+def test_a_job_that_is_done_at_once_is_not_looked_after() -> None:
+    """As where the answer was kept from before; then it needs no id."""
+    asked: list[str] = []
+    handler = jobs(asked=asked)
+    response = ask(
+        lambda request: handler(request) and httpx.Response(200, json={"status": "done", "answer": "a"}), ask=JOB
+    )
+    assert (response.answer, asked) == ("a", ["POST /ask"])
+
+
 @pytest.mark.parametrize(
     ("handler", "kind", "said"),
     [
