@@ -434,7 +434,7 @@ def _socks_connector(proxy: "Proxy", options: dict[str, Any]) -> aiohttp.BaseCon
                 raise aiohttp.ClientConnectionError(f"the proxy does not connect us: {error}") from error
 
     url, (user, password) = httpx.URL(proxy.url), proxy.login or (None, None)
-    place = {"proxy_type": ProxyType.SOCKS5, "host": url.host, "port": url.port or 1080, "rdns": True}
+    place: dict[str, Any] = {"proxy_type": ProxyType.SOCKS5, "host": url.host, "port": url.port or 1080, "rdns": True}
     connector: aiohttp.BaseConnector = SocksConnector(**place, username=user, password=password, **options)
     return connector
 
