@@ -42,7 +42,9 @@ def with_prices(
         prices: The user's, by model.
         facts: What the server says of itself.
     """
-    table = {model: Price(price.input, price.output, "configuration") for model, price in prices.items()}
+    table = {
+        model: Price(price.input, price.output, "configuration", price.cache_read) for model, price in prices.items()
+    }
     default = table.get(str(facts.get("llm_model"))) or server_price(facts)
     named = str(facts.get("llm_model") or "") or None
     priced = CostPerQuery(table, default, _listed(facts), named)
@@ -59,8 +61,13 @@ def _listed(facts: Mapping[str, Any]) -> Callable[[str | None, TokenUsage], floa
             return None
         if provider is None and ":" in model:
             return None  # the tag of a local model, such as deepseek-r1:8b
-        counted = JudgeUsage(input_tokens=usage.prompt_tokens, output_tokens=usage.completion_tokens)
-        return _table_price(provider, model, counted)
+        counted = JudgeUsage(
+            input_tokens=usage.prompt_tokens,
+            output_tokens=usage.completion_tokens,
+            cache_read_tokens=usage.cached_tokens or 0,
+        )
+        known = _table_price(provider, model, counted)
+        return known if known is not None else _table_price(provider, model.rpartition("/")[2], counted)
 
     return price
 

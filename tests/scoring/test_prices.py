@@ -62,6 +62,8 @@ def test_other_metrics_stay_as_they_are() -> None:
         ({"llm_provider": "anthropic"}, "claude-haiku-5-5", True),
         ({"llm_model": "claude-haiku-5-5"}, None, True),
         ({}, "gpt-4o-mini", True),
+        ({}, "openai/gpt-4o-mini", True),
+        ({}, "somebody/their-own", False),
         ({"llm_provider": ""}, "gpt-4o-mini-2024-07-18", True),
         ({}, "deepseek-r1:8b", False),
         ({}, "somebodys-own", False),
