@@ -154,7 +154,7 @@ def test_a_proxy_that_is_not_there_is_named_without_its_login(vendor: str, envir
 def test_a_socks_proxy_is_refused_by_name(vendor: str, environ: Callable[..., None]) -> None:
     """Without its login, and with the way out."""
     environ(ALL_PROXY="socks5://user:secret-word@proxy.invalid:1080")
-    with pytest.raises(ConfigError, match=r"socks5://proxy\.invalid:1080 of ALL_PROXY speaks SOCKS") as caught:
+    with pytest.raises(ConfigError, match=r"ALL_PROXY names socks5://proxy\.invalid:1080") as caught:
         MAKE[vendor](FAR)
     assert "secret-word" not in caught.value.message
     assert caught.value.hint is not None
