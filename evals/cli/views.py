@@ -145,6 +145,8 @@ def print_question(out: Console, saved: SavedRun, row: int, *, every: bool = Fal
         return
     if response.error is not None:
         show(out, [TextLine(f"failed    {response.error.kind}: {one_line(response.error.message, 400)}", "bad")])
+        if response.raw:
+            show(out, [TextLine(f"the body: {one_line(response.raw, text)}")])
     else:
         show(out, [TextLine(f"answer    {one_line(response.answer or '–', text)}")])
     expected = "not answerable" if question.is_unanswerable else question.expected_answer or "–"
