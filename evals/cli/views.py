@@ -38,7 +38,7 @@ from evals.store.naming import command
 from evals.text.numbers import counted, share
 
 _TEXT, _CHUNK, _LONG = 160, 300, 4000
-_SLICES = 12
+_SLICES, _BESIDE, _COLUMNS = 12, 4, 6
 _EXAMPLES = 3
 
 
@@ -226,7 +226,15 @@ def print_slices(out: Console, saved: SavedRun, key: str) -> None:
                 for one in summaries
             ]
             rows.append([metric.name, *cells])
-    show(out, [grid(f"by {key}", ["", *(f"{one_line(name, 40)} (n={len(groups[name])})" for name in chosen)], rows)])
+    titles = [f"{one_line(name, 40)} (n={len(groups[name])})" for name in chosen]
+    if len(chosen) <= _BESIDE:
+        show(out, [grid(f"by {key}", ["", *titles], rows)])
+    else:  # a row a value, with the first metric of each objective
+        firsts = {names[0] for names in saved.run.weighted_score.fed_by.values() if names}
+        kept = [row for row in rows if row[0] == "went wrong" or row[0] in firsts][:_COLUMNS]
+        turned = [[title, *(row[place].partition(" (")[0] for row in kept)] for place, title in enumerate(titles, 1)]
+        columns = [key, *(row[0] for row in kept)]
+        show(out, [TextTable(columns, [TableRow(row) for row in turned], f"by {key}", spare=columns[:1:-1])])
     if len(groups) > len(chosen):
         show(out, [TextLine(f"the {len(chosen)} of {len(groups)} values with the most questions", "faint")])
 
