@@ -166,7 +166,8 @@ def client_options(sdk: ModuleType, address: str, timeout_s: float) -> dict[str,
 
     proxy = proxy_for(address)
     if proxy is not None and proxy.is_socks:
-        raise ConfigError(f"{proxy} speaks SOCKS, through which no judge is called", "leave it out: NO_PROXY")
+        said = f"{proxy.named_by} names {proxy.url}, a proxy over SOCKS, through which no judge is called"
+        raise ConfigError(said, f"leave it out for this address: NO_PROXY={httpx2.URL(address).host}")
     through = None if proxy is None else httpx2.Proxy(proxy.url, auth=proxy.login)
     # With a transport of its own, a client looks for no proxy in the environment, and still for certificates.
     transport = httpx2.AsyncHTTPTransport(proxy=through, limits=sdk.DEFAULT_CONNECTION_LIMITS)
