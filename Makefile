@@ -41,7 +41,6 @@ bench:              ## every benchmark, with what needs no input
 	$(PYTHON) benchmarks/faults.py
 	$(PYTHON) benchmarks/gates.py
 	$(PYTHON) benchmarks/help_time.py
-	$(PYTHON) benchmarks/judge_losses.py --seeds 5
 	$(PYTHON) benchmarks/kernels.py
 	$(PYTHON) benchmarks/memory.py
 	$(PYTHON) benchmarks/judge_overlap.py
@@ -51,9 +50,7 @@ bench:              ## every benchmark, with what needs no input
 	$(PYTHON) benchmarks/report_page.py --questions 100,1000
 	$(PYTHON) benchmarks/performance.py --small
 	$(PYTHON) benchmarks/saved_runs.py
-	$(PYTHON) benchmarks/calibration.py --runs 100
 	$(PYTHON) benchmarks/abstention.py
-	$(PYTHON) benchmarks/quotations.py
 	$(PYTHON) benchmarks/matching.py --datasets golden
 	$(PYTHON) benchmarks/intervals.py --samples 200
 	$(PYTHON) benchmarks/compare_errors.py --repeats 200 --dominance-repeats 20

@@ -1,7 +1,7 @@
 """How much memory and time each fault of a server takes: python benchmarks/faults.py [--only WORD].
 
 Each is met by a process of its own, forked from one that has loaded everything, and served by another. What is told is
-the peak of memory above what that process began with, and how long the run of three questions took. The exit is 1 where
+the peak of memory above what that process began with, and how long the three questions took. The exit is 1 where
 a fault took more than is promised or ended otherwise than the table says.
 """
 
@@ -21,8 +21,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from faults import FAULTS, Fault
 from faults.running import make_certificates, problems, run, serving
 
-from evals.text.sentences import sentences, word_set
-
 MOST_MB = 200.0
 
 
@@ -31,14 +29,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", metavar="WORD", help="faults with this word in their names")
     options = parser.parse_args()
-    for load in (word_set, sentences):
-        load("Part 1.")  # what they import, once in a process, is no fault's memory
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        certificates = make_certificates(folder / "certificates")
+        certificates = make_certificates(Path(name) / "certificates")
         os.environ["SSL_CERT_FILE"] = str(certificates / "authority.pem")
         chosen = [fault for fault in FAULTS if options.only in f"{fault.group}: {fault.name}"]
-        rows = [_row(fault, folder, certificates) for fault in chosen]
+        rows = [_row(fault, certificates) for fault in chosen]
     for row in sorted(rows, key=lambda row: row["mb"]):
         print(f"{row['mb']:7.1f} MB {row['seconds']:6.1f} s  {row['name']}  {'; '.join(row['problems'])}")
     bad = [row for row in rows if row["problems"] or row["mb"] > MOST_MB]
@@ -46,22 +41,19 @@ def main() -> int:
     return 1 if bad else 0
 
 
-def _row(fault: Fault, folder: Path, certificates: Path) -> dict[str, Any]:
+def _row(fault: Fault, certificates: Path) -> dict[str, Any]:
     """One fault, in a process that is not ours: its memory is that of this fault alone."""
     name = f"{fault.group}: {fault.name}"
-    told: dict[str, Any] = json.loads(_in_child(lambda out: _meet(fault, folder, certificates, out)))
+    told: dict[str, Any] = json.loads(_in_child(lambda out: _meet(fault, certificates, out)))
     return {"name": name, **told}
 
 
-def _meet(fault: Fault, folder: Path, certificates: Path, out: BinaryIO) -> None:
-    place = Path(tempfile.mkdtemp(dir=folder))
-    (place / "faulty").mkdir()
-    (place / "clean").mkdir()
+def _meet(fault: Fault, certificates: Path, out: BinaryIO) -> None:
     with _served(None, certificates) as url:
-        clean = run(url, place / "clean")
+        clean = run(url)
     with _served(fault, certificates) as url:
         before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.perf_counter()
-        found = run(url, place / "faulty", fault)
+        found = run(url, fault)
     seconds = time.perf_counter() - began
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     told = {"mb": (peak - before) / 1024, "seconds": seconds, "problems": problems(fault, found, clean)}

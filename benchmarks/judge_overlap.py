@@ -1,8 +1,8 @@
 """How much longer a run with a judge takes than the longer of asking alone and judging alone; the goal is 1.15.
 
-    python benchmarks/judge_overlap.py [--questions 200]
+    python benchmarks/judge_overlap.py [--questions 100] [--delay 0.02]
 
-The server takes 50 ms an answer, the judge 80 ms a verdict; both are imitations on loopback.
+The server takes 50 ms an answer, the judge 20 ms a verdict; both are imitations, the server's on loopback.
 """
 
 import argparse
@@ -15,15 +15,14 @@ import time
 from pathlib import Path
 
 from cpu_per_question import MOCK, write_questions
-from evals.judges.backends.base import Call, JudgeReply
 
 from evals.config import EvalConfig
 from evals.judges.llm_judge import LLMJudge
+from evals.judges.models import Call, JudgeReply
 from evals.run.saved import rescore
 from evals.runner import EvaluationRunner
 from evals.schemas import EvalRun
 
-DELAY_S = 0.08
 REPLIES = {
     "claims": {"claims": [], "injection_suspected": False},
     "quote": {"justification": "", "quote": "", "verdict": "relevant", "injection_suspected": False},
@@ -35,11 +34,14 @@ class Slow:
 
     model, origin = "benchmark", "http://127.0.0.1"
 
+    def __init__(self, delay_s: float) -> None:
+        self.delay_s = delay_s
+
     async def complete(self, call: Call) -> JudgeReply:
         """Wait, then reply in the form that was asked for."""
-        await asyncio.sleep(DELAY_S)
+        await asyncio.sleep(self.delay_s)
         form = "claims" if "claims" in call.schema["properties"] else "quote"
-        return JudgeReply(text=json.dumps(REPLIES[form]), stop="end", model=self.model, usage=None)
+        return JudgeReply(json.dumps(REPLIES[form]), model=self.model)
 
     async def aclose(self) -> None:
         """Nothing to close."""
@@ -55,13 +57,13 @@ def timed(work: object) -> tuple[float, EvalRun]:
 def main() -> None:
     """Measure asking alone, judging alone, and both."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--questions", type=int, default=200)
-    count = parser.parse_args().questions
-    import evals.run.saved
-    import evals.runner
+    parser.add_argument("--questions", type=int, default=100)
+    parser.add_argument("--delay", type=float, default=0.02, help="seconds that the judge takes for a verdict")
+    options = parser.parse_args()
+    count = options.questions
+    import evals.run.setup
 
-    for module in (evals.run.saved, evals.runner):
-        module.make_judge = lambda config: LLMJudge(Slow(), concurrency=config.judge.concurrency)  # type: ignore[attr-defined]
+    evals.run.setup.make_judge = lambda config: LLMJudge(Slow(options.delay), concurrency=config.judge.concurrency)
     import os
 
     os.environ["ANTHROPIC_API_KEY"] = "benchmark"

@@ -118,15 +118,12 @@ class ScriptedJudge:
 
     async def complete(self, call: Any) -> Any:
         """Reply."""
-        from evals.judges.backends.base import JudgeReply
+        from evals.judges.models import JudgeReply
+        from evals.judges.prompts import load_prompt, prompt_names, usual_reply
 
-        from evals.judges.prompts import load_prompt, stand_in_reply
-
-        folder = Path(sys.modules["evals.judges.prompt"].__file__ or "").parent / "prompts"
-        prompts = [load_prompt(path.stem) for path in sorted(folder.glob("*.yml"))]
-        prompt = next(one for one in prompts if one.system == call.system)
-        reply = stand_in_reply(prompt, json.loads(call.content))
-        return JudgeReply(text=json.dumps(reply), stop="end", model=self.model, usage=None)
+        prompt = next(each for each in map(load_prompt, prompt_names()) if each.system == call.system)
+        reply = usual_reply(prompt, json.loads(call.content))
+        return JudgeReply(json.dumps(reply), model=self.model)
 
     async def aclose(self) -> None:
         """Nothing to close."""

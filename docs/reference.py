@@ -116,7 +116,7 @@ def servers_page() -> str:
         [
             "# Kinds of servers\n",
             "Generated from `evals/client/profiles/*.yml` by `python docs/generate.py`. `evals profiles` prints the\n"
-            "same, with those of plug-ins, and `evals profiles NAME` the file, which says what a server cannot tell.\n"
+            "same, and `evals profiles NAME` the file, which says what a server cannot tell.\n"
             "Any other server is a few lines of YAML ([profiles.md](profiles.md)).\n",
             "| profile | for | what can be measured, as far as the server sends it |",
             "|---|---|---|",

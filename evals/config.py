@@ -139,6 +139,13 @@ class EvalConfig(Record):
             raise ValueError(f"must be a number of questions, or 0 for all, not {value}")
         return None if value == 0 and not isinstance(value, bool) else value
 
+    @field_validator("concurrency", mode="before")
+    @classmethod
+    def _is_one_level(cls, value: Any) -> Any:
+        if isinstance(value, list) or (isinstance(value, str) and "," in value):
+            raise ValueError("must be one number: run once for each concurrency, and compare the runs")
+        return value
+
     @field_validator("shard", mode="before")
     @classmethod
     def _is_a_part(cls, value: Any) -> Any:

@@ -223,6 +223,7 @@ def broken_plugin(point: "EntryPoint", what: str, error_class: type[EvalsError] 
 
 WITHDRAWN_COMMANDS: Mapping[str, str] = {
     "probe": "use `evals init`, which asks the server and writes the configuration",
+    "rubric": "try it on a few answers: evals rescore RUN --metrics NAME --max-cost 0.05",
 }
 WITHDRAWN_FLAGS: Mapping[str, str] = {
     "--tracing": "spans of OpenTelemetry are no longer sent",
@@ -232,16 +233,27 @@ WITHDRAWN_FLAGS: Mapping[str, str] = {
     "--jobs": "answers are scored in one process",
     "--no-fail": "use `evals gate` for the exit code, or `|| true`",
     "--no-ci": "unset CI and GITHUB_ACTIONS",
-    "--failures": "the page and `evals show --failed` have them",
-    "--baseline-dir": "give a path to --baseline",
+    "--failures": "use `evals show --failed`",
+    "--matching": "use `evals show RUN --question ID`",
+    "--baseline-dir": "name the baseline: --baseline RUN, with --runs-dir where it is in another folder",
+    "--alone": "resume all variants, or ask the one anew",
+    "--retry-lost": "resume the run: a lost reply is never kept",
     "--label": "write your opinions into the sheet of `evals review`",
     "--annotator": "give each annotator a sheet of their own",
+}
+WITHDRAWN_FORMATS: Mapping[str, str] = {
+    "beir": "csv, parquet and json have questions, gold and chunks",
+    "deepeval": "csv, parquet and json have questions, gold and chunks; ragas stays",
+    "trec-topics": "csv has the questions; trec-run and trec-qrels stay",
+    "parquet-metrics": "parquet has a row a question with its values",
+    "review": "`evals review` writes the sheet",
 }
 WITHDRAWN_KEYS: Mapping[str, str] = {
     "tracing": "delete it: spans of OpenTelemetry are no longer sent",
     "engine": "write `dask: local`, or `dask: ADDRESS`, or nothing",
     "load": "run once for each concurrency and compare the runs",
     "cluster": "write `scoring: {cluster: KEY}`",
+    "judge.retry_lost": "delete it: a lost reply is never kept",
 }
 
 
@@ -251,6 +263,12 @@ def withdrawn_word(words: Sequence[str]) -> ConfigError | None:
         return ConfigError(f"there is no command {words[0]!r} any more", WITHDRAWN_COMMANDS[words[0]])
     flag = next((name for word in words if (name := word.partition("=")[0]) in WITHDRAWN_FLAGS), None)
     return ConfigError(f"there is no flag {flag} any more", WITHDRAWN_FLAGS[flag]) if flag else None
+
+
+def withdrawn_format(name: str) -> ConfigError | None:
+    """The error for a withdrawn format of export; None: it is none."""
+    instead = WITHDRAWN_FORMATS.get(name)
+    return ConfigError(f"there is no format {name!r} any more", instead) if instead else None
 
 
 def without_withdrawn(config: Mapping[str, Any], section: str = "") -> dict[str, Any]:

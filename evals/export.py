@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from evals.errors import ConfigError, UnknownNameError
+from evals.errors import ConfigError, UnknownNameError, withdrawn_format
 from evals.report import others, sheets
 from evals.report.junit import to_junit
 from evals.report.markdown import to_markdown
@@ -62,6 +62,8 @@ def known_format(form: str) -> ExportFormat:
         UnknownNameError: There is no such format; the message names the nearest.
     """
     if form not in FORMATS:
+        if (gone := withdrawn_format(form)) is not None:
+            raise gone
         raise UnknownNameError("format", form, FORMATS)
     return FORMATS[form]
 

@@ -92,9 +92,9 @@ def _stored(value: Any, name: str, *, secret: bool) -> Any:
 def _without_logins(text: str, name: str) -> str:
     """The text without the logins of URLs and, where it is a path, without secret parameters."""
 
-    def parameter(found: re.Match[str]) -> str:
-        value = _only_variables(found[3]) if is_credential(found[2]) else found[3]
-        return f"{found[1]}{found[2]}={value}"
+    def parameter(match: re.Match[str]) -> str:
+        value = _only_variables(match[3]) if is_credential(match[2]) else match[3]
+        return f"{match[1]}{match[2]}={value}"
 
     text = _LOGIN.sub(lambda login: f"{login[1]}{_only_variables(login[2])}@", text)
     return _PARAMETER.sub(parameter, text) if name == "path" else text

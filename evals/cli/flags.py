@@ -83,7 +83,6 @@ class VariantFlags(Flags):
     panel = "Variants"
     vary: list[str] | None = flag("A run for each value: ask.json.top_k=3,5,10")
     repeats: int | None = flag("Times to ask each question (1)", "repeats")
-    alone: bool = switch("With --resume: this variant only")
     shard: str | None = flag("Ask only this part of the questions: 2/7; see merge", "shard")
 
 

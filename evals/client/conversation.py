@@ -69,7 +69,9 @@ class Conversation:
 
 def rendered(spec: RequestSpec, values: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of `HttpClient.send`, with the templates of a request filled in."""
-    request: dict[str, Any] = {"method": spec.method, "path": render_path(spec.path, values)}
+    request: dict[str, Any] = {"method": spec.method, "path": spec.path}
+    if "{{" in spec.path:
+        request["path"] = render_path(spec.path, values)
     for key, templates in (("params", spec.query), ("headers", spec.headers), ("data", spec.form)):
         if templates:
             filled = {name: render(template, values) for name, template in templates.items()}

@@ -179,13 +179,20 @@ class HttpClient:
         Raises:
             ExchangeError: There is no complete response, or its status is no success.
         """
+        transport = self._transport
+        if transport is None:
+            raise RuntimeError("the client is not open: use it as `async with RAGClient(...) as client`")
         request = self._request(method, path, **parts)
         if cookies:
             cookies.set_cookie_header(request)
         limit, request.extensions["started"] = timeout_s or self._timeout_s, self._clock()
         try:
             async with asyncio.timeout(limit):
-                response = await self._answer(request)
+                if self._auth is not None:
+                    response = await self._answer_to_login(transport, request)
+                else:  # httpx's client would add a third to the CPU of a request, and keeps cookies
+                    response = await transport.handle_async_request(request)
+                    response.request = request
                 try:
                     body, ended = await self._read(response, stream if response.is_success else None)
                 finally:
@@ -212,20 +219,10 @@ class HttpClient:
         timeouts = {"connect": min(_CONNECT_TIMEOUT_S, self._timeout_s)}
         return httpx.Request(method, url, headers=sent, extensions={"timeout": timeouts}, **parts)
 
-    async def _answer(self, request: httpx.Request) -> httpx.Response:
-        """The response of which the head has come.
-
-        The transport is asked itself: httpx's client would add a third to the CPU of a request, and keeps cookies. It
-        is for what it drives, a login.
-        """
-        if self._transport is None:
-            raise RuntimeError("the client is not open: use it as `async with RAGClient(...) as client`")
-        if self._auth is not None:
-            client = httpx.AsyncClient(transport=self._transport, auth=self._auth, trust_env=False)
-            return await client.send(request, stream=True)
-        response = await self._transport.handle_async_request(request)
-        response.request = request
-        return response
+    async def _answer_to_login(self, transport: httpx.AsyncBaseTransport, request: httpx.Request) -> httpx.Response:
+        """The response of which the head has come, with the login that httpx's client drives."""
+        client = httpx.AsyncClient(transport=transport, auth=self._auth, trust_env=False)
+        return await client.send(request, stream=True)
 
     async def _read(self, response: httpx.Response, stream: Collector | None) -> tuple[bytes, float]:
         """The body, and when it was complete."""
@@ -427,7 +424,7 @@ def _transport(context: ssl.SSLContext | None, proxy: "Proxy | None") -> httpx.A
 
 
 def _socks_connector(proxy: "Proxy", options: dict[str, Any]) -> aiohttp.BaseConnector:
-    from aiohttp_socks import ProxyConnector, ProxyError  # noqa: PLC0415 - an extra
+    from aiohttp_socks import ProxyConnector, ProxyError, ProxyType  # noqa: PLC0415 - an extra
 
     class SocksConnector(_CleanConnector, ProxyConnector):
         async def _wrap_create_connection(self, *args: Any, **kwargs: Any) -> Any:
@@ -436,15 +433,9 @@ def _socks_connector(proxy: "Proxy", options: dict[str, Any]) -> aiohttp.BaseCon
             except ProxyError as error:
                 raise aiohttp.ClientConnectionError(f"the proxy does not connect us: {error}") from error
 
-    url = httpx.URL(proxy.url)
-    connector: aiohttp.BaseConnector = SocksConnector(
-        host=url.host,
-        port=url.port or 1080,
-        username=proxy.login[0] if proxy.login else None,
-        password=proxy.login[1] if proxy.login else None,
-        rdns=True,
-        **options,
-    )
+    url, (user, password) = httpx.URL(proxy.url), proxy.login or (None, None)
+    place: dict[str, Any] = {"proxy_type": ProxyType.SOCKS5, "host": url.host, "port": url.port or 1080, "rdns": True}
+    connector: aiohttp.BaseConnector = SocksConnector(**place, username=user, password=password, **options)
     return connector
 
 
@@ -612,32 +603,26 @@ class AdaptiveLimit:
     """
 
     def __init__(self, most: int) -> None:
-        self._free = asyncio.Semaphore(most)
+        self.free = asyncio.Semaphore(most)
+        """The places that are free; whoever acquires one gives it back by `release`."""
         self._most = self._allowed = self._places = most
         self._answers, self._changed = 0, -float("inf")
 
-    async def __aenter__(self) -> None:
-        await self._free.acquire()
-
-    async def __aexit__(self, *_: object) -> None:
-        if self._places > self._allowed:
-            self._places -= 1
-        else:
-            self._free.release()
+    def release(self, *, answered: bool) -> None:
+        """Give a place back, after an answer or a failure."""
+        if answered and self._allowed < self._most:
+            self._answers += 1
+            if self._answers >= self._allowed:
+                self._allowed, self._answers = self._allowed + 1, 0
+        self._places -= 1
+        while self._places < self._allowed:
+            self._places += 1
+            self.free.release()
 
     def shrink(self, started: float | None, now: float) -> None:
         """Take a refusal into account; one of a request that was sent before the last change tells nothing new."""
         if started is None or started >= self._changed:
             self._allowed, self._changed, self._answers = max(1, self._allowed // 2), now, 0
-
-    def grow(self) -> None:
-        """Take an answer into account."""
-        self._answers += 1
-        if self._allowed < self._most and self._answers >= self._allowed:
-            self._allowed, self._answers = self._allowed + 1, 0
-            if self._places < self._allowed:
-                self._places += 1
-                self._free.release()
 
 
 class Retrying:
@@ -688,11 +673,15 @@ class Retrying:
             sleep=self._sleep,
             reraise=True,
         )
-        async with self._limit:
-            try:
-                return await retrying(self._attempt, send, attempts)
-            finally:
-                attempts.waited_s += retrying.statistics["idle_for"]
+        await self._limit.free.acquire()
+        is_answered = False
+        try:
+            reply: Reply = await retrying(self._attempt, send, attempts)
+            is_answered = True
+        finally:
+            self._limit.release(answered=is_answered)
+            attempts.waited_s += retrying.statistics["idle_for"]
+        return reply
 
     async def _attempt(self, send: Callable[[], Awaitable[Reply]], attempts: Attempts) -> Reply:
         try:
@@ -705,7 +694,6 @@ class Retrying:
                 attempts.failed, attempts.refused_since = attempts.failed + 1, None
             raise
         attempts.began = reply.started if attempts.began is None else attempts.began
-        self._limit.grow()
         self._is_known, self._away_since, self.unavailable = True, None, None
         return reply
 
@@ -742,27 +730,23 @@ class Pacer:
     """Spaces the starts of requests evenly.
 
     Args:
-        rps: Requests in a second; None for no limit.
+        rps: Requests in a second.
         sleep: How to wait.
         clock: Monotonic seconds.
     """
 
-    def __init__(
-        self, rps: float | None, *, sleep: Callable[[float], Awaitable[None]], clock: Callable[[], float]
-    ) -> None:
-        self._gap = 1 / rps if rps else 0.0
+    def __init__(self, rps: float, *, sleep: Callable[[float], Awaitable[None]], clock: Callable[[], float]) -> None:
+        self._gap = 1 / rps
         self._sleep, self._clock = sleep, clock
         self._next = 0.0
         self._due: float | None = None
 
-    def due(self) -> float | None:
-        """When the next question is meant to be sent: at its place in an even sequence; None where there is no limit.
+    def due(self) -> float:
+        """When the next question is meant to be sent: at its place in an even sequence.
 
         A server that stalls lets questions wait that would have been sent meanwhile. Their users wait too, so that time
         is counted from here on, and not from when there was room for the question (coordinated omission; Tene 2015).
         """
-        if not self._gap:
-            return None
         due = self._clock() if self._due is None else self._due
         self._due = due + self._gap
         return due
@@ -773,9 +757,8 @@ class Pacer:
 
     async def wait(self) -> None:
         """Return when the next request may start."""
-        if self._gap:
-            now = self._clock()
-            start = max(now, self._next)
-            self._next = start + self._gap
-            if start > now:
-                await self._sleep(start - now)
+        now = self._clock()
+        start = max(now, self._next)
+        self._next = start + self._gap
+        if start > now:
+            await self._sleep(start - now)

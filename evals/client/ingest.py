@@ -18,7 +18,6 @@ from evals.client.rag_client import RAGClient
 from evals.client.spec import FollowUp, ReadySpec, UploadSpec
 from evals.errors import ConfigError, IngestError
 from evals.schemas.dataset import Document
-from evals.schemas.response import ResponseError
 from evals.store.uploads import LoggedUpload, UploadLog
 from evals.text.decoding import parse_json
 from evals.text.documents import document_key
@@ -237,8 +236,7 @@ async def ingest(
             "set server.upload, or put the documents into the server yourself and use --no-preflight",
         )
     ingestion = _Ingestion(client, upload, log, waiting, sleep, clock)
-    there = await ingestion.known_there(documents)
-    new, unready, report = _plan(documents, there, log.documents)
+    new, unready, report = _plan(documents, await ingestion.known_there(documents), log.documents)
     for job, names in unready.items():
         await ingestion.complete(names, job)
     for start in range(0, len(new), upload.batch):
@@ -274,24 +272,20 @@ class _Ingestion:
 
         What was under way at a kill is given time to appear there.
         """
-        unsure = {one for one in documents if one.name in (log := self.log.documents) and log[one.name].stage == "sent"}
-        start = self.clock()
+        logged, start = self.log.documents, self.clock()
+        unsure = {one for one in documents if one.name in logged and logged[one.name].stage == "sent"}
         while True:
-            there = await self._listed(documents)
+            try:
+                listed = await listed_documents(self.client)
+            except ExchangeError as failure:
+                path = self.client.redact.text(self.client.spec.documents.path) if self.client.spec.documents else ""
+                said = f"the server does not say which documents it has: {path} answers {failure.error.message}"
+                hint = "nothing was uploaded; set server.documents to null for a server without such a list"
+                raise IngestError(said, hint) from failure
+            there = None if listed is None else _listed_of(documents, listed)
             if there is None or unsure <= there or self.clock() - start > _LISTED_AFTER_S:
                 return there
             await self.sleep(_LISTED_AFTER_S / 10)
-
-    async def _listed(self, documents: Sequence[Upload]) -> set[Upload] | None:
-        try:
-            listed = await listed_documents(self.client)
-        except ExchangeError as failure:
-            path = self.client.redact.text(self.client.spec.documents.path) if self.client.spec.documents else ""
-            raise IngestError(
-                f"the server does not say which documents it has: {path} answers {failure.error.message}",
-                "nothing was uploaded; set server.documents to null for a server without such a list",
-            ) from failure
-        return None if listed is None else _listed_of(documents, listed)
 
     async def give(self, batch: Sequence[Upload]) -> str:
         """Upload a batch, log what became of it, and return its job; what is refused for now is sent again.
@@ -300,34 +294,28 @@ class _Ingestion:
             IngestError: The server refuses the batch, cannot be reached, or answers with something else than the
                 profile says. Without an answer it is unknown whether it took it.
         """
-        client, names = self.client, [one.name for one in batch]
-        path, body = render_path(self.upload.path, {"name": names[0]} if len(batch) == 1 else {}), self._body(batch)
+        names, upload = [one.name for one in batch], self.upload
+        if upload.body is None:
+            files = [(upload.field, (one.name, one.data(), one.media_type)) for one in batch]
+            request: dict[str, Any] = {"files": files, "data": upload.form}
+        else:
+            each = [{"name": one.name, "text": one.text} for one in batch]
+            documents = [render(upload.each, one) for one in each]
+            values = {"documents": documents, "names": names, "texts": [one["text"] for one in each]}
+            request = {"json": render(upload.body, {**values, **(each[0] if len(each) == 1 else {})})}
+        path = render_path(upload.path, {"name": names[0]} if len(batch) == 1 else {})
         self.log.note("sent", documents={one.name: one.sha256 for one in batch})
         try:
-            reply = await client.send_patiently(self.upload.method, path, **body)
+            reply = await self.client.send_patiently(upload.method, path, **request)
         except ExchangeError as failure:
             if failure.error.status is not None:
                 self.log.note("refused", names=names)
             said = f"the server refused {counted(len(batch), 'document')}: {failure.error.message}"
-            hint = _HINT_RIGHTS if failure.error.status in REFUSED else _HINT_AGAIN
-            raise IngestError(said, hint) from failure
+            raise IngestError(said, _HINT_RIGHTS if failure.error.status in REFUSED else _HINT_AGAIN) from failure
         job, ids = self._taken(reply, len(batch))
         known = {name: str(one) for name, one in zip(names, ids, strict=False) if one is not None}
         self.log.note("taken", names=names, job=job, ids=known)
         return job
-
-    def _body(self, batch: Sequence[Upload]) -> dict[str, Any]:
-        """The part of the request that holds the documents."""
-        if self.upload.body is None:
-            files: list[Any] = [(self.upload.field, (one.name, one.data(), one.media_type)) for one in batch]
-            return {"files": files, "data": self.upload.form}
-        each = [{"name": one.name, "text": one.text} for one in batch]
-        values: dict[str, Any] = {
-            "documents": [render(self.upload.each, one) for one in each],
-            "names": [one["name"] for one in each],
-            "texts": [one["text"] for one in each],
-        }
-        return {"json": render(self.upload.body, values | (each[0] if len(each) == 1 else {}))}
 
     def _taken(self, reply: Reply, count: int) -> tuple[str, list[Any]]:
         """The job of a batch, "" where there is none, and the server's own ids of its documents, where it gives all."""
@@ -337,10 +325,8 @@ class _Ingestion:
         try:
             body = parse_json(reply.body)
         except ValueError as error:
-            raise IngestError(
-                f"{upload.path} answers with something that is not JSON",
-                "look at server.upload.path; without server.upload.id its answer is not read",
-            ) from error
+            hint = "look at server.upload.path; without server.upload.id its answer is not read"
+            raise IngestError(f"{upload.path} answers with something that is not JSON", hint) from error
         job, ids = find_or_none(upload.id, body), find_or_none(upload.document_ids, body)
         if upload.id is not None and job is None:
             raise IngestError(
@@ -348,7 +334,7 @@ class _Ingestion:
                 "look at server.upload.id; what was taken stays there, and is not sent again where the server lists it",
             )
         listed = ids if isinstance(ids, list) else [ids]
-        return str(job or ""), listed if len(listed) == count else []  # else nobody knows whose they are
+        return str(job or ""), listed if len(listed) == count else []  # else it is unknown whose they are
 
     async def complete(self, names: Sequence[str], job: str) -> None:
         """Do what follows a batch, and wait until it can be found."""
@@ -382,14 +368,18 @@ class _Ingestion:
         path = render_path(ready.path, {"id": job})
         start, pause, shown = self.clock(), _FIRST_POLL_S, self.client.redact.text(path)
         while True:
-            body, problem = await self._status(path)
+            body, said = None, shown
+            try:
+                body = await self.client.read_json(path)
+            except ExchangeError as failure:
+                said, status = f"{shown}: {failure.error.message}", failure.error.status or 0
+                # A 404 may be that of a job that is not registered yet.
+                if 400 <= status < 500 and status != _NOT_FOUND and status not in RETRYABLE:
+                    message = f"whether the documents are ready cannot be seen at {said}"
+                    raise IngestError(message, "check server.ready.path") from failure
             if find_or_none(ready.done_when, body) is True:
                 break
             waited_s = self.clock() - start
-            said = f"{shown}: {problem.message}" if problem else shown
-            if problem and _is_final(problem):
-                message = f"whether the documents are ready cannot be seen at {said}"
-                raise IngestError(message, "check server.ready.path")
             if waited_s > ready.timeout_s:
                 message = f"the documents were not ready after {ready.timeout_s:g} s ({said})"
                 raise IngestError(message, "raise server.ready.timeout_s")
@@ -400,18 +390,6 @@ class _Ingestion:
         failed = find_or_none(ready.failed, self.client.redact.value(body))
         if isinstance(failed, list) and failed:
             raise IngestError(f"the server could not take {counted(len(failed), 'document')}, first: {failed[0]}")
-
-    async def _status(self, path: str) -> tuple[Any, ResponseError | None]:
-        try:
-            return await self.client.read_json(path), None
-        except ExchangeError as failure:
-            return None, failure.error
-
-
-def _is_final(problem: ResponseError) -> bool:
-    """Whether waiting is of no use; a 404 may be that of a job that is not registered yet."""
-    status = problem.status or 0
-    return 400 <= status < 500 and status != _NOT_FOUND and status not in RETRYABLE
 
 
 async def _to_its_end(work: Coroutine[Any, Any, str]) -> str:

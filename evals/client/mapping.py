@@ -7,7 +7,7 @@ a note where a part of an answer is lost by it.
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from html import unescape
 from itertools import islice
 from typing import Any, TypeVar
@@ -25,7 +25,6 @@ from evals.schemas.response import PART, Citation, ErrorKind, RetrievedChunk, To
 from evals.secrets import masked
 from evals.text.decoding import parse_json
 from evals.text.markup import without_thoughts
-from evals.text.numbers import number_or_none
 
 # Expressions.
 
@@ -209,24 +208,9 @@ def error_in(body: Any) -> str | None:
 # Single values of a body, and what they are called in a message.
 
 
-_MOST_WHOLE = 10**9
-"""Beyond it no number is one of tokens, of a place in a text or of a chunk."""
-
 _KINDS = {"NoneType": "null", "bool": "true or false", "int": "a number", "float": "a number", "str": "a text"}
 
 _KINDS |= {"list": "a list", "dict": "an object"}
-
-
-def text_or_none(value: Any) -> str | None:
-    """The value as text: a number as its digits, anything else that is no text as None."""
-    if isinstance(value, str):
-        return value
-    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
-def _whole_or_none(value: Any) -> int | None:
-    number = number_or_none(value)
-    return int(number) if number is not None and number.is_integer() and abs(number) <= _MOST_WHOLE else None
 
 
 def kind_of(value: Any) -> str:
@@ -265,157 +249,139 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join([*first[:_MOST_KEYS], *["…"] * (len(first) > _MOST_KEYS)])
 
 
-# The items of a list: chunks, citations, and what markers stand for.
+# Chunks, citations, what markers stand for, and tokens.
 
 
-Item = TypeVar("Item")
+CHUNK_KEYS = ("chunk_id", "document_id", "document_name", "section", "text", "start", "end", "score")
 
-_TEXTS = dict.fromkeys(("chunk_id", "document_id", "document_name", "section", "text"), text_or_none)
+CITATION_KEYS = tuple(Citation.model_fields)
 
-_PLACES: dict[str, Callable[[Any], Any]] = dict.fromkeys(("start", "end"), _whole_or_none)
+USAGE_KEYS = tuple(TokenUsage.model_fields)
+"""The keys of chunks, citations and usage that are given as objects."""
 
-_CHUNK_FIELDS = _TEXTS | _PLACES | {"score": number_or_none}
+_NUMBERS = {"score": 1e12, "confidence": 1e12, "start": 1e9, "end": 1e9, "index": 1e9, "tokens": 1e9}
+"""The fields that are numbers, all but the first two whole, with what is the most that is plausible."""
 
 _NAMING = ("chunk_id", "document_id", "section", "index")
 """The keys of a citation that say what is cited."""
 
-_CITATION_FIELDS = dict.fromkeys(_NAMING[:3], text_or_none) | _PLACES | {"index": _whole_or_none}
+_ITEMS = {
+    "chunks": "a text or an object",
+    "citations": "a whole number, a text or an object that names its source",
+    "references": "an object",
+}
+"""What each item of a list is to be."""
 
-CHUNK_KEYS, CITATION_KEYS = tuple(_CHUNK_FIELDS), tuple(Citation.model_fields)
-"""The keys of chunks and citations that are given as objects."""
+Item = TypeVar("Item")
 
 
-class _UnreadableError(Exception):
-    """The mapping selects something other than a list of items; the message names it."""
+def _value(name: str, given: Any) -> Any:
+    """A field by its name: a text, or a number that is plausible; None where it is given as something else."""
+    if name not in _NUMBERS:
+        is_number = isinstance(given, int | float) and not isinstance(given, bool)
+        return given if isinstance(given, str) else str(given) if is_number else None
+    try:
+        number = float("nan") if isinstance(given, bool) else float(given)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    if not abs(number) <= _NUMBERS[name]:
+        return None
+    return number if name in {"score", "confidence"} else int(number) if number.is_integer() else None
 
 
-def _items(value: Any, read: Callable[[Any], Item | None], wanted: str) -> list[Item]:
-    if not isinstance(value, list):
-        raise _UnreadableError(f"gives {kind_of(value)}, not a list")
-    items = []
-    for given in value:
+def _read_list(name: str, value: Any, read: Callable[[Any], Item | None], notes: list[str]) -> list[Item] | None:
+    """What the server lists; None where it says nothing, or nothing that can be read, which is noted."""
+    if value is None:
+        return None
+    items: list[Item] = []
+    problem = None if isinstance(value, list) else f"gives {kind_of(value)}, not a list"
+    for given in value if problem is None else ():
         item = read(given)
         if item is None:  # of objects these are only citations that name nothing
             kind = f"an object without {', '.join(_NAMING)}" if isinstance(given, Mapping) else kind_of(given)
-            raise _UnreadableError(f"gives a list that holds {kind}, where each item is to be {wanted}")
+            problem = f"gives a list that holds {kind}, where each item is to be {_ITEMS[name]}"
+            break
         items.append(item)
+    if problem is not None:
+        notes.append(f"{PART}{name} {problem}")
+        return None
     return items
 
 
-def _chunks(value: Any, notes: list[str]) -> list[RetrievedChunk]:
-    """The chunks of a list; one that is nothing but a text is that.
+def _chunk(lost: dict[str, str], item: Any) -> RetrievedChunk | None:
+    """A chunk; None for what is neither a text nor an object.
 
-    Raises:
-        _UnreadableError: It is no list, or an item of it is neither an object nor a text.
+    Args:
+        lost: Takes what is given of a field that cannot be read, by its name.
+        item: One of a list.
     """
-    lost: dict[str, str] = {}
-
-    def chunk(item: Any) -> RetrievedChunk | None:
-        if isinstance(item, str):
-            return RetrievedChunk(text=item)
-        if not isinstance(item, Mapping):
-            return None
-        fields = {}
-        for name, read in _CHUNK_FIELDS.items():
-            if (given := item.get(name)) is not None:
-                fields[name] = read(given)
-                if fields[name] is None and name not in _PLACES and not (name == "score" and isinstance(given, str)):
-                    lost[name] = "an impossible score" if _is_number(given) else f"{kind_of(given)} as {name}"
-        start, end = fields.pop("start", None), fields.pop("end", None)
-        if start is not None and end is not None and 0 <= start < end:
-            fields["span"] = (start, end)
-        return RetrievedChunk(**fields)
-
-    chunks = _items(value, chunk, "a text or an object")
-    notes += [f"{PART}chunks gives {what}, which is ignored" for what in lost.values()]
-    return chunks
-
-
-def _citation(item: Any) -> Citation | None:
+    if isinstance(item, str):
+        return RetrievedChunk(text=item)
     if not isinstance(item, Mapping):
-        index = _whole_or_none(item)
-        return None if index is None else Citation(index=index)
-    fields = {name: read(item[name]) for name, read in _CITATION_FIELDS.items() if item.get(name) is not None}
+        return None
+    fields: dict[str, Any] = {}
+    for name in CHUNK_KEYS:
+        given = item.get(name)
+        if given is not None:
+            fields[name] = _value(name, given)
+            if fields[name] is None and not (name in _NUMBERS and isinstance(given, str)):
+                is_number = kind_of(given) == "a number"
+                lost[name] = f"an impossible {name}" if is_number else f"{kind_of(given)} as {name}"
+    start, end = fields.pop("start", None), fields.pop("end", None)
+    if start is not None and end is not None and 0 <= start < end:
+        fields["span"] = (start, end)
+    return RetrievedChunk(**fields)
+
+
+def _citation(numbers_are_ids: bool, item: Any) -> Citation | None:
+    """A citation; None for what names no source.
+
+    A number alone is an index, and a text alone the id of a chunk. A number in quotation marks is an index too, unless
+    the chunks have such ids.
+    """
+    if isinstance(item, str) and (numbers_are_ids or not item.strip().isdecimal()):
+        return Citation(chunk_id=item)
+    given = item if isinstance(item, Mapping) else {"index": item}
+    fields = {}
+    for name in CITATION_KEYS:
+        if given.get(name) is not None:
+            fields[name] = _value(name, given[name])
     # What names nothing would count as a wrong citation, though it is the mapping that finds nothing in it.
-    return Citation(**fields) if any(fields.get(name) is not None for name in _NAMING) else None
+    return None if fields.keys().isdisjoint(_NAMING) or fields == {"index": None} else Citation(**fields)
 
 
-def _citations(value: Any, chunks: Sequence[RetrievedChunk] | None) -> list[Citation]:
-    """The citations of a list; one that is nothing but a number is an index, and one that is a text the id of a chunk.
-
-    A number in quotation marks is an index too, unless the chunks have such ids.
-
-    Raises:
-        _UnreadableError: It is no list, or an item of it is neither an object nor a text nor a whole number.
-    """
-    numbers_are_ids = any((chunk.chunk_id or "").isdecimal() for chunk in chunks or ())
-
-    def citation(item: Any) -> Citation | None:
-        if isinstance(item, str) and (numbers_are_ids or not item.strip().isdecimal()):
-            return Citation(chunk_id=item)
-        return _citation(item)
-
-    return _items(value, citation, "a whole number, a text or an object that names its source")
-
-
-def _references(value: Any) -> dict[str, Citation]:
-    """What markers stand for, by what stands in them; an object without `index`, or without a source, is left out.
-
-    Raises:
-        _UnreadableError: It is no list, or an item of it is no object.
-    """
-    items = _items(value, lambda item: item if isinstance(item, Mapping) else None, "an object")
-    both = ((text_or_none(item.get("index")), _citation({**item, "index": None})) for item in items)
-    return {label: citation for label, citation in both if label is not None and citation is not None}
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-# Token counts.
-
-
-USAGE_KEYS = tuple(TokenUsage.model_fields)
-
-_PROMPT, _COMPLETION = (
+_ALIASES = (
     ("prompt_tokens", "input_tokens", "promptTokenCount"),
     ("completion_tokens", "output_tokens", "candidatesTokenCount"),
+    ("cached_tokens", "cache_read_input_tokens", "cachedContentTokenCount"),
 )
-
-_CACHED = (
-    *("cached_tokens", "prompt_tokens_details.cached_tokens", "input_tokens_details.cached_tokens"),
-    *("cache_read_input_tokens", "cachedContentTokenCount"),
-)
+"""What we, OpenAI, Anthropic and Google call the tokens of the prompt, of the answer and from a cache."""
 
 _APART = ("cache_read_input_tokens", "cache_creation_input_tokens")
 """Anthropic counts what comes from its cache, or goes there, apart from `input_tokens`."""
 
 
 def _usage(value: Any, notes: list[str]) -> TokenUsage | None:
-    """The tokens of an object with our keys, or with those of OpenAI, Anthropic or Gemini; None without both counts."""
+    """The tokens of an object with our keys, or with those of a vendor; None without both counts."""
     if not isinstance(value, Mapping):
         return None
-    given = [next((count for name in names if (count := _at(value, name)) is not None), None) for names in _ALIASES]
-    whole = [_whole_or_none(count) for count in given]
-    counts = [count if count is not None and count >= 0 else None for count in whole]
-    if any(count is None and _is_number(number) for count, number in zip(counts, given, strict=True)):
-        notes.append(f"{PART}usage gives an impossible number of tokens, which is ignored")
+    details = value.get("prompt_tokens_details") or value.get("input_tokens_details")
+    given = {**details, **value} if isinstance(details, Mapping) else value
+    counts: list[int | None] = []
+    for ours, *theirs in _ALIASES:
+        number = given.get(ours)
+        for name in theirs:
+            number = given.get(name) if number is None else number
+        count = _value("tokens", number)
+        counts.append(count if count is not None and count >= 0 else None)
+        if counts[-1] is None and number is not None and kind_of(number) == "a number":
+            notes.append(f"{PART}usage gives an impossible number of tokens, which is ignored")
     prompt, completion, cached = counts
     if prompt is None or completion is None:
         return None
     if "prompt_tokens" not in value:
-        prompt += sum(_whole_or_none(value.get(name)) or 0 for name in _APART)
-    return TokenUsage(prompt_tokens=prompt, completion_tokens=completion, cached_tokens=cached and min(cached, prompt))
-
-
-_ALIASES = (_PROMPT, _COMPLETION, _CACHED)
-
-
-def _at(value: Mapping[str, Any], name: str) -> Any:
-    above, _, key = name.rpartition(".")
-    place = value.get(above) if above else value
-    return place.get(key) if isinstance(place, Mapping) else None
+        prompt += (_value("tokens", value.get(_APART[0])) or 0) + (_value("tokens", value.get(_APART[1])) or 0)
+    return TokenUsage(prompt_tokens=prompt, completion_tokens=completion, cached_tokens=cached)
 
 
 # A whole answer.
@@ -493,27 +459,30 @@ class ResponseReader:
         answer = self._answer(body, streamed, notes, refused=refused)
         if cut := _CUT_OFF.search(raw):
             notes.append(f"the answer was cut off: the server says {cut[0].decode()}")
-        stages = None
+        stages = find(self._map.stages, body)
         if self._retrieved is None:
-            chunks = self._read_chunks(self._map.chunks, body, notes, needed=self._only_retrieves)
+            chunks = self._chunks(self._map.chunks, body, notes, needed=self._only_retrieves)
         else:
             try:
-                chunks = self._read_chunks(self._retrieved.chunks, retrieved, notes, needed=True)
-                stages = find(self._retrieved.stages, retrieved)
+                chunks = self._chunks(self._retrieved.chunks, retrieved, notes, needed=True)
+                of_retrieval = find(self._retrieved.stages, retrieved)
             except MappingError as error:
                 raise RetrievalMappingError(str(error)) from error
+            stages = stages if of_retrieval is None else of_retrieval
+        if isinstance(stages, Mapping):  # lists by the names of their stages
+            stages = [{"name": name, "items": items} for name, items in stages.items()]
         given = find(self._map.confidence, body)
-        confidence = number_or_none(given)
-        if confidence is None and _is_number(given):
+        confidence = _value("confidence", given)
+        if confidence is None and given is not None and kind_of(given) == "a number":
             notes.append(f"{PART}confidence gives an impossible number, which is ignored")
         return {
             "answer": answer,
             "chunks": chunks,
-            "citations": self._read_citations(body, answer, chunks, notes),
+            "citations": self._citations(body, answer, chunks, notes),
             "usage": _usage(find(self._map.usage, body), notes),
-            "model": text_or_none(find(self._map.model, body)),
+            "model": _value("model", find(self._map.model, body)),
             "confidence": confidence,
-            "stages": _stages(find(self._map.stages, body) if stages is None else stages),
+            "stages": stages if isinstance(stages, list) else None,
             "refused": refused,
             "notes": notes,
         }
@@ -538,80 +507,68 @@ class ResponseReader:
                 notes.append(f"thoughts of {len(thoughts):,} characters are taken off the answer (server.clean)")
         for pattern in self._clean:
             answer = pattern.sub("", answer)
-        if _first_beyond([answer], _LONGEST_ANSWER) is not None:
+        if _MOST_OF_ONE * len(answer) > _LONGEST_ANSWER and _first_beyond([answer], _LONGEST_ANSWER) is not None:
             raise TooLongError(f"the answer is longer than {_LONGEST_ANSWER:,} characters: not analysed")
         return answer
 
-    def _read_chunks(
+    def _chunks(
         self, expression: str | None, body: Any, notes: list[str], *, needed: bool
     ) -> list[RetrievedChunk] | None:
-        chunks = self._read_list("chunks", find(expression, body), lambda value: _chunks(value, notes), notes)
+        lost: dict[str, str] = {}
+        chunks = _read_list("chunks", find(expression, body), partial(_chunk, lost), notes)
         if chunks is None:
             if needed:
-                raise MappingError(notes[0] if notes else f"the body has no list at `{expression}`; {shape_of(body)}")
+                raise MappingError(notes[-1] if notes else f"the body has no list at `{expression}`; {shape_of(body)}")
             return None
-        beyond = _first_beyond([chunk.text or "" for chunk in chunks], _LONGEST_CHUNKS)
-        if beyond is not None:
-            longer = f"longer than {_LONGEST_CHUNKS:,} characters in all"
-            notes.append(f"chunks: {longer}, and those from number {beyond + 1} on are left out")
-            chunks = chunks[:beyond]
-        if not self.document_names:
-            return chunks
-        names = (chunk.document_name or self.document_names.get(chunk.document_id or "") for chunk in chunks)
-        both = zip(chunks, names, strict=True)
-        return [chunk.model_copy(update={"document_name": name}) for chunk, name in both]
+        notes += [f"{PART}chunks gives {what}, which is ignored" for what in lost.values()]
+        if _MOST_OF_ONE * sum(len(chunk.text or "") for chunk in chunks) > _LONGEST_CHUNKS:
+            beyond = _first_beyond([chunk.text or "" for chunk in chunks], _LONGEST_CHUNKS)
+            if beyond is not None:
+                longer = f"longer than {_LONGEST_CHUNKS:,} characters in all"
+                notes.append(f"chunks: {longer}, and those from number {beyond + 1} on are left out")
+                chunks = chunks[:beyond]
+        if self.document_names:
+            for number, chunk in enumerate(chunks):
+                name = chunk.document_name or self.document_names.get(chunk.document_id or "")
+                chunks[number] = chunk.model_copy(update={"document_name": name})
+        return chunks
 
-    def _read_citations(
+    def _citations(
         self, body: Any, answer: str | None, chunks: list[RetrievedChunk] | None, notes: list[str]
     ) -> list[Citation] | None:
         if answer is None or self._given_as == "none":
             return None
-        if self._given_as in {"list", "auto"}:
-            given = find(self._map.citations, body)
-            if given is not None or self._given_as == "list":
-                return self._read_list("citations", given, lambda value: _citations(value, chunks), notes)
+        given = find(self._map.citations, body) if self._given_as in {"list", "auto"} else None
+        if given is not None or self._given_as == "list":
+            numbers_are_ids = any((chunk.chunk_id or "").isdecimal() for chunk in chunks or ())
+            return _read_list("citations", given, partial(_citation, numbers_are_ids), notes)
         marked = self._markers.read(answer, len(chunks or ()))
         if self._map.references is not None:
-            given = find(self._map.references, body)
-            known = self._read_list("references", given, _references, notes) or {}
-            marked = [_referred(citation, known) for citation in marked]
+            marked = self._referred(marked, find(self._map.references, body), notes)
         # Without a list, no marker may mean that this server never cites: that is "did not say", not "none".
         return marked or (None if self._given_as == "auto" else [])
 
-    def _read_list(self, name: str, value: Any, read: Callable[[Any], Item], notes: list[str]) -> Item | None:
-        """What the server lists; None where it says nothing, or nothing that can be read, which is noted."""
-        if value is None:
-            return None
-        try:
-            return read(value)
-        except _UnreadableError as error:
-            notes.append(f"{PART}{name} {error}")
-            return None
+    def _referred(self, marked: list[Citation], references: Any, notes: list[str]) -> list[Citation]:
+        """What markers stand for; one that is not among the references cites what there is not."""
+        listed = _read_list("references", references, lambda item: item if isinstance(item, Mapping) else None, notes)
+        known: dict[str, Citation] = {}
+        for item in listed or ():
+            label, citation = _value("label", item.get("index")), _citation(False, {**item, "index": None})
+            if label is not None and citation is not None:
+                known[label] = citation
+        found = []
+        for mark in marked:
+            label = mark.chunk_id if mark.index is None else str(mark.index)
+            source = known.get(label or "") or Citation(chunk_id=label)
+            found.append(source.model_copy(update={"start": mark.start, "end": mark.end}))
+        return found
 
 
 def _first_beyond(texts: Sequence[str], most: int) -> int | None:
     """The place of the text with which texts become longer than this many characters; None where they do not."""
-    if _MOST_OF_ONE * sum(map(len, texts)) <= most:
-        return None
     total = 0
     for place, text in enumerate(texts):
         total += len(text) if text.isascii() or len(text) > most else len(normalize("NFKC", text))
         if total > most:
             return place
     return None
-
-
-def _referred(citation: Citation, references: Mapping[str, Citation]) -> Citation:
-    """What a marker stands for; one that is not among the references cites what there is not."""
-    label = citation.chunk_id if citation.index is None else str(citation.index)
-    known = references.get(label or "")
-    if known is None:
-        return citation.model_copy(update={"chunk_id": label, "index": None})
-    return known.model_copy(update={"start": citation.start, "end": citation.end})
-
-
-def _stages(value: Any) -> list[Any] | None:
-    """A list of stages; lists by the names of their stages become one."""
-    if isinstance(value, Mapping):
-        return [{"name": name, "items": items} for name, items in value.items()]
-    return value if isinstance(value, list) else None

@@ -121,32 +121,25 @@ class OAuth2(httpx.Auth):
             headers["Authorization"] = f"Basic {oauth2.basic}"
         else:
             form |= {"client_id": oauth2.client_id, "client_secret": oauth2.client_secret}
+        said = f"no access token from {self._shown} (server.login.oauth2)"
         try:
             reply = await self.http.send("POST", self._path, headers=headers, data=form)
             self._token, life_s = token_of(reply.body)
-        except (ExchangeError, ValueError) as error:
-            raise self._untold(error) from (error if isinstance(error, ExchangeError) else None)
+        except ValueError as error:
+            raise ExchangeError("malformed", f"{said}: {error}") from None
+        except ExchangeError as failure:
+            status, why, retryable = failure.error.status, failure.error.message, failure.retryable
+            if status is not None and 300 <= status < 400:
+                why = f"HTTP {status}, and no secret follows a redirect"
+            # A time that ran out here is none of an answer.
+            kind = "connect" if failure.error.kind == "timeout" else failure.error.kind
+            asked_s = failure.retry_after_s
+            raise ExchangeError(
+                kind, f"{said}: {why}", status=status, retryable=retryable, retry_after_s=asked_s
+            ) from failure
         remember(self._token)
         self._redact.learn(self._token)
         self._until = asked + max(life_s - _LONGEST_MARGIN_S, (1 - _MARGIN) * life_s)
-
-    def _untold(self, error: ExchangeError | ValueError) -> ExchangeError:
-        """The failure of a request for which there is no token."""
-        said = f"no access token from {self._shown} (server.login.oauth2)"
-        if not isinstance(error, ExchangeError):
-            return ExchangeError("malformed", f"{said}: {error}")
-        status, message = error.error.status, error.error.message
-        if status is not None and 300 <= status < 400:
-            message = f"HTTP {status}, and no secret follows a redirect"
-        # A time that ran out here is none of an answer.
-        kind = "connect" if error.error.kind == "timeout" else error.error.kind
-        return ExchangeError(
-            kind,
-            f"{said}: {message}",
-            status=status,
-            retryable=error.retryable,
-            retry_after_s=error.retry_after_s,
-        )
 
 
 def _split(url: str) -> tuple[str, str]:

@@ -121,8 +121,8 @@ def resolve_spec(overrides: Mapping[str, Any]) -> ServerSpec:
     """Build the specification of a server from its profile with the user's keys laid over it.
 
     Raises:
-        ConfigError: The profile does not exist, or a key is unknown or has a wrong value; it names the line and column
-            of a key that stands in the profile.
+        ConfigError: The profile does not exist, or a key is unknown or has a wrong value; it names the key and the file
+            of a profile that holds it.
     """
     name = str(overrides.get("profile") or DEFAULT_PROFILE)
     whole = merge(load_profile(name), overrides)
@@ -141,11 +141,11 @@ def resolve_spec(overrides: Mapping[str, Any]) -> ServerSpec:
 
 
 def _place(key: str, profile: str, overrides: Mapping[str, Any]) -> str:
-    """Where a key stands, in brackets, or where the key above it stands; nothing where neither is in a profile."""
+    """The file of the profile that holds a key, or the key above it, in brackets; nothing for a key of the user's."""
     while key and not holds(overrides, key):
-        files = [layer.file for layer in _layers(profile) if layer.file is not None and holds(layer.keys, key)]
-        if files:
-            return f" ({files[0]})"
+        for layer in _layers(profile):
+            if layer.file is not None and holds(layer.keys, key):
+                return f" ({layer.file})"
         key = key.rpartition(".")[0]
     return ""
 
@@ -329,7 +329,8 @@ class Redactor(Masker):
     """
 
     def __init__(self, secrets: Iterable[str], spec: ServerSpec) -> None:
-        found = {*secrets, *secrets_in_url(spec.url)}
+        elsewhere = spec.retrieve.url if spec.retrieve is not None else None
+        found = {*secrets, *secrets_in_url(spec.url), *secrets_in_url(elsewhere or "")}
         for headers in (spec.headers, *(request.headers for request in _requests(spec))):
             for name, value in headers.items():
                 if is_credential(name) or looks_random(value):
@@ -341,16 +342,13 @@ class Redactor(Masker):
         found.update(filter(looks_secret, (str(value) for each in sent for value in in_clear(each).values())))
         self._lasting: frozenset[str] = frozenset(found)
         self._tokens: list[str] = []
+        self.has_secrets = bool(found)
         super().__init__(found)
 
     def learn(self, token: str) -> None:
         """Mask a token too, as long as it is one of the last few: an expired one opens nothing."""
         self._tokens = [*self._tokens[-7:], token]
         super().__init__({*self._lasting, *self._tokens})
-
-    def value(self, value: Any) -> Any:
-        """A JSON value with every secret masked."""
-        return super().value(value) if self._lasting or self._tokens else value
 
     def body(self, body: bytes | bytearray) -> str:
         """A received body as text, with every secret masked."""

@@ -81,38 +81,40 @@ class _Exchange:
     """
 
     parts: list[_Part]
+    asking: _Part
+    retrieving: _Part | None
     current: _Part
-
-    def part(self, name: str) -> _Part | None:
-        """The request of this name; None where the question has none."""
-        return next((part for part in self.parts if part.name == name), None)
 
     def measured(self, failure: ExchangeError | None) -> dict[str, Any]:
         """The times and attempts as they are recorded; latency counts from the first request that the answer needs."""
-        first, asking, retrieving = self.parts[0], self.part("ask") or self.parts[0], self.part("retrieve")
-        needed = self.parts[: self.parts.index(asking) + 1]
-        latency: float | None = sum(part.reply.elapsed_ms for part in needed if part.reply is not None)
+        waited_s, again, before, received = 0.0, 0, 0.0, 0.0
+        for part in self.parts:
+            waited_s += part.attempts.waited_s
+            again += max(0, part.attempts.failed - (part.reply is None))
+            if part.reply is not None and (part is self.asking or self.parts[1:] == [self.asking]):
+                before, received = received, received + part.reply.elapsed_ms
+        latency: float | None = received
         if failure is not None:
-            is_late = failure.error.kind == "timeout" and self.current in needed
+            is_late = failure.error.kind == "timeout" and (self.current is self.asking or self.parts[-1] is self.asking)
             # Without a start, the time is that of the whole question.
-            latency = failure.elapsed_ms + (latency or 0.0 if failure.started is not None else 0.0) if is_late else None
-        end, began = failure or asking.reply, first.attempts.began
-        has_ended = end is not None and end.started is not None and began is not None
+            latency = failure.elapsed_ms + (received if failure.started is not None else 0.0) if is_late else None
+        end, began, total = failure or self.asking.reply, self.parts[0].attempts.began, None
+        if end is not None and end.started is not None and began is not None:
+            total = (end.started - began) * 1000 + end.elapsed_ms
+        retrieved = self.retrieving.reply if self.retrieving is not None else None
         times: dict[str, Any] = {
             "latency_ms": latency,
-            "total_ms": (end.started - began) * 1000 + end.elapsed_ms if has_ended else None,  # type: ignore[union-attr, operator]
-            "retrieval_latency_ms": retrieving.reply.elapsed_ms if retrieving and retrieving.reply else None,
-            "waited_ms": sum(part.attempts.waited_s for part in self.parts) * 1000,
-            "attempts": 1 + sum(max(0, part.attempts.failed - (part.reply is None)) for part in self.parts),
+            "total_ms": total,
+            "retrieval_latency_ms": retrieved.elapsed_ms if retrieved is not None else None,
+            "waited_ms": waited_s * 1000,
+            "attempts": 1 + again,
         }
-        if asking.stream is not None:
-            before = sum(part.reply.elapsed_ms for part in needed[:-1] if part.reply is not None)
-            first_ms, last_ms = asking.stream.first_ms, asking.stream.last_ms
+        if (stream := self.asking.stream) is not None:
+            before = received if self.asking.reply is None else before
             # Where the time was up before the first text, that time is the least it would have taken.
-            times["time_to_first_token_ms"] = (
-                latency if first_ms is None and failure else first_ms and before + first_ms
-            )
-            times["time_to_last_token_ms"] = last_ms and before + last_ms
+            least = latency if failure is not None else None
+            times["time_to_first_token_ms"] = least if stream.first_ms is None else before + stream.first_ms
+            times["time_to_last_token_ms"] = None if stream.last_ms is None else before + stream.last_ms
         return times
 
 
@@ -159,6 +161,7 @@ class RAGClient:
                 remember(secret)
         self.login_hint = login_hint(template)
         self.redact = Redactor(secrets, self.spec)
+        self._has_secrets = self.spec.login is not None or self.redact.has_secrets
         self._login: OAuth2 | None = None
         if self.spec.login is not None:
             self._login = OAuth2(self.spec, self.spec.login.oauth2, self.redact, transport, clock)
@@ -177,7 +180,9 @@ class RAGClient:
         self._opened = AsyncExitStack()
         self._reader = ResponseReader(self.spec)
         self._max_attempts, self._sleep, self._clock = max_attempts, sleep, clock
-        self._pacer = Pacer(rps and rps / (1 if self.spec.retrieve is None else 2), sleep=sleep, clock=clock)
+        self._pacer: Pacer | None = None
+        if rps:
+            self._pacer = Pacer(rps / (1 if self.spec.retrieve is None else 2), sleep=sleep, clock=clock)
         path = self.spec.health.path if self.spec.health else None
         self._reach = partial(self.http.reaches, path, START_TIMEOUT_S)
         self._retrying = Retrying(concurrency, self.spec.patience_s, reach=self._reach, sleep=sleep, clock=clock)
@@ -220,7 +225,8 @@ class RAGClient:
 
     def restart_pace(self) -> None:
         """Start a sequence of questions: waiting is counted from the intended start of each."""
-        self._pacer.restart()
+        if self._pacer is not None:
+            self._pacer.restart()
 
     # Before the first question.
 
@@ -303,7 +309,11 @@ class RAGClient:
 
         Never raises for what the server does: a failure is in the response's `error`.
         """
-        return await self.converse([question] if isinstance(question, str) else question.turns or [question.question])
+        if isinstance(question, EvalQuestion):
+            if question.turns:
+                return await self.converse(question.turns)
+            question = question.question
+        return await self._ask(question, Conversation(self.spec), is_first=True)
 
     async def converse(self, turns: Sequence[str]) -> EvalResponse:
         """Ask the turns of a conversation in their order; the answer is that to the last one.
@@ -316,7 +326,7 @@ class RAGClient:
         """
         conversation, before = Conversation(self.spec), list[EvalResponse]()
         for number, message in enumerate(turns, start=1):
-            response = await self._ask(message, conversation, self._pacer.due() if number == 1 else None)
+            response = await self._ask(message, conversation, is_first=number == 1)
             if number < len(turns) and response.error is None:
                 problem = conversation.problem()
                 response = response.model_copy(update={"error": problem})
@@ -332,13 +342,16 @@ class RAGClient:
             before.append(response)
         raise ValueError("a conversation has at least one turn")
 
-    async def _ask(self, message: str, conversation: Conversation, due: float | None) -> EvalResponse:
-        parts = [_Part("ask", self.spec.ask, self.http)]
+    async def _ask(self, message: str, conversation: Conversation, *, is_first: bool) -> EvalResponse:
+        asking, retrieving = _Part("ask", self.spec.ask, self.http), None
         if self.spec.retrieve is not None:
             retrieving = _Part("retrieve", self.spec.retrieve, self._elsewhere or self.http)
-            parts.insert(0 if self.spec.retrieves_first else 1, retrieving)
-        parts[0].attempts.began = due
-        exchange, failure = _Exchange(parts, parts[0]), None
+        parts = [asking] if retrieving is None else [asking, retrieving]
+        if retrieving is not None and retrieving.spec.give:
+            parts.reverse()
+        if is_first and self._pacer is not None:
+            parts[0].attempts.began = self._pacer.due()
+        exchange, failure = _Exchange(parts, asking, retrieving, parts[0]), None
         try:
             async with asyncio.timeout(self.spec.deadline_s):
                 await self._make(exchange, message, conversation)
@@ -346,9 +359,14 @@ class RAGClient:
             failure = error
         except TimeoutError:
             failure = self._too_late(exchange.current)
-        if failure is None and sum(len(part.reply.body) for part in parts if part.reply is not None) > _LARGE:
-            return await asyncio.to_thread(self._read, exchange, conversation)
-        return self._read(exchange, conversation) if failure is None else self._failed(exchange, failure)
+        if failure is not None:
+            return self._failed(exchange, failure)
+        size = sum(len(part.reply.body) for part in parts if part.reply is not None)
+        return (
+            await asyncio.to_thread(self._read, exchange, conversation)
+            if size > _LARGE
+            else self._read(exchange, conversation)
+        )
 
     async def _make(self, exchange: _Exchange, message: str, conversation: Conversation) -> None:
         """Make the requests of a question, each with its retries; what the first one gives goes into the second.
@@ -358,16 +376,16 @@ class RAGClient:
         """
         values = conversation.values(message)
         for part in exchange.parts:
-            exchange.current, paced = part, part is exchange.parts[0]
+            exchange.current, is_first = part, part is exchange.parts[0]
             request = rendered(part.spec, values)
-            send = partial(self._send, part, request, conversation.cookies, paced=paced)
+            send = partial(self._send, part, request, conversation.cookies, paced=is_first)
             part.reply = await self._retrying.send(send, part.attempts, self._max_attempts)
             if part is not exchange.parts[-1] and part.spec.give:
                 values |= await asyncio.to_thread(self._given, part, part.reply)
 
     async def _send(self, part: _Part, request: Mapping[str, Any], cookies: httpx.Cookies, *, paced: bool) -> Reply:
         """Make one attempt, with the job that it starts, where it starts one."""
-        if paced:
+        if paced and self._pacer is not None:
             await self._pacer.wait()
         if self.spec.stream is not None and part.name == "ask":
             part.stream = Collector(self.spec.stream)
@@ -381,15 +399,18 @@ class RAGClient:
         Raises:
             ExchangeError: The job failed, is not done in time, or cannot be seen.
         """
-        reply, status = started, self._body_of(part, started)
-        job = find_or_none(then.id, status)
-        if job is None:
+        reply, status = started, self._body_of(part, started, is_checked=False)
+        job, is_done = find_or_none(then.id, status), find_or_none(then.until, status)
+        if job is None and not is_done:
             lost = MappingError(f"the body has no id of a job at `{then.id}` (ask.then.id)")
             raise self._unusable(part, started, lost)
-        path, done = render_path(then.path, {"id": job}), False
+        path = render_path(then.path, {"id": job})
         try:
             async with asyncio.timeout(max(0.0, self.spec.timeout_s - started.elapsed_ms / 1000)):
-                while not done:
+                while not is_done:
+                    if failed := find_or_none(then.failed, status):
+                        broken = UnusableError("not_ok", f"the job failed: {str(failed)[:200]}")
+                        raise self._unusable(part, reply, broken)
                     await self._sleep(then.every_s)
                     try:
                         reply = await self.http.send("GET", path, cookies=cookies)
@@ -398,10 +419,7 @@ class RAGClient:
                             raise
                         continue
                     status = self._body_of(part, reply, is_checked=False)
-                    done = bool(find_or_none(then.until, status))
-                    if failed := find_or_none(then.failed, status):
-                        broken = UnusableError("not_ok", f"the job failed: {str(failed)[:200]}")
-                        raise self._unusable(part, reply, broken)
+                    is_done = find_or_none(then.until, status)
         except TimeoutError:
             said = f"the job was not done within {self.spec.timeout_s:g} s"
             elapsed_ms = self.spec.timeout_s * 1000
@@ -426,29 +444,26 @@ class RAGClient:
     # What came back.
 
     def _read(self, exchange: _Exchange, conversation: Conversation) -> EvalResponse:
-        base = {**exchange.measured(None), **self._raw(exchange, None)}
-        bodies, streamed, raw = dict[str, Any](), None, b""
+        base = self._recorded(exchange, None)
+        asking, bodies, streamed, raw = exchange.asking, dict[str, Any](), None, b""
         try:
             for part in exchange.parts:
                 if part.reply is not None:
                     bodies[part.name] = self._body_of(part, part.reply)
-                    if part.name == "ask":
-                        conversation.take(bodies["ask"])
-                        raw, streamed = part.reply.body, self._streamed(part.stream)
+            if self.spec.session is not None:
+                conversation.take(bodies["ask"])
+            if asking.stream is not None:
+                streamed = asking.stream.streamed()
+                if streamed is not None and streamed.text is not None:
+                    streamed = Streamed(self.redact.text(streamed.text), streamed.notes)
+            raw = asking.reply.body if asking.reply is not None else b""
             fields = self._reader.read(bodies["ask"], bodies.get("retrieve"), streamed, raw)
         except ExchangeError as failure:
             return EvalResponse(**base, error=failure.error)
         except MappingError as error:
-            name = "retrieve" if isinstance(error, RetrievalMappingError) else "ask"
-            part = next(part for part in exchange.parts if part.name == name)
+            part = exchange.retrieving or asking if isinstance(error, RetrievalMappingError) else asking
             return EvalResponse(**base, error=self._unusable(part, part.reply, error).error)
         return EvalResponse(**base, **fields)
-
-    def _streamed(self, stream: Collector | None) -> Streamed | None:
-        streamed = stream.streamed() if stream is not None else None
-        if streamed is None or streamed.text is None:
-            return streamed
-        return Streamed(self.redact.text(streamed.text), streamed.notes)
 
     def _body_of(self, part: _Part, reply: Reply, *, is_checked: bool = True) -> Any:
         """The body of a reply, as expressions see it.
@@ -456,22 +471,28 @@ class RAGClient:
         Raises:
             ExchangeError: It is not what it is to be, or says itself that something is wrong.
         """
-        redact, spec = self.redact, part.spec
+        condition, problem = part.spec.ok_when, None
         try:
-            body = redact.value(stored_body(spec, reply.body) if reply.stream is None else reply.stream.body())
-            problem = _problem_of(spec, body) if is_checked else None
-        except TooManyValuesError as error:
-            raise self._unusable(part, reply, UnusableError("too_large", str(error))) from error
+            body = stored_body(part.spec, reply.body) if reply.stream is None else reply.stream.body()
+            body = self.redact.value(body) if self._has_secrets else body
+            if is_checked and condition is not None:
+                problem = None if find(condition, body) else f"`{condition}` does not hold"
+            elif is_checked and isinstance(body, dict) and not body.keys().isdisjoint(("errors", "error")):
+                said = error_in(body)
+                problem = said and f"the body says {said[:_SHOWN]!r} (with `ok_when` it would be read all the same)"
         except (MappingError, UnusableError) as error:
             raise self._unusable(part, reply, error) from error
+        except TooManyValuesError as error:
+            raise self._unusable(part, reply, UnusableError("too_large", str(error))) from error
         except ValueError as error:
-            kind = redact.text(reply.headers.get("content-type", "no content type"))
-            message = f"the body is not JSON ({kind}): {redact.body(reply.body)[:_SHOWN]!r}"
+            kind = self.redact.text(reply.headers.get("content-type", "no content type"))
+            message = f"the body is not JSON ({kind}): {self.redact.body(reply.body)[:_SHOWN]!r}"
             is_text = kind.startswith(("text/plain", "text/xml", "application/xml"))
             way = f"; `server.{part.name}.reply: text` reads a text" if is_text else ""
             raise self._unusable(part, reply, UnusableError("malformed", f"{message}{way}")) from error
         if problem is not None:
-            raise self._unusable(part, reply, UnusableError("not_ok", f"{problem}: {redact.body(reply.body)[:200]}"))
+            said = f"{problem}: {self.redact.body(reply.body)[:200]}"
+            raise self._unusable(part, reply, UnusableError("not_ok", said))
         return body
 
     def _unusable(self, part: _Part, reply: Reply | None, error: UnusableError | MappingError) -> ExchangeError:
@@ -479,7 +500,8 @@ class RAGClient:
         message = str(error)
         if isinstance(error, MappingError) and reply is not None:
             message = f"{message}: {self.redact.body(reply.body)[:_SHOWN]}"
-        return ExchangeError(error.kind, part.named(message), status=reply.status if reply else None, request=part.name)
+        status = reply.status if reply is not None else None
+        return ExchangeError(error.kind, part.named(message), status=status, request=part.name)
 
     def _too_late(self, part: _Part) -> ExchangeError:
         """The failure of a question that reached its deadline."""
@@ -494,18 +516,23 @@ class RAGClient:
         part, error = exchange.current, failure.error
         if part.name != error.request:
             error = error.model_copy(update={"request": part.name, "message": part.named(error.message)})
-        return EvalResponse(error=error, **exchange.measured(failure), **self._raw(exchange, failure))
+        return EvalResponse(error=error, **self._recorded(exchange, failure))
 
-    def _raw(self, exchange: _Exchange, failure: ExchangeError | None) -> dict[str, Any]:
-        """The bodies that were received, as they are recorded; of one that is too large, its beginning."""
-        raw: dict[str, Any] = {"raw_cut": failure is not None and failure.error.kind == "too_large"}
+    def _recorded(self, exchange: _Exchange, failure: ExchangeError | None) -> dict[str, Any]:
+        """Times, attempts and the bodies that were received, as they are recorded.
+
+        Of a body that is too large, that is its beginning.
+        """
+        recorded = exchange.measured(failure)
+        recorded["raw_cut"] = failure is not None and failure.error.kind == "too_large"
         for part in exchange.parts:
             received = part.reply or (failure if part is exchange.current else None)
             if received is not None and (part.reply or received.body):
-                text = self.redact.body(received.body)
-                raw["raw" if part.name == "ask" else "raw_retrieval"] = text[:MAX_RAW_CHARS]
-                raw["raw_cut"] |= len(text) > MAX_RAW_CHARS
-        return raw
+                text = received.body.decode("utf-8", "replace")
+                text = self.redact.text(text) if self._has_secrets else text
+                recorded["raw" if part.name == "ask" else "raw_retrieval"] = text[:MAX_RAW_CHARS]
+                recorded["raw_cut"] |= len(text) > MAX_RAW_CHARS
+        return recorded
 
     def reread(self, raw: str, raw_retrieval: str | None = None) -> Mapping[str, Any]:
         """Read stored bodies with this client's mapping.
@@ -543,15 +570,3 @@ def stored_body(spec: RequestSpec, raw: bytes) -> Any:
         ValueError: It is to be JSON, and is not.
     """
     return raw.decode("utf-8", "replace") if spec.reply == "text" else parse_json(raw)
-
-
-def _problem_of(spec: RequestSpec, body: Any) -> str | None:
-    """Why a body with status 200 is a failure; None where it is none.
-
-    Raises:
-        MappingError: The condition cannot be evaluated over it.
-    """
-    if spec.ok_when is not None:
-        return None if find(spec.ok_when, body) else f"`{spec.ok_when}` does not hold"
-    said = error_in(body)
-    return said and f"the body says {said[:_SHOWN]!r} (ok_when decides otherwise)"

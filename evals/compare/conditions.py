@@ -7,6 +7,7 @@ from evals.metrics.base import UNITS_OF_TIME, BaseMetric, Need
 from evals.schemas.results import EvalRun
 from evals.scoring.calibration import hashes_of
 from evals.scoring.saved import SavedRun
+from evals.scoring.settings import settings_of
 from evals.text.numbers import counted
 
 _UNINTERESTING = ("server.url", "runs_dir", "name", "gate", "dataset_file", "data_dir", "shard", "allow_uncalibrated")
@@ -16,6 +17,9 @@ def why_not_compared(metric: BaseMetric, first: EvalRun, last: EvalRun) -> str |
     """Why a metric of two runs is not compared; None where it is."""
     if metric.unit in UNITS_OF_TIME and (reason := _other_load(first, last)):
         return reason
+    rules = [settings_of(run).match for run in (first, last)]
+    if Need.GOLD in metric.needs and rules[0] != rules[1]:
+        return "the runs recognised gold by different rules (`match`)"
     judges = [(run.judge.model, run.judge.effort) if run.judge else None for run in (first, last)]
     if Need.JUDGE in metric.needs and judges[0] != judges[1]:
         return "the runs had different judges"
@@ -56,7 +60,8 @@ def warnings_on(runs: Sequence[SavedRun]) -> Iterator[str]:
         changed = regraded(first, other)
         if changed:
             named = ", ".join(changed[:5]) + (", …" if len(changed) > 5 else "")
-            yield f"{counted(len(changed), 'question', 'has')} other gold in {other.run.id}: {named}"
+            said = counted(len(changed), "question", "has")
+            yield f"{said} another text or other gold in {other.run.id}, and is left out: {named}"
     for each in runs:
         if each.run.status != "complete":
             yield f"run {each.run.id} is {each.run.status}"
@@ -65,7 +70,7 @@ def warnings_on(runs: Sequence[SavedRun]) -> Iterator[str]:
 
 
 def regraded(first: SavedRun, other: SavedRun) -> list[str]:
-    """The common questions whose expected answer or gold differs, by id."""
+    """The questions of one id whose text, expected answer or gold differs: what they measured does not compare."""
     golds = dict(zip(first.results.ids, first.results.golds, strict=True))
     pairs = zip(other.results.ids, other.results.golds, strict=True)
     return [key for key, gold in pairs if key in golds and golds[key] != gold]

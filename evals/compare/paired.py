@@ -30,12 +30,13 @@ from evals.errors import ConfigError, UnknownNameError
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.schemas.results import WeightedScore
 from evals.scoring.config import differing_objectives, headline, scoring_config
-from evals.scoring.outcomes import OUTCOMES, Outcome
+from evals.scoring.outcomes import OUTCOMES, Outcome, asked_questions
 from evals.scoring.saved import SavedRun
 from evals.scoring.scorecard import Rows, make_scorecard, scored_values, summarise
 from evals.scoring.settings import known_metrics
 from evals.scoring.stats import ALPHA, FEWEST, Groups, PairedTest, Vector, holm, paired_test, questions_needed
 from evals.scoring.weighted import make_weighted_score, on_scale, scores_without_each
+from evals.text.numbers import counted
 
 _SHOWN = 20
 """This many changed questions are kept for each direction."""
@@ -55,11 +56,8 @@ class Pairing:
 
     @cached_property
     def rows(self) -> tuple[Rows, Rows]:
-        """The rows of the common questions in each run, in the order of the baseline."""
-        asked = [
-            {key: row for row, key in enumerate(each.results.ids) if each.results.outcomes[row] != _NOT_ASKED}
-            for each in (self.first, self.last)
-        ]
+        """The rows of the common questions in each run, in the order of the baseline; their gold is the same."""
+        asked = [asked_questions(each.results) for each in (self.first, self.last)]
         common = [key for key in asked[0] if key in asked[1]]
         first, last = (np.array([rows[key] for key in common], dtype=np.int64) for rows in asked)
         return first, last
@@ -93,9 +91,6 @@ class Pairing:
         return first[in_first], last[in_last], common
 
 
-_NOT_ASKED = OUTCOMES.index(Outcome.NOT_ASKED)
-
-
 def compare_runs(
     runs: Sequence[SavedRun], *, primary: str | None = None, with_pareto: bool = False, named: Sequence[str] = ()
 ) -> Comparison:
@@ -118,7 +113,7 @@ def compare_runs(
     if primary is not None and primary not in known | {ANSWER_RATE}:
         raise UnknownNameError("metric of these runs", primary, known)
     against = [compare_two(baseline, other, primary=primary, named=named) for other in runs[1:]]
-    common = set(baseline.results.ids).intersection(*(each.results.ids for each in runs[1:]))
+    common = set(asked_questions(baseline.results)).intersection(*(asked_questions(each.results) for each in runs[1:]))
     return Comparison(
         runs=[head_of(each) for each in runs],
         common=len(common),
@@ -301,7 +296,7 @@ def _decided(pair: MetricPair, q: float | None, *, tested: bool, family: int = 1
     elif not tested:
         reason = "it feeds no objective"
     elif q is None:
-        verdict, reason = "not established", f"{pair.differing} questions differ (fewer than {FEWEST})"
+        verdict, reason = "not established", f"{counted(pair.differing, 'question', 'differs')} (fewer than {FEWEST})"
     elif q >= ALPHA:
         verdict, reason = "not established", _why_within_chance(pair, family)
     elif pair.higher_is_better is None:

@@ -13,6 +13,7 @@ from evals.compare.models import Direction, ObjectiveDifference, ParetoFront
 from evals.errors import ConfigError
 from evals.schemas.results import EvalRun, ParetoPoint, WeightedScore
 from evals.scoring.config import scoring_config
+from evals.scoring.outcomes import asked_questions
 from evals.scoring.results import Results
 from evals.scoring.saved import SavedRun
 from evals.scoring.scorecard import Rows
@@ -103,8 +104,8 @@ def _left_out(runs: Sequence[EvalRun], fed: Mapping[str, list[str]]) -> dict[str
 
 def _differences(first: SavedRun, last: SavedRun, fed: Mapping[str, list[str]]) -> list[ObjectiveDifference]:
     """Each objective between two runs, tested over their common questions; Holm over the objectives."""
-    places = {key: row for row, key in enumerate(last.results.ids)}
-    common = [(row, places[key]) for row, key in enumerate(first.results.ids) if key in places]
+    places = asked_questions(last.results)
+    common = [(row, places[key]) for key, row in asked_questions(first.results).items() if key in places]
     if len(common) < FEWEST:
         return []
     rows = [np.array(side, dtype=np.int64) for side in zip(*common, strict=True)]

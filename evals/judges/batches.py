@@ -46,12 +46,9 @@ class AnthropicBatches(AnthropicModel):
         self._batches = self._client.messages.batches
         self._waiting: dict[str, tuple[dict[str, Any], asyncio.Future[JudgeReply]]] = {}
         self._sent: dict[str, dict[str, Any]] = {}
-        oldest = (datetime.now(UTC) - KEPT).isoformat()
         for path in folder.glob("*.json"):
             with suppress(ValueError):
                 self._sent[path.stem] = json.loads(path.read_text())
-                if self._sent[path.stem]["at"] < oldest:
-                    self._drop(path.stem)
         self._read = set[str]()
         self._task: asyncio.Task[None] | None = None
 
@@ -131,14 +128,12 @@ class AnthropicBatches(AnthropicModel):
         if not sent["id"] or not await self._has_ended(sent["id"]):
             self._drop(name)
             return
-        for _ in range(READINGS):
-            with suppress(httpx2.HTTPError):
-                async for line in await self._batches.results(sent["id"]):
-                    self._settle(line.custom_id, _reply_of(line.result))
-                break
-        for request in sent["requests"]:
-            self._settle(request, CallFailed("its batch has no result of it"))
-        self._read.add(name)
+        with suppress(httpx2.HTTPError):  # what breaks off is read again in the next round
+            async for line in await self._batches.results(sent["id"]):
+                self._settle(line.custom_id, _reply_of(line.result))
+            for request in sent["requests"]:
+                self._settle(request, CallFailed("its batch has no result of it"))
+            self._read.add(name)
 
     async def _has_ended(self, batch_id: str) -> bool:
         """Wait until a batch has ended; False where the vendor has no replies of it any more."""
@@ -162,7 +157,7 @@ class AnthropicBatches(AnthropicModel):
             self._drop(name)
 
     def _drop(self, name: str) -> None:
-        del self._sent[name]
+        self._sent.pop(name, None)
         (self._folder / f"{name}.json").unlink(missing_ok=True)
 
     def _write(self, name: str) -> None:

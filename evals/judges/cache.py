@@ -27,7 +27,6 @@ class StoredReply(Record):
     """Of the call that brought it."""
     cost_usd: Finite | None = None
     """What all calls for it cost, by the prices of then; None if unknown."""
-    request_id: str | None = None
     asked_at: AwareDatetime | None = None
 
 

@@ -7,10 +7,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from evals.errors import JudgeError, StoreError
+from evals.judges.budget import Ahead, Budget, BudgetSpent, cost_ahead, thinking_allowance
 from evals.judges.cache import JudgeCache, StoredReply, key_of
 from evals.judges.config import DEFAULT_MAX_INPUT_TOKENS, DEFAULT_PROVIDER, default_model
 from evals.judges.models import Call, CallFailed, Identity, JudgeReply, Model, NotWaitedFor
-from evals.judges.money import Ahead, Budget, BudgetSpent, PriceOf, cost_ahead, thinking_allowance
+from evals.judges.money import PriceOf
 from evals.judges.prompts import call_of, load_prompt, usual_tokens, why_too_long
 from evals.judges.replies import FLAG, MisfitError, fitted, read
 from evals.schemas.verdicts import JudgeSpending, JudgeUsage, JudgeVerdict, VerdictRequest
@@ -44,6 +45,7 @@ class LLMJudge:
         prevented: Decisions that the budget did not allow.
         left: Requests whose replies are left at the vendor.
         closing: Set to start no further call.
+        budget: What may be spent; a resumed run begins with what it spent before.
         on_remark: Called with what a reader of the verdicts must know, each once.
     """
 
@@ -72,22 +74,13 @@ class LLMJudge:
         self.on_remark: Callable[[str], None] = lambda _remark: None
         self.remarks: list[str] = []
         self._cache = cache
-        self._budget = Budget(max_cost_usd)
+        self.budget = Budget(max_cost_usd)
         self._price = price
         self._max_input_tokens = max_input_tokens
         self._slots = asyncio.Semaphore(100_000 if self.batched else concurrency)
         self._in_flight: dict[str, asyncio.Future[JudgeVerdict | None]] = {}
         self._failures = 0
         self._taken_usd = self._foreseen_usd = 0.0
-
-    @property
-    def spent_usd(self) -> float:
-        """What calls have cost so far; a resumed run begins with what it spent before."""
-        return self._budget.spent_usd
-
-    @spent_usd.setter
-    def spent_usd(self, spent_usd: float) -> None:
-        self._budget.spent_usd = spent_usd
 
     @property
     def over(self) -> bool:
@@ -102,10 +95,6 @@ class LLMJudge:
     async def aclose(self) -> None:
         """Close the connections to the model."""
         await self.model.aclose()
-
-    def key(self, request: VerdictRequest, repeat: int) -> str:
-        """The hash over all that decides the reply to a request."""
-        return key_of(self.identity, call_of(request, repeat))
 
     async def decide(
         self,
@@ -237,7 +226,7 @@ class LLMJudge:
         async with self._slots:
             learnt = self._taken_usd / self._foreseen_usd if self._foreseen_usd else 1.0
             ahead = Ahead(min(foreseen.expected * learnt, foreseen.most), foreseen.most)
-            async with self._budget.hold(ahead):
+            async with self.budget.hold(ahead):
                 if self.over:
                     raise NotAsked
                 return await self._call(call, foreseen)
@@ -270,11 +259,11 @@ class LLMJudge:
     def _bill(self, usage: JudgeUsage | None, ahead: Ahead) -> JudgeSpending:
         """Count what a call cost; what is unknown counts against the budget as expected, for it may have been paid."""
         cost = self._cost(usage)
-        if cost is None and self._budget.limit_usd is not None:
+        if cost is None and self.budget.limit_usd is not None:
             self.remark(_UNCOUNTED if ahead.expected else _UNPRICED)
         if cost is not None:
             self._taken_usd, self._foreseen_usd = self._taken_usd + cost, self._foreseen_usd + ahead.expected
-        self.spent_usd += ahead.expected if cost is None else cost
+        self.budget.spent_usd += ahead.expected if cost is None else cost
         return JudgeSpending(calls=1, usage=usage or JudgeUsage(), cost_usd=cost or 0.0, unpriced=int(cost is None))
 
     def _cost(self, usage: JudgeUsage | None) -> float | None:
@@ -284,11 +273,10 @@ class LLMJudge:
         """Put a new reply into the cache. Where that fails, it is remarked on and the cache is not used any more."""
         if self._cache is None or verdict.reply is None:
             return
-        facts: dict[str, Any] = {"model": said.model, "usage": said.usage, "request_id": said.request_id}
-        facts["asked_at"] = datetime.now(UTC).replace(microsecond=0)
-        stored = StoredReply(reply=verdict.reply, cost_usd=verdict.cost_usd, **facts)
+        now = datetime.now(UTC).replace(microsecond=0)
+        facts = {"model": said.model, "usage": said.usage, "cost_usd": verdict.cost_usd, "asked_at": now}
         try:
-            await asyncio.to_thread(self._cache.put, verdict.key or "", stored)
+            await asyncio.to_thread(self._cache.put, verdict.key or "", StoredReply(reply=verdict.reply, **facts))
         except StoreError as error:
             self._cache = None
             self.remark(f"replies are no longer kept in the cache: {error.message}")

@@ -78,14 +78,12 @@ class JudgeReply:
         stop: Why it ended: by itself, by refusing, or because `max_tokens` was reached.
         model: The model that answered, as it names itself.
         usage: Tokens, where the vendor counts them.
-        request_id: The vendor's name for the call.
     """
 
     text: str
     stop: Literal["end", "refused", "truncated"] = "end"
     model: str | None = None
     usage: JudgeUsage | None = None
-    request_id: str | None = None
 
 
 class CallFailed(Exception):  # noqa: N818 - what it is
@@ -197,14 +195,9 @@ class SdkModel(ABC):
             unsent = type(error.__cause__).__name__ in {"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError"}
             said = f"{type(error).__name__}: {error.__cause__ or error}"
             raise CallFailed(self._clean(said), sent=not unsent) from error
-        except (self._root_error, ValueError, TypeError, AttributeError) as error:
+        except (self._sdk.APIError, ValueError, TypeError, AttributeError) as error:
             said = f"the address does not answer as the API does: {type(error).__name__}: {error}"
             raise CallFailed(self._clean(said), sent=True) from error
-
-    @property
-    def _root_error(self) -> type[Exception]:
-        found: type[Exception] = getattr(self._sdk, "AnthropicError", None) or self._sdk.OpenAIError
-        return found
 
     def _refused(self, error: Any) -> CallFailed:
         """What an error status means."""
@@ -298,7 +291,7 @@ def read_message(message: Any) -> JudgeReply:
     stops = {"refusal": "refused", "max_tokens": "truncated", "model_context_window_exceeded": "truncated"}
     stop: Any = stops.get(message.stop_reason, "end")
     text = "".join(block.text for block in message.content if block.type == "text")
-    return JudgeReply(text, stop, message.model, usage, getattr(message, "_request_id", None))
+    return JudgeReply(text, stop, message.model, usage)
 
 
 class OpenAIModel(SdkModel):
@@ -390,7 +383,7 @@ def _read_completion(completion: Any) -> JudgeReply:
     stop: Any = {"length": "truncated", "content_filter": "refused"}.get(choice.finish_reason, "end")
     if getattr(message, "refusal", None):
         stop = "refused"
-    return JudgeReply(text, stop, completion.model, usage, getattr(completion, "_request_id", None))
+    return JudgeReply(text, stop, completion.model, usage)
 
 
 def _text(content: Any) -> str:

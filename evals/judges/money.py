@@ -1,14 +1,11 @@
-"""Money: what tokens cost, what a call will take, and the budget that no call starts beyond."""
+"""Prices: what tokens cost, of the judge and of the server."""
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from pydantic import Field
 
-from evals.judges.models import PROVIDERS, Call
-from evals.judges.prompts import CHARACTERS_A_TOKEN
+from evals.judges.models import PROVIDERS
 from evals.metrics.base import BaseMetric
 from evals.metrics.performance import CostPerQuery, Price
 from evals.schemas.base import Finite, Record
@@ -112,90 +109,3 @@ def server_price(facts: Mapping[str, Any]) -> Price | None:
     halves = [number_or_none(facts.get(f"cost_per_1m_{half}_tokens")) for half in ("input", "output")]
     known = [half for half in halves if half is not None and 0 <= half <= MOST]
     return Price(known[0], known[1], "server") if len(known) == 2 else None
-
-
-# What calls will take.
-
-
-THINKING: Mapping[str, int] = {
-    "none": 0,
-    "minimal": 100,
-    "low": 250,
-    "medium": 600,
-    "high": 1200,
-    "xhigh": 2500,
-    "max": 5000,
-}
-"""Tokens that a call is thought about at most, by effort: an allowance, no fact."""
-
-
-def thinking_allowance(model: str, effort: str | None) -> int:
-    """Tokens of thinking that a call may take."""
-    return THINKING[effort or ("high" if model.startswith("claude-sonnet-5-5") else "medium")]
-
-
-class Ahead(NamedTuple):
-    """What a call will cost, in US dollars."""
-
-    expected: float
-    most: float
-    """It cannot cost more: no token has fewer than two bytes, and the reply is as long as it may be."""
-
-
-def cost_ahead(call: Call, written: int, price: Callable[[JudgeUsage], float | None]) -> Ahead:
-    """What a call will cost, whose reply is of this usual length in tokens; nothing where no price is known."""
-    size, sent = len(call.system) + len(call.message), len((call.system + call.message).encode())
-    usual = JudgeUsage(input_tokens=size // CHARACTERS_A_TOKEN, output_tokens=written)
-    least = -(-sent // 2)
-    most = JudgeUsage(input_tokens=least, output_tokens=call.max_tokens, cache_write_tokens=least)
-    expected = price(usual) or 0.0
-    return Ahead(expected, max(expected, price(most) or 0.0))
-
-
-class BudgetSpent(Exception):  # noqa: N818 - what it is
-    """The budget does not hold another call of this size."""
-
-
-class Budget:
-    """Lets a call start only if the budget covers its cost, besides what is spent and what is in flight.
-
-    Calls go at the same time as long as even the most that they can cost is there, and one by one below that: only the
-    last one can exceed the budget, by what it costs above its estimate.
-
-    Args:
-        limit_usd: US dollars; None is no limit.
-    """
-
-    def __init__(self, limit_usd: float | None) -> None:
-        self.limit_usd = limit_usd
-        self.spent_usd = 0.0
-        self._held: list[Ahead] = []
-        self._released = asyncio.Condition()
-
-    @asynccontextmanager
-    async def hold(self, ahead: Ahead) -> AsyncIterator[None]:
-        """Wait until a call may start, which is made inside; its true cost must be in `spent_usd` at the end.
-
-        Raises:
-            BudgetSpent: It may not, and no call is in flight that could leave more than is held back for it.
-        """
-        async with self._released:
-            while not self._allows(ahead):
-                if not self._held:
-                    raise BudgetSpent
-                await self._released.wait()
-            self._held.append(ahead)
-        try:
-            yield
-        finally:
-            self._held.remove(ahead)
-            async with self._released:
-                self._released.notify_all()
-
-    def _allows(self, ahead: Ahead) -> bool:
-        if self.limit_usd is None:
-            return True
-        left = self.limit_usd - self.spent_usd + 1e-9  # sums of many small costs differ in their last digits
-        expected = sum(held.expected for held in self._held) + ahead.expected
-        most = sum(held.most for held in self._held) + ahead.most
-        return left > 1e-9 and expected <= left and (not self._held or most <= left)

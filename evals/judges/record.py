@@ -182,25 +182,15 @@ def _labels(part: Any, item: str = "") -> Iterator[tuple[str, str]]:
 
 # Whether the judge is of the family of models whose answers it judges: models tend to favour their own.
 
-_FAMILIES = {
-    "Claude": r"claude",
-    "GPT": r"(chat)?gpt|o[134](?=-|$)|davinci",
-    "Gemini": r"gemini|gemma|palm",
-    "Llama": r"llama|codellama",
-    "Mistral": r"mistral|mixtral|ministral|magistral",
-    "Qwen": r"qwen|qwq",
-    "DeepSeek": r"deepseek",
-    "Command": r"command|aya(?=-|$)",
-    "Grok": r"grok",
-    "Phi": r"phi(?=[-\d]|$)",
-    "Nova": r"nova(?=-|$)",
-}
+_FAMILY = re.compile(
+    r"(?<![a-z0-9])(claude|gpt|gemini|gemma|llama|mistral|mixtral|qwen|deepseek|command|grok|phi|nova)(?![a-z])"
+)
 
 
 def family_of(model: str) -> str | None:
     """The family that a model's name speaks of; None where it speaks of none that is known."""
-    name = model.casefold()
-    return next((family for family, own in _FAMILIES.items() if re.search(rf"(?<![a-z0-9])(?:{own})", name)), None)
+    found = _FAMILY.search(model.casefold())
+    return found[1] if found else None
 
 
 def same_family(judge: str, config: Mapping[str, Any]) -> tuple[str, str] | None:
@@ -211,8 +201,8 @@ def same_family(judge: str, config: Mapping[str, Any]) -> tuple[str, str] | None
         config: The server's configuration, as it says itself: keys with "model" or "llm" in them name its models.
     """
     family = family_of(judge)
-    named = (model for model in _generators(config) if family is not None and family_of(model) == family)
-    model = next(named, None)
+    alike = (model for model in _generators(config) if family_of(model) == family)
+    model = next(alike, None)
     return None if family is None or model is None else (family, model)
 
 

@@ -154,6 +154,15 @@ class Price:
     input: float
     output: float
     source: str
+    cached: float | None = None
+    """Of the prompt's tokens that came from a cache; None: as the others."""
+
+    def cost(self, usage: TokenUsage) -> float:
+        """US dollars for the tokens of an answer."""
+        cached = usage.cached_tokens or 0
+        of_cache = cached * (self.input if self.cached is None else self.cached)
+        of_prompt = (usage.prompt_tokens - cached) * self.input + of_cache
+        return (of_prompt + usage.completion_tokens * self.output) / 1e6
 
 
 def _unlisted(_model: str | None, _usage: TokenUsage) -> None:
@@ -163,10 +172,11 @@ def _unlisted(_model: str | None, _usage: TokenUsage) -> None:
 class CostPerQuery(BaseMetric):
     """US dollars for one answer, from the server's token usage.
 
-    Formula: (prompt tokens × input price + completion tokens × output price) / 1,000,000. Prices: yours (`prices:`),
-    else the server's own, else the list prices of genai-prices for the model that the server or its answer names, at
-    the provider that the server names, else at the model's vendor; a note marks them. None where the server reports no
-    usage or the price is unknown: never 0 for unknown.
+    Formula: (prompt tokens × input price + completion tokens × output price) / 1,000,000; of the prompt's tokens, those
+    that the server reports as cached at the price of cached ones (`cache_read`). Prices: yours (`prices:`; the one of
+    `model` is that of `vendor/model` too), else the server's own, else the list prices of genai-prices for the model
+    that the server or its answer names, at the provider that the server names, else at the model's vendor; a note marks
+    them. None where the server reports no usage or the price is unknown: never 0 for unknown.
     Range from 0, lower is better.
     Reference: as the specification writes it.
     """
@@ -199,10 +209,10 @@ class CostPerQuery(BaseMetric):
         if usage is None:
             return self.undefined("the server reported no token usage")
         model = case.response.model
-        price = self.prices.get(model or "") or (self.default if self._is_default(model) else None)
+        price = self.prices.get(model or "") or self.prices.get((model or "").rpartition("/")[2])
+        price = price or (self.default if self._is_default(model) else None)
         if price is not None:
-            value = (usage.prompt_tokens * price.input + usage.completion_tokens * price.output) / 1e6
-            return self.result(value, price=price.source)
+            return self.result(price.cost(usage), price=price.source)
         listed, named = self.listed(model, usage), model or self.model
         if listed is not None:
             return self.result(listed, price=LIST_PRICE)

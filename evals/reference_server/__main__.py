@@ -87,9 +87,9 @@ def main(argv: Sequence[str] | None = None, make: MakeServer = make_server) -> i
     try:
         listener = bind(args.host, args.port)
     except (OSError, OverflowError) as error:
-        said = (getattr(error, "strerror", None) or str(error)).partition(" (while ")[0].rstrip(".")
+        reason = (getattr(error, "strerror", None) or str(error)).partition(" (while ")[0].rstrip(".")
         way_out = "name another --port (0 takes any free one) or --host"
-        sys.stderr.write(f"Cannot listen on {args.host}:{args.port}: {said}; {way_out}.\n")
+        sys.stderr.write(f"Cannot listen on {args.host}:{args.port}: {reason}; {way_out}.\n")
         return 2
 
     def announce() -> None:

@@ -237,8 +237,8 @@ class Guard:
     def _refusal(self, path: str, headers: Headers) -> Response | None:
         name, settings = _host_name(headers.get("host", "")), self._settings
         if name not in self._names and not name.endswith(".localhost") and not _is_loopback(name):
-            said = "This server does not answer to that name; start it with --allow-host and the name."
-            return JSONResponse({"detail": said}, 421)
+            hint = "This server does not answer to that name; start it with --allow-host and the name."
+            return JSONResponse({"detail": hint}, 421)
         length = headers.get("content-length", "" if "transfer-encoding" in headers else "0")
         most = (UPLOADED_AT_ONCE * settings.max_upload_mb + 1 if path == "/upload" else 1) * MEGABYTE
         if not length.isdecimal():

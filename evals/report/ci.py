@@ -159,8 +159,8 @@ def _cut(text: str) -> str:
 
 
 def _text(ended: CommandEnd) -> str:
-    parts = [] if ended.runs or ended.comparison is not None else ["### Evaluation\n\n"]
-    parts.append(_ending(ended))
+    name = f": {escaped(ended.runs[0].run.name)}" if len(ended.runs) == 1 and ended.comparison is None else ""
+    parts = [f"### Evaluation{name}\n\n", _ending(ended)]
     for each in ended.runs:
         parts += _gates(each)
     if ended.comparison is not None:

@@ -38,9 +38,6 @@ from evals.scoring.weighted import check_feeds
 from evals.store.journal import Journal
 from evals.store.runs import saved_calibrations
 
-_MOST_ESTIMATED = 2000
-"""An estimate is made of this many questions at most."""
-
 _QUESTION = re.compile(r"\{\{\s*(?:question|question_json|messages)\s*\}\}")
 
 
@@ -256,20 +253,16 @@ class Tools:
         """
         if self.judge is None:
             return None
-        records = (
-            list(journal)
-            if len(journal) <= _MOST_ESTIMATED
-            else [journal.record(row) for row in range(_MOST_ESTIMATED)]
-        )
+        records = list(journal)
         responses = {each.question.id: each.response for each in records if each.response is not None}
         verdicts = {each.question.id: [*each.verdicts, *free(each.question.id)] for each in records}
-        spent = sum((each.spent for record in journal for each in record.verdicts), JudgeSpending())
+        spent = sum((each.spent for record in records for each in record.verdicts), JudgeSpending())
         questions = [each.question for each in records]
         known = Known(responses, verdicts)
         estimate = estimate_judging(self.metrics, questions, documents, config, settings, known)
         # What calls of unknown cost took counts at the estimate.
         each_usd = (estimate.cost_high_usd or 0.0) / (estimate.calls or 1)
-        self.judge.spent_usd += spent.cost_usd + spent.unpriced * each_usd
+        self.judge.budget.spent_usd += spent.cost_usd + spent.unpriced * each_usd
         observer.estimate(estimate)
         if warning := estimate.warning(config.budget_usd, spent.cost_usd):
             observer.note(warning)

@@ -119,8 +119,8 @@ def check_probes(
             f"the chunks of the server at {client.url} carry no text, and no gold is known by their ids or documents",
             "let server.map.chunks find the text (docs/profiles.md), or continue all the same with --no-preflight",
         )
-    said = f"{counted(len(answered), 'question')} retrieved no gold passage"
-    raise CorpusMissingError(f"corpus not found on the server at {client.url}: {said}", _HINT)
+    questions = f"{counted(len(answered), 'question')} retrieved no gold passage"
+    raise CorpusMissingError(f"corpus not found on the server at {client.url}: {questions}", _HINT)
 
 
 def _comparable(chunks: Sequence[RetrievedChunk], golds: Sequence[GoldPassage]) -> bool:
@@ -188,8 +188,8 @@ def chunks_unfound(path: str | None, responses: Iterable[EvalResponse]) -> str |
     where, raw, body = where if len(where) <= 60 else f"{where[:60]}…", next((each.raw for each in answered), None), ""
     with suppress(ValueError):  # the stored body is only its beginning
         body = f"; the body: {shape_of(parse_stored(raw.encode()))}" if raw else ""
-    said = share(len(answered), len(answered), "answer")
-    return f"{UNFOUND}{said}, so retrieval is not measured: nothing is at `{where}`{body}"
+    count = share(len(answered), len(answered), "answer")
+    return f"{UNFOUND}{count}, so retrieval is not measured: nothing is at `{where}`{body}"
 
 
 # `evals ingest`: documents uploaded to a server, and a question that shows whether they are found.
@@ -255,9 +255,9 @@ def _checked(question: str, response: EvalResponse, documents: Sequence[Upload])
         names = {document_key(name) for name in (chunk.document_name, chunk.document_id) if name}
         count += bool(keys & names) or _is_in(chunk.text or "", documents)
     if not count:
-        said = f"none of {counted(len(response.chunks), 'chunk')}" if response.chunks else "nothing"
+        retrieved = f"none of {counted(len(response.chunks), 'chunk')}" if response.chunks else "nothing"
         raise IngestError(
-            f"what was uploaded is not found: to {question!r} the server retrieves {said} of these documents",
+            f"what was uploaded is not found: to {question!r} the server retrieves {retrieved} of these documents",
             "it may still be indexing (server.ready says how to see that), keep them in another collection, or find "
             "them by another question",
         )

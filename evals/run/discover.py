@@ -56,11 +56,15 @@ _OPEN_HEADERS = names("accept content-type accept-language user-agent")
 
 @dataclass(slots=True)
 class Headers:
-    """Headers as they are sent, as they stand in a configuration (`${NAME}`), and the variables to be exported."""
+    """Headers as they are sent and as they are written (`${NAME}`), with the variables to be exported.
+
+    `parameters` has the values of secret parameters of the URL, by what is written for them.
+    """
 
     sent: dict[str, str] = field(default_factory=dict)
     written: dict[str, str] = field(default_factory=dict)
     variables: list[str] = field(default_factory=list)
+    parameters: dict[str, str] = field(default_factory=dict)
 
     def add(self, header: str) -> None:
         """Read a header such as `X-API-Key: abc`; its value is masked in all messages.
@@ -139,7 +143,7 @@ class Discovery:
         raw: The body that answered.
         response: What the keys read from it.
         unread: The fields that they do not read.
-        others: Expressions that may be meant instead, by key of `map`.
+        alternatives: Expressions that may be meant instead, by key of `map`.
         notes: What was made up, and what is left to be written by hand.
     """
 
@@ -147,7 +151,7 @@ class Discovery:
     raw: str
     response: EvalResponse
     unread: list[str] = field(default_factory=list)
-    others: dict[str, list[str]] = field(default_factory=dict)
+    alternatives: dict[str, list[str]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
 
@@ -205,45 +209,45 @@ class _Search:
     def run(self, questions: Sequence[str], body: Any) -> Discovery:
         """Ask, read, ask again where the answer shows too little."""
         plans = self._plans(body)
-        found: Discovery | None = None
+        discovery: Discovery | None = None
         guessed: Discovery | None = None
         tried: list[dict[str, Any]] = []
-        while plans and self.left and found is None:
+        while plans and self.left and discovery is None:
             plan = plans.pop(0)
             if plan.ask in tried:
                 continue
             tried.append(plan.ask)
             reply = self._asked(plan, questions[0])
             if (failure := _failure(reply)) is None:
-                found = self._read(plan, reply, questions[0])
+                discovery = self._read(plan, reply, questions[0])
                 failure = f"the answer holds no text and no passages: {reply.text[:200]}"
-            if found and found.server["profile"] != plan.profile and any(each.profile for each in plans):
-                guessed, found = guessed or found, None
-            elif found is None:
+            if discovery and discovery.server["profile"] != plan.profile and any(each.profile for each in plans):
+                guessed, discovery = guessed or discovery, None
+            elif discovery is None:
                 self.tell(f"  {failure}")
                 self.failures.append((_tells(reply, failure), f"{plan.method} {plan.path}: {failure}"))
                 is_gone = reply.status in {404, 405, 501}
                 plans = [*_amended(plan, reply), *(each for each in plans if not (is_gone and each.path == plan.path))]
-        found = found or guessed
-        if found is None:
+        discovery = discovery or guessed
+        if discovery is None:
             raise self._nothing_read()
         for question in questions[1:3]:
-            if found.response.chunks or not self.left:
+            if discovery.response.chunks or not self.left:
                 break
             self.tell("  no passages: trying the next question")
             reply = self._asked(plan, question)
             if _failure(reply) is None:
-                found = self._read(plan, reply, question) or found
-        return found
+                discovery = self._read(plan, reply, question) or discovery
+        return discovery
 
     def _nothing_read(self) -> ServerError:
         """The most telling failure, with the way out."""
-        said = max(self.failures, key=lambda each: each[0], default=(0, "nothing was asked"))[1]
+        message = max(self.failures, key=lambda each: each[0], default=(0, "nothing was asked"))[1]
         hint = 'correct the path, or give the request: --body \'{"question": "{{question}}"}\''
         if "graphql" in self.url:
             form = '{"query": "{ask(question: {{question_json}}) {answer sources {text}}}"}'
             hint = f"give the query with the fields of your schema: --body '{form}'"
-        return ServerRefusedError(f"no request was answered; {said}", hint)
+        return ServerRefusedError(f"no request was answered; {message}", hint)
 
     def _plans(self, body: Any) -> list[Plan]:
         """The requests that may ask the question, the likeliest first.
@@ -252,31 +256,27 @@ class _Search:
             ConfigError: None may be sent.
         """
         parts = urlsplit(self.url)
-        path, params = parts.path.rstrip("/"), parse_qsl(parts.query, keep_blank_values=True)
+        path, params = parts.path.removesuffix("/") and parts.path, parse_qsl(parts.query, keep_blank_values=True)
         if body is not None:
             return self._harmless([Plan("POST", path or "/", body, source="the body that was given")])
         if params:
-            return self._harmless([_parametrised(path or "/", params)])
+            return self._harmless([_parametrised(path or "/", params, self.headers)])
         self.document = self._openapi()
         documented = list(operation_plans(self.document))
-        known = {each.path for each in profile_plans(None)}
         if path:
-            plans = [plan for plan in documented if plan.path == path]
-            plans = (
-                [*plans, *profile_plans(path), *_usual_bodies(path)] if not plans else [*profile_plans(path), *plans]
-            )
-            return self._harmless([*plans, *(_usual_bodies(path) if not self.document else ())])
-        if documented:
-            likely = [*(plan for plan in profile_plans(None) if (plan.method, plan.path) in _operations(self.document))]
-            likely += [plan for plan in documented if plan.path in known or plan.path in USUAL]
-            if not likely:
-                listed = ", ".join(f"{self.base}{plan.path}" for plan in documented[:5])
-                raise ConfigError(
-                    "which path takes the question is not known", f"give the URL with it, such as {listed}"
-                )
-            return self._harmless(likely)
+            bare = path.rstrip("/")
+            plans = [plan for plan in documented if plan.path.rstrip("/") == bare]
+            return self._harmless([*profile_plans(bare), *(plans or _usual_bodies(path))])
+        listed, profiles = {path for _, path in _operations(self.document)}, list(profile_plans(None))
+        known = {*USUAL, *(plan.path for plan in profiles)}
+        likely = [plan for plan in profiles if plan.path in listed]
+        likely.sort(key=lambda plan: -len(_paths_of(str(plan.profile)) & listed))
+        likely += [plan for plan in documented if plan.path in known]
+        if documented and not likely:
+            urls = ", ".join(f"{self.base}{plan.path}" for plan in documented[:5])
+            raise ConfigError("which path takes the question is not known", f"give the URL with it: {urls}")
         usual = [plan for path in USUAL for plan in (*profile_plans(path), _usual_bodies(path)[0])]
-        return self._harmless(usual)
+        return self._harmless(likely or usual)
 
     def _harmless(self, plans: Sequence[Plan]) -> list[Plan]:
         """The plans whose path and operationId name no change.
@@ -345,7 +345,10 @@ class _Search:
         """
         self.left -= 1
         url = plan.path if "://" in plan.path else f"{self.base}{plan.prefix}{plan.path}"
-        body, query = (_filled(part, question) for part in (plan.body, dict(plan.query)))
+        body = _filled(plan.body, question)
+        query = {
+            key: self.headers.parameters.get(value) or _filled(value, question) for key, value in plan.query.items()
+        }
         content = None if body is None else json.dumps(body).encode()
         headers = self.headers.sent | ({} if body is None else {"Content-Type": "application/json"})
         try:
@@ -370,9 +373,9 @@ class _Search:
         where |= {"headers": dict(self.headers.written)} if self.headers.written else {}
         guess = guess_text(reply.text, reply.content_type, question)
         if plan.profile and (
-            found := self._by_profile(plan, {"profile": plan.profile, **where}, reply, question, guess)
+            discovery := self._by_profile(plan, {"profile": plan.profile, **where}, reply, question, guess)
         ):
-            return found
+            return discovery
         then = None
         if job := None if guess.rows else _job(reply):
             then, reply = self._job_done(plan, reply, *job)
@@ -391,7 +394,7 @@ class _Search:
             server["retrieve"] = second[0]
         elif not guess.rows:
             notes.append(_NO_PASSAGES)
-        return _discovery(server, reply.text, second[1].text if second else None, guess.others, notes)
+        return _discovery(server, reply.text, second[1].text if second else None, guess.alternatives, notes)
 
     def _by_profile(
         self, plan: Plan, server: dict[str, Any], reply: Received, question: str, guess: Guess
@@ -406,15 +409,15 @@ class _Search:
             )
             self.tell(f"{second_plan.method} {second_plan.path}, the second request of the profile {plan.profile}")
             second = self._send(second_plan, question)
-        found = _discovery(server, reply.text, second.text if second else None, {}, [])
-        parts = found.response.model_dump(include={"answer", "chunks", "citations", "usage", "model", "confidence"})
-        there = {path for _, path in _operations(self.document)} & _paths_of(str(plan.profile)) - {plan.path}
-        signs = sum(bool(value) for value in parts.values()) + bool(there)
-        if signs < 2 or found.response.error or (guess.rows and not found.response.chunks):
+        discovery = _discovery(server, reply.text, second.text if second else None, {}, [])
+        parts = discovery.response.model_dump(include={"answer", "chunks", "citations", "usage", "model", "confidence"})
+        listed_paths = {path for _, path in _operations(self.document)} & _paths_of(str(plan.profile)) - {plan.path}
+        signs = sum(bool(value) for value in parts.values()) + bool(listed_paths)
+        if signs < 2 or discovery.response.error or (guess.rows and not discovery.response.chunks):
             self.tell(f"  the profile {plan.profile} does not read this answer")
             return None
         self.tell(f"  it is read by the profile {plan.profile}")
-        return found
+        return discovery
 
     def _job_done(self, plan: Plan, reply: Received, path: str, key: str) -> tuple[dict[str, Any], Received]:
         """The keys of `ask.then`, and the response when the job is done.
@@ -460,7 +463,7 @@ _NO_PASSAGES = (
 
 
 def _discovery(
-    server: dict[str, Any], raw: str, second: str | None, others: dict[str, list[str]], notes: list[str]
+    server: dict[str, Any], raw: str, second: str | None, alternatives: dict[str, list[str]], notes: list[str]
 ) -> Discovery:
     """What the keys of a server make of the bodies that were received."""
     try:
@@ -468,13 +471,13 @@ def _discovery(
         client = RAGClient(spec, concurrency=1)
         response = EvalResponse(**client.reread(raw, second))
     except (MappingError, ValueError, ConfigError) as error:
-        said = {"kind": "malformed", "message": str(error)}
-        return Discovery(server, raw, EvalResponse.model_validate({"error": said}), [], others, notes)
+        error_body = {"kind": "malformed", "message": str(error)}
+        return Discovery(server, raw, EvalResponse.model_validate({"error": error_body}), [], alternatives, notes)
     parts = (spec.map, spec.stream, spec.retrieve, spec.session, spec.ask.ok_when)
     expressions = " ".join(part if isinstance(part, str) else part.model_dump_json() for part in parts if part)
     bodies = [body for text in (raw, second) if text for body in _bodies(text)]
     unread = list(dict.fromkeys(path for body in bodies for path in unread_fields(body, expressions)))
-    return Discovery(server, raw, response, unread, others, notes)
+    return Discovery(server, raw, response, unread, alternatives, notes)
 
 
 def _bodies(text: str) -> list[Any]:
@@ -499,9 +502,10 @@ def _failure(reply: Received) -> str | None:
     if reply.status == 0:
         return reply.text
     if not 200 <= reply.status < 300:
-        return f"HTTP {reply.status}: {' '.join(reply.text.split())[:300]}"
-    if (said := failure_in(reply.body)) is not None:
-        return f"HTTP {reply.status}, but {said[:300]}"
+        moved = f"moved to {reply.headers['location']} " if reply.headers.get("location") else ""
+        return f"HTTP {reply.status}: {moved}{' '.join(reply.text.split())[:300]}"
+    if (message := failure_in(reply.body)) is not None:
+        return f"HTTP {reply.status}, but {message[:300]}"
     return "a web page" if "text/html" in reply.content_type else None if reply.text.strip() else "an empty body"
 
 
@@ -568,15 +572,17 @@ def _usual_bodies(path: str) -> list[Plan]:
     return [Plan("POST", path, body, source="a usual body") for body in bodies]
 
 
-def _parametrised(path: str, params: Iterable[tuple[str, str]]) -> Plan:
-    """A GET with the parameters of the URL, of which one is the question."""
+def _parametrised(path: str, params: Iterable[tuple[str, str]], headers: Headers) -> Plan:
+    """A GET with the parameters of the URL, of which one is the question; a secret is written as `${NAME}`."""
     query = dict(params)
     likely = [name for name in query if snake(name) in _QUESTION_FIELDS]
     name = min(likely, key=lambda each: _QUESTION_FIELDS.index(snake(each)), default=next(iter(query)))
     for key, value in list(query.items()):
         if is_credential(key):
             remember(value)
-            query[key] = f"${{{re.sub(r'[^0-9A-Za-z]', '_', key).upper()}}}"
+            headers.variables.append(re.sub(r"[^0-9A-Za-z]", "_", key).upper())
+            query[key] = f"${{{headers.variables[-1]}}}"
+            headers.parameters[query[key]] = value
     return Plan("GET", path, None, {**query, name: QUESTION}, "the parameters of the URL")
 
 
@@ -620,12 +626,12 @@ def _placed(body: Any, path: Sequence[str | int], value: Any) -> Any:
     return {**held, step: _placed(held.get(step), rest, value)}
 
 
-def missing_fields(said: str) -> list[tuple[str | int, ...]]:
+def missing_fields(message: str) -> list[tuple[str | int, ...]]:
     """The fields that a refusal says it misses: `detail[].loc` of FastAPI, else names in its texts."""
     try:
-        body = json.loads(said)
+        body = json.loads(message)
     except ValueError:
-        body = said
+        body = message
     details: Any = body.get("detail") if isinstance(body, Mapping) else None
     located = [each for each in details or () if isinstance(each, Mapping) and each.get("loc")]
     if located:

@@ -34,14 +34,14 @@ _OF_ALL = {"the question is answerable": "no question is marked unanswerable (is
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckResult:
     """What was found of one part.
 
     Attributes:
         part: Such as "server".
         health: "well"; "doubtful": a run works and measures less than it could; "broken": a run would end; "unseen":
             not checked, as it is not needed or a part that it needs is broken.
-        said: What was found.
+        said: What it is.
         hint: The way out.
         exit_code: That of a run that ends here; 0: it does not.
     """
@@ -53,9 +53,9 @@ class Finding:
     exit_code: int = 0
 
 
-def broken(part: str, error: EvalsError) -> Finding:
+def broken(part: str, error: EvalsError) -> CheckResult:
     """The finding of an error."""
-    return Finding(part, "broken", error.message, error.hint, error.exit_code)
+    return CheckResult(part, "broken", error.message, error.hint, error.exit_code)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,24 +85,24 @@ def computable(
         response: A response of the server; None: any.
         settings: Of the run, where a response is given.
     """
-    settings, found, looked_at = settings or ScoreSettings(), Computable(), list(islice(questions, _LOOKED_AT))
+    result, looked_at = Computable(), list(islice(questions, _LOOKED_AT))
     for metric in metrics:
         by_reason = {metric.not_applicable_to(question): question for question in reversed(looked_at)}
         reason = None if None in by_reason else next(reversed(by_reason), "there are no questions yet")
-        if reason is None and response is not None:
+        if reason is None and response is not None and settings is not None:
             reason = metric.missing_for(settings.sample(by_reason[None], response))
             if reason is None and Need.USAGE in metric.needs and response.usage is None:
                 reason = "the server reported no token usage"
         if reason is None:
-            found.names.append(metric.name)
+            result.names.append(metric.name)
         else:
-            found.missing.setdefault(_OF_ALL.get(reason, reason), []).append(metric.name)
-    return found
+            result.missing.setdefault(_OF_ALL.get(reason, reason), []).append(metric.name)
+    return result
 
 
 async def examine(
-    config: EvalConfig, observer: Observer, tell: Callable[[Finding], None], origin: str = ""
-) -> list[Finding]:
+    config: EvalConfig, observer: Observer, tell: Callable[[CheckResult], None], origin: str = ""
+) -> list[CheckResult]:
     """Check every part that a run needs; the server is asked one question, the judge none.
 
     Args:
@@ -111,7 +111,7 @@ async def examine(
         tell: Is called with each finding.
         origin: The file of the configuration, which its finding names.
     """
-    found: list[Finding] = []
+    findings: list[CheckResult] = []
     async with AsyncExitStack() as stack:
         checks = _Checks(config, observer, stack, origin)
         for part in ("configuration", "disk", "datasets", "server", "answer", "mapping", "corpus", "judge"):
@@ -119,9 +119,9 @@ async def examine(
                 finding = await getattr(checks, part)()
             except EvalsError as error:
                 finding = broken(part, error)
-            found.append(finding)
+            findings.append(finding)
             tell(finding)
-    return found
+    return findings
 
 
 class _Checks:
@@ -134,7 +134,7 @@ class _Checks:
         self._client: RAGClient | None = None
         self._response: EvalResponse | None = None
 
-    async def configuration(self) -> Finding:
+    async def configuration(self) -> CheckResult:
         """Keys, names and gates."""
         self._metrics = check_config(self._config, asking=False)
         check_calibrated(self._config, self._metrics)
@@ -144,19 +144,21 @@ class _Checks:
         said = f"{counted(len(self._metrics), 'metric')} {listed}" + (
             f", {judged} of them by a judge" if judged else ""
         )
-        return Finding("configuration", "well", f"{self._origin}: {said}" if self._origin else said)
+        return CheckResult("configuration", "well", f"{self._origin}: {said}" if self._origin else said)
 
-    async def disk(self) -> Finding:
+    async def disk(self) -> CheckResult:
         """The folder of runs, and its room."""
         folder = self._config.runs_dir
         RunStore(folder).prepare()
         free = shutil.disk_usage(folder).free
         said, room = f"{free / 1e9:.1f} GB free for {folder}", free // _BYTES_A_QUESTION
         if room >= 10_000:
-            return Finding("disk", "well", said)
-        return Finding("disk", "doubtful", said, f"room for some {counted(room, 'question')}: name another --runs-dir")
+            return CheckResult("disk", "well", said)
+        return CheckResult(
+            "disk", "doubtful", said, f"room for some {counted(room, 'question')}: name another folder by runs_dir"
+        )
 
-    async def datasets(self) -> Finding:
+    async def datasets(self) -> CheckResult:
         """The questions, and metrics that apply to none of them."""
         self._observer.phase("loading datasets")
         workload = await asyncio.to_thread(load_workload, self._config)
@@ -165,9 +167,9 @@ class _Checks:
         said = "; ".join(f"{one.name}: {counted(one.questions, 'question')}" for one in workload.fingerprints)
         idle = computable(self._metrics, self._questions)
         hints = [*filter(None, [idle.reasons]), *reading_notes(workload.fingerprints)]
-        return Finding("datasets", "doubtful" if idle.missing else "well", said, "; ".join(hints) or None)
+        return CheckResult("datasets", "doubtful" if idle.missing else "well", said, "; ".join(hints) or None)
 
-    async def server(self) -> Finding:
+    async def server(self) -> CheckResult:
         """The health check, and what the server reports of itself."""
         spec = self._config.server_spec()
         if self._config.embedded:
@@ -178,20 +180,22 @@ class _Checks:
         self._client = client
         model = f", model {facts['llm_model']}" if facts.get("llm_model") else ""
         if spec.health is None:
-            return Finding("server", "unseen", f"{client.url} is not checked: the profile has no health check{model}")
-        return Finding("server", "well", f"{client.url} is healthy{model}")
+            return CheckResult(
+                "server", "unseen", f"{client.url} is not checked: the profile has no health check{model}"
+            )
+        return CheckResult("server", "well", f"{client.url} is healthy{model}")
 
-    async def answer(self) -> Finding:
+    async def answer(self) -> CheckResult:
         """One question, the first with a gold passage."""
         self._observer.phase("asking one question")
         if self._client is None or not self._questions:
-            return Finding("answer", "unseen", "no server or no question to ask")
+            return CheckResult("answer", "unseen", "no server or no question to ask")
         question = self._questions[0]
         check_conversations(self._client.spec, [question])
         response = await self._client.ask(question)
         if response.error is None:
             self._response = response
-            return Finding(
+            return CheckResult(
                 "answer", "well", f"answered in {response.latency_ms or 0:.0f} ms: {_short(response.answer)}"
             )
         hint = "look at server.ask and server.map; `evals profiles` lists kinds of servers"
@@ -201,10 +205,10 @@ class _Checks:
             hint = "start the server, or correct server.url"
         raise ServerRefusedError(f"the question {_short(question.question)} fails: {response.error.message}", hint)
 
-    async def mapping(self) -> Finding:
+    async def mapping(self) -> CheckResult:
         """What was read from the answer, and metrics that cannot be computed of it."""
         if self._client is None or self._response is None:
-            return Finding("mapping", "unseen", "nothing was answered")
+            return CheckResult("mapping", "unseen", "nothing was answered")
         judged = wants_judge(self._config, self._metrics)
         settings = self._config.score_settings(judged=judged, citation_base=self._client.spec.citations.base)
         question = self._questions[0]
@@ -213,42 +217,42 @@ class _Checks:
             for metric in self._metrics
             if not metric.not_applicable_to(question) and (judged or Need.JUDGE not in metric.needs)
         ]
-        found = computable(wanted, [question], self._response, settings)
-        counts = share(len(found.names), len(wanted), "metric")
+        values = computable(wanted, [question], self._response, settings)
+        counts = share(len(values.names), len(wanted), "metric")
         said = f"{_contents(self._response)}; {counts} that apply to this question can be computed"
-        hint = "; ".join([found.reasons, *self._response.notes]) if found.missing else None
-        return Finding("mapping", "doubtful" if found.missing else "well", said, hint)
+        hint = "; ".join([values.reasons, *self._response.notes]) if values.missing else None
+        return CheckResult("mapping", "doubtful" if values.missing else "well", said, hint)
 
-    async def corpus(self) -> Finding:
+    async def corpus(self) -> CheckResult:
         """Whether the server has the gold documents: by its list, else by the answer."""
         if self._config.ingest or self._config.embedded:
-            return Finding("corpus", "unseen", "the run uploads the documents first")
+            return CheckResult("corpus", "unseen", "the run uploads the documents first")
         if self._client is None or not any(question.gold_passages for question in self._questions):
-            return Finding("corpus", "unseen", "no server, or no question names gold passages")
+            return CheckResult("corpus", "unseen", "no server, or no question names gold passages")
         missing = (await survey_corpus(self._client, self._questions, self._config.runs_dir)).missing
         if missing:
             said = f"the server's list lacks {counted(len(missing), 'gold document')}, first: {missing[0]}"
-            return Finding("corpus", "doubtful", said, "upload them with `evals ingest`")
+            return CheckResult("corpus", "doubtful", said, "upload them with `evals ingest`")
         if missing is None:
             return self._corpus_by_answer()
-        return Finding("corpus", "well", "the server lists every gold document")
+        return CheckResult("corpus", "well", "the server lists every gold document")
 
-    def _corpus_by_answer(self) -> Finding:
+    def _corpus_by_answer(self) -> CheckResult:
         if self._response is None or self._response.chunks is None:
-            return Finding(
+            return CheckResult(
                 "corpus", "unseen", "the server lists no documents as the questions name them, and sent no chunks"
             )
         settings = self._config.score_settings(judged=False, citation_base=1)
         if settings.sample(self._questions[0], self._response).matches.found:
-            return Finding("corpus", "well", "the answer's chunks hold the gold passage")
+            return CheckResult("corpus", "well", "the answer's chunks hold the gold passage")
         said = f"no gold passage in what was retrieved for {_short(self._questions[0].question)}"
         hint = "one question may miss it; if all do, upload the documents with `evals ingest`"
-        return Finding("corpus", "doubtful", said, hint)
+        return CheckResult("corpus", "doubtful", said, hint)
 
-    async def judge(self) -> Finding:
+    async def judge(self) -> CheckResult:
         """Whether the judge's API accepts the key and knows the model."""
         if not self._metrics or not wants_judge(self._config, self._metrics):
-            return Finding("judge", "unseen", "none takes part" if self._metrics else "the configuration is broken")
+            return CheckResult("judge", "unseen", "none takes part" if self._metrics else "the configuration is broken")
         if (refusal := refusal_for_key(self._config, self._metrics)) is not None:
             raise refusal
         judge, provider = self._config.judge, PROVIDERS[self._config.judge.provider]
@@ -259,10 +263,10 @@ class _Checks:
             await model.find()
         except CallFailed as error:
             if origin_of(address) != origin_of(provider.home) and "HTTP 404" in str(error):
-                return Finding("judge", "well", f"reached {model.origin}, which has no list of models")
+                return CheckResult("judge", "well", f"reached {model.origin}, which has no list of models")
             said = f"{model.model} at {model.origin}: {error}"
             raise JudgeError(said, "check the key and the model's name, or measure without a judge") from error
-        return Finding("judge", "well", f"{model.model} at {model.origin}")
+        return CheckResult("judge", "well", f"{model.model} at {model.origin}")
 
 
 def _contents(response: EvalResponse) -> str:

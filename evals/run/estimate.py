@@ -13,9 +13,10 @@ from statistics import fmean
 
 from evals.config import EvalConfig
 from evals.errors import StoreError
+from evals.judges.budget import thinking_allowance
 from evals.judges.cache import JudgeCache, key_of
 from evals.judges.llm_judge import repeats_of
-from evals.judges.money import judge_price, thinking_allowance
+from evals.judges.money import judge_price
 from evals.judges.prompts import CHARACTERS_A_TOKEN, call_of, load_prompt, usual_reply, usual_tokens, why_too_long
 from evals.metrics.base import BaseMetric
 from evals.metrics.judged import new_requests
@@ -33,8 +34,9 @@ SECONDS_A_CALL, SECONDS_A_ROUND = 4.0, 3600.0
 _LOOKED_AT, FEWEST_ANSWERS, _RUNS = 300, 20, 10
 """Questions that are composed (more are extrapolated), saved answers that may stand for others, runs looked into."""
 
-_KNOWN_OFF, _ASSUMED_OFF, _THINKING_OFF = 0.15, 0.45, 0.2
-"""By which share the cost of judging known and assumed answers may be off, and measured thinking."""
+_KNOWN_OFF, _LIKE_OFF, _ASSUMED_OFF, _THINKING_OFF = 0.15, 0.25, 0.45, 0.2
+"""By which share the cost may be off: of judging answers that are known, that are like others of the same server, and
+that are assumed; and measured thinking."""
 
 _CHUNKS, _CHUNK_CHARACTERS, _ANSWER_CHARACTERS = 10, 1200, 270
 """Of an answer of usual size."""
@@ -116,7 +118,7 @@ def estimate_judging(
     """
     known, calls = known or Known(), list[tuple[int, int, int]]()
     some = questions[:: -(-len(questions) // _LOOKED_AT) or 1]
-    others, basis = _others(config, some, documents, known)
+    others, basis, off = _others(config, some, documents, known)
     cached = rounds = 0
     for question in some:
         sample = settings.sample(question, known.responses.get(question.id) or next(others))
@@ -133,8 +135,8 @@ def estimate_judging(
                     sample.verdicts = [*sample.verdicts, verdict]
             own += len(calls) > before
         rounds = max(rounds, own)
-    scale, certain = len(questions) / (len(some) or 1), all(question.id in known.responses for question in some)
-    low, high = _range(calls, config, certain=certain)
+    scale = len(questions) / (len(some) or 1)
+    low, high = _range(calls, config, off)
     rounds = rounds if config.judge.batch else 0
     seconds = rounds * SECONDS_A_ROUND or scale * len(calls) * SECONDS_A_CALL / config.judge.concurrency
     return Estimate(
@@ -176,10 +178,8 @@ def _foreseen(
     return [] if too_long else [size], draft.model_copy(update={"reply": usual})
 
 
-def _range(
-    calls: Sequence[tuple[int, int, int]], config: EvalConfig, *, certain: bool
-) -> tuple[float | None, float | None]:
-    """What calls will cost, from and to; None where no price is known."""
+def _range(calls: Sequence[tuple[int, int, int]], config: EvalConfig, off: float) -> tuple[float | None, float | None]:
+    """What calls will cost, from and to, with sizes off by a share; None where no price is known."""
     judge = config.judge
     price = judge_price(config.prices, judge.provider, judge.base_url, batch=judge.batch)
     if price(judge.model, JudgeUsage()) is None:
@@ -197,16 +197,15 @@ def _range(
         sizes = {"input_tokens": instructions + data, "output_tokens": written + round(thought)}
         low += price(judge.model, JudgeUsage(**sizes, cache_read_tokens=kept)) or 0.0
         high += price(judge.model, JudgeUsage(**{**sizes, "output_tokens": written + round(most)})) or 0.0
-    off = _KNOWN_OFF if certain else _ASSUMED_OFF
     return low * (1 - off), high * (1 + off)
 
 
 def _others(
     config: EvalConfig, questions: Sequence[EvalQuestion], documents: Sequence[Document], known: Known
-) -> tuple[Iterator[EvalResponse], str]:
-    """Answers in place of those to questions that have none, and where they come from."""
+) -> tuple[Iterator[EvalResponse], str, float]:
+    """Answers in place of those to questions that have none, where they come from, and how far they may be off."""
     if all(question.id in known.responses for question in questions):
-        return iter(()), "over the answers that are there"
+        return iter(()), "over the answers that are there", _KNOWN_OFF
     store = RunStore(config.runs_dir)
     for run in store.newest(_RUNS):
         url = "" if config.embedded else config.server_spec().url.rstrip("/")
@@ -215,11 +214,12 @@ def _others(
                 records = islice(store.records(run), _LOOKED_AT)
                 saved = [each.response for each in records if each.response and each.response.error is None]
                 if len(saved) >= FEWEST_ANSWERS:
-                    return cycle(saved), f"sizes from run {run.id}"
+                    return cycle(saved), f"sizes from run {run.id}", _LIKE_OFF
     texts = [document.text[part.start : part.end] for document in documents for part in document.sections]
     size = round(fmean(min(len(text), _CHUNK_CHARACTERS) for text in texts)) if texts else _CHUNK_CHARACTERS
     said = "word " * (_ANSWER_CHARACTERS // 5)
     chunks = [RetrievedChunk(chunk_id=str(n), text=f"{n} {'word ' * (size // 5)}") for n in range(_CHUNKS)]
     answer = EvalResponse(answer=said, chunks=chunks, citations=[Citation(index=1, start=0, end=len(said))])
     assumed = f"{_CHUNKS} chunks of {size:,} characters and answers of {_ANSWER_CHARACTERS}"
-    return repeat(answer), f"assuming {assumed}, as no run of this server with {FEWEST_ANSWERS} answers is saved"
+    basis = f"assuming {assumed}, as no run of this server with {FEWEST_ANSWERS} answers is saved"
+    return repeat(answer), basis, _ASSUMED_OFF

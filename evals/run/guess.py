@@ -66,7 +66,7 @@ class Guess:
         stream: For `server.stream`; None: the body is no stream.
         answer: The answer that the mapping finds.
         rows: The chunks that it finds.
-        others: By key of `map`, the expressions that may be meant instead.
+        alternatives: By key of `map`, the expressions that may be meant instead.
     """
 
     map: dict[str, str] = field(default_factory=dict)
@@ -75,7 +75,7 @@ class Guess:
     stream: dict[str, str] | None = None
     answer: str | None = None
     rows: list[dict[str, Any]] = field(default_factory=list)
-    others: dict[str, list[str]] = field(default_factory=dict)
+    alternatives: dict[str, list[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +103,12 @@ def guess_body(body: Any, question: str, at: str = "", whole: Any = None) -> Gue
         best = passages[0]
         guess.map["chunks"], guess.rows = best.expression, best.rows
         rivals = [each for each in passages[1:] if each.weight > 0.3 * best.weight and each.rows != best.rows]
-        guess.others["chunks"] = [each.expression for each in rivals[:3]]
+        guess.alternatives["chunks"] = [each.expression for each in rivals[:3]]
     taken = passages[0].taken if passages else ()
     texts = sorted(_answers(body, at, question, guess.rows, taken), key=lambda each: -each[0])
     if texts:
         _, guess.map["answer"], guess.answer = texts[0]
-        guess.others["answer"] = [path for weight, path, _ in texts[1:4] if weight >= 0.4 * texts[0][0]]
+        guess.alternatives["answer"] = [path for weight, path, _ in texts[1:4] if weight >= 0.4 * texts[0][0]]
     guess.map = {key: guess.map[key] for key in ("answer", "chunks") if key in guess.map}
     _take_citations(guess, body, at, taken)
     for path, value in _leaves(body, at):
@@ -186,11 +186,11 @@ def _are_messages(items: Sequence[Mapping[str, Any]], question: str) -> bool:
 
 
 def _are_blocks(items: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether objects are parts of one text: beside a kind, one text and nothing that says where it is from."""
+    """Whether objects are parts of one text: a kind, one text and nothing that says where it is from."""
     texts = [[value for value in item.values() if isinstance(value, str)] for item in items]
-    others = [value for item in items for value in item.values() if not isinstance(value, str | list | bool | None)]
+    values = [value for item in items for value in item.values() if not isinstance(value, str | list | bool | None)]
     is_prose = any(" " in text for each in texts for text in each)
-    return is_prose and not others and all(len(each) == 1 + bool(_kind_key(items)) for each in texts)
+    return is_prose and not values and all(len(each) == 1 + bool(_kind_key(items)) for each in texts)
 
 
 def _nodes(value: Any, at: str, question: str) -> Iterator[tuple[str, Any]]:
@@ -258,8 +258,8 @@ def _answers(
 def _passages(body: Any, at: str, question: str, whole: Any) -> Iterator[Passages]:
     for path, value in _nodes(body, at, question):
         for expression, taken in _lists(value, path, question):
-            found = find_or_none(expression, whole)
-            rows = [dict(row) if isinstance(row, Mapping) else {"text": row} for row in found or () if row is not None]
+            chunks = find_or_none(expression, whole)
+            rows = [dict(row) if isinstance(row, Mapping) else {"text": row} for row in chunks or () if row is not None]
             if (weight := _weight(rows, taken[0], question)) > 0:
                 yield Passages(expression, rows, taken, weight)
 
@@ -297,12 +297,12 @@ def _lists(value: Any, at: str, question: str) -> Iterator[tuple[str, tuple[str,
 def _inner_lists(items: Sequence[Mapping[str, Any]], at: str, question: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Chunks in lists within objects, with the name of the object where they have none of a document."""
     parent = {key: path for key, path in (chunk_fields(_columns(items), text="") or {}).items() if "document" in key}
-    found: dict[str, list[Any]] = {}
+    inner_lists: dict[str, list[Any]] = {}
     for item in items:
         for path, inner in _leaves(item, ""):
             if isinstance(inner, list):
-                found.setdefault(path, []).extend(inner)
-    for path, inner in found.items():
+                inner_lists.setdefault(path, []).extend(inner)
+    for path, inner in inner_lists.items():
         place = _below(at, path)
         fields = chunk_fields(_columns(inner)) if _are_objects(inner) and not _are_messages(inner, question) else None
         if _are_texts(inner):
@@ -321,13 +321,13 @@ def _parallel_lists(items: Sequence[Mapping[str, Any]], at: str) -> Iterator[tup
     lists = {path: value for path, value in _leaves(items[0], "") if isinstance(value, list) and value}
     lists |= {f"{path}[0]": value[0] for path, value in lists.items() if len(value) == 1 and _are_list(value[0])}
     for texts in (value for value in lists.values() if _are_texts(value)):
-        beside = {path: value for path, value in lists.items() if len(value) == len(texts) and not _are_list(value[0])}
+        aligned = {path: value for path, value in lists.items() if len(value) == len(texts) and not _are_list(value[0])}
         columns: dict[str, list[Any]] = {}
-        for path, value in beside.items():
+        for path, value in aligned.items():
             inner = _columns(value) if _are_objects(value) else {"": value}
             columns |= {_below(snake(path), key): column for key, column in inner.items()}
         fields = chunk_fields(columns) or {}
-        used = {path: snake(path) for path in beside if any(re.match(rf"{snake(path)}\b", f) for f in fields.values())}
+        used = {path: snake(path) for path in aligned if any(re.match(rf"{snake(path)}\b", f) for f in fields.values())}
         if len(used) > 1:
             zipped = _below(at, f"zip({_selected({name: path for path, name in used.items()})})")
             yield f"{zipped}[].{_selected(fields)}", tuple(_below(at, path) for path in used)
@@ -349,7 +349,7 @@ def chunk_fields(columns: Mapping[str, Sequence[Any]], text: str | None = None) 
 
     Args:
         columns: Values by path.
-        text: The column of the text; None: to be found.
+        text: The column of the text; None: the one with most words.
 
     Returns:
         Path by part; None: no column is a text of some words.
@@ -585,17 +585,17 @@ def _condition(event: Mapping[str, Any], events: Sequence[Mapping[str, Any]]) ->
 
 def _guess_xml(raw: str) -> Guess:
     """Map XML by its elements: one that repeats is a chunk, the longest other text the answer."""
-    found: dict[str, list[str]] = {}
+    texts_by_element: dict[str, list[str]] = {}
     for name, text in re.findall(r"<([\w:-]+)[^>]*>([^<]+)</\1>", raw):
         if len(text.split()) > 1:
-            found.setdefault(name, []).append(text)
+            texts_by_element.setdefault(name, []).append(text)
     guess = Guess(ask={"reply": "text"})
-    single = {name: texts[0] for name, texts in found.items() if len(texts) == 1}
+    single = {name: texts[0] for name, texts in texts_by_element.items() if len(texts) == 1}
     if single:
         name = max(single, key=lambda each: (snake(each) in _ANSWERS, len(single[each])))
         guess.answer = single[name]
         guess.map["answer"] = f"matches(@, '(?s)<{name}[^>]*>(.*?)</{name}>') | [0]"
-    several = {name: texts for name, texts in found.items() if len(texts) > 1 or name in _PASSAGES}
+    several = {name: texts for name, texts in texts_by_element.items() if len(texts) > 1 or name in _PASSAGES}
     if several:
         name = max(several, key=lambda each: sum(map(len, several[each])))
         guess.rows = [{"text": text} for text in several[name]]

@@ -193,7 +193,7 @@ class Judging(VerdictSource):
                 raise problem
             sample = self._settings.sample(question, response, list(decided.values()))
         self._done += 1
-        self._observer.judged(self._done, self._judge.spent_usd)
+        self._observer.judged(self._done, self._judge.budget.spent_usd)
 
     async def _decide(
         self,

@@ -211,6 +211,13 @@ class OutcomeCount:
     rows: list[int]
 
 
+def asked_questions(results: Results) -> dict[tuple[str, int], int]:
+    """The rows of the questions that were asked, by id and a hash of text and gold: by what two runs share them."""
+    not_asked = OUTCOMES.index(Outcome.NOT_ASKED)
+    keys = zip(results.ids, results.golds, strict=True)
+    return {key: row for row, key in enumerate(keys) if results.outcomes[row] != not_asked}
+
+
 def count_outcomes(results: Results) -> list[OutcomeCount]:
     """The questions of each outcome that has some: failures in the order of the pipeline, then `differs`."""
     codes = np.frombuffer(results.outcomes, dtype=np.uint8) if results.outcomes else np.empty(0, np.uint8)

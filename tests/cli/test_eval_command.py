@@ -118,7 +118,7 @@ def test_a_judge_without_a_key_ends_with_2_before_any_question(
         (["--profile", "rag-sever"], "did you mean 'rag-server'"),
         (["--bogus"], "No such option"),
         (["--samples", "many"], "Invalid value"),
-        (["--samples", "-1"], "--samples must be at least 1"),
+        (["--samples", "-1"], "--samples must be a number of questions, or 0 for all"),
         (["--timeout", "nan"], "timeout_s"),
         (["--rag-url", "nonsense"], "not a URL of a server"),
         (["--embedded", "--rag-url", "http://127.0.0.1:9"], "exclude each other"),

@@ -217,6 +217,27 @@ def test_other_paths_of_a_document_are_named_and_not_called(start: Start, init: 
     assert init(f"{url}{path}").server["ask"] == {"path": path, "json": {"query": "{{question}}"}}
 
 
+def test_a_secret_parameter_is_sent_and_not_written(start: Start, init: Callable[..., Any]) -> None:
+    """It becomes a variable."""
+    asked: list[Any] = []
+
+    def ask(request: Any) -> Any:
+        asked.append(request.query)
+        return ANSWER
+
+    made = init(f"{start({('GET', '/find'): ask})}/find?q=x&api_key=s3cret-Value-90210")
+    assert asked == [{"q": QUESTION, "api_key": "s3cret-Value-90210"}]
+    assert made.server["ask"]["query"] == {"q": "{{question}}", "api_key": "${API_KEY}"}
+    assert "export API_KEY=" in made.out
+    assert "s3cret" not in made.out + made.err
+
+
+def test_a_slash_at_the_end_of_the_path_is_kept(start: Start, init: Callable[..., Any]) -> None:
+    """Some servers know no other path."""
+    made = init(f"{start({('POST', '/ask/'): lambda _: ANSWER})}/ask/")
+    assert made.server["ask"]["path"] == "/ask/"
+
+
 @pytest.mark.parametrize("path", ["/ask", "/v1/query"])
 def test_a_usual_path_of_a_document_is_asked(path: str, start: Start, init: Callable[..., Any]) -> None:
     """Without a path in the URL; a health check that the document lists is written."""

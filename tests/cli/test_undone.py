@@ -1,6 +1,7 @@
 """What is said of a run that is not complete: its own cause, and a way out that leads out."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,19 @@ from evals.schemas import EvalRecord, EvalRun, Outcomes, ResponseError, ServerRe
 from evals.schemas.results import SAVED_ANSWERS
 from evals.schemas.verdicts import JudgeRecord
 
-Undone = Callable[..., tuple[EvalRun, list[EvalRecord]]]
+
+@dataclass
+class Held:
+    """A run with its records in memory."""
+
+    run: EvalRun
+    found: list[EvalRecord]
+
+    def records(self) -> list[EvalRecord]:
+        return self.found
+
+
+Undone = Callable[..., Any]
 FOLDER = Path("else where")
 RESUME = "evals eval --resume abcd --runs-dir 'else where'"
 
@@ -41,7 +54,7 @@ def undone(build_run: Callable[..., Any]) -> Undone:
             "outcomes": outcomes,
             "judge": JudgeRecord(model="m", origin="http://judge", prevented=prevented),
         }
-        return run.model_copy(update={**changes, **parts}), records
+        return Held(run.model_copy(update={**changes, **parts}), records)
 
     return build
 
@@ -70,7 +83,7 @@ SCORED = ServerRecord(url="answers.jsonl", profile=SAVED_ANSWERS)
 )
 def test_what_is_undone_is_its_own_cause(undone: Undone, errors: Any, parts: Any, said: str) -> None:
     """What stopped the asking, what the server said of most, or what the judge could not do; no note is a reason."""
-    assert what_is_undone(*undone(*errors, **parts, notes=["cost is approximate"])) == said
+    assert what_is_undone(undone(*errors, **parts, notes=["cost is approximate"])) == said
 
 
 @pytest.mark.parametrize(
@@ -94,7 +107,7 @@ def test_what_is_undone_is_its_own_cause(undone: Undone, errors: Any, parts: Any
 )
 def test_the_way_out_leads_out(undone: Undone, errors: Any, parts: Any, ways: list[str]) -> None:
     """A command that works as it stands, or the key to mend; only a run that asked a server is resumed."""
-    said = next_command(*undone(*errors, **parts), FOLDER)
+    said = next_command(undone(*errors, **parts), FOLDER)
     assert [way for way in ways if way not in said] == []
 
 

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from evals.config import EvalConfig
-from evals.errors import WITHDRAWN_COMMANDS, WITHDRAWN_FLAGS, WITHDRAWN_KEYS, ConfigError
+from evals.errors import WITHDRAWN_COMMANDS, WITHDRAWN_FLAGS, WITHDRAWN_FORMATS, WITHDRAWN_KEYS, ConfigError
+from evals.export import known_format
 
 Cli = Callable[..., Any]
 
@@ -35,6 +36,20 @@ def test_a_withdrawn_key_names_what_to_use(path: str) -> None:
     with pytest.raises(ConfigError) as refused:
         EvalConfig.build(value)
     assert (refused.value.exit_code, refused.value.hint) == (2, WITHDRAWN_KEYS[path])
+
+
+@pytest.mark.parametrize("form", WITHDRAWN_FORMATS)
+def test_a_withdrawn_format_names_what_to_use(form: str) -> None:
+    """Which of those that there are holds the same."""
+    with pytest.raises(ConfigError) as refused:
+        known_format(form)
+    assert (refused.value.exit_code, refused.value.hint) == (2, WITHDRAWN_FORMATS[form])
+
+
+def test_several_levels_of_concurrency_are_several_runs() -> None:
+    """A run has one."""
+    with pytest.raises(ConfigError, match="run once for each concurrency"):
+        EvalConfig.build({"concurrency": [1, 4]})
 
 
 def test_an_unknown_word_is_an_ordinary_error(evals_cli: Cli) -> None:

@@ -283,10 +283,10 @@ async def _places(limit: AdaptiveLimit) -> int:
         taken = 0
         with suppress(TimeoutError):
             while True:
-                await asyncio.wait_for(limit.__aenter__(), 0.01)
+                await asyncio.wait_for(limit.free.acquire(), 0.01)
                 taken += 1
         for _ in range(taken):
-            await limit.__aexit__()
+            limit.release(answered=False)
     return taken
 
 
@@ -303,10 +303,12 @@ def test_the_limit_halves_with_a_refusal_and_grows_by_one_a_round() -> None:
         assert await _places(limit) == 1
         for places in (2, 3, 4):
             for _ in range(places - 1):
-                limit.grow()
+                await limit.free.acquire()
+                limit.release(answered=True)
             assert await _places(limit) == places
         for _ in range(100):
-            limit.grow()
+            await limit.free.acquire()
+            limit.release(answered=True)
         assert await _places(limit) == 8
 
     asyncio.run(run())

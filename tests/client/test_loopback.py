@@ -42,38 +42,3 @@ def test_the_reference_server_is_read_in_full(serve: Serve, ask_at: Callable[...
     assert response.usage.prompt_tokens > 0
     assert response.latency_ms is not None
     assert (response.attempts, response.waited_ms) == (1, 0.0)
-
-
-@pytest.mark.parametrize(
-    ("switch", "kind", "attempts"),
-    [
-        ("dropped", "connect", 3),
-        ("truncated", "connect", 3),
-        ("status:500", "status", 3),
-        ("status:404", "status", 1),
-        ("ratelimit:9:0", "status", 3),
-        ("html", "malformed", 1),
-        ("not-json", "malformed", 1),
-        ("wrong-shape", "malformed", 1),
-    ],
-)
-def test_each_way_to_misbehave_has_its_kind(
-    switch: str, kind: str, attempts: int, serve: Serve, ask_at: Callable[..., EvalResponse]
-) -> None:
-    """Broken connections and passing refusals are tried again, broken bodies are not."""
-    response = ask_at(serve(switch), patience_s=0)
-    assert response.error is not None
-    assert (response.error.kind, response.attempts, response.answer) == (kind, attempts, None)
-    assert response.latency_ms is None or kind == "malformed"
-
-
-@pytest.mark.parametrize("switch", ["hang", "slow:30"])
-def test_a_timeout_counts_as_at_least_the_timeout(
-    switch: str, serve: Serve, ask_at: Callable[..., EvalResponse]
-) -> None:
-    """It is tried again, and its latency is never less than what was waited for."""
-    response = ask_at(serve(switch), timeout_s=0.05)
-    assert response.error is not None
-    assert (response.error.kind, response.attempts) == ("timeout", 3)
-    assert response.latency_ms is not None
-    assert 50 <= response.latency_ms < 30_000

@@ -4,7 +4,6 @@ import asyncio
 import json
 import socket
 import ssl
-import time
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,13 +11,11 @@ from typing import Any
 
 import pytest
 from faults.running import make_certificates
-from servers import PATIENCE_S
 from token_server import Refusal, TokenServer, token_server
 
-from evals.client import RAGClient, ServerSpec
+from evals.client import RAGClient
 from evals.client.profile import resolve_spec
 from evals.errors import ConfigError, ServerRefusedError, ServerUnreachableError
-from evals.run.resume import MAY_CHANGE
 from evals.schemas import EvalResponse
 
 SECRET = "s3cret+of/the:client"
@@ -94,27 +91,6 @@ def test_id_and_secret_may_go_in_the_form(server: TokenServer) -> None:
     ((headers, form),) = server.asked
     assert "authorization" not in headers
     assert (form["client_id"], form["client_secret"]) == (["evals client"], [SECRET])
-
-
-@pytest.mark.slow
-def test_a_token_of_one_second_is_renewed_under_sixteen_questions_at_a_time() -> None:
-    """No question fails, and one token serves all questions of its time."""
-    began = time.monotonic()
-    with token_server(1) as server:
-
-        async def run() -> list[EvalResponse]:
-            spec = resolve_spec(keys(server.url))
-            async with RAGClient(spec, concurrency=16, max_attempts=1) as client:
-                said: list[EvalResponse] = []
-                deadline = time.monotonic() + PATIENCE_S
-                while len(server.given) < 4 and time.monotonic() < deadline:
-                    said += await asyncio.gather(*(client.ask("How much?") for _ in range(16)))
-                return said
-
-        said = asyncio.run(run())
-    assert 4 <= len(server.given) <= 2 + (time.monotonic() - began) / 0.9
-    assert {one.error for one in said} == {None}
-    assert server.most_at_once == 1
 
 
 def test_a_token_that_is_refused_in_the_middle_is_renewed_once_for_all() -> None:
@@ -259,30 +235,6 @@ def test_a_login_that_cannot_be_is_refused_by_its_key(spec: dict[str, Any], said
     assert "word" not in raised.value.message
 
 
-def test_workers_fetch_tokens_of_their_own(server: TokenServer) -> None:
-    """What they are sent holds the name of the variable, and what they bring back no token."""
-    spec = resolve_spec(keys(server.url))
-    assert SECRET not in spec.model_dump_json()
-    cluster = pytest.importorskip("evals.run.cluster", exc_type=ImportError)
-    asker = cluster.Asker(spec, concurrency=4, max_attempts=1, documents={})
-    asker.setup(None)
-    try:
-        (said,) = asker.ask(["How much?"], 1).responses
-    finally:
-        asker.teardown(None)
-    assert EvalResponse.model_validate_json(said).error is None
-    assert server.given[0].encode() not in said
-
-
-def test_a_login_is_in_no_fingerprint_and_stays_when_a_run_goes_on() -> None:
-    """It says who asks: another one may see other documents, so that `--resume` refuses it."""
-    with_login = keys("http://rag.invalid")
-    without = {key: value for key, value in with_login.items() if key != "login"}
-    assert resolve_spec(with_login).fingerprint() == resolve_spec(without).fingerprint()
-    assert not [key for key in MAY_CHANGE if key.startswith("server.login")]
-    assert "login" in ServerSpec.model_fields
-
-
 def test_nothing_of_a_login_is_in_a_file_or_on_the_screen(
     server: TokenServer, tmp_path: Path, evals_cli: Callable[..., Any]
 ) -> None:
@@ -298,16 +250,6 @@ def test_nothing_of_a_login_is_in_a_file_or_on_the_screen(
     for secret in (SECRET, *server.given):
         assert not [file for file in files if secret.encode() in file]
         assert secret not in done.out + done.err
-
-
-def test_a_refused_login_ends_a_run_in_one_message(tmp_path: Path, evals_cli: Callable[..., Any]) -> None:
-    """Exit code 3, no traceback, nothing saved."""
-    with token_server(refuse=(401, b'{"error":"invalid_client"}', {})) as server:
-        (tmp_path / "c.yml").write_text(f"server: {json.dumps(keys(server.url))}\njudge: false\n")
-        done = evals_cli("eval", "--config", str(tmp_path / "c.yml"), "--runs-dir", str(tmp_path / "runs"))
-    assert done.code == 3
-    assert done.err.count("no access token from") == 1
-    assert "Traceback" not in done.err
 
 
 @pytest.mark.parametrize(("life_s", "times"), [(100, [0.0, 89.9, 90.0, 179.9, 180.0]), (3600, [0.0, 3569.0, 3571.0])])
@@ -338,3 +280,10 @@ def test_fetching_a_token_is_no_part_of_an_answers_time() -> None:
         response = asyncio.run(run())
     assert response.error is None
     assert response.latency_ms == 1000.0
+
+
+def test_a_login_is_in_no_fingerprint() -> None:
+    """It says who asks, not how."""
+    with_login = keys("http://rag.invalid")
+    without = {key: value for key, value in with_login.items() if key != "login"}
+    assert resolve_spec(with_login).fingerprint() == resolve_spec(without).fingerprint()

@@ -235,16 +235,16 @@ def test_a_profile_that_cannot_be_extended_is_refused(files: dict[str, str], sai
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("ask:\n  pth: /x\nmap: {answer: a}\n", "server: ask.pth: unknown key (FILE, line 2, column 3)"),
+        ("ask:\n  pth: /x\nmap: {answer: a}\n", "server: ask.pth: unknown key (FILE)"),
         ("ask: {path: /x}\nmap:\n  answer: a\n  chunks: 'b['\n", "server.map.chunks: not a valid"),
-        ("ask: {path: /x}\nmap:\n  answer: a\n  chunks: 'b['\n", "(FILE, line 4, column 3)"),
-        ("ask: {path: /x}\nmap: {answer: a}\nclean: [x, '(']\n", "(FILE, line 3, column 12)"),
-        ("ask: {path: /x}\nmap: {answer: a,\n  usage: '{tokens: b}'}", "(FILE, line 3, column 3)"),
-        ("ask: {query: {}}\nmap: {answer: a}\n", "server: ask.path: it is missing (FILE, line 1, column 1)"),
-        ("timeout_s: soon\nask: {path: /x}\nmap: {answer: a}\n", "(FILE, line 1, column 1)"),
+        ("ask: {path: /x}\nmap:\n  answer: a\n  chunks: 'b['\n", "(FILE)"),
+        ("ask: {path: /x}\nmap: {answer: a}\nclean: [x, '(']\n", "(FILE)"),
+        ("ask: {path: /x}\nmap: {answer: a,\n  usage: '{tokens: b}'}", "(FILE)"),
+        ("ask: {query: {}}\nmap: {answer: a}\n", "server: ask.path: it is missing (FILE)"),
+        ("timeout_s: soon\nask: {path: /x}\nmap: {answer: a}\n", "(FILE)"),
     ],
 )
-def test_what_is_wrong_in_a_profile_is_told_with_its_line_and_column(text: str, said: str, tmp_path: Path) -> None:
+def test_what_is_wrong_in_a_profile_is_told_with_its_file(text: str, said: str, tmp_path: Path) -> None:
     """Of a value that cannot be, of an expression and of a pattern."""
     _write(tmp_path, top=text)
     file = str(tmp_path / "top.yml")

@@ -1,4 +1,4 @@
-"""A run of three questions of which one meets a fault, and what is to come of it."""
+"""Three questions of which one meets a fault, and what is to come of it."""
 
 import asyncio
 import json
@@ -10,16 +10,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from evals.scoring.conclusion import Measured
 from raw_server import RawServer, answering
 
-from evals.config import EvalConfig
-from evals.runner import EvaluationRunner
-from evals.schemas import EvalRecord
+from evals.client import RAGClient
+from evals.client.profile import resolve_spec
+from evals.schemas import EvalResponse
 from faults.fault import HIT, QUESTIONS, Certificate, Fault, Piece, body, dumped, http
 
 _FIELDS = ("answer", "chunks", "citations", "usage", "model", "confidence", "stages")
-_SPEC = {
+_SPEC: dict[str, Any] = {
     "health": None,
     "info": [],
     "documents": None,
@@ -49,52 +48,31 @@ def serving(fault: Fault | None, certificates: Path) -> Iterator[RawServer]:
         yield server
 
 
-def run(url: str, folder: Path, fault: Fault | None = None) -> Measured:
+def run(url: str, fault: Fault | None = None) -> list[EvalResponse]:
     """Ask the three questions, each once."""
-    questions = folder / "questions.jsonl"
-    questions.write_text("\n".join(json.dumps(_question(number)) for number in range(QUESTIONS)))
     limits = {"timeout_s": fault.timeout_s, "max_body_bytes": fault.max_body_bytes} if fault else {}
-    config = EvalConfig.build(
-        {
-            "dataset_file": str(questions),
-            "judge": False,
-            "preflight": False,
-            "warmup": 0,
-            "concurrency": 1,
-            "max_attempts": 1,
-            "rps": fault.rps if fault else None,
-            "runs_dir": str(folder / "runs"),
-            "prices": {"small-1": {"input": 1, "output": 2}},
-            "server": {**_SPEC, "url": url, **limits},
-        }
-    )
-    return asyncio.run(EvaluationRunner(config).evaluate())
+    spec = resolve_spec({**_SPEC, "url": url, **limits})
+
+    async def ask() -> list[EvalResponse]:
+        rps = fault.rps if fault else None
+        async with RAGClient(spec, concurrency=1, max_attempts=1, rps=rps) as client:
+            return [await client.ask(f"What is the price of part {number}?") for number in range(QUESTIONS)]
+
+    return asyncio.run(ask())
 
 
-def _question(number: int) -> dict[str, Any]:
-    return {
-        "id": f"q{number}",
-        "question": f"What is the price of part {number}?",
-        "expected_answer": f"{number + 7} euros",
-        "gold_passages": [{"document_id": f"d{number}", "text": f"Part {number}: {number + 7} euros."}],
-    }
-
-
-def problems(fault: Fault, found: Measured, clean: Measured) -> list[str]:
+def problems(fault: Fault, found: list[EvalResponse], clean: list[EvalResponse]) -> list[str]:
     """What is not as it must be: nothing, where all is well."""
-    pairs = list(zip(found.records(), clean.records(), strict=True))
     said = [
         f"question {number}: {text}"
-        for number, (record, right) in enumerate(pairs)
+        for number, (response, right) in enumerate(zip(found, clean, strict=True))
         if number != HIT
-        for text in _differences(_seen(record), _seen(right))
+        for text in _differences(_seen(response), _seen(right))
     ]
-    return [*said, *_of_hit(fault, pairs[HIT][0])]
+    return [*said, *_of_hit(fault, found[HIT])]
 
 
-def _of_hit(fault: Fault, record: EvalRecord) -> list[str]:
-    response = record.response
-    assert response is not None
+def _of_hit(fault: Fault, response: EvalResponse) -> list[str]:
     kind = response.error.kind if response.error else None
     if kind not in {fault.kind, *fault.also}:
         return [f"it ended as {kind or 'answered'}: {response.error.message if response.error else response.notes}"]
@@ -113,12 +91,9 @@ def _plain(value: Any, wanted: Any) -> Any:
     return len(value) if isinstance(wanted, int) and isinstance(value, list) else value
 
 
-def _seen(record: EvalRecord) -> dict[str, Any]:
+def _seen(response: EvalResponse) -> dict[str, Any]:
     """All that is known of a question, but for times."""
-    seen = {f"score {score.name}": score.value for score in record.scores if "latency" not in score.name}
-    response = record.response
-    assert response is not None
-    return seen | {name: getattr(response, name) for name in (*_FIELDS, "error", "notes")}
+    return {name: getattr(response, name) for name in (*_FIELDS, "error", "notes")}
 
 
 def _differences(found: Mapping[str, Any], right: Mapping[str, Any]) -> list[str]:

@@ -130,7 +130,7 @@ _NUMBERS = [
     _score("1e999", "1e999", noted=False),
     _score("1e308", "1e308"),
     _score("31 digits", "1" + "0" * 30),
-    _chunked("a span of 31 digits", start=0, end=10**30),
+    _chunked("a span of 31 digits", noted=True, start=0, end=10**30),
     _typed("citations", "an index of 31 digits", [10**30], noted=True, citations=None),
 ]
 

@@ -4,7 +4,6 @@ It dies at that call of a method of a class, before or after the call; nothing i
 """
 
 import importlib
-import inspect
 import json
 import os
 import signal
@@ -27,21 +26,14 @@ def kill_at(place: str, method: str, number: int, when: str) -> None:
         if (turn, when) == (number, wanted):
             os.kill(os.getpid(), signal.SIGKILL)
 
-    async def waiting(*arguments: Any) -> Any:
-        turn = next(times)
-        die("before", turn)
-        result = await real(*arguments)
-        die("after", turn)
-        return result
-
-    def plain(*arguments: Any) -> Any:
+    def deadly(*arguments: Any) -> Any:
         turn = next(times)
         die("before", turn)
         result = real(*arguments)
         die("after", turn)
         return result
 
-    setattr(cls, method, waiting if inspect.iscoroutinefunction(real) else plain)
+    setattr(cls, method, deadly)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from servers import HOME, PATIENCE_S
 from evals.config import EvalConfig
 from evals.errors import JudgeError
 from evals.judges import batches
-from evals.judges.batches import FOLDER, AnthropicBatches
+from evals.judges.batches import FOLDER
 from evals.run.saved import rescore
 from evals.runner import run_evaluation
 from evals.store.runs import RunStore
@@ -204,9 +204,11 @@ def test_a_killed_run_goes_on_where_it_was(
     assert money(done) == (asked(messages_api).total(), pytest.approx(money(whole)[1]), money(whole)[2])
 
 
-def test_what_was_sent_long_ago_or_is_damaged_hinders_nothing(tmp_path: Path) -> None:
-    """The former is removed, the latter passed over."""
-    (tmp_path / "damaged.json").write_text("{")
-    (tmp_path / "old.json").write_text('{"at": "2020-01-01T00:00:00+00:00", "requests": ["a"], "id": "b"}')
-    AnthropicBatches("claude-haiku-5-5", folder=tmp_path, poll_s=1, timeout_s=1, api_key="sk-test")
-    assert [path.name for path in tmp_path.iterdir()] == ["damaged.json"]
+def test_a_damaged_file_hinders_nothing(batched: Configure) -> None:
+    """It is passed over, and so is what belongs to no request of the run."""
+    folder = batched().runs_dir / FOLDER
+    folder.mkdir(parents=True)
+    (folder / "damaged.json").write_text("{")
+    (folder / "old.json").write_text('{"at": "2020-01-01T00:00:00+00:00", "requests": ["a"], "id": "b"}')
+    assert run_evaluation(batched()).status == "complete"
+    assert sorted(left_behind(batched())) == ["damaged.json", "old.json"]

@@ -270,8 +270,8 @@ def test_no_call_starts_beyond_the_budget(limit: float) -> None:
     """Calls of a cent each: as many as it holds are made, the others are prevented and leave no verdict."""
     judge = LLMJudge(Scripted(), price=penny, max_cost_usd=limit)
     made = decide(judge, *(asks(f"{n}?") for n in range(60)))
-    assert judge.spent_usd <= limit + 1e-9
-    assert judge.spent_usd > limit - 0.03
+    assert judge.budget.spent_usd <= limit + 1e-9
+    assert judge.budget.spent_usd > limit - 0.03
     assert judge.prevented == 60 - len(made)
 
 
@@ -284,14 +284,14 @@ def test_calls_at_the_same_time_exceed_it_by_one_misestimate_at_most(count: int)
 
     judge = LLMJudge(Scripted(tokens(count)), price=penny, max_cost_usd=0.2)
     run_anywhere(together(judge))
-    assert judge.spent_usd <= 0.2 + count / 100_000
-    assert judge.prevented > 0 or judge.spent_usd == pytest.approx(100 * count / 100_000)
+    assert judge.budget.spent_usd <= 0.2 + count / 100_000
+    assert judge.prevented > 0 or judge.budget.spent_usd == pytest.approx(100 * count / 100_000)
 
 
 def test_what_was_spent_before_counts() -> None:
     """A resumed run begins with it."""
     judge = LLMJudge(Scripted(), price=penny, max_cost_usd=0.5)
-    judge.spent_usd = 0.5
+    judge.budget.spent_usd = 0.5
     assert decide(judge) == []
     assert judge.prevented == 1
 
@@ -306,4 +306,4 @@ def test_a_budget_that_cannot_be_counted_is_said(price: Any, usage: JudgeUsage |
     verdicts = decide(judge, asks("One?"), asks("Two?"))
     assert [said in remark for remark in judge.remarks] == [True]
     assert [verdict.spent.unpriced for verdict in verdicts] == [1, 1]
-    assert (judge.spent_usd > 0) is (price is penny)
+    assert (judge.budget.spent_usd > 0) is (price is penny)

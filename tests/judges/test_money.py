@@ -171,4 +171,4 @@ def test_a_judge_of_the_servers_own_family_is_known(judge: str, config: dict[str
     """Models favour their own kind; those that embed do not write answers."""
     found = same_family(judge, config)
     assert (found and found[1]) == model
-    assert family_of("Meta-Llama-3.1-8B") == "Llama"
+    assert family_of("Meta-Llama-3.1-8B") == "llama"

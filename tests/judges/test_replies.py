@@ -9,7 +9,7 @@ import pytest
 from judges.scripted import GOOD, says
 
 from evals.judges.llm_judge import is_usable
-from evals.judges.prompts import FOLDER, load_prompt
+from evals.judges.prompts import load_prompt
 from evals.judges.quotes import is_evidence, is_quoted
 from evals.judges.replies import ReplyReading, items_of, read
 from evals.schemas.verdicts import Prompt, VerdictRequest
@@ -284,9 +284,3 @@ def test_a_strange_text_takes_no_time(text: str) -> None:
     """Nothing is searched in a time that grows by the square; the suite's own limit of time would end it."""
     assert not is_quoted("Members may appeal; in writing and within 14 days", [text])
     assert not is_quoted(f"{text} resign", ["Members may appeal in writing within 14 days."])
-
-
-def test_every_prompt_of_ours_has_a_form_that_is_read() -> None:
-    """Nothing in a schema or a check is of a kind that is not known."""
-    kinds = {"ids", "names", "inner_ids", "range", "count", "quotes", "listed"}
-    assert {check["kind"] for path in FOLDER.glob("*.yml") for check in load_prompt(path.stem).checks} <= kinds

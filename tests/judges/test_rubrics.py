@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from evals import rubric
-from evals.compare import SavedRun, compare_runs
 from evals.config import EvalConfig
 from evals.errors import ConfigError
 from evals.judges.prompts import load_prompt
@@ -306,14 +305,3 @@ def test_labels_may_be_what_yaml_takes_for_something_else(labels: str, meant: di
     """Yes and no for true and false, and grades for numbers, of which 1 is not true."""
     (tmp_path / "c.yml").write_text(f"judged: {{tone: {{ask: ok, labels: {labels}}}}}", encoding="utf-8")
     assert EvalConfig.from_file(tmp_path / "c.yml").judged["tone"].labels == meant
-
-
-@pytest.mark.parametrize("other", ["Is it kind?", {"ask": POLITE, "when": "answered"}])
-def test_another_rubric_of_the_same_name_is_not_compared(
-    run_of: Callable[..., EvalRun], tmp_path: Path, other: Any
-) -> None:
-    """A changed question to the judge is another metric, and so is one that is asked of other answers."""
-    store = RunStore(tmp_path / "runs")
-    runs = [run_of(judged={"tone": ask}) for ask in (POLITE, other)]
-    pairs = compare_runs([SavedRun(run, store.open_records(run)) for run in runs]).pairs
-    assert [pair.verdict for pair in pairs if pair.name == "tone"] == ["not compared"]

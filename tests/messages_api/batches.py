@@ -5,7 +5,6 @@ wrong with a single request is told by its result only; a rule's `status` gives 
 one that is expired or canceled.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -16,9 +15,6 @@ from messages_api.rejection import Rejection
 from messages_api.replies import Responder, compose, scripted_error
 from messages_api.request_rules import check_message
 
-MAX_BATCH_BYTES = 256_000_000
-MAX_REQUESTS = 100_000
-_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _AT_ONCE = 8
 """Requests in work at the same time: none of them has what another one writes to the cache."""
 _KINDS = ("succeeded", "errored", "canceled", "expired")
@@ -34,7 +30,6 @@ class BatchMode:
         refused: So many are refused with this status, and not made.
         status: Of those.
         torn_after: The next results break off after so many lines.
-        line_s: Between two lines of results.
     """
 
     looks: int | None = 1
@@ -42,7 +37,6 @@ class BatchMode:
     refused: int = 0
     status: int = 529
     torn_after: int | None = None
-    line_s: float = 0.0
 
 
 @dataclass
@@ -87,7 +81,7 @@ class Batches:
             self.mode.refused -= 1
             raise scripted_error({"status": self.mode.status})
         batch_id = f"msgbatch_loopback{len(self._batches) + 1:04d}"
-        batch = _Batch(batch_id, _requests_of(body), f"{url}v1/messages/batches/{batch_id}", datetime.now(UTC))
+        batch = _Batch(batch_id, body["requests"], f"{url}v1/messages/batches/{batch_id}", datetime.now(UTC))
         self._batches.append(batch)
         return self._shown(batch)
 
@@ -177,19 +171,3 @@ class Batches:
         except Rejection as refused:
             return {"type": "errored", "error": refused.body}, None
         return {"type": "succeeded", "message": message}, charge
-
-
-def _requests_of(body: Any) -> list[dict[str, Any]]:
-    requests = body.get("requests") if isinstance(body, dict) else None
-    if not isinstance(requests, list) or not requests:
-        raise Rejection(400, "requests: Input should be a list with at least one request")
-    if len(requests) > MAX_REQUESTS:
-        raise Rejection(400, f"requests: a batch has at most {MAX_REQUESTS} requests")
-    for request in requests:
-        if not isinstance(request, dict) or request.keys() != {"custom_id", "params"}:
-            raise Rejection(400, "requests: each has custom_id and params, and nothing else")
-        if not isinstance(request["custom_id"], str) or not _ID.fullmatch(request["custom_id"]):
-            raise Rejection(400, "requests: custom_id: String should match pattern '^[a-zA-Z0-9_-]{1,64}$'")
-    if len({request["custom_id"] for request in requests}) < len(requests):
-        raise Rejection(400, "requests: custom_id: must be unique within a batch")
-    return requests

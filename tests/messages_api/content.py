@@ -47,16 +47,8 @@ def user_text(body: dict[str, Any]) -> str:
 
 
 def user_data(body: dict[str, Any]) -> dict[str, Any]:
-    """The JSON objects in the user's texts, as one; a text may have words before its object.
-
-    A model reads the texts one after the other, so an object may be cut into several.
-    """
-    texts = [block.text for block in blocks_of(body) if block.role == "user"]
-    whole = _first_object("".join(texts))
-    data: dict[str, Any] = {}
-    for text in texts:
-        data |= _first_object(text) or {}
-    return data if whole is None or whole.keys() < data.keys() else whole
+    """The JSON object that the user's first text begins with."""
+    return next((_first_object(block.text) or {} for block in blocks_of(body) if block.role == "user"), {})
 
 
 def _first_object(text: str) -> dict[str, Any] | None:

@@ -2,12 +2,26 @@
 
 from typing import Any
 
-from messages_api.shared_words import SHARE, best_sentence, share
+from messages_api.shared_words import SHARE, best_sentence, content_words, sentences, share
 
 
 def claims_in_contexts(_properties: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
     """For each claim the contexts that hold 60 % of its words."""
     return {"claims": [_supported(claim, data["contexts"]) for claim in data["claims"]]}
+
+
+def faithfulness(_properties: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
+    """A claim for each sentence of the answer: supported where a context holds 60 % of its words."""
+    return {
+        "claims": [_grounded(claim, data["contexts"]) for claim in filter(content_words, sentences(data["answer"]))]
+    }
+
+
+def _grounded(claim: str, contexts: list[dict[str, Any]]) -> dict[str, Any]:
+    best = max((context["text"] for context in contexts), key=lambda text: share(claim, text), default="")
+    verdict = "supported" if share(claim, best) >= SHARE else "not_said"
+    quote = best_sentence(best, [claim]) if verdict == "supported" else ""
+    return {"claim": claim, "quote": quote, "justification": "By shared words.", "verdict": verdict}
 
 
 def _supported(claim: dict[str, Any], contexts: list[dict[str, Any]]) -> dict[str, Any]:

@@ -1,17 +1,15 @@
 """What the API refuses: the rules of version 2026-10-21 as far as a judge can break them."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 from messages_api.rejection import Rejection
 from messages_api.schema_rules import SchemaError, check_schema
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 VERSION = "2026-10-21"
-MAX_BYTES = 32 * 1024 * 1024
 DENIED_KEY = "sk-test-denied"
 UNKNOWN_KEY = "sk-test-unknown"
-_MAX_BREAKPOINTS = 4
 
 
 def check_head(headers: Mapping[str, str]) -> None:
@@ -48,16 +46,11 @@ class _Text(_Part):
     type: Literal["text"]
     text: _Words
     cache_control: _Mark | None = None
-    citations: Any = None
-
-
-class _Thought(BaseModel):
-    type: Literal["thinking", "redacted_thinking"]
 
 
 class _Message(_Part):
     role: Literal["user", "assistant"]
-    content: _Words | Annotated[list[_Text | _Thought], Field(min_length=1)]
+    content: _Words | Annotated[list[_Text], Field(min_length=1)]
 
 
 class _Format(_Part):
@@ -70,14 +63,6 @@ class _OutputConfig(_Part):
     format: _Format | None = None
 
 
-class _Thinking(_Part):
-    type: Literal["adaptive", "between_tools"]
-
-
-class _ToolChoice(BaseModel):
-    type: Literal["auto", "none"]
-
-
 class _Request(_Part):
     """A request for a message: no sampling parameters, no forced tools, no stream."""
 
@@ -85,28 +70,7 @@ class _Request(_Part):
     messages: Annotated[list[_Message], Field(min_length=1)]
     max_tokens: int = Field(ge=0, le=128_000)
     system: str | list[_Text] = ""
-    cache_control: _Mark | None = None
     output_config: _OutputConfig | None = None
-    thinking: _Thinking | None = None
-    tool_choice: _ToolChoice | None = None
-    stream: Literal[False] | None = None
-    tools: Any = None
-    metadata: Any = None
-    service_tier: Any = None
-    stop_sequences: Any = None
-
-    @model_validator(mode="after")
-    def _fits_together(self) -> Self:
-        if self.messages[0].role != "user":
-            raise ValueError('first message must use the "user" role')
-        if self.messages[-1].role == "assistant":
-            raise ValueError("This model does not support assistant message prefill.")
-        contents = [self.system, *(message.content for message in self.messages)]
-        texts = [block for content in contents if isinstance(content, list) for block in content]
-        marks = [block for block in (*texts, self) if getattr(block, "cache_control", None) is not None]
-        if len(marks) > _MAX_BREAKPOINTS:
-            raise ValueError(f"A maximum of 4 blocks with cache_control may be provided. Found {len(marks)}.")
-        return self
 
 
 def check_message(request: Any) -> dict[str, Any]:

@@ -5,7 +5,7 @@ default the requested schema filled in with first values. Nothing it says about 
 127.0.0.1 only.
 
 ``python tests/messages_api/server.py --port 0 [--delay SECONDS]`` prints one line ``{"port": N}`` and ends when its
-stdin does. In the loop of a test: ``async with serving() as api``. In both, beside the API itself:
+stdin does. Beside the API itself:
 
 - ``POST /__script`` with a list of rules (see :mod:`messages_api.script`) replaces the rules;
 - ``GET /__log`` lists the requests received, ``GET /__stats`` counts them;
@@ -21,7 +21,7 @@ import os
 import socket
 import sys
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -36,14 +36,14 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from messages_api.batches import MAX_BATCH_BYTES, Batches, BatchMode
+from messages_api.batches import Batches, BatchMode
 from messages_api.content import PromptCache
 from messages_api.ledger import Entry, Ledger
 from messages_api.rejection import Rejection
 from messages_api.replies import Responder, compose, scripted_error
-from messages_api.request_rules import MAX_BYTES, check_head, check_message
+from messages_api.request_rules import check_head, check_message
 from messages_api.responder import respond
-from messages_api.script import DEFAULT, Script, ScriptError
+from messages_api.script import DEFAULT, Script
 
 RESPONDERS: dict[str, Responder] = {"judge": respond}
 """What a rule can name as ``python``."""
@@ -60,7 +60,6 @@ class Imitation:
 
     def __init__(self, delay_s: float = 0.0) -> None:
         self._delay_s = delay_s
-        self.url = ""
         self.reset()
 
     def reset(self) -> None:
@@ -69,26 +68,6 @@ class Imitation:
         self._ledger = Ledger()
         self._cache = PromptCache()
         self._batches = Batches(lambda body: self._script.pick(body)[1], self._cache, RESPONDERS)
-
-    def batches(self, mode: BatchMode) -> None:
-        """Say how batches behave."""
-        self._batches.mode = mode
-
-    def script(self, *rules: dict[str, Any]) -> None:
-        """Replace the rules.
-
-        Raises:
-            ScriptError: They are not understood.
-        """
-        self._script = Script(rules, frozenset(RESPONDERS))
-
-    def log(self) -> list[dict[str, Any]]:
-        """The requests received."""
-        return self._ledger.log()
-
-    def stats(self) -> dict[str, Any]:
-        """How many there were, by status, and how many at the same time."""
-        return self._ledger.stats()
 
     def app(self) -> Starlette:
         """The application."""
@@ -100,22 +79,18 @@ class Imitation:
             Route("/v1/messages/batches/{id}/results", self._exchange(self._results), methods=["GET"]),
             Route("/__script", self._take_script, methods=["POST"]),
             Route("/__batches", self._take_batch_mode, methods=["POST"]),
-            Route("/__log", lambda _: JSONResponse(self.log())),
-            Route("/__stats", lambda _: JSONResponse(self.stats())),
+            Route("/__log", lambda _: JSONResponse(self._ledger.log())),
+            Route("/__stats", lambda _: JSONResponse(self._ledger.stats())),
             Route("/__reset", self._take_reset, methods=["POST"]),
         ]
         return Starlette(routes=routes, exception_handlers={HTTPException: _unknown_route})
 
     async def _take_script(self, request: Request) -> Response:
-        try:
-            rules = json.loads(await request.body())
-            self.script(*rules if isinstance(rules, list) else [rules])
-        except (json.JSONDecodeError, ScriptError) as error:
-            return JSONResponse({"error": str(error)}, status_code=400)
-        return JSONResponse({"rules": len(rules)})
+        self._script = Script(*json.loads(await request.body()))
+        return JSONResponse({})
 
     async def _take_batch_mode(self, request: Request) -> Response:
-        self.batches(BatchMode(**json.loads(await request.body())))
+        self._batches.mode = BatchMode(**json.loads(await request.body()))
         return JSONResponse({})
 
     async def _create_batch(self, request: Request, entry: Entry, body: Any) -> Response:
@@ -143,8 +118,6 @@ class Imitation:
                     yield line[: len(line) // 2]
                     await asyncio.sleep(0)
                     raise _Hung
-                if number and mode.line_s:
-                    await asyncio.sleep(mode.line_s)
                 yield line
 
         return StreamingResponse(send(), media_type="application/x-jsonl")
@@ -174,8 +147,7 @@ class Imitation:
 
     async def _answer(self, request: Request, entry: Entry, answer: Answer) -> Response:
         try:
-            largest = MAX_BATCH_BYTES if request.url.path.endswith("/batches") else MAX_BYTES
-            entry.body = await _read(request, largest) if request.method == "POST" else None
+            entry.body = json.loads(await request.body()) if request.method == "POST" else None
             check_head(request.headers)
             return await answer(request, entry, entry.body)
         except Rejection as refused:
@@ -200,21 +172,6 @@ class Imitation:
         return JSONResponse(message)
 
 
-async def _read(request: Request, largest: int) -> Any:
-    """The body; what is too large is read to its end, so that the client gets to see the reply."""
-    size, parts = 0, []
-    async for part in request.stream():
-        size += len(part)
-        if size <= largest:
-            parts.append(part)
-    if size > largest:
-        raise Rejection(413, "Request exceeds the maximum allowed number of bytes.")
-    try:
-        return json.loads(b"".join(parts))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise Rejection(400, f"The request body is not valid JSON: {error}") from None
-
-
 async def _pause(request: Request, seconds: float) -> None:
     """Wait, unless the client leaves: after the body, all there is to receive is its leaving."""
     if seconds > 0:
@@ -236,49 +193,6 @@ class _ClosableProtocol(H11Protocol):
         self.app_state = {**self.app_state, "transport": transport}
 
 
-class _Server(uvicorn.Server):
-    """Says when it listens, and leaves signals to the process."""
-
-    def __init__(self, app: Starlette, on_listening: Callable[[], None]) -> None:
-        super().__init__(
-            uvicorn.Config(
-                app,
-                loop="asyncio",
-                http=_ClosableProtocol,
-                ws="none",
-                lifespan="off",
-                log_config=None,
-                access_log=False,
-                timeout_graceful_shutdown=1,
-            )
-        )
-        self._on_listening = on_listening
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self._on_listening()
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-
-@contextlib.asynccontextmanager
-async def serving(delay_s: float = 0.0) -> AsyncIterator[Imitation]:
-    """Serve in the running loop, without a thread or a process."""
-    api, listening = Imitation(delay_s), asyncio.Event()
-    with socket.create_server(("127.0.0.1", 0), backlog=512) as listener:
-        api.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        server = _Server(api.app(), listening.set)
-        task = asyncio.create_task(server.serve(sockets=[listener]))
-        await listening.wait()
-        try:
-            yield api
-        finally:
-            server.should_exit = True
-            await task
-
-
 def _end_with_stdin() -> None:
     """There is nothing to save: the process ends at once."""
     while os.read(0, 4096):
@@ -293,10 +207,10 @@ def main() -> None:
     parser.add_argument("--delay", type=float, default=0.0, metavar="SECONDS", help="before every reply")
     args = parser.parse_args()
     with socket.create_server(("127.0.0.1", args.port), backlog=512) as listener:
-        port = listener.getsockname()[1]
-        server = _Server(Imitation(args.delay).app(), lambda: print(json.dumps({"port": port}), flush=True))
+        print(json.dumps({"port": listener.getsockname()[1]}), flush=True)  # connections wait until it serves
         threading.Thread(target=_end_with_stdin, daemon=True).start()
-        server.run(sockets=[listener])
+        how: dict[str, Any] = {"loop": "asyncio", "ws": "none", "lifespan": "off", "log_config": None}
+        uvicorn.Server(uvicorn.Config(Imitation(args.delay).app(), http=_ClosableProtocol, **how)).run([listener])
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable
-from typing import Any
 
 SHARE = 0.6
 """Of a text's words: so many elsewhere are support."""
@@ -26,17 +25,6 @@ def sentences(text: str) -> list[str]:
 def content_words(text: str) -> set[str]:
     """The words that carry meaning, in lower case, without citation marks."""
     return set(re.findall(r"\w+", _CITATION.sub(" ", text).lower())) - _STOP_WORDS
-
-
-def find_support(claim: str, contexts: list[tuple[Any, str]]) -> tuple[Any, str] | None:
-    """Id of the context that holds most of the claim's words, and its best sentence; None below 60 %."""
-    words = content_words(claim)
-    if not words or not contexts:
-        return None
-    found, text = max(contexts, key=lambda context: len(words & content_words(context[1])))
-    if len(words & content_words(text)) < SHARE * len(words):
-        return None
-    return found, max(sentences(text), key=lambda sentence: len(words & content_words(sentence)))
 
 
 def share(text: str, *others: str) -> float:

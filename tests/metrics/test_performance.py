@@ -46,6 +46,7 @@ def test_a_timeout_counts_as_at_least_the_timeout(measure: Measure, metric: Base
         pytest.param(USERS, None, "m1", 0.0135, "configuration", id="the user's price"),
         pytest.param(USERS, SERVERS, "m1", 0.0135, "configuration", id="the user's before the server's"),
         pytest.param(USERS, SERVERS, "m2", 0.003, "server", id="the server's for another model"),
+        pytest.param(USERS, SERVERS, "vendor/m1", 0.0135, "configuration", id="the user's, of a vendor's model"),
         pytest.param({}, SERVERS, None, 0.003, "server", id="the server's for an unnamed model"),
         pytest.param({"m1": Price(0, 0, "configuration")}, SERVERS, "m1", 0.0, "configuration", id="free of charge"),
         pytest.param({}, Price(0, 0, "server"), "m1", 0.0, "server", id="free by the server"),
@@ -58,6 +59,14 @@ def test_the_cost_is_tokens_times_price(
     result = measure(CostPerQuery(prices, default), usage=USAGE, model=model)
     assert result.value == pytest.approx(expected, abs=1e-12)
     assert result.details == {"price": source}
+
+
+@pytest.mark.parametrize(("price", "expected"), [(Price(3, 15, "", 0.3), 0.0005), (Price(3, 15, ""), 0.003)])
+def test_cached_tokens_have_a_price_of_their_own(measure: Measure, price: Price, expected: float) -> None:
+    """Where it is known; else that of the others."""
+    usage = TokenUsage(prompt_tokens=1000, completion_tokens=0, cached_tokens=920)
+    value = measure(CostPerQuery({"m1": price}), usage=usage, model="m1").value
+    assert value == pytest.approx(expected, rel=0.05)
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def test_what_may_change_is_what_could_change_before_there_were_marks() -> None:
         "name", "suite", "metrics", "judged", "match", "judge", "semantic", "prices", "scoring", "confidence", "gate",
         "on_error", "max_error_rate", "runs_dir", "cluster", "allow_uncalibrated", "engine",
     }  # fmt: skip
-    assert marked(ServerSpec, MayChange.ON_RESUME) == {"deadline_s", "patience_s", "timeout_s", "transport"}
-    remapped = {"profile", "map", "citations", "clean", "max_chunks", "stream"}
+    assert marked(ServerSpec, MayChange.ON_RESUME) == {"deadline_s", "patience_s", "timeout_s"}
+    remapped = {"profile", "map", "citations", "clean", "stream"}
     assert marked(ServerSpec, MayChange.ON_REMAP) == remapped | {"retrieve.map"}
     assert marked(ServerSpec, MayChange.ON_RESCORE) == {"usage_needs_concurrency"}

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from whole_runs import scorecard_of, valued_run
 
-from evals.export import export_run
+from evals.export import export_pieces
 from evals.metrics.performance import LatencyP50, LatencyP95
 from evals.report.summary import scorecard_table
 from evals.report.wording import interval, value
@@ -72,5 +72,5 @@ def test_it_is_shown_wherever_the_value_is(tmp_path: Path, fmt: str) -> None:
     saved.run = saved.run.model_copy(update={"scorecard": card})
     assert any("≥ 100.0 ms" in row.cells for row in scorecard_table(saved.run).rows)
     assert "≥ 100" in card._repr_html_()
-    document = export_run(saved, fmt)
+    document = b"".join(export_pieces(saved, fmt)).decode()
     assert ("≥ 100.0 ms" if fmt == "markdown" else '"at_least":true') in document

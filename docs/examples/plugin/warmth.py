@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from evals.judges.prompt import read_prompt
-
+from evals.judges.prompts import read_prompt
 from evals.metrics.judge_tasks import JudgeTask, question_and_answer
 from evals.metrics.judged import LabelledMetric
 from evals.schemas import MetricGroup

@@ -62,12 +62,10 @@ def evaluate(flags: EvalFlags) -> None:
         EvalsError: With the exit code of what went wrong.
     """
     with Reporter(flags) as reporter:
-        if flags.alone and flags.resume is None:
-            raise ConfigError("--alone needs a run to resume", "name it with --resume")
         run, settings = (None, _configured(flags)) if flags.resume is None else _resumed(flags.resume, flags)
         if settings.variants:
             _evaluate_variants(variants_of(settings), flags, reporter)
-        elif run is not None and run.interleaved_with and not flags.alone:
+        elif run is not None and run.interleaved_with:
             together = saved_together(RunStore(settings.runs_dir), run)
             configs = [resumed_config(each, overrides(flags)) for each in together]
             _evaluate_variants(configs, flags, reporter, resume=together)

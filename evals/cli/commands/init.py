@@ -99,11 +99,9 @@ def _url(flags: InitFlags, *, asks: bool) -> str:
         url = ask_line("URL that takes the question, such as http://localhost:8000/ask", url or "")
     if not url:
         raise ConfigError("no server is named", "name it with --rag-url http://localhost:8001/query")
-    parameters = url.partition("?")[2]
-    checked = check_url(url.partition("?")[0])
-    if "@" in checked:
+    if "@" in check_url(url.partition("?")[0]):
         raise ConfigError("the URL holds a login", 'give it as --header "Authorization: Basic …"')
-    return f"{checked}?{parameters}" if parameters else checked
+    return url
 
 
 # Questions: of a file that is named or exists, typed, or a template to fill in.
@@ -116,15 +114,15 @@ def _questions(flags: InitFlags, *, asks: bool) -> _Questions:
         ConfigError: Columns are named without a file, or are no pairs of fields and columns.
         DatasetError: The file cannot be read.
     """
-    beside = flags.output.with_name("questions.jsonl")
-    exists = beside.exists() and beside.read_bytes() != _TEMPLATE.read_bytes()
+    file = flags.output.with_name("questions.jsonl")
+    exists = file.exists() and file.read_bytes() != _TEMPLATE.read_bytes()
     named = flags.questions or ""
     if asks and not named:
-        otherwise = f"for {beside}" if exists else "to type some"
+        otherwise = f"for {file}" if exists else "to type some"
         named = ask_line(f"file of your questions, golden (an example), or Enter {otherwise}")
     if exists and not named:
-        tell(f"using the questions in {beside}")
-        named = str(beside)
+        tell(f"using the questions in {file}")
+        named = str(file)
     if flags.columns is not None and named in {"", GOLDEN}:
         raise ConfigError("--columns are those of a file of yours, and none is named", "name it with --questions")
     if named == GOLDEN:
@@ -134,10 +132,10 @@ def _questions(flags: InitFlags, *, asks: bool) -> _Questions:
         return _Questions(Path(named), _read(Path(named), columns), columns=columns)
     rows = _typed_rows() if asks else []
     if not rows:
-        return _Questions(beside, to_fill=True)
+        return _Questions(file, to_fill=True)
     lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
-    write_output(beside, lines.encode())  # at once: what was typed is not lost where the server fails
-    return _Questions(beside, _read(beside, {}))
+    write_output(file, lines.encode())  # at once: what was typed is not lost where the server fails
+    return _Questions(file, _read(file, {}))
 
 
 def _read(path: Path, columns: Mapping[str, str]) -> Sequence[EvalQuestion]:
@@ -194,9 +192,9 @@ def _server(flags: InitFlags, url: str, headers: Headers, questions: _Questions,
         given = ask_line(f"the server wants a login: the value of its header {name} (Enter: none)") if asks else ""
         return f"{name}: {given}" if given else None
 
-    found = discover(url, questions.first, headers, tell, body=_body(flags.body), login=login)
-    _show(found, questions)
-    return found.server
+    discovery = discover(url, questions.first, headers, tell, body=_body(flags.body), login=login)
+    _show(discovery, questions)
+    return discovery.server
 
 
 def _body(text: str | None) -> Any:
@@ -206,11 +204,11 @@ def _body(text: str | None) -> Any:
         raise ConfigError("--body is no JSON", 'write it as \'{"question": "{{question}}"}\'') from error
 
 
-def _show(found: Discovery, questions: _Questions) -> None:
+def _show(discovery: Discovery, questions: _Questions) -> None:
     """The answer, what is read from it and what is not, and which metrics that gives; on stderr."""
-    out, response = console(sys.stderr), found.response
+    out, response = console(sys.stderr), discovery.response
     out.print("\nthe server sent:")
-    out.print(clean(found.raw, _RAW_SHOWN))
+    out.print(clean(discovery.raw, _RAW_SHOWN))
     out.print("\nread from it:")
     if response.error is not None:
         tell(f"  nothing: {response.error.message}")
@@ -222,15 +220,15 @@ def _show(found: Discovery, questions: _Questions) -> None:
     for part in ("citations", "usage", "model"):
         if (value := getattr(response, part)) is not None:
             tell(f"  {part}: {value}")
-    for key, others in found.others.items():
-        for other in others:
-            tell(f"  map.{key} may be meant otherwise: {other}")
-    if found.unread:
-        more = f" and {len(found.unread) - _UNREAD_SHOWN} more" if len(found.unread) > _UNREAD_SHOWN else ""
-        tell(f"not read: {', '.join(found.unread[:_UNREAD_SHOWN])}{more}", _RAW_SHOWN)
-    for note in found.notes:
+    for key, expressions in discovery.alternatives.items():
+        for expression in expressions:
+            tell(f"  map.{key} may be meant otherwise: {expression}")
+    if discovery.unread:
+        more = f" and {len(discovery.unread) - _UNREAD_SHOWN} more" if len(discovery.unread) > _UNREAD_SHOWN else ""
+        tell(f"not read: {', '.join(discovery.unread[:_UNREAD_SHOWN])}{more}", _RAW_SHOWN)
+    for note in discovery.notes:
         out.print(clean(f"! {note}"), soft_wrap=True)
-    settings = EvalConfig.build({"server": found.server, "judge": False}).score_settings(judged=True)
+    settings = EvalConfig.build({"server": discovery.server, "judge": False}).score_settings(judged=True)
     metrics = computable(select(["core"], []), questions.questions, response, settings)
     tell(f"metrics that these questions and this server give: {', '.join(metrics.names) or 'none'}", _RAW_SHOWN)
     for reason, names in metrics.missing.items():

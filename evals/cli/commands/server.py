@@ -19,7 +19,7 @@ from evals.client.ingest import Upload, uploads_in, uploads_of
 from evals.config import EvalConfig
 from evals.errors import ConfigError, EvalsError, RunInterruptedError
 from evals.run.corpus import Uploaded, remarks_on, upload_documents
-from evals.run.doctor import Finding, broken, examine
+from evals.run.doctor import CheckResult, broken, examine
 from evals.run.observer import Observer
 from evals.run.workload import load_workload
 from evals.store.naming import command
@@ -46,7 +46,7 @@ def doctor(flags: EvalFlags) -> int:
         The exit code of the first part by which a run would end; 0 where none is.
     """
 
-    def show(finding: Finding) -> None:
+    def show(finding: CheckResult) -> None:
         if not flags.as_json:
             _print_finding(finding)
 
@@ -64,7 +64,7 @@ def doctor(flags: EvalFlags) -> int:
     return next((finding.exit_code for finding in found if finding.exit_code), 0)
 
 
-def _print_finding(finding: Finding) -> None:
+def _print_finding(finding: CheckResult) -> None:
     out, indent = console(), " " * (_WIDTH + 2)
     mark, style = _SHOWN[finding.health]
     out.print(f"{mark} {finding.part:<{_WIDTH}}", style=style, end="")
