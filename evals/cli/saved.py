@@ -53,9 +53,10 @@ def _in_its_log(records: Sequence[EvalRecord]) -> str:
 
 def what_is_undone(saved: SavedRun) -> str:
     """What a run that is not complete lacks, and why, as far as it is known."""
-    run, records = saved.run, list(saved.records()) if saved.run.status != "complete" else []
+    run = saved.run
     if run.completed_at is None:
-        return _in_its_log(records)
+        return _in_its_log(list(saved.records()))
+    records = list(saved.records()) if run.status != "complete" else []
     undone = _undone_judging(run) if _lacks_only_judging(run) else _undone_asking(run, records)
     return "; ".join(undone) or "it was ended early"
 

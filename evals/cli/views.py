@@ -38,7 +38,7 @@ from evals.store.naming import command
 from evals.text.numbers import counted, share
 
 _TEXT, _CHUNK, _LONG = 160, 300, 4000
-_SLICES = 12
+_SLICES, _BESIDE, _COLUMNS = 12, 4, 6
 _EXAMPLES = 3
 
 
@@ -145,6 +145,8 @@ def print_question(out: Console, saved: SavedRun, row: int, *, every: bool = Fal
         return
     if response.error is not None:
         show(out, [TextLine(f"failed    {response.error.kind}: {one_line(response.error.message, 400)}", "bad")])
+        if response.raw:
+            show(out, [TextLine(f"the body: {one_line(response.raw, text)}")])
     else:
         show(out, [TextLine(f"answer    {one_line(response.answer or '–', text)}")])
     expected = "not answerable" if question.is_unanswerable else question.expected_answer or "–"
@@ -224,7 +226,15 @@ def print_slices(out: Console, saved: SavedRun, key: str) -> None:
                 for one in summaries
             ]
             rows.append([metric.name, *cells])
-    show(out, [grid(f"by {key}", ["", *(f"{one_line(name, 40)} (n={len(groups[name])})" for name in chosen)], rows)])
+    titles = [f"{one_line(name, 40)} (n={len(groups[name])})" for name in chosen]
+    if len(chosen) <= _BESIDE:
+        show(out, [grid(f"by {key}", ["", *titles], rows)])
+    else:  # a row a value, with the first metric of each objective
+        firsts = {names[0] for names in saved.run.weighted_score.fed_by.values() if names}
+        kept = [row for row in rows if row[0] == "went wrong" or row[0] in firsts][:_COLUMNS]
+        turned = [[title, *(row[place].partition(" (")[0] for row in kept)] for place, title in enumerate(titles, 1)]
+        columns = [key, *(row[0] for row in kept)]
+        show(out, [TextTable(columns, [TableRow(row) for row in turned], f"by {key}", spare=columns[:1:-1])])
     if len(groups) > len(chosen):
         show(out, [TextLine(f"the {len(chosen)} of {len(groups)} values with the most questions", "faint")])
 

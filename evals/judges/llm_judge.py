@@ -187,7 +187,10 @@ class LLMJudge:
             try:
                 said, spent = await self._send(asked, usual_tokens(request))
             except (NotAsked, BudgetSpent) as error:
-                self.prevented += isinstance(error, BudgetSpent) and verdict.reply is None
+                is_spent = isinstance(error, BudgetSpent)
+                self.prevented += is_spent and verdict.reply is None
+                if self.batched and not is_spent:  # what a first reply cost is counted when a resumed run reads it
+                    return None
                 break
             except (CallFailed, CutOff) as error:
                 verdict = _failed(verdict, error)

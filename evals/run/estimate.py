@@ -8,7 +8,7 @@ its prompt; what is thought before it is an allowance, until a run of the same m
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import cycle, islice, repeat
+from itertools import cycle, islice
 from statistics import fmean
 
 from evals.config import EvalConfig
@@ -37,6 +37,8 @@ _LOOKED_AT, FEWEST_ANSWERS, _RUNS = 300, 20, 10
 _KNOWN_OFF, _LIKE_OFF, _ASSUMED_OFF, _THINKING_OFF = 0.15, 0.25, 0.45, 0.2
 """By which share the cost may be off: of judging answers that are known, that are like others of the same server, and
 that are assumed; and measured thinking."""
+
+_REFUSAL = "I don't know: the provided documents do not answer this question."
 
 _CHUNKS, _CHUNK_CHARACTERS, _ANSWER_CHARACTERS = 10, 1200, 270
 """Of an answer of usual size."""
@@ -222,4 +224,6 @@ def _others(
     answer = EvalResponse(answer=said, chunks=chunks, citations=[Citation(index=1, start=0, end=len(said))])
     assumed = f"{_CHUNKS} chunks of {size:,} characters and answers of {_ANSWER_CHARACTERS}"
     basis = f"assuming {assumed}, as no run of this server with {FEWEST_ANSWERS} answers is saved"
-    return repeat(answer), basis, _ASSUMED_OFF
+    refusal = EvalResponse(answer=_REFUSAL, chunks=chunks, citations=[])
+    unknown = (question for question in questions if question.id not in known.responses)
+    return (refusal if question.is_unanswerable else answer for question in unknown), basis, _ASSUMED_OFF

@@ -115,7 +115,7 @@ def test_a_deleted_folder_is_noticed_and_no_answer_is_lost(
     result = ask(lambda now: shutil.rmtree(runs) if now == number else None)
     (log,) = runs.glob("*.records.jsonl")
     assert result.code == 4
-    assert f"{log} was deleted while the run was going on" in result.err
+    assert f"{log} was deleted during the run" in result.err
     assert again(runs) in result.err
     assert answered(runs) == number
     assert evals_cli("eval", "--resume", only_run(runs).id, "--runs-dir", runs).code == 0

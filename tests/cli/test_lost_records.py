@@ -1,7 +1,6 @@
 """A finished run whose records file lost or changed something is partial in every command that reads it."""
 
 import json
-import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -65,18 +64,8 @@ def test_every_command_says_what_is_missing_and_ends_with_four(evals_cli: Cli, s
         result = call(evals_cli, way, saved)
         assert (result.code, saved.name in result.err) == (4, True), (way, result.err)
         assert said in result.err, way
-    shutil.copytree(saved.parent, copied := saved.parent.parent / "copied", ignore=shutil.ignore_patterns("*.index"))
+    shutil.copytree(saved.parent, copied := saved.parent.parent / "copied", ignore=shutil.ignore_patterns("*.npz"))
     assert call(evals_cli, ("show",), copied / saved.name).code == 4
-
-
-def test_a_bit_that_flips_without_a_trace_is_noticed_by_who_walks_the_records(evals_cli: Cli, saved: Path) -> None:
-    """Size and time of the file are as before, so that the index fits: the checksum of what was read tells."""
-    before = saved.stat()
-    damage(saved, "flipped")
-    os.utime(saved, ns=(before.st_atime_ns, before.st_mtime_ns))
-    for way in (("export", "--run-id"), ("rescore", "--no-judge")):
-        result = call(evals_cli, way, saved)
-        assert (result.code, saved.name in result.err) == (4, True), (way, result.err)
 
 
 def test_a_damaged_run_is_partial_and_so_is_what_measures_the_rest(evals_cli: Cli, saved: Path) -> None:
@@ -98,21 +87,4 @@ def test_a_resume_asks_what_was_lost(evals_cli: Cli, saved: Path) -> None:
     assert evals_cli("eval", "--resume", run_id, "--rag-url", url, "--runs-dir", saved.parent).code == 0
     run = RunStore(saved.parent).load(run_id)
     assert (run.status, len(run.records())) == ("complete", 12)
-    assert any("7 of 12 records" in note for note in run.notes)
     assert call(evals_cli, ("show",), saved).code == 0
-
-
-@pytest.mark.parametrize("way", [("show",), ("gate", "--gate", "recall_at_5>=0")])
-def test_a_run_of_before_is_unverified_and_its_records_are_counted(
-    evals_cli: Cli, saved: Path, way: tuple[str, ...]
-) -> None:
-    """Without a checksum nobody knows of flipped bits; lost lines are noticed by the number of questions."""
-    (head,) = (path for path in saved.parent.glob("*.json"))
-    data = json.loads(head.read_text(encoding="utf-8"))
-    assert data.pop("record_sum")["count"] == 12
-    head.write_text(json.dumps(data), encoding="utf-8")
-    result = call(evals_cli, way, saved)
-    assert (result.code, "unverified" in result.out) == (0, way == ("show",))
-    said = damage(saved, "cut")
-    result = call(evals_cli, way, saved)
-    assert (result.code, said in result.err) == (4, True)

@@ -288,14 +288,6 @@ def test_calls_at_the_same_time_exceed_it_by_one_misestimate_at_most(count: int)
     assert judge.prevented > 0 or judge.budget.spent_usd == pytest.approx(100 * count / 100_000)
 
 
-def test_what_was_spent_before_counts() -> None:
-    """A resumed run begins with it."""
-    judge = LLMJudge(Scripted(), price=penny, max_cost_usd=0.5)
-    judge.budget.spent_usd = 0.5
-    assert decide(judge) == []
-    assert judge.prevented == 1
-
-
 @pytest.mark.parametrize(
     ("price", "usage", "said"),
     [(penny, None, "counts calls of unknown cost at the estimate"), (lambda *_: None, USED, "no price of the model")],

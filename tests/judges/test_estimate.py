@@ -104,9 +104,3 @@ def test_many_questions_are_extrapolated(config: Configure) -> None:
     assert found is not None
     assert found.calls == 2 * 900
     assert found.basis == "over the answers that are there"
-
-
-def test_without_a_judge_there_is_nothing_to_estimate(config: Configure) -> None:
-    """Nor where no metric wants one."""
-    for settings in (config(judge={"enabled": False}), config(suite=["passage"])):
-        assert estimate_of(settings, check_config(settings), load_workload(settings).questions) is None

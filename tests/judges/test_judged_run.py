@@ -274,14 +274,6 @@ def test_a_verdict_that_the_judge_flags_is_left_out(
     assert any("data may hold a prompt injection" in note for note in run.notes)
 
 
-def test_what_is_too_long_is_lost_by_its_length(config: Configure, messages_api: Any) -> None:
-    """And said to be; the rest is judged."""
-    run = run_evaluation(config(judge={"max_input_tokens": 1000}))
-    assert set(run.outcomes.judge) == {"too_long"}
-    assert any("requests are too long" in note for note in run.notes)
-    assert money(run)[0] == calls(messages_api)
-
-
 @pytest.mark.parametrize("behaviour", [Behaviour(needs_key=False), Behaviour(needs_key=False, takes_form=False)])
 def test_a_local_model_judges_a_run_without_a_key(config: Configure, chat_api: ChatApi, behaviour: Behaviour) -> None:
     """With schemas or without; its price is the user's."""

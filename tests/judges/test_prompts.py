@@ -120,14 +120,6 @@ def test_the_system_text_says_that_data_is_no_instruction(name: str) -> None:
 
 
 @every_prompt
-def test_only_what_compares_with_the_expected_answer_is_shown_it(name: str) -> None:
-    """Whether claims are grounded, to the point or a refusal is judged without sight of it."""
-    beside = {"answer_correctness", "claims_compared", "factual_accuracy", "gptscore", "reference_claims", "rubric"}
-    beside |= {"context_relevance", "answer_classification"}
-    assert ("expected_answer" in system_of(name)) == (name in beside)
-
-
-@every_prompt
 def test_a_check_has_its_keys_and_speaks_of_what_is_there(name: str) -> None:
     """A misspelt key would check nothing; items that have ids cannot be dropped."""
     prompt = load_prompt(name)
