@@ -243,8 +243,9 @@ class FactualMatch(JudgedMetric):
     """Whether the answer holds the expected fact, by letters or by meaning.
 
     Formula: 1 if `fuzzy_match` or `gptscore` is 1, else 0. Both always run; where they disagree the details say
-    `needs_verification`, which `show` lists and `export --format review` gives to a reader. Where the judge gave no
-    verdict, 1 on a fuzzy match and else None. Without a judge there is no value: only the hits would be in it. Range 0 or 1, higher is better. None for a right abstention and without an expected answer.
+    `needs_verification`, which `show --question` names. Where the judge gave no
+    verdict, 1 on a fuzzy match and else None. Without a judge there is no value: only the hits would be in it. Range 0
+    or 1, higher is better. None for a right abstention and without an expected answer.
     Reference: as the specification writes it.
     """
 
