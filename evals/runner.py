@@ -11,7 +11,7 @@ from evals.client.ingest import ingest, upload_key, uploads_of
 from evals.client.rag_client import RAGClient
 from evals.client.spec import ServerSpec
 from evals.config import EvalConfig
-from evals.errors import ConfigError, CorpusMissingError, EngineError, JudgeError, StoreError
+from evals.errors import ConfigError, CorpusMissingError, EngineError, JudgeError, ServerRefusedError, StoreError
 from evals.judges.record import NOTE as JUDGE_NOTE
 from evals.run.asking import CHANGED, STOPPED, Ask, StopRule, ask_all, has_changed
 from evals.run.checks import Tools, check_config, load_tools
@@ -389,6 +389,8 @@ class EvaluationRunner:
         )
         if problem is None:
             problem = stop.problem(server.client, saved.run.outcomes)
+            if isinstance(problem, ServerRefusedError) and self._resume is None:
+                self.store.delete(run)  # a wrong key leaves nothing that is worth resuming
         if problem is not None:
             raise with_way_on(problem, saved.run, self.store)
         return saved
@@ -445,7 +447,7 @@ class EvaluationRunner:
 
 def with_way_on(problem: BaseException, run: EvalRun, store: RunStore) -> BaseException:
     """The same error; where paid-for answers are saved, it also says how to continue with them."""
-    kinds = (EngineError, JudgeError, StoreError)
+    kinds = (EngineError, JudgeError, ServerRefusedError, StoreError)
     if not isinstance(problem, kinds) or "resume" in (problem.hint or "") or not run.outcomes.answered:
         return problem
     way_on = way_on_of(run, store.folder)

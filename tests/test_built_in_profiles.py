@@ -213,7 +213,7 @@ def test_what_lightrag_does_not_find_is_no_failure(name: str, evaluate: Evaluate
 def test_a_wrong_key_is_told_as_such(name: str, evaluate: Evaluate) -> None:
     """One message, and the exit code of a server that refuses."""
     header = {"X-API-Key": "wrong"} if name == "lightrag" else {"Authorization": "Bearer wrong"}
-    with pytest.raises(EvalsError, match=r"the server refuses us: HTTP 40[13]") as raised:
+    with pytest.raises(EvalsError, match=r"the server refuses the login: HTTP 40[13]") as raised:
         evaluate(name, {"headers": header})
     assert raised.value.exit_code == 3
 
@@ -224,7 +224,7 @@ def test_a_key_that_a_server_may_want_is_named_where_it_wants_one(
 ) -> None:
     """The header and the variable, which may be unset: other servers of this kind want no key."""
     monkeypatch.delenv("LIGHTRAG_API_KEY")
-    with pytest.raises(EvalsError, match="the server refuses us: HTTP 403") as raised:
+    with pytest.raises(EvalsError, match="the server refuses the login: HTTP 403") as raised:
         evaluate(name)
     assert "export LIGHTRAG_API_KEY, or set server.headers" in (raised.value.hint or "")
 

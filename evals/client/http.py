@@ -288,11 +288,11 @@ class HttpClient:
         elif response.has_redirect_location:
             asked = str(response.request.url)
             try:
-                place = public_url(urljoin(asked, self._redact(response.headers["location"])[:500]))
+                place = self._redact(public_url(urljoin(asked, self._redact(response.headers["location"])[:500])))
             except ValueError:
                 place = MASK
             instead = place.removesuffix(public_url(asked).removeprefix(self.base))
-            way = f" (it redirects to {self._redact(place)}: set server.url to {instead}, if that is right)"
+            way = f" (it redirects to {place}: set server.url to {instead}, if that is right)"
         said = " ".join(self._redact(body.decode("utf-8", "replace"))[:2000].split())[:200]
         return ExchangeError(
             "status",

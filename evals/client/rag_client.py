@@ -91,7 +91,7 @@ class _Exchange:
         for part in self.parts:
             waited_s += part.attempts.waited_s
             again += max(0, part.attempts.failed - (part.reply is None))
-            if part.reply is not None and (part is self.asking or self.parts[1:] == [self.asking]):
+            if part.reply is not None and (part is self.asking or self.parts[-1] is self.asking):
                 before, received = received, received + part.reply.elapsed_ms
         latency: float | None = received
         if failure is not None:

@@ -96,10 +96,17 @@ def with_prices(
         model = model or named
         if not isinstance(model, str) or not isinstance(provider, str | None) or (provider is None and ":" in model):
             return None  # with a colon it is the tag of a local model, such as deepseek-r1:8b
-        counted = JudgeUsage(input_tokens=usage.prompt_tokens, output_tokens=usage.completion_tokens)
-        return list_price(provider, model, counted)
+        counted = JudgeUsage(
+            input_tokens=usage.prompt_tokens,
+            output_tokens=usage.completion_tokens,
+            cache_read_tokens=usage.cached_tokens or 0,
+        )
+        known = list_price(provider, model, counted)
+        return known if known is not None else list_price(provider, model.rpartition("/")[2], counted)
 
-    table = {model: Price(price.input, price.output, "configuration") for model, price in prices.items()}
+    table = {
+        model: Price(price.input, price.output, "configuration", price.cache_read) for model, price in prices.items()
+    }
     priced = CostPerQuery(table, table.get(str(named)) or server_price(facts), listed, str(named or "") or None)
     return [priced if isinstance(metric, CostPerQuery) else metric for metric in metrics]
 

@@ -187,10 +187,6 @@ class BaseMetric(ABC):
         """Why the run has no value of the metric whatever is asked and answered; None where it may have one."""
         return None
 
-    def one_sided(self, results: Sequence[MetricResult]) -> str | None:
-        """Why the values that are there cannot stand for the run; None where they can, as those of most metrics."""
-        return None
-
     def not_applicable_to(self, question: EvalQuestion) -> str | None:
         """Why the metric has no value for the question whatever the answer; None where it may have one."""
         if self.answerable_only and question.is_unanswerable:

@@ -3,7 +3,8 @@
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,7 +13,7 @@ from importlib.util import find_spec
 from math import isnan, sqrt
 from operator import mul
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 from pydantic import Field
 
@@ -56,14 +57,12 @@ class Semantics:
         scorer: The same, for BERTScore.
         reason: Why one cannot be had, as a sentence that says the way out; None where nothing is lacking.
         coverage_threshold: From which BERTScore on a key sentence counts as covered.
-        at_a_time: How many batches of texts may be compared at a time: more than one where several machines do it.
     """
 
     embedder: Embedder | None = None
     scorer: TextScorer | None = None
     reason: str | None = None
     coverage_threshold: float = COVERAGE_THRESHOLD
-    at_a_time: int = 1
 
     @property
     def compares(self) -> bool:
@@ -96,13 +95,26 @@ def hash64(text: str) -> int:
     return int.from_bytes(blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest())
 
 
-def key_of_pair(pair: tuple[str, str]) -> int:
-    """The hash of the two together, which no other pair has."""
-    return hash64(f"{len(pair[0])} {pair[0]}{pair[1]}")
+T = TypeVar("T", str, tuple[str, str])
+V = TypeVar("V")
+
+
+class _Remembered(Generic[T, V]):
+    """What a model found, by a hash of what it was asked: texts and pairs are not held."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, V] = {}
+
+    def look_up(self, items: Sequence[T], work: Callable[[list[T]], Iterable[V]]) -> list[V]:
+        """What is known of the items, in their order; the model is asked about the others, each once."""
+        keys = {item: hash64(item if isinstance(item, str) else f"{len(item[0])} {item[0]}{item[1]}") for item in items}
+        new = [item for item, key in keys.items() if key not in self._known]
+        self._known.update(zip([keys[item] for item in new], work(new) if new else (), strict=True))
+        return [self._known[keys[item]] for item in items]
 
 
 class RememberingEmbedder:
-    """Embeds each text once; vectors are held as 32-bit numbers.
+    """Embeds each text once; vectors are held as arrays of 32-bit numbers.
 
     Args:
         embedder: Does the work.
@@ -111,17 +123,11 @@ class RememberingEmbedder:
     def __init__(self, embedder: Embedder) -> None:
         self.name = embedder.name
         self._embedder = embedder
-        self._vectors: dict[int, Any] = {}
+        self._vectors = _Remembered[str, Vector]()
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
         """One vector for each text, in their order."""
-        import numpy as np  # noqa: PLC0415 - for these metrics only
-
-        keys = {text: hash64(text) for text in texts}
-        new = [text for text, key in keys.items() if key not in self._vectors]
-        for text, vector in zip(new, self._embedder.embed(new) if new else (), strict=True):
-            self._vectors[keys[text]] = np.asarray(vector, dtype=np.float32)
-        return [self._vectors[keys[text]].tolist() for text in texts]
+        return self._vectors.look_up(texts, lambda new: [array("f", vector) for vector in self._embedder.embed(new)])
 
 
 class RememberingScorer:
@@ -134,15 +140,13 @@ class RememberingScorer:
     def __init__(self, scorer: TextScorer) -> None:
         self.name = scorer.name
         self._scorer = scorer
-        self._scores: dict[int, float] = {}
+        self._scores = _Remembered[tuple[str, str], float]()
 
     def f1(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """The F1 of each (candidate, reference), in their order."""
-        keys = {pair: key_of_pair(pair) for pair in pairs}
-        new = [pair for pair, key in keys.items() if key not in self._scores and all(text.strip() for text in pair)]
-        scores = self._scorer.f1(new) if new else ()
-        self._scores.update(zip([keys[pair] for pair in new], scores, strict=True))
-        return [self._scores.get(keys[pair], 0.0) for pair in pairs]
+        said = [pair for pair in pairs if all(text.strip() for text in pair)]
+        scores = iter(self._scores.look_up(said, self._scorer.f1))
+        return [next(scores) if all(text.strip() for text in pair) else 0.0 for pair in pairs]
 
 
 # The models: sentence-transformers, and BERTScore by the package of its authors.

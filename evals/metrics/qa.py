@@ -19,7 +19,7 @@ from evals.metrics.sample import Sample
 from evals.schemas.results import MetricGroup, MetricResult
 from evals.schemas.verdicts import VerdictRequest
 from evals.text.matching import covered
-from evals.text.numbers import agree, counted, numbers
+from evals.text.numbers import numbers
 from evals.text.tokens import NEGATORS, UNSPACED, fold, tokens
 
 # Whether the fact of an expected answer is included in an answer: letters that nearly agree, the same numbers, and no
@@ -243,9 +243,9 @@ class FactualMatch(JudgedMetric):
     """Whether the answer holds the expected fact, by letters or by meaning.
 
     Formula: 1 if `fuzzy_match` or `gptscore` is 1, else 0. Both always run; where they disagree the details say
-    `needs_verification`, which `show` lists and `export --format review` gives to a reader. Where the judge gave no
-    verdict, or none was used, 1 on a fuzzy match and else None. A run without a judge has no value: only the hits
-    would be in it. Range 0 or 1, higher is better. None for a right abstention and without an expected answer.
+    `needs_verification`, which `show --question` names. Where the judge gave no
+    verdict, 1 on a fuzzy match and else None. Without a judge there is no value: only the hits would be in it. Range 0
+    or 1, higher is better. None for a right abstention and without an expected answer.
     Reference: as the specification writes it.
     """
 
@@ -261,6 +261,8 @@ class FactualMatch(JudgedMetric):
         return GPTScore().requests(case)
 
     def score(self, case: Sample) -> MetricResult:
+        if (reason := self.unavailable(case)) is not None:
+            return self.undefined(reason)
         by_letters, by_meaning = FuzzyMatch().score(case), GPTScore().score(case)
         scores = {"fuzzy_match": by_letters.value, "gptscore": by_meaning.value}
         details: dict[str, Any] = {**scores, **self.injection_flag(case), **self.dispute_flag(case)}
@@ -276,18 +278,6 @@ class FactualMatch(JudgedMetric):
             return self.result(1.0, **details)
         lacking = by_letters if by_letters.value is None else by_meaning
         return self.undefined(lacking.reason or "", missing=lacking.missing or "not_applicable", **details)
-
-    def unavailable(self, case: Sample) -> str | None:
-        return None  # fuzzy match alone finds hits
-
-    def one_sided(self, results: Sequence[MetricResult]) -> str | None:
-        undecided = sum(
-            result.details.get("fuzzy_match") == 0 and result.missing == "not_applicable" for result in results
-        )
-        if not undecided:
-            return None
-        answers, are = counted(undecided, "answer"), agree(undecided, "is", "are")
-        return f"no judge was used: the {answers} that fuzzy_match does not find {are} undecided"
 
     def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
         return self.score(case)

@@ -15,7 +15,8 @@ from evals.datasets.answers import are_extractive, each_answer
 from evals.errors import DatasetError, JudgeError, StoreError
 from evals.judges.record import NOTE as JUDGE_NOTE
 from evals.metrics.base import BaseMetric
-from evals.run.checks import check_config, load_tools
+from evals.run.checks import check_config, estimate_of, load_tools
+from evals.run.estimate import Estimate, Known
 from evals.run.judging import free_copy
 from evals.run.observer import Observer, usual_observer
 from evals.run.scoring import Scoring, score_journal
@@ -162,6 +163,15 @@ async def measure_answers(
     if problem is not None:
         raise problem
     return saved
+
+
+def estimate_saved(answers: SavedAnswers, metrics: Sequence[BaseMetric], config: EvalConfig) -> Estimate | None:
+    """What judging the answers will take, as far as it is not known already; None where no judge takes part."""
+    records = [record for record in answers.records if record.response is not None and record.response.error is None]
+    responses = {record.question.id: record.response for record in records if record.response is not None}
+    verdicts = {key: answers.free(key) for key in responses}
+    questions = [record.question for record in records]
+    return estimate_of(config, metrics, questions, known=Known(responses, verdicts))
 
 
 # The answers of a saved run.

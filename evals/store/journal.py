@@ -224,7 +224,7 @@ class Journal(RecordLog):
         self._clock, self._started = clock, clock()
         self._leg = time.time_ns() // 1_000_000
         self._lock = Lock()
-        self._file = open_log(path, self._way_on)
+        self._file = open_log(path, self._way_on, _event_head)
         super().__init__(path)
 
     def __enter__(self) -> Self:
@@ -307,7 +307,12 @@ class Journal(RecordLog):
         raise StoreError(f"{deleted}; all answers until then were written there again", self._way_on)
 
 
-def open_log(path: Path, way_on: str) -> BinaryIO:
+def ends(line: bytes) -> bool:
+    """Whether a line was written to its end."""
+    return line.endswith(b"}\n")
+
+
+def open_log(path: Path, way_on: str, is_whole: Callable[[bytes], object] = ends) -> BinaryIO:
     """Open a log for appending, locked, and with a torn last line cut off; its folder is made where it is missing.
 
     Raises:
@@ -319,7 +324,7 @@ def open_log(path: Path, way_on: str) -> BinaryIO:
         try:
             _lock(file, path)
             file.seek(start := _start_of_last_line(file))
-            if _event_head(file.read()) is None:
+            if not is_whole(file.read()):
                 file.truncate(start)
         except BaseException:
             file.close()
@@ -356,7 +361,7 @@ def _start_of_last_line(file: BinaryIO) -> int:
 
 def _event_head(line: bytes) -> "re.Match[bytes] | None":
     """The type and question of a line that is an event and was written to its end; None for any other."""
-    return _HEAD.match(line) if line.endswith(b"}\n") else None
+    return _HEAD.match(line) if ends(line) else None
 
 
 _SCORES: TypeAdapter[list[MetricResult]] = TypeAdapter(list[MetricResult])

@@ -129,6 +129,11 @@ class RunStore:
         run.saved_as(path, partial(_whole_records, records_beside(path)))
         return path
 
+    def delete(self, run: EvalRun) -> None:
+        """Delete the files of a run, as far as they are there."""
+        for path in (self.columns_path(run), self.records_path(run), self.run_path(run)):
+            path.unlink(missing_ok=True)
+
     def journal(self, run: EvalRun) -> Journal:
         """Open the run's log for appending, locked.
 

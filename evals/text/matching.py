@@ -527,23 +527,29 @@ def _in_place(gold: _Text, chunk: _Text, runs: list[Run]) -> Iterable[tuple[str,
         pairs += zip(
             *((mine, yours) if alike else (filter(str.isdigit, mine), filter(str.isdigit, yours))), strict=False
         )
-    touches = [run.place <= chunk.begin + 1 or run.end >= chunk.end - 1 for run in runs]
-    if any(
-        run.size < gold.count and touch and _is_cut(run, gold, chunk) for run, touch in zip(runs, touches, strict=True)
-    ):
+    if any(run.size < gold.count and _is_cut(run, gold, chunk) and _at_border(run, gold, chunk) for run in runs):
         return pairs
     for run in runs:
         if run.start <= _EDGE and run.start <= run.place:
-            cut = run.place == run.start  # the chunk's first token may be a part of a word
-            before = zip(
-                chunk.tokens[run.place - run.start + cut : run.place], gold.tokens[cut : run.start], strict=True
-            )
-            pairs += (pair for pair in before if pair[1].isdigit())
-        rest = gold.count - run.stop
-        if rest <= _EDGE and run.end + rest <= chunk.count:
-            behind = chunk.tokens[run.end : run.end + rest - (run.end + rest == chunk.count)]
-            pairs += (pair for pair in zip(behind, gold.tokens[run.stop :], strict=False) if pair[1].isdigit())
-    return pairs
+            pairs += zip(chunk.tokens[run.place - run.start : run.place], gold.tokens[: run.start], strict=True)
+        if gold.count - run.stop <= _EDGE:
+            pairs += zip(chunk.tokens[run.end :], gold.tokens[run.stop :], strict=False)
+    first, last = chunk.tokens[0], chunk.tokens[-1]  # parts of words, where a border cuts one
+    cut = {(first, yours) for mine, yours in pairs if mine == first and yours.endswith(mine)}
+    cut |= {(last, yours) for mine, yours in pairs if mine == last and yours.startswith(mine)}
+    return [pair for pair in pairs if pair not in cut]
+
+
+def _at_border(run: Run, gold: _Text, chunk: _Text) -> bool:
+    """Whether a run begins or ends with the chunk's own text, but for a part of the gold's next word."""
+    before, behind = gold.tokens[run.start - 1 : run.start], gold.tokens[run.stop : run.stop + 1]
+    at_start = run.place <= chunk.begin or (
+        run.place == chunk.begin + 1 and bool(before) and before[0].endswith(chunk.tokens[chunk.begin])
+    )
+    at_end = run.end >= chunk.end or (
+        run.end == chunk.end - 1 and bool(behind) and behind[0].startswith(chunk.tokens[run.end])
+    )
+    return at_start or at_end
 
 
 def _is_other_value(mine: str, yours: str, chunk: str, gold: str) -> bool:

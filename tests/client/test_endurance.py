@@ -149,13 +149,11 @@ def ask_questions(
         spec = resolve_spec({"url": server.url, "health": None, **server_keys})
         todo = [EvalQuestion(question=str(number)) for number in range(questions)]
         async with RAGClient(spec, concurrency=concurrency) as client:
-            await ask_all(
-                client,
-                todo,
-                concurrency=concurrency,
-                on_answer=lambda question, response: found.update({int(question.question): response}),
-                stop=stop,
+            asking = ask_all(
+                client.ask, todo, concurrency=concurrency, stop=stop, unavailable=lambda: client.unavailable
             )
+            async for question, response in asking:
+                found[int(question.question)] = response
 
     asyncio.run(run())
     return found, stop

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from evals.client.citations import MarkerReader
 from evals.schemas import EvalResponse
 
 Ask = Callable[..., EvalResponse]
@@ -167,3 +168,10 @@ def test_references_that_cannot_be_read_are_noted(ask: Ask) -> None:
     assert response.notes == [
         "server.map.references gives a list that holds a text, where each item is to be an object"
     ]
+
+
+@pytest.mark.parametrize(("chunks", "cited"), [(1000, [1000]), (999, [])])
+def test_a_number_from_1000_on_is_a_year_unless_there_is_such_a_chunk(chunks: int, cited: list[int]) -> None:
+    """Counted from the base."""
+    reader = MarkerReader(r"\[(\d+)\]", 1, labels=False)
+    assert [citation.index for citation in reader.read("The charter of [1000].", chunks)] == cited

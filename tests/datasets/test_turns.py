@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from evals.scoring.run_columns import cluster_of
 
 from evals.datasets.base import fingerprint
 from evals.datasets.file import derived_id, read_file
 from evals.errors import DatasetError
 from evals.schemas import EvalQuestion
+from evals.scoring.results import group_of
 
 TURNS = ["What is the X300?", "How long does it last?"]
 
@@ -64,7 +64,7 @@ def test_each_turn_with_gold_is_a_question_with_the_turns_up_to_it(tmp_path: Pat
     assert (last.id, last.turns, last.expected_answer) == ("c", [TURNS[0], "Thanks.", TURNS[1]], "96 hours")
     assert one.metadata == last.metadata == {"kind": "x", "conversation": "c"}
     for key in ("document", "question", "kind"):
-        assert cluster_of(one, key) == cluster_of(last, key)
+        assert group_of(one, key) == group_of(last, key)
 
 
 def test_the_gold_of_the_last_turn_may_stand_in_it(tmp_path: Path) -> None:

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from evals.run.setup import check_config, make_judge
 
 from evals.config import EvalConfig
 from evals.errors import ConfigError, JudgeError, StoreError
 from evals.judges.batches import AnthropicBatches
 from evals.judges.models import AnthropicModel, OpenAIModel
+from evals.run.checks import check_config, make_judge
 
 LOCAL = "http://127.0.0.1:11434/v1"
 HAIKU = "anthropic:claude-haiku-5-5"

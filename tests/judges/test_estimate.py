@@ -5,12 +5,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from evals.run.setup import check_config, estimate_of
-from evals.run.work import load_workload
 
 from evals.config import EvalConfig
+from evals.run.checks import check_config, estimate_of
 from evals.run.estimate import Estimate, Known
-from evals.run.saved import estimate_saved, rescore, saved_run
+from evals.run.saved import answers_of_run, estimate_saved, rescore
+from evals.run.workload import load_workload
 from evals.runner import run_evaluation
 from evals.schemas import EvalQuestion, EvalResponse
 
@@ -53,12 +53,12 @@ def test_what_is_there_already_is_not_estimated(config: Configure) -> None:
     settings = config(judge={"cache": True})
     run = run_evaluation(settings)
     assert run.judge is not None
-    found = estimate_saved(saved_run(run, settings), check_config(settings), settings)
+    found = estimate_saved(answers_of_run(run, settings), check_config(settings), settings)
     assert found is not None
     assert (found.calls, found.cached, found.cost_high_usd) == (0, run.judge.calls, 0.0)
     assert "are there already" in str(found)
     other = config(judge={"cache": True, "repeats": 3})
-    more = estimate_saved(saved_run(run, other), check_config(other), other)
+    more = estimate_saved(answers_of_run(run, other), check_config(other), other)
     assert more is not None
     assert more.calls == 2 * run.judge.calls
     assert asyncio.run(rescore(run, other)).judge.calls == more.calls  # type: ignore[union-attr]

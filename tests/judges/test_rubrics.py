@@ -153,7 +153,7 @@ def test_a_rubric_is_estimated_gated_calibrated_shown_compared_and_measured_agai
     assert (again.code, again.json["judge"]["calls"]) == (0, 0)
     forgotten("tone")
     compared = cli("compare", "one", "two", "--runs-dir", "runs", "--json")
-    assert [pair["name"] for pair in compared.json["pairs"]] == ["tone"]
+    assert [pair["name"] for pair in compared.json["against"][0]["pairs"]] == ["answer_rate", "tone"]
     assert not [warning for warning in compared.json["warnings"] if "judged by" in warning or "tone" in warning]
 
 

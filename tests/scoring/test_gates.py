@@ -118,7 +118,7 @@ def test_a_gate_that_cannot_be_says_the_way_out(text: str, message: str, hint: s
     assert hint in (caught.value.hint or "")
 
 
-EARLIER = WeightedScore(score=0.999, objectives={"latency": 0.999}, weights={"latency": 0.05})
+EARLIER = WeightedScore(score=0.999, objectives={"latency": 0.999}, weights={"latency": 0.05}, coverage=0.05)
 
 
 @pytest.mark.parametrize(

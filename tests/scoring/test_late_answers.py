@@ -72,5 +72,5 @@ def test_it_is_shown_wherever_the_value_is(tmp_path: Path, fmt: str) -> None:
     saved.run = saved.run.model_copy(update={"scorecard": card})
     assert any("≥ 100.0 ms" in row.cells for row in scorecard_table(saved.run).rows)
     assert "≥ 100" in card._repr_html_()
-    document = b"".join(export_pieces(saved, fmt)).decode()
+    document = "".join(map(str, export_pieces(saved, fmt)))
     assert ("≥ 100.0 ms" if fmt == "markdown" else '"at_least":true') in document

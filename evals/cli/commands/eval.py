@@ -35,11 +35,11 @@ from evals.errors import ConfigError, RunIncompleteError, RunInterruptedError
 from evals.metrics.base import BaseMetric, Need
 from evals.report.summary import questions_of, reading_notes
 from evals.run.checks import check_config, estimate_of, refusal_of, wants_judge
-from evals.run.estimate import Estimate, Known
+from evals.run.estimate import Estimate
 from evals.run.merge import merge as merge_runs
 from evals.run.merge import put_together
 from evals.run.resume import MAY_CHANGE, rescore_config, resumed_config
-from evals.run.saved import SavedAnswers, answers_of_file, answers_of_run
+from evals.run.saved import SavedAnswers, answers_of_file, answers_of_run, estimate_saved
 from evals.run.workload import check_conversations, load_workload
 from evals.runner import EvaluationRunner
 from evals.schemas.results import EvalRun
@@ -225,10 +225,7 @@ def describe_measuring(answers: SavedAnswers, metrics: Sequence[BaseMetric], con
     plan = {"source": source, "questions": len(records), "answered": answered}
     measured = f"{counted(answered, 'answer')} to {counted(len(records), 'question')} of {source}"
     lines = [*answers.notes, f"would measure {measured}, nothing judged"]
-    known = Known({record.question.id: record.response for record in records if record.response is not None})
-    questions = [record.question for record in records if record.response is not None and record.response.error is None]
-    estimate = estimate_of(config, metrics, questions, known=known)
-    _print_plan(plan, lines, metrics, config, estimate, flags)
+    _print_plan(plan, lines, metrics, config, estimate_saved(answers, metrics, config), flags)
 
 
 def _computed(metrics: Sequence[BaseMetric], *, judged: bool) -> list[str]:
