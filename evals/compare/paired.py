@@ -38,9 +38,6 @@ from evals.scoring.stats import ALPHA, FEWEST, Groups, PairedTest, Vector, holm,
 from evals.scoring.weighted import make_weighted_score, on_scale, scores_without_each
 from evals.text.numbers import counted
 
-_SHOWN = 20
-"""This many changed questions are kept for each direction."""
-
 
 @dataclass
 class Pairing:
@@ -177,8 +174,8 @@ def compare_two(
         score_reason=reason,
         pairs=_with_verdicts(pairs, tested, primary),
         vanished=vanished,
-        lost=sorted((one for one in changes if one.change < 0), key=lambda one: one.change)[:_SHOWN],
-        gained=sorted((one for one in changes if one.change > 0), key=lambda one: -one.change)[:_SHOWN],
+        lost=sorted((one for one in changes if one.change < 0), key=lambda one: one.change),
+        gained=sorted((one for one in changes if one.change > 0), key=lambda one: -one.change),
         moves=_moves(pairing),
     )
 
