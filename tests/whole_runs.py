@@ -26,7 +26,7 @@ from evals.scoring.citation_base import CitationSigns
 from evals.scoring.notes import Tally
 from evals.scoring.outcomes import OUTCOMES, Outcome
 from evals.scoring.results import Column, Results
-from evals.scoring.saved import SavedRun
+from evals.scoring.saved import SavedRun, open_run
 from evals.scoring.scorecard import make_scorecard
 from evals.scoring.settings import ScoreSettings, score_of
 from evals.store.journal import RecordLog, record_line, write_records
@@ -202,3 +202,12 @@ def valued_run(
 def put_records(store: RunStore, run: EvalRun, records: Iterable[EvalRecord]) -> RecordSum:
     """Replace the records of a saved run."""
     return write_records(store.records_path(run), map(record_line, records))[0]
+
+
+def kept_run(folder: Path, run: EvalRun, records: Sequence[EvalRecord]) -> SavedRun:
+    """A run and its scored records, as `build_run` makes them, written to a folder and opened again."""
+    store = RunStore(folder)
+    store.prepare()
+    written = put_records(store, run, records)
+    store.save(run.model_copy(update={"record_sum": written, "completed_at": run.completed_at or run.created_at}))
+    return open_run(store, run.id)

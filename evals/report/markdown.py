@@ -1,5 +1,6 @@
 """Markdown: the one text that a comment on a pull request, the summary of a CI job and `export` share."""
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
@@ -24,12 +25,17 @@ from evals.scoring.outcomes import WENT_WRONG, count_outcomes
 from evals.scoring.saved import SavedRun
 
 _EXAMPLES = 10
-_SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#"})
+_SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#~&"})
+_REFERENCE = re.compile(r"@(?=\w)|#(?=\d)|\bGH-(?=\d)", re.IGNORECASE)
+"""What GitHub makes a mention or a reference of, escaped or not: it looks at the text that is shown."""
 
 
 def escaped(text: str, limit: int = 500) -> str:
-    """Foreign text on one line, with what Markdown would read as markup escaped; `_` within a word stays."""
-    line = one_line(text, limit)
+    """Foreign text on one line, with what Markdown would read as markup escaped; `_` within a word stays.
+
+    A zero-width space keeps it from mentioning a person or an issue.
+    """
+    line = _REFERENCE.sub("\\g<0>\N{ZERO WIDTH SPACE}", one_line(text, limit))
     return "".join(
         character if character == "_" and _in_word(line, place) else character.translate(_SPECIAL)
         for place, character in enumerate(line)

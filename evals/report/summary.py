@@ -45,6 +45,7 @@ def head_line(run: EvalRun) -> str:
         ", ".join("golden (built in)" if name == "golden" else name for name in run.datasets),
         f"judge {run.judge.model}" if run.judge else "no judge",
         f"{run.created_at:%Y-%m-%d %H:%M}",
+        *([f"merged from {counted(len(run.merged_from), 'shard')}"] if run.merged_from else []),
     ]
     name = "" if run.id in run.name else f"{one_line(run.name, 100)}  "
     return f"{name}{run.id}  {run.status}: {', '.join(facts)}"

@@ -104,7 +104,7 @@ def _named(keys: Sequence[str]) -> str:
 
 
 def resumed_config(run: EvalRun, overrides: Mapping[str, Any]) -> EvalConfig:
-    """The configuration of a saved run with something changed, to resume the run.
+    """The configuration of a saved run with something changed, to resume the run; by this process without `dask`.
 
     Args:
         run: The saved run.
@@ -113,7 +113,8 @@ def resumed_config(run: EvalRun, overrides: Mapping[str, Any]) -> EvalConfig:
     Raises:
         ConfigError: The run cannot be resumed, or not with these changes.
     """
-    config = EvalConfig.build(run.eval_config, overrides)
+    saved = {key: value for key, value in run.eval_config.items() if key != "dask"}  # its cluster may be gone
+    config = EvalConfig.build(saved, overrides)
     check_resumable(run, config)
     return config
 

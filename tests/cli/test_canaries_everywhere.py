@@ -40,15 +40,13 @@ CONFIGURATION: dict[str, Any] = {
     "judge": {"model": "m", "provider": "anthropic", "base_url": "http://127.0.0.1:9", "effort": "low", "repeats": 2},
     "semantic": {"embedding_model": "m"},
     "prices": {"m": {"input": 1, "output": 2}},
-    "scoring": {"weights": {"retrieval": 0.5}},
+    "scoring": {"weights": {"retrieval": 0.5}, "cluster": "document"},
     "confidence": 0.9,
-    "cluster": "document",
     "gate": ["mrr >= 0.5"],
     "allow_uncalibrated": False,
     "runs_dir": "runs",
     "repeats": 2,
-    "load": [1, 2],
-    "engine": {"name": "local", "scheduler": "tcp://127.0.0.1:9", "workers": 1},
+    "dask": "tcp://127.0.0.1:9",
     "variants": {"v": {"server": {"timeout_s": 5}}},
 }
 SERVER: dict[str, Any] = {
@@ -141,7 +139,7 @@ def test_no_key_tells_what_a_name_of_the_environment_stands_for(
 ) -> None:
     """Whether it takes such names or not, in a value that fits and in one that does not."""
     # What a file of one's own does not go with, and what makes several runs of one, or has others ask.
-    alone = {"datasets", "shard", "preflight", "repeats", "load", "engine", "variants"}
+    alone = {"datasets", "shard", "preflight", "repeats", "dask", "variants"}
     whole = {
         key: value for key, value in CONFIGURATION.items() if key not in alone or key == path.split(".", maxsplit=1)[0]
     }

@@ -90,9 +90,8 @@ def test_a_partial_shard_ends_with_4_and_the_command_that_goes_on(
 def test_show_says_what_a_run_was_merged_from(
     shards: Callable[..., list[str]], merge: Cli, evals_cli: Cli, tmp_path: Path
 ) -> None:
-    """With the time of all and of the longest."""
+    """In its first line."""
     run = merge(*shards(), "--json").json
     shown = evals_cli("show", run["id"], "--runs-dir", tmp_path / "merged").out
-    first, second = run["merged_from"]
-    assert f"merged from 2 shards (1/2 {first['id']}, 2/2 {second['id']}): " in shown
-    assert "s in all, the longest" in shown
+    assert len(run["merged_from"]) == 2
+    assert "merged from 2 shards" in shown

@@ -34,7 +34,7 @@ def test_every_output_says_that_rows_were_left_out(
     (found,) = run["fingerprints"]
     assert (found["questions"], found["available"]) == (100, 150)
     assert "100 of 150 questions: " in evals_cli("show", run["id"], *runs).out
-    assert "· 100 of 150 questions ·" in evals_cli("export", "--run-id", run["id"], "--format", "markdown", *runs).out
+    assert "\n100 of 150 questions: " in evals_cli("export", "--run-id", run["id"], "--format", "markdown", *runs).out
     rows = csv.DictReader(io.StringIO(evals_cli("export", "--run-id", run["id"], *runs).out))
     ids = [int(row["id"].removeprefix("q")) for row in rows]
     assert (len(ids), ids) == (100, sorted(ids))

@@ -62,14 +62,14 @@ def test_a_gate_of_the_configuration_that_is_not_met_ends_with_1(rescored: Cli) 
 
 
 def test_a_rescored_run_is_printed_like_one_that_was_asked(rescored: Cli, tmp_path: Path) -> None:
-    """The scorecard, what went wrong, then where the run is and the command that shows it question by question.
+    """What went wrong, the scorecard, the commands that show it question by question, then where the run is.
 
     What the configuration leaves out stays as in the run: a judge that was not used is not turned on by its default.
     """
     out = rescored("--metrics", "recall_at_1,faithfulness", config="match: {overlap_threshold: 0.5}\n").out
     new = next(run for run in RunStore(tmp_path / "runs").runs() if run.rescored_from)
-    parts = ["recall_at_1", "no judge was used", "went wrong", "saved to "]
-    places = [out.find(part) for part in [*parts, f"evals show {new.id} --all --runs-dir "]]
+    parts = ["went wrong", "recall_at_1", "no judge was used", f"evals show {new.id} --all --runs-dir ", "saved to "]
+    places = [out.find(part) for part in parts]
     assert -1 not in places
     assert places == sorted(places)
 

