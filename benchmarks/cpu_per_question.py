@@ -42,20 +42,15 @@ from evals.store.journal import Journal
 MOCK = Path(__file__).with_name("mock_server.py")
 PARTS = {
     "load questions": ["evals.runner.load_workload"],
-    "log questions": ["evals.store.journal.Journal.questions"],
+    "log questions": ["evals.store.journal.Journal.plan"],
     "read answers": ["evals.client.rag_client.RAGClient._read"],
     "log answers": ["evals.store.journal.Journal.answer"],
-    "write and read temporary files": [
-        "evals.store.disk_buffer.DiskBuffer.append",
-        "evals.store.disk_buffer.DiskBuffer.read",
-    ],
-    "document names and headers": [
-        "evals.scoring.diagnosis.stages.AnswersSeen.add",
-    ],
-    "measure": ["evals.scoring.conclusion.score_record"],
-    "diagnosis": ["evals.scoring.digest.RunSummaryBuilder.add"],
-    "write records": ["evals.store.runs.record_line", "evals.store.record_index.IndexWriter.write"],
-    "statistics": ["evals.scoring.conclusion.Scorer.concluded"],
+    "read the log": ["evals.store.journal.RecordLog.record"],
+    "measure": ["evals.run.scoring.score_of"],
+    "outcomes": ["evals.run.scoring.ending_of"],
+    "write records": ["evals.run.scoring.record_line"],
+    "statistics": ["evals.run.scoring.Scoring.summarise"],
+    "write columns": ["evals.scoring.results.Results.save"],
 }
 """The components, each with what is timed of it."""
 

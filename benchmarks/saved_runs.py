@@ -4,8 +4,8 @@ python benchmarks/saved_runs.py [--questions 500,1000] [--only show,compare]
 
 A question has five chunks of 800 characters, no two alike, and the values of the core metrics, by rule; a tenth of the
 questions fails, another tenth is declined, and each run loses the gold of more. Memory is the peak of the process
-beyond what its imports take; time is that of the whole process, start-up included. "first" is what a run of an earlier
-version takes, whose records are gone over once; "again" is what any later command takes, and the first after `eval`.
+beyond what its imports take; time is that of the whole process, start-up included. "first" is what a run without
+`columns.npz` takes, whose records are read once; "again" is what any later command takes, and the first after `eval`.
 """
 
 import argparse
@@ -17,23 +17,23 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+from evals.config import EvalConfig
 from evals.metrics.registry import select
+from evals.run.scoring import Scoring
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, GoldPassage, ResponseError, RetrievedChunk
 from evals.schemas.response import ServerRecord
-from evals.scoring.config import ScoringConfig
-from evals.scoring.scorecard import make_scorecard, score_record
-from evals.scoring.settings import cases_of, score_settings
-from evals.scoring.weighted import make_weighted_score
+from evals.scoring.results import changed_ns
+from evals.scoring.settings import settings_of
+from evals.store.journal import record_line, write_records
 from evals.store.runs import RunStore
 
 WORDS = [f"{start}{end}" for start in ("bra", "cle", "dro", "fin", "gru", "hal", "jor", "kel") for end in
          ("ban", "cot", "dell", "fer", "gon", "hest", "lin", "mar", "nor", "pell", "rast", "ton")]  # fmt: skip
 SAMPLE = 200
-"""Questions that are scored; those after them fare like them, with texts of their own."""
+"""Questions that fare differently; those after them fare like them, with texts of their own."""
 MEASURE = """
 import sys, runpy
 def peak():
@@ -54,12 +54,11 @@ COMMANDS = {
     "show, first": ("show", "a"),
     "show, again": ("show", "a"),
     "show --question": ("show", "a", "--question", "q7"),
-    "show --failures 50": ("show", "a", "--failures", "50"),
+    "show --failed": ("show", "a", "--failed", "declined"),
     "show --by kind": ("show", "a", "--by", "kind"),
     "export csv": ("export", "--run-id", "a"),
     "export json": ("export", "--run-id", "a", "--format", "json"),
     "export markdown": ("export", "--run-id", "a", "--format", "markdown"),
-    "export review": ("export", "--run-id", "a", "--format", "review"),
     "gate": ("gate", "b", "--gate", "mrr>=0.1"),
     "compare 2, first": ("compare", "a", "b"),
     "compare 2, again": ("compare", "a", "b"),
@@ -108,30 +107,15 @@ def make_run(folder: Path, name: str, questions: int, lost: float) -> None:
         id=name, name=name, created_at=created, completed_at=created, datasets=["made"], question_count=questions,
         status="complete", server=server, seed=42, concurrency=4,
     )  # fmt: skip
-    metrics = select(["core"], [])
-    cases = cases_of(run, [record(number, lost, name) for number in range(min(SAMPLE, questions))])
-    sample: list[EvalRecord] = []
-    failed = 0
-
-    def written() -> Iterator[EvalRecord]:
-        nonlocal failed
-        for number in range(questions):
-            made = record(number, lost, name)
-            if number < SAMPLE:
-                sample.append(score_record(metrics, made, cases))
-            scored = made.model_copy(update={"scores": sample[number % SAMPLE].scores})
-            failed += scored.response is not None and scored.response.error is not None
-            yield scored
-
     store = RunStore(folder)
     store.prepare()
-    store.compact(run, written())
-    card = make_scorecard(metrics, sample, score_settings(run))
-    outcomes = run.outcomes.model_copy(update={"answered": questions - failed})
-    weighted = make_weighted_score(card, ScoringConfig())
-    store.save(run.model_copy(update={
-        "scorecard": card, "weighted_score": weighted, "outcomes": outcomes, "error_count": failed,
-    }))  # fmt: skip
+    scoring = Scoring(run, select(["core"], []), settings_of(run), EvalConfig())
+    lines = (record_line(scoring.score(record(number, lost, name))) for number in range(questions))
+    path = store.records_path(run)
+    records, scoring.results.offsets = write_records(path, lines)
+    done = scoring.summarise(ended="whole", stopped=None, notes=[], record_sum=records)
+    store.save(done)
+    scoring.results.save(store.columns_path(done), records, changed_ns(path))
 
 
 def measured(folder: Path, arguments: tuple[str, ...] | None) -> tuple[float, float, float | None]:
@@ -169,6 +153,8 @@ def main() -> None:
             measured(folder, ("runs",))  # compiles
             for title, arguments in COMMANDS.items():
                 if title.startswith(wanted):
+                    for columns in folder.glob("*.columns.npz") if title.endswith("first") else ():
+                        columns.unlink()
                     print_row(questions, title, *measured(folder, arguments))
 
 
