@@ -39,19 +39,14 @@ site:               ## the documentation as a site, in build/site; any warning f
 bench:              ## every benchmark, with what needs no input
 	$(PYTHON) benchmarks/cpu_per_question.py
 	$(PYTHON) benchmarks/faults.py
-	$(PYTHON) benchmarks/gates.py
 	$(PYTHON) benchmarks/help_time.py
-	$(PYTHON) benchmarks/kernels.py
 	$(PYTHON) benchmarks/memory.py
 	$(PYTHON) benchmarks/judge_overlap.py
 	$(PYTHON) benchmarks/judge_estimate.py
 	$(PYTHON) benchmarks/judge_prices.py
 	$(PYTHON) benchmarks/passage_score.py
-	$(PYTHON) benchmarks/report_page.py --questions 100,1000
 	$(PYTHON) benchmarks/performance.py --small
 	$(PYTHON) benchmarks/saved_runs.py
 	$(PYTHON) benchmarks/abstention.py
 	$(PYTHON) benchmarks/matching.py --datasets golden
 	$(PYTHON) benchmarks/intervals.py --samples 200
-	$(PYTHON) benchmarks/compare_errors.py --repeats 200 --dominance-repeats 20
-	$(PYTHON) benchmarks/variants.py --runs 5

@@ -37,6 +37,7 @@ from evals.client import RAGClient
 from evals.client.profile import resolve_spec
 from evals.config import EvalConfig
 from evals.runner import EvaluationRunner
+from evals.schemas import EvalQuestion
 from evals.store.journal import Journal
 
 MOCK = Path(__file__).with_name("mock_server.py")
@@ -149,7 +150,9 @@ async def bare_httpx(url: str, count: int, concurrency: int) -> None:
 async def asking(url: str, count: int, concurrency: int, runs: Path) -> None:
     """The questions asked and journalled, and nothing else."""
     left = iter(range(count))
-    with Journal(runs / f"asking_{time.time_ns()}.jsonl") as journal:
+    with Journal(runs / f"asking_{time.time_ns()}.jsonl", "run the benchmark again") as journal:
+        journal.plan(EvalQuestion(id=f"q{number}", question=f"Question {number}?", dataset="made") for number in left)
+        left = iter(range(count))
         async with RAGClient(resolve_spec({"url": url}), concurrency=concurrency) as client:
 
             async def own() -> None:

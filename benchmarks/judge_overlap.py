@@ -61,9 +61,9 @@ def main() -> None:
     parser.add_argument("--delay", type=float, default=0.02, help="seconds that the judge takes for a verdict")
     options = parser.parse_args()
     count = options.questions
-    import evals.run.setup
+    import evals.run.checks
 
-    evals.run.setup.make_judge = lambda config: LLMJudge(Slow(options.delay), concurrency=config.judge.concurrency)
+    evals.run.checks.make_judge = lambda config: LLMJudge(Slow(options.delay), concurrency=config.judge.concurrency)
     import os
 
     os.environ["ANTHROPIC_API_KEY"] = "benchmark"

@@ -226,7 +226,7 @@ def measure_saved(folder: Path, count: int, judged: list[str], wanted: list[str]
         for name in ("show first", "show"):
             measure(name, ["show", "aaaaaaaa", *runs], folder, count)
         measure("question", ["show", "aaaaaaaa", "--question", "q0x7", *runs], folder, count)
-        for form in ("json", "csv", "review", "markdown"):
+        for form in ("json", "csv", "markdown"):
             out = str(folder / f"out.{form}")
             measure(form, ["export", "--run-id", "aaaaaaaa", "--format", form, "--output", out, *runs], folder, count)
     if "compare" in wanted:

@@ -1,6 +1,6 @@
 """What an evaluation takes beside bare loops and other programs, all in one run; writes docs/performance.md.
 
-    python benchmarks/performance.py [--write] [--small] [--only plan,asking,cpu,memory,saved,kernels,start]
+    python benchmarks/performance.py [--write] [--small] [--only plan,asking,cpu,memory,saved,start]
                                      [--pydantic-evals PYTHON] [--promptfoo COMMAND]
 
 Contenders take turns, each a process that is warm, and are compared by the ratio to the bare aiohttp loop of the same
@@ -50,7 +50,7 @@ refusals.
 | pydantic-evals | one check per answer; nothing is saved |
 | promptfoo | one check per answer. Its start-up time is left out, and it is measured once, with 50 to 200 questions |
 """
-PARTS = ("plan", "asking", "cpu", "memory", "saved", "kernels", "start")
+PARTS = ("plan", "asking", "cpu", "memory", "saved", "start")
 
 
 PLAN_S, PLAN_IN_FLIGHT = 1.0, 16
@@ -323,10 +323,6 @@ def page(given: argparse.Namespace, size: Size) -> Iterator[str]:
     if "saved" in given.only:
         yield "## Commands over saved runs\n"
         yield block(printed("saved_runs.py", "--questions", ",".join(map(str, size.saved)))) + "\n"
-    if "kernels" in given.only:
-        yield "## Kernels\n"
-        yield "Items processed per second of CPU time, unless another unit is given.\n"
-        yield block(printed("kernels.py", "--rounds", size.rounds)) + "\n"
     if "start" in given.only:
         yield "## Start\n"
         yield "CPU time of whole commands, and the ratio to a minimal Typer program, the median over pairs.\n"
