@@ -27,13 +27,6 @@ def test_the_generated_pages_are_up_to_date() -> None:
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
-def test_the_tables_of_gates_are_up_to_date() -> None:
-    """docs/simulations.md says how often a gate passes as it is computed by what judges a gate."""
-    script = HOME / "benchmarks" / "gates.py"
-    checked = subprocess.run([sys.executable, script, "--check"], cwd=HOME, capture_output=True, text=True)
-    assert checked.returncode == 0, checked.stdout + checked.stderr
-
-
 def test_the_configuration_file_holds_every_key_with_its_default() -> None:
     """eval_config.yml documents the whole configuration, and changes nothing."""
     written = yaml.safe_load(CONFIG.read_text(encoding="utf-8"))

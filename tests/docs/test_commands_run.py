@@ -20,7 +20,7 @@ NEEDS = {
     "a terminal": r"^evals init$",
     "a home of one's own": r"--install-completion",
     "models of gigabytes": r"bert_score",
-    "a cluster": r"--engine dask",
+    "a cluster": r"--dask",
     "a tracking server": r"^evals track",
 }
 """Why a command is not run here, by what it holds."""

@@ -32,6 +32,11 @@ def steps() -> Iterator[tuple[str, str]]:
             yield re.findall(r"as\s`([\w.]+)`:", before)[-1], block.group(2)
 
 
+def expanded(word: str) -> list[str]:
+    """The files that a pattern stands for in the shell; any other word as it is."""
+    return sorted(map(str, Path().glob(word))) if word.endswith("*Z.json") else [word]
+
+
 def asked_for(line: str) -> int:
     """The exit code that a line says it ends with."""
     told = re.search(r"# exit code (\d+)$", line)
@@ -56,7 +61,7 @@ def follow(
                 Path(kind).write_text(here(text), encoding="utf-8")
             elif text not in BY_HAND:
                 ((words,),) = (calls(here(text)),)
-                result = evals_cli(*words)
+                result = evals_cli(*(name for word in words for name in expanded(word)))
                 assert result.code == asked_for(text), f"{text}\n{result.out}\n{result.err}"
                 printed[text.partition("  ")[0]] = result.out + result.err
         return printed
