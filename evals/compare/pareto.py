@@ -1,6 +1,6 @@
 """Pareto fronts (seed 003): a run dominates another if it is at least as good on all objectives, and better on one.
 
-Fronts are by values alone; beside them `differences` says, for every two runs, which objectives differ beyond chance.
+Fronts are by values alone; `differences` says, for every two runs, which objectives differ beyond chance.
 Each two runs are tested by themselves, so a third run never changes what is said of them.
 """
 
@@ -28,7 +28,7 @@ def pareto(runs: Sequence[SavedRun]) -> ParetoFront:
         ConfigError: They have no objective in common.
     """
     scored = [each for each in runs if each.run.weighted_score.objectives]
-    fed = _common_objectives([each.run for each in scored])
+    fed = common_objectives([each.run for each in scored])
     if not fed:
         raise ConfigError("these runs have no objective in common", "compare runs that measured the same")
     values: dict[str, dict[str, float]] = {}
@@ -79,7 +79,7 @@ def dominates(first: Mapping[str, float], second: Mapping[str, float], direction
     return all(gain >= 0 for gain in gains) and any(gain > 0 for gain in gains)
 
 
-def _common_objectives(runs: Sequence[EvalRun]) -> dict[str, list[str]]:
+def common_objectives(runs: Sequence[EvalRun]) -> dict[str, list[str]]:
     """The objectives that all runs have, with the same metrics."""
     if not runs:
         return {}

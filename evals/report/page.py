@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from evals.compare.models import Comparison
 from evals.compare.paired import compare_runs
+from evals.compare.pareto import common_objectives
 from evals.errors import ConfigError
 from evals.report.compared import change_lines, name_of, pairs_table, pareto_parts, several_table, verdict_line
 from evals.report.elements import ShownPart, TextTable
@@ -98,7 +99,8 @@ def _compared(runs: Sequence[SavedRun]) -> dict[str, Any] | None:
     if len(runs) < 2:
         return None
     try:
-        comparison = compare_runs(runs, with_pareto=len(runs) > 2)
+        has_front = len(runs) > 2 and bool(common_objectives([each.run for each in runs]))
+        comparison = compare_runs(runs, with_pareto=has_front)
     except ConfigError as error:
         return {"why_not": error.message}
     names = {head.id: name_of(head.id, head.name) for head in comparison.runs}

@@ -246,7 +246,7 @@ class Tools:
             config: Of the run.
             settings: How its records are scored.
             journal: Of the run: answers are read from it, and verdicts go to it.
-            observer: Is told of the estimate, the progress and what must be known.
+            observer: Receives the estimate, the progress and what must be known.
             documents: The corpus, where it is at hand: it tells how large chunks may be.
             before: The judge of the run that is resumed.
             free: By question, verdicts of other runs that cost this one nothing.

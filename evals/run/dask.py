@@ -35,7 +35,7 @@ class ClusterAsker:
     Args:
         config: Its `dask` is "local", or the address of a scheduler.
         client: Of the server, whose specification the workers get with ${NAME} as written.
-        observer: Is told where the dashboard is.
+        observer: Receives the address of the dashboard.
 
     Raises:
         EngineError: No scheduler answers, no worker comes, or one has another version of rag-evals.

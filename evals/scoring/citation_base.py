@@ -17,11 +17,11 @@ _YEARS = 1000
 
 @dataclass(slots=True)
 class CitationSigns:
-    """Counts over the cited indices of a run, for a base and those beside it.
+    """Counts over the cited indices of a run, for a base and its neighbours.
 
     Attributes:
         base: Number of the first chunk in the run's citation indices.
-        indices: How often an index was cited in an answer with so many chunks.
+        indices: How often an index was cited in an answer with this number of chunks.
         sources: Cited sources of all kinds.
         placed: Those that are a retrieved chunk.
         numbered: Whether any citation gives an index.

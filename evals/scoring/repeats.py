@@ -21,7 +21,7 @@ REPEAT = "repeat"
 
 
 def repeated(questions: Sequence[EvalQuestion], times: int) -> Iterator[EvalQuestion]:
-    """Each question so many times, round by round; the first keeps its id."""
+    """Each question this many times, round by round; the first keeps its id."""
     for number in range(1, times + 1):
         for question in questions:
             metadata = {**question.metadata, REPEAT: number, REPEAT_OF: question.id}

@@ -1,4 +1,4 @@
-"""`Results`: the values of a run as columns, and `columns.npz`, in which they are saved beside the run.
+"""`Results`: the values of a run as columns, and `columns.npz`, in which they are saved with the run.
 
 A value is a float and a code a question: the codes of a column say why values are missing. The texts are in
 `records.jsonl`; `offsets` says where each record begins. docs/output.md describes the file.

@@ -119,7 +119,7 @@ def same_document(chunk: RetrievedChunk, document_id: str | None) -> bool:
 
 
 class ResponseNames:
-    """The names that a response gives to documents, beside those of its question's golds.
+    """The names that a response gives to documents, and those of its question's golds.
 
     Args:
         golds: Names of the documents of the golds; None for a gold that names none.

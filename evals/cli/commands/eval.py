@@ -30,6 +30,7 @@ from evals.cli.terminal import DOUBTFUL, check_output, clean, console, hung, pri
 from evals.cli.views import print_comparison
 from evals.client.spec import ServerSpec
 from evals.compare.paired import compare_runs
+from evals.compare.pareto import common_objectives
 from evals.config import EvalConfig
 from evals.errors import ConfigError, RunIncompleteError, RunInterruptedError
 from evals.metrics.base import BaseMetric, Need
@@ -161,7 +162,8 @@ def _evaluate_variants(
 def _print_variants(done: Sequence[SavedRun], config: EvalConfig, flags: EvalFlags, reporter: Reporter) -> None:
     for each in done:
         reporter.add(each, each.run.gates)
-    comparison = with_alike(compare_runs(done, with_pareto=True), done)
+    has_front = bool(common_objectives([each.run for each in done]))
+    comparison = with_alike(compare_runs(done, with_pareto=has_front), done)
     reporter.compared(comparison)
     if flags.as_json:
         runs = [each.run.model_dump(mode="json") for each in done]
