@@ -1,4 +1,4 @@
-"""Pareto fronts (seed 003): a run dominates another if it is at least as good on all objectives, and better on one.
+"""Pareto fronts: a run dominates another if it is at least as good on all objectives, and better on one.
 
 Fronts are by values alone; beside them `differences` says, for every two runs, which objectives differ beyond chance.
 Each two runs are tested by themselves, so a third run never changes what is said of them.

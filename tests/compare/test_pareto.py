@@ -1,4 +1,4 @@
-"""Pareto fronts by values, and what is beyond chance between two runs (seed 003)."""
+"""Pareto fronts by values, and what is beyond chance between two runs."""
 
 from collections.abc import Callable, Sequence
 from itertools import permutations
