@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from evals.report.parts import scorecard_lines, scorecard_table
+from evals.report.summary import scorecard_lines, scorecard_table
 from rich.console import Console
 
 from evals.cli.terminal import show
