@@ -24,7 +24,7 @@ def metrics_page() -> str:
         "Generated from the code by `python docs/generate.py`. `evals metrics NAME` prints the same.\n",
         "A metric that cannot be computed for a question has no value and a reason; such questions are counted, and\n"
         "left out of its mean ([statistics.md](statistics.md)).\n"
-                "K is any positive number.\n",
+        "K is any positive number.\n",
     ]
     for group in MetricGroup:
         parts.append(f"## {group.value}\n")
