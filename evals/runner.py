@@ -434,7 +434,7 @@ class EvaluationRunner:
 
         async with ClusterAsker(self.config, client, self.observer) as cluster:
             yield cluster.ask
-            self.engine = cluster.record()
+            self.engine = await cluster.record()
 
     def probes(self, prepared: Prepared, todo: Sequence[int]) -> frozenset[int]:
         """The questions whose answers show whether the corpus is on the server; none where that is known."""

@@ -149,7 +149,7 @@ def saved_together(store: RunStore, run: EvalRun) -> list[EvalRun]:
         except RunNotFoundError as error:
             raise ConfigError(
                 f"run {run.id} was asked in turn with run {run_id}, which does not exist any more",
-                "make the variants anew with `evals eval --vary`",
+                "begin the variants anew",
             ) from error
     return together
 

@@ -34,7 +34,17 @@ from evals.scoring.outcomes import OUTCOMES, Outcome, asked_questions
 from evals.scoring.saved import SavedRun
 from evals.scoring.scorecard import Rows, make_scorecard, scored_values, summarise
 from evals.scoring.settings import known_metrics
-from evals.scoring.stats import ALPHA, FEWEST, Groups, PairedTest, Vector, holm, paired_test, questions_needed
+from evals.scoring.stats import (
+    ALPHA,
+    FEWEST,
+    Groups,
+    PairedTest,
+    Vector,
+    holm,
+    paired_test,
+    pseudo_values,
+    questions_needed,
+)
 from evals.scoring.weighted import make_weighted_score, on_scale, scores_without_each
 from evals.text.numbers import counted
 
@@ -336,7 +346,7 @@ def compare_scores(pairing: Pairing) -> tuple[MetricPair | None, str | None]:
         return None, "no score over the common questions"
     differences = without_last - without_first
     count, difference = len(differences), last.score - first.score
-    pseudo = count * difference - (count - 1) * differences
+    pseudo = pseudo_values(difference, differences)
     test = paired_test(np.zeros(count), pseudo, 1.0)
     changed_questions = _differing_questions(pairing, fed)
     pair = MetricPair(

@@ -12,6 +12,7 @@ from secrets import token_hex
 from typing import Any, Self
 
 from distributed import Client, LocalCluster, WorkerPlugin, get_worker, secede
+from distributed.client import FutureCancelledError
 from distributed.comm.core import CommClosedError
 from distributed.scheduler import KilledWorker
 
@@ -47,7 +48,7 @@ class ClusterAsker:
         self._pause_s = 1 / config.rps if config.rps else 0.0
         self._next_start = 0.0
         self._observer = observer
-        self._known: set[str] = set()
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # it logs tracebacks of what is an error of ours
 
     async def __aenter__(self) -> Self:
         self._own = None
@@ -65,6 +66,7 @@ class ClusterAsker:
             async with asyncio.timeout(2 * _CONNECT_S):
                 await self._dask
             await self._dask.wait_for_workers(1, _WORKERS_S)
+            self._known = set(await self._dask.nthreads())
             await self._check_versions()
             await self._dask.register_plugin(self._worker)
         except (OSError, ValueError, TypeError, MemoryError) as error:  # a timeout; first bytes that are no scheduler's
@@ -86,27 +88,27 @@ class ClusterAsker:
             EngineError: The scheduler is lost, or workers are killed by this question again and again.
         """
         await self._pace()
-        self._known.update(self._dask.scheduler_info()["workers"])
         name, data = self._worker.name, question.model_dump_json().encode()
         future = self._dask.submit(_ask_here, name, data, pure=False, key=f"ask-{token_hex(8)}")
         try:
             return EvalResponse.model_validate_json(await future)
         except KilledWorker as error:
             raise EngineError(f"the workers of the cluster die: {error}", _HINT) from error
-        except (OSError, CommClosedError) as error:
+        except (OSError, CommClosedError, FutureCancelledError) as error:
             raise self._lost() from error
         except asyncio.CancelledError as error:
             if self._dask.status == "running" and not future.cancelled():
                 raise
             raise self._lost() from error
 
-    def record(self) -> EngineRecord:
-        """The cluster, as the run says of it."""
-        left = set(self._dask.scheduler_info()["workers"])
-        return EngineRecord(name="dask", workers=len(self._known), lost_workers=len(self._known - left))
+    async def record(self) -> EngineRecord:
+        """The cluster, as the run says of it: workers that were there at the beginning or are at the end."""
+        left = set(await self._dask.nthreads())
+        known = self._known | left
+        return EngineRecord(name="dask", workers=len(known), lost_workers=len(known - left))
 
     def _lost(self) -> EngineError:
-        return EngineError(f"the Dask scheduler {self._address} is lost", "resume the run, with or without --dask")
+        return EngineError(f"the Dask scheduler {self._address} is lost", "start it again, or continue without --dask")
 
     async def _pace(self) -> None:
         """Wait for the next start, where `rps` limits how many questions start in a second."""

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from viewer.shown import save_run, showing
 
-from evals.store.runs import RunStore, saved_calibrations
+from evals.store.runs import saved_calibrations
 
 Cli = Callable[..., Any]
 JUDGE = {"then": {"python": "judge"}}

@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from evals.report.parts import scorecard_lines, scorecard_table
 from rich.console import Console
 
 from evals.cli.terminal import show
 from evals.report.elements import TextLine
+from evals.report.summary import scorecard_lines, scorecard_table
 from evals.schemas import EvalRun, MetricSummary, Scorecard, ServerRecord
 from evals.schemas.results import MetricCounts, MetricInterval
 

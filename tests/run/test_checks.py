@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from evals.run.setup import check_config
-from evals.run.work import load_workload
 
 from evals.config import EvalConfig
 from evals.datasets import registry
 from evals.datasets.base import BaseDatasetLoader, Draft, LoadOptions
 from evals.errors import ConfigError, DatasetError, JudgeError, UnknownNameError
 from evals.judges.models import PROVIDERS
-from evals.run import work as workload
+from evals.run import workload
+from evals.run.checks import check_config
+from evals.run.workload import load_workload
 from evals.schemas import EvalDataset, EvalQuestion
 
 

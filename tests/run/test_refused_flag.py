@@ -2,15 +2,11 @@
 
 import json
 from collections.abc import Callable, Iterator
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-from evals.cli.views.question import print_question
-from evals.scoring.conclusion import measured
 from other_servers import loopback
-from rich.console import Console
 
 from evals.client import ServerSpec
 from evals.config import EvalConfig
@@ -144,11 +140,11 @@ def test_a_saved_verdict_does_not_outweigh_the_flag() -> None:
 @pytest.mark.parametrize(
     ("name", "said"), [("true", "the server says that it declined"), ("false", "did not decline"), ("unset", None)]
 )
-def test_a_question_shows_the_flag(judged: Callable[..., Any], name: str, said: str | None) -> None:
+def test_a_question_shows_the_flag(
+    judged: Callable[..., Any], evals_cli: Callable[..., Any], name: str, said: str | None
+) -> None:
     """As the server said it."""
     run, _ = judged(name)
-    out = StringIO()
-    (record,) = RunStore(run.eval_config["runs_dir"]).records(run)
-    print_question(Console(file=out, width=200), 0, measured(run, [record]), every=False)
-    shown = next((line for line in out.getvalue().splitlines() if "the server says" in line), None)
+    out = evals_cli("show", run.id, "--question", name, "--runs-dir", run.eval_config["runs_dir"]).out
+    shown = next((line for line in out.splitlines() if "the server says" in line), None)
     assert (said in (shown or "")) if said else shown is None

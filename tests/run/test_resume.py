@@ -13,7 +13,7 @@ from other_servers import loopback
 
 from evals.config import EvalConfig
 from evals.errors import ConfigError
-from evals.run.resume import check_resumable, kept_of, resumed_config, with_concurrency
+from evals.run.resume import check_resumable, resumed_config
 from evals.runner import EvaluationRunner
 from evals.schemas import EvalRun, ServerRecord
 
@@ -175,21 +175,9 @@ def test_a_run_that_is_resumed_says_at_which_loads_it_was_asked(
     again = run_with(EvalConfig.build(config.model_dump(), {"concurrency": 16}), partial.id)
     assert (again.concurrency, again.concurrencies) == (16, [4, 2, 16])
     notes = [note for note in again.notes if note.startswith("asked at concurrency")]
-    assert notes == ["asked at concurrency 4 and 2 and 16: latency is of all these loads, and does not compare"]
+    assert notes == ["asked at concurrency 4 and 2 and 16: latency is of all these, and does not compare"]
     (file,) = tmp_path.glob("*Z.json")
     assert json.loads(file.read_text())["concurrencies"] == [4, 2, 16]
-
-
-@pytest.mark.parametrize(
-    ("concurrency", "kept", "expected"),
-    [(16, 0, (16, [])), (16, 1, (16, [4, 16])), (16, 2, (4, [])), (4, 1, (4, []))],
-    ids=["no answer of before", "some answers of before", "nothing left to ask", "the same again"],
-)
-def test_only_loads_that_answers_come_from_count(concurrency: int, kept: int, expected: Any, saved: Any) -> None:
-    """A leg that brought no answer, or asked nothing, is in no latency."""
-    run = with_concurrency(saved(configure(), question_count=2), concurrency, kept=kept)
-    assert (run.concurrency, run.concurrencies) == expected
-    assert bool(run.notes) == bool(run.concurrencies)
 
 
 def test_a_run_that_asked_nothing_itself_does_not_go_on(saved: Any) -> None:
@@ -198,8 +186,3 @@ def test_a_run_that_asked_nothing_itself_does_not_go_on(saved: Any) -> None:
     with pytest.raises(ConfigError, match="measured the answers of run ef01") as caught:
         check_resumable(saved(config, rescored_from="ef01"), config)
     assert "`evals rescore ef01 --runs-dir 'a b'`" in (caught.value.hint or "")
-
-
-def test_only_answers_are_kept(build_run: Callable[..., Any]) -> None:
-    """A question that failed is asked again."""
-    assert list(kept_of(build_run("a1", {"q1": {"mrr": 1.0}, "q2": "timeout"})[1])[0]) == ["q1"]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from evals.scoring.conclusion import measured
+from whole_runs import kept_run
 
 from evals.errors import ConfigError, TrackerError
 from evals.report.mlflow import log_to_mlflow, metrics_of, params_of
@@ -46,7 +46,7 @@ def test_names_that_a_server_chose_are_such_as_mlflow_takes(build_run: Build) ->
 
 @pytest.mark.parametrize(("raised", "said"), [(OSError(), "OSError"), (OSError("no\nway"), "no")])
 def test_an_error_of_the_store_is_told_in_a_line(
-    raised: OSError, said: str, build_run: Build, monkeypatch: pytest.MonkeyPatch
+    raised: OSError, said: str, build_run: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One without words by its kind."""
     mlflow = pytest.importorskip("mlflow")
@@ -56,26 +56,32 @@ def test_an_error_of_the_store_is_told_in_a_line(
 
     monkeypatch.setattr(mlflow.MlflowClient, "get_experiment_by_name", fail)
     with pytest.raises(TrackerError, match=rf"does not take the run: {said}\n"):
-        log_to_mlflow(measured(*build_run("a", {"q1": {"mrr": 1.0}})), uri="http://127.0.0.1:9")
+        log_to_mlflow(kept_run(tmp_path, *build_run("a", {"q1": {"mrr": 1.0}})), uri="http://127.0.0.1:9")
 
 
-def test_a_missing_package_is_named_with_the_way_out(build_run: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_named_with_the_way_out(
+    build_run: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nothing else of the program needs it."""
     monkeypatch.setitem(__import__("sys").modules, "mlflow", None)
     with pytest.raises(ConfigError) as caught:
-        log_to_mlflow(measured(*build_run("a", {"q1": {"mrr": 1.0}})))
+        log_to_mlflow(kept_run(tmp_path, *build_run("a", {"q1": {"mrr": 1.0}})))
     assert "rag-evals[mlflow]" in (caught.value.hint or "")
 
 
-def test_a_server_that_is_not_there_is_one_message(build_run: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_is_not_there_is_one_message(
+    build_run: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With what the run is worth all the same."""
     pytest.importorskip("mlflow")
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
     with pytest.raises(TrackerError, match=r"MLflow at http://127\.0\.0\.1:9 does not take the run: "):
-        log_to_mlflow(measured(*build_run("a", {"q1": {"mrr": 1.0}})), uri="http://127.0.0.1:9")
+        log_to_mlflow(kept_run(tmp_path, *build_run("a", {"q1": {"mrr": 1.0}})), uri="http://127.0.0.1:9")
 
 
-def test_a_password_in_the_uri_is_in_no_message(build_run: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_password_in_the_uri_is_in_no_message(
+    build_run: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """MLflow names the address in its own, of the flag as of its variable."""
     pytest.importorskip("mlflow")
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
@@ -83,15 +89,15 @@ def test_a_password_in_the_uri_is_in_no_message(build_run: Build, monkeypatch: p
     monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
     for given in (uri, None):
         with pytest.raises(TrackerError, match=r"does not take the run: .*127\.0\.0\.1") as caught:
-            log_to_mlflow(measured(*build_run("a", {"q1": {"mrr": 1.0}})), uri=given)
+            log_to_mlflow(kept_run(tmp_path, *build_run("a", {"q1": {"mrr": 1.0}})), uri=given)
         assert "correct-horse" not in str(caught.value)
 
 
-def test_a_uri_that_is_none_is_one_message(build_run: Build) -> None:
+def test_a_uri_that_is_none_is_one_message(build_run: Build, tmp_path: Path) -> None:
     """The packages beneath raise what is no error of MLflow."""
     pytest.importorskip("mlflow")
     with pytest.raises(ConfigError, match="is no URI"):
-        log_to_mlflow(measured(*build_run("a", {"q1": {"mrr": 1.0}})), uri="http://[::1")
+        log_to_mlflow(kept_run(tmp_path, *build_run("a", {"q1": {"mrr": 1.0}})), uri="http://[::1")
 
 
 @pytest.mark.slow
@@ -104,8 +110,9 @@ def test_a_run_is_in_the_store_once_with_all_that_belongs_to_it(build_run: Build
     client = mlflow.MlflowClient(tracking_uri=uri)
     client.create_experiment("rag-evals", artifact_location=(tmp_path / "artefacts").as_uri())
     run, records = build_run("a1", {"q1": {"mrr": 1.0}, "q2": {"mrr": None}, "q3": "timeout"})
-    first = log_to_mlflow(measured(run, records), uri=uri)
-    assert log_to_mlflow(measured(run, records), uri=uri) == first
+    saved = kept_run(tmp_path / "runs", run, records)
+    first = log_to_mlflow(saved, uri=uri)
+    assert log_to_mlflow(saved, uri=uri) == first
     there = client.get_run(first)
     assert (there.data.metrics["mrr"], there.data.metrics["mrr.n"]) == (1.0, 1)
     assert there.data.params["profile"] == "rag-server"

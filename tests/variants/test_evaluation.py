@@ -9,11 +9,9 @@ import pytest
 
 from evals.config import EvalConfig
 from evals.errors import ConfigError
-from evals.run.resume import APART
 from evals.runner import run_evaluation
 from evals.schemas import EvalRun
 from evals.store.runs import RunStore
-from evals.variants import is_in_turn
 
 Cli = Callable[..., Any]
 Saved = Callable[[], dict[str, EvalRun]]
@@ -32,7 +30,7 @@ def test_more_chunks_raise_recall_and_lower_precision(evaluate: Cli, saved_runs:
     few, some, many = (saved_runs()[f"top_k={k}"] for k in (1, 3, 10))
     assert value(few, "recall_at_10") < value(some, "recall_at_10") < value(many, "recall_at_10")
     assert value(few, "set_precision") > value(some, "set_precision") > value(many, "set_precision")
-    assert "40 questions asked in all 3 runs" in result.out
+    assert "over 40 common" in result.out
     assert "Pareto" in result.out
     assert f"show {many.id}" in result.out
 
@@ -91,20 +89,6 @@ def test_runs_that_were_cut_off_go_on_together(
         assert len(latencies) == 12
 
 
-def test_a_run_that_goes_on_alone_loses_its_mark(
-    evaluate: Cli, evals_cli: Cli, saved_runs: Saved, runs_dir: Path
-) -> None:
-    """The rest of its questions is asked in another hour than theirs."""
-    evaluate("--vary", "ask.json.top_k=3,10", samples=12)
-    run = saved_runs()["top_k=3"]
-    cut_off(runs_dir, run, keep=5)
-    assert evals_cli("eval", "--resume", run.id, "--alone", "--runs-dir", runs_dir).code == 0
-    again = saved_runs()["top_k=3"]
-    assert (again.status, again.interleaved_with) == ("complete", [])
-    assert any(note.startswith(APART) for note in again.notes)
-    assert saved_runs()["top_k=10"].interleaved_with
-
-
 def cut_off(runs_dir: Path, run: EvalRun, *, keep: int) -> dict[str, float]:
     """Leave a run as a kill does that came after some answers; returns their latencies by question."""
     store = RunStore(runs_dir)
@@ -120,24 +104,10 @@ def cut_off(runs_dir: Path, run: EvalRun, *, keep: int) -> dict[str, float]:
 
 
 @pytest.mark.parametrize(
-    ("answered", "holds"),
-    [
-        ([{}, {}], True),
-        ([dict.fromkeys("abc"), dict.fromkeys("abc")], True),
-        ([dict.fromkeys("ab"), dict.fromkeys("abc")], True),
-        ([{}, dict.fromkeys("ab")], False),
-    ],
-)
-def test_few_answers_of_one_alone_leave_the_mark(answered: list[dict[str, None]], holds: bool) -> None:
-    """One in twenty of the questions may be answered in some variants only; more are of another hour."""
-    assert is_in_turn(answered, 20) is holds
-
-
-@pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["--vary", "ask.json.top_k=3"], "one variant compares with nothing"),
-        (["--alone"], "--alone needs a run to resume"),
+        (["--alone"], "there is no flag --alone any more"),
         (["--resume", "abc", "--vary", "ask.json.top_k=3,5"], "takes the variants of the saved run"),
     ],
 )

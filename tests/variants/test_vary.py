@@ -105,8 +105,8 @@ def test_one_variant_compares_with_nothing() -> None:
 
 def test_variants_are_asked_by_this_process() -> None:
     """Workers of a cluster would each ask what they have."""
-    with pytest.raises(ConfigError, match="by this process"):
-        variants_of(build(variants={"a": {}, "b": {}}, engine="dask"))
+    with pytest.raises(ConfigError, match="not by a cluster"):
+        variants_of(build(variants={"a": {}, "b": {}}, dask="local"))
 
 
 def test_credentials_of_variants_are_not_stored() -> None:
