@@ -32,9 +32,7 @@ def test_csv_goes_to_standard_output_without_a_mark(export: Cli) -> None:
     assert [row["id"] for row in csv.DictReader(io.StringIO(result.out))] == ["q1", "q2"]
 
 
-@pytest.mark.parametrize(
-    ("form", "begin"), [("json", '{"id":'), ("markdown", "### score ")]
-)
+@pytest.mark.parametrize(("form", "begin"), [("json", '{"id":'), ("markdown", "### score ")])
 def test_each_format_is_printed(export: Cli, form: str, begin: str) -> None:
     """And nothing but the export."""
     result = export("--format", form)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from evals.config import EvalConfig
 from evals.datasets import registry
 from evals.datasets.base import BaseDatasetLoader, Draft, LoadOptions

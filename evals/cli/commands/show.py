@@ -68,7 +68,9 @@ def report(flags: PageFlags) -> None:
     """
     check_output(flags.output)
     runs = [open_calibrated(run_id, flags.runs_dir) for run_id in flags.runs]
-    if twice := [saved.run.id for number, saved in enumerate(runs) if saved.run.id in {e.run.id for e in runs[:number]}]:
+    if twice := [
+        saved.run.id for number, saved in enumerate(runs) if saved.run.id in {e.run.id for e in runs[:number]}
+    ]:
         raise ConfigError(f"{twice[0]} is named twice", "name different runs")
     write_report(flags.output, runs)
     typer.echo(f"wrote {flags.output}", err=True)
