@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from evals.config import EvalConfig
 from evals.export import FORMATS
 from evals.metrics.registry import suites

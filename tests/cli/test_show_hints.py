@@ -33,7 +33,7 @@ def test_show_prints_the_hints_that_apply(
 
 
 def test_a_question_shows_what_its_checks_found(evals_cli: Cli, build_run: Callable[..., Any], tmp_path: Path) -> None:
-    """Every fact with whether it holds, every list with what is missing."""
+    """The share of the facts that hold, and of a list that is named."""
     facts = [{"name": "has_red", "any": ["red"]}, {"name": "has_7", "numbers": ["7"]}]
     checks = [
         {"kind": "facts", "facts": facts},
@@ -48,6 +48,4 @@ def test_a_question_shows_what_its_checks_found(evals_cli: Cli, build_run: Calla
     store.save(run)
     put_records(store, run, records)
     out = " ".join(evals_cli("show", "a1", "--question", "q", "--runs-dir", tmp_path).out.split())
-    assert "fact_score expected facts in the answer 0.500 has_red ✓, has_7 ✗" in out
-    assert "rules_coverage list items that the answer names 1.000 rules_found 2, total_rules 2," in out
-    assert " found [a red rule; has_red]" in out
+    assert "fact_score 0.5 rules_coverage 1" in out
