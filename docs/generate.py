@@ -23,8 +23,7 @@ def metrics_page() -> str:
         "# Metrics\n",
         "Generated from the code by `python docs/generate.py`. `evals metrics NAME` prints the same.\n",
         "A metric that cannot be computed for a question has no value and a reason; such questions are counted, and\n"
-        "left out of its mean. Where the judge's word is lost, others stand for it ([statistics.md](statistics.md)).\n"
-        "*As the specification writes it* marks a metric that does what the specification of this package says.\n"
+        "left out of its mean ([statistics.md](statistics.md)).\n"
         "K is any positive number.\n",
     ]
     for group in MetricGroup:
@@ -50,14 +49,14 @@ def configuration_page() -> str:
 def prompts_page() -> str:
     """docs/prompts.md, from the files of the prompts."""
     parts = [
-        "# What the judge is told\n",
-        "Generated from `evals/judges/prompts/*.yml` by `python docs/generate.py`. [judge.md](judge.md) says how\n"
-        "they are used, and `evals/judges/replies.py` what `checks` mean. A run records the hash of each.\n",
+        "# Prompts of the judge\n",
+        "Generated from `evals/judges/prompts/*.yml` by `python docs/generate.py`. [judge.md](judge.md) explains how\n"
+        "they are used, `evals/judges/replies.py` what `checks` mean. A run records the hash of each.\n",
     ]
     asked_by = _asked_by()
     for path in sorted((HOME / "evals" / "judges" / "prompts").glob("*.yml")):
         named = ", ".join(f"`{name}`" for name in asked_by.get(path.stem, ()))
-        asked = f"Asked for {named}." if named else "Asked for whatever hangs on whether an answer abstains."
+        asked = f"Asked for {named}." if named else "Asked for metrics that depend on whether an answer is a refusal."
         text = path.read_text(encoding="utf-8")
         parts.append(f"## {path.stem}\n\n{asked}\n\n```yaml\n{text}```\n")
     return "\n".join(parts)

@@ -42,8 +42,8 @@ def why_not_compared(metric: BaseMetric, first: EvalRun, last: EvalRun) -> str |
 def _other_load(first: EvalRun, last: EvalRun) -> str | None:
     if first.concurrencies or last.concurrencies or first.concurrency != last.concurrency:
         return "the runs had different concurrency"
-    if first.rescored_from in (last.id, last.rescored_from) or last.rescored_from == first.id:
-        return None
+    if (first.rescored_from or first.id) == (last.rescored_from or last.id):
+        return None  # the same answers
     if last.id not in first.interleaved_with:
         return "the runs were not asked in turn (use --vary): load and time differ"
     return None

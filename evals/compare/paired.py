@@ -34,12 +34,19 @@ from evals.scoring.outcomes import OUTCOMES, Outcome, asked_questions
 from evals.scoring.saved import SavedRun
 from evals.scoring.scorecard import Rows, make_scorecard, scored_values, summarise
 from evals.scoring.settings import known_metrics
-from evals.scoring.stats import ALPHA, FEWEST, Groups, PairedTest, Vector, holm, paired_test, questions_needed
+from evals.scoring.stats import (
+    ALPHA,
+    FEWEST,
+    Groups,
+    PairedTest,
+    Vector,
+    holm,
+    paired_test,
+    pseudo_values,
+    questions_needed,
+)
 from evals.scoring.weighted import make_weighted_score, on_scale, scores_without_each
 from evals.text.numbers import counted
-
-_SHOWN = 20
-"""This many changed questions are kept for each direction."""
 
 
 @dataclass
@@ -177,8 +184,8 @@ def compare_two(
         score_reason=reason,
         pairs=_with_verdicts(pairs, tested, primary),
         vanished=vanished,
-        lost=sorted((one for one in changes if one.change < 0), key=lambda one: one.change)[:_SHOWN],
-        gained=sorted((one for one in changes if one.change > 0), key=lambda one: -one.change)[:_SHOWN],
+        lost=sorted((one for one in changes if one.change < 0), key=lambda one: one.change),
+        gained=sorted((one for one in changes if one.change > 0), key=lambda one: -one.change),
         moves=_moves(pairing),
     )
 
@@ -339,7 +346,7 @@ def compare_scores(pairing: Pairing) -> tuple[MetricPair | None, str | None]:
         return None, "no score over the common questions"
     differences = without_last - without_first
     count, difference = len(differences), last.score - first.score
-    pseudo = count * difference - (count - 1) * differences
+    pseudo = pseudo_values(difference, differences)
     test = paired_test(np.zeros(count), pseudo, 1.0)
     changed_questions = _differing_questions(pairing, fed)
     pair = MetricPair(

@@ -1,4 +1,4 @@
-"""Pareto fronts (seed 003): a run dominates another if it is at least as good on all objectives, and better on one.
+"""Pareto fronts: a run dominates another if it is at least as good on all objectives, and better on one.
 
 Fronts are by values alone; beside them `differences` says, for every two runs, which objectives differ beyond chance.
 Each two runs are tested by themselves, so a third run never changes what is said of them.
@@ -17,7 +17,7 @@ from evals.scoring.outcomes import asked_questions
 from evals.scoring.results import Results
 from evals.scoring.saved import SavedRun
 from evals.scoring.scorecard import Rows
-from evals.scoring.stats import ALPHA, FEWEST, Vector, holm, paired_test
+from evals.scoring.stats import ALPHA, FEWEST, Vector, holm, paired_test, pseudo_values
 from evals.scoring.weighted import score_over, scores_without_each
 
 
@@ -119,7 +119,7 @@ def _differences(first: SavedRun, last: SavedRun, fed: Mapping[str, list[str]]) 
         ]
         count = len(sides[0][1])
         gain = sides[1][0] - sides[0][0]
-        pseudo = count * gain - (count - 1) * (sides[1][1] - sides[0][1])
+        pseudo = pseudo_values(gain, sides[1][1] - sides[0][1])
         enough = _differing(first.results, last.results, names, rows) >= FEWEST
         found[objective] = gain, paired_test(np.zeros(count), pseudo, 1.0).p if enough else None
     adjusted = holm({name: p for name, (_, p) in found.items() if p is not None})

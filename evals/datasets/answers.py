@@ -408,7 +408,7 @@ def _label(where: str, value: Any) -> str | float | None:
 
 
 def _chunks(where: str, row: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """The texts in one cell, a list or one text as in `passages` of a review sheet; else those of `passage_1` and so on."""
+    """The texts in one cell, a list or one text as in `passages` of a review sheet; else those of `passage_1` …."""
     cell = _filled(row, "chunks")
     if cell is None:
         texts = [str(value) for name, value in row.items() if _PASSAGE.fullmatch(name) and not is_nothing(value)]

@@ -20,7 +20,7 @@ from pydantic import Field
 from evals.errors import ConfigError
 from evals.schemas.base import Finite, Record
 
-Vector = Sequence[float]
+Embedding = Sequence[float]
 COVERAGE_THRESHOLD = 0.85
 INSTALL = "pip install 'rag-evals[semantic]'"
 _BATCH = 32
@@ -34,7 +34,7 @@ class Embedder(Protocol):
     name: str
     """The model, as it is saved with a run."""
 
-    def embed(self, texts: Sequence[str]) -> list[Vector]:
+    def embed(self, texts: Sequence[str]) -> list[Embedding]:
         """One vector for each text, in their order."""
 
 
@@ -75,7 +75,7 @@ class Semantics:
         return {part: tool.name for part, tool in used.items() if tool is not None} or None
 
 
-def cosine(a: Vector, b: Vector) -> float:
+def cosine(a: Embedding, b: Embedding) -> float:
     """The cosine of the angle between two vectors.
 
     Formula: a·b / (|a| |b|), from -1 to 1; 0 where one of the two has no length, NaN where a number is none.
@@ -123,9 +123,9 @@ class RememberingEmbedder:
     def __init__(self, embedder: Embedder) -> None:
         self.name = embedder.name
         self._embedder = embedder
-        self._vectors = _Remembered[str, Vector]()
+        self._vectors = _Remembered[str, Embedding]()
 
-    def embed(self, texts: Sequence[str]) -> list[Vector]:
+    def embed(self, texts: Sequence[str]) -> list[Embedding]:
         """One vector for each text, in their order."""
         return self._vectors.look_up(texts, lambda new: [array("f", vector) for vector in self._embedder.embed(new)])
 
@@ -206,7 +206,7 @@ class SentenceTransformersEmbedder:
             self._model, version = _load_sentence_transformer(model, device)
         self.name = f"{shown_name(model)} (sentence-transformers {version})"
 
-    def embed(self, texts: Sequence[str]) -> list[Vector]:
+    def embed(self, texts: Sequence[str]) -> list[Embedding]:
         """One vector for each text, in their order. Texts are cut where the model's window ends."""
         with quietly():
             rows = self._model.encode(list(texts), batch_size=_BATCH, show_progress_bar=False, convert_to_numpy=True)

@@ -276,6 +276,19 @@ def questions_needed(differences: Vector, effect: float, level: float = ALPHA, p
     return ceil(reach**2 * float(differences.var(ddof=1)) / effect**2)
 
 
+def pseudo_values(estimate: float, without: Vector) -> Vector:
+    """What each question (or group) contributes to an estimate, by the jackknife; their mean is the estimate.
+
+    They are centred on the estimate, not on its bias-corrected form: of a percentile the correction grows with n.
+
+    Args:
+        estimate: Over all questions.
+        without: The estimate without each of them.
+    """
+    values: Vector = estimate + (len(without) - 1) * (without.mean() - without)
+    return values
+
+
 def jackknife(estimate: float, without: Vector, confidence: float) -> Estimate | None:
     """The interval of an estimate between 0 and 1 from its values without each question (or group) in turn.
 
@@ -286,8 +299,7 @@ def jackknife(estimate: float, without: Vector, confidence: float) -> Estimate |
     """
     if len(without) < 2:
         return None
-    count = len(without)
-    pseudo = count * estimate - (count - 1) * without
+    count, pseudo = len(without), pseudo_values(estimate, without)
     found = mean_interval(pseudo, min(0.0, pseudo.min()), max(1.0, pseudo.max()), confidence)
     if found is None or found.interval is None:
         return found

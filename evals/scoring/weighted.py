@@ -1,4 +1,4 @@
-"""The weighted score (seed 003): the weighted mean of the objectives that have a value.
+"""The weighted score: the weighted mean of the objectives that have a value.
 
     score = Σ weight · objective / Σ weights present;  objective = mean of its metrics, each on a scale from 0 to 1
 

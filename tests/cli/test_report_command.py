@@ -30,7 +30,7 @@ def test_a_page_is_written_and_its_place_said(report: Cli, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("runs", "output", "words"),
     [
-        (["abcd", "abcd1234"], "x.html", "abcd1234 is named twice"),
+        (["abcd", "abcd1234"], "x.html", "abcd1234 is named 2 times"),
         (["zzzz"], "x.html", "evals runs"),
         (["abcd"], "nowhere/x.html", "there is no folder"),
     ],

@@ -1,4 +1,4 @@
-"""Pareto fronts by values, and what is beyond chance between two runs (seed 003)."""
+"""Pareto fronts by values, and what is beyond chance between two runs."""
 
 from collections.abc import Callable, Sequence
 from itertools import permutations
@@ -45,7 +45,7 @@ def test_dominance_is_irreflexive_and_transitive(
 
 
 def by_brute_force(points: Sequence[Sequence[float]], lower: Sequence[bool]) -> set[int]:
-    """The front by the definition of seed 003, written out."""
+    """The front by the definition of dominance, written out."""
     front = set()
     for mine, point in enumerate(points):
         beaten = False

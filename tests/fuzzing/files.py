@@ -29,9 +29,7 @@ def _make_runs() -> Path:
         records = [
             EvalRecord(
                 question=EvalQuestion.model_validate({**each, "gold_passages": [{"text": "It takes 96 hours."}]}),
-                response=EvalResponse(
-                    answer="It takes 96 hours [1].", chunks=[RetrievedChunk(text="It takes 96 hours.")]
-                ),
+                response=response,
             )
             for each in QUESTIONS
         ]

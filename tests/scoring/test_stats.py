@@ -256,3 +256,17 @@ def test_equal_runs_are_called_different_in_at_most_one_of_twenty() -> None:
         p = paired_test(first, last, 1.0).p
         false += p is not None and p < 0.05
     assert false <= 40
+
+
+def test_the_interval_of_an_estimate_with_a_percentile_in_it_is_around_the_estimate() -> None:
+    """Without a question a median jumps to its neighbour for half of them; the bias of that must not grow with n."""
+    draw = np.random.default_rng(4)
+    hits, times = (draw.random(20_000) < 0.6).astype(float), np.arange(20_000) // 400 * 1.0
+    medians = np.where(times > np.median(times), 24.0, 25.0)
+    estimate = 0.9 * hits.mean() + 0.1 * (1 - 24 / 100)
+    without = 0.9 * (hits.sum() - hits) / (len(hits) - 1) + 0.1 * (1 - medians / 100)
+    found = jackknife(estimate, without, 0.95)
+    assert found is not None
+    assert found.interval is not None
+    low, high = found.interval
+    assert estimate - low == pytest.approx(high - estimate, rel=0.05)

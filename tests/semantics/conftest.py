@@ -8,7 +8,7 @@ from zlib import crc32
 import pytest
 
 from evals.metrics import Sample
-from evals.metrics.embedders import Semantics, Vector
+from evals.metrics.embedders import Embedding, Semantics
 from evals.schemas import EvalQuestion, EvalResponse
 from evals.schemas.dataset import KeySentence
 from evals.text.tokens import tokens
@@ -22,11 +22,11 @@ class BagOfWords:
     def __init__(self) -> None:
         self.calls: list[list[str]] = []
 
-    def embed(self, texts: Sequence[str]) -> list[Vector]:
+    def embed(self, texts: Sequence[str]) -> list[Embedding]:
         self.calls.append(list(texts))
         return [self._vector(text) for text in texts]
 
-    def _vector(self, text: str) -> Vector:
+    def _vector(self, text: str) -> Embedding:
         vector = [0.0] * 512
         for word, count in Counter(tokens(text)).items():
             vector[crc32(word.encode()) % 512] += count

@@ -2,6 +2,7 @@
 
 import sys
 import webbrowser
+from collections import Counter
 from pathlib import Path
 from secrets import token_urlsafe
 
@@ -68,10 +69,9 @@ def report(flags: PageFlags) -> None:
     """
     check_output(flags.output)
     runs = [open_calibrated(run_id, flags.runs_dir) for run_id in flags.runs]
-    if twice := [
-        saved.run.id for number, saved in enumerate(runs) if saved.run.id in {e.run.id for e in runs[:number]}
-    ]:
-        raise ConfigError(f"{twice[0]} is named twice", "name different runs")
+    named, times = Counter(saved.run.id for saved in runs).most_common(1)[0]
+    if times > 1:
+        raise ConfigError(f"{named} is named {times} times", "name different runs")
     write_report(flags.output, runs)
     typer.echo(f"wrote {flags.output}", err=True)
     for saved in runs:
