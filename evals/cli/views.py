@@ -149,6 +149,9 @@ def print_question(out: Console, saved: SavedRun, row: int, *, every: bool = Fal
             show(out, [TextLine(f"the body: {one_line(response.raw, text)}")])
     else:
         show(out, [TextLine(f"answer    {one_line(response.answer or '–', text)}")])
+        if response.refused is not None:
+            declined = "it declined" if response.refused else "it did not decline"
+            show(out, [TextLine(f"          the server says that {declined}", "faint")])
     expected = "not answerable" if question.is_unanswerable else question.expected_answer or "–"
     show(out, [TextLine(f"expected  {one_line(expected, text)}")])
     show(out, _chunk_lines(saved, record, _LONG if every else _CHUNK))

@@ -408,12 +408,14 @@ def _label(where: str, value: Any) -> str | float | None:
 
 
 def _chunks(where: str, row: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """The texts in one cell; else the passages of a review sheet, without the line that it writes over each."""
+    """The texts in one cell, a list or one text as in `passages` of a review sheet; else those of `passage_1` …."""
     cell = _filled(row, "chunks")
     if cell is None:
         texts = [str(value) for name, value in row.items() if _PASSAGE.fullmatch(name) and not is_nothing(value)]
         return tuple(_PLACE.sub("", text) for text in texts) or None
     found = _parsed(cell, where, "chunks")
+    if isinstance(found, str) and "passages" in row:
+        return (found,)
     if not isinstance(found, list):
         raise DatasetError(f"{where}: chunks must be a list of texts, not {type(found).__name__}")
     return tuple(map(_chunk_text, found))

@@ -166,7 +166,11 @@ def params_of(run: EvalRun) -> dict[str, str]:
     params: dict[str, str] = {}
     for name, value in known.items():
         fit = _UNFIT.sub("_", name)[:_LONGEST_NAME]
-        params[f"{fit}_{len(params)}" if fit in params else fit] = value
+        own, number = fit, 1
+        while own in params:
+            number += 1
+            own = f"{fit[: _LONGEST_NAME - 9]}_{number}"
+        params[own] = value
     return params
 
 

@@ -17,13 +17,13 @@ from evals.run.judging import VerdictSource
 from evals.run.observer import Observer
 from evals.run.resume import CONCURRENCIES, changed_keys
 from evals.run.saved import measured_again
-from evals.run.scoring import MADE_ANEW, Scoring, score_journal
+from evals.run.scoring import Scoring, score_journal
 from evals.run.workload import SHARD
 from evals.schemas.response import Outcomes, ServerRecord
 from evals.schemas.results import EvalRecord, EvalRun, MetricDefinition
 from evals.schemas.run_parts import MergedShard
 from evals.schemas.verdicts import JudgeRecord
-from evals.scoring.notes import status_of
+from evals.scoring.notes import ON_ANSWERS, status_of
 from evals.scoring.saved import SavedRun, open_saved
 from evals.store.journal import RecordLog
 from evals.store.naming import DEFAULT_RUNS_DIR, command, folder_of
@@ -33,7 +33,7 @@ from evals.text.numbers import counted
 OF_EACH = frozenset({"shard", "name", "concurrency", "dask", "runs_dir", "data_dir", "dataset_file", "server.url"})
 """Keys that shards may have of their own. That the questions are the same shows in the fingerprints."""
 
-_OWN_NOTES = (*MADE_ANEW, SHARD, CONCURRENCIES, STOPPED, CHANGED)
+_OWN_NOTES = (SHARD, CONCURRENCIES, STOPPED, CHANGED)
 _NAMED = 5
 
 
@@ -275,7 +275,10 @@ def _is_cut_short(run: EvalRun, max_error_rate: float) -> bool:
 
 def _notes(runs: Sequence[EvalRun], merged: EvalRun, stopped: str | None) -> list[str]:
     """What all shards say, once; else with the shard's number."""
-    own = [[note for note in dict.fromkeys(run.notes) if not note.startswith(_OWN_NOTES)] for run in runs]
+    own = [
+        [note for note in dict.fromkeys(run.notes) if not (note.startswith(_OWN_NOTES) or ON_ANSWERS.match(note))]
+        for run in runs
+    ]
     times = Counter(chain.from_iterable(own))
     notes = [note for note in times if times[note] == len(runs)]
     for run, kept in zip(runs, own, strict=True):

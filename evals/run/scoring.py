@@ -21,7 +21,7 @@ from evals.schemas.results import SCHEMA_VERSION, EvalRecord, EvalRun, MetricRes
 from evals.scoring.calibration import with_cards, with_facts
 from evals.scoring.citation_base import CitationSigns
 from evals.scoring.gates import check_gates
-from evals.scoring.notes import DISPUTED, NO_CHUNKS, SLOW, Tally, slow_metrics, status_of
+from evals.scoring.notes import NO_CHUNKS, ON_ANSWERS, Tally, slow_metrics, status_of
 from evals.scoring.outcomes import ending_of
 from evals.scoring.repeats import Repeats
 from evals.scoring.results import Results, changed_ns
@@ -34,9 +34,6 @@ from evals.store.runs import RunStore, saved_calibrations
 
 Ended = Literal["whole", "early", "refused"]
 """All was done; something was left undone; or the server does not hold the documents, so that the run is failed."""
-
-MADE_ANEW = (DISPUTED, NO_CHUNKS, SLOW)
-"""How notes begin that scoring makes anew each time."""
 
 
 @dataclass
@@ -113,7 +110,7 @@ class Scoring:
             mixes_usage_above=self.mixes_usage_above,
             concurrency=self.run.concurrency,
         )
-        kept = [note for note in notes if not note.startswith(MADE_ANEW)]
+        kept = [note for note in notes if not ON_ANSWERS.match(note)]
         if any(note.startswith(UNFOUND) for note in kept):
             on_answers = (note for note in on_answers if not note.startswith(NO_CHUNKS))
         run = self.run.model_copy(

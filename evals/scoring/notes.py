@@ -1,5 +1,6 @@
 """How the questions of a run ended, and notes for its reader, counted record by record."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +22,13 @@ DISPUTED = "abstention_disputed: "
 
 NO_CHUNKS = "no answer brought a list of chunks"
 SLOW = "slow metric: "
+ON_ANSWERS = re.compile(
+    rf"{DISPUTED}|{NO_CHUNKS}|{SLOW}|cost is approximate|cost_per_query is by|no retrieved chunk |"
+    r"\d+ of [\d,]+ answers? brings? no list of|none of the [\d,]+ cited|[\d,]+ of [\d,]+ cited|"
+    r".*: in [\d,]+ of [\d,]+ answers?$"
+)
+"""Notes on the answers and on scoring, which are made anew whenever answers are scored."""
+
 _SLOW_S = 0.05
 _NAMED = 5
 

@@ -96,12 +96,9 @@ def test_what_came_out_is_saved_without_texts(calibrate: Cli, labels: Path, tmp_
     assert "0 calls, 20 from the cache, $0.0000" in again.out
 
 
-def test_its_run_is_never_the_last_one(
-    calibrate: Cli, evals_cli: Cli, labels: Path, tmp_path: Path, build_run: Callable[..., Any]
-) -> None:
+def test_its_run_is_never_the_last_one(calibrate: Cli, evals_cli: Cli, labels: Path, save: Callable[..., Any]) -> None:
     """`review last` goes on with the run that was labelled; lists show it with `--all` alone, and its id finds it."""
-    store = RunStore(tmp_path / "runs")
-    save_run(build_run, store, "abcd1234", status="complete")
+    store = save("abcd1234", {"q1": {"mrr": 1.0}})
     assert calibrate(labels).code == 0
     folder = ("--runs-dir", store.folder)
     assert evals_cli("show", "last", "--json", *folder).json["id"] == "abcd1234"
@@ -110,9 +107,8 @@ def test_its_run_is_never_the_last_one(
     ]
     assert listed == [["abcd1234"], ["abcd1234", listed[1][1]]]
     assert evals_cli("show", listed[1][1], *folder).code == 0
-    with showing(store.folder) as shown:
-        assert [run["id"] for run in shown.get("api/runs").json()["runs"]] == ["abcd1234"]
-    gated = evals_cli("gate", "last", "--baseline-dir", store.folder, "--gate", "mrr>=0", *folder)
+    gated = evals_cli("gate", "last", "--gate", "mrr>=0", *folder)
+    assert gated.code in {0, 1}
     assert "calibration-" not in gated.out + gated.err
 
 
@@ -163,11 +159,15 @@ def test_a_review_sheet_that_was_filled_in_is_read(
     run = evals_cli(
         "eval", "--rag-url", golden_server, "--datasets", "golden", "--samples", 20, "--suite", "core", "--json", *runs
     ).json
-    exported = evals_cli("export", "--run-id", run["id"], "--format", "review", *runs)
-    rows = list(csv.DictReader(exported.out.lstrip("\ufeff").splitlines(keepends=True)))
+    path = tmp_path / "sheet.csv"
+    assert evals_cli("review", run["id"], "--output", path, *runs).code == 0
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
     rows = [{**each, "verdict": "correct" if n % 3 else "incorrect"} for n, each in enumerate(rows)]
     rows[0]["verdict"], rows[1]["verdict"] = "", "cannot_tell"
-    found = calibrate(sheet(tmp_path / "filled.csv", rows), "--json").json
+    done = calibrate(sheet(tmp_path / "filled.csv", rows), "--json")
+    assert done.code == 0, done.err
+    found = done.json
     assert found["unlabelled"] == 2
     assert len(found["answers"]) == 18
     assert found["labels_from"] == ["filled.csv"]

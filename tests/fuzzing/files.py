@@ -1,19 +1,42 @@
 """What a user or a crash damages on disk: configurations, profiles, questions, answers, saved runs, gates."""
 
+import atexit
 import json
 import random
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import yaml
 from fuzzing.damage import damaged_bytes, damaged_json, damaged_text
 from fuzzing.limits import Outcome, run_within_limits
+from whole_runs import saved_run
 
-FIXTURES = Path(__file__).resolve().parent.parent / "fixtures" / "runs_0_1"
+from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, RetrievedChunk
+
 JUDGED, PLAIN = "631f81a2", "3fce6905"
+
+
+def _make_runs() -> Path:
+    """Two runs of the same questions."""
+    response = EvalResponse(answer="It takes 96 hours [1].", chunks=[RetrievedChunk(text="It takes 96 hours.")])
+    folder = Path(mkdtemp(prefix="evals-fuzzing-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    for run_id in (JUDGED, PLAIN):
+        records = [
+            EvalRecord(
+                question=EvalQuestion.model_validate({**each, "gold_passages": [{"text": "It takes 96 hours."}]}),
+                response=response,
+            )
+            for each in QUESTIONS
+        ]
+        saved_run(folder, records, id=run_id, name=run_id)
+    return folder
+
+
 Attempt = Callable[[random.Random], list[str]]
 """Makes one damaged input of a generator of numbers, has it read, and says which promises were broken."""
 
@@ -29,6 +52,7 @@ QUESTIONS: list[dict[str, Any]] = [
     }
     for number in range(3)
 ]
+FIXTURES = _make_runs()
 _CONFIGURATION: dict[str, Any] = {
     "dataset_file": "questions.json",
     "samples_per_dataset": 3,
@@ -47,7 +71,6 @@ _CONFIGURATION: dict[str, Any] = {
     "suite": ["core"],
     "metrics": ["mrr", "recall_at_5"],
     "gate": ["mrr>=0.5"],
-    "cluster": None,
     "seed": 7,
     "shard": "1/2",
 }
@@ -148,7 +171,7 @@ def indexes(folder: Path) -> Attempt:
     """The indexes beside the records: whatever they hold, what is shown is what the records say."""
     runs = _saved(folder)
     shown = {name: run_within_limits(_show(runs, name)).out for name in (JUDGED, PLAIN)}
-    kept = {path: path.read_bytes() for path in runs.glob("*.records.index")}
+    kept = {path: path.read_bytes() for path in runs.glob("*.columns.npz")}
 
     def attempt(rng: random.Random) -> list[str]:
         path = rng.choice(sorted(kept))

@@ -19,13 +19,6 @@ COMMANDS = (
 )
 
 
-def _drop(value: Any, *names: str) -> Any:
-    """A value without these keys, wherever they stand in it."""
-    if isinstance(value, dict):
-        return {key: _drop(item, *names) for key, item in value.items() if key not in names}
-    return [_drop(item, *names) for item in value] if isinstance(value, list) else value
-
-
 @pytest.fixture
 def looked_at(tmp_path: Path) -> Callable[..., Outcome]:
     """What a command does with a run of which a file was changed."""
@@ -54,21 +47,3 @@ def test_an_objective_without_a_weight_is_damage(command: tuple[str, ...], looke
     assert seen.problems == []
     assert seen.code == 4
     assert "has no weight" in seen.err
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize(
-    "names", [("justification",), ("verdict",), ("answer_claims",), ("reference_claims", "claims")]
-)
-def test_replies_of_a_judge_that_lack_a_key_cost_what_hangs_on_them(
-    names: tuple[str, ...], command: tuple[str, ...], looked_at: Callable[..., Outcome]
-) -> None:
-    """Not the run."""
-
-    def change(record: Any) -> Any:
-        for verdict in record["record"]["verdicts"]:
-            verdict["reply"] = _drop(verdict["reply"], *names)
-        return record
-
-    seen = looked_at(".records.jsonl", change, command)
-    assert seen.problems == []

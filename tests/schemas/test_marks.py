@@ -43,11 +43,11 @@ def test_what_may_change_is_what_could_change_before_there_were_marks() -> None:
     assert marked(EvalConfig, MayChange.ON_RESUME) == {
         "concurrency", "rps", "runs_dir", "preflight", "max_error_rate", "judge.max_cost_usd", "judge.cache", "gate",
         "judge.max_error_rate", "judge.max_input_tokens", "allow_uncalibrated", "judge.batch", "judge.batch_poll_s",
-        "judge.batch_timeout_s", "engine.name", "engine.scheduler", "engine.workers", "engine.jobs",
+        "judge.batch_timeout_s", "dask",
     }  # fmt: skip
     assert marked(EvalConfig, MayChange.ON_RESCORE) == {
         "name", "suite", "metrics", "judged", "match", "judge", "semantic", "prices", "scoring", "confidence", "gate",
-        "on_error", "max_error_rate", "runs_dir", "cluster", "allow_uncalibrated", "engine",
+        "on_error", "max_error_rate", "runs_dir", "allow_uncalibrated",
     }  # fmt: skip
     assert marked(ServerSpec, MayChange.ON_RESUME) == {"deadline_s", "patience_s", "timeout_s"}
     remapped = {"profile", "map", "citations", "clean", "stream"}
