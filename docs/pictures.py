@@ -9,14 +9,15 @@ import sys
 import tempfile
 from pathlib import Path
 
-from evals.cli.views.run import print_run
-from evals.report.document import write_report
-from evals.scoring.conclusion import Measured, measured
 from playwright.sync_api import Browser, sync_playwright
 from rich.console import Console
 from rich.terminal_theme import DEFAULT_TERMINAL_THEME, SVG_EXPORT_THEME, TerminalTheme
 
 from evals import EvalConfig, run_evaluation
+from evals.cli.views import print_run
+from evals.report.page import write_report
+from evals.scoring.saved import SavedRun, open_saved
+from evals.store.runs import RunStore
 
 PICTURES = Path(__file__).resolve().parent / "pictures"
 CHROMIUM = "/usr/bin/chromium"
@@ -24,10 +25,10 @@ SIZE = {"width": 1000, "height": 900}
 THEMES: dict[str, TerminalTheme] = {"light": DEFAULT_TERMINAL_THEME, "dark": SVG_EXPORT_THEME}
 
 
-def terminal(run: Measured, theme: str) -> None:
+def terminal(run: SavedRun, theme: str) -> None:
     """What `evals eval` prints first, as it stands on a terminal."""
     out = Console(record=True, width=100, file=io.StringIO(), highlight=False, markup=False, force_terminal=True)
-    print_run(out, run, None, failures=0, every=False)
+    print_run(out, run, None)
     svg = out.export_svg(title="evals eval --embedded --no-judge", code_format=_SVG, theme=THEMES[theme])
     (PICTURES / f"scorecard-{theme}.svg").write_text(svg, encoding="utf-8")
 
@@ -71,7 +72,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         run = run_evaluation(EvalConfig(embedded=True, judge=False, runs_dir=folder, name="golden"))
         report = Path(folder) / "report.html"
-        done = measured(run, list(run.records()))
+        done = open_saved(RunStore(folder), run)
         write_report(report, [done])
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         for theme in THEMES:

@@ -4,7 +4,6 @@ import asyncio
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from cpu_per_question import write_questions
@@ -13,7 +12,7 @@ from serving import serve
 from evals.config import EvalConfig
 from evals.runner import EvaluationRunner
 
-ENGINE: dict[str, Any] = {"name": "dask", "workers": 2} if "--dask" in sys.argv else {"name": "local"}
+DASK = "local" if "--dask" in sys.argv else None
 
 
 def run(url: str, count: int, concurrency: int) -> None:
@@ -30,7 +29,7 @@ def run(url: str, count: int, concurrency: int) -> None:
                 "warmup": 0,
                 "runs_dir": str(Path(folder) / "runs"),
                 "server": {"url": url},
-                "engine": ENGINE,
+                "dask": DASK,
             }
         )
         run = asyncio.run(EvaluationRunner(config).run())

@@ -48,7 +48,7 @@ def test_every_exception_is_needed() -> None:
 
 def adapted(words: Sequence[str], url: str) -> list[str]:
     """The words with this server for that of the page, files for a pattern, and no judge where one would be asked."""
-    found = [re.sub(r"^URL$|^http://(?:localhost|my-server)(?::\d+)?$", url, word) for word in words]
+    found = [re.sub(r"^URL$|^http://(?:localhost|my-server)(?::\d+)?(?:/ask)?$", url, word) for word in words]
     found = [name for word in found for name in (sorted(map(str, Path().glob(word))) if "*" in word else [word])]
     asks = found[0] == "eval"
     if asks and not {"--datasets", "--dataset-file", "--config", "--embedded"} & set(found):
@@ -77,7 +77,7 @@ def place(
     for name in ("c3d4", "e5f6", "a1b2"):
         assert run(*ask, "--name", name, "--gate", "recall_at_5>=0").code == 0
     for part in ("1/2", "2/2"):
-        assert run(*ask, "--shard", part, "--runs-dir", f"artefacts/{part[0]}").code == 0
+        assert run(*ask, "--shard", part, "--runs-dir", f"artifacts/{part[0]}").code == 0
     Path("baseline").mkdir()
     shutil.copytree("data/eval_runs", "baseline/runs")
     return run
