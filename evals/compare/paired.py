@@ -223,7 +223,7 @@ def _pair(pairing: Pairing, metric: BaseMetric, first: Vector, last: Vector, pla
         differing=test.differing,
         risen=[ids[places[at]] for at in np.flatnonzero(differences > 0)],
         fallen=[ids[places[at]] for at in np.flatnonzero(differences < 0)],
-        questions_needed=questions_needed(differences, float(differences.mean())),
+        questions_needed=questions_needed(differences, float(differences.mean()), span if test.test == "t" else None),
         verdict="not compared" if reason else "no verdict",
         reason=reason,
     )
@@ -363,7 +363,7 @@ def compare_scores(pairing: Pairing) -> tuple[MetricPair | None, str | None]:
         test="jackknife",
         primary=True,
         differing=changed_questions,
-        questions_needed=questions_needed(pseudo, difference),
+        questions_needed=questions_needed(pseudo, difference, 1.0),
     )
     return _decided(pair, pair.p, tested=True), None
 

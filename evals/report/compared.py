@@ -152,7 +152,7 @@ def pareto_parts(front: ParetoFront, names: dict[str, str]) -> Iterator[ShownPar
                 f"({signed(abs(each.gain), 'ratio')} on its scale, n = {each.n})"
             )
     if not any(each.better for each in front.differences):
-        yield TextLine("no difference between these runs is beyond chance", "faint")
+        yield TextLine("no objective differs beyond chance between two of these runs", "faint")
     yield from (TextLine(f"not an objective here: {name}: {why}", "faint") for name, why in front.left_out.items())
 
 

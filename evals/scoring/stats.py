@@ -265,15 +265,28 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
     return adjusted
 
 
-def questions_needed(differences: Vector, effect: float, level: float = ALPHA, power: float = 0.8) -> int | None:
+def questions_needed(
+    differences: Vector, effect: float, span: float | None = None, level: float = ALPHA, power: float = 0.8
+) -> int | None:
     """The number of questions with which a difference of this size is found with this power; None if unknown.
 
-    Formula: n = (z_(1-level/2) + z_power)² · variance of the differences / effect² (Miller 2024).
+    Formula: n = (z_(1-level/2) + z_power)² · variance of the differences / effect² (Miller 2024); with the two added
+    differences of the paired t, whose share of the sum of squares is span²/2, the root of
+    effect²·n² = (z_(1-level/2) + z_power)² · (n · variance + span²/2).
+
+    Args:
+        differences: Of the questions, or their pseudo-values.
+        effect: The difference to be found.
+        span: The width of the range, where the paired t with two added differences is the test; else None.
+        level: Of the test.
+        power: The probability of finding it.
     """
     if len(differences) < 2 or not effect or not differences.any():
         return None
     reach = NormalDist().inv_cdf(1 - level / 2) + NormalDist().inv_cdf(power)
-    return ceil(reach**2 * float(differences.var(ddof=1)) / effect**2)
+    linear = reach**2 * float(differences.var(ddof=1))
+    added = 0.0 if span is None else 2 * (effect * reach * span) ** 2
+    return ceil((linear + sqrt(linear**2 + added)) / (2 * effect**2))
 
 
 def pseudo_values(estimate: float, without: Vector) -> Vector:

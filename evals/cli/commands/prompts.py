@@ -32,6 +32,8 @@ def prompts(flags: PromptsFlags) -> None:
     there = next((path for name in prompt_names() if (path := folder / f"{name}.yml").exists()), None)
     if there is not None:
         raise ConfigError(f"{there} is there already", "name an empty folder: what you changed would be lost")
+    if folder.is_file():
+        raise ConfigError(f"{folder} is a file", "name a folder with --copy")
     folder.mkdir(parents=True, exist_ok=True)
     for name in prompt_names():
         write_output(folder / f"{name}.yml", (FOLDER / f"{name}.yml").read_bytes())
