@@ -1,38 +1,50 @@
-"""Precision and recall of the abstention detector on labelled answers: python benchmarks/abstention.py [FILE.jsonl].
+"""Errors of the refusal model on labelled answers: python benchmarks/abstention.py [FILE.jsonl].
 
-A row holds `question`, `answer` and `abstained`, and may hold `expected`, `language` and `kind`. It is decided as in a
-run: by the words of the answer, then by the expected answer where there is one. Without a file, the answers of the
-tests are read, by their split. With --list, what was decided otherwise than labelled is printed.
+Without a file, fits the model again without each author of the learnt answers and counts errors on theirs, then reads
+the held_out answers and, where EVALS_REAL_DATA names a folder that has them, the 400 responses of RAGBench and the
+fresh answers, which no weights were fitted to. With a file of rows with `question`, `answer` and `abstained`, reads
+these. An answer counts as in a run: one that holds the expected answer (`expected`) is no refusal.
 """
 
 import argparse
 import json
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+import os
+import time
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import abstention_fit
+from pyarrow import parquet
+
 from evals.metrics.sample import Sample
 from evals.schemas import EvalQuestion, EvalResponse
-from evals.text.refusals.detector import is_abstention
+from evals.text import refusals
 
-LABELS = Path(__file__).resolve().parent.parent / "tests" / "text" / "refusals" / "answers.jsonl"
 Row = dict[str, Any]
+DECLINED = {
+    *(("covidqa", "543"), ("covidqa", "1271"), ("covidqa", "378"), ("delucionqa", "683")),
+    *(("msmarco", "7994"), ("msmarco", "3647"), ("msmarco", "4135")),
+}
+"""The responses of RAGBench that decline, of the 400 read by one who had not seen the model."""
 
 
 def main() -> None:
-    """Print a row for all answers of a split or a file, and for each language and kind."""
+    """Print a row for each set of answers."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file", nargs="?", type=Path, default=LABELS, help="labelled answers, one JSON object a line")
-    parser.add_argument("--list", action="store_true", help="print the answers that were decided otherwise")
+    parser.add_argument("file", nargs="?", type=Path, help="labelled answers, one JSON object a line")
     options = parser.parse_args()
-    decided = [(row, abstained(row)) for row in read(options.file)]
-    for name, group in groups(decided):
-        print(f"{name:32} {figures(group)}")
-    if options.list:
-        for row, said in decided:
-            if said != row["abstained"]:
-                print(json.dumps({"said": said, **row}, ensure_ascii=False))
+    if options.file:
+        print(figures(options.file.name, read(options.file)))
+        return
+    print(figures("held_out", [row for row in abstention_fit.read("answers.jsonl") if row["split"] == "held_out"]))
+    if folder := os.environ.get("EVALS_REAL_DATA"):
+        print(figures("fresh", read(Path(folder) / "refusals" / "fresh.jsonl")))
+        responses = ragbench(Path(folder))
+        print(figures("RAGBench", responses))
+        print(f"{microseconds(responses):.0f} µs an answer of RAGBench")
+    print(left_out("learnt"))
+    print(left_out("more"))
 
 
 def read(file: Path) -> list[Row]:
@@ -40,38 +52,68 @@ def read(file: Path) -> list[Row]:
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
-def abstained(row: Row) -> bool:
-    """What a run says of the answer, where the dataset does not say whether the question can be answered."""
-    if not row["question"]:
-        return is_abstention(row["answer"])
-    question = EvalQuestion(question=row["question"], expected_answer=row.get("expected") or None)
-    return Sample(question, EvalResponse(answer=row["answer"])).abstained
+def ragbench(folder: Path) -> list[Row]:
+    """The responses of models in RAGBench, with their labels."""
+    files = sorted((folder / "hf" / "ragbench").rglob("*.parquet"))
+    return [
+        {
+            "question": row["question"],
+            "answer": str(row["response"]),
+            "abstained": (file.parent.name, row["id"]) in DECLINED,
+        }
+        for file in files
+        for row in parquet.read_table(file, columns=["id", "question", "response"]).to_pylist()
+    ]
 
 
-def groups(decided: Iterable[tuple[Row, bool]]) -> Iterator[tuple[str, list[tuple[bool, bool]]]]:
-    """What was said and what is labelled, by split, and within it by language and by kind."""
-    found: defaultdict[str, list[tuple[bool, bool]]] = defaultdict(list)
-    for row, said in decided:
-        split = row.get("split", "all")
-        names = [split, *(f"{split}, {row[field]}" for field in ("language", "kind") if row.get(field))]
-        for name in names:
-            found[name].append((said, bool(row["abstained"])))
-    yield from sorted(found.items())
+def sample_of(row: Row) -> Sample:
+    """The answer as a run sees it, where the dataset does not say whether the question can be answered."""
+    question = EvalQuestion(question=row["question"] or "?", expected_answer=row.get("expected") or None)
+    return Sample(question, EvalResponse(answer=row["answer"]), judged=True)
 
 
-def figures(pairs: list[tuple[bool, bool]]) -> str:
-    """Counts, precision and recall; a share of nothing is a dash."""
-    right = sum(said and labelled for said, labelled in pairs)
-    said, labelled = sum(s for s, _ in pairs), sum(label for _, label in pairs)
+def figures(name: str, rows: Sequence[Row]) -> str:
+    """Errors of a set, and how many of its answers and errors are in doubt."""
+    samples = [(sample_of(row), bool(row["abstained"])) for row in rows]
+    return errors(name, [(each.reads_as_refusal, each.abstention_judged, label) for each, label in samples])
+
+
+def errors(name: str, decided: Iterable[tuple[bool, bool, bool]]) -> str:
+    """A row of the table, of what was decided, whether it is in doubt, and the label."""
+    found = list(decided)
+    wrong = [(declines, doubtful) for declines, doubtful, label in found if declines != label]
+    wrongly, surely = sum(declines for declines, _ in wrong), sum(not doubtful for _, doubtful in wrong)
+    doubtful = sum(doubtful for _, doubtful, _ in found)
     return (
-        f"n={len(pairs):<5} abstaining={labelled:<4} wrongly={said - right:<3} missed={labelled - right:<3} "
-        f"precision={share(right, said)}  recall={share(right, labelled)}"
+        f"{name:12} answers={len(found):<5} declining={sum(label for *_, label in found):<5} errors={len(wrong):<4} "
+        f"wrongly={wrongly:<4} missed={len(wrong) - wrongly:<4} doubtful={doubtful:<4} errors not doubtful={surely}"
     )
 
 
-def share(part: int, whole: int) -> str:
-    """A share with three decimals."""
-    return f"{part / whole:.3f}" if whole else "-"
+def left_out(split: str) -> str:
+    """The errors on answers of authors, each by a model fitted without them."""
+    every = abstention_fit.rows()
+    decided = []
+    for author in sorted({row["author"] for row in every if row["split"] == split}):
+        model = refusals.loaded(abstention_fit.fitted([row for row in every if row["author"] != author]))
+        for row in every:
+            if row["author"] == author and row["split"] == split:
+                found = refusals.decision(refusals.score(row["answer"], row["question"] or "", model), model)
+                holds = sample_of(row).gives_expected
+                decided.append((found.declines and not holds, found.doubtful and not holds, bool(row["abstained"])))
+    return errors(f"{split}, left out", decided)
+
+
+def microseconds(rows: Sequence[Row], rounds: int = 5) -> float:
+    """CPU time of an answer, the least of several rounds."""
+    taken = []
+    for _ in range(rounds):
+        refusals.reading.cache_clear()
+        start = time.process_time()
+        for row in rows:
+            refusals.reading(row["answer"], row["question"])
+        taken.append(time.process_time() - start)
+    return 1e6 * min(taken) / len(rows)
 
 
 if __name__ == "__main__":

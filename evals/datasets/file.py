@@ -19,7 +19,7 @@ from evals.errors import DatasetError
 from evals.schemas.dataset import CONVERSATION, EvalDataset, EvalQuestion
 from evals.store.disk_list import DiskList
 from evals.text.numbers import counted
-from evals.text.refusals.detector import is_abstention
+from evals.text.refusals import reading
 from evals.text.yaml_files import first_problem
 
 # Conversations: rows with `turns`, a list of what a user says, the last of which is the question.
@@ -238,4 +238,4 @@ def _refuse_contradiction(question: EvalQuestion, where: str) -> None:
 
 def _declines(answer: str, question: EvalQuestion) -> bool:
     """Whether it may say that there is no answer: in doubt it does, for a file is refused otherwise."""
-    return bool(_NEGATION.search(answer)) or is_abstention(answer, question.question)
+    return bool(_NEGATION.search(answer)) or reading(answer, question.question).declines

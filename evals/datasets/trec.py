@@ -10,7 +10,7 @@ from evals.datasets.columns import is_known, plain_name
 from evals.datasets.tables import Rows, is_nothing, jsonl_rows
 from evals.errors import DatasetError
 from evals.text.decoding import read_text
-from evals.text.refusals.detector import is_abstention, is_clear_refusal
+from evals.text.refusals import reading
 
 QUERIES = "queries.jsonl"
 
@@ -166,7 +166,7 @@ def is_mark(reference: str) -> bool:
 
 def declines(reference: str, question: str) -> bool:
     """Whether the expected answer is a refusal in prose: a model wrote it, and no right answer could be told by it."""
-    return len(reference.split()) >= _PROSE and is_abstention(reference, question)
+    return len(reference.split()) >= _PROSE and reading(reference, question).declines
 
 
 def settle(data: dict[str, Any], where: str, dropped: Counter[str], *, gold_is_said: bool, gold_answers: bool) -> None:
@@ -196,8 +196,9 @@ def settle(data: dict[str, Any], where: str, dropped: Counter[str], *, gold_is_s
     if data.get("is_unanswerable") is None:
         asked = str(data.get("question", ""))
         known = given or (gold_answers and data.get("gold_passages"))
-        data["answerable_by_gold"] = bool(known) and not (out or any(is_abstention(text, asked) for text in given))
-        refused = {text for text in given - out if len(text.split()) >= _PROSE and is_clear_refusal(text, asked)}
+        data["answerable_by_gold"] = bool(known) and not (out or any(reading(text, asked).declines for text in given))
+        read = {text: reading(text, asked) for text in given - out if len(text.split()) >= _PROSE}
+        refused = {text for text, found in read.items() if found.declines and not found.doubtful}
         dropped.update([DECLINED] if refused else [])
         out |= refused
     _keep(data, out)

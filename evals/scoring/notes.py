@@ -15,6 +15,7 @@ from evals.schemas.results import EvalRecord
 from evals.schemas.run_parts import RunStatus
 from evals.scoring.citation_base import CitationSigns
 from evals.text.numbers import counted, share
+from evals.text.refusals import has_word_classes
 
 DISPUTED = "abstention_disputed: "
 """How the note on answers begins of which refusal model and judge disagree."""
@@ -68,6 +69,7 @@ class Tally:
         counts = self.counts
         counts["answers"] += 1
         counts["open"] += sample.abstention_open
+        counts["foreign"] += not has_word_classes(sample.answer or "")
         counts["abstained"] += sample.abstained and not sample.abstention_open
         counts["by_judge"] += sample.judges_word is not None
         if sample.abstention_disputed:
@@ -152,12 +154,19 @@ class Tally:
             )
         if (note := self.signs.note()) is not None:
             yield note
+        yield from self._notes_of_abstention()
+        for note, count in self.body_notes.items():
+            yield f"{note}: in {share(count, counts['answered'], 'answer')}"
+
+    def _notes_of_abstention(self) -> Iterator[str]:
+        counts = self.counts
+        if counts["foreign"]:
+            reads = share(counts["foreign"], counts["answers"], "answer", "is")
+            yield f"{reads} in no language whose refusals are known (en, de, fr, es, it, pt): abstention is unreliable"
         for reads_as, is_refusal in (("a refusal", True), ("an answer", False)):
             if ids := self.disputed[is_refusal]:
                 named = ", ".join(ids[:_NAMED]) + (", …" if len(ids) > _NAMED else "")
                 yield f"{DISPUTED}{counted(len(ids), 'answer', 'reads')} like {reads_as}; the judge differs: {named}"
-        for note, count in self.body_notes.items():
-            yield f"{note}: in {share(count, counts['answered'], 'answer')}"
 
 
 def slow_metrics(seconds: dict[str, float], questions: int) -> list[str]:

@@ -6,7 +6,6 @@ import sys
 import pytest
 
 SHOWN_WITHOUT = {
-    "evals.text.refusals.detector",
     "evals.client",
     "evals.config",
     "evals.judges.llm_judge",
@@ -38,11 +37,11 @@ def test_a_record_is_made_ready_for_checks_when_the_first_is_read() -> None:
 
 
 def test_the_words_of_languages_are_taken_in_when_the_first_answer_is_read() -> None:
-    """Their patterns are what takes longest to compile."""
+    """Reading the lists and weights takes time that a command without answers need not spend."""
     code = (
-        "from evals.text.refusals import detector, lexicon\n"
-        "before = lexicon.every_lexicon.cache_info().currsize\n"
-        "print(before, detector.is_abstention('I do not know.'), lexicon.every_lexicon.cache_info().currsize)"
+        "from evals.text import refusals\n"
+        "before = refusals._words.cache_info().currsize\n"
+        "print(before, refusals.reading('I do not know.').declines, refusals._words.cache_info().currsize)"
     )
     assert printed(code) == "0 True 1"
 
@@ -51,7 +50,7 @@ def test_a_run_makes_all_of_it_ready_before_it_asks() -> None:
     """The first answer is not kept waiting, nor those in flight beside it."""
     code = (
         "import asyncio\n"
-        "from evals.text.refusals import lexicon\n"
+        "from evals.text import refusals\n"
         "from evals.config import EvalConfig\n"
         "from evals.run.checks import load_toolkit\n"
         "from evals.run.observer import Observer\n"
@@ -59,6 +58,6 @@ def test_a_run_makes_all_of_it_ready_before_it_asks() -> None:
         "config = EvalConfig(datasets=['golden'], embedded=True, judge=False)\n"
         "asyncio.run(load_toolkit(config, [], Observer()))\n"
         "kinds = EvalRecord, EvalResponse\n"
-        "print(lexicon.every_lexicon.cache_info().currsize, *(kind.__pydantic_complete__ for kind in kinds))"
+        "print(refusals._words.cache_info().currsize, *(kind.__pydantic_complete__ for kind in kinds))"
     )
     assert printed(code) == "1 True True"
