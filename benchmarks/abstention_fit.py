@@ -52,13 +52,13 @@ REFUSALS = (
 )
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 FOLDS = 3
-INVERSE_RIDGE = {"clause": 0.5, "answer": 0.1}
+INVERSE_RIDGE = {"clause": 0.2, "answer": 0.1}
 MOST_WEIGHTS = {"clause": 2500, "answer": 5000}
-SEEN = 4
+SEEN = 6
 """Clauses that a name is in, at least."""
 ASIDE = -0.5
-THRESHOLD = -0.3
-BAND = (-2.0, 1.2)
+THRESHOLD = -0.5
+BAND = (-2.5, 2.0)
 Row = dict[str, Any]
 Floats = NDArray[np.floating[Any]]
 

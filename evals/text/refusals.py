@@ -85,13 +85,11 @@ def decision(value: float, model: dict[str, Any]) -> Refusal:
 def has_word_classes(text: str) -> bool:
     """Whether a text is in a language whose words the model knows: false of eight words or more that are not."""
     words = [word for word in _TOKEN.findall(plain(text[:_MOST]))[:_LEADING] if word[0].isalpha()]
-    if _UNSPACED.search(text[:_LEADING]):
-        return False
-    known = _words()[language_of([words])].function
-    return len(words) < _FEW or sum(map(known.__contains__, words)) >= _LEAST_KNOWN * len(words)
+    function = _words()[language_of([words])].function
+    known = len(words) < 8 or sum(map(function.__contains__, words)) >= 0.15 * len(words)
+    return known and not _UNSPACED.search(text[:_LEADING])
 
 
-_FEW, _LEAST_KNOWN = 8, 0.15
 _UNSPACED = re.compile("[\u0e00-\u0eff\u2e80-\ud7ff]{3}")
 
 
@@ -109,7 +107,7 @@ def score(answer: str, question: str, model: dict[str, Any]) -> float:
     scores = [model["clause_bias"] + sum([weigh(name, 0.0) for name in each]) for each in names]
     weigh = model["answer"].get
     total = sum([weigh(name, 0.0) * value for name, value in together(clauses, names, scores, asked)])
-    return max(_ANSWERS, min(_DECLINES, float(model["answer_bias"] + total)))
+    return max(_ANSWERS, min(_DECLINES, round(model["answer_bias"] + total, 6)))
 
 
 class Asked(NamedTuple):
@@ -159,8 +157,7 @@ def names_of(clause: Sequence[str], language: str, asked: frozenset[str], vocabu
             stem = word[:STEM]
             is_asked = stem in asked
             names.add("Q" if is_asked else stem if stem in vocabulary else "_")
-            if is_asked and kind in "._":
-                kind = "Q"
+            kind = "Q" if is_asked and kind in "._" else kind
         names.add("#" + kind)
         if kind != "." and (kind != last or kind not in "_Q0"):
             classes.append(kind)
@@ -215,7 +212,7 @@ class _Words(NamedTuple):
 @lru_cache(maxsize=1)
 def _words() -> dict[str, Any]:
     read = tomllib.loads((_DATA / "refusal_words.toml").read_text(encoding="utf-8"))
-    found: dict[str, Any] = {"phrases": frozenset(map(plain, read["phrases"]))}
+    found: dict[str, Any] = {name: frozenset(map(plain, read[name])) for name in ("phrases", "hints")}
     for language in LANGUAGES:
         places: tuple[dict[str, list[str]], ...] = ({}, {}, {})
         function = [*read[language].pop("function").split(), *_TOLD_APART.values()]
@@ -246,8 +243,6 @@ def language_of(clauses: Sequence[Sequence[str]]) -> str:
 
 
 _NEGATING = frozenset("nkuxNlOW")
-_HINTS = frozenset(["$only", "$limit", "$unreadable", "$contact", "$pass", "$sorry", "$access", "$assistant", "$given"])
-_HINTS |= {"$trace", "$differ", "$guesswork", "$leave"}
 
 
 def may_decline(clauses: Sequence[Sequence[str]], language: str) -> bool:
@@ -256,7 +251,7 @@ def may_decline(clauses: Sequence[Sequence[str]], language: str) -> bool:
     classes = [_classes_of(language, word) for word in words]
     if any(not _NEGATING.isdisjoint(letters) for letters, _ in classes):
         return True
-    hints = "?" in words or any(not _HINTS.isdisjoint(marks) for _, marks in classes)
+    hints = "?" in words or any(not _words()["hints"].isdisjoint(marks) for _, marks in classes)
     return hints and sum(map(len, clauses)) <= _SHORT
 
 
