@@ -107,7 +107,7 @@ def score(answer: str, question: str, model: dict[str, Any]) -> float:
     scores = [model["clause_bias"] + sum([weigh(name, 0.0) for name in each]) for each in names]
     weigh = model["answer"].get
     total = sum([weigh(name, 0.0) * value for name, value in together(clauses, names, scores, asked)])
-    return max(_ANSWERS, min(_DECLINES, round(model["answer_bias"] + total, 6)))
+    return max(_ANSWERS, min(_DECLINES, round(float(model["answer_bias"] + total), 6)))
 
 
 class Asked(NamedTuple):
