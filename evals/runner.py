@@ -304,6 +304,8 @@ class EvaluationRunner:
         self.run_id = run.id
         if len(journal) < len(workload.questions):
             journal.plan(workload.questions)  # a kill while they were written may have cut them off
+        answered = len(journal) - len(unanswered(journal))
+        self.remarks.add(f"resumed with {answered} of {counted(len(journal), 'question')} answered")
         if run.config != server.facts and not self.config.embedded:
             self.remarks.add(f"the configuration of {server.client.url} is not what it was when the run began")
         run = with_concurrency(run, self.config)

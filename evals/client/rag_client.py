@@ -33,7 +33,7 @@ from evals.client.mapping import (
     find_or_none,
 )
 from evals.client.oauth2 import OAuth2
-from evals.client.profile import Redactor, login_hint, resolve_spec, without_unset_headers
+from evals.client.profile import Redactor, check_spec, login_hint, resolve_spec, without_unset_headers
 from evals.client.spec import RequestSpec, ServerSpec, ThenSpec
 from evals.client.streams import Collector, UnusableError
 from evals.errors import ServerRefusedError, ServerUnreachableError
@@ -155,10 +155,11 @@ class RAGClient:
         """The specification with ${NAME} as it was written."""
         secrets: set[str] = set()
         self.spec = ServerSpec.model_validate(expand_env(without_unset_headers(template), secrets))
-        check_url(self.spec.url)
         for secret in secrets:
             if not is_place_of(self.spec.url, secret):
                 remember(secret)
+        check_url(self.spec.url)
+        check_spec(self.spec)  # again, with what variables stand for
         self.login_hint = login_hint(template)
         self.redact = Redactor(secrets, self.spec)
         self._has_secrets = self.spec.login is not None or self.redact.has_secrets

@@ -19,6 +19,7 @@ from pydantic import ValidationError
 from evals.errors import JudgeError
 from evals.schemas.verdicts import JudgeFailure, JudgeUsage
 from evals.secrets import KEY_VARIABLES, MASK, Masker, key_in, secrets_in_environment, sendable_key
+from evals.text.decoding import without_surrogates
 
 RETRIES = 8
 """By the SDKs, with half a second to eight between them: about 40 seconds, or as long as `Retry-After` asks for."""
@@ -180,7 +181,8 @@ class SdkModel(ABC):
         """The reply without keys; one that stands in what was asked, such as `ollama`, is an ordinary word there."""
         given = f"{self.model} {call.system} {call.content}"
         text = Masker(secret for secret in self._secrets if secret not in given).text
-        return replace(reply, text=text(reply.text), model=reply.model and text(reply.model)[:200])
+        said, name = (without_surrogates(each) if isinstance(each, str) else "" for each in (reply.text, reply.model))
+        return replace(reply, text=text(said), model=text(name)[:200] or None)
 
     @contextmanager
     def translated(self) -> Iterator[None]:

@@ -25,15 +25,15 @@ from evals.scoring.outcomes import WENT_WRONG, count_outcomes
 from evals.scoring.saved import SavedRun
 
 _EXAMPLES = 10
-_SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#~&"})
-_REFERENCE = re.compile(r"@(?=\w)|#(?=\d)|\bGH-(?=\d)", re.IGNORECASE)
-"""What GitHub makes a mention or a reference of, escaped or not: it looks at the text that is shown."""
+_SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_[]|#~&"} | {"<": "&lt;", ">": "&gt;"})
+_REFERENCE = re.compile(r"@(?=\w)|#(?=\d)|\bGH-(?=\d)|\bhttps?:|\bwww\.", re.IGNORECASE)
+"""What GitHub makes a mention, a reference or a link of, escaped or not: it looks at the text that is shown."""
 
 
 def escaped(text: str, limit: int = 500) -> str:
     """Foreign text on one line, with what Markdown would read as markup escaped; `_` within a word stays.
 
-    A zero-width space keeps it from mentioning a person or an issue.
+    A zero-width space keeps it from mentioning a person or an issue, and from linking.
     """
     line = _REFERENCE.sub("\\g<0>\N{ZERO WIDTH SPACE}", one_line(text, limit))
     return "".join(

@@ -205,10 +205,7 @@ def _damaged_yaml(rng: random.Random, value: Any) -> bytes:
 
 
 def _damaged_index(rng: random.Random, data: bytes) -> bytes:
-    head, _, parts = data.partition(b"\n")
-    if rng.random() < 0.5:
-        return damaged_json(rng, json.loads(head)).replace(b"\n", b" ") + b"\n" + parts
-    return head + b"\n" + damaged_bytes(rng, parts)
+    return damaged_bytes(rng, data)
 
 
 def _write_questions(folder: Path) -> dict[str, Path]:
