@@ -491,7 +491,7 @@ def is_place_of(url: str, text: str) -> bool:
     """Whether a text says only where the server of a URL is, which is no secret: its host, with the port, or all."""
     parts = urlsplit(url)
     places = {url.rstrip("/"), f"{parts.scheme}://{parts.netloc}", parts.netloc, parts.hostname}
-    return "@" not in url and text.rstrip("/") in places
+    return bool(parts.hostname) and "@" not in url and text.rstrip("/") in places
 
 
 def _checked(headers: Mapping[str, str]) -> dict[str, str]:

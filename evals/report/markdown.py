@@ -25,7 +25,7 @@ from evals.scoring.outcomes import WENT_WRONG, count_outcomes
 from evals.scoring.saved import SavedRun
 
 _EXAMPLES = 10
-_SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_[]|#~&"} | {"<": "&lt;", ">": "&gt;"})
+_SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#~&"})
 _REFERENCE = re.compile(r"@(?=\w)|#(?=\d)|\bGH-(?=\d)|\bhttps?:|\bwww\.", re.IGNORECASE)
 """What GitHub makes a mention, a reference or a link of, escaped or not: it looks at the text that is shown."""
 

@@ -166,8 +166,9 @@ def test_a_comment_of_hostile_answers_is_text_and_short_enough(save: Cli, evals_
     assert evals_cli("gate", "aaaa", "--baseline", "bbbb", "--metrics", "recall_at_5", *reports).code == 1
     text = comment.read_text(encoding="utf-8")
     assert len(text) <= LIMIT
-    assert not re.search(r"@octocat|#1\b|<script|http://evil|\x00", text)
-    assert text.count("<details>") == text.count("</details>") == 2
+    bare = re.sub(r"\\[!-/:-@\[-`{-~]", "", text)
+    assert not re.search(r"@octocat|#1\b|<script|http://evil|\x00", bare)
+    assert bare.count("<details>") == bare.count("</details>") == 1
     read_junit(junit.read_bytes())
 
 
