@@ -22,10 +22,6 @@ QUIET_S, TOGETHER, READINGS = 0.3, 1_000, 3
 times that results which break off are read."""
 
 
-KEPT = timedelta(days=29)
-"""So long the vendor keeps replies."""
-
-
 class AnthropicBatches(AnthropicModel):
     """Claude, whose replies come by batches.
 

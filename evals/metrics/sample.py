@@ -94,10 +94,6 @@ class JudgedAbstention:
         return self.answers == "settling" and bool(question.is_unanswerable)
 
 
-OF_BEFORE = JudgedAbstention("refusals")
-"""What judged runs of former versions did."""
-
-
 def is_long(answer: str) -> bool:
     """Whether an answer has more than a few words; a sign of Chinese, Japanese or Thai is a word."""
     words = _UNSPACED.sub(r" \g<0> ", answer).split()

@@ -149,7 +149,7 @@ def pareto_parts(front: ParetoFront, names: dict[str, str]) -> Iterator[ShownPar
             other = each.first if each.better == each.last else each.last
             yield TextLine(
                 f"beyond chance: {each.objective} of {names[each.better]} is better than that of {names[other]} "
-                f"({signed(abs(each.gain), 'ratio')} on its scale, n = {each.n})"
+                f"({signed(abs(each.gain), 'ratio')} on a scale from 0 to 1, n = {each.n})"
             )
     if not any(each.better for each in front.differences):
         yield TextLine("no objective differs beyond chance between two of these runs", "faint")

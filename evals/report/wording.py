@@ -105,11 +105,6 @@ def level(share: float) -> str:
     return f"{100 * share:.10g}%"
 
 
-def six_digits(value: float) -> float:
-    """A number as charts have it, with more digits than are shown."""
-    return float(f"{value:.6g}")
-
-
 def ratio(figure: "Figure", *, interval: bool = True) -> str:
     """A figure with two decimals, with its interval where it has one: 0.91 [0.86, 0.95]; a dash for none."""
     if figure.value is None:

@@ -1,7 +1,5 @@
 """Calibration of a judge by people's labels, as it is saved and shown with runs of the same judge."""
 
-from typing import Literal
-
 from pydantic import AwareDatetime, ConfigDict, Field
 
 from evals.schemas.base import Finite, Record
@@ -101,14 +99,3 @@ class JudgeCard(_Card):
     kappa: Figure
     sensitivity: Figure
     specificity: Figure
-
-
-class CorrectedMean(Record):
-    """A judged mean without the judge's bias, in runs of former versions."""
-
-    method: Literal["prediction-powered", "rogan-gladen"]
-    value: Finite
-    ci: tuple[Finite, Finite]
-    labels: int
-    others: int
-    power: Finite | None = None

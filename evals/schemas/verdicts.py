@@ -13,9 +13,6 @@ from evals.schemas.calibration import Figure, JudgeCard
 
 JudgeFailure = Literal["refused", "truncated", "unparsable", "transport", "rejected", "spend_limit", "too_long"]
 
-LossBy = Literal["length", "items"]
-
-
 _PASSAGES = ("contexts", "passages", "citations")
 """The lists of a reply whose items bear the ids of passages."""
 
@@ -175,28 +172,6 @@ def _ranked(name: str, part: Any, ranks: Mapping[int, int]) -> Any:
 def _has_number(item: Any) -> bool:
     """Whether an item has the id of a passage; in a file that somebody changed it may be anything."""
     return isinstance(item, dict) and isinstance(item.get("id"), int)
-
-
-class VerdictLosses(Record):
-    """Whether the verdicts on one request were lost at random, by one measure of its size."""
-
-    request: str
-    """What was asked of the judge."""
-    by: LossBy
-    """Characters of what the judge is given, or the number of its items: claims, passages, statements."""
-    lost: int
-    obtained: int
-    median_lost: Finite
-    """Of the sizes of those lost."""
-    median_obtained: Finite
-    p: Finite
-    """Two-sided, of the test of Mann and Whitney that neither are greater."""
-    level: Finite
-    """The level of the test: 0.05 shared by all tests of the run."""
-    too_long: int = 0
-    """Lost requests that were too long to be asked: these are not lost at random, whatever p is."""
-    at_random: bool
-    """Whether the test does not reject it."""
 
 
 class JudgeRecord(Record):

@@ -152,10 +152,6 @@ class Matches:
         """The golds that were found."""
         return frozenset(self.found)
 
-    def rank_of(self, gold: int) -> int | None:
-        """The rank, from 1, at which a gold is found; None where it is not."""
-        return self.found[gold][0] + 1 if gold in self.found else None
-
     def hits_within(self, k: int) -> list[bool]:
         """`hits` of the top k chunks, by them alone: a piece counts where they complete its gold."""
         return [

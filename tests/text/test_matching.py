@@ -84,7 +84,6 @@ def test_two_pieces_complete_a_gold_behind_a_page_header(recognised: Recognised,
     found = recognised(BATTERY, *chunks)
     assert found.found == {0: (1, "overlap")}
     assert found.hits == (True, True)
-    assert found.rank_of(0) == 2
     assert found.hits_within(1) == [False]
     assert found.hits_within(2) == [True, True]
     assert [sorted(golds) for golds in found.newly_found()] == [[], [0]]
@@ -95,7 +94,6 @@ def test_one_piece_alone_is_nothing(recognised: Recognised) -> None:
     found = recognised(words(60), f"{words(20, 'x')} {' '.join(words(60).split()[:19])}")
     assert found.golds == frozenset()
     assert found.hits == (False,)
-    assert found.rank_of(0) is None
 
 
 def test_a_later_chunk_that_adds_to_a_complete_gold_is_relevant_and_a_copy_is_not(recognised: Recognised) -> None:

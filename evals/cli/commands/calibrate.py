@@ -49,7 +49,7 @@ def calibrate(flags: CalibrateFlags) -> None:
             "what was judged is kept: give the same command again",
         )
     found = calibration_from(labels, done, score_cut=flags.score_cut, label_cut=flags.label_cut)
-    unquoted = [each.model_copy(update={"quote": None}) for each in found.disagreements]
+    unquoted = [disagreement.model_copy(update={"quote": None}) for disagreement in found.disagreements]
     path = save_calibration(settings.runs_dir, found.model_copy(update={"disagreements": unquoted}))
     if flags.as_json:
         print_json(found.model_dump_json(indent=2))

@@ -75,7 +75,7 @@ def _report(saved: SavedRun, flags: GateFlags, reporter: Reporter) -> GateReport
 def _refuse_uncalibrated(run: EvalRun, report: GateReport, flags: GateFlags) -> None:
     if run.judge is None or flags.allow_uncalibrated:
         return
-    gated = {re.split(r"\W", each.gate, maxsplit=1)[0] for each in report.gates}
+    gated = {re.split(r"\W", outcome.gate, maxsplit=1)[0] for outcome in report.gates}
     feeding = set(chain.from_iterable(run.weighted_score.fed_by.values()))
     refuse_uncalibrated(gated, never_calibrated(run), feeding, run.judge.model)
 

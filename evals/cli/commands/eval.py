@@ -160,9 +160,9 @@ def _evaluate_variants(
 
 
 def _print_variants(done: Sequence[SavedRun], config: EvalConfig, flags: EvalFlags, reporter: Reporter) -> None:
-    for each in done:
-        reporter.add(each, each.run.gates)
-    has_front = bool(common_objectives([each.run for each in done]))
+    for saved in done:
+        reporter.add(saved, saved.run.gates)
+    has_front = bool(common_objectives([saved.run for saved in done]))
     comparison = with_alike(compare_runs(done, with_pareto=has_front), done)
     reporter.compared(comparison)
     if flags.as_json:

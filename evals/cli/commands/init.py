@@ -53,8 +53,8 @@ class _Questions:
     @property
     def first(self) -> list[str]:
         """Those that the server is asked: the first with a gold passage, else the first."""
-        with_gold = islice((each.question for each in self.questions if each.gold_passages), _ASKED)
-        return list(with_gold) or [each.question for each in islice(self.questions, 1)] or [_DEFAULT_QUESTION]
+        with_gold = islice((asked.question for asked in self.questions if asked.gold_passages), _ASKED)
+        return list(with_gold) or [asked.question for asked in islice(self.questions, 1)] or [_DEFAULT_QUESTION]
 
 
 def init(flags: InitFlags) -> None:
@@ -141,7 +141,7 @@ def _questions(flags: InitFlags, *, asks: bool) -> _Questions:
 def _read(path: Path, columns: Mapping[str, str]) -> Sequence[EvalQuestion]:
     """The questions of a file; what is read of it is printed, with an example for columns that are not."""
     draft = read_file(path, columns)
-    marked = sum(each.is_unanswerable is True for each in draft.questions)
+    marked = sum(question.is_unanswerable is True for question in draft.questions)
     tell(
         f"{counted(len(draft.questions), 'question')} read: {', '.join(draft.columns)}; {marked or 'none'} unanswerable"
     )
@@ -272,7 +272,7 @@ def _command(name: str, path: Path) -> str:
 def _unset(server: dict[str, Any], *, judged: bool) -> Iterator[str]:
     """The variables that the server's keys and the judge need, and that are not set."""
     variables = VARIABLE.finditer(resolve_spec(server).model_dump_json())
-    yield from (each[1] for each in variables if each[2] is None and not os.environ.get(each[1]))
+    yield from (variable[1] for variable in variables if variable[2] is None and not os.environ.get(variable[1]))
     keys = KEY_VARIABLES[DEFAULT_PROVIDER]
     if judged and not any(map(os.environ.get, keys)):
         yield keys[0]

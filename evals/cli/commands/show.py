@@ -163,9 +163,9 @@ def _refuse_contradictions(flags: ShowFlags) -> None:
     names = {"question": "question", "as_json": "json", "by": "by", "failed": "failed", "every": "all"}
     given = [flag_name(shown) for name, shown in names.items() if getattr(flags, name) not in (None, False)]
     for alone, also in (("--question", "--all"), ("--json", "--by"), ("--failed", "--all"), ("--by", "--json")):
-        others = [name for name in given if name not in (alone, also)]
-        if alone in given and others:
-            raise ConfigError(f"{alone} and {others[0]} exclude each other")
+        excluded = [flag for flag in given if flag not in (alone, also)]
+        if alone in given and excluded:
+            raise ConfigError(f"{alone} and {excluded[0]} exclude each other")
 
 
 def _show(out: Console, saved: SavedRun, flags: ShowFlags) -> None:
