@@ -92,7 +92,7 @@ def _page(runs: list[SavedRun], home: str) -> StreamingResponse:
 
 
 def bind(port: int) -> socket.socket:
-    """A socket that listens on a port of this machine alone; 0 for any free one.
+    """A socket that listens on a port of this machine alone; 0 for any free one. Its address can be told at once.
 
     Raises:
         ConfigError: The port cannot be used.
@@ -101,6 +101,7 @@ def bind(port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((HOST, port))
+        listener.listen()
     except OSError as error:
         listener.close()
         raise ConfigError(f"port {port} cannot be used: {error.strerror}", "name another with --port") from error
