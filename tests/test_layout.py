@@ -20,7 +20,7 @@ LAYERS = (
     ("runtime", "schemas", "secrets"),
     ("text",),
     ("store",),
-    ("client", "metrics", "datasets"),
+    ("client", "metrics", "datasets", "traces"),
     ("judges",),
     ("scoring",),
     ("compare", "config"),
@@ -111,7 +111,7 @@ def test_a_folder_holds_at_most_26_files() -> None:
     assert [str(folder) for folder, count in crowded.items() if count > 26] == []
 
 
-BUDGET = {"code lines": 25_400, "files": 200, "names at the top": 26}
+BUDGET = {"code lines": 26_400, "files": 200, "names at the top": 27}
 """What the package may hold; an issue that adds a capability may raise it by what it states."""
 
 

@@ -17,9 +17,9 @@ import json_repair
 
 from evals.judges.models import JudgeReply
 from evals.judges.prompts import load_prompt
-from evals.judges.quotes import is_evidence, is_quoted
 from evals.schemas.verdicts import JudgeFailure, Prompt, VerdictRequest
 from evals.text.decoding import without_surrogates
+from evals.text.quotes import is_evidence, is_quoted
 
 NOT_FOUND, SAID, CANNOT_TELL = "quote_not_found", "said", "cannot_tell"
 """The marks of an item whose evidence is not there: that it is so, and the verdict that the judge gave."""

@@ -151,7 +151,7 @@ class _CitationSupport(JudgedMetric):
     """What the three metrics share."""
 
     group = MetricGroup.CITATION
-    suites: ClassVar = frozenset({"claims"})
+    suites: ClassVar = frozenset({"claims", "production"})
     needs = frozenset({Need.JUDGE, Need.CHUNKS, Need.CITATIONS})
     inquiries = (CITATION_SUPPORT,)
 

@@ -62,7 +62,7 @@ class Faithfulness(_Grounded):
     """
 
     name = "faithfulness"
-    suites: ClassVar = frozenset({"core", "answer"})
+    suites: ClassVar = frozenset({"core", "answer", "production"})
 
     def share(self, known: Sequence[ReplyData], **details: Any) -> MetricResult:
         failed = [claim["claim"] for claim in known if claim["verdict"] != "supported"]
@@ -104,7 +104,7 @@ class AnswerRelevancy(LabelledMetric):
 
     name = "answer_relevancy"
     group = MetricGroup.GENERATION
-    suites: ClassVar = frozenset({"core", "answer"})
+    suites: ClassVar = frozenset({"core", "answer", "production"})
     heeds_abstention = True
     inquiries = (JudgeTask("answer_relevancy", "answer_relevancy", question_and_answer),)
     scale: ClassVar = {"relevant": 1.0, "partly_relevant": 0.5, "evasive": 0.0, "irrelevant": 0.0}

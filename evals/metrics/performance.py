@@ -21,7 +21,7 @@ class _Latency(BaseMetric):
     """What the latency percentiles share: a timeout counts as at least the timeout, other failures do not count."""
 
     group = MetricGroup.PERFORMANCE
-    suites: ClassVar[frozenset[str]] = frozenset({"core"})
+    suites: ClassVar[frozenset[str]] = frozenset({"core", "production"})
     unit = "ms"
     high = None
     higher_is_better = False
@@ -183,7 +183,7 @@ class CostPerQuery(BaseMetric):
 
     name = "cost_per_query"
     group = MetricGroup.PERFORMANCE
-    suites: ClassVar[frozenset[str]] = frozenset({"core"})
+    suites: ClassVar[frozenset[str]] = frozenset({"core", "production"})
     unit = "USD"
     high = None
     higher_is_better = False

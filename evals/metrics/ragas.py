@@ -71,6 +71,7 @@ class ContextPrecision(_ContextMetric):
     """
 
     name = "context_precision"
+    suites: ClassVar = frozenset({"answer", "production"})
     inquiries = (CONTEXT_RELEVANCE,)
 
     def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:

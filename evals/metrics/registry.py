@@ -84,6 +84,7 @@ _FAMILIES = [
     "citation_support",
     "abstention",
     "performance",
+    "production",
 ]
 """The modules of the metrics, in the order of tables."""
 

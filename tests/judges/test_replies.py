@@ -10,9 +10,9 @@ from judges.scripted import GOOD, says
 
 from evals.judges.llm_judge import is_usable
 from evals.judges.prompts import load_prompt
-from evals.judges.quotes import is_evidence, is_quoted
 from evals.judges.replies import ReplyReading, items_of, read
 from evals.schemas.verdicts import Prompt, VerdictRequest
+from evals.text.quotes import is_evidence, is_quoted
 
 DATA = os.environ.get("EVALS_REAL_DATA", "")
 

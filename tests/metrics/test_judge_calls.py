@@ -11,7 +11,7 @@ from evals.metrics.judged import JudgedMetric, judge_calls
 from evals.metrics.registry import METRICS, metrics_of, suites
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "judge.md"
-CALLS = {"core": 3, "answer": 5, "qa": 1, "graphrag": 9, "claims": 6, "passage": 0, "all": 15}
+CALLS = {"core": 3, "answer": 5, "qa": 1, "graphrag": 9, "claims": 6, "passage": 0, "production": 5, "all": 15}
 
 
 @pytest.mark.parametrize(("suite", "calls"), CALLS.items())

@@ -71,7 +71,7 @@ class _Alike:
 
 
 def _judged(verdicts: Sequence[JudgeVerdict], **response: Any) -> Sample:
-    answered = {"answer": "Burst pipes are covered [1]. The limit is 9,000 euros.", **FULL, **response}
+    answered = {"answer": '"Burst pipes are covered" [1]. The limit is 9,000 euros.', **FULL, **response}
     return Sample(QUESTION, EvalResponse(**answered), verdicts, judged=True, semantics=Semantics(_Alike(), _Alike()))
 
 

@@ -1,0 +1,190 @@
+"""What values of a trace say: the text of a question or an answer, documents, times, tokens.
+
+Exports hold texts as they are, as JSON in a text, as messages, or in an object under one of a few names.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence, Sized
+from datetime import UTC, datetime
+from math import isfinite, isnan
+from typing import Any
+
+from evals.schemas.response import RetrievedChunk, TokenUsage
+from evals.traces.spans import Documents
+
+QUESTION_KEYS = ("question", "query", "input", "user_query", "user_input", "prompt", "text", "content", "inputs")
+ANSWER_KEYS = ("answer", "output", "response", "result", "text", "content", "completion", "outputs", "generations")
+_MESSAGES, _CHOICES = ("messages", "chat_history"), "choices"
+_LISTS = ("documents", "output", "results", "matches", "nodes", "source_nodes", "contexts", "chunks", "context")
+_TEXTS = ("document.content", "page_content", "content", "text", "chunk", "body")
+_IDS = ("document.id", "id", "document_id", "doc_id", "chunk_id", "node_id")
+_PLACES = ("doc_uri", "source", "document_id", "file_name", "uri", "url", "title")
+_SCORES = ("document.score", "score", "relevance_score", "similarity")
+_PROMPT_TOKENS = ("input_tokens", "prompt_tokens", "input", "prompt")
+_COMPLETION_TOKENS = ("output_tokens", "completion_tokens", "output", "completion")
+_CACHED_TOKENS = ("cache_read", "cached_tokens", "input_cached_tokens", "cache_read_input_tokens")
+
+
+def decoded(value: Any) -> Any:
+    """The value of a text that holds JSON; any other value as it is."""
+    if not isinstance(value, str) or value[:1] not in ("{", "[", '"'):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
+
+
+def first_of(holder: Mapping[str, Any], names: Iterable[str]) -> Any:
+    """The first value of these names that says something; None where none does."""
+    return next((holder[name] for name in names if not is_empty(holder.get(name))), None)
+
+
+def is_empty(value: Any) -> bool:
+    """Whether a value says nothing: None, an empty text or list, or a cell without a number."""
+    return value is None or (isinstance(value, float) and isnan(value)) or (isinstance(value, Sized) and not len(value))
+
+
+def text_of(value: Any, keys: Sequence[str], role: str) -> str | None:
+    """The text of a question or an answer; None where none can be told.
+
+    Args:
+        value: As the export holds it.
+        keys: Names under which it stands in an object, the likeliest first.
+        role: Whose message it is, in a list of messages: "user" or "assistant".
+    """
+    value = decoded(value)
+    if isinstance(value, str):
+        return value.strip() or None
+    if isinstance(value, list):
+        return _of_messages(value, keys, role)
+    if not isinstance(value, Mapping):
+        return None
+    if not is_empty(messages := first_of(value, _MESSAGES)):
+        return text_of(messages, keys, role)
+    if isinstance(choices := value.get(_CHOICES), list) and choices:
+        return text_of([choice.get("message") for choice in choices[:1] if isinstance(choice, Mapping)], keys, role)
+    return next((text for key in keys if (text := text_of(value.get(key), keys, role))), None) or _only_text(value)
+
+
+def _only_text(value: Mapping[str, Any]) -> str | None:
+    texts = [item for item in value.values() if isinstance(item, str) and item.strip()]
+    return texts[0] if len(texts) == 1 and len(value) == 1 else None
+
+
+def _of_messages(items: Sequence[Any], keys: Sequence[str], role: str) -> str | None:
+    """The text of the last message of the role; of parts without roles, all their texts."""
+    messages = [_message(item) for item in items]
+    named = [content for whose, content in messages if whose == role]
+    if named:
+        return text_of(named[-1], keys, role)
+    if any(whose for whose, _ in messages):
+        return None
+    texts = [text for _, content in messages if (text := text_of(content, keys, role))]
+    return "\n".join(texts) or None
+
+
+_ROLES = {"human": "user", "ai": "assistant", "model": "assistant"}
+
+
+def _message(item: Any) -> tuple[str | None, Any]:
+    """Whose a message is, and what it says, in the forms of OpenAI, LangChain and the conventions of GenAI."""
+    if isinstance(item, Sequence) and not isinstance(item, str) and len(item) == 2 and isinstance(item[0], str):
+        return _ROLES.get(item[0], item[0]), item[1]
+    if not isinstance(item, Mapping):
+        return None, item
+    item = item.get("message") if isinstance(item.get("message"), Mapping) else item
+    inner = first_of(item, ("kwargs", "data"))
+    item = inner if isinstance(inner, Mapping) else item
+    role = first_of(item, ("role", "message.role"))
+    if role is None and item.get("type") in _ROLES:
+        role = item["type"]
+    content = first_of(item, ("content", "message.content", "parts", "text"))
+    return _ROLES.get(str(role), str(role)) if role is not None else None, content
+
+
+def documents_of(value: Any) -> Documents | None:
+    """The documents of a list, or of an object that holds one; None where nothing says what was retrieved."""
+    value = decoded(value)
+    if isinstance(value, Mapping):
+        held = next((value[name] for name in _LISTS if name in value), None)
+        return Documents(unreadable=1) if held is None else documents_of(held)
+    if value is None:
+        return None
+    if not isinstance(value, list):
+        return Documents(unreadable=1)
+    chunks = [chunk_of(item) for item in value]
+    return Documents(tuple(chunk for chunk in chunks if chunk is not None), chunks.count(None))
+
+
+def chunk_of(item: Any) -> RetrievedChunk | None:
+    """A retrieved document; one without a text is known by its id. None where it has neither."""
+    item = decoded(item)
+    if isinstance(item, str):
+        return RetrievedChunk(text=item) if item.strip() else None
+    if not isinstance(item, Mapping):
+        return None
+    for wrapper in ("document", "node"):
+        if isinstance(item.get(wrapper), Mapping):
+            item = {**item, **item[wrapper]}
+    about = decoded(first_of(item, ("document.metadata", "metadata")))
+    places = [holder for holder in (about, item) if isinstance(holder, Mapping)]
+    text, chunk_id = first_of(item, _TEXTS), first_of(item, _IDS)
+    document = next((place for holder in places if (place := first_of(holder, _PLACES)) is not None), None)
+    if not isinstance(text, str) and chunk_id is None and document is None:
+        return None
+    score = first_of(item, _SCORES)
+    return RetrievedChunk(
+        chunk_id=None if chunk_id is None else str(chunk_id),
+        document_id=None if document is None else str(document),
+        text=text if isinstance(text, str) and text.strip() else None,
+        score=float(score) if isinstance(score, int | float) and not isinstance(score, bool) else None,
+    )
+
+
+def usage_of(holder: Any) -> TokenUsage | None:
+    """The tokens that an object counts; None where it counts none."""
+    holder = decoded(holder)
+    if not isinstance(holder, Mapping):
+        return None
+    counts = [_count(first_of(holder, names)) for names in (_PROMPT_TOKENS, _COMPLETION_TOKENS, _CACHED_TOKENS)]
+    if counts[0] is None and counts[1] is None:
+        return None
+    return TokenUsage(prompt_tokens=counts[0] or 0, completion_tokens=counts[1] or 0, cached_tokens=counts[2])
+
+
+def _count(value: Any) -> int | None:
+    number = number_of(value)
+    return None if number is None or number < 0 else int(number)
+
+
+def number_of(value: Any) -> float | None:
+    """A number, also one that is written as a text; None for anything else."""
+    if isinstance(value, bool) or value is None:
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return number if isfinite(number) else None
+
+
+_SCALES = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
+"""From here on a number of time is in nanoseconds, microseconds, milliseconds."""
+
+
+def time_of(value: Any) -> float | None:
+    """Seconds since 1970 of a date, of a text in ISO 8601, or of a number in s, ms, µs or ns; None for anything else.
+
+    A time without a zone is one of UTC.
+    """
+    if (number := number_of(value)) is not None:
+        return next((number / scale for least, scale in _SCALES if number >= least), number)
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value.strip())
+        except ValueError:
+            return None
+    if not isinstance(value, datetime):
+        return None
+    return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
