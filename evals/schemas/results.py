@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from pydantic import AwareDatetime, BeforeValidator, Field, PrivateAttr, model_validator
 
 from evals.errors import StoreError, UnknownNameError, without_withdrawn
-from evals.schemas.base import Finite, Record, frame, html_table
+from evals.schemas.base import Finite, Record, frame, html_table, is_none
 from evals.schemas.dataset import DatasetFingerprint, EvalQuestion
 from evals.schemas.response import EvalResponse, Outcomes, ServerRecord
 from evals.schemas.run_parts import (
@@ -141,6 +141,8 @@ class MetricSummary(Record):
     value: Finite | None
     group: MetricGroup
     sample_size: int
+    whole: Finite | None = Field(default=None, exclude_if=is_none)
+    """How many questions of a log the values stand for that were drawn of it; a file holds it only of samples."""
     counts: MetricCounts
     ci: tuple[Finite, Finite] | None = None
     interval: MetricInterval | None = None

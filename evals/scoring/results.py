@@ -24,11 +24,15 @@ from evals.schemas.dataset import CONVERSATION, EvalQuestion
 from evals.schemas.results import MetricResult
 from evals.schemas.run_parts import RecordSum
 from evals.scoring.stats import Groups, Vector
+from evals.scoring.strata import Strata
 from evals.store.atomic import write_atomically
 
-VERSION = 1
+VERSION = 2
 REPEAT_OF = "repeat_of"
 """The key of the metadata that holds the id of the question that is asked again."""
+
+SAMPLING = "sampling"
+"""The key of the metadata that says of which stratum a question was drawn, and how many of it it stands for."""
 
 BY_DOCUMENT = "document"
 """`scoring.cluster: document`: questions whose first gold passage is of one document are a group."""
@@ -120,6 +124,8 @@ class Results:
         groups: The number of the group of each question.
         outcomes: How each question ended, as places in `scoring.outcomes.OUTCOMES`.
         golds: A hash of what each question expects: whether two runs have the same gold.
+        weights: How many questions of a whole each one stands for that was drawn of it; else 1.
+        strata: The number of the stratum that it was drawn of.
     """
 
     cluster: str | None = None
@@ -129,7 +135,10 @@ class Results:
     groups: "array[int]" = field(default_factory=lambda: array("q"))
     outcomes: "array[int]" = field(default_factory=lambda: array("B"))
     golds: "array[int]" = field(default_factory=lambda: array("Q"))
+    weights: "array[float]" = field(default_factory=lambda: array("d"))
+    strata: "array[int]" = field(default_factory=lambda: array("H"))
     _numbers: dict[str, int] = field(default_factory=dict)
+    _strata: dict[str, int] = field(default_factory=dict)
 
     def add(self, question: EvalQuestion, scores: Sequence[MetricResult], outcome: int) -> None:
         """Add the next question with its results; none where it was not asked."""
@@ -144,6 +153,15 @@ class Results:
         self.groups.append(self._numbers.setdefault(label, len(self._numbers)))
         self.outcomes.append(outcome)
         self.golds.append(gold_hash(question))
+        drawn = question.metadata.get(SAMPLING) or {}
+        self.weights.append(float(drawn.get("weight", 1.0)))
+        self.strata.append(self._strata.setdefault(str(drawn.get("stratum")), len(self._strata)))
+
+    @property
+    def sample(self) -> Strata | None:
+        """How the questions were drawn of a whole; None where they are the whole."""
+        weights = np.frombuffer(self.weights) if self.weights else np.empty(0)
+        return Strata(np.array(self.strata, dtype=np.int64), weights) if (weights != 1.0).any() else None
 
     def group_numbers(self) -> Groups | None:
         """The group of each question; None where every question is its own."""
@@ -181,6 +199,8 @@ class Results:
             groups=np.array(self.groups, dtype=np.int64),
             outcomes=np.array(self.outcomes, dtype=np.uint8),
             golds=np.array(self.golds, dtype=np.uint64),
+            weights=np.array(self.weights),
+            strata=np.array(self.strata, dtype=np.uint16),
             **{f"values_{place}": np.array(one.values) for place, one in enumerate(columns)},  # type: ignore[arg-type]
             **{f"codes_{place}": np.array(one.codes, dtype=np.uint16) for place, one in enumerate(columns)},  # type: ignore[arg-type]
         )
@@ -204,6 +224,8 @@ class Results:
                     array("B", arrays["outcomes"].tobytes()),
                     array("Q", arrays["golds"].tobytes()),
                 )
+                found.weights = array("d", arrays["weights"].tobytes())
+                found.strata = array("H", arrays["strata"].tobytes())
                 for place, metric in enumerate(about["metrics"]):
                     found.columns[metric["name"]] = Column(
                         metric["name"],

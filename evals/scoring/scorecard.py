@@ -15,6 +15,7 @@ from evals.schemas.results import MetricCounts, MetricGroup, MetricInterval, Met
 from evals.scoring.results import Column, Results
 from evals.scoring.settings import ScoreSettings
 from evals.scoring.stats import Estimate, Groups, Interval, Vector, mean_interval, percentile, percentile_interval
+from evals.scoring.strata import Strata
 
 Rows = np.ndarray[Any, Any]
 
@@ -31,8 +32,9 @@ def make_scorecard(
         rows: Summarise these questions alone; None for all.
     """
     groups = results.group_numbers()
+    sample = results.sample
     summaries = [
-        summarise(metric, results.columns.get(metric.name) or Column(metric.name), settings, groups, rows)
+        summarise(metric, results.columns.get(metric.name) or Column(metric.name), settings, groups, rows, sample)
         for metric in metrics
     ]
     return in_groups(summaries)
@@ -82,8 +84,26 @@ def interval_over(metric: BaseMetric, values: Vector, confidence: float, groups:
     return mean_interval(values, metric.low, metric.high, confidence, groups)
 
 
+def weighted_over(
+    metric: BaseMetric, values: Vector, places: Rows, sample: Strata, confidence: float
+) -> tuple[float | None, Estimate | None]:
+    """The value of a whole, and its interval, from the values of a sample; of a sum, both of the mean."""
+    if not len(values):
+        return None, None
+    if metric.aggregation is Aggregation.PERCENTILE:
+        q = metric.percentile or 50.0
+        return sample.percentile(values, places, q), sample.percentile_interval(values, places, q, confidence)
+    value = sample.mean(values, places)
+    return value, sample.mean_interval(values, places, metric.low, metric.high, confidence)
+
+
 def summarise(
-    metric: BaseMetric, column: Column, settings: ScoreSettings, groups: Groups | None, rows: Rows | None = None
+    metric: BaseMetric,
+    column: Column,
+    settings: ScoreSettings,
+    groups: Groups | None,
+    rows: Rows | None = None,
+    sample: Strata | None = None,
 ) -> MetricSummary:
     """Summarise one metric.
 
@@ -93,6 +113,7 @@ def summarise(
         settings: Confidence, and what a question without an answer counts as.
         groups: The group of each question of the run; None where questions are independent.
         rows: Summarise these questions alone; None for all.
+        sample: How the questions of the run were drawn of a whole, which the values are of then.
     """
     values, places = scored_values(metric, column, worst_on_error=settings.worst_on_error, rows=rows)
     own_groups = None
@@ -104,10 +125,16 @@ def summarise(
         missing[reason.missing] += count
     missing.pop("not_asked", None)
     counts = MetricCounts(scored=missing.pop(None, 0), **{str(kind): count for kind, count in missing.items()})
-    value, estimate = value_over(metric, values), interval_over(metric, values, settings.confidence, own_groups)
+    size, of_run = float(len(values)), places if rows is None else np.asarray(rows)[places]
+    if sample is None:
+        value, estimate = value_over(metric, values), interval_over(metric, values, settings.confidence, own_groups)
+    else:
+        value, estimate = weighted_over(metric, values, of_run, sample, settings.confidence)
+        size = float(sample.of(of_run).sum())
+        value = value * size if value is not None and metric.aggregation is Aggregation.SUM else value
     ci = estimate.interval if estimate else None
     if ci is not None and metric.aggregation is Aggregation.SUM:
-        ci = ci[0] * len(values), ci[1] * len(values)
+        ci = ci[0] * size, ci[1] * size
     late = column.late() if metric.aggregation is Aggregation.PERCENTILE else np.empty(0)
     labels = Counter[str]()
     for reason, count in reasons.items():
@@ -118,11 +145,14 @@ def summarise(
         value=value,
         group=metric.group,
         sample_size=len(values),
+        whole=None if sample is None else round(size, 6),
         counts=counts,
         ci=ci,
         interval=described(estimate, open_above=ci is not None and bool((late <= ci[1]).any())),
         at_least=value is not None and bool(len(late)) and float(late.min()) <= value,
-        bounds=_bounds(metric, values, counts.lost),
+        bounds=_bounds(metric, values, counts.lost)
+        if sample is None
+        else _bounds_of_sample(metric, values, of_run, column, sample, rows),
         reason=_why_missing(column, rows) if value is None else None,
         rules=dict(column.rules) if rows is None else {},
         labels=dict(labels),
@@ -147,6 +177,20 @@ def _bounds(metric: BaseMetric, values: Vector, lost: int) -> Interval | None:
         return None
     low, high = (value_over(metric, np.append(values, np.full(lost, end))) for end in (worst, best))
     return None if low is None or high is None else (low, high)
+
+
+def _bounds_of_sample(
+    metric: BaseMetric, values: Vector, places: Rows, column: Column, sample: Strata, rows: Rows | None
+) -> Interval | None:
+    """The same of a mean over a whole: a lost question stands for as many as any other of its stratum."""
+    masks = [column.mask(kind) for kind in ("transport", "judge", "injection", "fault")]
+    lost = np.flatnonzero(np.logical_or.reduce(masks))
+    lost = np.setdiff1d(lost if rows is None else np.intersect1d(lost, rows), places)
+    if not len(lost) or metric.low is None or metric.high is None or metric.aggregation is Aggregation.PERCENTILE:
+        return None
+    every = np.append(places, lost)
+    low, high = (sample.mean(np.append(values, np.full(len(lost), end)), every) for end in (metric.low, metric.high))
+    return (high, low) if metric.higher_is_better is False else (low, high)
 
 
 def _why_missing(column: Column, rows: Rows | None) -> str:

@@ -20,7 +20,8 @@ from evals.scoring.config import NOT_ANSWERED, ScoringConfig, too_little
 from evals.scoring.results import Results
 from evals.scoring.scorecard import Rows, described, scored_values, value_over
 from evals.scoring.settings import ScoreSettings
-from evals.scoring.stats import Groups, Vector, jackknife
+from evals.scoring.stats import Estimate, Groups, Vector, jackknife
+from evals.scoring.strata import Strata
 
 
 def check_feeds(config: ScoringConfig) -> None:
@@ -107,7 +108,7 @@ def _scaled(summary: MetricSummary, value: float | None, config: ScoringConfig) 
     """A value of the run on the scale; of a count, its share of the questions."""
     known, value = known_metric(summary.name), value or 0.0
     if known is not None and known.aggregation is Aggregation.SUM:
-        value /= max(1, summary.sample_size)
+        value /= summary.whole or max(1, summary.sample_size)
     return on_scale(summary, value, config.thresholds)
 
 
@@ -147,6 +148,9 @@ def with_interval(
     """
     if weighted.score is None:
         return weighted
+    if results.sample is not None:
+        over = _interval_of_sample(weighted, results, settings, thresholds, results.sample)
+        return weighted.model_copy(update={"ci": over.interval, "interval": described(over)})
     numbers = results.group_numbers()
     groups = np.arange(len(results.ids)) if numbers is None else np.unique(numbers, return_inverse=True)[1]
     every = np.arange(len(results.ids))
@@ -156,6 +160,26 @@ def with_interval(
     scores = scores[touched]
     found = jackknife(weighted.score, scores, settings.confidence) if len(scores) and np.ptp(scores) > 0 else None
     return weighted.model_copy(update={"ci": found.interval if found else None, "interval": described(found)})
+
+
+def _interval_of_sample(
+    weighted: WeightedScore,
+    results: Results,
+    settings: ScoreSettings,
+    thresholds: Mapping[str, float],
+    sample: Strata,
+) -> Estimate:
+    """The interval of the score of a whole; percentiles are held as they are."""
+    scores, whole = np.zeros(len(results.ids)), fsum(weighted.weights.values())
+    for objective, names in weighted.fed_by.items():
+        for name in names:
+            metric = parse_metric(name)
+            values, rows = scored_values(metric, results.columns[name], worst_on_error=settings.worst_on_error)
+            if metric.aggregation is not Aggregation.PERCENTILE:
+                scale = np.vectorize(partial(on_scale, metric, thresholds=thresholds), otypes=[float])
+                share = weighted.weights[objective] / whole / len(names)
+                scores += share * scale(sample.means_without_each(values, rows))
+    return sample.jackknife_interval(weighted.score or 0.0, scores, settings.confidence)
 
 
 def scores_without_each(

@@ -66,7 +66,7 @@ def test_the_file_of_columns_is_as_the_docs_describe_it(run_folder: Path) -> Non
         count = len(json.loads(arrays["ids"].tobytes()))
         kinds = {name: str(arrays[name].dtype) for name in arrays}
         assert {len(arrays[name]) for name in arrays if name not in ("about", "ids")} == {count}
-    assert about["version"] == 1
+    assert about["version"] == 2
     plain = {
         "about": "uint8",
         "ids": "uint8",
