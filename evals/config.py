@@ -73,6 +73,8 @@ class EvalConfig(Record):
     samples_per_dataset: int | None = Field(default=100, ge=1)
     """How many questions of each dataset; 0 or None for all. Where it is not said ("default"), 100, and of
     `dataset_file` all."""
+    stratify: str | None = Field(default=None, min_length=1)
+    """Of a log that is scored: the key by whose values a sample is drawn, such as feedback. See docs/production.md."""
     seed: int = 42
     shard: str | None = None
     """Which part of the questions this run asks, such as 2/7; `merge` makes one run of all. Gates are left to that, and

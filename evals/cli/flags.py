@@ -310,17 +310,19 @@ class RescoreFlags(MeasuringFlags):
 
 
 class ScoreFlags(FileFlags, MeasuringFlags):
-    """Score files without a server: PREDICTIONS GOLD, or saved answers with --dataset-file.
+    """Score files without a server: PREDICTIONS GOLD, saved answers with --dataset-file, or a log alone.
 
-    With PREDICTIONS and GOLD only --k, --output and --json apply; with saved answers all but --k and --output.
+    With PREDICTIONS and GOLD only --k, --output and --json apply; with answers or a log all but --k and --output.
     """
 
     words = {"dataset_file": "Questions of saved answers: .csv, .json and others"}
     common = "dataset_file columns suite gate judge judge_model max_cost every as_json config k output dry_run"
-    predictions: Path = argument("Retrieved passages (.json), or saved answers (.jsonl)")
+    predictions: Path = argument("Retrieved passages, saved answers, or a log or traces of a server")
     gold: Path | None = argument("Gold passages, for retrieved passages", default=None)
     k: int | None = flag("Passages: cut-off of recall and nDCG (10)")
     output: Path | None = flag("Passages: write the means to this JSON file")
+    sample: int | None = flag("Log: rows or traces that are drawn; 0: all", "samples_per_dataset")
+    stratify: str | None = flag("Log: draw by the values of this key, such as feedback", "stratify")
 
 
 class MergeFlags(GatedFlags, SavedFlags, CiFlags):

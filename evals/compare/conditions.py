@@ -54,7 +54,7 @@ def warnings_on(runs: Sequence[SavedRun]) -> Iterator[str]:
     first = runs[0]
     for other in runs[1:]:
         fingerprints = [{one.name: one.sha256 for one in each.run.fingerprints} for each in (first, other)]
-        for name in fingerprints[0].keys() & fingerprints[1].keys():
+        for name in fingerprints[0].keys() & fingerprints[1].keys() if first.run.log is None else ():
             if fingerprints[0][name] != fingerprints[1][name]:
                 yield f"the questions of {name} differ between {first.run.id} and {other.run.id}"
         changed = regraded(first, other)

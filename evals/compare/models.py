@@ -27,6 +27,8 @@ MAIN = (
     "faithfulness",
     "citation_recall",
     "unanswerable_accuracy",
+    "unsupported_numbers",
+    "declined_rate",
     ANSWER_RATE,
     "latency_p50",
     "cost_per_query",
@@ -73,7 +75,7 @@ class MetricPair(Record):
     q: Finite | None = None
     """p adjusted for the other metrics by Holm's procedure: a verdict where it is below 0.05."""
     level: Finite = 0.05
-    test: Literal["mcnemar", "t", "jackknife"] | None = None
+    test: Literal["mcnemar", "t", "jackknife", "independent"] | None = None
     primary: bool = False
     """Whether it is tested at the full level: the weighted score, and the metric of `--primary`."""
     differing: int = 0
@@ -138,7 +140,7 @@ class OutcomeMove(Record):
 
 
 class RunComparison(Record):
-    """One run against the baseline, over the questions that both asked."""
+    """One run against the baseline, over the questions that both asked; of two logs, each over its own."""
 
     baseline: str
     run: str

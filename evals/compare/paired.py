@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from evals.compare.conditions import differences_of, warnings_on, why_not_compared
+from evals.compare.independent import are_independent, independent_pairs, independent_scores
 from evals.compare.models import (
     ANSWER_RATE,
     SCORE,
@@ -159,6 +160,17 @@ def compare_two(
     Raises:
         ConfigError: The two have no question in common.
     """
+    tested = scoring_config(other.run).feeding | {ANSWER_RATE, *named, *(other.run.eval_config.get("metrics") or ())}
+    if are_independent(baseline, other):
+        score, reason = independent_scores(baseline.run, other.run, other.settings.confidence)
+        return RunComparison(
+            baseline=baseline.run.id,
+            run=other.run.id,
+            common=0,
+            score=score and _decided(score, score.p, tested=True),
+            score_reason=reason,
+            pairs=_with_verdicts(list(independent_pairs(baseline, other)), tested, primary),
+        )
     pairing = Pairing(baseline, other)
     if not len(pairing.rows[0]):
         raise ConfigError(
@@ -174,7 +186,6 @@ def compare_two(
             pairs.append(_pair(pairing, metric, first, last, places))
         elif (before := _of_baseline(pairing, metric)) is not None:
             vanished.append(before)
-    tested = scoring_config(other.run).feeding | {ANSWER_RATE, *named, *(other.run.eval_config.get("metrics") or ())}
     changes = list(_changes(pairing, metrics))
     return RunComparison(
         baseline=baseline.run.id,

@@ -234,7 +234,7 @@ def measured_again(source: EvalRun, config: EvalConfig, server: ServerRecord, **
         fields: What else is known of the new run.
     """
     kept = {name: getattr(source, name) for name in ("config", "concurrency", "concurrencies", "fingerprints")}
-    kept |= {name: getattr(source, name) for name in ("interleaved_with", "engine")}
+    kept |= {name: getattr(source, name) for name in ("interleaved_with", "engine", "log")}
     kept["outcomes"] = Outcomes(warmup_ms=source.outcomes.warmup_ms)
     fields = {"name": f"{source.name}-rescored", **kept, **fields}
     return new_run(config, server, source.datasets, source.question_count, **fields)

@@ -16,6 +16,7 @@ from evals.schemas.response import EvalResponse, Outcomes, ServerRecord
 from evals.schemas.run_parts import (
     EngineRecord,
     GateOutcome,
+    LogRecord,
     MergedShard,
     RecordSum,
     RepeatSummary,
@@ -344,6 +345,8 @@ class EvalRun(Record):
     """Its records file as it was saved; None while it is being written, and in earlier runs."""
     engine: EngineRecord | None = None
     """The cluster that asked, summed over resumes; None if this process asked."""
+    log: LogRecord | None = Field(default=None, exclude_if=is_none)
+    """The log that questions and answers were read from; a file holds it only where there was one."""
     merged_from: list[MergedShard] = []
     """The shards of a merged run; else empty."""
 

@@ -21,6 +21,27 @@ class EngineRecord(Record):
     """Workers that were lost; others asked their questions again, so the server may have had them twice."""
 
 
+# What a run says of the log that its questions and answers were read from.
+
+
+class LogRecord(Record):
+    """A log or an export of traces, as it was read."""
+
+    kind: Literal["rows", "traces"]
+    total: int
+    """Rows, or traces."""
+    read: int
+    """Those with a question, that is, those that could be scored."""
+    drawn: int
+    """Those that were drawn of them; all where no sample was asked for."""
+    without_documents: int = 0
+    """Of those read, the ones that do not say what was retrieved."""
+    unreadable: int = 0
+    """Of those read, the ones with a document that could not be read."""
+    stratify: str | None = None
+    """The key that the sample was drawn by."""
+
+
 # How a condition on a run ended.
 
 

@@ -39,6 +39,7 @@ from evals.run.checks import check_config, estimate_of, refusal_of, wants_judge
 from evals.run.estimate import Estimate
 from evals.run.merge import merge as merge_runs
 from evals.run.merge import put_together
+from evals.run.production import SUITE, answers_of_log
 from evals.run.resume import MAY_CHANGE, rescore_config, resumed_config
 from evals.run.saved import SavedAnswers, answers_of_file, answers_of_run, estimate_saved
 from evals.run.workload import check_conversations, load_workload
@@ -371,7 +372,7 @@ def _measure(
 
 
 def score(flags: ScoreFlags) -> None:
-    """Score retrieved passages against gold passages, or saved answers to the questions of a dataset file.
+    """Score retrieved passages against gold passages, saved answers to the questions of a dataset file, or a log.
 
     Raises:
         EvalsError: With the exit code of what went wrong.
@@ -380,16 +381,23 @@ def score(flags: ScoreFlags) -> None:
         _score_passages(flags.gold, flags)
         return
     if flags.k is not None or flags.output is not None:
-        raise ConfigError("--k and --output do nothing where saved answers are scored", _TWO_FORMS)
+        raise ConfigError("--k and --output do nothing where saved answers are scored", _FORMS)
     with Reporter(flags) as reporter:
-        settings = EvalConfig.build(*config_layers(flags), {"samples_per_dataset": None})
-        if settings.dataset_file is None:
-            raise ConfigError("nothing says what the right answers are", _TWO_FORMS)
+        layers = config_layers(flags)
+        settings = EvalConfig.build(*layers, {"samples_per_dataset": None})
+        is_log = settings.dataset_file is None
+        if is_log:
+            suite = {} if settings.suite or settings.metrics else {"suite": [SUITE]}
+            # A question that failed is what a log tells; it is no run that went wrong.
+            settings = EvalConfig.build({"max_error_rate": 1.0}, *layers, {"dataset_file": flags.predictions, **suite})
+        elif flags.sample is not None or flags.stratify is not None:
+            raise ConfigError("--sample and --stratify are of a log, and --dataset-file names questions", _FORMS)
         metrics = check_config(settings, asking=not flags.dry_run)
-        _measure(answers_of_file(flags.predictions, settings), metrics, settings, flags, reporter)
+        answers = (answers_of_log if is_log else answers_of_file)(flags.predictions, settings)
+        _measure(answers, metrics, settings, flags, reporter)
 
 
-_TWO_FORMS = "score predictions.json gold.json, or score answers.jsonl --dataset-file questions.jsonl"
+_FORMS = "score predictions.json gold.json, score answers.jsonl --dataset-file questions.jsonl, or score log.jsonl"
 
 _RULE = "=" * 26
 
@@ -401,7 +409,7 @@ def _score_passages(gold: Path, flags: ScoreFlags) -> None:
     names = ("config", "dry_run", "lenient", "quiet", "verbose", "junit", "comment")
     idle = {name: getattr(flags, name) for name in names if getattr(flags, name)} | flags.given()
     for name, value in idle.items():
-        raise ConfigError(f"{flag_name(name, value)} does nothing where retrieved passages are scored", _TWO_FORMS)
+        raise ConfigError(f"{flag_name(name, value)} does nothing where retrieved passages are scored", _FORMS)
     if flags.output is not None:
         check_output(flags.output)
     scores = score_predictions(flags.predictions, gold, k=_DEFAULT_K if flags.k is None else flags.k)

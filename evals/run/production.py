@@ -1,0 +1,169 @@
+"""Answers that users got: a log or an export of traces as a run, whole or as a sample of it."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from hashlib import sha256
+from math import sqrt
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from evals.config import EvalConfig
+from evals.datasets.file import derived_id
+from evals.errors import ConfigError
+from evals.run.saved import SavedAnswers
+from evals.run.workload import new_run
+from evals.schemas.dataset import DatasetFingerprint, EvalQuestion
+from evals.schemas.response import EvalResponse, ServerRecord
+from evals.schemas.results import SAVED_ANSWERS, EvalRecord
+from evals.schemas.run_parts import LogRecord
+from evals.scoring.results import SAMPLING
+from evals.store.disk_list import DiskList
+from evals.text.numbers import number_or_none
+from evals.traces.log import Log, read_log
+from evals.traces.spans import Exchange
+
+SUITE = "production"
+"""What is computed of a log where nothing else is asked for."""
+
+_WORDS = {
+    "good": "1 true up thumbs_up thumb_up thumbsup positive good like liked yes helpful 👍",
+    "bad": "-1 0 false down thumbs_down thumb_down thumbsdown negative bad dislike disliked no unhelpful 👎",
+}
+_FEEDBACK = {word: name for name, words in _WORDS.items() for word in words.split()}
+_NONE = "none"
+
+
+def answers_of_log(path: Path, config: EvalConfig) -> SavedAnswers:
+    """The exchanges of a log, or as many as `samples_per_dataset` says, drawn by the values of `stratify`.
+
+    Raises:
+        DatasetError: The file cannot be read, or holds no question of a user.
+        ConfigError: No exchange has the key of `stratify`.
+    """
+    log = read_log(path, config.runs_dir)
+    strata = _strata(log, config.stratify)
+    drawn = draw(strata, config.samples_per_dataset, config.seed)
+    notes = [log.described(), *log.notes, *_sample_note(strata, drawn, config.stratify)]
+    records = DiskList(_records(log, strata, drawn, path.stem), config.runs_dir)
+    hashed = sha256()
+    for record in records:
+        said = (record.question.id, record.question.question, record.response and record.response.answer)
+        hashed.update(repr(said).encode(errors="surrogatepass"))
+    run = new_run(
+        config,
+        ServerRecord(url=path.name, profile=SAVED_ANSWERS, citation_base=config.server_spec().citations.base),
+        [path.stem],
+        len(records),
+        name=f"log-{path.stem}",
+        fingerprints=[
+            DatasetFingerprint(
+                name=path.stem,
+                source=path.name,
+                questions=len(records),
+                available=len(log.exchanges),
+                documents=0,
+                sha256=hashed.hexdigest(),
+            )
+        ],
+        concurrency=1,
+        log=_log_record(log, len(records), config.stratify),
+    )
+    return SavedAnswers(run, records, notes)
+
+
+def _log_record(log: Log, drawn: int, stratify: str | None) -> LogRecord:
+    unreadable = sum(exchange.response.could_not_read("chunks") for exchange in log.exchanges)
+    without = sum(exchange.response.chunks is None for exchange in log.exchanges) - unreadable
+    return LogRecord(
+        kind=log.kind,
+        total=log.total,
+        read=len(log.exchanges),
+        drawn=drawn,
+        without_documents=without,
+        unreadable=unreadable,
+        stratify=stratify,
+    )
+
+
+def feedback_word(value: Any) -> str:
+    """What a user thought of an answer: good, bad, or their own words."""
+    number = number_or_none(value)
+    text = f"{number:g}" if number is not None else str(value).strip()
+    return _FEEDBACK.get(text.casefold().replace(" ", "_").replace("-", "_") if number is None else text, text)
+
+
+def metadata_of(exchange: Exchange) -> dict[str, Any]:
+    """What slices and strata group by: the day (UTC), what users thought, and what else is known."""
+    words = {name: feedback_word(value) for name, value in exchange.feedback.items() if value is not None}
+    feedback = {"feedback": next(iter(words.values()))} if words else {}
+    day = {} if exchange.time is None else {"day": datetime.fromtimestamp(exchange.time, UTC).date().isoformat()}
+    return {**exchange.metadata, **(words if len(words) > 1 else {}), **feedback, **day}
+
+
+# Samples.
+
+
+def _strata(log: Log, key: str | None) -> dict[str, list[int]]:
+    """The places of the exchanges by the value of a key; all in one without a key."""
+    strata: dict[str, list[int]] = defaultdict(list)
+    known: set[str] = set()
+    for place, exchange in enumerate(log.exchanges):
+        about = metadata_of(exchange) if key is not None else {}
+        known.update(about)
+        strata[_NONE if about.get(key or "") is None else str(about[key or ""])].append(place)
+    if key is not None and key not in known:
+        raise ConfigError(f"--stratify {key}: no row has that key", f"there is {', '.join(sorted(known)) or 'none'}")
+    return dict(sorted(strata.items()))
+
+
+def draw(strata: Mapping[str, Sequence[int]], count: int | None, seed: int) -> dict[str, list[int]]:
+    """A sample of each stratum by the root of its size, so that rare ones are not left out; all without a count.
+
+    Args:
+        strata: Places by value.
+        count: How many in all; at least one of each stratum is drawn.
+        seed: Of the draw.
+    """
+    total = sum(map(len, strata.values()))
+    if count is None or count >= total:
+        return {name: list(places) for name, places in strata.items()}
+    random, roots = Random(seed), {name: sqrt(len(places)) for name, places in strata.items()}  # noqa: S311 - a draw
+    sizes = dict.fromkeys(strata, 1)
+    for _ in range(count - len(sizes)):
+        open_to = [name for name, places in strata.items() if sizes[name] < len(places)]
+        sizes[max(open_to, key=lambda name: roots[name] / (sizes[name] + 0.5))] += 1
+    return {name: sorted(random.sample(places, sizes[name])) for name, places in strata.items()}
+
+
+def _sample_note(strata: Mapping[str, Sequence[int]], drawn: Mapping[str, Sequence[int]], key: str | None) -> list[str]:
+    total, taken = (sum(map(len, parts.values())) for parts in (strata, drawn))
+    if taken == total:
+        return []
+    parts = ", ".join(f"{name} {len(drawn[name]):,} of {len(places):,}" for name, places in strata.items())
+    by = f" by {key} ({parts})" if key is not None else ""
+    return [f"a sample of {taken:,} of {total:,}{by}: values are weighted back to the whole"]
+
+
+def _records(
+    log: Log, strata: Mapping[str, Sequence[int]], drawn: Mapping[str, Sequence[int]], dataset: str
+) -> Iterator[EvalRecord]:
+    """The drawn exchanges in the order of the log, each with an id of its own."""
+    stratum_of = {place: name for name, places in drawn.items() for place in places}
+    used = Counter[str]()
+    for place, exchange in enumerate(log.exchanges):
+        base = exchange.id or derived_id(exchange.question)
+        used[base] += 1
+        if (name := stratum_of.get(place)) is None:
+            continue
+        metadata = metadata_of(exchange)
+        if len(drawn[name]) < len(strata[name]) or len(drawn) > 1:
+            metadata[SAMPLING] = {"stratum": name, "weight": len(strata[name]) / len(drawn[name])}
+        question = EvalQuestion(
+            id=base if used[base] == 1 else f"{base}-{used[base]}",
+            question=exchange.question,
+            dataset=dataset,
+            metadata=metadata,
+        )
+        yield EvalRecord(question=question, response=EvalResponse.model_validate(exchange.response))

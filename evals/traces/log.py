@@ -1,0 +1,179 @@
+"""What a log or an export of traces holds: the exchanges of users with a server, one after the other.
+
+Rows of a log are read by the names of their columns (the table `log` in evals/data/columns.toml); rows of five kinds of
+exports are spans. Spans of a trace may stand anywhere in the file: they wait on disk.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from evals.datasets.columns import plain_name
+from evals.datasets.tables import is_nothing, read_table, read_tree
+from evals.errors import DatasetError
+from evals.schemas.response import PART, EvalResponse, ResponseError
+from evals.store.disk_list import DiskList
+from evals.text.decoding import without_surrogates
+from evals.text.numbers import counted
+from evals.text.tokens import lists_of
+from evals.traces.readers import reader_of
+from evals.traces.spans import Exchange, Span, join
+from evals.traces.values import ANSWER_KEYS, QUESTION_KEYS, decoded, documents_of, number_of, text_of, time_of, usage_of
+
+COLUMNS = {field: tuple(names.split()) for field, names in lists_of("columns")["log"].items()}
+_KNOWN = frozenset(chain.from_iterable(COLUMNS.values()))
+_HINT = 'a row holds a question and an answer, such as {"question": …, "answer": …, "contexts": […]}'
+_LISTS = ("data", "spans", "runs", "observations", "traces", "rows", "records")
+_MOST_S = 366 * 24 * 3600
+
+
+@dataclass
+class Log:
+    """The exchanges of a file, and what could not be read of it.
+
+    Attributes:
+        kind: "rows" or "traces".
+        exchanges: In the order in which they came; on disk.
+        total: Rows, or traces.
+        notes: Remarks for the reader.
+    """
+
+    kind: str
+    exchanges: DiskList[Exchange]
+    total: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    def described(self) -> str:
+        """How much was read: "812 of 1,000 traces; 150 without documents; 38 without a root"."""
+        lacks = Counter[str]()
+        for exchange in self.exchanges:
+            unreadable = exchange.response.could_not_read("chunks")
+            lacks["with documents that cannot be read"] += unreadable
+            lacks["without documents"] += exchange.response.chunks is None and not unreadable
+            texts = [chunk.text for chunk in exchange.response.chunks or []]
+            lacks["with documents without text"] += None in texts
+        missing = "without a root that holds a question" if self.kind == "traces" else "without a question"
+        lacks[missing] = self.total - len(self.exchanges)
+        parts = [f"{count:,} {what}" for what, count in lacks.items() if count]
+        return "; ".join([f"read {len(self.exchanges):,} of {self.total:,} {self.kind}", *parts])
+
+
+def read_log(path: Path, folder: Path | None = None) -> Log:
+    """Read a log or an export of traces.
+
+    Args:
+        path: JSON, JSON lines, CSV, a spreadsheet or Parquet.
+        folder: Where what is read waits on disk; None for the system's folder of temporary files.
+
+    Raises:
+        DatasetError: The file cannot be read, or holds no question of a user.
+        StoreError: The disk is full.
+    """
+    rows = iter(_rows(path))
+    first = next(rows, None)
+    if first is None:
+        raise DatasetError(f"{path.name} holds no rows", _HINT)
+    every = chain([first], rows)
+    log = _traces(path, every, folder) if reader_of(first[1]) else _log_rows(every, folder)
+    if not log.exchanges:
+        raise DatasetError(f"{path.name} holds no question of a user: {log.described()}", _HINT)
+    return log
+
+
+def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The rows with their places."""
+    if path.suffix.lower() != ".json":
+        rows: Iterable[tuple[str, Any]] = read_table(path, lambda title: plain_name(title) in _KNOWN)[0]
+    else:
+        held = read_tree(path)
+        if isinstance(held, Mapping) and not reader_of(held):
+            held = next((held[name] for name in _LISTS if isinstance(held.get(name), list)), held)
+        items = held if isinstance(held, list) else [held]
+        rows = ((f"{path.name}, entry {number}", item) for number, item in enumerate(items, start=1))
+    for where, row in rows:
+        if not isinstance(row, Mapping):
+            raise DatasetError(f"{where}: expected an object with a question and an answer, not {type(row).__name__}")
+        yield where, without_surrogates(row)
+
+
+def _traces(path: Path, rows: Iterable[tuple[str, Mapping[str, Any]]], folder: Path | None) -> Log:
+    spans: DiskList[Span] = DiskList(folder=folder)
+    places: dict[str, list[int]] = {}
+    for where, row in rows:
+        reader = reader_of(row)
+        if reader is None:
+            raise DatasetError(f"{where}: no span of a trace, as the rows before it in {path.name} are")
+        try:
+            for span in reader(row):
+                places.setdefault(span.trace, []).append(len(spans))
+                spans.append(span)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise DatasetError(f"{where}: the span cannot be read ({error!r})", "is the export whole?") from error
+    joined = (join([spans[place] for place in of_trace]) for of_trace in places.values())
+    return Log("traces", DiskList((one for one in joined if one is not None), folder), len(places))
+
+
+def _log_rows(rows: Iterable[tuple[str, Mapping[str, Any]]], folder: Path | None) -> Log:
+    log = Log("rows", DiskList(folder=folder))
+    unused = Counter[str]()
+    for where, row in rows:
+        log.total += 1
+        exchange = _exchange(where, row)
+        if exchange is not None:
+            log.exchanges.append(exchange)
+            unused.update(exchange.metadata)
+    if "latency" in map(plain_name, unused):
+        log.notes.append("column `latency` has no unit, and is kept as metadata: name it latency_ms or latency_s")
+    return log
+
+
+def _exchange(where: str, row: Mapping[str, Any]) -> Exchange | None:
+    """The exchange of a row; None where it holds no question."""
+    titles = {plain_name(str(title)): title for title, cell in row.items()}
+    cells: dict[str, Any] = {}
+    for name, known in COLUMNS.items():
+        title = next((titles[one] for one in known if one in titles and not is_nothing(row[titles[one]])), None)
+        if title is not None:
+            cells[name] = row[title]
+    question = text_of(cells.get("question"), QUESTION_KEYS, "user")
+    if question is None:
+        return None
+    failed = cells.get("error")
+    documents = documents_of(_as_list(cells["chunks"])) if "chunks" in cells else None
+    unreadable = documents is not None and documents.unreadable
+    answer = text_of(cells.get("answer"), ANSWER_KEYS, "assistant")
+    response = EvalResponse(
+        answer=None if failed else answer or ("" if "answer" in titles else None),
+        chunks=None if documents is None or unreadable else list(documents.chunks),
+        usage=usage_of({name: cells.get(name) for name in ("prompt_tokens", "completion_tokens")}),
+        model=None if "model" not in cells else str(cells["model"]),
+        latency_ms=_latency_ms(where, cells),
+        error=ResponseError(kind="not_ok", message=str(failed)[:200]) if failed else None,
+        notes=[f"{PART}chunks could not be read: {counted(documents.unreadable, 'document')}"] if unreadable else [],  # type: ignore[union-attr]
+    )
+    used = {title for known in COLUMNS.values() for one in known if (title := titles.get(one))}
+    rest = {str(title): cell for title, cell in row.items() if title not in used and not is_nothing(cell)}
+    about = {"session": str(cells["session"])} if "session" in cells else {}
+    feedback = {"feedback": cells["feedback"]} if "feedback" in cells else {}
+    return Exchange(
+        str(cells.get("id", "")), question, response, time_of(cells.get("time")), feedback, {**rest, **about}
+    )
+
+
+def _as_list(cell: Any) -> Any:
+    """The chunks of a cell; one text is one chunk."""
+    value = decoded(cell)
+    return [value] if isinstance(value, str) else value
+
+
+def _latency_ms(where: str, cells: Mapping[str, Any]) -> float | None:
+    for name, factor in (("latency_ms", 1.0), ("latency_s", 1000.0)):
+        if name in cells:
+            number = number_of(cells[name])
+            if number is None or not 0 <= number * factor <= _MOST_S * 1000:
+                raise DatasetError(f"{where}: {cells[name]!r} is no latency", "it is a number, of 0 or more")
+            return number * factor
+    return None
