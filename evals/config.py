@@ -11,7 +11,7 @@ from pydantic import Field, ModelWrapValidatorHandler, ValidationError, field_va
 
 from evals.client.profile import resolve_spec
 from evals.client.spec import ServerSpec
-from evals.datasets.columns import NAMES as FIELDS
+from evals.datasets.columns import QUESTION_COLUMNS as FIELDS
 from evals.errors import ConfigError, UnknownNameError, withdrawn_key
 from evals.judges.config import DEFAULT_PROVIDER, JudgeConfig, spell_out_model
 from evals.judges.money import PriceConfig

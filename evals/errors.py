@@ -248,6 +248,10 @@ WITHDRAWN_FORMATS: Mapping[str, str] = {
     "parquet-metrics": "parquet has a row a question with its values",
     "review": "`evals review` writes the sheet",
 }
+WITHDRAWN_FILES: Mapping[str, str] = {
+    "promptfoo": "write a table with the columns question and expected_answer (docs/datasets.md)",
+    "TREC topics": "write a table with the columns id and question, or a folder as BEIR has it (docs/datasets.md)",
+}
 WITHDRAWN_KEYS: Mapping[str, str] = {
     "tracing": "delete it: spans of OpenTelemetry are no longer sent",
     "engine": "write `dask: local`, or `dask: ADDRESS`, or nothing",
@@ -269,6 +273,11 @@ def withdrawn_format(name: str) -> ConfigError | None:
     """The error for a withdrawn format of export; None: it is none."""
     instead = WITHDRAWN_FORMATS.get(name)
     return ConfigError(f"there is no format {name!r} any more", instead) if instead else None
+
+
+def withdrawn_file(form: str, where: str) -> DatasetError:
+    """The error for a file of questions in a withdrawn form."""
+    return DatasetError(f"{where}: files of {form} are not read any more", WITHDRAWN_FILES[form])
 
 
 def without_withdrawn(config: Mapping[str, Any], section: str = "") -> dict[str, Any]:

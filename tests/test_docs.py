@@ -125,19 +125,18 @@ EXAMPLES = {
     "ragas.jsonl": GOLD,
     "old-ragas.csv": [],
     "deepeval.csv": [*GOLD, "Charging takes 40 minutes."],
-    "promptfooconfig.yaml": GOLD,
-    "promptfoo-tests.csv": [],
-    "promptfoo-output.json": [],
     "langsmith.jsonl": [],
+    "langfuse.jsonl": [],
+    "multi-turn.jsonl": [],
+    "flat.csv": GOLD,
     "phoenix.csv": [],
     "mlflow.jsonl": [],
     "squad.json": GOLD,
     "beir/queries.jsonl": ["x300"],
-    "topics.tsv": ["x300"],
     "excel.csv": GOLD,
 }
 """The files of docs/examples/datasets with the gold of their question: texts, else ids of documents."""
-BESIDE = {"beir/corpus.jsonl", "beir/qrels/test.tsv", "qrels.txt"}
+BESIDE = {"beir/corpus.jsonl", "beir/qrels/test.tsv"}
 FOLDER = HOME / "docs" / "examples" / "datasets"
 
 
@@ -152,7 +151,7 @@ def test_the_example_of_every_tool_is_read_as_the_page_says(name: str, golds: li
     """Question, expected answer and gold of each; judgements of relevance know no answers."""
     columns = {"gold_passages": "Quelle"} if name == "excel.csv" else {}
     (question,) = read_file(FOLDER / name, columns).questions
-    judged = name in {"beir/queries.jsonl", "topics.tsv"}
+    judged = name == "beir/queries.jsonl"
     assert (question.question, question.expected_answer) == (ASKED, None if judged else "96 hours")
     assert [gold.text or gold.document_id for gold in question.gold_passages] == golds
 

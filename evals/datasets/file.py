@@ -1,111 +1,28 @@
-"""Load a file of questions, in our format or that of another tool."""
+"""Load a file of questions: our own format, those of other tools, SQuAD's JSON, and folders in the layout of BEIR."""
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from evals.datasets.base import Draft, LoadOptions, fingerprint, sample
-from evals.datasets.columns import NAMES, Reading, plain_name, question_data, reading_of
-from evals.datasets.formats import open_rows
-from evals.datasets.tables import is_nothing
-from evals.datasets.trec import settle
-from evals.errors import DatasetError
-from evals.schemas.dataset import CONVERSATION, EvalDataset, EvalQuestion
+from evals.datasets.base import Draft, LoadOptions, fingerprint, gold_in, sample
+from evals.datasets.columns import find_columns, flat, is_known, plain_name
+from evals.datasets.questions import QuestionReader
+from evals.datasets.tables import TREES, Row, jsonl_rows, numbered, read_table, read_tree, rows_in
+from evals.errors import DatasetError, withdrawn_file
+from evals.schemas.dataset import DOCUMENT_ID, Document, EvalDataset, EvalQuestion
 from evals.store.disk_list import DiskList
-from evals.text.numbers import counted
-from evals.text.refusals.detector import is_abstention
+from evals.text.decoding import read_text, without_surrogates
+from evals.text.numbers import agree, counted
 from evals.text.yaml_files import first_problem
-
-# Conversations: rows with `turns`, a list of what a user says, the last of which is the question.
-
-
-_NOT_OF_A_TURN = frozenset({"id", "turns", "dataset", "metadata"})
-
-_OF_A_TURN = [field for field in NAMES if field not in _NOT_OF_A_TURN]
-
-
-def questions_of(data: dict[str, Any], given_id: str, where: str) -> Iterator[dict[str, Any]]:
-    """The fields of the questions that a row holds: one, and of a conversation one more for each other turn with gold.
-
-    Each of them is a question with the turns up to it, so that it is asked in a conversation of its own.
-
-    Args:
-        data: The fields of the row.
-        given_id: Of the row.
-        where: The place of the row, for messages.
-
-    Raises:
-        DatasetError: A turn is neither a text nor an object with a question and its gold.
-    """
-    if "turns" not in data:
-        yield {**data, "id": given_id}
-        return
-    turns = [_turn(item, f"{where}, turn {number}") for number, item in enumerate(data.pop("turns"), start=1)]
-    messages = [turn.pop("question") for turn in turns]
-    _refuse_doubles(data, messages[-1], turns[-1], where)
-    if any(turns[:-1]):
-        metadata = data.get("metadata", {})  # what is no mapping is left for the check of its type
-        data["metadata"] = {CONVERSATION: given_id, **metadata} if isinstance(metadata, Mapping) else metadata
-    shared: dict[str, Any] = {key: data[key] for key in ("dataset", "metadata") if key in data}
-    for number, gold in enumerate(turns[:-1], start=1):
-        if gold:
-            yield {**shared, **gold, **_said(messages[:number]), "id": f"{given_id}#{number}"}
-    yield {**data, **turns[-1], **_said(messages), "id": given_id}
-
-
-def _said(messages: list[str]) -> dict[str, Any]:
-    return {"question": messages[-1], "turns": messages}
-
-
-def _refuse_doubles(data: Mapping[str, Any], question: str, last: Mapping[str, Any], where: str) -> None:
-    said = data.get("question")
-    if not is_nothing(said) and said != question:
-        raise DatasetError(f"{where}, column question: it is not the last of the turns", "leave one of the two out")
-    if twice := sorted(last.keys() & data.keys()):
-        raise DatasetError(f"{where}: {twice[0]} stands in the row and in its last turn", "leave one of the two out")
-
-
-def _turn(item: Any, where: str) -> dict[str, Any]:
-    """The message of a turn as its question, with its gold."""
-    if isinstance(item, str):
-        item = {"question": item}
-    if not isinstance(item, Mapping) or not isinstance(item.get("question"), str) or is_nothing(item["question"]):
-        raise DatasetError(f"{where}: it is neither a text nor an object with a question", "see docs/datasets.md")
-    unknown = sorted(map(str, item.keys() - set(_OF_A_TURN)))
-    if unknown:
-        raise DatasetError(f"{where}: unknown key {unknown[0]!r}", f"a turn may have {', '.join(_OF_A_TURN)}")
-    return question_data(item, Reading({key: key for key in item}), where)
-
-
-def key_of(data: Mapping[str, Any]) -> object:
-    """What the id of a row without one is derived from: of a conversation, all that is said."""
-    turns = data.get("turns")
-    if not turns:
-        return data.get("question", "")
-    return "\0".join(str(turn.get("question") if isinstance(turn, Mapping) else turn) for turn in turns)
-
-
-_NEGATION = re.compile(r"\b(?:no|not|none|never|nothing|cannot|without|\w*un\w+able)\b|n['’]t\b", re.IGNORECASE)
-
-
-_ELIDED = re.compile(r"\w[^\w\s]*\s+\[?(?:…|\.{3})\]?\s+\w")
-"""A passage of which words in the middle were left out, as quotations do."""
-
 
 _NAMELESS = "file"
 """The dataset of all questions in a file, as their fingerprint has it: a copy under another name asks the same."""
-
-_HINT_EMPTY = "write the question there, or delete the row"
-
-_REFERENCES = frozenset({"expected_answer", "answers"})
-
-_SAID_TO_BE_GOLD = frozenset({"gold_passages", "gold_document_ids", "gold_chunk_ids"})
+_TOPICS = re.compile(r".*(?:topics|queries).*\.(?:tsv|txt)", re.IGNORECASE)
+_NUMBER = re.compile(r"-?\d+(?:\.\d*)?|-?\.\d+")
 
 
 def load_file(path: Path, options: LoadOptions) -> EvalDataset:
@@ -114,16 +31,22 @@ def load_file(path: Path, options: LoadOptions) -> EvalDataset:
     Raises:
         DatasetError: The file cannot be read, or a row is wrong: the message names row and column.
     """
+    path = _named(path)
     draft = read_file(path, options.columns, options.scratch, answered=options.answered)
     held = draft.questions
     places = sample([question.id for question in held], options.samples, options.seed)
-    drawn = fingerprint(map(partial(_of, _NAMELESS), (held[place] for place in places)))
-    asked = map(partial(_of, path.stem), (held[place] for place in sorted(places)))
+    drawn = fingerprint(map(partial(_of_dataset, _NAMELESS), (held[place] for place in places)))
+    asked = map(partial(_of_dataset, path.stem), (held[place] for place in sorted(places)))
     draft.available, draft.questions = len(held), DiskList(asked, options.scratch)
     return draft.dataset(path.stem, (), path.name, drawn)
 
 
-def _of(dataset: str, question: EvalQuestion) -> EvalQuestion:
+def _named(path: Path) -> Path:
+    """The path with a name, which a folder that is given as "." has not."""
+    return path if path.stem.strip(".") else path.resolve()
+
+
+def _of_dataset(dataset: str, question: EvalQuestion) -> EvalQuestion:
     """The question, of this dataset where it names none."""
     return question if question.dataset else question.model_copy(update={"dataset": dataset})
 
@@ -134,7 +57,7 @@ def read_file(
     """Read a file of questions, or a folder of queries with judgements of relevance.
 
     Args:
-        path: The file.
+        path: The file or folder.
         columns: By field, the column that holds it, where its name does not say so.
         scratch: Folder for what lies on disk meanwhile; that of the system where None.
         answered: Whether it is the file of the answers that are scored, too.
@@ -145,97 +68,184 @@ def read_file(
     Raises:
         DatasetError: The file cannot be read, or a row is wrong: the message names row and column.
     """
-    draft = Draft()
-    rows = open_rows(path, draft, scratch)
+    draft, name = Draft(), _named(path).name
+    rows = _open(_named(path), draft, scratch)
     if not rows:
-        raise DatasetError(f"{path.name} holds no questions")
-    reading = reading_of(path.name, (row for _, row in rows), columns or {}, answered=answered)
-    elided: list[str] = []
-    draft.questions = DiskList(_questions(rows, reading, draft.dropped, elided), scratch)
-    draft.columns = reading.used()
-    notes = [*draft.notes, *reading.notes()]
-    if elided:
-        golds = counted(len(elided), "gold passage", "leaves")
-        notes.append(f"{golds} words out (…), and may be found in no chunk: give each part as a passage of its own")
-    draft.notes = [f"{path.name}: {'; '.join(notes)}"] if notes else []
+        raise DatasetError(f"{name} holds no questions")
+    found = find_columns(name, (row for _, row in rows), columns or {}, answered=answered)
+    reader = QuestionReader(found, draft.dropped)
+    draft.questions = DiskList(_unique(rows, reader), scratch)
+    draft.columns = found.used()
+    notes = [*draft.notes, *found.notes(), *reader.notes()]
+    draft.notes = [f"{name}: {'; '.join(notes)}"] if notes else []
     return draft
 
 
-def _questions(
-    rows: Sequence[tuple[str, Mapping[str, Any]]], reading: Reading, dropped: Counter[str], elided: list[str]
-) -> Iterator[EvalQuestion]:
+def _unique(rows: Sequence[Row], reader: QuestionReader) -> Iterator[EvalQuestion]:
     numbers: dict[str, int] = {}
     for number, (where, row) in enumerate(rows):
-        for question, named in _of_row(row, reading, where, dropped):
+        for question, has_id in reader.questions(row, where):
             first = numbers.setdefault(question.id, number)
             if first != number:
-                raise _twice(question, where, rows[first][0], named=named)
-            elided += [question.id for gold in question.gold_passages if _ELIDED.search(gold.text)]
+                what, hint = f"id {question.id!r}", "ids must be unique in a file"
+                if not has_id:
+                    what, hint = "the same question", "leave one of them out, or give each an id"
+                raise DatasetError(f"{where}: {what} stands at {rows[first][0]} already", hint)
             yield question
 
 
-def _twice(question: EvalQuestion, where: str, earlier: str, *, named: bool) -> DatasetError:
-    what, hint = f"id {question.id!r}", "ids must be unique in a file"
-    if not named:
-        what, hint = "the same question", "leave one of them out, or give each an id"
-    return DatasetError(f"{where}: {what} stands at {earlier} already", hint)
+def _open(path: Path, draft: Draft, scratch: Path | None) -> DiskList[Row]:
+    """The rows of a file or folder, without objects around their columns; documents and notes go into the draft."""
+    if path.is_dir():
+        path /= "queries.jsonl"
+        if not path.is_file():
+            raise DatasetError(f"cannot read {path.parent}: it is a folder without {path.name}")
+    if path.suffix.lower() in TREES:
+        return DiskList(_flat_rows(_tree_rows(path.name, read_tree(path), draft)), scratch)
+    table, note = read_table(path, is_known)
+    draft.notes += [note] if note else []
+    rows = DiskList(_flat_rows(table), scratch)
+    titles = {plain_name(title) for _, row in rows for title in row}
+    if len(titles) == 2 and not any(map(is_known, titles)) and _TOPICS.fullmatch(path.name):
+        raise withdrawn_file("TREC topics", path.name)
+    is_beir = {"_id", "text"} <= titles and not titles & {"title", "question"}  # documents have titles
+    return DiskList(_judged(path, rows, draft), scratch) if is_beir else rows
 
 
-def _of_row(
-    row: Mapping[str, Any], reading: Reading, where: str, dropped: Counter[str]
-) -> Iterator[tuple[EvalQuestion, bool]]:
-    """The questions of a row, which are several where it is a conversation, and whether its id was given."""
-    data = question_data(row, reading, where)
-    named = "id" in data
-    for each in questions_of(data, data.get("id", derived_id(key_of(data))), where):
-        yield _question(each, reading, where, dropped), named
+def _flat_rows(rows: Iterable[Row]) -> Iterator[Row]:
+    for where, row in rows:
+        if not isinstance(row, Mapping):
+            raise DatasetError(f"{where}: expected an object with `question`, not {type(row).__name__}")
+        if isinstance(row.get("vars"), Mapping) or any(str(title).startswith("__expected") for title in row):
+            raise withdrawn_file("promptfoo", where)
+        try:
+            yield where, flat({without_surrogates(str(title)): cell for title, cell in row.items() if title != ""})
+        except ValueError as error:
+            raise DatasetError(f"{where}: {error}") from error
 
 
-def _question(data: dict[str, Any], reading: Reading, where: str, dropped: Counter[str]) -> EvalQuestion:
-    fields = reading.fields
-    settle(
-        data,
-        where,
-        dropped,
-        gold_is_said=not _SAID_TO_BE_GOLD.isdisjoint(map(plain_name, fields.values())),
-        gold_answers=plain_name(fields.get("gold_passages", "")) != "context" or _REFERENCES.isdisjoint(fields),
-    )
+def _tree_rows(name: str, data: Any, draft: Draft) -> list[Row]:
+    articles = data.get("data") if isinstance(data, Mapping) else None
+    if isinstance(articles, list) and all(isinstance(each, Mapping) and "paragraphs" in each for each in articles):
+        return _squad_rows(name, articles, draft)
+    if isinstance(data, Mapping) and data.keys() & {"tests", "results"} and data.keys() & {"prompts", "evalId"}:
+        raise withdrawn_file("promptfoo", name)
+    questions, documents = rows_in(name, data)
+    draft.documents = _documents(documents)
+    return questions
+
+
+def _documents(rows: Iterable[Row]) -> dict[str, Document]:
+    documents: dict[str, Document] = {}
+    for where, row in rows:
+        try:
+            document = Document.model_validate(row)
+        except ValidationError as error:
+            problem = first_problem(error, Document)
+            raise DatasetError(f"{where}{', column ' if problem.key else ': '}{problem}", problem.hint) from error
+        if document.id in documents:
+            raise DatasetError(f"{where}: id {document.id!r} is that of another document", "ids must be unique")
+        documents[document.id] = document
+    return documents
+
+
+# The official files of SQuAD: questions within paragraphs within articles.
+
+
+def _squad_rows(name: str, articles: Iterable[Mapping[str, Any]], draft: Draft) -> list[Row]:
+    """The questions as rows; their paragraphs become documents of the draft, and gold of those that have an answer."""
     try:
-        question = EvalQuestion.model_validate(data)
-    except ValidationError as error:
-        problem = first_problem(error, EvalQuestion)
-        key, dot, rest = problem.key.partition(".")
-        column = f"{reading.fields.get(key, key)}{dot}{rest}"
-        hint = problem.hint or (_HINT_EMPTY if data.get("question") == "" else None)
-        raise DatasetError(f"{where}, column {column}: {problem.what}", hint) from error
-    if is_nothing(question.question):
-        raise DatasetError(f"{where}, column {reading.fields.get('question', 'question')}: it is empty")
-    _refuse_contradiction(question, where)
-    return question
+        return numbered(f"{name}, question", [row for article in articles for row in _article_rows(article, draft)])
+    except KeyError as error:
+        raise DatasetError(f"{name}: not a file of SQuAD ({error} is missing)") from error
+    except (TypeError, AttributeError) as error:
+        raise DatasetError(f"{name}: not a file of SQuAD ({error})") from error
 
 
-def derived_id(question: object) -> str:
-    """The id of a question that is given none: the same in every file and at every place."""
-    return f"q-{sha256(str(question).encode(errors='surrogatepass')).hexdigest()[:12]}"
+def _article_rows(article: Mapping[str, Any], draft: Draft) -> Iterator[dict[str, Any]]:
+    title = str(article.get("title", "SQuAD")).replace("_", " ")
+    for paragraph in article["paragraphs"]:
+        context = paragraph["context"]
+        gold = gold_in(draft.add_document(title, context, head=title), context).model_dump(exclude_defaults=True)
+        for asked in paragraph["qas"]:
+            answers = [answer["text"] for answer in asked.get("answers") or []]
+            yield {
+                "id": asked.get("id"),
+                "question": asked["question"],
+                "answers": answers,
+                "gold_passages": [gold] if answers else [],
+                "is_unanswerable": asked.get("is_impossible"),
+                "metadata": {"article": title},
+            }
 
 
-def _refuse_contradiction(question: EvalQuestion, where: str) -> None:
-    """Stop where what cannot be answered has an answer: each metric would believe another half of the row."""
-    if not question.is_unanswerable:
-        return
-    answers = {
-        "gold_passages": bool(question.gold_passages),
-        "expected_answer": bool(question.expected_answer) and not _declines(question.expected_answer or "", question),
-        "answers": not all(_declines(answer, question) for answer in question.answers),
-    }
-    column = next((name for name, there in answers.items() if there), None)
-    if column:
-        raise DatasetError(
-            f"{where}, column {column}: the question has an answer, and is_unanswerable is true",
-            "is_unanswerable: true has no gold passages, and no expected answer but that it cannot be answered",
-        )
+# The layout of BEIR: queries, judgements of relevance (qrels) and a corpus.
 
 
-def _declines(answer: str, question: EvalQuestion) -> bool:
-    """Whether it may say that there is no answer: in doubt it does, for a file is refused otherwise."""
-    return bool(_NEGATION.search(answer)) or is_abstention(answer, question.question)
+def _judged(path: Path, queries: Sequence[Row], draft: Draft) -> list[Row]:
+    """The queries that have a relevant document, as rows of questions; all of them where nothing judges."""
+    qrels = _qrels_for(path)
+    grades = _read_qrels(qrels) if qrels else {}
+    questions = [(where, _query(where, row, grades)) for where, row in queries]
+    corpus = list(_corpus(path.with_name("corpus.jsonl")))
+    if qrels is None:
+        draft.notes.append("no judgements (qrels) are next to the queries: nothing is known of what is relevant")
+    else:
+        draft.notes.append(f"relevant documents by {qrels.name}: gold is known by the document alone")
+        questions = [(where, row) for where, row in questions if row["gold_passages"]]
+        if queries and not questions:
+            count = f"{len(queries)} {agree(len(queries), 'query', 'queries')}"
+            raise DatasetError(f"{qrels.name} judges none of the {count} of {path.name}")
+        if unjudged := len(queries) - len(questions):
+            draft.dropped["query without a relevant document"] += unjudged
+    ids = {row["id"] for _, row in corpus}
+    if unnamed := {document for judged in grades.values() for document in judged} - ids if ids else set():
+        count = counted(len(unnamed), "relevant document", "is")
+        draft.notes.append(f"{count} not in corpus.jsonl, such as {min(unnamed)!r}")
+    if unfit := [document for document in ids if not re.match(DOCUMENT_ID, document)]:
+        draft.notes.append(f"the corpus cannot be uploaded from here: {min(unfit)!r} cannot be the name of a file")
+    draft.documents = {} if unfit else _documents(corpus)
+    return questions
+
+
+def _query(where: str, row: Mapping[str, Any], grades: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
+    if row.get("_id") is None or "text" not in row:
+        raise DatasetError(f"{where}: expected an object with `_id` and `text`")
+    relevant = grades.get(str(row["_id"]), {})
+    golds = [{"document_id": document, "relevance": grade} for document, grade in relevant.items()]
+    more = {key: value for key, value in row.items() if key not in {"_id", "text"}}
+    return {**more, "id": row["_id"], "question": row["text"], "gold_passages": golds}
+
+
+def _qrels_for(queries: Path) -> Path | None:
+    """`qrels.tsv` next to the queries, else the split `test` in the folder `qrels`, or the only one."""
+    own, folder = queries.with_name("qrels.tsv"), queries.with_name("qrels")
+    splits = [own] if own.is_file() else sorted(folder.glob("*.tsv"))
+    chosen = [path for path in splits if path.name == "test.tsv"] or splits
+    if len(chosen) > 1:
+        listed = ", ".join(path.name for path in splits)
+        raise DatasetError(f"{folder} holds {listed}", f"copy the one that is wanted to {own}")
+    return chosen[0] if chosen else None
+
+
+def _read_qrels(path: Path) -> dict[str, dict[str, float]]:
+    """By query the grades of its relevant documents; what is not relevant is left out."""
+    judged: dict[str, dict[str, float]] = {}
+    for number, line in enumerate(read_text(path)[0].splitlines(), start=1):
+        cells = [cell.strip() for cell in line.split("\t" if "\t" in line else None)]
+        is_header = number == 1 and not any(map(_NUMBER.fullmatch, cells))
+        if line.strip() and not is_header:
+            if len(cells) not in {3, 4} or not all(cells) or not _NUMBER.fullmatch(cells[-1]):
+                raise DatasetError(f"{path.name}, line {number}: expected query, document and grade")
+            if float(cells[-1]) > 0:
+                judged.setdefault(cells[0], {})[cells[-2]] = float(cells[-1])
+    return judged
+
+
+def _corpus(path: Path) -> Iterator[Row]:
+    for where, row in jsonl_rows(path) if path.is_file() else ():
+        if not (isinstance(row, Mapping) and "_id" in row and isinstance(row.get("text"), str)):
+            raise DatasetError(f"{where}: expected an object with `_id` and `text`")
+        title = str(row.get("title") or "")
+        text = f"{title}\n\n{row['text']}" if title else row["text"]
+        yield where, {"id": str(row["_id"]), "name": title or str(row["_id"]), "text": text}

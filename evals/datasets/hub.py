@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
-from evals.datasets.tables import first_line, read_arrow
+from evals.datasets.tables import first_line, jsonl_rows
 from evals.errors import DatasetError, HubUnreachableError
 
 PROBE_TIMEOUT_S = 3.0
@@ -111,11 +111,25 @@ def only_folder(home: Path) -> str | None:
 def _table(files: Sequence[Path]) -> Any:
     import pyarrow as pa  # noqa: PLC0415 - 60 MB that only this needs
 
-    tables = [read_arrow(path) for path in files]
+    tables = [_arrow(path) for path in files]
     try:
         return pa.concat_tables(tables, promote_options="permissive")
     except pa.ArrowException as error:
         raise DatasetError(f"the columns of {', '.join(path.name for path in files)} differ: {error}") from error
+
+
+def _arrow(path: Path) -> Any:
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    try:
+        if path.suffix == ".parquet":
+            return pq.read_table(path)
+        return pa.Table.from_pylist([row for _, row in jsonl_rows(path)])
+    except AttributeError as error:
+        raise DatasetError(f"cannot read {path}: every line must be an object") from error
+    except (OSError, pa.ArrowException) as error:
+        raise DatasetError(f"cannot read {path}: {first_line(error)}") from error
 
 
 def hub_rows(source: HubSource, config: str | None = None, *, clone: Path | None = None) -> DatasetRows:

@@ -1,20 +1,17 @@
 """RAGBench: questions of five domains with annotated documents, and a generated answer to each."""
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from enum import IntEnum
 from hashlib import sha256
 from itertools import islice, zip_longest
-from pathlib import Path
 from typing import Any
 
 from evals.datasets.base import Draft, HubRowsLoader, LoadOptions, columns_of, gold_in, sample
 from evals.datasets.hub import DatasetRows, HubSource, clone_of
-from evals.datasets.trec import DECLINED, declines
+from evals.datasets.questions import DECLINED, declines
 from evals.errors import DatasetError
-from evals.schemas.dataset import EvalDataset, EvalQuestion, GoldPassage, KeySentence
+from evals.schemas.dataset import EvalDataset, EvalQuestion, KeySentence
 
 DOMAINS = {
     "covidqa": "biomedical",
@@ -57,17 +54,26 @@ class RAGBenchLoader(HubRowsLoader):
         Raises:
             DatasetError: The subset does not exist, or its rows cannot be had.
         """
-        draft, drawn, sources = Draft(), [], []
-        for subset in _in_turn(self._subsets(options), options):
+        subsets = sorted(
+            self._subsets(options), key=lambda subset: sha256(f"{options.seed}:{subset}".encode()).digest()
+        )
+        tables, drawn = {}, []
+        for subset in subsets[: options.samples]:
             rows, _ = self.open(replace(options, config=subset))
-            sources.append(rows.source)
-            places = sample(rows.column("id"), options.samples, options.seed)
-            drawn.append((subset, rows, places))
-        for subset, rows, places in _share(drawn, options.samples):
+            tables[subset] = rows
+            drawn.append([(subset, place) for place in sample(rows.column("id"), options.samples, options.seed)])
+        turns = (each for turn in zip_longest(*drawn) for each in turn if each is not None)
+        chosen = list(islice(turns, options.samples))
+        draft = Draft()
+        for subset, rows in tables.items():
             with columns_of(rows):
-                self.add(subset, rows, places, draft)
-        draft.questions = _by_turns(draft.questions)
-        return self.build(draft, config=options.config, split=self.hub.split, source="; ".join(sources))
+                self.add(subset, rows, [place for name, place in chosen if name == subset], draft)
+        by_subset = {
+            subset: iter([each for each in draft.questions if each.metadata["subset"] == subset]) for subset in tables
+        }
+        draft.questions = [next(by_subset[subset]) for subset, _ in chosen]
+        source = "; ".join(rows.source for rows in tables.values())
+        return self.build(draft, config=options.config, split=self.hub.split, source=source)
 
     def _subsets(self, options: LoadOptions) -> list[str]:
         if options.config is not None:
@@ -77,126 +83,75 @@ class RAGBenchLoader(HubRowsLoader):
         if options.data_dir is None:
             return list(DOMAINS)
         home = clone_of(options.data_dir, self.hub) or options.data_dir / self.name
-        return [subset for subset in DOMAINS if (Path(home) / subset).is_dir()] or list(DOMAINS)
+        return [subset for subset in DOMAINS if (home / subset).is_dir()] or list(DOMAINS)
 
     def add(self, subset: str, rows: DatasetRows, places: Sequence[int], draft: Draft) -> None:
-        """Add the questions of rows of a subset to a draft, with their documents."""
-        wanted = _best_rows(rows, places)
-        for row in rows.take(wanted):
+        """Add the questions of rows of a subset to a draft, with their documents.
+
+        Of rows with the same id, one a generator, the first is taken whose answer is worth most as a reference.
+        """
+        ids = rows.column("id")
+        answers = list(zip(*(rows.column(name) for name in ("adherence_score", "response", "question")), strict=True))
+        same: dict[str, list[int]] = {}
+        for place, row_id in enumerate(ids):
+            same.setdefault(row_id, []).append(place)
+        best = [min(same[ids[place]], key=lambda place: _rank(*answers[place])) for place in places]
+        for row in rows.take(best):
             draft.questions.append(self._question(subset, row, draft))
 
     def _question(self, subset: str, row: Mapping[str, Any], draft: Draft) -> EvalQuestion:
-        relevant = _relevant(row, draft)
         documents = [
             draft.add_document(f"ragbench {subset}", text.strip()) if text.strip() else None
             for text in row["documents"]
         ]
-        golds: dict[str, GoldPassage] = {}
-        for index, _ in relevant.values():
-            if (document := documents[index]) is not None:
-                golds.setdefault(document.id, gold_in(document, document.text))
+        relevant = [(documents[index], text.strip()) for index, text in _relevant(row, draft)]
+        golds = {document.id: gold_in(document, document.text) for document, _ in relevant if document is not None}
         keys = [
-            KeySentence(
-                text=text.strip(),
-                source="all_relevant_sentence_keys",
-                document_id=document.id if (document := documents[index]) else None,
-            )
-            for index, text in relevant.values()
-            if text.strip()
+            KeySentence(text=text, source="all_relevant_sentence_keys", document_id=document.id if document else None)
+            for document, text in relevant
+            if text
         ]
-        worth = _worth(row["adherence_score"], row["response"], row["question"])
-        draft.dropped += Counter({DECLINED: int(worth is _Worth.DECLINES)})  # where it is one
-        adherent = worth is _Worth.REFERENCE
+        rank = _rank(row["adherence_score"], row["response"], row["question"])
+        draft.dropped.update([DECLINED] if rank == _DECLINES else [])
+        is_answerable = not declines(row["response"] or "", row["question"])
         return EvalQuestion(
             id=f"{self.name}:{subset}:{row['id']}",
             question=row["question"].strip(),
-            expected_answer=row["response"].strip() if adherent else None,
+            expected_answer=row["response"].strip() if rank == _REFERENCE else None,
             gold_passages=list(golds.values()),
             key_sentences=keys,
-            answerable_by_gold=_is_answerable(row, any((adherent, golds))),
+            answerable_by_gold=is_answerable and bool(rank == _REFERENCE or golds),
             dataset=self.name,
             metadata={
                 "subset": subset,
                 "domain": DOMAINS.get(subset, "other"),
-                "reference_model": row["generation_model_name"] if adherent else None,
+                "reference_model": row["generation_model_name"] if rank == _REFERENCE else None,
             },
         )
 
 
-def _in_turn(subsets: Sequence[str], options: LoadOptions) -> list[str]:
-    """The subsets in the order in which they are drawn from; those that a small sample does not reach are left out."""
-    ranked = sorted(subsets, key=lambda subset: sha256(f"{options.seed}:{subset}".encode()).digest())
-    return ranked[: options.samples]
+_REFERENCE, _DECLINES, _WORTHLESS = range(3)
+"""What a generated response is worth as the expected answer. One that declines is adherent, for it claims nothing; no
+right answer could be told by it. One that is not adherent, or not there, is worth nothing."""
 
 
-def _share(
-    drawn: Sequence[tuple[str, DatasetRows, list[int]]], count: int | None
-) -> list[tuple[str, DatasetRows, list[int]]]:
-    """Cut each subset's draw so that `count` questions are taken in turn, as evenly as the subsets allow."""
-    turns = zip_longest(*(places for _, _, places in drawn))
-    asked = (number for turn in turns for number, place in enumerate(turn) if place is not None)
-    taken = Counter(islice(asked, count))
-    return [(subset, rows, places[: taken[number]]) for number, (subset, rows, places) in enumerate(drawn)]
-
-
-def _by_turns(questions: Sequence[EvalQuestion]) -> list[EvalQuestion]:
-    """One question of each subset, then a second of each, and so on: a smaller sample is a prefix of a larger one."""
-    by_subset: dict[str, list[EvalQuestion]] = {}
-    for question in questions:
-        by_subset.setdefault(question.metadata["subset"], []).append(question)
-    turns = zip_longest(*by_subset.values())
-    return [question for turn in turns for question in turn if question is not None]
-
-
-def _best_rows(rows: DatasetRows, places: Sequence[int]) -> list[int]:
-    """Of the rows with the same id, one a generator, the first of those whose answer is worth most as a reference."""
-    ids = rows.column("id")
-    generated = list(zip(*(rows.column(name) for name in ("adherence_score", "response", "question")), strict=True))
-    same: dict[str, list[int]] = {}
-    for place, row_id in enumerate(ids):
-        same.setdefault(row_id, []).append(place)
-    return [min(same[ids[place]], key=lambda other: _worth(*generated[other])) for place in places]
-
-
-class _Worth(IntEnum):
-    """What a generated response is worth as the expected answer, the best first."""
-
-    REFERENCE = 0
-    DECLINES = 1
-    """Adherent, for it claims nothing; no right answer could be told by it."""
-    NOTHING = 2
-    """Not adherent, or not there."""
-
-
-def _worth(adherent: bool | None, response: str | None, question: str) -> _Worth:
+def _rank(adherent: bool | None, response: str | None, question: str) -> int:
     if not adherent or not (response or "").strip():
-        return _Worth.NOTHING
-    return _Worth.DECLINES if declines(response or "", question) else _Worth.REFERENCE
+        return _WORTHLESS
+    return _DECLINES if declines(response or "", question) else _REFERENCE
 
 
-def _is_answerable(row: Mapping[str, Any], has_gold: bool) -> bool:
-    return has_gold and not declines(row["response"] or "", row["question"])
-
-
-def _relevant(row: Mapping[str, Any], draft: Draft) -> dict[str, tuple[int, str]]:
-    """Document and text of each relevant sentence, by its key."""
-    sentences, relevant = _sentences(row), {}
-    for key in row["all_relevant_sentence_keys"] or []:
-        if key in relevant:
-            draft.dropped["relevant key named twice"] += 1
-        elif key in sentences:
-            relevant[key] = sentences[key]
-        else:
-            draft.dropped["relevant key of no sentence"] += 1
-    return relevant
-
-
-def _sentences(row: Mapping[str, Any]) -> dict[str, tuple[int, str]]:
-    """Document and text of each sentence, by its key; a key that does not name a document is left out."""
-    found = {}
-    for sentences in row["documents_sentences"]:
-        for key, text in sentences:
-            parsed = _KEY.match(key)
-            if parsed and int(parsed.group(1)) < len(row["documents"]):
-                found[key] = (int(parsed.group(1)), text)
-    return found
+def _relevant(row: Mapping[str, Any], draft: Draft) -> list[tuple[int, str]]:
+    """Place of the document and text of each relevant sentence; keys that name no document are left out."""
+    sentences = {
+        key: (int(number[1]), text)
+        for listed in row["documents_sentences"]
+        for key, text in listed
+        if (number := _KEY.match(key)) and int(number[1]) < len(row["documents"])
+    }
+    keys = row["all_relevant_sentence_keys"] or []
+    relevant = dict.fromkeys(key for key in keys if key in sentences)
+    draft.dropped["relevant key of no sentence"] += sum(key not in sentences for key in keys)
+    draft.dropped["relevant key named twice"] += sum(key in sentences for key in keys) - len(relevant)
+    draft.dropped = +draft.dropped
+    return [sentences[key] for key in relevant]

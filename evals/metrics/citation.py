@@ -19,7 +19,7 @@ from evals.schemas.results import MetricGroup, MetricResult
 from evals.text.documents import kinship, names_of
 from evals.text.tokens import fold, tokens
 
-_NUMBERED = frozenset({"section", "sec"})
+_NUMBERED = frozenset({"section", "sec", "page", "p"})
 """Words before the number of a section that may be there or not, as the sign § may."""
 
 
@@ -94,7 +94,8 @@ class SectionAccuracy(_Citation):
     Formula: |distinct citations whose document and section are those of a gold| / |distinct citations|. The section is
     the one that the citation names, also where its chunk names another; else that of its chunk, or of any retrieved
     chunk of the document that it cites. "3. Fees", "§ 3 Fees" and "Section 3: Fees" are one section.
-    Range 0 to 1, higher is better. None where golds name no document and section, or no section was read of the chunks.
+    Range 0 to 1, higher is better. None where golds name no document and section, no section was read of the chunks, or
+    golds name pages and the server none.
     Reference: as the specification writes it; the share over citations is ours.
     """
 
@@ -114,6 +115,11 @@ class SectionAccuracy(_Citation):
         if not any(chunk.section for chunk in chunks) and not any(source.sections for source in sources):
             return self.undefined("no section was read of the chunks")
         golds = _with_section(case.question)
+        named = [chunk.section or "" for chunk in chunks] + [
+            section for source in sources for section in source.sections
+        ]
+        if all(map(_is_number, (gold.section for gold in golds))) and not any(map(_is_number, named)):
+            return self.undefined("the gold passages name pages, and the server names none")
         right = sum(any(_stands_in(source, gold, chunks) for gold in golds) for source in sources)
         return self.result(right / len(sources), cited=len(sources), invalid=_invalid(sources))
 
@@ -121,6 +127,12 @@ class SectionAccuracy(_Citation):
 def _with_section(question: EvalQuestion) -> list[GoldPassage]:
     """The golds that say in which section of which document they stand."""
     return [gold for gold in question.gold_passages if gold.document_id and gold.section]
+
+
+def _is_number(section: str | None) -> bool:
+    """Whether it is the number of a page or section alone."""
+    words = _section_key(section or "")
+    return len(words) == 1 and words[0].isdigit()
 
 
 def _stands_in(source: CitedSource, gold: GoldPassage, chunks: Sequence[RetrievedChunk]) -> bool:

@@ -16,7 +16,7 @@ from evals.schemas.results import EvalRecord
 from evals.scoring.outcomes import count_outcomes
 from evals.scoring.saved import SavedRun
 
-Row = dict[str, Any]
+SheetRow = dict[str, Any]
 
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 """What a spreadsheet may take for the start of a formula (OWASP, CSV injection)."""
@@ -45,11 +45,11 @@ _GROUP = 1000
 _EXACT = 2**53
 
 
-def row_of(saved: SavedRun, record: EvalRecord) -> Row:
+def row_of(saved: SavedRun, record: EvalRecord) -> SheetRow:
     """What a table says of a question: outcome, answer, gold, chunks, citations, values by metric, metadata."""
     question, response = record.question, record.response
     sample = saved.settings.sample_of(record)
-    row: Row = {
+    row: SheetRow = {
         "id": question.id,
         "dataset": question.dataset,
         "question": question.question,
@@ -61,7 +61,7 @@ def row_of(saved: SavedRun, record: EvalRecord) -> Row:
     }
     if response is not None and response.error is None:
         hits = set(sample.matches.hit_ranks)
-        chunks: list[Row] = [
+        chunks: list[SheetRow] = [
             {"rank": rank, "is_gold": rank in hits, **chunk.model_dump(mode="json", exclude_none=True)}
             for rank, chunk in enumerate(response.chunks or (), start=1)
         ]
@@ -123,7 +123,7 @@ def cell(value: Any) -> str:
     return f"'{text}" if may_run and not _NUMBER.fullmatch(text) else text
 
 
-def sheet(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
+def sheet(columns: Sequence[str], rows: Iterable[SheetRow]) -> Iterator[str]:
     """The lines of a CSV document (RFC 4180)."""
     table: Iterable[list[Any]] = chain([list(columns)], ([row.get(name) for name in columns] for row in rows))
     for cells in table:
@@ -178,7 +178,7 @@ def to_parquet(saved: SavedRun) -> Iterator[bytes]:
         yield from iter(lambda: file.read(1 << 20), b"")
 
 
-def _rows(saved: SavedRun) -> Iterator[Row]:
+def _rows(saved: SavedRun) -> Iterator[SheetRow]:
     return (row_of(saved, record) for record in saved.records())
 
 

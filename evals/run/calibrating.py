@@ -91,8 +91,6 @@ def read_label_set(
     for path in files:
         read = read_labels(path)
         rows += [replace(row, annotator=path.stem) if len(files) > 1 and not row.annotator else row for row in read]
-    if compared := next((row for row in rows if row.compares), None):
-        raise DatasetError(f"{compared.where}: a preference between two answers is no label", "label each answer")
     chosen = _metric_of(rows, metric)
     shown = getattr(chosen, "shown", ())
     about = {None, chosen.name} if len({row.metric for row in rows} - {None}) > 1 else {row.metric for row in rows}

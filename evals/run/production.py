@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 from evals.config import EvalConfig
-from evals.datasets.file import derived_id
+from evals.datasets.questions import derived_id
 from evals.errors import ConfigError
 from evals.run.saved import SavedAnswers
 from evals.run.workload import new_run
@@ -153,7 +153,7 @@ def _records(
     stratum_of = {place: name for name, places in drawn.items() for place in places}
     used = Counter[str]()
     for place, exchange in enumerate(log.exchanges):
-        base = exchange.id or derived_id(exchange.question)
+        base = exchange.id or derived_id({"question": exchange.question})
         used[base] += 1
         if (name := stratum_of.get(place)) is None:
             continue

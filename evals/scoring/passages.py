@@ -6,17 +6,18 @@ predictions are `[{"query", "retrieved_passages": ["…"]}]`, in the order of th
 
 import json
 from collections import defaultdict, deque
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
+import ijson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from evals.datasets.tables import elements
 from evals.errors import ConfigError, DatasetError
 from evals.metrics.passage import exact_match, newly_held, span_f1
 from evals.metrics.ranking import ndcg_at
-from evals.text.decoding import read_whole
+from evals.text.decoding import MAX_DEPTH, check_file, read_whole
 from evals.text.numbers import agree, counted
 from evals.text.yaml_files import first_problem
 
@@ -153,6 +154,52 @@ def _notes(gold: _Gold, predictions: int, unknown: list[str]) -> list[str]:
 def _some(queries: list[str]) -> str:
     shown = [repr(query if len(query) <= _SHOWN else f"{query[: _SHOWN - 1]}…") for query in queries[:_NAMED]]
     return ", ".join(shown) + (", …" if len(queries) > _NAMED else "")
+
+
+_BOM = b"\xef\xbb\xbf"
+_DEEPER = {"start_array": 1, "start_map": 1, "end_array": -1, "end_map": -1}
+
+
+def elements(path: Path) -> Iterator[Any]:
+    """Yield the elements of the array that a file holds; a number that is not whole is a `Decimal`.
+
+    Raises:
+        DatasetError: The file cannot be read or holds no JSON array; the message names the entry.
+    """
+    number = 0
+    try:
+        check_file(path, most=None)
+        with path.open("rb") as file:
+            if file.read(len(_BOM)) != _BOM:
+                file.seek(0)
+            for element in _elements(file, path.name):
+                number += 1
+                yield element
+    except OSError as error:
+        raise DatasetError(f"cannot read {path}: {error.strerror}") from error
+    except (ijson.JSONError, UnicodeDecodeError) as error:
+        what = error.args[0] if isinstance(error, ijson.JSONError) and error.args else str(error)
+        text = (
+            what.decode("utf-8", "replace") if isinstance(what, bytes) else str(what)
+        )  # yajl at times speaks in bytes
+        problem = text.partition("\n")[0].strip()
+        raise DatasetError(f"{path.name}, entry {number + 1}: not valid JSON ({problem})") from error
+
+
+def _elements(file: BinaryIO, name: str) -> Iterator[Any]:
+    # Events, for `ijson.items` keeps the way to each of them: of what is nested deeply that is gigabytes.
+    depth, builder = 0, ijson.ObjectBuilder()
+    for event, value in ijson.basic_parse(file):
+        if depth == 0 and event != "start_array":
+            raise DatasetError(f"{name}: expected a JSON list")
+        outer, depth = depth, depth + _DEEPER.get(event, 0)
+        if depth > MAX_DEPTH:
+            raise ijson.JSONError("it is nested too deeply")
+        if outer and depth:
+            builder.event(event, value)
+        if outer and depth == 1:
+            yield builder.value
+            builder = ijson.ObjectBuilder()
 
 
 def _read_gold(path: Path) -> _Gold:

@@ -25,7 +25,10 @@ from evals.traces.values import ANSWER_KEYS, QUESTION_KEYS, decoded, documents_o
 
 COLUMNS = {field: tuple(names.split()) for field, names in lists_of("columns")["log"].items()}
 _KNOWN = frozenset(chain.from_iterable(COLUMNS.values()))
-_HINT = 'a row holds a question and an answer, such as {"question": …, "answer": …, "contexts": […]}'
+_HINT = (
+    "a row of a log holds question and answer; answers without questions are scored by "
+    "score answers.jsonl --dataset-file questions.jsonl, passages by score predictions.json gold.json"
+)
 _LISTS = ("data", "spans", "runs", "observations", "traces", "rows", "records")
 _MOST_S = 366 * 24 * 3600
 
@@ -80,6 +83,8 @@ def read_log(path: Path, folder: Path | None = None) -> Log:
     log = _traces(path, every, folder) if reader_of(first[1]) else _log_rows(every, folder)
     if not log.exchanges:
         raise DatasetError(f"{path.name} holds no question of a user: {log.described()}", _HINT)
+    if all(exchange.response.answer is None and exchange.response.error is None for exchange in log.exchanges):
+        raise DatasetError(f"{path.name} holds no answer", _HINT)
     return log
 
 

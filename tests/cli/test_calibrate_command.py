@@ -180,7 +180,7 @@ def test_a_review_sheet_that_was_filled_in_is_read(
     [
         ([{"question": "a", "answer": "b"}], [], "has no column of labels"),
         ([{"question": "a", "answer": "b", "label": ""}], [], "no row has a label"),
-        ([{"question": "a", "answer": "b", "preferred": True, "system": "new"}], [], "is no label"),
+        ([{"question": "a", "answer": "b", "preferred": True, "system": "new"}], [], "has no column of labels"),
         ([{"question": "a", "answer": "b", "label": "cannot tell"}], [], "no row has a label"),
         ([{"question": "a", "label": "yes"}], [], "no question and answer to judge"),
         ([{"answer": "b", "label": "yes"}], [], "neither id nor question"),

@@ -150,14 +150,21 @@ def put(tmp_path: Path) -> Callable[..., Path]:
 
 @pytest.fixture(scope="session")
 def spreadsheet() -> Callable[[Path, Mapping[str, Sequence[Sequence[object]]]], Path]:
-    """Write an .xlsx file with the sheets given, each a list of rows; None is a cell that is not there."""
+    """Write an .xlsx file with the sheets given, each a list of rows.
+
+    None is a cell that is not there, a pair is a number with the code of its format.
+    """
     namespace = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
     office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
     package = "http://schemas.openxmlformats.org/package/2006"
 
+    codes: dict[str, int] = {}
+
     def cell(value: object, place: str) -> str:
         if value is None:
             return ""
+        if isinstance(value, tuple):
+            return f'<c r="{place}" s="{codes.setdefault(value[1], len(codes) + 1)}"><v>{value[0]}</v></c>'
         if isinstance(value, bool):
             return f'<c r="{place}" t="b"><v>{int(value)}</v></c>'
         if isinstance(value, int | float):
@@ -190,6 +197,13 @@ def spreadsheet() -> Callable[[Path, Mapping[str, Sequence[Sequence[object]]]], 
             )
             for n, name in numbered:
                 file.writestr(f"xl/worksheets/sheet{n}.xml", sheet(sheets[name]))
+            formats = "".join(f'<numFmt numFmtId="{163 + n}" formatCode="{escape(c)}"/>' for c, n in codes.items())
+            styles = "".join(f'<xf numFmtId="{163 + n}"/>' for n in codes.values())
+            file.writestr(
+                "xl/styles.xml",
+                f'<styleSheet xmlns="{namespace}"><numFmts>{formats}</numFmts>'
+                f'<cellXfs><xf numFmtId="0"/>{styles}</cellXfs></styleSheet>',
+            )
         return path
 
     return write

@@ -25,6 +25,23 @@ def test_a_number_is_the_id_that_a_dataset_file_makes_of_it(tmp_path: Path) -> N
     assert sorted(read_answers(path)) == ["7", "8"]
 
 
+def test_answers_and_ids_of_chunks_may_be_numbers(tmp_path: Path) -> None:
+    """Spreadsheets keep 96 as a number, and databases count their chunks."""
+    row = {"question_id": "q1", "answer": 96.0, "chunks": [{"text": "x", "chunk_id": 7, "document_id": 3}]}
+    response = read_answers(write(tmp_path, row))["q1"]
+    assert response.answer == "96"
+    assert [(chunk.chunk_id, chunk.document_id) for chunk in response.chunks or []] == [("7", "3")]
+
+
+def test_a_conversation_is_answered_by_what_the_assistant_says_last(tmp_path: Path) -> None:
+    """As a multi-turn sample of ragas has it: known by all that the user says."""
+    said = [("human", "Is there a fee?"), ("ai", "Yes."), ("human", "How much?"), ("ai", "5 euros.")]
+    path = write(tmp_path, {"user_input": [{"type": role, "content": text} for role, text in said]})
+    (question,) = read_file(path).questions
+    ((question_id, response),) = read_answers(path).items()
+    assert (question_id, response.answer, response.turns) == (question.id, "5 euros.", [])
+
+
 @pytest.mark.parametrize("question_id", [True, 1.5, None, "", []], ids=str)
 def test_what_is_no_id_is_told_by_its_line(tmp_path: Path, question_id: object) -> None:
     """An answer that belongs to no question would count as missing."""

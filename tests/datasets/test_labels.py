@@ -46,16 +46,13 @@ def test_a_label_is_a_word_or_a_number(tmp_path: Path, written: Any, label: Any)
     [
         ({"contexts": ["one", {"text": "two"}, {"id": 3}]}, ("one", "two", "")),
         ({"documents": '["one", "two"]'}, ("one", "two")),
-        (
-            {"passage_1": "[guide § Tariffs]\none", "passage_2": "[no place] two", "passage_3": ""},
-            ("one", "[no place] two"),
-        ),
+        ({"passages": "[guide § Tariffs] one"}, ("[guide § Tariffs] one",)),
         ({}, None),
         ({"chunks": []}, ()),
     ],
 )
 def test_passages_are_read_from_one_cell_or_several(tmp_path: Path, written: Any, chunks: Any) -> None:
-    """What a review sheet writes over a passage is no part of it."""
+    """A review sheet has them in one text."""
     (row,) = rows(tmp_path, {**ROW, "label": "yes", **written})
     assert row.chunks == chunks
 

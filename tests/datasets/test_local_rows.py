@@ -98,7 +98,7 @@ def test_a_missing_column_is_named(put: Put, squad_row: SquadRow, column: str) -
     [
         ("validation.parquet", b"PAR1 nonsense", "cannot read .*validation.parquet"),
         ("validation.parquet", b"", "cannot read .*validation.parquet"),
-        ("validation.jsonl", b'{"id": "a"', "cannot read .*validation.jsonl"),
+        ("validation.jsonl", b'{"id": "a"', "validation.jsonl, line 1: not valid JSON"),
         ("validation.jsonl", b"5\n", "every line must be an object"),
         ("validation.jsonl", b"\xff\xfe\n", "cannot read .*validation.jsonl"),
         ("validation.jsonl", b"", "has no column 'id'"),

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from evals.datasets.base import fingerprint
-from evals.datasets.file import derived_id, read_file
+from evals.datasets.file import read_file
+from evals.datasets.questions import derived_id
 from evals.errors import DatasetError
 from evals.schemas import EvalQuestion
 from evals.scoring.results import group_of
@@ -49,7 +50,7 @@ def test_every_kind_of_file_may_hold_turns(tmp_path: Path, name: str, content: s
 def test_single_questions_stand_beside_conversations_and_are_as_they_were(tmp_path: Path) -> None:
     """Their ids and hashes do not change."""
     single, conversation = read(tmp_path, [{"question": "How long does it last?"}, {"turns": TURNS}])
-    assert single.id == derived_id("How long does it last?") != conversation.id
+    assert single.id == derived_id({"question": "How long does it last?"}) != conversation.id
     assert "turns" not in single.model_dump()
     alone = EvalQuestion.model_validate(single.model_dump())
     assert fingerprint([alone]) == fingerprint([single])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.datasets.tables import delimited_rows, separator
+from evals.datasets.tables import csv_rows
 from evals.errors import DatasetError
 from evals.text.decoding import read_text
 
@@ -34,24 +34,34 @@ def test_a_table_is_read_whatever_separates_and_encodes_it(
     text = io.StringIO(newline="")
     csv.writer(text, delimiter=sign).writerows([("question", "answer"), *table])
     path.write_bytes(text.getvalue().encode(encoding))
-    rows = delimited_rows("q.csv", read_text(path)[0], known)
+    rows = csv_rows("q.csv", read_text(path)[0], known)
     assert [tuple(row.values()) for _, row in rows] == table
 
 
 @pytest.mark.parametrize(
-    ("header", "sign"),
+    ("header", "sign", "titles"),
     [
-        ("question", ","),
-        ("question;note, on the question", ";"),
-        ("question,note; on the question", ","),
-        ("Frage\tAntwort", "\t"),
-        ('"question";"answer"', ";"),
-        ("", ","),
+        ("question", ",", ["question"]),
+        ("question;note, on the question", ";", ["question", "note, on the question"]),
+        ("question,note; on the question", ",", ["question", "note; on the question"]),
+        ("Frage\tAntwort", "\t", ["Frage", "Antwort"]),
+        ('"question";"answer"', ";", ["question", "answer"]),
     ],
 )
-def test_the_separator_is_the_one_that_finds_known_columns(header: str, sign: str) -> None:
+def test_the_separator_is_the_one_that_finds_known_columns(header: str, sign: str, titles: list[str]) -> None:
     """Where no column is known, it is the one that finds most of them."""
-    assert separator(f"{header}\na", known) == sign
+    ((where, row),) = csv_rows("q.csv", f"{header}\n{sign.join('a' for _ in titles)}", known)
+    assert (where, list(row)) == ("q.csv, row 1 (line 2)", titles)
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [("'=1+1", "=1+1"), ("'-5 %", "-5 %"), ("' +49", " +49"), ("'tis", "'tis"), ("'", "'"), ("=1", "=1")],
+)
+def test_the_apostrophe_before_a_formula_is_taken_off(cell: str, text: str) -> None:
+    """Exported tables put it there, so that a spreadsheet runs nothing; it is no part of the text."""
+    ((_, row),) = csv_rows("q.csv", f"question\n{cell}\n", known)
+    assert row == {"question": text}
 
 
 def test_only_what_is_not_utf_8_is_windows_1252_and_that_is_said(path: Path) -> None:

@@ -154,3 +154,11 @@ def test_a_section_is_of_a_document_whose_name_gained_something(measure: Measure
     """Folders, endings, versions and prefixes are what pipelines add."""
     chunk = RetrievedChunk(chunk_id="a", document_id=name, section="Water", text="of water")
     assert measure(SectionAccuracy(), SECTIONED, chunks=[chunk], citations=_by_index(1)).value == value
+
+
+@pytest.mark.parametrize(("section", "value"), [("12", 1), ("p. 12", 1), ("page 13", 0), ("Water", None)])
+def test_a_page_is_compared_where_the_server_names_pages(measure: Measure, section: str, value: float | None) -> None:
+    """Headings say nothing of pages."""
+    gold = GoldPassage(text="of water", document_id="guide", section="page 12")
+    chunk = RetrievedChunk(document_id="guide.md", section=section, text="of water")
+    assert measure(SectionAccuracy(), [gold], chunks=[chunk], citations=_by_index(1)).value == value

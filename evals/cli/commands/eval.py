@@ -392,9 +392,9 @@ def score(flags: ScoreFlags) -> None:
             settings = EvalConfig.build({"max_error_rate": 1.0}, *layers, {"dataset_file": flags.predictions, **suite})
         elif flags.sample is not None or flags.stratify is not None:
             raise ConfigError("--sample and --stratify are of a log, and --dataset-file names questions", _FORMS)
+        log = answers_of_log(flags.predictions, settings) if is_log else None
         metrics = check_config(settings, asking=not flags.dry_run)
-        answers = (answers_of_log if is_log else answers_of_file)(flags.predictions, settings)
-        _measure(answers, metrics, settings, flags, reporter)
+        _measure(log or answers_of_file(flags.predictions, settings), metrics, settings, flags, reporter)
 
 
 _FORMS = "score predictions.json gold.json, score answers.jsonl --dataset-file questions.jsonl, or score log.jsonl"

@@ -10,13 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from whole_runs import read_answers
 
-from evals.datasets.columns import EITHER, NAMES, SYSTEM
+from evals.datasets.columns import EITHER, QUESTION_COLUMNS, RESPONSE_COLUMNS
 from evals.datasets.file import read_file
 from evals.errors import DatasetError
 from evals.schemas import EvalResponse
 
 OTHERS = ["inputs", "outputs", "expectations", "vars", "assert", "__expected", "text", "title", "topic", "question_id"]
-COLUMNS = sorted({*(name for names in NAMES.values() for name in names), *EITHER, *SYSTEM, *OTHERS})
+COLUMNS = sorted(
+    {
+        *(name for columns in (QUESTION_COLUMNS, RESPONSE_COLUMNS) for names in columns.values() for name in names),
+        *EITHER,
+        *OTHERS,
+    }
+)
 FIELDS = sorted({*EvalResponse.model_fields, *COLUMNS})
 TEXTS = st.sampled_from(
     ["a?", "", "n/a", "[", "['a' 'b']", '{"question": "b?"}', "unanswerable", "I do not know it.", "1"]

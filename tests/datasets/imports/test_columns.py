@@ -48,6 +48,12 @@ TOOLS: list[tuple[str, dict[str, Any], str | None, list[str], list[str]]] = [
     ("LangSmith, experiment", {"inputs": {"input": "Q?"}, "outputs": {"output": "r"},
                                "reference_outputs": {"answer": "A", "sources": ["s"]}}, "A", [], ["outputs"]),
     ("LangSmith, CSV", {"inputs.question": "Q?", "outputs.answer": "A"}, "A", [], []),
+    ("Langfuse", {"id": "1", "input": {"question": "Q?"}, "expectedOutput": {"answer": "A", "score": 1}}, "A", [], []),
+    ("Langfuse, one key", {"input": "Q?", "expectedOutput": {"total": "A"}}, "A", [], []),
+    ("Langfuse, CSV", {"input": '{"question": "Q?"}', "expectedOutput": '{"answer": "A"}'}, "A", [], []),
+    ("LangSmith, messages", {"inputs": {"messages": [{"role": "system", "content": "Be brief."},
+                                                     {"role": "user", "content": "Q?"}]},
+                             "outputs": {"messages": [{"role": "assistant", "content": "A"}]}}, "A", [], []),
     ("Phoenix", {"input": {"query": "Q?"}, "output": {"text": "A"}}, "A", [], []),
     ("Phoenix, CSV", {"input": '{"query": "Q?"}', "output": "{'answer': 'A'}"}, "A", [], []),
     ("one of ours", {"query": "Q?", "answer": "A"}, "A", [], []),
@@ -79,6 +85,77 @@ def test_the_columns_of_tools_are_read(
     assert question.metadata == {}
     said = f"q.json: for `evals score`: {', '.join(answers)} (what a system answered)"
     assert content.notes == ([said] if answers else [])
+
+
+CONVERSATION = {
+    "ragas": [
+        {"content": "Is there a fee?", "type": "human"},
+        {"content": "Yes.", "type": "ai"},
+        {"content": "How much?", "type": "human"},
+        {"content": "5 euros.", "type": "ai"},
+    ],
+    "LangChain": [
+        {"type": "human", "data": {"content": "Is there a fee?"}},
+        {"type": "ai", "data": {"content": "Yes."}},
+        {"lc": 1, "type": "constructor", "kwargs": {"type": "human", "content": "How much?"}},
+        {"lc": 1, "type": "constructor", "kwargs": {"type": "ai", "content": "5 euros."}},
+    ],
+    "parts": [
+        {"role": "user", "content": "Is there a fee?"},
+        {"role": "assistant", "content": "Yes."},
+        {"role": "user", "content": [{"type": "text", "text": "How "}, {"type": "text", "text": "much?"}]},
+        {"role": "assistant", "content": "5 euros."},
+    ],
+}
+
+
+@pytest.mark.parametrize("column", ["user_input", "messages"])
+@pytest.mark.parametrize("form", CONVERSATION)
+@pytest.mark.parametrize("written", [list, repr], ids=["list", "text"])
+def test_a_list_of_messages_is_a_conversation(read: Read, column: str, form: str, written: Callable[..., Any]) -> None:
+    """What the user says are its turns; what the assistant says last is the system's answer, for `evals score`."""
+    content = read({column: written(CONVERSATION[form]), "reference": "5 euros"})
+    (question,) = content.questions
+    assert (question.turns, question.question) == (["Is there a fee?", "How much?"], "How much?")
+    assert question.expected_answer == "5 euros"
+    assert content.notes == ["q.json: for `evals score`: response (what a system answered)"]
+
+
+def test_a_sheet_may_say_where_its_golds_stand(read: Read) -> None:
+    """Document, section and page in columns of their own; the page is metadata too."""
+    row = {"question": "Q?", "answer": "A", "gold_passages": ["One.", "Two."]}
+    (question,) = read({**row, "gold_document": "fees.pdf", "gold_section": ["§ 1", "§ 2"]}).questions
+    golds = [(gold.text, gold.document_id, gold.section) for gold in question.gold_passages]
+    assert golds == [("One.", "fees.pdf", "§ 1"), ("Two.", "fees.pdf", "§ 2")]
+    (question,) = read({"question": "Q?", "answer": "A", "source": "fees.pdf", "page": 12}).questions
+    (gold,) = question.gold_passages
+    assert (gold.document_id, gold.section, question.metadata) == ("fees.pdf", "page 12", {"page": 12})
+
+
+@pytest.mark.parametrize(
+    ("cells", "read_as"),
+    [
+        (["fees.pdf", "docs/Tariff 2024.docx"], ["fees.pdf", "docs/Tariff 2024.docx"]),
+        (["https://a.example/fees", ""], ["https://a.example/fees"]),
+        (["fees.pdf", "The fee is 5 euros."], []),
+        (["written by hand", "fees.pdf"], []),
+        (["wikipedia", "wikipedia"], []),
+    ],
+)
+def test_a_source_is_a_gold_document_where_all_are_names_of_files(
+    read: Read, cells: list[str], read_as: list[str]
+) -> None:
+    """Else it may be a passage, or where the question is from: metadata, which `columns` can call otherwise."""
+    questions = list(read(*({"question": f"Q{n}?", "source": cell} for n, cell in enumerate(cells))).questions)
+    assert [gold.document_id for question in questions for gold in question.gold_passages] == read_as
+    assert [question.metadata for question in questions] == [{} if read_as else {"source": cell} for cell in cells]
+
+
+def test_sections_that_belong_to_no_gold_are_told(read: Read) -> None:
+    """Which section is whose cannot be known."""
+    row = {"question": "Q?", "gold_passages": ["One.", "Two.", "Three."], "gold_section": ["§ 1", "§ 2"]}
+    with pytest.raises(DatasetError, match="question 1: 2 sections for 3 golds"):
+        read(row)
 
 
 @pytest.mark.parametrize(
@@ -187,7 +264,7 @@ def test_a_column_that_is_said_must_be_there(read: Read) -> None:
         ({"user_input": 5}, "column user_input: must be a text, not a number"),
         ({"question": "Q?", "reference": {"a": 1, "b": 2}}, "column reference: must be a text, not keys and values"),
         ({"question": "Q?", "reference_contexts": [{"txt": "g"}]}, r"column reference_contexts\.0\.txt: unknown key"),
-        ({"inputs": {"messages": []}}, "no column holds the question; its columns: messages"),
+        ({"inputs": {"messages": []}}, "column messages: it is no list of what a user says"),
     ],
     ids=str,
 )

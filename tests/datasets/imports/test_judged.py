@@ -1,4 +1,4 @@
-"""Queries with judgements of relevance, as BEIR and TREC lay them out."""
+"""Queries with judgements of relevance, as BEIR lays them out."""
 
 import json
 from collections import Counter
@@ -68,45 +68,42 @@ def test_documents_that_cannot_be_files_are_not_uploaded(beir: Path) -> None:
     assert "the corpus cannot be uploaded from here: 'https://a.com/x' cannot be the name of a file" in content.notes[0]
 
 
-@pytest.mark.parametrize(
-    ("topics", "qrels"),
-    [("topics.tsv", "qrels.txt"), ("robust-topics.txt", "robust-qrels.txt"), ("queries.dev.tsv", "qrels.dev.tsv"),
-     ("topics.dl19.tsv", "qrels.dl19")],
-)  # fmt: skip
-def test_trec_topics_have_no_header_and_their_judgements_beside_them(tmp_path: Path, topics: str, qrels: str) -> None:
-    """An id and a text in each line, quotation marks and all; query, iteration, document, grade."""
-    (tmp_path / topics).write_text('301\tWhat is "x"?\n302\t"Quoted" at once?\n')
-    (tmp_path / qrels).write_text("301 0 FT-1 1\n301 0 FT-2 0\n302\tQ0\tFT-3\t2\n")
-    questions = read_file(tmp_path / topics).questions
-    assert [(q.id, q.question) for q in questions] == [("301", 'What is "x"?'), ("302", '"Quoted" at once?')]
-    golds = [(gold.document_id, gold.relevance) for question in questions for gold in question.gold_passages]
-    assert golds == [("FT-1", 1), ("FT-3", 2)]
-
-
 def test_queries_without_judgements_are_questions_and_that_is_said(tmp_path: Path) -> None:
     """They can be asked; nothing is known of what is relevant."""
-    (tmp_path / "topics.tsv").write_text("301\tWhat?\n")
-    content = read_file(tmp_path / "topics.tsv")
+    (tmp_path / "queries.jsonl").write_text(lines({"_id": "301", "text": "What?"}))
+    content = read_file(tmp_path / "queries.jsonl")
     assert [(q.id, q.gold_passages) for q in content.questions] == [("301", [])]
     assert "no judgements (qrels) are next to the queries" in content.notes[0]
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [("topics.tsv", "question\tanswer\nWhat?\tThis.\n"), ("sheet.tsv", "nr\tquestion\n1\tWhat?\n")],
-)  # fmt: skip
-def test_a_table_with_a_header_is_no_list_of_topics(tmp_path: Path, name: str, content: str) -> None:
+def test_a_folder_that_is_given_as_a_point_is_called_by_its_name(beir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever stands in it names it so."""
+    monkeypatch.chdir(beir)
+    dataset = load_file(Path(), LoadOptions(samples=None))
+    assert (dataset.name, dataset.fingerprint.source) == ("scifact", "scifact")
+    assert [question.id for question in dataset.questions] == ["q1", "q3"]
+
+
+def test_a_relevant_document_that_the_corpus_lacks_is_told(beir: Path) -> None:
+    """A server that was given the corpus cannot find it, and every recall would be lower."""
+    (beir / "qrels" / "test.tsv").write_text("q1\td1\t2\nq1\td9\t1\n")
+    content = read_file(beir)
+    assert "1 relevant document is not in corpus.jsonl, such as 'd9'" in content.notes[0]
+
+
+def test_a_table_with_a_header_is_no_list_of_topics(tmp_path: Path) -> None:
     """A known column tells it, whatever the file is called."""
-    (tmp_path / name).write_text(content)
-    assert [q.question for q in read_file(tmp_path / name).questions] == ["What?"]
+    (tmp_path / "topics.tsv").write_text("question\tanswer\nWhat?\tThis.\n")
+    assert [q.question for q in read_file(tmp_path / "topics.tsv").questions] == ["What?"]
 
 
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("qrels.txt", "301 0 FT-1\n", r"qrels\.txt, line 1: expected query, document and grade"),
-        ("qrels.txt", "query-id\tcorpus-id\tscore\n301\tFT-1\thigh\n", r"qrels\.txt, line 2: expected query"),
-        ("qrels.txt", "999 0 FT-1 1\n", r"qrels\.txt judges none of the 1 query of topics\.tsv"),
+        ("qrels.tsv", "301 0 FT-1\n", r"qrels\.tsv, line 1: expected query, document and grade"),
+        ("qrels.tsv", "query-id\tcorpus-id\tscore\n301\tFT-1\thigh\n", r"qrels\.tsv, line 2: expected query"),
+        ("qrels.tsv", "301\t\t1\n", r"qrels\.tsv, line 1: expected query, document and grade"),
+        ("qrels.tsv", "999 0 FT-1 1\n", r"qrels\.tsv judges none of the 1 query of queries\.jsonl"),
         ("queries.jsonl", '{"_id": "q1", "text": "a?"}\n{"_id": "q2"}', r"queries\.jsonl, line 2: expected"),
         ("corpus.jsonl", '{"_id": "d1"}', r"corpus\.jsonl, line 1: expected an object with `_id` and `text`"),
         ("corpus.jsonl", '{"_id": "d", "text": "a"}\n{"_id": "d", "text": "b"}', r"line 2: id 'd' is that of another"),
@@ -114,7 +111,7 @@ def test_a_table_with_a_header_is_no_list_of_topics(tmp_path: Path, name: str, c
 )  # fmt: skip
 def test_a_fault_beside_the_queries_is_named(tmp_path: Path, name: str, content: str, message: str) -> None:
     """The file and the line that are wrong, not the queries."""
-    (tmp_path / "topics.tsv").write_text("301\tWhat?\n")
+    (tmp_path / "queries.jsonl").write_text(lines({"_id": "301", "text": "What?"}))
     (tmp_path / name).write_text(content)
     with pytest.raises(DatasetError, match=message):
-        read_file(tmp_path / (name if name == "queries.jsonl" else "topics.tsv"))
+        read_file(tmp_path / "queries.jsonl")

@@ -8,6 +8,7 @@ from whole_runs import read_answers
 
 from evals.datasets.base import Draft
 from evals.datasets.file import read_file
+from evals.errors import DatasetError
 
 DATA = os.environ.get("EVALS_REAL_DATA")
 HOME = Path(DATA or "") / "imports"
@@ -90,33 +91,28 @@ def test_sheets(name: str) -> None:
     assert golds(said) == [each[:1] for each in GOLDS]
 
 
-@pytest.mark.parametrize("name", ["promptfoo-tests.yaml", "promptfoo-tests.csv"])
-def test_promptfoo_tests(name: str) -> None:
-    """What must be equal or contained is expected; what a model is to judge is not."""
-    content = read_file(HOME / name)
-    assert asked(content) == list(zip(QUESTIONS[:2], EXPECTED[:2], strict=True))
-    assert content.questions[1].metadata == {"topic": "hardware", "description": "ports"}
-    yaml = name.endswith(".yaml")
-    assert golds(content) == [GOLDS[0][:1] if yaml else [], []]
-    assert content.questions[0].rubric == (["says 96 hours"] if yaml else [])
-    assert dict(content.dropped) == ({"assertion icontains-all": 1} if yaml else {})
+@pytest.mark.parametrize("name", ["promptfoo-tests.yaml", "promptfoo-tests.csv", "promptfoo-output.json"])
+def test_promptfoo_is_refused(name: str) -> None:
+    """With the form that is read."""
+    with pytest.raises(DatasetError, match="files of promptfoo are not read any more") as caught:
+        read_file(HOME / name)
+    assert "question and expected_answer" in (caught.value.hint or "")
 
 
-def test_promptfoo_output() -> None:
-    """The test that was run, not all that were configured; what was answered is no reference."""
-    content = read_file(HOME / "promptfoo-output.json")
-    assert asked(content) == [(QUESTIONS[1], EXPECTED[1])]
-    assert content.questions[0].metadata == {"topic": "hardware", "description": "ports"}
+def test_topics_of_trec_are_refused() -> None:
+    """They have no header; with one they are a table."""
+    with pytest.raises(DatasetError, match="files of TREC topics are not read any more"):
+        read_file(HOME / "trec-topics.tsv")
 
 
-@pytest.mark.parametrize(("name", "corpus"), [("beir", 3), ("beir/queries.jsonl", 3), ("trec-topics.tsv", 0)])
-def test_beir_and_trec(name: str, corpus: int) -> None:
+@pytest.mark.parametrize("name", ["beir", "beir/queries.jsonl"])
+def test_beir(name: str) -> None:
     """Three queries, each with its relevant document by id, and the corpus of BEIR."""
     content = read_file(HOME / name)
     assert asked(content) == [(question, None) for question in QUESTIONS[:3]]
     assert [question.id for question in content.questions] == ["q1", "q2", "q3"]
     assert documents(content) == [["d1"], ["d2"], ["d3"]]
-    assert len(content.documents) == corpus
+    assert len(content.documents) == 3
 
 
 def test_squad() -> None:

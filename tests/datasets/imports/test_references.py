@@ -31,6 +31,37 @@ def test_a_mark_that_there_is_no_answer_says_that_there_is_none(tmp_path: Path, 
     assert content.dropped == Counter({"gold passage of a question without an answer": 1})
 
 
+@pytest.mark.parametrize("dash", ["-", "–", "—", "--", "none", "None.", "n/a", "N/A", " - "])
+@pytest.mark.parametrize("column", ["expected_answer", "answer", "Reference"])
+def test_a_dash_as_the_expected_answer_says_that_there_is_none(tmp_path: Path, dash: str, column: str) -> None:
+    """So people write it; a note counts them, for somebody may have meant that it is still to be written."""
+    content = read(tmp_path, **{column: dash})
+    (question,) = content.questions
+    assert (question.expected_answer, question.answers, question.is_unanswerable) == (None, [], True)
+    assert "1 question is not answerable by an expected answer such as `-`, `none` or `n/a`" in content.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("row", "expected", "unanswerable"),
+    [
+        ({"question": "How many exclusions are there?", "expected_answer": "None"}, "None", False),
+        ({"expected_answer": "-", "gold_passages": ["It costs 5 euros."]}, None, False),
+        ({"expected_answer": "none", "gold_passages": ["There is no fee."]}, "none", None),
+        ({"expected_answer": "n/a", "answers": ["5 euros"]}, "5 euros", False),
+        ({"expected_answer": "–", "is_unanswerable": False}, None, False),
+        ({"expected_answer": "-", "is_unanswerable": True}, None, True),
+    ],
+)
+def test_a_dash_says_nothing_where_the_row_has_an_answer(
+    tmp_path: Path, row: dict[str, Any], expected: str | None, unanswerable: bool | None
+) -> None:
+    """Nor is the word none an answer to how many there are."""
+    content = read(tmp_path, **row)
+    (question,) = content.questions
+    assert (question.expected_answer, question.is_unanswerable) == (expected, unanswerable)
+    assert content.notes == []
+
+
 @pytest.mark.parametrize("nothing", ["n/a", "N/A", "nan", "NULL", "null", "", "  ", None])
 def test_no_reference_says_nothing_about_answerability(tmp_path: Path, nothing: str | None) -> None:
     """Whoever has not written the answer yet has not said that there is none."""
