@@ -7,10 +7,14 @@ Each cell simulates runs of n questions from a distribution with a known mean. d
 
 import argparse
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 
+from evals.compare.independent import difference_interval, independent_p
+from evals.run.production import draw
 from evals.scoring.stats import ALPHA, Estimate, Groups, Vector, holm, mean_interval, paired_test, percentile_interval
+from evals.scoring.strata import Strata
 
 SIZES = (10, 30, 100, 300)
 PER_DOCUMENT = 5
@@ -56,6 +60,32 @@ def clustered(random: Generator, n: int, *, cluster: bool) -> bool:
     return holds(mean_interval(values, 0.0, 1.0, groups=groups if cluster else None), 0.75)
 
 
+STRATA = (0.9, 0.07, 0.03)
+"""Shares of a log: without feedback, with good and with bad feedback."""
+
+
+@cache
+def log_of(kind: str, count: int = 5000) -> tuple[dict[str, list[int]], Vector]:
+    """The rows of a log by their strata, and their values."""
+    random = np.random.default_rng(11)
+    strata = random.choice(len(STRATA), count, p=STRATA)
+    places = {str(one): np.flatnonzero(strata == one).tolist() for one in range(len(STRATA))}
+    if kind == "rate":
+        return places, (random.random(count) < np.array([0.85, 0.95, 0.2])[strata]).astype(float)
+    return places, random.lognormal(np.array([6.0, 7.0, 8.0])[strata], 0.6)
+
+
+def of_sample(random: Generator, n: int, kind: str, high: float | None) -> bool:
+    """The interval of the mean of a log, of a sample that is drawn of each stratum by the root of its size."""
+    places, values = log_of(kind)
+    drawn = draw(places, n, int(random.integers(2**31)))
+    rows = np.concatenate(list(drawn.values()))
+    numbers = np.repeat(np.arange(len(drawn)), [len(part) for part in drawn.values()])
+    weights = np.concatenate([np.full(len(part), len(places[name]) / len(part)) for name, part in drawn.items()])
+    sample = Strata(numbers, weights)
+    return holds(sample.mean_interval(values[rows], np.arange(len(rows)), 0.0, high, 0.95), values.mean())
+
+
 COVERAGE: dict[str, Trial] = {
     "rate of 0.05": rate(0.05),
     "rate of 0.5": rate(0.5),
@@ -65,6 +95,8 @@ COVERAGE: dict[str, Trial] = {
     "median of log-normal times": lambda random, n: holds(percentile_interval(random.lognormal(size=n), 50), 1.0),
     "5 questions per document, with `scoring.cluster`": lambda random, n: clustered(random, n, cluster=True),
     "5 questions per document, without": lambda random, n: clustered(random, n, cluster=False),
+    "rate of a log, stratified sample": lambda random, n: of_sample(random, n, "rate", 1.0),
+    "mean time of a log, stratified sample": lambda random, n: of_sample(random, n, "times", None),
 }
 
 
@@ -87,10 +119,21 @@ def least_after_holm(random: Generator, n: int) -> float:
     return min(holm({str(metric): p_of_equal(random, n, graded) for metric in range(METRICS)}).values())
 
 
+def p_of_two_logs(random: Generator, n: int) -> float:
+    """The p of two runs of different questions with one rate."""
+    sides = [yes_or_no(random, n) for _ in range(2)]
+    ends = [mean_interval(values, 0.0, 1.0) for values in sides]
+    first, last = (float(values.mean()) for values in sides)
+    if ends[0] is None or ends[1] is None or ends[0].interval is None or ends[1].interval is None:
+        return 1.0
+    return independent_p(last - first, difference_interval(first, ends[0].interval, last, ends[1].interval), 0.95)
+
+
 FALSE_POSITIVES: dict[str, Trial] = {
     "yes/no values (exact McNemar)": lambda random, n: p_of_equal(random, n, yes_or_no) < ALPHA,
     "graded values (paired t)": lambda random, n: p_of_equal(random, n, graded) < ALPHA,
     "5 questions per document, with `scoring.cluster`": lambda random, n: p_by_document(random, n) < ALPHA,
+    "two logs with different questions": lambda random, n: p_of_two_logs(random, n) < ALPHA,
     f"any of {METRICS} metrics (Holm)": lambda random, n: least_after_holm(random, n) < ALPHA,
 }
 

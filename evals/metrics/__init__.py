@@ -39,6 +39,7 @@ __all__ = [
     "ClaimRecall",
     "ContextPrecision",
     "ContextRecall",
+    "ContextSufficiency",
     "ContextUtilization",
     "Contradiction",
     "CorrectAnswersCount",

@@ -5,15 +5,48 @@ from abc import abstractmethod
 from typing import ClassVar
 
 from evals.metrics.base import Aggregation, BaseMetric, Need
+from evals.metrics.judge_tasks import JudgeTask, numbered_contexts
+from evals.metrics.judged import LabelledMetric
 from evals.metrics.sample import Sample
 from evals.schemas.results import MetricGroup, MetricResult
 from evals.text.numbers import language_of, numbers
 from evals.text.quotes import is_evidence, is_quoted
 
+_WITHOUT_TEXT = "some chunks carry no text"
 _LISTED = 10
 """Items that the details name."""
 _LIST_NUMBER = re.compile(r"^\s*\d{1,2}[.)]\s", re.MULTILINE)
 _QUOTATION = re.compile(r"\"([^\"\n]+)\"|“([^”\n]+)”|«([^»\n]+)»|„([^“”\n]+)[“”]|‘([^’\n]+)’(?!\w)")
+
+
+class ContextSufficiency(LabelledMetric):
+    """Whether the retrieved chunks together are enough to answer the question.
+
+    Formula: sufficient 1, insufficient 0; sufficient only with a quotation that stands in a chunk. Range 0 to 1, higher
+    is better. 0 where the server retrieved nothing. None where it does not say what it retrieved, or a chunk carries no
+    text. Together with `declined_rate` it tells answers without a ground from gaps of the documents.
+    Reference: Joren et al. 2025 (Sufficient Context); the label is ours.
+    """
+
+    name = "context_sufficiency"
+    group = MetricGroup.RETRIEVAL
+    suites: ClassVar[frozenset[str]] = frozenset({"production"})
+    aggregation = Aggregation.RATE
+    needs = frozenset({Need.JUDGE, Need.CHUNKS})
+    of_answer = False
+    inquiries = (
+        JudgeTask(
+            "context_sufficiency",
+            "context_sufficiency",
+            lambda case: {"contexts": numbered_contexts(case), "question": case.asked},
+        ),
+    )
+    scale: ClassVar = {"sufficient": 1.0, "insufficient": 0.0}
+
+    def settled(self, case: Sample) -> MetricResult | None:
+        if not case.response.chunks:
+            return self.result(0.0, edge="no contexts")
+        return self.undefined(_WITHOUT_TEXT) if len(case.passages) < len(case.response.chunks) else None
 
 
 class _Unsupported(BaseMetric):
@@ -33,7 +66,7 @@ class _Unsupported(BaseMetric):
             return self.undefined("the answer abstains")
         texts = [text for _, text in case.passages]
         if len(texts) < len(case.response.chunks or []):
-            return self.undefined("some chunks carry no text")
+            return self.undefined(_WITHOUT_TEXT)
         items, missing = self.look_up(case, texts)
         if not items:
             return self.undefined(f"the answer holds no {self.items}")
@@ -60,10 +93,11 @@ class UnsupportedNumbers(_Unsupported):
 
     def look_up(self, case: Sample, texts: list[str]) -> tuple[list[str], list[str]]:
         answer = _LIST_NUMBER.sub("", case.answer or "")
-        language = language_of(answer, default=language_of(case.asked, *texts))
-        stated = numbers(answer, language, words=False)
-        held = frozenset[str]().union(*(numbers(text, language) for text in (case.asked, *texts)))
-        return sorted(stated), sorted(stated - held)
+        language = language_of(answer) or language_of(case.asked, *texts)
+        stated = missing = numbers(answer, language, words=False)
+        for text in (case.asked, *texts) if stated else ():
+            missing -= numbers(text, language)
+        return sorted(stated), sorted(missing)
 
 
 class UnsupportedQuotations(_Unsupported):

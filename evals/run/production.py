@@ -20,7 +20,7 @@ from evals.schemas.results import SAVED_ANSWERS, EvalRecord
 from evals.schemas.run_parts import LogRecord
 from evals.scoring.results import SAMPLING
 from evals.store.disk_list import DiskList
-from evals.text.numbers import number_or_none
+from evals.text.numbers import counted, number_or_none
 from evals.traces.log import Log, read_log
 from evals.traces.spans import Exchange
 
@@ -40,10 +40,10 @@ def answers_of_log(path: Path, config: EvalConfig) -> SavedAnswers:
 
     Raises:
         DatasetError: The file cannot be read, or holds no question of a user.
-        ConfigError: No exchange has the key of `stratify`.
+        ConfigError: No exchange has the key of `stratify`, or it has more values than are drawn.
     """
     log = read_log(path, config.runs_dir)
-    strata = _strata(log, config.stratify)
+    strata = _strata(log, config.stratify, config.samples_per_dataset)
     drawn = draw(strata, config.samples_per_dataset, config.seed)
     notes = [log.described(), *log.notes, *_sample_note(strata, drawn, config.stratify)]
     records = DiskList(_records(log, strata, drawn, path.stem), config.runs_dir)
@@ -105,7 +105,7 @@ def metadata_of(exchange: Exchange) -> dict[str, Any]:
 # Samples.
 
 
-def _strata(log: Log, key: str | None) -> dict[str, list[int]]:
+def _strata(log: Log, key: str | None, count: int | None) -> dict[str, list[int]]:
     """The places of the exchanges by the value of a key; all in one without a key."""
     strata: dict[str, list[int]] = defaultdict(list)
     known: set[str] = set()
@@ -115,6 +115,11 @@ def _strata(log: Log, key: str | None) -> dict[str, list[int]]:
         strata[_NONE if about.get(key or "") is None else str(about[key or ""])].append(place)
     if key is not None and key not in known:
         raise ConfigError(f"--stratify {key}: no row has that key", f"there is {', '.join(sorted(known)) or 'none'}")
+    if count is not None and count < len(strata):
+        values = counted(len(strata), "value")
+        raise ConfigError(
+            f"--stratify {key} has {values}, more than the {count} that are drawn", "draw more, or by another key"
+        )
     return dict(sorted(strata.items()))
 
 

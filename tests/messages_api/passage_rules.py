@@ -40,6 +40,14 @@ def context_relevance(_properties: dict[str, Any], data: dict[str, Any]) -> dict
     return {"contexts": [_relevant(context, wanted) for context in data["contexts"]]}
 
 
+def context_sufficiency(_properties: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
+    """The contexts suffice if one of them helps."""
+    items = [_relevant(context, [data["question"]]) for context in data["contexts"]]
+    quote = next((item["quote"] for item in items if item["verdict"] == "relevant"), "")
+    verdict = "sufficient" if quote else "insufficient"
+    return {"quote": quote, "justification": "By shared words.", "verdict": verdict}
+
+
 def _relevant(context: dict[str, Any], wanted: list[str]) -> dict[str, Any]:
     helps = any(share(text, context["text"]) >= SHARE for text in wanted)
     return {

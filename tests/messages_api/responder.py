@@ -18,6 +18,7 @@ _RULES: dict[tuple[frozenset[str], str], Rule] = {
         ("contexts question answer", "claims", passage_rules.faithfulness),
         ("contexts question claims", "claims", passage_rules.claims_in_contexts),
         ("question expected_answer contexts", "contexts", passage_rules.context_relevance),
+        ("question contexts", "verdict", passage_rules.context_sufficiency),
         ("question passages statements", "statements", passage_rules.citation_support),
         ("question answer", "verdict", label_rules.on_question),
         (_BESIDE_REFERENCE, "verdict", label_rules.beside_reference),

@@ -223,6 +223,7 @@ def test_a_file_that_is_no_log_is_one_message(
     ("flags", "message"),
     [
         (("--stratify", "mood"), "no row has that key"),
+        (("--stratify", "user", "--sample", "1"), "has 2 values, more than the 1 that are drawn"),
         (("--dataset-file", "log.jsonl", "--sample", "3"), "--sample and --stratify are of a log"),
     ],
 )
@@ -231,7 +232,7 @@ def test_a_flag_that_does_not_fit_is_one_message(
 ) -> None:
     """And exit code 2."""
     monkeypatch.chdir(tmp_path)
-    Path("log.jsonl").write_text(json.dumps({**ROW, "id": "a"}))
+    Path("log.jsonl").write_text("\n".join(json.dumps({**ROW, "id": name, "user": name}) for name in "ab"))
     done = evals_cli("score", "log.jsonl", "--no-judge", *flags)
     assert done.code == 2
     assert message in done.err
