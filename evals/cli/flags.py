@@ -307,6 +307,7 @@ class RescoreFlags(MeasuringFlags):
     common = "run suite metrics gate judge judge_model max_cost every as_json config name remap dry_run"
     run: str = RUN
     remap: bool = switch("Read the saved responses with another mapping")
+    traces: Path | None = flag("Export of the server's traces: its times of retrieval and generation")
 
 
 class ScoreFlags(FileFlags, MeasuringFlags):

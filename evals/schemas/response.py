@@ -140,6 +140,8 @@ class EvalResponse(Record):
     file holds it only where it was measured."""
     retrieval_latency_ms: Finite | None = None
     """Of the request that brings the chunks, where the answer does not hold them."""
+    generation_latency_ms: Finite | None = Field(default=None, exclude_if=is_none)
+    """Of the models of the server, by its own spans; a file holds it only where there were some."""
     time_to_first_token_ms: Finite | None = None
     """Of an answer that comes in pieces: from sending the request to the arrival of the first text that is not empty.
     Where the time was up before, it is that time, which is `latency_ms` then: the first token came later."""

@@ -29,6 +29,7 @@ _HINT = (
     "a row of a log holds question and answer; answers without questions are scored by "
     "score answers.jsonl --dataset-file questions.jsonl, passages by score predictions.json gold.json"
 )
+_EXPORTS = "give an export of OTLP JSON, Phoenix, MLflow, Langfuse or LangSmith (docs/production.md)"
 _LISTS = ("data", "spans", "runs", "observations", "traces", "rows", "records")
 _MOST_S = 366 * 24 * 3600
 
@@ -105,20 +106,54 @@ def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _traces(path: Path, rows: Iterable[tuple[str, Mapping[str, Any]]], folder: Path | None) -> Log:
+    spans = read_spans(path, rows, folder)
+    joined = (join(of_trace) for of_trace in spans.values())
+    return Log("traces", DiskList((one for one in joined if one is not None), folder), len(spans))
+
+
+def read_spans(
+    path: Path, rows: Iterable[tuple[str, Mapping[str, Any]]] | None = None, folder: Path | None = None
+) -> "Traces":
+    """The spans of an export by their traces.
+
+    Args:
+        path: The file.
+        rows: Its rows with their places; None to read them.
+        folder: Where they wait on disk.
+
+    Raises:
+        DatasetError: A row is no span.
+        StoreError: The disk is full.
+    """
     spans: DiskList[Span] = DiskList(folder=folder)
     places: dict[str, list[int]] = {}
-    for where, row in rows:
+    for where, row in _rows(path) if rows is None else rows:
         reader = reader_of(row)
         if reader is None:
-            raise DatasetError(f"{where}: no span of a trace, as the rows before it in {path.name} are")
+            raise DatasetError(f"{where}: no span of a trace", _EXPORTS)
         try:
             for span in reader(row):
                 places.setdefault(span.trace, []).append(len(spans))
                 spans.append(span)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise DatasetError(f"{where}: the span cannot be read ({error!r})", "is the export whole?") from error
-    joined = (join([spans[place] for place in of_trace]) for of_trace in places.values())
-    return Log("traces", DiskList((one for one in joined if one is not None), folder), len(places))
+    return Traces(spans, places)
+
+
+class Traces(Mapping[str, list[Span]]):
+    """The spans of an export by the ids of their traces; they are on disk."""
+
+    def __init__(self, spans: DiskList[Span], places: dict[str, list[int]]) -> None:
+        self._spans, self._places = spans, places
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __getitem__(self, trace: str) -> list[Span]:
+        return [self._spans[place] for place in self._places[trace]]
 
 
 def _log_rows(rows: Iterable[tuple[str, Mapping[str, Any]]], folder: Path | None) -> Log:

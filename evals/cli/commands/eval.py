@@ -42,6 +42,7 @@ from evals.run.merge import put_together
 from evals.run.production import SUITE, answers_of_log
 from evals.run.resume import MAY_CHANGE, rescore_config, resumed_config
 from evals.run.saved import SavedAnswers, answers_of_file, answers_of_run, estimate_saved
+from evals.run.server_spans import with_server_times
 from evals.run.workload import check_conversations, load_workload
 from evals.runner import EvaluationRunner
 from evals.schemas.results import EvalRun
@@ -354,7 +355,10 @@ def rescore(flags: RescoreFlags) -> None:
         source = RunStore(runs_dir).load(flags.run)
         settings = rescore_config(source, *layers, {"runs_dir": runs_dir}, remap=flags.remap)
         metrics = check_config(settings, asking=not flags.dry_run)
-        _measure(answers_of_run(source, settings, remap=flags.remap), metrics, settings, flags, reporter)
+        answers = answers_of_run(source, settings, remap=flags.remap)
+        if flags.traces is not None:
+            answers = with_server_times(answers, source, flags.traces, runs_dir)
+        _measure(answers, metrics, settings, flags, reporter)
 
 
 def _measure(
