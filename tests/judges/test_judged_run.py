@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chat_api.request_rules import Behaviour
-from chat_api.server import ChatApi
+from chat_api.server import Behaviour, ChatApi
 from judges.money_of import money, resume, scores
 from servers import HOME, PATIENCE_S
 
@@ -278,11 +277,11 @@ def test_a_verdict_that_the_judge_flags_is_left_out(
 def test_a_local_model_judges_a_run_without_a_key(config: Configure, chat_api: ChatApi, behaviour: Behaviour) -> None:
     """With schemas or without; its price is the user's."""
     chat_api.behaviour = behaviour
-    chat_api.script({"then": {"judge": True}})
+    chat_api.script({"then": {"python": "judge"}})
     judge = {"model": "openai:gpt-local", "base_url": chat_api.url}
     run = run_evaluation(config(judge=judge, prices={"gpt-local": PriceConfig(input=1, output=1)}))
     assert run.status == "complete"
-    assert money(run)[0] == sum(entry["status"] == 200 for entry in chat_api.log)
+    assert money(run)[0] == sum(entry["status"] == 200 for entry in chat_api.log())
     assert money(run)[1] == pytest.approx(money(run)[2] / 1e6)
     unpriced = run_evaluation(config(judge=judge))
     assert unpriced.judge is not None

@@ -7,8 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from chat_api.request_rules import Behaviour
-from chat_api.server import ChatApi
+from chat_api.server import Behaviour, ChatApi
 from raw_server import answering
 
 from evals.errors import JudgeError
@@ -70,7 +69,7 @@ def api(request: pytest.FixtureRequest, messages_api: Any, chat_api: ChatApi) ->
     chosen = messages_api if request.param == "anthropic" else chat_api
 
     def bodies() -> list[dict[str, Any]]:
-        return [entry["body"] for entry in (messages_api.log() if chosen is messages_api else chat_api.log)]
+        return [entry["body"] for entry in chosen.log()]
 
     return SimpleNamespace(vendor=request.param, url=chosen.url, script=chosen.script, bodies=bodies)
 
@@ -135,7 +134,7 @@ def test_what_a_server_refuses_is_left_out_from_then_on(chat_api: ChatApi, behav
 
     replies = with_model("openai", twice, base_url=chat_api.url)
     assert [json.loads(reply.text) for reply in replies] == [{"verdict": "correct"}] * 2
-    assert len(chat_api.log) == requests + 1
+    assert len(chat_api.log()) == requests + 1
     last = chat_api.bodies()[-1]
     in_words = json.dumps(SCHEMA) in last["messages"][0]["content"]
     assert in_words is not ("response_format" in last)
@@ -147,7 +146,7 @@ def test_without_a_key_none_is_made_up(chat_api: ChatApi, monkeypatch: pytest.Mo
     ask("openai", chat_api.url, api_key=None)
     monkeypatch.setenv("OPENAI_API_KEY", " sk-of-the-environment ")
     ask("openai", chat_api.url, api_key=None)
-    sent = [entry["headers"].get("authorization") for entry in chat_api.log]
+    sent = [entry["headers"].get("authorization") for entry in chat_api.log()]
     assert sent == [None, "Bearer sk-of-the-environment"]
 
 
