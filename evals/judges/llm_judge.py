@@ -221,10 +221,10 @@ class LLMJudge:
             try:
                 reply = await self.model.complete(call)
             except asyncio.CancelledError as error:
-                self.left += self.batched
-                raise (
-                    error if self.batched else CutOff("cut off: the run ended while the judge was being asked")
-                ) from error
+                if not self.batched:
+                    raise CutOff("cut off: the run ended while the judge was being asked") from error
+                self.left += 1
+                raise
             except NotWaitedFor:
                 self.left += 1
                 self.closing = True

@@ -30,10 +30,8 @@ def cli(evals_cli: Cli, messages_api: Any, monkeypatch: pytest.MonkeyPatch) -> C
 @pytest.fixture
 def judged(cli: Cli, golden_server: str, runs: Any) -> dict[str, Any]:
     """A judged run of thirty golden questions."""
-    done = cli(
-        "eval", "--rag-url", golden_server, "--datasets", "golden", "--samples", 30, "--metrics",
-        "answer_correctness,answer_relevancy", "--json", *runs,
-    )  # fmt: skip
+    ask = f"eval --rag-url {golden_server} --datasets golden --samples 30 --json".split()
+    done = cli(*ask, "--metrics", "answer_correctness,answer_relevancy", *runs)
     assert done.code == 0, done.err
     found: dict[str, Any] = done.json
     return found
@@ -83,17 +81,7 @@ def test_a_gate_on_an_uncalibrated_judge_is_refused(
     """Before anything is asked, and of a saved run too; a flag or a calibration lets it pass."""
     messages_api.reset()
     gate = ("--gate", "answer_correctness>=0")
-    ask = (
-        "eval",
-        "--rag-url",
-        golden_server,
-        "--datasets",
-        "golden",
-        "--samples",
-        2,
-        "--metrics",
-        "answer_correctness",
-    )
+    ask = f"eval --rag-url {golden_server} --datasets golden --samples 2 --metrics answer_correctness".split()
     for command in (("gate", judged["id"]), ask, ("rescore", judged["id"])):
         refused = cli(*command, *gate, *runs)
         assert refused.code == 2

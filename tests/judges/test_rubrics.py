@@ -99,17 +99,7 @@ def test_each_question_is_judged_by_its_own_rubric(cli: Cli, golden_server: str)
         {"question": "Is it new?"},
     ]
     Path("q.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    asked = (
-        "eval",
-        "--dataset-file",
-        "q.jsonl",
-        "--metrics",
-        "rubric",
-        "--rag-url",
-        golden_server,
-        "--runs-dir",
-        "runs",
-    )
+    asked = f"eval --dataset-file q.jsonl --metrics rubric --rag-url {golden_server} --runs-dir runs".split()
     assert "2 calls" in cli(*asked, "--dry-run").out
     done = cli(*asked, "--json")
     assert done.code == 0

@@ -12,16 +12,6 @@ from messages_api.schema_rules import SchemaError, check_schema
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 VERSION = "2026-10-21"
-_TYPES = {
-    401: "authentication_error",
-    402: "billing_error",
-    403: "permission_error",
-    404: "not_found_error",
-    413: "request_too_large",
-    429: "rate_limit_error",
-    529: "overloaded_error",
-}
-_MESSAGES = {429: "This request would exceed your rate limit.", 500: "Internal server error", 529: "Overloaded"}
 _LEAST_CACHED = {"claude-haiku-5-5": 512, "claude-opus-5": 512, "claude-sonnet-5": 1024}
 """Tokens of the shortest prefix that a model caches; a shorter one is silently not cached."""
 
@@ -87,8 +77,10 @@ class MessagesApi(LoopbackApi):
 
 def refusal(status: int, message: str | None = None) -> Rejection:
     """An error of the API; tests do not wait before they ask again."""
-    kind = _TYPES.get(status, "invalid_request_error" if status < 500 else "api_error")
-    said = message or _MESSAGES.get(status, f"scripted status {status}")
+    kind, said = (
+        "invalid_request_error" if status in {400, 413} else "api_error",
+        message or f"scripted status {status}",
+    )
     return Rejection(status, {"type": "error", "error": {"type": kind, "message": said}}, {"retry-after-ms": "1"})
 
 
