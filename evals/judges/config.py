@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from evals.judges.models import PROVIDERS, Identity, SdkModel, origin_of
+from evals.judges.models import PROVIDERS, Identity, origin_of
 from evals.judges.prompts import PromptBook, read_prompts
 from evals.schemas.base import Finite, MayChange, Record
 
@@ -21,15 +21,6 @@ BATCH_PROVIDER = "anthropic"
 
 DEFAULT_MAX_INPUT_TOKENS = 50_000
 """Ten times what ten chunks of 1,200 characters take. An answer of 200 kB, which takes more, has cost dollars."""
-
-
-def default_model() -> SdkModel:
-    """The default model at the default provider's address.
-
-    Raises:
-        JudgeError: The provider's package is not installed.
-    """
-    return PROVIDERS[DEFAULT_PROVIDER](DEFAULT_MODEL)
 
 
 def spell_out_model(judge: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from typing import Any
 from evals.errors import JudgeError, StoreError
 from evals.judges.budget import Ahead, Budget, BudgetSpent, cost_ahead, thinking_allowance
 from evals.judges.cache import JudgeCache, StoredReply, key_of
-from evals.judges.config import DEFAULT_MAX_INPUT_TOKENS, DEFAULT_PROVIDER, default_model
-from evals.judges.models import Call, CallFailed, Identity, JudgeReply, Model, NotWaitedFor
+from evals.judges.config import DEFAULT_MAX_INPUT_TOKENS, DEFAULT_MODEL, DEFAULT_PROVIDER
+from evals.judges.models import PROVIDERS, Call, CallFailed, Identity, JudgeReply, Model, NotWaitedFor
 from evals.judges.money import PriceOf
 from evals.judges.prompts import call_of, load_prompt, usual_tokens, why_too_long
 from evals.judges.replies import FLAG, MisfitError, fitted, read
@@ -71,7 +71,7 @@ class LLMJudge:
         max_input_tokens: int = DEFAULT_MAX_INPUT_TOKENS,
     ) -> None:
         if model is None:
-            model, provider = default_model(), DEFAULT_PROVIDER
+            model, provider = PROVIDERS[DEFAULT_PROVIDER](DEFAULT_MODEL), DEFAULT_PROVIDER
         self.model = model
         self.identity = Identity(model.model, model.origin, provider, getattr(model, "effort", None))
         self.batched: bool = getattr(model, "batched", False)

@@ -406,19 +406,13 @@ def _read_completion(completion: Any) -> JudgeReply:
         cache_write_tokens=_at(used, "prompt_tokens_details", "cache_write_tokens"),
     )
     calls = "".join(_at(call, "function", "arguments") or "" for call in message.tool_calls or [])
-    places = (message.content, calls, _at(message, "reasoning_content"), _at(message, "reasoning"))
-    text = next((place for place in map(_text, places) if place.strip()), "")
-    stop: Any = {"length": "truncated", "content_filter": "refused"}.get(choice.finish_reason, "end")
-    if getattr(message, "refusal", None):
-        stop = "refused"
+    places = [message.content, calls, _at(message, "reasoning_content"), _at(message, "reasoning")]
+    if isinstance(message.content, list):  # of parts {"type": "text", "text": …}
+        places[0] = "".join(part.get("text") or "" for part in message.content if part.get("type") == "text")
+    text = next((place for place in places if isinstance(place, str) and place.strip()), "")
+    stops = {"length": "truncated", "content_filter": "refused"}
+    stop: Any = "refused" if _at(message, "refusal") else stops.get(choice.finish_reason, "end")
     return JudgeReply(text, stop, completion.model, usage)
-
-
-def _text(content: Any) -> str:
-    """A text, or the joined texts of parts `{"type": "text", "text": …}`, as some servers send them."""
-    if isinstance(content, list):
-        return "".join(part.get("text") or "" for part in content if part.get("type") == "text")
-    return content if isinstance(content, str) else ""
 
 
 def _at(value: Any, *path: str) -> Any:

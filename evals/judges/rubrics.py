@@ -237,7 +237,6 @@ def rubric_metric(name: str, spec: RubricConfig) -> BaseMetric:
         "of_answer": "answer" in spec.sees,
         "heeds_abstention": spec.when == "answered",
         "answerable_only": spec.when == "answerable",
-        "__module__": __name__,
         "__doc__": f"{spec.ask}\n\nA rubric of this run, decided by a judge. Formula: "
         f"{', '.join(f'{label} {value:g}' for label, value in spec.labels.items())}. None where the judge cannot tell.",
     }
