@@ -56,9 +56,10 @@ class AnthropicBatches(AnthropicModel):
 
     async def _work(self) -> None:
         """Send what waits together, and hand out replies, until nothing waits; an error reaches all that wait."""
-        failures = before = 0
+        failures = 0
         try:
             while self._waiting:
+                before = 0
                 while before != (before := len(self._waiting)):
                     await asyncio.sleep(QUIET_S)
                 try:
