@@ -11,16 +11,12 @@ import pytest
 from evals.store.runs import saved_calibrations
 
 Cli = Callable[..., Any]
-JUDGE = {"then": {"python": "judge"}}
 RIGHT, WRONG = "The ferry sails at noon from harbour {n}.", "Bicycles cost nothing on trains."
 
 
 @pytest.fixture
-def calibrate(evals_cli: Cli, messages_api: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
+def calibrate(evals_cli: Cli, judge_api: Any, tmp_path: Path) -> Cli:
     """Run `calibrate` with a folder of runs of its own."""
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-fine")
-    monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_api.url)
-    messages_api.script(JUDGE)
     return lambda *arguments: evals_cli("calibrate", *arguments, "--runs-dir", tmp_path / "runs")
 
 

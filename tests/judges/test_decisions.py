@@ -29,8 +29,10 @@ def test_a_verdict_says_what_was_replied_and_what_it_took() -> None:
 def test_a_kept_reply_costs_nothing_and_says_what_it_cost(tmp_path: Path) -> None:
     """The second judge makes no call."""
     first, second = (LLMJudge(Scripted(), price=penny, cache=JudgeCache(tmp_path)) for _ in range(2))
+    logged: list[JudgeVerdict] = []
     decide(first)
-    (verdict,) = decide(second)
+    (verdict,) = decide(second, log=logged.append)
+    assert logged == [verdict]
     assert second.model.calls == []  # type: ignore[attr-defined]
     assert (verdict.reply, verdict.cached, verdict.attempts) == (GOOD, True, 0)
     assert (verdict.cost_usd, verdict.saved_usd, verdict.usage) == (0.0, 0.01, None)

@@ -23,3 +23,12 @@ def start_messages_api() -> Iterator[Callable[[], MessagesApi]]:
 def messages_api(start_messages_api: Callable[[], MessagesApi]) -> MessagesApi:
     """An imitation of the Messages API without rules, log or cache."""
     return start_messages_api()
+
+
+@pytest.fixture
+def judge_api(messages_api: MessagesApi, monkeypatch: pytest.MonkeyPatch) -> MessagesApi:
+    """The same, as the environment's judge, which goes by shared words."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-fine")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_api.url)
+    messages_api.script({"then": {"python": "judge"}})
+    return messages_api
