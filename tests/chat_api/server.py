@@ -55,7 +55,7 @@ class ChatApi(LoopbackApi):
         except Rejection as refused:
             plain = {"error": refused.body["error"]["message"]}
             raise Rejection(refused.status, plain if self.behaviour.plain_errors else refused.body) from None
-        then = self.pick(_schema(body))
+        then = self.pick(_schema(body), body["messages"][-1]["content"])
         if "status" in then:
             error = {"message": "scripted", "type": None, "param": None, "code": None, **then.get("error", {})}
             raise Rejection(then["status"], {"error": error}, {"retry-after-ms": "1"})

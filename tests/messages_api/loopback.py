@@ -52,7 +52,10 @@ class LoopbackApi:
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
 
     def script(self, *rules: dict[str, Any]) -> None:
-        """Replace the rules `{"schema_has": key of the schema, "then": what, "times": n}`; the first that fits wins.
+        """Replace the rules, of which the first that fits wins.
+
+        `{"match": a text of the user's, "schema_has": a key of the schema, "times": n, "then": what}`, all but the last
+        optional.
 
         `then` is a reply (`json`, `text`, or `python` for the judge of `responder.py`; `truncate`, `refuse`; `slow`
         waits before), or a `status`. Without a rule the schema is filled in with first values.
@@ -101,14 +104,12 @@ class LoopbackApi:
         """
         raise NotImplementedError
 
-    def pick(self, schema: dict[str, Any] | None) -> dict[str, Any]:
+    def pick(self, schema: dict[str, Any] | None, told: str) -> dict[str, Any]:
         """What the first rule that fits says, and one use of it less; waits as long as it says."""
         with self._lock:
-            names = set(property_names(schema))
-            fitting = (
-                each for each in self._rules if each.get("times") != 0 and each.get("schema_has") in {None, *names}
-            )
-            rule = next(fitting, {"then": {}})
+            names = {None, *property_names(schema)}
+            left = (each for each in self._rules if each.get("times") != 0 and each.get("match", "") in told)
+            rule = next((each for each in left if each.get("schema_has") in names), {"then": {}})
             if "times" in rule:
                 rule["times"] -= 1
         then: dict[str, Any] = rule["then"]

@@ -67,7 +67,8 @@ class MessagesApi(LoopbackApi):
         """The message, and the prefixes that the cache holds once it is sent."""
         body = check_message(request)
         usage, prefixes = charge(body, self._cached)
-        then = self.pick(requested_schema(body))
+        told = "\n".join(block["text"] for role, block in _blocks(body) if role == "user")
+        then = self.pick(requested_schema(body), told)
         if "unasked" in then:
             return {"unasked": then["unasked"]}, set()
         if "status" in then:
