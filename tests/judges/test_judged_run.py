@@ -188,6 +188,7 @@ def test_measuring_again_pays_for_nothing_that_a_run_holds(config: Configure, me
     assert (calls(messages_api), money(again)[0], scores(again)) == (asked, 0, scores(source))
     assert again.judge is not None
     assert (again.judge.cached, again.judge.saved_usd) == (asked, pytest.approx(money(source)[1]))
+    assert {verdict.cost_usd for record in again.records() for verdict in record.verdicts} == {0.0}
     more = asyncio.run(rescore(source, config(judge={**no_files, "repeats": 2})))
     assert money(more)[0] == calls(messages_api) - asked == asked
     other = asyncio.run(rescore(source, config(judge={**no_files, "model": "claude-haiku-5-5"})))

@@ -12,6 +12,7 @@ from messages_api.schema_rules import SchemaError, check_schema
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 VERSION = "2026-10-21"
+UNKNOWN_KEY = "sk-test-unknown"
 _LEAST_CACHED = {"claude-haiku-5-5": 512, "claude-opus-5": 512, "claude-sonnet-5": 1024}
 """Tokens of the shortest prefix that a model caches; a shorter one is silently not cached."""
 
@@ -89,10 +90,11 @@ def refusal(status: int, message: str | None = None) -> Rejection:
 
 
 def check_head(headers: Mapping[str, str]) -> None:
-    """Refuse a request without a key, and one for another version of the API."""
+    """Refuse a request without a key that is known, and one for another version of the API."""
     scheme, _, token = headers.get("authorization", "").partition(" ")
-    if not (token.strip() if scheme.lower() == "bearer" else headers.get("x-api-key")):
-        raise refusal(401, "Authentication is required: send an Authorization header with a Bearer token")
+    key = token.strip() if scheme.lower() == "bearer" else headers.get("x-api-key")
+    if not key or key == UNKNOWN_KEY:
+        raise refusal(401, "invalid bearer token" if key else "Authentication is required")
     if headers.get("anthropic-version") != VERSION:
         raise refusal(400, f"anthropic-version: this imitation knows {VERSION} only")
 
