@@ -9,64 +9,51 @@ same model and effort over a quarter of the questions. Both must hold the cost: 
 """
 
 import argparse
-import json
 import os
-import subprocess
 import sys
 import tempfile
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+
+from messages_api.server import MessagesApi
 
 from evals.config import EvalConfig
 from evals.run.checks import check_config, estimate_of
 from evals.run.estimate import Estimate
 from evals.run.workload import load_workload
 from evals.runner import run_evaluation
+from evals.schemas import EvalRecord
 
-SERVER = Path(__file__).resolve().parent.parent / "tests" / "messages_api" / "server.py"
 SUITES = "core,answer,qa,graphrag,claims,all"
 EFFORTS = {0: "low", 200: "medium", 1000: "high"}
 
 
-@contextmanager
-def messages_api() -> Iterator[str]:
-    """The address of an imitation of the Messages API."""
-    command = [sys.executable, str(SERVER), "--port", "0"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        assert server.stdin is not None
-        yield f"http://127.0.0.1:{json.loads(server.stdout.readline())['port']}"
-        server.stdin.close()
-
-
-def script(url: str, thinking: int) -> None:
+def script(api: MessagesApi, thinking: int) -> None:
     """Have every call answered, after so many tokens of thought; nothing is left in the vendor's cache."""
-    then = {"python": "judge", **({"thinking": "x" * 3 * thinking} if thinking else {})}
-    for path, content in (("reset", {}), ("script", [{"then": then}])):
-        request = urllib.request.Request(f"{url}/__{path}", json.dumps(content).encode())  # noqa: S310
-        urllib.request.urlopen(request).close()  # noqa: S310
+    api.reset()
+    api.script({"then": {"python": "judge", **({"thinking": "x" * 3 * thinking} if thinking else {})}})
 
 
 def estimated(config: EvalConfig) -> Estimate:
     """What judging will take; nobody is asked."""
     workload = load_workload(config)
-    found = estimate_of(config, check_config(config), workload.questions, workload.documents)
+    records = [EvalRecord(question=question) for question in workload.questions]
+    found = estimate_of(config, check_config(config), records, workload.documents)
     assert found is not None
     return found
 
 
-def row(url: str, suite: str, thinking: int, questions: int, *, fitting: bool) -> tuple[str, bool]:
+def row(api: MessagesApi, suite: str, thinking: int, questions: int, *, fitting: bool) -> tuple[str, bool]:
     """A line of the table, and whether it is as it must be."""
-    judge = {"base_url": url, "cache": False, "effort": EFFORTS.get(thinking, "high") if fitting else None}
+    judge = {"base_url": api.url, "cache": False, "effort": EFFORTS.get(thinking, "high") if fitting else None}
     base = {"datasets": ["golden"], "embedded": True, "suite": [suite]}
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
         whole = EvalConfig(**base, runs_dir=Path(one), samples_per_dataset=questions, judge=judge)
-        script(url, thinking)
+        script(api, thinking)
         before = estimated(whole)
         record = run_evaluation(whole).judge
-        script(url, thinking)
+        script(api, thinking)
         quarter = EvalConfig(
             **base, runs_dir=Path(other), samples_per_dataset=questions // 4, judge=judge, seed=whole.seed + 1
         )
@@ -102,12 +89,13 @@ def main() -> int:
     print("| suite | thinking | paid | before | after a saved run |")
     print("|---|---|---|---|---|")
     good = True
-    with messages_api() as url:
-        for suite in options.suites.split(","):
-            for thinking in map(int, options.thinking.split(",")):
-                text, fine = row(url, suite, thinking, options.questions, fitting=options.fitting)
-                print(text if fine else f"{text} (!)", flush=True)
-                good = good and fine
+    api = MessagesApi()
+    for suite in options.suites.split(","):
+        for thinking in map(int, options.thinking.split(",")):
+            text, fine = row(api, suite, thinking, options.questions, fitting=options.fitting)
+            print(text if fine else f"{text} (!)", flush=True)
+            good = good and fine
+    api.close()
     return 0 if good else 1
 
 

@@ -17,6 +17,7 @@ from evals.metrics.registry import metrics_of, suites
 from evals.run.checks import check_config, estimate_of, wants_judge
 from evals.run.estimate import Estimate
 from evals.run.workload import load_workload
+from evals.schemas import EvalRecord
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "judge.md"
 MODELS = {"Sonnet 5.5": "claude-sonnet-5-5", "Haiku 5.5": "claude-haiku-5-5"}
@@ -58,7 +59,8 @@ def estimated(suite: str, model: str, *, batch: bool = False) -> Estimate | None
         if not metrics_of([suite]) or not wants_judge(config, metrics):
             return None
         workload = load_workload(config)
-        return estimate_of(config, metrics, workload.questions, workload.documents)
+        records = [EvalRecord(question=question) for question in workload.questions]
+        return estimate_of(config, metrics, records, workload.documents)
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ from importlib.metadata import entry_points
 from typing import Any
 
 import pytest
-from messages_api.fixtures import messages_api, start_messages_api  # noqa: F401 - fixtures
+from messages_api.fixtures import judge_api, messages_api, start_messages_api  # noqa: F401 - fixtures
 from servers import ServerProcess, ServerThread, reference_server
 from whole_runs import results_of
 

@@ -1,7 +1,7 @@
 """The budget: what a call will cost, and which calls may start."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
@@ -9,15 +9,7 @@ from evals.judges.models import Call
 from evals.judges.prompts import CHARACTERS_A_TOKEN
 from evals.schemas.verdicts import JudgeUsage
 
-THINKING: Mapping[str, int] = {
-    "none": 0,
-    "minimal": 100,
-    "low": 250,
-    "medium": 600,
-    "high": 1200,
-    "xhigh": 2500,
-    "max": 5000,
-}
+THINKING = {"none": 0, "minimal": 100, "low": 250, "medium": 600, "high": 1_200, "xhigh": 2_500, "max": 5_000}
 """Tokens that a call is thought about at most, by effort: an allowance, no fact."""
 
 
@@ -36,10 +28,10 @@ class Ahead(NamedTuple):
 
 def cost_ahead(call: Call, written: int, price: Callable[[JudgeUsage], float | None]) -> Ahead:
     """What a call will cost, whose reply is of this usual length in tokens; nothing where no price is known."""
-    size, sent = len(call.system) + len(call.message), len((call.system + call.message).encode())
-    usual = JudgeUsage(input_tokens=size // CHARACTERS_A_TOKEN, output_tokens=written)
-    least = -(-sent // 2)
-    most = JudgeUsage(input_tokens=least, output_tokens=call.max_tokens, cache_write_tokens=least)
+    sent = call.system + call.message
+    usual = JudgeUsage(input_tokens=len(sent) // CHARACTERS_A_TOKEN, output_tokens=written)
+    bound = -(-len(sent.encode()) // 2)
+    most = JudgeUsage(input_tokens=bound, output_tokens=call.max_tokens, cache_write_tokens=bound)
     expected = price(usual) or 0.0
     return Ahead(expected, max(expected, price(most) or 0.0))
 
@@ -52,7 +44,7 @@ class Budget:
     """Lets a call start only if the budget covers its cost, besides what is spent and what is in flight.
 
     Calls go at the same time as long as even the most that they can cost is there, and one by one below that: only the
-    last one can exceed the budget, by what it costs above its estimate.
+    last one can exceed the budget, by what it costs above its estimate. Estimates follow what calls have cost so far.
 
     Args:
         limit_usd: US dollars; None is no limit.
@@ -61,16 +53,19 @@ class Budget:
     def __init__(self, limit_usd: float | None) -> None:
         self.limit_usd = limit_usd
         self.spent_usd = 0.0
+        self._paid_usd = self._estimated_usd = 0.0
         self._held: list[Ahead] = []
         self._released = asyncio.Condition()
 
     @asynccontextmanager
     async def hold(self, ahead: Ahead) -> AsyncIterator[None]:
-        """Wait until a call may start, which is made inside; its true cost must be in `spent_usd` at the end.
+        """Wait until a call may start, which is made inside; `bill` counts what it cost before the end.
 
         Raises:
             BudgetSpent: It may not, and no call is in flight that could leave more than is held back for it.
         """
+        if self._estimated_usd:
+            ahead = Ahead(min(ahead.expected * self._paid_usd / self._estimated_usd, ahead.most), ahead.most)
         async with self._released:
             while not self._allows(ahead):
                 if not self._held:
@@ -83,6 +78,13 @@ class Budget:
             self._held.remove(ahead)
             async with self._released:
                 self._released.notify_all()
+
+    def bill(self, cost: float | None, ahead: Ahead) -> None:
+        """Count a call; one of unknown cost counts as expected, for it may have been paid."""
+        self.spent_usd += ahead.expected if cost is None else cost
+        if cost is not None:
+            self._paid_usd += cost
+            self._estimated_usd += ahead.expected
 
     def _allows(self, ahead: Ahead) -> bool:
         if self.limit_usd is None:

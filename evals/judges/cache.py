@@ -42,6 +42,7 @@ class JudgeCache:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._hint = f"make {folder} writable, or keep no replies with --no-judge-cache"
 
     @classmethod
     def among(cls, runs_dir: Path) -> "JudgeCache":
@@ -56,11 +57,10 @@ class JudgeCache:
         """
         try:
             make_folder(self._folder)
-            with tempfile.TemporaryFile(dir=self._folder):
-                pass
+            tempfile.TemporaryFile(dir=self._folder).close()
         except OSError as error:
-            said = f"cannot keep replies of the judge in {self._folder}: {error.strerror or error}"
-            raise StoreError(said, self._hint) from error
+            what = f"cannot keep replies of the judge in {self._folder}: {error.strerror or error}"
+            raise StoreError(what, self._hint) from error
 
     def get(self, key: str) -> StoredReply | None:
         """The stored reply; None where there is none, or the file is damaged."""
@@ -75,15 +75,10 @@ class JudgeCache:
         Raises:
             StoreError: It cannot be written.
         """
-        path = self.path(key)
         with suppress(OSError):  # what cannot be made cannot be written either
-            make_folder(path.parent)
-        write_atomically(path, [reply.model_dump_json(exclude_none=True).encode()], hint=self._hint)
+            make_folder(self.path(key).parent)
+        write_atomically(self.path(key), [reply.model_dump_json(exclude_none=True).encode()], hint=self._hint)
 
     def path(self, key: str) -> Path:
         """Where a reply is kept."""
         return self._folder / key[:2] / f"{key}.json"
-
-    @property
-    def _hint(self) -> str:
-        return f"make {self._folder} writable, or keep no replies with --no-judge-cache"

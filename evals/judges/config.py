@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from evals.judges.models import PROVIDERS, Identity, SdkModel, origin_of
+from evals.judges.models import PROVIDERS, Identity, origin_of
 from evals.judges.prompts import PromptBook, read_prompts
 from evals.schemas.base import Finite, MayChange, Record
 
@@ -16,22 +16,11 @@ DEFAULT_PROVIDER = "anthropic"
 
 DEFAULT_MODEL = "claude-sonnet-5-5"
 
-
 BATCH_PROVIDER = "anthropic"
 """The one whose batches are known here."""
 
-
 DEFAULT_MAX_INPUT_TOKENS = 50_000
 """Ten times what ten chunks of 1,200 characters take. An answer of 200 kB, which takes more, has cost dollars."""
-
-
-def default_model() -> SdkModel:
-    """The default model at the default provider's address.
-
-    Raises:
-        JudgeError: The provider's package is not installed.
-    """
-    return PROVIDERS[DEFAULT_PROVIDER].make(DEFAULT_MODEL)
 
 
 def spell_out_model(judge: Mapping[str, Any]) -> dict[str, Any]:
@@ -110,33 +99,16 @@ class JudgeConfig(Record):
 
     @model_validator(mode="after")
     def _fits_the_provider(self) -> Self:
-        efforts = PROVIDERS[self.provider].efforts
+        provider, ours = self.provider, f"{DEFAULT_PROVIDER}:{DEFAULT_MODEL}"
+        efforts = PROVIDERS[provider].efforts
         if self.effort is not None and self.effort not in efforts:
-            raise PydanticCustomError(
-                "judge_effort",
-                "no such effort: {effort} ({provider} takes {efforts})",
-                {"effort": self.effort, "provider": self.provider, "efforts": ", ".join(efforts)},
-            )
-        if self.batch and self.provider != BATCH_PROVIDER:
-            raise PydanticCustomError(
-                "judge_batch",
-                "{provider} has no batches",
-                {
-                    "provider": self.provider,
-                    "hint": f"batches are of {BATCH_PROVIDER} only: leave out --judge-batch (judge.batch), or name a "
-                    f"model of it, such as {DEFAULT_PROVIDER}:{DEFAULT_MODEL}",
-                },
-            )
-        if not self.model or (self.provider != DEFAULT_PROVIDER and self.model == DEFAULT_MODEL):
-            raise PydanticCustomError(
-                "judge_model",
-                "name a model of {provider}",
-                {
-                    "provider": self.provider,
-                    "hint": f"{self.provider}:NAME is one of {self.provider} (--judge-model); "
-                    f"for Claude write {DEFAULT_PROVIDER}:{DEFAULT_MODEL}",
-                },
-            )
+            raise _misfit(f"no such effort: {self.effort} ({provider} takes {', '.join(efforts)})")
+        if self.batch and provider != BATCH_PROVIDER:
+            hint = f"leave out --judge-batch (judge.batch), or name a model of it, such as {ours}"
+            raise _misfit(f"{provider} has no batches", f"batches are of {BATCH_PROVIDER} only: {hint}")
+        if not self.model or (provider != DEFAULT_PROVIDER and self.model == DEFAULT_MODEL):
+            hint = f"{provider}:NAME is one of {provider} (--judge-model); for Claude write {ours}"
+            raise _misfit(f"name a model of {provider}", hint)
         return self
 
     @field_validator("prompts")
@@ -159,3 +131,7 @@ class JudgeConfig(Record):
         """Who judges, known without asking."""
         address = PROVIDERS[self.provider].address(self.base_url)
         return Identity(self.model, origin_of(address), self.provider, self.effort)
+
+
+def _misfit(message: str, hint: str | None = None) -> PydanticCustomError:
+    return PydanticCustomError("judge", "{message}", {"message": message, "hint": hint})

@@ -9,8 +9,8 @@ from typing import Any
 from evals.errors import JudgeError, StoreError
 from evals.judges.budget import Ahead, Budget, BudgetSpent, cost_ahead, thinking_allowance
 from evals.judges.cache import JudgeCache, StoredReply, key_of
-from evals.judges.config import DEFAULT_MAX_INPUT_TOKENS, DEFAULT_PROVIDER, default_model
-from evals.judges.models import Call, CallFailed, Identity, JudgeReply, Model, NotWaitedFor
+from evals.judges.config import DEFAULT_MAX_INPUT_TOKENS, DEFAULT_MODEL, DEFAULT_PROVIDER
+from evals.judges.models import PROVIDERS, Call, CallFailed, Identity, JudgeReply, Model, NotWaitedFor
 from evals.judges.money import PriceOf
 from evals.judges.prompts import call_of, load_prompt, usual_tokens, why_too_long
 from evals.judges.replies import FLAG, MisfitError, fitted, read
@@ -25,6 +25,15 @@ _UNCOUNTED = (
 )
 
 _UNPRICED = "budget (judge.max_cost_usd) has no effect: no price of the model is known; name one in `prices:`"
+
+_NO_ACCESS = "check the key and the model's name, or measure everything else with --no-judge"
+
+_NO_MONEY = (
+    "raise the spend limit or add credit at the judge's vendor, and resume the run; "
+    "or measure everything else with --no-judge"
+)
+
+Log = Callable[[JudgeVerdict], None]
 
 
 class LLMJudge:
@@ -62,25 +71,21 @@ class LLMJudge:
         max_input_tokens: int = DEFAULT_MAX_INPUT_TOKENS,
     ) -> None:
         if model is None:
-            model, provider = default_model(), DEFAULT_PROVIDER
+            model, provider = PROVIDERS[DEFAULT_PROVIDER](DEFAULT_MODEL), DEFAULT_PROVIDER
         self.model = model
         self.identity = Identity(model.model, model.origin, provider, getattr(model, "effort", None))
         self.batched: bool = getattr(model, "batched", False)
-        self.repeats = repeats
-        self.concurrency = concurrency
+        self.repeats, self.concurrency = repeats, concurrency
+        self.budget = Budget(max_cost_usd)
         self.unusable: JudgeError | None = None
         self.prevented = self.left = 0
         self.closing = False
         self.on_remark: Callable[[str], None] = lambda _remark: None
         self.remarks: list[str] = []
-        self._cache = cache
-        self.budget = Budget(max_cost_usd)
-        self._price = price
-        self._max_input_tokens = max_input_tokens
+        self._cache, self._price, self._max_input_tokens = cache, price, max_input_tokens
         self._slots = asyncio.Semaphore(100_000 if self.batched else concurrency)
-        self._in_flight: dict[str, asyncio.Future[JudgeVerdict | None]] = {}
+        self._in_flight: dict[str, asyncio.Future[StoredReply | None]] = {}
         self._failures = 0
-        self._taken_usd = self._foreseen_usd = 0.0
 
     @property
     def over(self) -> bool:
@@ -97,11 +102,7 @@ class LLMJudge:
         await self.model.aclose()
 
     async def decide(
-        self,
-        request: VerdictRequest,
-        *,
-        known: Iterable[JudgeVerdict] = (),
-        log: Callable[[JudgeVerdict], None] = lambda _verdict: None,
+        self, request: VerdictRequest, *, known: Iterable[JudgeVerdict] = (), log: Log = lambda _verdict: None
     ) -> list[JudgeVerdict]:
         """Get the verdicts of all repeats on one request. A repeat that the budget does not allow gives none.
 
@@ -117,21 +118,17 @@ class LLMJudge:
         Raises:
             JudgeError: The model cannot be used at all: no access, no money, no such model.
         """
-        theirs = [verdict for verdict in known if verdict.request == request.name]
+        earlier = [verdict for verdict in known if verdict.request == request.name]
         repeats = repeats_of(request, self.repeats)
-        found = await asyncio.gather(*(self._decide(request, repeat, theirs, log) for repeat in repeats))
+        verdicts = await asyncio.gather(*(self._decide(request, repeat, earlier, log) for repeat in repeats))
         if self.unusable is not None:
             raise self.unusable
-        return [verdict for verdict in found if verdict is not None]
+        return [verdict for verdict in verdicts if verdict is not None]
 
     async def _decide(
-        self,
-        request: VerdictRequest,
-        repeat: int,
-        known: Sequence[JudgeVerdict],
-        log: Callable[[JudgeVerdict], None],
+        self, request: VerdictRequest, repeat: int, known: Sequence[JudgeVerdict], log: Log
     ) -> JudgeVerdict | None:
-        """One decision: a known or cached reply, else that of one call and at most another, within the budget."""
+        """One decision: by a reply that is known, cached or on its way to an equal request; else by asking for one."""
         call = call_of(request, repeat, again=self.repeats > 1 and not request.once)
         key = key_of(self.identity, call)
         same = [verdict for verdict in known if verdict.repeat == repeat]
@@ -147,49 +144,44 @@ class LLMJudge:
             earlier=spent if spent.calls else None,
             attempts=0,
         )
-        if (verdict := self._cached(draft, request)) is None:
-            while (other := self._in_flight.get(key)) is not None:  # the same request, about another question
-                shared = await asyncio.shield(other)
-                if shared is not None and shared.reply is not None:
-                    verdict = _taken(draft, shared.reply, shared.model, shared.saved_usd or shared.cost_usd)
-                    break
+        verdict = self._taken(draft, request, self._cache.get(key) if self._cache is not None else None)
+        while verdict is None and (equal := self._in_flight.get(key)) is not None:
+            verdict = self._taken(draft, request, await asyncio.shield(equal))
+        if verdict is None and (problem := why_too_long(call, self._max_input_tokens)):
+            verdict = draft.model_copy(update={"failure": "too_long", "message": problem})
         if verdict is not None:
             log(verdict)
             return verdict
-        self._in_flight[key] = asyncio.get_running_loop().create_future()
+        self._in_flight[key], stored = asyncio.get_running_loop().create_future(), None
         try:
-            if problem := why_too_long(call, self._max_input_tokens):
-                verdict = draft.model_copy(update={"failure": "too_long", "message": problem})
-                log(verdict)
-            else:
-                verdict = await self._ask(draft, call, request, log)
+            verdict = await self._ask(draft, call, request, log)
+            stored = await self._stored(verdict)
         finally:
-            self._in_flight.pop(key).set_result(verdict)
+            self._in_flight.pop(key).set_result(stored)
         return verdict
 
-    def _cached(self, draft: JudgeVerdict, request: VerdictRequest) -> JudgeVerdict | None:
-        """The verdict by a kept reply; None where there is none that can be read as one to this request."""
-        stored = self._cache.get(draft.key or "") if self._cache is not None else None
+    def _taken(self, draft: JudgeVerdict, request: VerdictRequest, stored: StoredReply | None) -> JudgeVerdict | None:
+        """The verdict by a reply that is there already; None where it cannot be read as one to this request."""
         if stored is None or not is_usable(stored.reply, request):
             return None
-        cost = self._cost(stored.usage) if stored.cost_usd is None else stored.cost_usd
-        return _taken(draft, stored.reply, stored.model, cost)
+        saved = self._cost(stored.usage) if stored.cost_usd is None else stored.cost_usd
+        facts = {"reply": stored.reply, "model": stored.model, "cost_usd": 0.0, "cached": True, "saved_usd": saved}
+        return draft.model_copy(update={**facts, FLAG: stored.reply.get(FLAG) is True})
 
-    async def _ask(
-        self, draft: JudgeVerdict, call: Call, request: VerdictRequest, log: Callable[[JudgeVerdict], None]
-    ) -> JudgeVerdict | None:
+    async def _ask(self, verdict: JudgeVerdict, call: Call, request: VerdictRequest, log: Log) -> JudgeVerdict | None:
         """The verdict by a call, or by a second one where the reply to the first is unusable or misquotes.
 
         None where no call was allowed.
         """
-        verdict, asked, said = draft, call, None
+        asked = call
         for last in (False, True):
             try:
                 said, spent = await self._send(asked, usual_tokens(request))
-            except (NotAsked, BudgetSpent) as error:
-                is_spent = isinstance(error, BudgetSpent)
-                self.prevented += is_spent and verdict.reply is None
-                if self.batched and not is_spent:  # what a first reply cost is counted when a resumed run reads it
+            except BudgetSpent:
+                self.prevented += verdict.reply is None
+                break
+            except NotAsked:
+                if self.batched:  # what a first reply cost is counted when a resumed run reads it
                     return None
                 break
             except (CallFailed, CutOff) as error:
@@ -198,8 +190,7 @@ class LLMJudge:
                 if isinstance(error, CutOff):
                     raise
                 break
-            reading = read(said, request)
-            verdict = _paid(verdict, spent)
+            verdict, reading = _paid(verdict, spent), read(said, request)
             if reading.reply is not None or verdict.reply is None:
                 facts = {"reply": reading.reply, "failure": reading.failure, "message": reading.message}
                 flagged = reading.reply is not None and reading.reply.get(FLAG) is True
@@ -211,12 +202,10 @@ class LLMJudge:
                 break
             room = call.max_tokens * (2 if reading.failure == "truncated" else 1)
             asked = replace(call, remark=reading.remark.strip(), max_tokens=room)
-        if verdict.reply is not None and said is not None:
-            await self._keep(verdict, said)
         return verdict if verdict.attempts else None
 
     async def _send(self, call: Call, written: int) -> tuple[JudgeReply, JudgeSpending]:
-        """One call, and what it cost.
+        """Make one call, once a slot and the budget are free for it, and count what it cost.
 
         Raises:
             NotAsked: No further call may start, or its reply is left at the vendor.
@@ -225,64 +214,63 @@ class LLMJudge:
             CutOff: The run ended before it did.
         """
         thought = thinking_allowance(self.identity.model, self.identity.effort) // 2
-        foreseen = cost_ahead(call, written + thought, self._cost)
-        async with self._slots:
-            learnt = self._taken_usd / self._foreseen_usd if self._foreseen_usd else 1.0
-            ahead = Ahead(min(foreseen.expected * learnt, foreseen.most), foreseen.most)
-            async with self.budget.hold(ahead):
-                if self.over:
-                    raise NotAsked
-                return await self._call(call, foreseen)
-
-    async def _call(self, call: Call, ahead: Ahead) -> tuple[JudgeReply, JudgeSpending]:
-        try:
-            reply = await self.model.complete(call)
-        except asyncio.CancelledError as error:
-            if not self.batched:
-                raise CutOff from error
-            self.left += 1
-            raise
-        except NotWaitedFor:
-            self.left += 1
-            self.closing = True
-            raise NotAsked from None
-        except CallFailed as error:
-            self._failures += 1
-            if error.sent:
-                self._bill(None, ahead)
-            lasting = self._failures >= FAILURES_IN_A_ROW
-            if (error.fatal or lasting) and self.unusable is None:
-                why = f"{self._failures} calls in a row failed, the last: {error}" if lasting else str(error)
-                said = f"the judge {self.identity.model} cannot be used: {why}"
-                self.unusable = JudgeError(said, _HINTS[error.kind == "spend_limit"])
-            raise
-        self._failures = 0
-        return reply, self._bill(reply.usage, ahead)
+        ahead = cost_ahead(call, written + thought, self._cost)
+        async with self._slots, self.budget.hold(ahead):
+            if self.over:
+                raise NotAsked
+            try:
+                reply = await self.model.complete(call)
+            except asyncio.CancelledError as error:
+                if not self.batched:
+                    raise CutOff("cut off: the run ended while the judge was being asked") from error
+                self.left += 1
+                raise
+            except NotWaitedFor:
+                self.left += 1
+                self.closing = True
+                raise NotAsked from None
+            except CallFailed as error:
+                if error.sent:
+                    self._bill(None, ahead)
+                self._count(error)
+                raise
+            self._failures = 0
+            return reply, self._bill(reply.usage, ahead)
 
     def _bill(self, usage: JudgeUsage | None, ahead: Ahead) -> JudgeSpending:
-        """Count what a call cost; what is unknown counts against the budget as expected, for it may have been paid."""
+        """Count what a call cost; a budget that cannot know it is remarked on."""
         cost = self._cost(usage)
         if cost is None and self.budget.limit_usd is not None:
             self.remark(_UNCOUNTED if ahead.expected else _UNPRICED)
-        if cost is not None:
-            self._taken_usd, self._foreseen_usd = self._taken_usd + cost, self._foreseen_usd + ahead.expected
-        self.budget.spent_usd += ahead.expected if cost is None else cost
+        self.budget.bill(cost, ahead)
         return JudgeSpending(calls=1, usage=usage or JudgeUsage(), cost_usd=cost or 0.0, unpriced=int(cost is None))
 
     def _cost(self, usage: JudgeUsage | None) -> float | None:
         return None if usage is None else self._price(self.identity.model, usage)
 
-    async def _keep(self, verdict: JudgeVerdict, said: JudgeReply) -> None:
-        """Put a new reply into the cache. Where that fails, it is remarked on and the cache is not used any more."""
-        if self._cache is None or verdict.reply is None:
-            return
+    def _count(self, error: CallFailed) -> None:
+        """Count a failed call; what no further call would survive, and eight in a row, end the judging."""
+        self._failures += 1
+        lasting = self._failures >= FAILURES_IN_A_ROW
+        if (error.fatal or lasting) and self.unusable is None:
+            why = f"{self._failures} calls in a row failed, the last: {error}" if lasting else str(error)
+            hint = _NO_MONEY if error.kind == "spend_limit" else _NO_ACCESS
+            self.unusable = JudgeError(f"the judge {self.identity.model} cannot be used: {why}", hint)
+
+    async def _stored(self, verdict: JudgeVerdict | None) -> StoredReply | None:
+        """The new reply, put into the cache. Where that fails, it is remarked on and the cache is not used any more."""
+        if verdict is None or verdict.reply is None:
+            return None
         now = datetime.now(UTC).replace(microsecond=0)
-        facts = {"model": said.model, "usage": said.usage, "cost_usd": verdict.cost_usd, "asked_at": now}
-        try:
-            await asyncio.to_thread(self._cache.put, verdict.key or "", StoredReply(reply=verdict.reply, **facts))
-        except StoreError as error:
-            self._cache = None
-            self.remark(f"replies are no longer kept in the cache: {error.message}")
+        facts: dict[str, Any] = {"model": verdict.model, "usage": verdict.usage, "cost_usd": verdict.cost_usd}
+        stored = StoredReply(reply=verdict.reply, asked_at=now, **facts)
+        if self._cache is not None:
+            try:
+                await asyncio.to_thread(self._cache.put, verdict.key or "", stored)
+            except StoreError as error:
+                self._cache = None
+                self.remark(f"replies are no longer kept in the cache: {error.message}")
+        return stored
 
     def remark(self, remark: str) -> None:
         """Say once what a reader of the verdicts must know."""
@@ -298,12 +286,7 @@ class NotAsked(Exception):  # noqa: N818 - what it is
 class CutOff(asyncio.CancelledError):
     """The run ended while a call was in flight, which may have to be paid for."""
 
-
-_HINTS = (
-    "check the key and the model's name, or measure everything else with --no-judge",
-    "raise the spend limit or add credit at the judge's vendor, and resume the run; "
-    "or measure everything else with --no-judge",
-)
+    kind, sent = "transport", True
 
 
 def repeats_of(request: VerdictRequest, repeats: int) -> Sequence[int]:
@@ -322,32 +305,25 @@ def is_usable(reply: dict[str, Any], request: VerdictRequest) -> bool:
     return True
 
 
-def _taken(draft: JudgeVerdict, reply: dict[str, Any], model: str | None, saved_usd: float | None) -> JudgeVerdict:
-    """The verdict by a reply that is there already, so that no call is made."""
-    facts = {"reply": reply, "model": model, "cost_usd": 0.0, "cached": True, "saved_usd": saved_usd}
-    return draft.model_copy(update={**facts, FLAG: reply.get(FLAG) is True})
-
-
 def _failed(verdict: JudgeVerdict, error: CallFailed | CutOff) -> JudgeVerdict:
     """The verdict after a call that brought no reply, which may have to be paid for; one that has a reply keeps it."""
-    told: dict[str, Any] = {"failure": "transport", "message": "cut off: the run ended while the judge was being asked"}
-    if isinstance(error, CallFailed):
-        told = {"failure": error.kind, "message": str(error)}
-    may_cost = isinstance(error, CutOff) or error.sent
-    paid = _paid(verdict, JudgeSpending(calls=1, unpriced=int(may_cost)))
-    return paid if verdict.reply is not None else paid.model_copy(update=told)
+    paid = _paid(verdict, JudgeSpending(calls=1, unpriced=int(error.sent)))
+    return paid if paid.reply is not None else paid.model_copy(update={"failure": error.kind, "message": str(error)})
 
 
 def _paid(verdict: JudgeVerdict, spent: JudgeSpending) -> JudgeVerdict:
     """The verdict with one more call."""
-    usage = (verdict.usage or JudgeUsage()) + spent.usage
-    known = (verdict.cost_usd or 0.0) + spent.cost_usd
-    unpriced, calls = verdict.unpriced + spent.unpriced, verdict.attempts + spent.calls
+    total = spent + JudgeSpending(
+        calls=verdict.attempts,
+        usage=verdict.usage or JudgeUsage(),
+        cost_usd=verdict.cost_usd or 0.0,
+        unpriced=verdict.unpriced,
+    )
     return verdict.model_copy(
         update={
-            "attempts": calls,
-            "usage": usage if usage != JudgeUsage() else None,
-            "cost_usd": None if unpriced == calls else known,
-            "unpriced": unpriced,
+            "attempts": total.calls,
+            "usage": total.usage if total.usage != JudgeUsage() else None,
+            "cost_usd": None if total.unpriced == total.calls else total.cost_usd,
+            "unpriced": total.unpriced,
         }
     )

@@ -8,9 +8,10 @@ import json
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any, ClassVar, Literal, Protocol
 from urllib.parse import urlsplit
 
@@ -128,25 +129,72 @@ class Model(Protocol):
 def origin_of(url: str) -> str:
     """Scheme, host, port and path of an address, without login, query and a last `/v1`: it is saved and shown."""
     parts = urlsplit(url)
-    path = parts.path.rstrip("/")
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}".lower() + ("" if path == "/v1" else path)
+    origin, path = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}".lower(), parts.path.rstrip("/")
+    return origin if path == "/v1" else origin + path
 
 
 class SdkModel(ABC):
-    """What both vendors share: errors of the SDK become `CallFailed`, and keys are masked in what comes back."""
+    """A model that a vendor's SDK reaches: its errors become `CallFailed`, and keys are masked in what comes back.
+
+    Args:
+        model: Its name.
+        base_url: Where the API is; the vendor's address, or that of the environment, where None.
+        api_key: The key; of the environment where None.
+        effort: How hard the model should think; None leaves that to it.
+
+    Attributes:
+        sdk: The package, by the name of its provider.
+        home: The vendor's own address.
+        key_variables: A key is in any of these environment variables; messages name the first.
+        address_variable: Environment variable with another address.
+        efforts: How hard its models can be told to think, from least to most.
+        imitated: Whether others serve the same API. At their addresses no key is required, and the vendor's prices do
+            not hold, whatever the model is called.
+
+    Raises:
+        JudgeError: The package is not installed, or the key cannot be sent.
+    """
 
     sdk: ClassVar[str]
+    home: ClassVar[str]
+    key_variables: ClassVar[tuple[str, ...]]
+    address_variable: ClassVar[str]
+    efforts: ClassVar[tuple[str, ...]]
+    imitated: ClassVar[bool] = False
     timeout_s: ClassVar[float]
 
-    def __init__(self, model: str, address: str, keys: tuple[str | None, ...], effort: str | None) -> None:
+    def __init__(
+        self, model: str, *, base_url: str | None = None, api_key: str | None = None, effort: str | None = None
+    ) -> None:
+        address, key = self.address(base_url), sendable_key(api_key, self.key_variables[0])
         self.model, self.origin, self.effort = model, origin_of(address), effort
-        self._secrets = {*filter(None, keys), *secrets_in_environment()}
-        self._client: Any = None
+        self._secrets = {*filter(None, [key]), *secrets_in_environment()}
         try:
-            self._sdk: Any = __import__(self.sdk)  # a second and 80 MB
+            self._sdk, self._http = import_module(self.sdk), import_module("httpx2")  # a second and 80 MB
         except ImportError as error:
-            way = "pip install 'rag-evals[openai]'" if self.sdk == "openai" else "pip install 'anthropic>=2,<3'"
-            raise JudgeError(f"the package {self.sdk} is not installed", way) from error
+            install = "rag-evals[openai]" if self.sdk == "openai" else "anthropic>=2,<3"
+            raise JudgeError(f"the package {self.sdk} is not installed", f"pip install '{install}'") from error
+        self._client = self._connect(key, base_url=address, timeout=self.timeout_s, max_retries=RETRIES)
+
+    @classmethod
+    def address(cls, base_url: str | None) -> str:
+        """Where the judge is: the configured address, else the environment's, else the vendor's."""
+        return base_url or os.environ.get(cls.address_variable) or cls.home
+
+    @classmethod
+    def lacks_key(cls, base_url: str | None) -> bool:
+        """Whether a key is needed and none is there."""
+        return cls.is_vendors(base_url) and not any(map(key_in, cls.key_variables))
+
+    @classmethod
+    def is_vendors(cls, base_url: str | None) -> bool:
+        """Whether it is the vendor, or a gateway to it, that is reached: then its prices hold."""
+        home, host = urlsplit(cls.home).hostname, urlsplit(cls.address(base_url)).hostname or ""
+        return not cls.imitated or f".{host}".endswith(f".{home}")
+
+    @abstractmethod
+    def _connect(self, key: str | None, **options: Any) -> Any:
+        """The client of the SDK."""
 
     async def complete(self, call: Call) -> JudgeReply:
         """Make one call.
@@ -197,7 +245,7 @@ class SdkModel(ABC):
             unsent = type(error.__cause__).__name__ in {"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError"}
             said = f"{type(error).__name__}: {error.__cause__ or error}"
             raise CallFailed(self._clean(said), sent=not unsent) from error
-        except (self._sdk.APIError, ValueError, TypeError, AttributeError) as error:
+        except (self._sdk.APIError, self._http.HTTPError, ValueError, TypeError, AttributeError) as error:
             said = f"the address does not answer as the API does: {type(error).__name__}: {error}"
             raise CallFailed(self._clean(said), sent=True) from error
 
@@ -229,32 +277,17 @@ _LIKE_A_KEY = re.compile(r"(?<![A-Za-z0-9])sk-[\w*-]{9,}")
 
 
 class AnthropicModel(SdkModel):
-    """Claude, by the Messages API. No sampling parameters exist; the form of the reply is asked for by a schema.
+    """Claude, by the Messages API. No sampling parameters exist; the form of the reply is asked for by a schema."""
 
-    Args:
-        model: Its name.
-        base_url: Where the API is.
-        api_key: The key; of the environment where None.
-        effort: How hard the model should think; None leaves that to it.
-
-    Raises:
-        JudgeError: The package is not installed, or the key cannot be sent.
-    """
-
-    sdk, timeout_s = "anthropic", 120.0
+    sdk, home, timeout_s = "anthropic", "https://api.anthropic.com", 120.0
+    key_variables, address_variable = KEY_VARIABLES["anthropic"], "ANTHROPIC_BASE_URL"
+    efforts = ("low", "medium", "high", "xhigh", "max")
     _lifetime: ClassVar[dict[str, str]] = {}
     """How long the vendor's cache keeps instructions: five minutes where nothing is said."""
 
-    def __init__(
-        self, model: str, *, base_url: str | None = None, api_key: str | None = None, effort: str | None = None
-    ) -> None:
-        address = PROVIDERS["anthropic"].address(base_url)
-        own, token = KEY_VARIABLES["anthropic"]
-        key = sendable_key(api_key, own)
-        bearer = sendable_key(None, token) if key is None else None
-        super().__init__(model, address, (key, bearer), effort)
-        options = {"base_url": address, "timeout": self.timeout_s, "max_retries": RETRIES}
-        self._client = self._sdk.AsyncAnthropic(api_key=key, auth_token=bearer, **options)
+    def _connect(self, key: str | None, **options: Any) -> Any:
+        bearer = sendable_key(None, self.key_variables[1]) if key is None else None
+        return self._sdk.AsyncAnthropic(api_key=key, auth_token=bearer, **options)
 
     def params(self, call: Call) -> dict[str, Any]:
         """The body of a request."""
@@ -300,63 +333,56 @@ class OpenAIModel(SdkModel):
     """Any model behind a Chat Completions API: OpenAI's, or that of vLLM, Ollama, llama.cpp, LM Studio.
 
     The servers of this API take different parts of it. A parameter that one refuses is left out from then on; without
-    a schema of its own there, the instructions hold it.
-
-    Args:
-        model: Its name.
-        base_url: Where the API is, with its version: `http://127.0.0.1:11434/v1`.
-        api_key: The key; of the environment where None. Without one, none is sent.
-        effort: How hard the model should think; None leaves that to it.
-
-    Raises:
-        JudgeError: The package is not installed, or the key cannot be sent.
+    a schema of its own there, the instructions hold it. The address ends with the version:
+    `http://127.0.0.1:11434/v1`. Without a key, none is sent.
     """
 
-    sdk, timeout_s = "openai", 300.0
+    sdk, home, timeout_s = "openai", "https://api.openai.com/v1", 300.0
+    key_variables, address_variable = KEY_VARIABLES["openai"], "OPENAI_BASE_URL"
+    efforts, imitated = ("none", "minimal", "low", "medium", "high", "xhigh"), True
 
-    def __init__(
-        self, model: str, *, base_url: str | None = None, api_key: str | None = None, effort: str | None = None
-    ) -> None:
-        address = PROVIDERS["openai"].address(base_url)
-        key = sendable_key(api_key, *KEY_VARIABLES["openai"])
-        super().__init__(model, address, (key,), effort)
-        options = {"base_url": address, "timeout": self.timeout_s, "max_retries": RETRIES}
-        self._client = self._sdk.AsyncOpenAI(api_key=key or "none", **options)
+    def _connect(self, key: str | None, **options: Any) -> Any:
         self._keyless = {} if key else {"extra_headers": {"Authorization": self._sdk.Omit()}}
         self._bound, self._limit = True, "max_completion_tokens"
+        return self._sdk.AsyncOpenAI(api_key=key or "none", **options)
 
     async def _ask(self, call: Call) -> JudgeReply:
         while True:
-            bound, limit = self._bound, self._limit
+            params = self._params(call)
             try:
-                completion = await self._client.chat.completions.create(**self._params(call), **self._keyless)
+                return _read_completion(await self._client.chat.completions.create(**params, **self._keyless))
             except self._sdk.APIStatusError as error:
                 if error.status_code == 400 and str(error.code) in {"content_filter", "content_policy_violation"}:
                     return JudgeReply("", "refused")
-                said = f"{error.param} {error.body}"
-                if error.status_code not in {400, 422, 500, 501}:
+                if error.status_code not in {400, 422, 500, 501} or not self._leaves_out(
+                    params, f"{error.param} {error.body}"
+                ):
                     raise
-                if bound and re.search(r"response_format|json_schema", said):
-                    self._bound = False
-                elif limit and limit in said:
-                    self._limit = "max_tokens" if limit == "max_completion_tokens" and "max_tokens" in said else ""
-                else:
-                    raise
-            else:
-                return _read_completion(completion)
+
+    def _leaves_out(self, params: Mapping[str, Any], told: str) -> bool:
+        """Whether the server refuses a parameter that was sent, which is left out, or named otherwise, from now on."""
+        limit = next((name for name in ("max_completion_tokens", "max_tokens") if name in params), "")
+        if "response_format" in params and re.search(r"response_format|json_schema", told):
+            self._bound = False
+        elif limit and limit in told:
+            self._limit = "max_tokens" if limit == "max_completion_tokens" and "max_tokens" in told else ""
+        else:
+            return False
+        return True
 
     def _params(self, call: Call) -> dict[str, Any]:
-        system, form = call.system, {"name": "verdict", "strict": True, "schema": call.schema}
-        extra: dict[str, Any] = {"response_format": {"type": "json_schema", "json_schema": form}}
-        if not self._bound:
-            system = f"{system}\n{_IN_WORDS}\n{json.dumps(call.schema)}"
-            extra = {}
-        if self._limit:
-            extra[self._limit] = call.max_tokens
-        if self.effort is not None:
-            extra["reasoning_effort"] = self.effort
-        messages = [{"role": "system", "content": system}, {"role": "user", "content": call.message}]
-        return {"model": self.model, "messages": messages, **extra}
+        form = {"name": "verdict", "strict": True, "schema": call.schema}
+        in_words = "" if self._bound else f"\n{_IN_WORDS}\n{json.dumps(call.schema)}"
+        return {
+            "model": self.model,
+            "messages": [
+                {"role": "system", "content": call.system + in_words},
+                {"role": "user", "content": call.message},
+            ],
+            **({"response_format": {"type": "json_schema", "json_schema": form}} if self._bound else {}),
+            **({self._limit: call.max_tokens} if self._limit else {}),
+            **({"reasoning_effort": self.effort} if self.effort is not None else {}),
+        }
 
 
 _IN_WORDS = (
@@ -380,19 +406,13 @@ def _read_completion(completion: Any) -> JudgeReply:
         cache_write_tokens=_at(used, "prompt_tokens_details", "cache_write_tokens"),
     )
     calls = "".join(_at(call, "function", "arguments") or "" for call in message.tool_calls or [])
-    places = (message.content, calls, _at(message, "reasoning_content"), _at(message, "reasoning"))
-    text = next((place for place in map(_text, places) if place.strip()), "")
-    stop: Any = {"length": "truncated", "content_filter": "refused"}.get(choice.finish_reason, "end")
-    if getattr(message, "refusal", None):
-        stop = "refused"
+    places = [message.content, calls, _at(message, "reasoning_content"), _at(message, "reasoning")]
+    if isinstance(message.content, list):  # of parts {"type": "text", "text": …}
+        places[0] = "".join(part.get("text") or "" for part in message.content if part.get("type") == "text")
+    text = next((place for place in places if isinstance(place, str) and place.strip()), "")
+    stops = {"length": "truncated", "content_filter": "refused"}
+    stop: Any = "refused" if _at(message, "refusal") else stops.get(choice.finish_reason, "end")
     return JudgeReply(text, stop, completion.model, usage)
-
-
-def _text(content: Any) -> str:
-    """A text, or the joined texts of parts `{"type": "text", "text": …}`, as some servers send them."""
-    if isinstance(content, list):
-        return "".join(part.get("text") or "" for part in content if part.get("type") == "text")
-    return content if isinstance(content, str) else ""
 
 
 def _at(value: Any, *path: str) -> Any:
@@ -411,56 +431,5 @@ def _usage(**counts: Any) -> JudgeUsage | None:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Provider:
-    """A vendor whose API reaches a judge.
-
-    Attributes:
-        make: Makes a model, at a `base_url`, with an `effort`.
-        home: The vendor's own address.
-        key_variables: A key is in any of these environment variables; messages name the first.
-        address_variable: Environment variable with another address.
-        efforts: How hard its models can be told to think, from least to most.
-        imitated: Whether others serve the same API. At their addresses no key is required, and the vendor's prices do
-            not hold, whatever the model is called.
-    """
-
-    make: Callable[..., SdkModel]
-    home: str
-    key_variables: tuple[str, ...]
-    address_variable: str
-    efforts: tuple[str, ...]
-    imitated: bool = False
-
-    def address(self, base_url: str | None) -> str:
-        """Where the judge is: the configured address, else the environment's, else the vendor's."""
-        return base_url or os.environ.get(self.address_variable) or self.home
-
-    def lacks_key(self, base_url: str | None) -> bool:
-        """Whether a key is needed and none is there."""
-        return self.is_vendors(base_url) and not any(map(key_in, self.key_variables))
-
-    def is_vendors(self, base_url: str | None) -> bool:
-        """Whether it is the vendor, or a gateway to it, that is reached: then its prices hold."""
-        home, host = urlsplit(self.home).hostname, urlsplit(self.address(base_url)).hostname or ""
-        return not self.imitated or f".{host}".endswith(f".{home}")
-
-
-PROVIDERS: Mapping[str, Provider] = {
-    "anthropic": Provider(
-        make=AnthropicModel,
-        home="https://api.anthropic.com",
-        key_variables=KEY_VARIABLES["anthropic"],
-        address_variable="ANTHROPIC_BASE_URL",
-        efforts=("low", "medium", "high", "xhigh", "max"),
-    ),
-    "openai": Provider(
-        make=OpenAIModel,
-        home="https://api.openai.com/v1",
-        key_variables=KEY_VARIABLES["openai"],
-        address_variable="OPENAI_BASE_URL",
-        efforts=("none", "minimal", "low", "medium", "high", "xhigh"),
-        imitated=True,
-    ),
-}
+PROVIDERS: Mapping[str, type[SdkModel]] = {"anthropic": AnthropicModel, "openai": OpenAIModel}
 """By the name that `judge.provider` and the prefix of a model give, and by which genai-prices knows the vendor."""

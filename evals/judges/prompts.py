@@ -121,12 +121,10 @@ class PromptBook:
     def load(self, prompt: str | Prompt) -> Prompt:
         """The same, with all of its fields."""
         plain = load_prompt(self._changed.get(prompt, prompt) if isinstance(prompt, str) else prompt)
-        if not self._added:
-            return plain
-        if plain.hash not in self._made:
+        if self._added and plain.hash not in self._made:
             data = {field.name: getattr(plain, field.name) for field in fields(Prompt) if field.name != "hash"}
             self._made[plain.hash] = Prompt.of({**data, "system": plain.system.rstrip() + self._added})
-        return self._made[plain.hash]
+        return self._made.get(plain.hash, plain)
 
 
 # What is sent for a request.
@@ -174,21 +172,16 @@ def usual_reply(prompt: Prompt, data: Mapping[str, Any]) -> dict[str, Any]:
         prompt: What would be asked.
         data: What the judge would be given.
     """
-    wanted: dict[str, list[Mapping[str, Any]]] = {}
-    for check in prompt.checks:
-        if check["kind"] == "ids":
-            wanted[check["items"]] = list(data[check["of"]])
-        elif check["kind"] == "names":
-            wanted[check["items"]] = [{"id": name} for name in check["are"]]
+    wanted = {check["items"]: list(data[check["of"]]) for check in prompt.checks if check["kind"] == "ids"}
+    wanted |= {check["items"]: [{"id": name} for name in check["are"]] for check in prompt.checks if "are" in check}
     text = str(data.get("answer") or data.get("expected_answer") or "")
-    found: dict[str, Any] = {}
-    for name, part in prompt.schema["properties"].items():
-        if part["type"] == "array":
-            about = wanted.get(name, [{}] * max(1, round(len(text) / _CHARACTERS_A_CLAIM)))
-            found[name] = [_usual(part["items"], item) for item in about]
-        else:
-            found[name] = _usual(part, {}, name)
-    return found
+    claims: list[Mapping[str, Any]] = [{}] * max(1, round(len(text) / _CHARACTERS_A_CLAIM))
+    return {
+        name: [_usual(part["items"], item) for item in wanted.get(name, claims)]
+        if part["type"] == "array"
+        else _usual(part, {}, name)
+        for name, part in prompt.schema["properties"].items()
+    }
 
 
 def _usual(schema: Mapping[str, Any], about: Mapping[str, Any], name: str = "") -> Any:

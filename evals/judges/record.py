@@ -3,7 +3,7 @@
 import re
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from statistics import fmean
 from typing import Any
@@ -16,48 +16,41 @@ from evals.text.numbers import agree, counted, share
 NOTE = "the judge's"
 """How every note of a run about its judge begins; a resumed run drops these and writes them anew."""
 
-Verdicts = Mapping[str, Sequence[JudgeVerdict]]
-"""By question."""
-
-_DATE = re.compile(r"[-@:]?(?:20\d\d-?[01]\d-?[0-3]\d|latest)")
-
 
 class VerdictTally:
-    """Sums and notes over the verdicts of a run."""
+    """Sums and notes over the verdicts of a run.
 
-    def __init__(self) -> None:
+    Args:
+        questions: The verdicts on each.
+    """
+
+    def __init__(self, questions: Iterable[Sequence[JudgeVerdict]]) -> None:
         self._spent = JudgeSpending()
-        self._decisions = self._judged = self._cached = self._flagged = self._items = self._withdrawn = 0
-        self._failures: Counter[str] = Counter()
-        self._models: set[str] = set()
-        self._hashes: dict[str, str] = {}
+        self._counts, self._failures = Counter[str](), Counter[str]()
+        self._models, self._hashes = set[str](), dict[str, str]()
         self._saved_usd = array("d")
         self._flips: defaultdict[str, array[float]] = defaultdict(lambda: array("d"))
+        for verdicts in questions:
+            self._add(verdicts)
 
-    def add(self, verdicts: Sequence[JudgeVerdict]) -> None:
-        """Add all verdicts on one question."""
-        self._judged += bool(verdicts)
-        self._flagged += any(verdict.is_flagged for verdict in verdicts)
-        self._decisions += len(verdicts)
-        for request, found in disagreements(verdicts).items():
-            self._flips[request].extend(found)
+    def _add(self, verdicts: Sequence[JudgeVerdict]) -> None:
+        flagged = any(verdict.is_flagged for verdict in verdicts)
+        self._counts.update(judged=bool(verdicts), flagged=flagged, decisions=len(verdicts))
+        for request, rates in disagreements(verdicts).items():
+            self._flips[request].extend(rates)
         for verdict in verdicts:
-            self._spent = self._spent + verdict.spent
-            self._cached += verdict.cached
-            self._failures.update([verdict.failure] if verdict.failure else [])
-            self._models.update([verdict.model] if verdict.model is not None else [])
             items = list(items_of(verdict.reply or {}))
-            self._items += len(items)
-            self._withdrawn += sum(NOT_FOUND in item for item in items)
-            if verdict.saved_usd is not None:
-                self._saved_usd.append(verdict.saved_usd)
-            if verdict.prompt_hash:
-                self._hashes[verdict.request] = verdict.prompt_hash
+            withdrawn = sum(NOT_FOUND in item for item in items)
+            self._counts.update(cached=verdict.cached, items=len(items), withdrawn=withdrawn)
+            self._spent = self._spent + verdict.spent
+            self._failures.update(filter(None, [verdict.failure]))
+            self._models.update(filter(None, [verdict.model]))
+            self._saved_usd.extend([] if verdict.saved_usd is None else [verdict.saved_usd])
+            self._hashes.update({verdict.request: verdict.prompt_hash} if verdict.prompt_hash else {})
 
-    @property
-    def failed(self) -> tuple[int, int]:
-        """How many decisions failed, and of how many."""
-        return self._failures.total(), self._decisions
+    def failed_above(self, rate: float) -> bool:
+        """Whether more of the decisions failed than this share."""
+        return self._failures.total() > rate * self._counts["decisions"]
 
     def record(self, judge: Identity, repeats: int, *, prevented: int, left: int) -> JudgeRecord:
         """The judge as it is saved with the run.
@@ -68,8 +61,8 @@ class VerdictTally:
             prevented: Decisions that the budget did not allow.
             left: Requests that were not waited for.
         """
-        spent, cost = self._spent, self._spent.known_cost_usd
-        flips = {name: fmean(each) for name, each in sorted(self._flips.items())} if repeats > 1 else {}
+        spent, cost, judged = self._spent, self._spent.known_cost_usd, self._counts["judged"]
+        flips = {name: fmean(rates) for name, rates in sorted(self._flips.items())} if repeats > 1 else {}
         return JudgeRecord(
             model=judge.model,
             origin=judge.origin,
@@ -77,65 +70,44 @@ class VerdictTally:
             prompt_hashes=dict(sorted(self._hashes.items())),
             repeats=repeats,
             calls=spent.calls,
-            cached=self._cached,
+            cached=self._counts["cached"],
             usage=spent.usage,
             cost_usd=cost,
             unpriced=spent.unpriced,
             saved_usd=sum(self._saved_usd) if self._saved_usd else None,
             prevented=prevented,
             left=left,
-            cost_per_query_usd=cost / self._judged if cost is not None and self._judged else None,
+            cost_per_query_usd=cost / judged if cost is not None and judged else None,
             flip_rate=fmean(flips.values()) if flips else None,
             flip_rates=flips,
-            injections_suspected=self._flagged,
+            injections_suspected=self._counts["flagged"],
         )
 
     def notes(self, judge: Identity, *, prevented: int) -> list[str]:
         """Notes on judged metrics; each begins with `NOTE`."""
-        return [f"{NOTE} {note}" for note in (*self._on_losses(prevented), *self._on_trust(judge))]
-
-    def _on_losses(self, prevented: int) -> Iterator[str]:
-        """What was not decided, and why."""
-        if prevented:
-            yield f"budget is spent: {counted(prevented, 'decision', 'was')} not made"
-        if self._failures:
-            named = ", ".join(f"{count} {kind}" for kind, count in self._failures.most_common())
-            missing = share(self._failures.total(), self._decisions, "decision")
-            yield f"verdict is missing on {missing} ({named}): see counts and bounds"
-        if rejected := self._failures["rejected"]:
-            yield (
-                f"API rejected the requests for {counted(rejected, 'decision')}, at no cost: the message of each "
-                "verdict says why; a model with a larger context takes longer requests, a lower "
-                "judge.max_input_tokens leaves them out"
-            )
-        if long := self._failures["too_long"]:
-            yield (
-                f"requests are too long for {counted(long, 'decision')}: raise judge.max_input_tokens; these losses "
-                "are not random, and bias values towards shorter answers and passages"
-            )
-
-    def _on_trust(self, judge: Identity) -> Iterator[str]:
-        """What to know of the decisions that are there, and of their cost."""
-        if lost := self._withdrawn:
-            items = share(lost, self._items, "item")
-            yield f"quotation was not found for {items}: {agree(lost, 'it counts', 'they count')} as cannot_tell"
-        if flagged := self._flagged:
-            yield (
-                f"data may hold a prompt injection: it says so itself of {counted(flagged, 'question')} "
-                "(judge.on_injection)"
-            )
-        if others := sorted(model for model in self._models if not _same_model(judge.model, model)):
-            names = ", ".join(name[:100] for name in others[:3])
-            yield f"replies name another model than {judge.model}, which was asked: {names}"
-        if self._spent.unpriced and self._spent.known_cost_usd is not None:
-            unknown = share(self._spent.unpriced, self._spent.calls, "call")
-            yield f"cost is a lower bound: that of {unknown} is not known"
-
-
-def _same_model(asked: str, named: str) -> bool:
-    """Whether the model that replied is the one asked for; a date at the end of its name does not count."""
-    one, other = asked.casefold(), named.casefold()
-    return one == other or (other.startswith(one) and _DATE.fullmatch(other[len(one) :]) is not None)
+        counts, failures, spent = self._counts, self._failures, self._spent
+        lost, rejected, long = counts["withdrawn"], failures["rejected"], failures["too_long"]
+        missing = share(failures.total(), counts["decisions"], "decision")
+        kinds = ", ".join(f"{count} {kind}" for kind, count in failures.most_common())
+        same = re.compile(rf"{re.escape(judge.model)}(?:[-@:]?(?:20\d\d-?[01]\d-?[0-3]\d|latest))?", re.IGNORECASE)
+        others = sorted(model[:100] for model in self._models if not same.fullmatch(model))
+        unknown = spent.unpriced if spent.known_cost_usd is not None else 0
+        notes = {
+            f"budget is spent: {counted(prevented, 'decision', 'was')} not made": prevented,
+            f"verdict is missing on {missing} ({kinds}): see counts and bounds": failures,
+            f"API rejected the requests for {counted(rejected, 'decision')}, at no cost: the message of each verdict "
+            "says why; a model with a larger context takes longer requests, a lower judge.max_input_tokens leaves them "
+            "out": rejected,
+            f"requests are too long for {counted(long, 'decision')}: raise judge.max_input_tokens; these losses are "
+            "not random, and bias values towards shorter answers and passages": long,
+            f"quotation was not found for {share(lost, counts['items'], 'item')}: "
+            f"{agree(lost, 'it counts', 'they count')} as cannot_tell": lost,
+            f"data may hold a prompt injection: it says so itself of {counted(counts['flagged'], 'question')} "
+            "(judge.on_injection)": counts["flagged"],
+            f"replies name another model than {judge.model}, which was asked: {', '.join(others[:3])}": others,
+            f"cost is a lower bound: that of {share(unknown, spent.calls, 'call')} is not known": unknown,
+        }
+        return [f"{NOTE} {note}" for note, holds in notes.items() if holds]
 
 
 # How often repeats of one decision disagree, whatever the number of repeats: the chance that two of them do.
@@ -148,19 +120,18 @@ def disagreements(verdicts: Sequence[JudgeVerdict]) -> dict[str, list[float]]:
     finds anew, the shares of their labels are compared: half the sum of the differences. Replies without labels, and
     decisions made once, are left out.
     """
-    said: defaultdict[str, defaultdict[str, list[Counter[str]]]] = defaultdict(lambda: defaultdict(list))
+    repeats: defaultdict[tuple[str, str], list[Counter[str]]] = defaultdict(list)
     for verdict in verdicts:
         labels: defaultdict[str, Counter[str]] = defaultdict(Counter)
         for place, label in _labels(verdict.reply or {}):
             labels[place][label] += 1
-        for place, own in labels.items():
-            said[verdict.request][place].append(own)
-    found: dict[str, list[float]] = {}
-    for request, places in said.items():
-        pairs = [[_distance(*pair) for pair in combinations(each, 2)] for each in places.values() if len(each) > 1]
-        if pairs:
-            found[request] = list(map(fmean, pairs))
-    return found
+        for place, counts in labels.items():
+            repeats[verdict.request, place].append(counts)
+    rates: defaultdict[str, list[float]] = defaultdict(list)
+    for (request, _), every in repeats.items():
+        if len(every) > 1:
+            rates[request].append(fmean(_distance(*pair) for pair in combinations(every, 2)))
+    return rates
 
 
 def _distance(one: Counter[str], other: Counter[str]) -> float:
@@ -189,8 +160,8 @@ _FAMILY = re.compile(
 
 def family_of(model: str) -> str | None:
     """The family that a model's name speaks of; None where it speaks of none that is known."""
-    found = _FAMILY.search(model.casefold())
-    return found[1] if found else None
+    match = _FAMILY.search(model.casefold())
+    return match[1] if match else None
 
 
 def same_family(judge: str, config: Mapping[str, Any]) -> tuple[str, str] | None:
@@ -201,9 +172,8 @@ def same_family(judge: str, config: Mapping[str, Any]) -> tuple[str, str] | None
         config: The server's configuration, as it says itself: keys with "model" or "llm" in them name its models.
     """
     family = family_of(judge)
-    alike = (model for model in _generators(config) if family_of(model) == family)
-    model = next(alike, None)
-    return None if family is None or model is None else (family, model)
+    alike = (model for model in _generators(config) if family and family_of(model) == family)
+    return next(((str(family), model) for model in alike), None)
 
 
 def _generators(config: Mapping[str, Any]) -> Iterator[str]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import json_repair
+from pydantic import TypeAdapter, ValidationError
 
 from evals.judges.models import JudgeReply
 from evals.judges.prompts import load_prompt
@@ -76,17 +77,24 @@ def read(said: JudgeReply, request: VerdictRequest) -> ReplyReading:
     return ReplyReading(marked, remark=_MISQUOTED.format(problem=told, shown=shown) if problems else "")
 
 
+_THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)|\A(?:(?!<think).)*?</think(?:ing)?>", re.DOTALL)
+"""What some models put before their reply; the beginning may be cut off by the server."""
+
+_MOST_OBJECTS = 300
+
+
 def _only(prompt: Prompt, text: str, data: _Object) -> dict[str, Any]:
     """The one reply that a text holds. Several that differ are none: neither of them may be a guess.
 
     Raises:
         MisfitError: It holds none.
     """
+    text = text if text.lstrip().startswith("{") else _THOUGHT.sub("", text)
     problem, fitting = MisfitError(f"not JSON: {text[:120]!r}"), list[dict[str, Any]]()
-    for values in (_objects_in, _repaired):
+    for values in (_written, _repaired):
         for value in () if fitting else values(text):
             try:
-                fitting.append(fitted(prompt, value, data))
+                fitting.append(fitted(prompt, without_surrogates(value), data))
             except MisfitError as error:
                 problem = error
     if not fitting:
@@ -96,34 +104,23 @@ def _only(prompt: Prompt, text: str, data: _Object) -> dict[str, Any]:
     return fitting[0]
 
 
-_THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)|\A(?:(?!<think).)*?</think(?:ing)?>", re.DOTALL)
-"""What some models put before their reply; the beginning may be cut off by the server."""
-
-_MOST_OBJECTS = 300
-
-
-def _objects_in(text: str) -> list[Any]:
-    """The objects of valid JSON in a text, thoughts left out."""
-    text = text if text.lstrip().startswith("{") else _THOUGHT.sub("", text)
-    decoder, found, start = json.JSONDecoder(strict=False), list[Any](), text.find("{")
+def _written(text: str) -> Iterator[Any]:
+    """The objects of valid JSON in a text."""
+    decoder, start = json.JSONDecoder(strict=False), text.find("{")
     for _ in range(_MOST_OBJECTS):
         if start < 0:
-            break
+            return
         end = start + 1
         with suppress(ValueError, RecursionError):
             value, end = decoder.raw_decode(text, start)
-            found.append(without_surrogates(value))
+            yield value
         start = text.find("{", end)
-    return found
 
 
 def _repaired(text: str) -> list[Any]:
     """What json-repair makes of a text with a brace in it."""
-    text = text if text.lstrip().startswith("{") else _THOUGHT.sub("", text)
-    if "{" not in text:
-        return []
     try:
-        value = without_surrogates(json_repair.loads(text))
+        value = json_repair.loads(text) if "{" in text else []
     except (ValueError, RecursionError):
         return []
     return value if isinstance(value, list) else [value]
@@ -174,64 +171,53 @@ def _fitted(schema: _Object, value: Any, where: str) -> Any:
         if not isinstance(value, str) or _plain(value) not in labels:
             raise MisfitError(f"{where} is {str(value)[:80]!r}, not one of {', '.join(schema['enum'])}")
         return labels[_plain(value)]
-    return _READERS[kind](value, where)
+    if kind == "string":
+        if value is not None and not isinstance(value, str | int | float):
+            raise MisfitError(f"{where} is no text")
+        return "" if value is None else str(value)
+    try:
+        written = value.strip().rstrip("%") if isinstance(value, str) else value
+        return _READERS[kind, isinstance(value, bool)].validate_python(written)
+    except (ValidationError, KeyError):
+        raise MisfitError(f"{where} is no {kind}: {str(value)[:80]!r}") from None
 
 
 def _plain(label: str) -> str:
     return label.strip().strip("\"'.").casefold().replace(" ", "_").replace("-", "_")
 
 
-def _read_text(value: Any, where: str) -> str:
-    if value is not None and not isinstance(value, str | int | float):
-        raise MisfitError(f"{where} is no text")
-    return "" if value is None else str(value)
-
-
-def _read_whole(value: Any, where: str) -> int:
-    try:
-        number = float(value.strip().rstrip("%")) if isinstance(value, str) else float(value)
-    except (ValueError, TypeError, OverflowError):
-        number = 0.5
-    if isinstance(value, bool) or not number.is_integer():
-        raise MisfitError(f"{where} is no whole number")
-    return int(number)
-
-
-def _read_truth(value: Any, where: str) -> bool:
-    word = str(value).strip().casefold()
-    if word not in {"true", "false", "yes", "no", "1", "0"}:
-        raise MisfitError(f"{where} is no truth value")
-    return word in {"true", "yes", "1"}
-
-
-_READERS = {"string": _read_text, "integer": _read_whole, "boolean": _read_truth}
+_READERS: dict[tuple[str, bool], TypeAdapter[Any]] = {
+    ("integer", False): TypeAdapter(int),
+    ("boolean", False): TypeAdapter(bool),
+    ("boolean", True): TypeAdapter(bool),
+}
+"""By the type of the schema, and whether the value is true or false: these are no numbers."""
 
 
 def _check(check: _Object, reply: _Object, data: _Object) -> None:
     """One of the checks `ids`, `names`, `inner_ids` (every item asked about, once), `count` and `range`."""
-    kind = check["kind"]
-    if kind == "count" and len(reply[check["items"]]) != check["number"]:
-        raise MisfitError(f"{check['items']}: {len(reply[check['items']])}, not {check['number']}")
+    kind, items = check["kind"], reply.get(check.get("items", ""), [])
+    if kind == "count" and len(items) != check["number"]:
+        raise MisfitError(f"{check['items']}: {len(items)}, not {check['number']}")
     if kind == "range":
         for place in check["of"]:
             part, _, name = place.rpartition(".")
             number = (reply[part] if part else reply)[name]
             if not check["low"] <= number <= check["high"]:
                 raise MisfitError(f"{place} is {number}, not from {check['low']} to {check['high']}")
-    elif kind in {"ids", "names"}:
+    if kind in {"ids", "names"}:
         asked = check["are"] if kind == "names" else [item["id"] for item in data[check["of"]]]
-        _compare(check["items"], [item["id"] for item in reply[check["items"]]], asked)
-    elif kind == "inner_ids":
-        inner = check["list"]
-        wanted = {item["id"]: item[inner] for item in data[check["of"]]}
-        for item in reply[check["items"]]:
-            parts = [part["id"] for part in item[inner]]
-            _compare(f"{inner} of {item['id']}", parts, wanted.get(item["id"], []))
+        _compare(check["items"], [item["id"] for item in items], asked)
+    if kind == "inner_ids":
+        wanted = {item["id"]: item[check["list"]] for item in data[check["of"]]}
+        for item in items:
+            parts = [part["id"] for part in item[check["list"]]]
+            _compare(f"{check['list']} of {item['id']}", parts, wanted.get(item["id"], []))
 
 
 def _compare(what: str, got: Iterable[Any], wanted: Iterable[Any]) -> None:
-    found, asked = Counter(got), Counter(wanted)
-    for difference, said in ((asked - found, "nothing"), (found - asked, "too much")):
+    lacking, extra = Counter(wanted), Counter(got)
+    for difference, said in ((lacking - extra, "nothing"), (extra - lacking, "too much")):
         if difference:
             raise MisfitError(f"{what}: {said} on {', '.join(map(str, list(difference)[:5]))}")
 

@@ -2,16 +2,17 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import BeforeValidator, StringConstraints, ValidationError, field_validator
 
 from evals.datasets.answers import LabelRow, read_labels
 from evals.errors import ConfigError, DatasetError
+from evals.judges.replies import FLAG
 from evals.metrics.base import Aggregation, BaseMetric, Need
 from evals.metrics.judge_tasks import JudgeTask, answer_citing_passages, chain, numbered_contexts
 from evals.metrics.judged import JudgedMetric, LabelledMetric
@@ -19,12 +20,31 @@ from evals.metrics.registry import METRICS
 from evals.metrics.sample import ABSTENTION, Sample
 from evals.schemas.base import Finite, Record
 from evals.schemas.dataset import EvalQuestion
+from evals.schemas.response import RetrievedChunk
 from evals.schemas.results import MetricGroup, MetricResult
 from evals.schemas.verdicts import Prompt
 from evals.text.yaml_files import first_problem, nearest_hint
 
-_SEEN = ("contexts", "citations", "expected_answer", "question", "answer")
+
+def _citations(sample: Sample) -> list[dict[str, Any]]:
+    shown = []
+    for number, source in enumerate(sample.cited, start=1):
+        chunk = RetrievedChunk() if source.place is None else (sample.response.chunks or [])[source.place]
+        name = chunk.document_name or chunk.document_id
+        shown.append({"id": number, "document": name, "text": chunk.text or ""})
+    return shown
+
+
+_SEEN: dict[str, Callable[[Sample], Any]] = {
+    "contexts": numbered_contexts,
+    "citations": _citations,
+    "expected_answer": lambda sample: sample.question.expected_answer,
+    "question": lambda sample: sample.asked,
+    "answer": lambda sample: sample.response.answer,
+}
 """What a judge may be given, in this order: texts that calls share first, what it decides on last."""
+
+_NEEDS = {"contexts": Need.CHUNKS, "citations": Need.CITATIONS, "expected_answer": Need.EXPECTED_ANSWER}
 
 _METADATA = "metadata."
 
@@ -33,14 +53,19 @@ _UNDECIDED = "cannot_tell"
 _MOST_EXAMPLES = 20
 
 
+def _as_word(label: Any) -> str:
+    """A label as it is written: YAML takes yes and no for true and false, and a grade for a number."""
+    return {True: "yes", False: "no"}[label] if isinstance(label, bool) else str(label).strip()
+
+
 class RubricConfig(Record):
     """A rubric as it is configured; a text alone is `ask`."""
 
-    ask: str = Field(min_length=1)
+    ask: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
     """What the judge decides on, in plain words."""
     sees: list[str] = ["question", "answer"]
     """What it is given: question, answer, expected_answer, contexts, citations, metadata.KEY."""
-    labels: dict[str, Finite] = {"yes": 1.0, "no": 0.0}
+    labels: dict[Annotated[str, BeforeValidator(_as_word)], Finite] = {"yes": 1.0, "no": 0.0}
     """What it may decide, each with its value."""
     steps: list[str] = []
     """How it comes to a decision, step by step."""
@@ -49,30 +74,13 @@ class RubricConfig(Record):
     when: Literal["all", "answered", "answerable"] = "all"
     """Of which questions: all, those whose answer does not decline, or those that can be answered."""
 
-    @field_validator("ask")
-    @classmethod
-    def _asks_something(cls, ask: str) -> str:
-        if not ask.strip():
-            raise ValueError("must not be empty")
-        return ask.strip()
-
     @field_validator("sees")
     @classmethod
     def _can_be_seen(cls, sees: list[str]) -> list[str]:
         for name in sees or [""]:
-            if name not in _SEEN and not (name.startswith(_METADATA) and name != _METADATA):
+            if name not in _SEEN and not re.match(r"metadata\..", name):
                 raise ValueError(f"a judge cannot see {name!r} ({nearest_hint(name, [*_SEEN, 'metadata.KEY'])})")
         return list(dict.fromkeys(sees))
-
-    @field_validator("labels", mode="before")
-    @classmethod
-    def _as_words(cls, labels: Any) -> Any:
-        """What YAML takes for true and false is yes and no, and a number is the text of it."""
-        if not isinstance(labels, Mapping):
-            return labels
-        words = {True: "yes", False: "no"}
-        return {words.get(name) or str(name) if isinstance(name, bool) else str(name).strip(): value
-                for name, value in labels.items()}  # fmt: skip
 
     @field_validator("labels")
     @classmethod
@@ -100,19 +108,18 @@ def _examples(name: str, spec: RubricConfig) -> list[tuple[LabelRow, str]]:
     """
     if spec.examples is None:
         return []
+    key, own = f"{name}.examples", {_plain(label): label for label in spec.labels}
     try:
         rows = [row for row in read_labels(spec.examples) if row.metric in {None, name}]
     except DatasetError as error:
-        raise _wrong(f"{name}.examples", error.message, error.hint) from error
-    own = {_plain(label): label for label in spec.labels}
+        raise _wrong(key, error.message, error.hint) from error
     shown = [row for row in rows if row.answer is not None and row.label not in {None, _UNDECIDED}]
-    unknown = next((row for row in shown if row.label not in own), None)
-    if unknown is not None:
-        hint = f"the labels of {name}: {', '.join(spec.labels)}"
-        raise _wrong(f"{name}.examples", f"{unknown.where}: no label {unknown.label!r}", hint)
     if not shown:
-        said = f"{spec.examples} has no labelled answer to show for {name}"
-        raise _wrong(f"{name}.examples", said, "evals review labels answers")
+        raise _wrong(key, f"{spec.examples} has no labelled answer to show for {name}", "evals review labels answers")
+    for row in shown:
+        if row.label not in own:
+            hint = f"the labels of {name}: {', '.join(spec.labels)}"
+            raise _wrong(key, f"{row.where}: no label {row.label!r}", hint)
     return [(row, own[row.label or ""]) for row in shown[:_MOST_EXAMPLES]]
 
 
@@ -123,21 +130,18 @@ def _wrong(key: str, what: str, hint: str | None) -> ConfigError:
 
 
 @cache
-def _form() -> dict[str, Any]:
+def _form() -> Any:
     import yaml  # noqa: PLC0415 - a saved run is shown without it
 
-    found: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("rubric_form.yml").read_text(encoding="utf-8"))
-    return found
+    return yaml.safe_load(Path(__file__).with_name("rubric_form.yml").read_text(encoding="utf-8"))
 
 
 def _prompt(name: str, spec: RubricConfig, examples: Iterable[tuple[LabelRow, str]]) -> Prompt:
     form, keys = _form(), _keys(spec)
     steps = [f"{number}. {step}" for number, step in enumerate(spec.steps, start=1)]
     rows = [
-        "- " + ", ".join(f"{key} {_quoted(text)}" for key, text in (("question", row.question), ("answer", row.answer)))
-        + f", {_quoted(label)}"
-        for row, label in examples
-    ]  # fmt: skip
+        f"- question {_quoted(row.question)}, answer {_quoted(row.answer)}, {_quoted(label)}" for row, label in examples
+    ]
     shown = [form["keys"].get(key, _quoted(key)) for key in keys]
     system = form["system"].format(
         keys=", ".join([*shown[:-2], " and ".join(shown[-2:])]),
@@ -147,12 +151,12 @@ def _prompt(name: str, spec: RubricConfig, examples: Iterable[tuple[LabelRow, st
         labels=", ".join(map(_quoted, spec.labels)),
         examples="\n".join(["", form["examples"], *rows]) if rows else "",
     )
-    verdict = {"type": "string", "enum": [*spec.labels, _UNDECIDED]}
-    properties: dict[str, Any] = {"quote": {"type": "string"}, "justification": {"type": "string"}, "verdict": verdict}
-    properties["injection_suspected"] = {"type": "boolean"}
+    text, verdict = {"type": "string"}, {"type": "string", "enum": [*spec.labels, _UNDECIDED]}
+    properties = {"quote": text, "justification": text, "verdict": verdict, FLAG: {"type": "boolean"}}
     schema = {"type": "object", "additionalProperties": False, "required": [*properties], "properties": properties}
+    checks = [{"kind": "quotes", "within": keys[-1]}]
     told = {"name": name, "version": 1, "max_tokens": 3000, "system": system.strip(), "schema": schema}
-    return Prompt.of({**told, "checks": [{"kind": "quotes", "within": keys[-1]}]})
+    return Prompt.of({**told, "checks": checks})
 
 
 def _quoted(value: Any) -> str:
@@ -166,34 +170,16 @@ def _keys(spec: RubricConfig) -> list[str]:
 
 
 def _data(sample: Sample, spec: RubricConfig) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    data: dict[str, Any] = {}
     for key in _keys(spec):
         if key.startswith(_METADATA):
             value = sample.question.metadata.get(key.removeprefix(_METADATA))
-            found[key] = value if isinstance(value, str) else _quoted(value)
-        elif key == "contexts":
-            found[key] = numbered_contexts(sample)
-        elif key == "citations":
-            found[key] = _cited(sample)
-        elif key == "expected_answer":
-            found[key] = sample.question.expected_answer
-        elif key == "question":
-            found[key] = sample.asked
+            data[key] = value if isinstance(value, str) else _quoted(value)
         else:
-            found[key] = answer_citing_passages(sample) if "contexts" in spec.sees else sample.response.answer
-    return found
-
-
-def _cited(sample: Sample) -> list[dict[str, Any]]:
-    found = []
-    for number, source in enumerate(sample.cited, start=1):
-        chunk = None if source.place is None else (sample.response.chunks or [])[source.place]
-        document = chunk and (chunk.document_name or chunk.document_id)
-        found.append({"id": number, "document": document, "text": (chunk and chunk.text) or ""})
-    return found
-
-
-_NEEDS = {"contexts": Need.CHUNKS, "citations": Need.CITATIONS, "expected_answer": Need.EXPECTED_ANSWER}
+            data[key] = _SEEN[key](sample)
+    if data.keys() >= {"contexts", "answer"}:
+        data["answer"] = answer_citing_passages(sample)
+    return data
 
 
 class _Rubric(LabelledMetric):
@@ -211,12 +197,12 @@ class _Rubric(LabelledMetric):
         return super().settled(case)
 
     def not_applicable_to(self, question: EvalQuestion) -> str | None:
-        keys = (name.removeprefix(_METADATA) for name in self.spec.sees if name.startswith(_METADATA))
-        lacking = next((key for key in keys if question.metadata.get(key) is None), None)
-        without = None if lacking is None else f"the question has no metadata {lacking!r}"
         if Need.EXPECTED_ANSWER in self.needs and question.expected_answer is None:
-            without = "the question has no expected answer"
-        return without or super().not_applicable_to(question)
+            return "the question has no expected answer"
+        for _, _, key in (name.partition(_METADATA) for name in self.spec.sees):
+            if key and question.metadata.get(key) is None:
+                return f"the question has no metadata {key!r}"
+        return super().not_applicable_to(question)
 
 
 def rubric_metric(name: str, spec: RubricConfig) -> BaseMetric:
@@ -225,15 +211,16 @@ def rubric_metric(name: str, spec: RubricConfig) -> BaseMetric:
     Raises:
         ConfigError: The name is none, or another metric's; or the examples cannot be shown.
     """
-    asked = chain(one for cls in METRICS if issubclass(cls, JudgedMetric) for one in cls.inquiries)
-    if name in {ABSTENTION, *(one.name for one in asked), *(cls.pattern() for cls in METRICS)}:
-        raise _wrong(name, "the name of a rubric is that of a metric or prompt of ours", "give it another name")
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,60}", name):
-        raise _wrong(name, "the name of a rubric must be letters, digits and _", "give it another name")
+    asked = chain(task for cls in METRICS if issubclass(cls, JudgedMetric) for task in cls.inquiries)
+    taken = {ABSTENTION, *(task.name for task in asked), *(cls.pattern() for cls in METRICS)}
+    if name in taken or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,60}", name):
+        what = "is that of a metric or prompt of ours" if name in taken else "must be letters, digits and _"
+        raise _wrong(name, f"the name of a rubric {what}", "give it another name")
     examples = _examples(name, spec)
     prompt, values = _prompt(name, spec, examples), set(spec.labels.values())
-    low, high = min(values), max(values)
-    low, high, unit = (0.0, 1.0, "ratio") if low >= 0 and high <= 1 else (low, high, "points")
+    low, high, unit = min(values), max(values), "points"
+    if low >= 0 and high <= 1:
+        low, high, unit = 0.0, 1.0, "ratio"
     facts = {
         "name": name,
         "spec": spec,
@@ -250,7 +237,6 @@ def rubric_metric(name: str, spec: RubricConfig) -> BaseMetric:
         "of_answer": "answer" in spec.sees,
         "heeds_abstention": spec.when == "answered",
         "answerable_only": spec.when == "answerable",
-        "__module__": __name__,
         "__doc__": f"{spec.ask}\n\nA rubric of this run, decided by a judge. Formula: "
         f"{', '.join(f'{label} {value:g}' for label, value in spec.labels.items())}. None where the judge cannot tell.",
     }

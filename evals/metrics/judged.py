@@ -6,7 +6,7 @@ or reached gives no score: such questions are counted apart (`judge`), never as 
 """
 
 from abc import abstractmethod
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from statistics import median, median_low
 from typing import Any, ClassVar, Protocol
 
@@ -197,32 +197,29 @@ def _by_repeat(by_name: Mapping[str, Mapping[int, ReplyData]]) -> list[dict[str,
     ]
 
 
-def new_requests(
-    metrics: Iterable[BaseMetric], case: Sample, asked: Container[tuple[str, int | None]]
-) -> list[VerdictRequest]:
-    """What can be asked about a case now and was not asked yet, each request once.
+def rounds(metrics: Iterable[BaseMetric], case: Sample) -> Iterator[list[VerdictRequest]]:
+    """What is to be asked about a case, round by round, each request once.
 
-    Some requests build on the replies to others: put the replies into the case and call it again, until nothing is new.
-
-    Args:
-        metrics: Of the run.
-        case: With the verdicts that are there.
-        asked: The places of the requests that were asked.
+    Some requests build on the replies to others: put the verdicts of a round into the case before you take the next.
     """
-    requests = [request for metric in metrics for request in metric.requests(case) if request.place not in asked]
-    return list({request.place: request for request in requests}.values())
+    asked: set[tuple[str, int | None]] = set()
+    while True:
+        requests = {request.place: request for metric in metrics for request in metric.requests(case)}
+        new = [request for place, request in requests.items() if place not in asked]
+        if not new:
+            return
+        yield new
+        asked.update(requests)
 
 
 async def decide_all(metric: BaseMetric, case: Sample, judge: Decider) -> list[VerdictRequest]:
     """Have a judge decide what a metric wants to know of a case, which gets the verdicts; returns what was asked."""
-    requests: list[VerdictRequest] = []
-    asked: set[tuple[str, int | None]] = set()
-    while todo := new_requests([metric], case, asked):
-        for request in todo:
-            asked.add(request.place)
+    asked: list[VerdictRequest] = []
+    for requests in rounds([metric], case):
+        for request in requests:
             case.verdicts = [*case.verdicts, *await judge.decide(request)]
-        requests += todo
-    return requests
+        asked += requests
+    return asked
 
 
 class LabelledMetric(JudgedMetric):

@@ -1,9 +1,10 @@
 """Judging labelled answers, and holding what the judge says against the labels."""
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from secrets import token_hex
 
@@ -13,14 +14,13 @@ from evals.errors import ConfigError, DatasetError
 from evals.metrics.base import BaseMetric, Need
 from evals.metrics.registry import parse_metric
 from evals.report.review import DEFAULT_METRIC
-from evals.run.judging import free_copy
+from evals.run.judging import free_verdicts
 from evals.run.saved import SavedAnswers
 from evals.run.workload import new_run
 from evals.schemas.calibration import Calibration, LabelledAnswer
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse, RetrievedChunk, ServerRecord
 from evals.schemas.results import SAVED_ANSWERS, EvalRecord
-from evals.schemas.verdicts import JudgeVerdict
 from evals.scoring.calibration import Label, Scale, figures_of, scale_of
 from evals.scoring.saved import SavedRun
 from evals.store.naming import CALIBRATION
@@ -32,16 +32,14 @@ class LabelledRecord:
     """An answer with people's labels.
 
     Attributes:
-        record: Question and answer, as the judge is given them, under an id of its own.
+        record: Question and answer, under an id of its own; verdicts of a saved run, which cost nothing again.
         question_id: Of the question, which other answers of the file may be to as well.
         labels: With their places, by annotator.
-        verdicts: Of the saved run that the answer is from; they cost nothing again.
     """
 
     record: EvalRecord
     question_id: str
     labels: dict[str, tuple[Label, str]]
-    verdicts: Sequence[JudgeVerdict]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +85,14 @@ def read_label_set(
         DatasetError: A file cannot be read, a row is wrong, or there is no label.
         RunNotFoundError: There is no such run.
     """
-    rows = []
+    rows = list[LabelRow]()
     for path in files:
-        read = read_labels(path)
-        rows += [replace(row, annotator=path.stem) if len(files) > 1 and not row.annotator else row for row in read]
+        name = path.stem if len(files) > 1 else ""
+        rows += [replace(row, annotator=row.annotator or name) for row in read_labels(path)]
     chosen = _metric_of(rows, metric)
-    shown = getattr(chosen, "shown", ())
-    about = {None, chosen.name} if len({row.metric for row in rows} - {None}) > 1 else {row.metric for row in rows}
-    rows = [row for row in rows if (row.question, row.answer) not in shown and row.metric in about]
+    shown, mixed = getattr(chosen, "shown", ()), len({row.metric for row in rows} - {None}) > 1
+    rows = [row for row in rows if (row.question, row.answer) not in shown]
+    rows = [row for row in rows if not mixed or row.metric in {None, chosen.name}]
     read_as = scale_of([row.label for row in rows if row.label is not None], chosen, scale)
     labelled = [row for row in rows if read_as.worth(row.label, row.where) is not None]
     if not labelled:
@@ -127,35 +125,32 @@ def _answers(rows: Sequence[LabelRow], store: RunStore, run: str | None) -> list
     Raises:
         DatasetError: An answer is not there, or one annotator labelled it twice.
     """
-    runs: dict[str, dict[str, EvalRecord]] = {}
-    found: dict[tuple[str | None, ...], LabelledRecord] = {}
-    taken: defaultdict[str, int] = defaultdict(int)
+    saved = cache(lambda name: {record.question.id: record for record in store.records(store.load(name))})
+    answers: dict[tuple[str | None, ...], LabelledRecord] = {}
+    taken = Counter[str]()
     for row in rows:
         named = row.run or run
         key = (named, row.id, row.system, None if named else row.answer)
-        if key not in found:
-            if named and named not in runs:
-                runs[named] = {each.question.id: each for each in store.records(store.load(named))}
-            record = _of_run(runs[named], named, row) if named else _of_row(row)
-            question, number = record.question, taken[record.question.id] + 1
-            taken[record.question.id] = number
-            if number > 1:  # several answers to one question are several records
-                question = question.model_copy(update={"id": f"{question.id} ({row.system or number})"})
-            verdicts = [free_copy(verdict) for verdict in record.verdicts if verdict.reply is not None]
-            bare = EvalRecord(question=question, response=record.response)
-            found[key] = LabelledRecord(bare, record.question.id, {}, verdicts)
-        labels = found[key].labels
+        if key not in answers:
+            record = _of_run(saved(named), named, row) if named else _of_row(row)
+            question_id = record.question.id
+            taken[question_id] += 1
+            if taken[question_id] > 1:  # several answers to one question are several records
+                own = f"{question_id} ({row.system or taken[question_id]})"
+                record = record.model_copy(update={"question": record.question.model_copy(update={"id": own})})
+            answers[key] = LabelledRecord(record, question_id, {})
+        labels = answers[key].labels
         if row.annotator in labels:
             who = f" by {row.annotator}" if row.annotator else ""
             raise DatasetError(
                 f"{row.where}: the answer to {row.id!r} is labelled{who} at {labels[row.annotator][1]} already",
                 "where several people labelled it, say who did in a column annotator",
             )
-        labels[row.annotator] = ("" if row.label is None else row.label, row.where)
-    return list(found.values())
+        labels[row.annotator] = (row.label or 0.0, row.where)
+    return list(answers.values())
 
 
-def _of_run(records: dict[str, EvalRecord], run: str, row: LabelRow) -> EvalRecord:
+def _of_run(records: Mapping[str, EvalRecord], run: str, row: LabelRow) -> EvalRecord:
     record = records.get(row.id) or records.get(row.id.removeprefix("'"))
     if record is None or record.response is None:
         raise DatasetError(f"{row.where}: run {run} has no answer to a question {row.id!r}")
@@ -175,19 +170,19 @@ def _of_row(row: LabelRow) -> EvalRecord:
 
 def labelled_answers(labels: LabelSet, config: EvalConfig) -> SavedAnswers:
     """The labelled answers, to be judged and saved as a run."""
-    records = [each.record for each in labels.answers]
+    records = {answer.record.question.id: answer.record for answer in labels.answers}
     base = config.server_spec().citations.base
     run = new_run(
         config,
         ServerRecord(url=labels.files[0].name, profile=SAVED_ANSWERS, citation_base=base),
-        sorted({record.question.dataset for record in records}),
+        sorted({record.question.dataset for record in records.values()}),
         len(records),
         name=f"calibrate-{labels.files[0].stem}",
         id=f"{CALIBRATION}{token_hex(4)}",
         concurrency=1,
     )
-    known = {} if not config.judge.cache else {each.record.question.id: each.verdicts for each in labels.answers}
-    return SavedAnswers(run, records, free=lambda question_id: known.get(question_id, ()))
+    bare = [EvalRecord(question=record.question, response=record.response) for record in records.values()]
+    return SavedAnswers(run, bare, free=lambda key: free_verdicts(records[key]) if config.judge.cache else ())
 
 
 def calibration_from(
@@ -204,23 +199,21 @@ def calibration_from(
     Raises:
         DatasetError: Not one labelled answer has a value of the metric.
     """
-    run, metric, scale = done.run, labels.metric, labels.scale
-    scale = scale if label_cut is None else replace(scale, cut=label_cut)
+    run, metric = done.run, labels.metric
+    scale = labels.scale if label_cut is None else replace(labels.scale, cut=label_cut)
     low, high, cut = metric.low or 0.0, metric.high or 1.0, (score_cut or 1.0) - 1e-9
-    results = {record.question.id: next(each for each in record.scores if each.name == metric.name)
-               for record in done.records()}  # fmt: skip
+    scores = [(record.question.id, score) for record in done.records() for score in record.scores]
+    results = {question_id: score for question_id, score in scores if score.name == metric.name}
     if run.judge is None or all(result.value is None for result in results.values()):
-        reasons = [result.reason for result in results.values() if result.reason]
-        why = f" ({reasons[0]})" if reasons else ""
-        raise DatasetError(
-            f"no labelled answer has a value of {metric.name}{why}", "see that the rows hold what it needs"
-        )
+        reason = next((f" ({result.reason})" for result in results.values() if result.reason), "")
+        what = f"no labelled answer has a value of {metric.name}{reason}"
+        raise DatasetError(what, "see that the rows hold what it needs")
     answers, quotes = list[LabelledAnswer](), list[str | None]()
-    for each in labels.answers:
-        result = results[each.record.question.id]
-        label = scale.together([scale.worth(*label) or 0.0 for label in each.labels.values()])
+    for answer in labels.answers:
+        result = results[answer.record.question.id]
+        label = scale.together([scale.worth(*label) or 0.0 for label in answer.labels.values()])
         score = None if result.value is None else (result.value - low) / (high - low)
-        answers.append(LabelledAnswer(id=each.question_id, label=label, score=score))
+        answers.append(LabelledAnswer(id=answer.question_id, label=label, score=score))
         quotes.append(result.details.get("quote") or result.details.get("justification"))
     return Calibration(
         metric=metric.name,

@@ -16,7 +16,7 @@ from evals.judges.batches import FOLDER, AnthropicBatches
 from evals.judges.cache import JudgeCache
 from evals.judges.config import JudgeConfig
 from evals.judges.llm_judge import LLMJudge
-from evals.judges.models import PROVIDERS, origin_of
+from evals.judges.models import PROVIDERS, Model, origin_of
 from evals.judges.money import judge_price
 from evals.judges.rubrics import rubric_metric
 from evals.metrics.base import BaseMetric, Need
@@ -26,10 +26,11 @@ from evals.metrics.judged import judged_abstention
 from evals.metrics.ragas import RagasScore
 from evals.metrics.registry import of_streams, register, select
 from evals.run.embedded import check_embedded
-from evals.run.estimate import Estimate, Known, estimate_judging
+from evals.run.estimate import Estimate, estimate_judging
 from evals.run.judging import Judging
 from evals.run.observer import Observer
-from evals.schemas.dataset import Document, EvalQuestion
+from evals.schemas.dataset import Document
+from evals.schemas.results import EvalRecord
 from evals.schemas.verdicts import JudgeRecord, JudgeSpending, JudgeVerdict
 from evals.scoring.calibration import find_calibration, hashes_of, refuse_uncalibrated
 from evals.scoring.gates import parse_gate
@@ -253,13 +254,11 @@ class Tools:
         """
         if self.judge is None:
             return None
-        records = list(journal)
-        responses = {each.question.id: each.response for each in records if each.response is not None}
-        verdicts = {each.question.id: [*each.verdicts, *free(each.question.id)] for each in records}
-        spent = sum((each.spent for record in records for each in record.verdicts), JudgeSpending())
-        questions = [each.question for each in records]
-        known = Known(responses, verdicts)
-        estimate = estimate_judging(self.metrics, questions, documents, config, settings, known)
+        known = [
+            record.model_copy(update={"verdicts": [*record.verdicts, *free(record.question.id)]}) for record in journal
+        ]
+        spent = sum((verdict.spent for record in known for verdict in record.verdicts), JudgeSpending())
+        estimate = estimate_judging(self.metrics, known, documents, config, settings)
         # What calls of unknown cost took counts at the estimate.
         each_usd = (estimate.cost_high_usd or 0.0) / (estimate.calls or 1)
         self.judge.budget.spent_usd += spent.cost_usd + spent.unpriced * each_usd
@@ -319,7 +318,7 @@ def make_judge(config: EvalConfig) -> LLMJudge:
             "poll_s": judge.batch_poll_s,
             "timeout_s": judge.batch_timeout_s,
         }
-    make = AnthropicBatches if judge.batch else PROVIDERS[judge.provider].make
+    make: Callable[..., Model] = AnthropicBatches if judge.batch else PROVIDERS[judge.provider]
     return LLMJudge(
         make(judge.model, **options),
         provider=judge.provider,
@@ -333,14 +332,17 @@ def make_judge(config: EvalConfig) -> LLMJudge:
 
 
 def estimate_of(
-    config: EvalConfig,
-    metrics: Sequence[BaseMetric],
-    questions: Sequence[EvalQuestion],
-    documents: Sequence[Document] = (),
-    known: Known | None = None,
+    config: EvalConfig, metrics: Sequence[BaseMetric], records: Sequence[EvalRecord], documents: Sequence[Document] = ()
 ) -> Estimate | None:
-    """What judging will take, before models are loaded; None where no judge takes part. Asks nothing of anybody."""
+    """What judging will take, before models are loaded; None where no judge takes part. Asks nothing of anybody.
+
+    Args:
+        config: Of the run.
+        metrics: Of the run.
+        records: Questions, with the responses and verdicts that are there already.
+        documents: The corpus, where it is at hand.
+    """
     if not wants_judge(config, metrics):
         return None
     settings = replace(config.score_settings(judged=True), declining=judged_abstention(metrics))
-    return estimate_judging(metrics, questions, documents, config, settings, known)
+    return estimate_judging(metrics, records, documents, config, settings)

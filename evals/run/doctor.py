@@ -257,7 +257,7 @@ class _Checks:
             raise refusal
         judge, provider = self._config.judge, PROVIDERS[self._config.judge.provider]
         address = provider.address(judge.base_url)
-        model = provider.make(judge.model, base_url=address, effort=judge.effort)
+        model = provider(judge.model, base_url=address, effort=judge.effort)
         self._stack.push_async_callback(model.aclose)
         try:
             await model.find()

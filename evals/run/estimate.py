@@ -5,11 +5,12 @@ server, else over one of usual size. What a call takes follows from the length o
 its prompt; what is thought before it is an allowance, until a run of the same model and effort is saved.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import cycle, islice
 from statistics import fmean
+from typing import NamedTuple
 
 from evals.config import EvalConfig
 from evals.errors import StoreError
@@ -19,10 +20,11 @@ from evals.judges.llm_judge import repeats_of
 from evals.judges.money import judge_price
 from evals.judges.prompts import CHARACTERS_A_TOKEN, call_of, load_prompt, usual_reply, usual_tokens, why_too_long
 from evals.metrics.base import BaseMetric
-from evals.metrics.judged import new_requests
+from evals.metrics.judged import rounds
 from evals.metrics.sample import ABSTENTION, DECIDING, Sample
-from evals.schemas.dataset import Document, EvalQuestion
+from evals.schemas.dataset import Document
 from evals.schemas.response import Citation, EvalResponse, RetrievedChunk
+from evals.schemas.results import EvalRecord
 from evals.schemas.verdicts import JudgeUsage, JudgeVerdict, VerdictRequest
 from evals.scoring.settings import ScoreSettings
 from evals.store.runs import RunStore
@@ -92,138 +94,126 @@ class Estimate:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """Answers and verdicts that are there already, by question."""
+class _Call(NamedTuple):
+    """Tokens of a call: of its instructions and data, and of a usual reply."""
 
-    responses: Mapping[str, EvalResponse] = field(default_factory=dict)
-    verdicts: Mapping[str, Sequence[JudgeVerdict]] = field(default_factory=dict)
+    instructions: int
+    data: int
+    written: int
 
 
 def estimate_judging(
     metrics: Sequence[BaseMetric],
-    questions: Sequence[EvalQuestion],
+    records: Sequence[EvalRecord],
     documents: Sequence[Document],
     config: EvalConfig,
     settings: ScoreSettings,
-    known: Known | None = None,
 ) -> Estimate:
     """Estimate what the judge will take; asks nothing of anybody.
 
     Args:
         metrics: Of the run.
-        questions: That will be asked.
-        documents: Their corpus.
+        records: Questions, with the responses and verdicts that are there already.
+        documents: The corpus.
         config: Of the run; saved runs in its folder tell how long this server's answers are.
         settings: How records are seen by metrics: what is asked may depend on it.
-        known: Answers and verdicts that are there already.
     """
-    known, calls = known or Known(), list[tuple[int, int, int]]()
-    some = questions[:: -(-len(questions) // _LOOKED_AT) or 1]
-    others, basis, off = _others(config, some, documents, known)
-    cached = rounds = 0
-    for question in some:
-        sample = settings.sample(question, known.responses.get(question.id) or next(others))
-        asked: set[tuple[str, int | None]] = set()
-        own = 0
-        while todo := new_requests(metrics, sample, asked):  # in rounds: some requests build on the replies to others
-            before = len(calls)
-            for request in todo:
-                asked.add(request.place)
-                for number in repeats_of(request, config.judge.repeats):
-                    size, verdict = _foreseen(sample, request, number, known.verdicts.get(question.id, ()), config)
-                    cached += verdict.cached
-                    calls += size
-                    sample.verdicts = [*sample.verdicts, verdict]
-            own += len(calls) > before
-        rounds = max(rounds, own)
-    scale = len(questions) / (len(some) or 1)
-    low, high = _range(calls, config, off)
-    rounds = rounds if config.judge.batch else 0
-    seconds = rounds * SECONDS_A_ROUND or scale * len(calls) * SECONDS_A_CALL / config.judge.concurrency
+    judge, calls, cached, most_rounds = config.judge, list[_Call](), 0, 0
+    part = records[:: -(-len(records) // _LOOKED_AT) or 1]
+    stand_ins, basis, off = _stand_ins(config, part, documents)
+    for record in part:
+        sample, with_calls = settings.sample(record.question, record.response or next(stand_ins)), 0
+        for requests in rounds(metrics, sample):
+            asked = [(request, repeat) for request in requests for repeat in repeats_of(request, judge.repeats)]
+            foreseen = [_foreseen(sample, request, repeat, record.verdicts, config) for request, repeat in asked]
+            sample.verdicts = [*sample.verdicts, *(verdict for _, verdict in foreseen)]
+            calls += (new := [call for call, _ in foreseen if call])
+            cached += sum(verdict.cached for _, verdict in foreseen)
+            with_calls += bool(new)
+        most_rounds = max(most_rounds, with_calls)
+    count, instructions, data, written = len(calls), *map(sum, zip(*calls, _Call(0, 0, 0), strict=True))
+    price = judge_price(config.prices, judge.provider, judge.base_url, batch=judge.batch)
+    scale, batches = len(records) / (len(part) or 1), most_rounds if judge.batch else 0
+
+    def cost(thought: float, cached_tokens: int, error: float) -> float | None:
+        """Of all calls, by the price of a mean one, as the price of a token may depend on the size of a call."""
+        tokens = (instructions + data, written + count * thought, cached_tokens)
+        read, out, kept = (round(total / max(count, 1)) for total in tokens)
+        each = price(judge.model, JudgeUsage(input_tokens=read, output_tokens=out, cache_read_tokens=kept))
+        return None if each is None else scale * count * each * error
+
+    least, most = _thinking(config, written / max(count, 1))
+    # At best, the vendor's cache holds the instructions of all calls.
+    low = cost(least, instructions if judge.provider == "anthropic" and not judge.batch else 0, 1 - off)
+    seconds = batches * SECONDS_A_ROUND or scale * count * SECONDS_A_CALL / judge.concurrency
     return Estimate(
-        calls=round(scale * len(calls)),
+        calls=round(scale * count),
         cached=round(scale * cached),
-        input_tokens=round(scale * sum(instructions + data for instructions, data, _ in calls)),
-        output_tokens=round(scale * sum(written for _, _, written in calls)),
-        cost_low_usd=None if low is None else scale * low,
-        cost_high_usd=None if high is None else scale * high,
+        input_tokens=round(scale * (instructions + data)),
+        output_tokens=round(scale * written),
+        cost_low_usd=low,
+        cost_high_usd=cost(most, 0, 1 + off),
         minutes=seconds / 60,
-        rounds=rounds,
+        rounds=batches,
         basis=basis,
     )
 
 
 def _foreseen(
-    sample: Sample, request: VerdictRequest, number: int, known: Sequence[JudgeVerdict], config: EvalConfig
-) -> tuple[list[tuple[int, int, int]], JudgeVerdict]:
-    """The call for a repeat, as tokens of instructions, data and usual reply, and the verdict that may come of it.
-
-    No call where the verdict is there already.
-    """
-    call = call_of(request, number)
-    key = key_of(config.judge.identity, call)
-    stored = JudgeCache.among(config.runs_dir).get(key) if config.judge.cache else None
-    there = [each.reply for each in known if each.key == key] + [stored and stored.reply]
-    reply = next(filter(None, there), None)
-    draft = JudgeVerdict(
-        request=request.name, repeat=number, passages=request.passages, reply=reply, cached=bool(reply)
-    )
-    if reply is not None:
-        return [], draft
-    usual = usual_reply(load_prompt(request.prompt), request.data)
+    sample: Sample, request: VerdictRequest, repeat: int, earlier: Sequence[JudgeVerdict], config: EvalConfig
+) -> tuple[_Call | None, JudgeVerdict]:
+    """The call for a repeat, and the verdict that may come of it; no call where the verdict is there already."""
+    call, reply = call_of(request, repeat), usual_reply(load_prompt(request.prompt), request.data)
     if request.name in DECIDING:
         answers = "answers" if request.name == ABSTENTION else "correct"
-        usual["verdict"] = "declines" if sample.reads_as_refusal else answers
-    size = (len(call.system) // CHARACTERS_A_TOKEN, len(call.content) // CHARACTERS_A_TOKEN, usual_tokens(request))
-    too_long = why_too_long(call, config.judge.max_input_tokens)
-    return [] if too_long else [size], draft.model_copy(update={"reply": usual})
+        reply["verdict"] = "declines" if sample.reads_as_refusal else answers
+    key = key_of(config.judge.identity, call)
+    stored = JudgeCache.among(config.runs_dir).get(key) if config.judge.cache else None
+    known = [stored and stored.reply, *(verdict.reply for verdict in earlier if verdict.key == key)]
+    instructions, data = len(call.system) // CHARACTERS_A_TOKEN, len(call.content) // CHARACTERS_A_TOKEN
+    verdict = JudgeVerdict(
+        request=request.name,
+        repeat=repeat,
+        passages=request.passages,
+        reply=next(filter(None, known), reply),
+        cached=any(known),
+    )
+    if verdict.cached or why_too_long(call, config.judge.max_input_tokens):
+        return None, verdict
+    return _Call(instructions, data, usual_tokens(request)), verdict
 
 
-def _range(calls: Sequence[tuple[int, int, int]], config: EvalConfig, off: float) -> tuple[float | None, float | None]:
-    """What calls will cost, from and to, with sizes off by a share; None where no price is known."""
+def _thinking(config: EvalConfig, written: float) -> tuple[float, float]:
+    """Tokens of thinking a call, from and to: as in a saved run of this model and effort, else an allowance."""
     judge = config.judge
-    price = judge_price(config.prices, judge.provider, judge.base_url, batch=judge.batch)
-    if price(judge.model, JudgeUsage()) is None:
-        return None, None
-    thought, most = 0.0, float(thinking_allowance(judge.model, judge.effort))
     for past in (run.judge for run in RunStore(config.runs_dir).newest(_RUNS)):
-        if past and past.usage.output_tokens and (past.model, past.effort) == (judge.model, judge.effort) and calls:
-            mean = past.usage.output_tokens / past.calls - fmean(written for _, _, written in calls)
-            thought, most = max(0.0, mean * (1 - _THINKING_OFF)), max(0.0, mean * (1 + _THINKING_OFF))
-            break
-    low = high = 0.0
-    for instructions, data, written in calls:
-        # at best, the vendor's cache holds the instructions of all calls
-        kept = instructions if judge.provider == "anthropic" and not judge.batch else 0
-        sizes = {"input_tokens": instructions + data, "output_tokens": written + round(thought)}
-        low += price(judge.model, JudgeUsage(**sizes, cache_read_tokens=kept)) or 0.0
-        high += price(judge.model, JudgeUsage(**{**sizes, "output_tokens": written + round(most)})) or 0.0
-    return low * (1 - off), high * (1 + off)
+        if past and past.usage.output_tokens and (past.model, past.effort) == (judge.model, judge.effort):
+            thought = max(0.0, past.usage.output_tokens / past.calls - written)
+            return thought * (1 - _THINKING_OFF), thought * (1 + _THINKING_OFF)
+    return 0.0, float(thinking_allowance(judge.model, judge.effort))
 
 
-def _others(
-    config: EvalConfig, questions: Sequence[EvalQuestion], documents: Sequence[Document], known: Known
+def _stand_ins(
+    config: EvalConfig, records: Sequence[EvalRecord], documents: Sequence[Document]
 ) -> tuple[Iterator[EvalResponse], str, float]:
-    """Answers in place of those to questions that have none, where they come from, and how far they may be off."""
-    if all(question.id in known.responses for question in questions):
+    """Responses to the questions that have none, where they are from, and how far they may be off."""
+    unknown = [record.question for record in records if record.response is None]
+    if not unknown:
         return iter(()), "over the answers that are there", _KNOWN_OFF
-    store = RunStore(config.runs_dir)
+    store, url = RunStore(config.runs_dir), "" if config.embedded else config.server_spec().url.rstrip("/")
     for run in store.newest(_RUNS):
-        url = "" if config.embedded else config.server_spec().url.rstrip("/")
         if url == ("" if run.eval_config.get("embedded") else run.server.url.rstrip("/")):
             with suppress(StoreError):
-                records = islice(store.records(run), _LOOKED_AT)
-                saved = [each.response for each in records if each.response and each.response.error is None]
+                responses = (record.response for record in islice(store.records(run), _LOOKED_AT))
+                saved = [response for response in responses if response and response.error is None]
                 if len(saved) >= FEWEST_ANSWERS:
                     return cycle(saved), f"sizes from run {run.id}", _LIKE_OFF
     texts = [document.text[part.start : part.end] for document in documents for part in document.sections]
     size = round(fmean(min(len(text), _CHUNK_CHARACTERS) for text in texts)) if texts else _CHUNK_CHARACTERS
-    said = "word " * (_ANSWER_CHARACTERS // 5)
     chunks = [RetrievedChunk(chunk_id=str(n), text=f"{n} {'word ' * (size // 5)}") for n in range(_CHUNKS)]
-    answer = EvalResponse(answer=said, chunks=chunks, citations=[Citation(index=1, start=0, end=len(said))])
+    text = "word " * (_ANSWER_CHARACTERS // 5)
+    answer = EvalResponse(answer=text, chunks=chunks, citations=[Citation(index=1, start=0, end=len(text))])
+    refusal = EvalResponse(answer=_REFUSAL, chunks=chunks, citations=[])
     assumed = f"{_CHUNKS} chunks of {size:,} characters and answers of {_ANSWER_CHARACTERS}"
     basis = f"assuming {assumed}, as no run of this server with {FEWEST_ANSWERS} answers is saved"
-    refusal = EvalResponse(answer=_REFUSAL, chunks=chunks, citations=[])
-    unknown = (question for question in questions if question.id not in known.responses)
     return (refusal if question.is_unanswerable else answer for question in unknown), basis, _ASSUMED_OFF

@@ -2,16 +2,14 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 from evals.judges.llm_judge import LLMJudge
-from evals.judges.models import Identity
 from evals.judges.record import NOTE, VerdictTally, same_family
 from evals.metrics.base import BaseMetric
-from evals.metrics.judged import new_requests
+from evals.metrics.judged import rounds
 from evals.run.observer import Observer
 from evals.schemas.results import EvalRecord
 from evals.schemas.verdicts import JudgeRecord, JudgeVerdict, VerdictRequest
@@ -25,79 +23,18 @@ PATIENCE_S = 5.0
 _WORKERS_A_CALL = 4
 """Answers in work for each call at the same time: while one waits for its replies, another is composed."""
 
-TOO_MANY_FAILED = f"{NOTE} failures are more than judge.max_error_rate"
-"""How the note begins that more decisions are lost than may be."""
+
+def free_verdicts(record: EvalRecord) -> list[JudgeVerdict]:
+    """The usable verdicts of another run, as this run takes them over: without their cost, which was paid there."""
+    unpaid = {"attempts": 0, "usage": None, "cost_usd": 0.0, "unpriced": 0, "earlier": None, "cached": True}
+    return [
+        verdict.model_copy(update={**unpaid, "saved_usd": verdict.saved_usd if verdict.cached else verdict.cost_usd})
+        for verdict in record.verdicts
+        if verdict.reply is not None
+    ]
 
 
-@dataclass
-class VerdictSource:
-    """The verdicts of a run, and what follows from all of them.
-
-    Attributes:
-        records: Of the run.
-        identity: Who decided.
-        repeats: How often each decision was to be made.
-        max_error_rate: The run is incomplete where more of the decisions are lost.
-        prevented: Decisions that the budget did not allow.
-        left: Requests in batches that were not waited for.
-        remarks: What follows from no verdict, each beginning with `NOTE`.
-    """
-
-    records: Iterable[EvalRecord]
-    identity: Identity
-    repeats: int
-    max_error_rate: float
-    prevented: int = 0
-    left: int = 0
-    remarks: list[str] = field(default_factory=list)
-
-    @cached_property
-    def _tally(self) -> VerdictTally:
-        tally = VerdictTally()
-        for record in self.records:
-            tally.add(record.verdicts)
-        return tally
-
-    def record(self) -> JudgeRecord:
-        """The judge as it is saved with the run."""
-        return self._tally.record(self.identity, self.repeats, prevented=self.prevented, left=self.left)
-
-    @property
-    def incomplete(self) -> bool:
-        """Whether the budget ended the judging, replies were not waited for, or more of it failed than may."""
-        return bool(self.prevented or self.left) or self._too_many_failed
-
-    @property
-    def _too_many_failed(self) -> bool:
-        lost, total = self._tally.failed
-        return lost > self.max_error_rate * total
-
-    def notes(self, config: Mapping[str, Any]) -> list[str]:
-        """What a reader of judged numbers must know; each begins with `NOTE`.
-
-        Args:
-            config: The server's configuration, as it says itself.
-        """
-        notes = self._tally.notes(self.identity, prevented=self.prevented)
-        if self._too_many_failed:
-            notes.append(f"{TOO_MANY_FAILED} ({self.max_error_rate:g}) allows")
-        notes += self.remarks
-        if found := same_family(self.identity.model, config):
-            notes.append(
-                f"{NOTE} family is that of the server's own model ({found[0]}: {found[1]}), and models favour their "
-                "own kind; calibrate it, or judge by another family"
-            )
-        return notes
-
-
-def free_copy(verdict: JudgeVerdict) -> JudgeVerdict:
-    """A verdict of another run, as this run takes it over: without its cost, which was paid there."""
-    saved = verdict.saved_usd if verdict.cached else verdict.cost_usd
-    unpaid = {"attempts": 0, "usage": None, "cost_usd": 0.0, "unpriced": 0, "earlier": None}
-    return verdict.model_copy(update={**unpaid, "cached": True, "saved_usd": saved})
-
-
-class Judging(VerdictSource):
+class Judging:
     """The verdicts of a run, gathered while it asks.
 
     Args:
@@ -123,27 +60,58 @@ class Judging(VerdictSource):
         max_error_rate: float = 0.1,
         observer: Observer | None = None,
     ) -> None:
-        super().__init__(journal, judge.identity, judge.repeats, max_error_rate)
         self._judge, self._metrics, self._settings, self._journal, self._free = judge, metrics, settings, journal, free
-        self._observer = observer or Observer()
+        self._max_error_rate, self._observer = max_error_rate, observer or Observer()
         judge.on_remark = lambda remark: self._observer.note(f"{NOTE} {remark}")
-        self._queue: deque[int] = deque()
-        self._workers: set[asyncio.Task[None]] = set()
+        self._queue = deque[int]()
+        self._workers = set[asyncio.Task[None]]()
         self._error: Exception | None = None
         self._done, self._stopped = 0, False
-        if before is not None and (before.model, before.origin, before.effort) != self._who:
+        self._remarks: list[str] = []
+        who = judge.identity
+        if before is not None and (before.model, before.origin, before.effort) != (who.model, who.origin, who.effort):
             former = f"{before.model} at {before.origin}" + (f", effort {before.effort}" if before.effort else "")
-            self.remarks.append(f"{NOTE} model, address or effort was another before: {former}")
+            self._remarks.append(f"{NOTE} model, address or effort was another before: {former}")
+
+    # What the run says of its judge, once all verdicts are there.
+
+    @cached_property
+    def _tally(self) -> VerdictTally:
+        return VerdictTally(record.verdicts for record in self._journal)
+
+    def record(self) -> JudgeRecord:
+        """The judge as it is saved with the run."""
+        judge = self._judge
+        return self._tally.record(judge.identity, judge.repeats, prevented=judge.prevented, left=judge.left)
 
     @property
-    def _who(self) -> tuple[str, str, str | None]:
-        return self.identity.model, self.identity.origin, self.identity.effort
+    def incomplete(self) -> bool:
+        """Whether the budget ended the judging, replies were not waited for, or more of it failed than may."""
+        return bool(self._judge.prevented or self._judge.left) or self._tally.failed_above(self._max_error_rate)
+
+    def notes(self, config: Mapping[str, Any]) -> list[str]:
+        """What a reader of judged numbers must know; each begins with `NOTE`.
+
+        Args:
+            config: The server's configuration, as it says itself.
+        """
+        notes = self._tally.notes(self._judge.identity, prevented=self._judge.prevented)
+        if self._tally.failed_above(self._max_error_rate):
+            notes.append(f"{NOTE} failures are more than judge.max_error_rate ({self._max_error_rate:g}) allows")
+        notes += self._remarks
+        if alike := same_family(self._judge.identity.model, config):
+            notes.append(
+                f"{NOTE} family is that of the server's own model ({alike[0]}: {alike[1]}), and models favour their "
+                "own kind; calibrate it, or judge by another family"
+            )
+        return notes
+
+    # Judging.
 
     def take_up(self) -> None:
         """Have all answers judged that are in the journal; what is decided already is not asked again."""
-        for row in range(len(self._journal)):
-            if self._journal.has_answer(self._journal.ids[row]):
-                self._enqueue(row)
+        for question_id in filter(self._journal.has_answer, self._journal.ids):
+            self.submit(question_id)
 
     def submit(self, question_id: str) -> None:
         """Have the answer to a question judged, which is in the journal. By batches all are judged in the end.
@@ -153,14 +121,10 @@ class Judging(VerdictSource):
         """
         if self._error is not None:
             raise self._error
-        row = self._journal.row_of(question_id)
-        if row is not None:
-            self._enqueue(row)
-
-    def _enqueue(self, row: int) -> None:
-        self._queue.append(row)
-        if not self._judge.batched:
-            self._employ(_WORKERS_A_CALL * self._judge.concurrency)
+        if (row := self._journal.row_of(question_id)) is not None:
+            self._queue.append(row)
+            if not self._judge.batched:
+                self._employ(_WORKERS_A_CALL * self._judge.concurrency)
 
     def _employ(self, most: int) -> None:
         """Have another worker, unless there are enough."""
@@ -172,26 +136,22 @@ class Judging(VerdictSource):
     async def _work(self) -> None:
         try:
             while self._queue and self._error is None and not self._judge.over:
-                await self._judge_one(self._journal.record(self._queue.popleft()))
+                await self._judge_record(self._journal.record(self._queue.popleft()))
         except Exception as error:  # noqa: BLE001 - raised again where the run waits for it
             self._error = self._error or error
 
-    async def _judge_one(self, record: EvalRecord) -> None:
+    async def _judge_record(self, record: EvalRecord) -> None:
         """Ask in rounds, as some requests build on the replies to others; each verdict is journalled at once."""
         if record.response is None or record.response.error is not None:
             return
-        question, response = record.question, record.response
-        known = [*self._free(question.id), *record.verdicts]
+        known = [*self._free(record.question.id), *record.verdicts]
         decided: dict[tuple[str, int], JudgeVerdict] = {}
-        asked: set[tuple[str, int | None]] = set()
-        sample = self._settings.sample(question, response)
-        while requests := new_requests(self._metrics, sample, asked):
-            asked.update(request.place for request in requests)
+        sample = self._settings.sample(record.question, record.response)
+        for requests in rounds(self._metrics, sample):
             decisions = [self._decide(record, request, known, decided) for request in requests]
-            problems = await asyncio.gather(*decisions, return_exceptions=True)
-            for problem in filter(None, problems):
+            for problem in filter(None, await asyncio.gather(*decisions, return_exceptions=True)):
                 raise problem
-            sample = self._settings.sample(question, response, list(decided.values()))
+            sample.verdicts = list(decided.values())
         self._done += 1
         self._observer.judged(self._done, self._judge.budget.spent_usd)
 
@@ -236,16 +196,15 @@ class Judging(VerdictSource):
         self._stopped = self._judge.closing = True
         try:
             if self._workers and not self._judge.batched:
-                self._observer.note(
-                    f"waits {PATIENCE_S:g} s at most for the judge's calls in flight, which are paid for"
-                )
+                told = f"waits {PATIENCE_S:g} s at most for the judge's calls in flight, which are paid for"
+                self._observer.note(told)
                 await asyncio.wait(self._workers, timeout=PATIENCE_S)
         finally:
             for worker in self._workers:
                 worker.cancel()
             await asyncio.gather(*self._workers, return_exceptions=True)
             await self._judge.aclose()
-            self.prevented, self.left = self._judge.prevented, self._judge.left
-            left = f"API continues {counted(self.left, 'request')}: resuming the run takes the replies"
-            told = [*self._judge.remarks, *([f"{left}, and pays nothing again"] if self.left else [])]
-            self.remarks += [f"{NOTE} {remark}" for remark in told]
+            self._remarks += [f"{NOTE} {remark}" for remark in self._judge.remarks]
+            if left := self._judge.left:
+                taken = "resuming the run takes the replies, and pays nothing again"
+                self._remarks.append(f"{NOTE} API continues {counted(left, 'request')}: {taken}")

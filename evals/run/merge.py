@@ -10,10 +10,10 @@ from typing import Any
 from evals.config import EvalConfig
 from evals.errors import ConfigError, RunIncompleteError, StoreError
 from evals.judges.models import Identity
+from evals.judges.record import VerdictTally
 from evals.metrics.base import BaseMetric
 from evals.run.asking import CHANGED, STOPPED, has_changed
 from evals.run.checks import check_calibrated, check_config, load_tools, wants_judge
-from evals.run.judging import VerdictSource
 from evals.run.observer import Observer
 from evals.run.resume import CONCURRENCIES, changed_keys
 from evals.run.saved import measured_again
@@ -258,10 +258,10 @@ def _judge(runs: Sequence[EvalRun], log: RecordLog, config: EvalConfig) -> Judge
     own = config.judge.identity
     first = next((run.judge for run in runs if run.judge is not None), None)
     identity = Identity(first.model, first.origin, own.provider, first.effort) if first is not None else own
-    source = VerdictSource(log, identity, config.judge.repeats, config.judge.max_error_rate)
-    source.prevented = sum(run.judge.prevented for run in runs if run.judge)
-    source.left = sum(run.judge.left for run in runs if run.judge)
-    return source.record()
+    prevented = sum(run.judge.prevented for run in runs if run.judge)
+    left = sum(run.judge.left for run in runs if run.judge)
+    tally = VerdictTally(record.verdicts for record in log)
+    return tally.record(identity, config.judge.repeats, prevented=prevented, left=left)
 
 
 def _is_cut_short(run: EvalRun, max_error_rate: float) -> bool:

@@ -16,8 +16,8 @@ from evals.errors import DatasetError, JudgeError, StoreError
 from evals.judges.record import NOTE as JUDGE_NOTE
 from evals.metrics.base import BaseMetric
 from evals.run.checks import check_config, estimate_of, load_tools
-from evals.run.estimate import Estimate, Known
-from evals.run.judging import free_copy
+from evals.run.estimate import Estimate
+from evals.run.judging import free_verdicts
 from evals.run.observer import Observer, usual_observer
 from evals.run.scoring import Scoring, score_journal
 from evals.run.text_models import compare_texts
@@ -167,11 +167,9 @@ async def measure_answers(
 
 def estimate_saved(answers: SavedAnswers, metrics: Sequence[BaseMetric], config: EvalConfig) -> Estimate | None:
     """What judging the answers will take, as far as it is not known already; None where no judge takes part."""
-    records = [record for record in answers.records if record.response is not None and record.response.error is None]
-    responses = {record.question.id: record.response for record in records if record.response is not None}
-    verdicts = {key: answers.free(key) for key in responses}
-    questions = [record.question for record in records]
-    return estimate_of(config, metrics, questions, known=Known(responses, verdicts))
+    answered = [record for record in answers.records if record.response is not None and record.response.error is None]
+    known = [record.model_copy(update={"verdicts": answers.free(record.question.id)}) for record in answered]
+    return estimate_of(config, metrics, known)
 
 
 # The answers of a saved run.
@@ -205,8 +203,7 @@ def answers_of_run(source: EvalRun, config: EvalConfig, *, remap: bool = False) 
 def _verdicts_of(saved: SavedRun, question_id: str) -> list[JudgeVerdict]:
     """The usable verdicts of a saved run on a question, without their cost, which was paid there."""
     row = saved.log.row_of(question_id)
-    verdicts = [] if row is None else saved.record(row).verdicts
-    return [free_copy(verdict) for verdict in verdicts if verdict.reply is not None]
+    return [] if row is None else free_verdicts(saved.record(row))
 
 
 def _no_verdicts(_: str) -> tuple[JudgeVerdict, ...]:

@@ -134,41 +134,38 @@ def figures_of(
         score_cut: From here on a score counts as good.
         confidence: Of the intervals.
     """
-    scored = [(each, each.score, quote) for each, quote in zip(answers, quotes, strict=True) if each.score is not None]
-    cut = replace(scale, cut=score_cut)
-    pairs = [(scale.named(each.label), cut.named(score)) for each, score, _ in scored]
-    truth = [each.label >= scale.cut for each, _, _ in scored]
-    called = [score >= score_cut for _, score, _ in scored]
-
-    def rate(hits: Iterable[bool], reason: str) -> Figure:
-        found = list(hits)
-        if not found:
-            return Figure(reason=reason)
-        ci = wilson(sum(found), len(found), confidence)
-        return Figure(value=sum(found) / len(found), ci=ci, n=len(found))
-
+    judged = [(each, each.score, quote) for each, quote in zip(answers, quotes, strict=True) if each.score is not None]
+    scores = replace(scale, cut=score_cut)
+    pairs = [(scale.named(answer.label), scores.named(score)) for answer, score, _ in judged]
+    good = [(answer.label >= scale.cut, score >= score_cut) for answer, score, _ in judged]
     confusion: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for label, judged in pairs:
-        confusion[label][judged] += 1
+    for label, verdict in pairs:
+        confusion[label][verdict] += 1
+
+    def rate(hits: Sequence[bool], reason: str) -> Figure:
+        if not hits:
+            return Figure(reason=reason)
+        ci = wilson(sum(hits), len(hits), confidence)
+        return Figure(value=fmean(hits), ci=ci, n=len(hits))
+
+    def mean(values: Sequence[float]) -> Figure:
+        return Figure(value=fmean(values), n=len(values)) if values else Figure()
+
     return {
         "judge": Agreement(
-            agreement=rate((one == other for one, other in pairs), "no answer has both a label and a score"),
+            agreement=rate([one == other for one, other in pairs], "no answer has both a label and a score"),
             kappa=cohen_kappa(pairs),
-            sensitivity=rate(
-                (yes for yes, good in zip(called, truth, strict=True) if good), "people call no answer good"
-            ),
-            specificity=rate(
-                (not yes for yes, good in zip(called, truth, strict=True) if not good), "people call every answer good"
-            ),
+            sensitivity=rate([called for truth, called in good if truth], "people call no answer good"),
+            specificity=rate([not called for truth, called in good if not truth], "people call every answer good"),
         ),
         "confusion": {label: dict(counts) for label, counts in sorted(confusion.items())},
         "disagreements": [
-            Disagreement(id=each.id, label=label, judged=judged, quote=quote)
-            for (each, _, quote), (label, judged) in zip(scored, pairs, strict=True)
-            if label != judged
+            Disagreement(id=answer.id, label=label, judged=verdict, quote=quote)
+            for (answer, _, quote), (label, verdict) in zip(judged, pairs, strict=True)
+            if label != verdict
         ],
-        "label_mean": Figure(value=fmean(each.label for each, _, _ in scored), n=len(scored)) if scored else Figure(),
-        "score_mean": Figure(value=fmean(score for _, score, _ in scored), n=len(scored)) if scored else Figure(),
+        "label_mean": mean([answer.label for answer, _, _ in judged]),
+        "score_mean": mean([score for _, score, _ in judged]),
     }
 
 
@@ -211,14 +208,13 @@ def find_calibration(
         hashes: Of the prompts by task; more than those of the metric do no harm.
         known: All calibrations.
     """
-    fitting = []
-    for each in known:
-        # whether an answer declines is not always asked
-        shared = (each.prompt_hashes.keys() & hashes.keys()) - {ABSTENTION}
-        same = bool(shared) and all(each.prompt_hashes[name] == hashes[name] for name in shared)
-        if same and (each.metric, each.model, each.effort) == (metric, model, effort):
-            fitting.append(each)
-    return max(fitting, key=lambda each: each.created_at, default=None)
+
+    def fits(each: Calibration) -> bool:
+        shared = (each.prompt_hashes.keys() & hashes.keys()) - {ABSTENTION}  # which is not always asked for
+        same_prompts = bool(shared) and all(each.prompt_hashes[name] == hashes[name] for name in shared)
+        return same_prompts and (each.metric, each.model, each.effort) == (metric, model, effort)
+
+    return max(filter(fits, known), key=lambda each: each.created_at, default=None)
 
 
 def refuse_uncalibrated(gated: Collection[str], never: Iterable[str], feeding: Collection[str], model: str) -> None:
@@ -239,12 +235,11 @@ def refuse_uncalibrated(gated: Collection[str], never: Iterable[str], feeding: C
     if of_score:
         on.append(f"{SCORE}, which {' and '.join(of_score)} {agree(len(of_score), 'feeds', 'feed')}")
     if on:
-        raise ConfigError(
-            f"a gate is on {' and '.join(on)}, and the judge {model} was never calibrated for that: it is unknown "
-            "how often it is wrong",
-            "label answers of a run without this gate (evals review last --metric NAME) and calibrate by them (evals "
-            "calibrate), or permit the gate: --allow-uncalibrated, or allow_uncalibrated: true",
-        )
+        what = f"a gate is on {' and '.join(on)}, and the judge {model} was never calibrated for that"
+        label = "label answers of a run without this gate (evals review last --metric NAME)"
+        allow = "permit the gate: --allow-uncalibrated, or allow_uncalibrated: true"
+        hint = f"{label} and calibrate by them (evals calibrate), or {allow}"
+        raise ConfigError(f"{what}: it is unknown how often it is wrong", hint)
 
 
 def with_cards(run: EvalRun, known: Iterable[Calibration]) -> EvalRun:
@@ -254,16 +249,15 @@ def with_cards(run: EvalRun, known: Iterable[Calibration]) -> EvalRun:
     every, judge, cards = list(known), run.judge, dict[str, JudgeCard | None]()
     for summary in run.scorecard.metrics:
         if asks_judge(summary.name) and summary.value is not None:
-            each = find_calibration(summary.name, judge.model, judge.effort, judge.prompt_hashes, every)
-            cards[summary.name] = judge.cards.get(summary.name) if each is None else card_of(each)
+            newest = find_calibration(summary.name, judge.model, judge.effort, judge.prompt_hashes, every)
+            cards[summary.name] = card_of(newest) if newest else judge.cards.get(summary.name)
     return run.model_copy(update={"judge": judge.model_copy(update={"cards": cards})})
 
 
 def card_of(calibration: Calibration) -> JudgeCard:
     """The calibration as reports show it."""
-    figures = {name: getattr(calibration.judge, name) for name in Agreement.model_fields}
     labels = sum(answer.score is not None for answer in calibration.answers)
-    return JudgeCard(labels=labels, created_at=calibration.created_at, **figures)
+    return JudgeCard(labels=labels, created_at=calibration.created_at, **dict(calibration.judge))
 
 
 # What the scores of a judged run say of its judge: whether length pays, and how often repeats change a score.

@@ -1,104 +1,149 @@
-"""A loopback imitation of the Chat Completions API for tests. IT IS NO JUDGE: no model stands behind it.
-
-It refuses what the real API refuses, and what the servers of others refuse where a test says so (`Behaviour`);
-otherwise it replies what the test told it to: by default the requested schema filled in with first values.
-"""
+"""An imitation of the Chat Completions API: what it and the servers of others refuse, and the bodies of its replies."""
 
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from chat_api.replies import compose
-from chat_api.request_rules import Behaviour, Refusal, check
+from messages_api.loopback import LoopbackApi, Rejection, text_of
+from messages_api.schema_rules import SchemaError, check_schema
+
+_MARK = "JSON schema:\n"
+_FIELDS = frozenset(["model", "messages", "response_format", "max_completion_tokens", "max_tokens", "reasoning_effort"])
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
-class ChatApi:
-    """The API in a thread, and what it remembers.
+@dataclass(frozen=True)
+class Behaviour:
+    """How a server differs from OpenAI's.
 
     Attributes:
-        url: For `base_url`.
-        behaviour: How it differs from OpenAI's; set it to change it.
-        log: The requests received: headers, body and status of the response.
+        needs_key: Requests without a key are refused.
+        takes_schema: A response can be bound to a schema.
+        takes_form: There is a parameter `response_format` at all.
+        most_tokens: The limit of tokens must not be above this.
+        limit: The one name of the limit of tokens that is understood.
+        plain_errors: Errors are `{"error": "text"}`, of which the SDK shows nothing.
     """
 
+    needs_key: bool = True
+    takes_schema: bool = True
+    takes_form: bool = True
+    most_tokens: int = 100_000
+    limit: str = "max_completion_tokens"
+    plain_errors: bool = False
+
+
+class ChatApi(LoopbackApi):
+    """The API. A rule may also say `filter`, `place` of the text, `usage` or `body`, and `error` beside a `status`."""
+
+    path = "/v1"
+
     def __init__(self) -> None:
+        super().__init__()
         self.behaviour = Behaviour()
-        self.log: list[dict[str, Any]] = []
-        self._rules: list[dict[str, Any]] = []
-        self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"api": self}))
-        self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}/v1"
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-        self._thread.start()
-
-    def script(self, *rules: dict[str, Any]) -> None:
-        """Replace the rules: `{"match": text in the data, "then": what, "times": n}`. The first that fits wins.
-
-        `then` is a reply (json, text, judge, truncate, refuse, filter, body; beside it model, usage), a failure (status
-        with error, headers) or anything else (raw, with status and headers).
-        """
-        self._rules = [dict(rule) for rule in rules]
 
     def bodies(self) -> list[dict[str, Any]]:
         """The bodies of the requests received."""
-        return [entry["body"] for entry in self.log]
+        return [entry["body"] for entry in self._log]
 
-    def close(self) -> None:
-        """Stop listening."""
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-    def answer(self, path: str, headers: dict[str, str], raw: bytes) -> tuple[int, dict[str, str], bytes]:
-        """Status, headers and body for a request."""
-        with self._lock:
-            body = json.loads(raw)
-            status, extra, reply = self._decide(path, headers, body)
-            self.log.append({"headers": headers, "body": body, "status": status})
-        kind = {"content-type": "application/json"}
-        return status, {**kind, **extra}, reply if isinstance(reply, bytes) else json.dumps(reply).encode()
-
-    def _decide(self, path: str, headers: dict[str, str], body: Any) -> tuple[int, dict[str, str], Any]:
+    def reply(self, entry: dict[str, Any]) -> Any:
+        body = entry["body"]
         try:
-            check(path, headers, body, self.behaviour)
-        except Refusal as refused:
-            text = refused.body["error"]["message"]
-            return refused.status, {}, {"error": text} if self.behaviour.plain_errors else refused.body
-        then = self._pick(body)
-        if "raw" in then:
-            return then.get("status", 200), then.get("headers", {}), then["raw"].encode()
+            self._check(entry["path"], entry["headers"], body)
+        except Rejection as refused:
+            plain = {"error": refused.body["error"]["message"]}
+            raise Rejection(refused.status, plain if self.behaviour.plain_errors else refused.body) from None
+        then = self.pick(_schema(body), body["messages"][-1]["content"])
         if "status" in then:
             error = {"message": "scripted", "type": None, "param": None, "code": None, **then.get("error", {})}
-            return then["status"], {"retry-after-ms": "1", **then.get("headers", {})}, {"error": error}
-        return 200, {}, compose(then, body, len(self.log))
+            raise Rejection(then["status"], {"error": error}, {"retry-after-ms": "1"})
+        return _compose(then, body)
 
-    def _pick(self, body: dict[str, Any]) -> dict[str, Any]:
-        said = body["messages"][-1]["content"]
-        for rule in self._rules:
-            if rule.get("times") != 0 and rule.get("match", "") in said:
-                if "times" in rule:
-                    rule["times"] -= 1
-                return dict(rule["then"])
-        return {}
+    def _check(self, path: str, headers: Mapping[str, str], body: Any) -> None:
+        """Refuse what the server does not take."""
+        server = self.behaviour
+        if path != "/v1/chat/completions":
+            raise _refusal(404, f"Invalid URL (POST {path})")
+        if "authorization" in headers or server.needs_key:
+            scheme, _, key = headers.get("authorization", "").partition(" ")
+            if scheme != "Bearer" or not key:
+                raise _refusal(401, "You didn't provide an API key.")
+        for name in sorted(body.keys() - _FIELDS):
+            raise _refusal(400, f"Unrecognized request argument supplied: {name}")
+        if not body["model"].startswith("gpt-"):
+            raise _refusal(404, f"The model `{body['model']}` does not exist.", code="model_not_found")
+        for number, message in enumerate(body["messages"]):
+            if message["role"] not in {"system", "user"} or not message["content"].strip():
+                raise _refusal(400, f"Invalid value: 'messages[{number}]'", param=f"messages[{number}]")
+        for name in {"max_tokens", "max_completion_tokens"} & body.keys() - {server.limit}:
+            told = f"Unsupported parameter: '{name}' is not supported with this model. Use '{server.limit}' instead."
+            raise _refusal(400, told, code="unsupported_parameter", param=name)
+        if (limit := body.get(server.limit, 1)) > server.most_tokens:
+            told = f"{server.limit} is too large: {limit}. This model supports at most {server.most_tokens} tokens."
+            raise _refusal(400, told, param=server.limit, code="invalid_value")
+        if "response_format" in body:
+            self._check_form(body["response_format"])
+
+    def _check_form(self, form: dict[str, Any]) -> None:
+        if not self.behaviour.takes_form:
+            raise _refusal(400, "Unrecognized request argument supplied: response_format")
+        if form.keys() != {"type", "json_schema"} or not self.behaviour.takes_schema:
+            told = f"Invalid parameter: 'response_format' of type '{form['type']}' is not supported with this model."
+            raise _refusal(400, told, param="response_format")
+        bound = form["json_schema"]
+        if bound.keys() != {"name", "strict", "schema"} or not _NAME.fullmatch(bound["name"]) or not bound["strict"]:
+            raise _refusal(400, "Invalid 'response_format.json_schema'", param="response_format")
+        try:
+            check_schema(bound["schema"])
+        except SchemaError as error:
+            told = f"Invalid schema for response_format '{bound['name']}': {error}"
+            raise _refusal(400, told, param="response_format") from None
 
 
-class _Handler(BaseHTTPRequestHandler):
-    api: ChatApi
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
+def _refusal(status: int, message: str, *, code: str | None = None, param: str | None = None) -> Rejection:
+    error = {"message": message, "type": "invalid_request_error", "param": param, "code": code}
+    return Rejection(status, {"error": error})
 
-    def do_POST(self) -> None:
-        raw = self.rfile.read(int(self.headers["Content-Length"]))
-        status, headers, reply = self.api.answer(
-            self.path, {name.lower(): value for name, value in self.headers.items()}, raw
-        )
-        self.send_response(status)
-        for name, value in {**headers, "content-length": str(len(reply))}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(reply)
 
-    def log_message(self, *_: Any) -> None:
-        """Nothing is printed."""
+def _schema(body: dict[str, Any]) -> dict[str, Any] | None:
+    """The schema of the reply, whether it is a parameter or stands in the instructions."""
+    if "response_format" in body:
+        return dict(body["response_format"]["json_schema"]["schema"])
+    told = body["messages"][0]["content"]
+    return dict(json.loads(told.partition(_MARK)[2])) if _MARK in told else None
+
+
+def _compose(then: Mapping[str, Any], body: dict[str, Any]) -> dict[str, Any]:
+    """The completion that a rule asks for; a token a word, and the instructions count as read from the cache."""
+    if "body" in then:
+        return dict(then["body"])
+    text, finish = text_of(then, _schema(body), lambda: json.loads(body["messages"][-1]["content"])), "stop"
+    if "truncate" in then:
+        text, finish = text[: then["truncate"]], "length"
+    if "filter" in then:
+        text, finish = "", "content_filter"
+    message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": then.get("refuse")}
+    if "refuse" in then:
+        message["content"] = None
+    if then.get("place") == "reasoning_content":
+        message |= {"content": "", "reasoning_content": text}
+    if then.get("place") == "tool_calls":
+        call = {"id": "call_1", "type": "function", "function": {"name": "verdict", "arguments": text}}
+        message, finish = {**message, "content": None, "tool_calls": [call]}, "tool_calls"
+    words, spoken = [len(each["content"].split()) for each in body["messages"]], len(text.split())
+    usage = {
+        "prompt_tokens": sum(words),
+        "completion_tokens": spoken,
+        "total_tokens": sum(words) + spoken,
+        "prompt_tokens_details": {"cached_tokens": words[0]},
+    }
+    return {
+        "id": "chatcmpl-loopback",
+        "object": "chat.completion",
+        "created": 1_790_000_000,
+        "model": f"{body['model']}-2026-10-01",
+        "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+        "usage": usage if then.get("usage", True) else None,
+    }

@@ -11,16 +11,12 @@ import pytest
 from evals.store.runs import saved_calibrations
 
 Cli = Callable[..., Any]
-JUDGE = {"then": {"python": "judge"}}
 RIGHT, WRONG = "The ferry sails at noon from harbour {n}.", "Bicycles cost nothing on trains."
 
 
 @pytest.fixture
-def calibrate(evals_cli: Cli, messages_api: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
+def calibrate(evals_cli: Cli, judge_api: Any, tmp_path: Path) -> Cli:
     """Run `calibrate` with a folder of runs of its own."""
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-fine")
-    monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_api.url)
-    messages_api.script(JUDGE)
     return lambda *arguments: evals_cli("calibrate", *arguments, "--runs-dir", tmp_path / "runs")
 
 
@@ -133,32 +129,13 @@ def test_of_several_annotators_most_decide(calibrate: Cli, tmp_path: Path) -> No
     assert len(found["answers"]) == 20
 
 
-@pytest.mark.parametrize(
-    ("good", "bad", "scale"),
-    [
-        ("yes", "no", "yes and no"),
-        (True, False, "yes and no"),
-        (1, 0, "0 and 1"),
-        (2, -2, "-2 to 2"),
-        (1, -1, "-2 to 2"),
-    ],
-)
-def test_labels_are_read_by_what_they_are(calibrate: Cli, tmp_path: Path, good: Any, bad: Any, scale: str) -> None:
-    """Words, binary numbers and grades from -2 to 2 say the same."""
-    rows = [row(n, right, good if label == "correct" else bad) for n, (right, label) in enumerate(TRUTH)]
-    found = calibrate(jsonl(tmp_path / "l.jsonl", rows), "--json").json
-    assert found["scale"] == scale
-    assert found["judge"]["sensitivity"]["value"] == 14 / 15
-
-
 def test_a_review_sheet_that_was_filled_in_is_read(
     calibrate: Cli, evals_cli: Cli, golden_server: str, tmp_path: Path
 ) -> None:
     """The answers and passages are those of the run; rows without a verdict are counted, and not judged again."""
     runs = ("--runs-dir", tmp_path / "runs")
-    run = evals_cli(
-        "eval", "--rag-url", golden_server, "--datasets", "golden", "--samples", 20, "--suite", "core", "--json", *runs
-    ).json
+    asked = f"eval --rag-url {golden_server} --datasets golden --samples 20 --suite core --json".split()
+    run = evals_cli(*asked, *runs).json
     path = tmp_path / "sheet.csv"
     assert evals_cli("review", run["id"], "--output", path, *runs).code == 0
     with path.open(encoding="utf-8-sig", newline="") as file:

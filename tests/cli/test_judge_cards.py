@@ -1,7 +1,7 @@
 """The judge's card: on each report of a run judged in the same way, and asked for by gates."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -19,21 +19,16 @@ def runs(tmp_path: Path) -> tuple[str, Path]:
 
 
 @pytest.fixture
-def cli(evals_cli: Cli, messages_api: Any, monkeypatch: pytest.MonkeyPatch) -> Cli:
+def cli(evals_cli: Cli, judge_api: Any) -> Cli:
     """The command line with a judge that goes by shared words."""
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-fine")
-    monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_api.url)
-    messages_api.script({"then": {"python": "judge"}})
     return evals_cli
 
 
 @pytest.fixture
 def judged(cli: Cli, golden_server: str, runs: Any) -> dict[str, Any]:
     """A judged run of thirty golden questions."""
-    done = cli(
-        "eval", "--rag-url", golden_server, "--datasets", "golden", "--samples", 30, "--metrics",
-        "answer_correctness,answer_relevancy", "--json", *runs,
-    )  # fmt: skip
+    ask = f"eval --rag-url {golden_server} --datasets golden --samples 30 --json".split()
+    done = cli(*ask, "--metrics", "answer_correctness,answer_relevancy", *runs)
     assert done.code == 0, done.err
     found: dict[str, Any] = done.json
     return found
@@ -52,9 +47,12 @@ def label(cli: Cli, run: dict[str, Any], runs: Any, tmp_path: Path, count: int =
         if value is not None and len(rows) < count:
             good = (value == 1) != (len(rows) % 5 == 4)
             rows.append({"id": record.question.id, "run": run["id"], "verdict": "yes" if good else "no"})
-    path = tmp_path / "labels.jsonl"
+    return cli("calibrate", jsonl(tmp_path / "labels.jsonl", rows), *runs)
+
+
+def jsonl(path: Path, rows: Iterable[dict[str, Any]]) -> Path:
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    return cli("calibrate", path, *runs)
+    return path
 
 
 def test_a_calibration_is_shown_with_runs_of_before_and_after(
@@ -83,17 +81,7 @@ def test_a_gate_on_an_uncalibrated_judge_is_refused(
     """Before anything is asked, and of a saved run too; a flag or a calibration lets it pass."""
     messages_api.reset()
     gate = ("--gate", "answer_correctness>=0")
-    ask = (
-        "eval",
-        "--rag-url",
-        golden_server,
-        "--datasets",
-        "golden",
-        "--samples",
-        2,
-        "--metrics",
-        "answer_correctness",
-    )
+    ask = f"eval --rag-url {golden_server} --datasets golden --samples 2 --metrics answer_correctness".split()
     for command in (("gate", judged["id"]), ask, ("rescore", judged["id"])):
         refused = cli(*command, *gate, *runs)
         assert refused.code == 2
@@ -114,17 +102,11 @@ def test_a_regression_by_an_uncalibrated_judge_is_marked(
 ) -> None:
     """It fails all the same, and a reader sees that nobody knows how often the judge is wrong."""
     asked = [record.question for record in records_of(judged, runs) if record.question.expected_answer]
-    questions, good, bad = (tmp_path / f"{name}.jsonl" for name in ("questions", "good", "bad"))
-    questions.write_text(
-        "\n".join(
-            json.dumps({"id": one.id, "question": one.question, "expected_answer": one.expected_answer})
-            for one in asked
-        )
-    )
-    said = {good: [one.expected_answer for one in asked], bad: ["Bicycles cost nothing on trains."] * len(asked)}
-    for path, answers in said.items():
-        rows = zip(asked, answers, strict=True)
-        path.write_text("\n".join(json.dumps({"question_id": one.id, "answer": answer}) for one, answer in rows))
+    rows = ({"id": each.id, "question": each.question, "expected_answer": each.expected_answer} for each in asked)
+    questions = jsonl(tmp_path / "questions.jsonl", rows)
+    right = ({"question_id": each.id, "answer": each.expected_answer} for each in asked)
+    wrong = ({"question_id": each.id, "answer": "Bicycles cost nothing on trains."} for each in asked)
+    good, bad = jsonl(tmp_path / "good.jsonl", right), jsonl(tmp_path / "bad.jsonl", wrong)
     score = ("--dataset-file", questions, "--metrics", "answer_correctness", "--json", *runs)
     last = cli("score", good, *score).json
     first = cli("score", bad, *score).json

@@ -1,17 +1,13 @@
 """Runs that are judged in batches: the scores of calls one by one for half the money, and nothing paid for twice."""
 
 import asyncio
-import signal
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from judges.money_of import money, resume, scores
-from servers import HOME, PATIENCE_S
+from judges.money_of import killed, money, resume, scores
 
 from evals.config import EvalConfig
 from evals.errors import JudgeError
@@ -182,23 +178,16 @@ STAGES = {
 @pytest.mark.slow
 @pytest.mark.parametrize("stage", STAGES.values(), ids=STAGES)
 def test_a_killed_run_goes_on_where_it_was(
-    stage: tuple[Any, ...], batched: Configure, messages_api: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    stage: tuple[Any, ...], batched: Configure, messages_api: Any, tmp_path: Path
 ) -> None:
     """A first reply is unusable, so that there is a second round; every request is made once, and counted."""
-    monkeypatch.setenv("PYTHONPATH", str(HOME))
     flawed = ({"schema_has": "claims", "times": 1, "then": {"text": "nope"}}, JUDGE)
     messages_api.script(*flawed)
     whole = run_evaluation(batched(runs_dir=tmp_path / "whole"))
     messages_api.reset()
     messages_api.batches(looks=1)
     messages_api.script(*flawed)
-    written = tmp_path / "config.json"
-    written.write_text(batched().model_dump_json(exclude_unset=True))
-    program = [sys.executable, str(Path(__file__).with_name("killed.py")), *map(str, stage), str(written)]
-    killed = subprocess.run(program, cwd=HOME, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
-    assert killed.returncode == -signal.SIGKILL, killed.stderr[-2000:]
-    (run,) = RunStore(batched().runs_dir).runs()
-    done = resume(batched(), run)
+    done = resume(batched(), killed(batched(), *stage))
     assert set(asked(messages_api).values()) == {1}
     assert (done.status, scores(done)) == ("complete", scores(whole))
     assert money(done) == (asked(messages_api).total(), pytest.approx(money(whole)[1]), money(whole)[2])

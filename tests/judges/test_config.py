@@ -16,18 +16,6 @@ LOCAL = "http://127.0.0.1:11434/v1"
 HAIKU = "anthropic:claude-haiku-5-5"
 
 
-@pytest.fixture(autouse=True)
-def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in (
-        "ANTHROPIC_API_KEY",
-        "ANTHROPIC_AUTH_TOKEN",
-        "OPENAI_API_KEY",
-        "ANTHROPIC_BASE_URL",
-        "OPENAI_BASE_URL",
-    ):
-        monkeypatch.delenv(name, raising=False)
-
-
 def build(*layers: Any) -> EvalConfig:
     return EvalConfig.build(*({"judge": layer} for layer in layers))
 
@@ -128,12 +116,7 @@ def test_a_key_is_needed_where_the_vendor_judges(
     ],
 )
 def test_the_provider_makes_the_model(
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    judge: dict[str, Any],
-    variables: dict[str, str],
-    kind: type,
-    origin: str,
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, judge: Any, variables: dict[str, str], kind: type, origin: str
 ) -> None:
     """At the configured address, else at the environment's, else at the vendor's; with the effort."""
     for name, value in variables.items():
@@ -158,16 +141,7 @@ def test_a_cache_that_cannot_be_written_is_known_before_anything_is_paid(tmp_pat
 def test_the_flags_choose_provider_model_address_and_effort(evals_cli: Callable[..., Any], tmp_path: Path) -> None:
     """Naming a judge wants one, whatever the file says."""
     (tmp_path / "c.yml").write_text("judge: false\nrag_server_url: http://127.0.0.1:1\ndatasets: [golden]\n")
-    flags = [
-        "--judge-model",
-        "openai:gpt-5.4",
-        "--judge-base-url",
-        LOCAL,
-        "--judge-effort",
-        "low",
-        "--judge-repeats",
-        2,
-    ]
+    flags = f"--judge-model openai:gpt-5.4 --judge-base-url {LOCAL} --judge-effort low --judge-repeats 2".split()
     done = evals_cli("eval", "--config", tmp_path / "c.yml", *flags, "--dry-run", "--json")
     assert (done.code, done.json["judge"]) == (0, "gpt-5.4")
     assert done.json["estimate"]["cost_low_usd"] is None

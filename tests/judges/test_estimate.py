@@ -8,18 +8,19 @@ import pytest
 
 from evals.config import EvalConfig
 from evals.run.checks import check_config, estimate_of
-from evals.run.estimate import Estimate, Known
+from evals.run.estimate import Estimate
 from evals.run.saved import answers_of_run, estimate_saved, rescore
 from evals.run.workload import load_workload
 from evals.runner import run_evaluation
-from evals.schemas import EvalQuestion, EvalResponse
+from evals.schemas import EvalQuestion, EvalRecord, EvalResponse
 
 Configure = Callable[..., EvalConfig]
 
 
-def estimated(config: EvalConfig, known: Known | None = None) -> Estimate:
+def estimated(config: EvalConfig) -> Estimate:
     workload = load_workload(config)
-    found = estimate_of(config, check_config(config), workload.questions, workload.documents, known)
+    records = [EvalRecord(question=question) for question in workload.questions]
+    found = estimate_of(config, check_config(config), records, workload.documents)
     assert found is not None
     return found
 
@@ -94,13 +95,11 @@ def test_batches_cost_half_and_take_rounds(config: Configure, suite: str, rounds
 
 def test_many_questions_are_extrapolated(config: Configure) -> None:
     """From all over them, as those of one dataset stand together."""
-    questions = [
-        EvalQuestion(id=str(n), question="How long?", expected_answer="It takes 96 hours.") for n in range(900)
-    ]
     answer = EvalResponse(answer="It takes 96 hours for all members of the club.", chunks=[])
-    known = Known({question.id: answer for question in questions})
+    asked = [EvalQuestion(id=str(n), question="How long?", expected_answer="It takes 96 hours.") for n in range(900)]
     settings = config()
-    found = estimate_of(settings, check_config(settings), questions, (), known)
+    records = [EvalRecord(question=question, response=answer) for question in asked]
+    found = estimate_of(settings, check_config(settings), records)
     assert found is not None
     assert found.calls == 2 * 900
     assert found.basis == "over the answers that are there"

@@ -1,18 +1,13 @@
 """Whole judged runs over HTTP: a run says what its judge was asked, and nothing is paid for twice."""
 
 import asyncio
-import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from chat_api.request_rules import Behaviour
-from chat_api.server import ChatApi
-from judges.money_of import money, resume, scores
-from servers import HOME, PATIENCE_S
+from chat_api.server import Behaviour, ChatApi
+from judges.money_of import killed, money, resume, scores
 
 from evals.config import EvalConfig
 from evals.errors import JudgeError
@@ -167,23 +162,16 @@ def test_a_judge_that_refuses_us_midway_ends_the_run_and_loses_nothing(
 @pytest.mark.parametrize("number", [1, 2, 4, 7])
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_a_killed_run_pays_nothing_again(
-    config: Configure, messages_api: Any, tmp_path: Path, number: int, when: str, monkeypatch: pytest.MonkeyPatch
+    config: Configure, messages_api: Any, tmp_path: Path, number: int, when: str
 ) -> None:
     """But what was in flight; the first reply on claims is unusable, and is paid for before it is asked for again."""
-    monkeypatch.setenv("PYTHONPATH", str(HOME))
     flawed = ({"schema_has": "claims", "times": 1, **NOPE}, JUDGE)
     messages_api.script(*flawed)
     whole = run_evaluation(config(runs_dir=tmp_path / "whole"))
     messages_api.reset()
     messages_api.script(*flawed)
-    written = tmp_path / "config.json"
-    written.write_text(config(judge={"concurrency": 1}).model_dump_json(exclude_unset=True))
-    place = ["evals.store.journal:Journal", "verdict", str(number), when, str(written)]
-    program = [sys.executable, str(Path(__file__).with_name("killed.py")), *place]
-    killed = subprocess.run(program, cwd=HOME, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
-    assert killed.returncode == -signal.SIGKILL, killed.stderr[-2000:]
-    (run,) = RunStore(config().runs_dir).runs()
-    done = resume(config(judge={"concurrency": 1}), run)
+    settings = config(judge={"concurrency": 1})
+    done = resume(settings, killed(settings, "evals.store.journal:Journal", "verdict", number, when))
     lost = 1 if when == "before" else 0
     assert (done.status, scores(done)) == ("complete", scores(whole))
     assert calls(messages_api) - lost == money(done)[0] <= money(whole)[0]
@@ -200,6 +188,7 @@ def test_measuring_again_pays_for_nothing_that_a_run_holds(config: Configure, me
     assert (calls(messages_api), money(again)[0], scores(again)) == (asked, 0, scores(source))
     assert again.judge is not None
     assert (again.judge.cached, again.judge.saved_usd) == (asked, pytest.approx(money(source)[1]))
+    assert {verdict.cost_usd for record in again.records() for verdict in record.verdicts} == {0.0}
     more = asyncio.run(rescore(source, config(judge={**no_files, "repeats": 2})))
     assert money(more)[0] == calls(messages_api) - asked == asked
     other = asyncio.run(rescore(source, config(judge={**no_files, "model": "claude-haiku-5-5"})))
@@ -244,20 +233,6 @@ def test_repeats_give_the_median_and_their_disagreement(config: Configure, messa
     assert repeats == {0, 1, 2}
 
 
-def test_a_quotation_that_is_nowhere_counts_as_undecided(config: Configure, messages_api: Any) -> None:
-    """The second call is made once and paid for; a note says how many items it was."""
-    said = {"claim": "c", "justification": "so", "quote": "words that no passage holds at all", "verdict": "supported"}
-    messages_api.script(
-        {"schema_has": "claims", "then": {"json": {"claims": [said], "injection_suspected": False}}}, JUDGE
-    )
-    run = run_evaluation(config())
-    found = [verdict for record in run.records() for verdict in record.verdicts if verdict.request == "faithfulness"]
-    assert {verdict.attempts for verdict in found} == {2}
-    assert {claim["verdict"] for verdict in found for claim in (verdict.reply or {})["claims"]} == {"cannot_tell"}
-    assert any("quotation was not found for" in note for note in run.notes)
-    assert money(run)[0] == calls(messages_api)
-
-
 @pytest.mark.parametrize(("setting", "counted"), [("exclude", False), ("keep", True)])
 def test_a_verdict_that_the_judge_flags_is_left_out(
     config: Configure, messages_api: Any, setting: str, counted: bool
@@ -278,11 +253,11 @@ def test_a_verdict_that_the_judge_flags_is_left_out(
 def test_a_local_model_judges_a_run_without_a_key(config: Configure, chat_api: ChatApi, behaviour: Behaviour) -> None:
     """With schemas or without; its price is the user's."""
     chat_api.behaviour = behaviour
-    chat_api.script({"then": {"judge": True}})
+    chat_api.script({"then": {"python": "judge"}})
     judge = {"model": "openai:gpt-local", "base_url": chat_api.url}
     run = run_evaluation(config(judge=judge, prices={"gpt-local": PriceConfig(input=1, output=1)}))
     assert run.status == "complete"
-    assert money(run)[0] == sum(entry["status"] == 200 for entry in chat_api.log)
+    assert money(run)[0] == sum(entry["status"] == 200 for entry in chat_api.log())
     assert money(run)[1] == pytest.approx(money(run)[2] / 1e6)
     unpriced = run_evaluation(config(judge=judge))
     assert unpriced.judge is not None

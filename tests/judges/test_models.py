@@ -3,25 +3,17 @@
 import asyncio
 import json
 from collections.abc import Callable, Coroutine
-from types import SimpleNamespace
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from chat_api.request_rules import Behaviour
-from chat_api.server import ChatApi
+from chat_api.server import Behaviour, ChatApi
+from messages_api.loopback import LoopbackApi
 from raw_server import answering
 
 from evals.errors import JudgeError
 from evals.judges import models
-from evals.judges.models import (
-    AnthropicModel,
-    Call,
-    CallFailed,
-    JudgeReply,
-    OpenAIModel,
-    SdkModel,
-    origin_of,
-)
+from evals.judges.models import PROVIDERS, AnthropicModel, Call, CallFailed, JudgeReply, SdkModel, origin_of
 from evals.schemas.verdicts import JudgeUsage
 
 SCHEMA = {
@@ -31,7 +23,6 @@ SCHEMA = {
     "properties": {"verdict": {"type": "string", "enum": ["correct", "incorrect"]}},
 }
 CALL = Call(system="You are a judge.", content='{"answer": "yes"}', schema=SCHEMA, max_tokens=3000)
-MAKE: dict[str, Callable[..., SdkModel]] = {"anthropic": AnthropicModel, "openai": OpenAIModel}
 NAMES = {"anthropic": "claude-haiku-5-5", "openai": "gpt-5.4-mini"}
 
 
@@ -44,7 +35,7 @@ def with_model(vendor: str, work: Callable[[SdkModel], Coroutine[Any, Any, Any]]
     """Do something with a model of a vendor."""
 
     async def main() -> Any:
-        model = MAKE[vendor](options.pop("model", NAMES[vendor]), **{"api_key": "sk-test", **options})
+        model = PROVIDERS[vendor](options.pop("model", NAMES[vendor]), **{"api_key": "sk-test", **options})
         try:
             return await work(model)
         finally:
@@ -64,15 +55,10 @@ def fail(vendor: str, url: str, **options: Any) -> CallFailed:
     return raised.value
 
 
-@pytest.fixture(params=["anthropic", "openai"])
-def api(request: pytest.FixtureRequest, messages_api: Any, chat_api: ChatApi) -> SimpleNamespace:
-    """Either vendor's API, with the same few words for what a test wants of it."""
-    chosen = messages_api if request.param == "anthropic" else chat_api
-
-    def bodies() -> list[dict[str, Any]]:
-        return [entry["body"] for entry in (messages_api.log() if chosen is messages_api else chat_api.log)]
-
-    return SimpleNamespace(vendor=request.param, url=chosen.url, script=chosen.script, bodies=bodies)
+@pytest.fixture(params=PROVIDERS)
+def api(request: pytest.FixtureRequest, messages_api: LoopbackApi, chat_api: ChatApi) -> tuple[str, LoopbackApi]:
+    """Either vendor, and the imitation of its API."""
+    return request.param, {"anthropic": messages_api, "openai": chat_api}[request.param]
 
 
 # What is sent.
@@ -81,7 +67,7 @@ def api(request: pytest.FixtureRequest, messages_api: Any, chat_api: ChatApi) ->
 def test_claude_is_asked_by_a_schema_with_kept_instructions(messages_api: Any) -> None:
     """No sampling parameters, no forced tool; the data is kept where it will be sent again."""
     ask("anthropic", messages_api.url, effort="low")
-    ask("anthropic", messages_api.url, Call(**{**_fields(CALL), "again": True, "remark": "Again."}))
+    ask("anthropic", messages_api.url, replace(CALL, again=True, remark="Again."))
     first, second = (entry["body"] for entry in messages_api.log())
     kept = {"cache_control": {"type": "ephemeral"}}
     assert first == {
@@ -94,10 +80,6 @@ def test_claude_is_asked_by_a_schema_with_kept_instructions(messages_api: Any) -
     data = {"type": "text", "text": CALL.content, **kept}
     assert second["messages"][0]["content"] == [data, {"type": "text", "text": "Again."}]
     assert "effort" not in second["output_config"]
-
-
-def _fields(call: Call) -> dict[str, Any]:
-    return {name: getattr(call, name) for name in call.__dataclass_fields__}
 
 
 def test_a_chat_api_is_asked_by_a_schema(chat_api: ChatApi) -> None:
@@ -135,7 +117,7 @@ def test_what_a_server_refuses_is_left_out_from_then_on(chat_api: ChatApi, behav
 
     replies = with_model("openai", twice, base_url=chat_api.url)
     assert [json.loads(reply.text) for reply in replies] == [{"verdict": "correct"}] * 2
-    assert len(chat_api.log) == requests + 1
+    assert len(chat_api.log()) == requests + 1
     last = chat_api.bodies()[-1]
     in_words = json.dumps(SCHEMA) in last["messages"][0]["content"]
     assert in_words is not ("response_format" in last)
@@ -147,20 +129,20 @@ def test_without_a_key_none_is_made_up(chat_api: ChatApi, monkeypatch: pytest.Mo
     ask("openai", chat_api.url, api_key=None)
     monkeypatch.setenv("OPENAI_API_KEY", " sk-of-the-environment ")
     ask("openai", chat_api.url, api_key=None)
-    sent = [entry["headers"].get("authorization") for entry in chat_api.log]
+    sent = [entry["headers"].get("authorization") for entry in chat_api.log()]
     assert sent == [None, "Bearer sk-of-the-environment"]
 
 
-@pytest.mark.parametrize("vendor", MAKE)
+@pytest.mark.parametrize("vendor", PROVIDERS)
 def test_a_key_that_cannot_be_sent_and_a_missing_package_are_named(
     vendor: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before anything is asked."""
     with pytest.raises(JudgeError, match="cannot be sent"):
-        MAKE[vendor]("m", api_key="schlüssel")
+        PROVIDERS[vendor]("m", api_key="schlüssel")
     monkeypatch.setitem(__import__("sys").modules, vendor, None)
     with pytest.raises(JudgeError, match=f"the package {vendor} is not installed"):
-        MAKE[vendor]("m")
+        PROVIDERS[vendor]("m")
 
 
 @pytest.mark.parametrize(
@@ -183,7 +165,7 @@ def test_an_origin_keeps_the_path_and_no_secret(url: str, origin: str) -> None:
 def test_tokens_of_claude_count_its_cache(messages_api: Any) -> None:
     """Input is what is new, written and read; thinking is part of the output."""
     messages_api.script({"then": {"json": {"verdict": "correct"}, "thinking": "x" * 300}})
-    long = Call(**{**_fields(CALL), "system": "Judge. " * 400})
+    long = replace(CALL, system="Judge. " * 400)
     first, second = (ask("anthropic", messages_api.url, long) for _ in range(2))
     assert first.usage == JudgeUsage(input_tokens=939, output_tokens=108, thinking_tokens=100, cache_write_tokens=934)
     assert second.usage == JudgeUsage(input_tokens=939, output_tokens=108, thinking_tokens=100, cache_read_tokens=934)
@@ -218,10 +200,11 @@ def test_a_count_that_is_none_is_no_count(chat_api: ChatApi, counted: dict[str, 
         ({"refuse": "cyber"}, "refused", ""),
     ],
 )
-def test_how_a_reply_ended_is_told(api: SimpleNamespace, then: dict[str, Any], stop: str, text: str) -> None:
+def test_how_a_reply_ended_is_told(api: tuple[str, LoopbackApi], then: dict[str, Any], stop: str, text: str) -> None:
     """By itself, cut off, or refused."""
-    api.script({"then": then})
-    reply = ask(api.vendor, api.url)
+    vendor, server = api
+    server.script({"then": then})
+    reply = ask(vendor, server.url)
     assert (reply.stop, reply.text) == (stop, text)
 
 
@@ -243,11 +226,12 @@ def test_a_reply_beside_an_empty_content_is_read(chat_api: ChatApi, place: str) 
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 503, 529])
-def test_what_passes_is_tried_again(api: SimpleNamespace, status: int) -> None:
+def test_what_passes_is_tried_again(api: tuple[str, LoopbackApi], status: int) -> None:
     """By the SDK, which heeds what the vendor asks for."""
-    api.script({"times": 1, "then": {"status": status}}, {"then": {"json": {"verdict": "correct"}}})
-    assert json.loads(ask(api.vendor, api.url).text) == {"verdict": "correct"}
-    assert len(api.bodies()) == 2
+    vendor, server = api
+    server.script({"times": 1, "then": {"status": status}}, {"then": {"json": {"verdict": "correct"}}})
+    assert json.loads(ask(vendor, server.url).text) == {"verdict": "correct"}
+    assert len(server.log()) == 2
 
 
 @pytest.mark.parametrize(
@@ -265,12 +249,12 @@ def test_what_passes_is_tried_again(api: SimpleNamespace, status: int) -> None:
     ],
 )
 def test_an_error_says_whether_the_judge_can_be_used(
-    api: SimpleNamespace, status: int, said: str, kind: str, fatal: bool
+    api: tuple[str, LoopbackApi], status: int, said: str, kind: str, fatal: bool
 ) -> None:
     """No access and no money end the judging; a rejected request is lost alone; none of them was paid for."""
-    message = {"message": said} if api.vendor == "anthropic" else {"error": {"message": said}}
-    api.script({"then": {"status": status, **message}})
-    error = fail(api.vendor, api.url)
+    vendor, server = api
+    server.script({"then": {"status": status, "message": said, "error": {"message": said}}})
+    error = fail(vendor, server.url)
     assert (error.kind, error.fatal, error.sent) == (kind, fatal, False)
     assert f"HTTP {status}: {said}" in str(error)
 
@@ -288,7 +272,7 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize("vendor", MAKE)
+@pytest.mark.parametrize("vendor", PROVIDERS)
 @pytest.mark.parametrize("response", ODD.values(), ids=ODD)
 def test_a_response_that_is_none_is_a_failure_that_may_have_been_paid_for(
     vendor: str, response: bytes, monkeypatch: pytest.MonkeyPatch
@@ -300,7 +284,7 @@ def test_a_response_that_is_none_is_a_failure_that_may_have_been_paid_for(
     assert (error.kind, error.fatal, error.sent) == ("transport", False, True)
 
 
-@pytest.mark.parametrize("vendor", MAKE)
+@pytest.mark.parametrize("vendor", PROVIDERS)
 def test_a_judge_that_is_not_there_was_never_paid(vendor: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing was sent."""
     monkeypatch.setattr(models, "RETRIES", 0)
@@ -328,7 +312,7 @@ def test_a_model_is_looked_for_without_a_call(chat_api: ChatApi, messages_api: A
 # Keys.
 
 
-@pytest.mark.parametrize("vendor", MAKE)
+@pytest.mark.parametrize("vendor", PROVIDERS)
 @pytest.mark.parametrize(
     ("variables", "said", "shown"),
     [
@@ -356,5 +340,5 @@ def test_no_key_is_in_a_reply_unless_it_is_a_word_of_what_was_asked(messages_api
     messages_api.script({"then": {"text": "my-secret-key says yes"}})
     assert ask("anthropic", messages_api.url, api_key="my-secret-key").text == "*** says yes"
     assert ask("anthropic", messages_api.url, api_key="says").text == "my-secret-key *** yes"
-    known = Call(**{**_fields(CALL), "content": '{"answer": "he says yes"}'})
+    known = replace(CALL, content='{"answer": "he says yes"}')
     assert ask("anthropic", messages_api.url, known, api_key="says").text == "my-secret-key says yes"

@@ -80,10 +80,7 @@ def record(*questions: list[JudgeVerdict], repeats: int = 1) -> JudgeRecord:
 
 
 def tally(*questions: list[JudgeVerdict]) -> VerdictTally:
-    found = VerdictTally()
-    for verdicts in questions:
-        found.add(verdicts)
-    return found
+    return VerdictTally(questions)
 
 
 def test_a_record_sums_what_was_paid() -> None:

@@ -43,12 +43,9 @@ def run_of(config: Callable[..., EvalConfig]) -> Callable[..., EvalRun]:
 
 
 @pytest.fixture
-def cli(evals_cli: Cli, golden_server: str, messages_api: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
+def cli(evals_cli: Cli, golden_server: str, judge_api: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
     """Run a command in an empty folder, which has a configuration with a rubric in `c.yml`."""
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-fine")
-    monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_api.url)
     monkeypatch.chdir(tmp_path)
-    messages_api.script({"then": {"python": "judge"}})
     keys = {"judged": TONE, "suite": [], "datasets": ["golden"], "samples_per_dataset": 6}
     Path("c.yml").write_text(json.dumps({**keys, "rag_server_url": golden_server}, indent=1), encoding="utf-8")
     return evals_cli
@@ -99,17 +96,7 @@ def test_each_question_is_judged_by_its_own_rubric(cli: Cli, golden_server: str)
         {"question": "Is it new?"},
     ]
     Path("q.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    asked = (
-        "eval",
-        "--dataset-file",
-        "q.jsonl",
-        "--metrics",
-        "rubric",
-        "--rag-url",
-        golden_server,
-        "--runs-dir",
-        "runs",
-    )
+    asked = f"eval --dataset-file q.jsonl --metrics rubric --rag-url {golden_server} --runs-dir runs".split()
     assert "2 calls" in cli(*asked, "--dry-run").out
     done = cli(*asked, "--json")
     assert done.code == 0

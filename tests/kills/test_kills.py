@@ -11,7 +11,7 @@ import pytest
 from kills import counted
 from kills.attack import Attack, NoJudge, check, check_answers, kill_often
 from kills.counted import CountedServer, policies
-from messages_api.fixtures import MessagesApi
+from messages_api.server import MessagesApi
 
 JUDGE: dict[str, Any] = {"then": {"python": "judge"}}
 
@@ -26,7 +26,7 @@ def stack() -> Iterator[ExitStack]:
 def prepared(folder: Path, count: int, stack: ExitStack) -> Attack:
     """A run of this many questions, with servers of its own; nothing is asked yet."""
     folder.mkdir()
-    questions, judge = policies(count), MessagesApi("--delay", "0.02")
+    questions, judge = policies(count), MessagesApi(0.02)
     stack.callback(judge.close)
     judge.script(JUDGE)
     server = CountedServer(questions)

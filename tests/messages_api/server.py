@@ -1,217 +1,230 @@
-"""A loopback imitation of Anthropic's Messages API for tests. IT IS NO JUDGE: no model stands behind it.
+"""An imitation of Anthropic's Messages API (version 2026-10-21): what it refuses, and the bodies of its replies."""
 
-It refuses what the real API refuses (version 2026-10-21), and otherwise replies what the test told it to reply: by
-default the requested schema filled in with first values. Nothing it says about a text means anything. It listens on
-127.0.0.1 only.
-
-``python tests/messages_api/server.py --port 0 [--delay SECONDS]`` prints one line ``{"port": N}`` and ends when its
-stdin does. Beside the API itself:
-
-- ``POST /__script`` with a list of rules (see :mod:`messages_api.script`) replaces the rules;
-- ``GET /__log`` lists the requests received, ``GET /__stats`` counts them;
-- ``POST /__batches`` says how the batches behave that come (see :mod:`messages_api.batches`);
-- ``POST /__reset`` forgets rules, log, cache and batches.
-"""
-
-import argparse
-import asyncio
-import contextlib
+import hashlib
 import json
-import os
-import socket
-import sys
-import threading
-from collections.abc import AsyncIterator, Awaitable, Callable
-from pathlib import Path
-from typing import Any
-
-import uvicorn
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
-from starlette.routing import Route
-from uvicorn.protocols.http.h11_impl import H11Protocol
-
-if __name__ == "__main__":
-    sys.path[0] = str(Path(__file__).resolve().parents[1])
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+from urllib.parse import parse_qsl, urlsplit
 
 from messages_api.batches import Batches, BatchMode
-from messages_api.content import PromptCache
-from messages_api.ledger import Entry, Ledger
-from messages_api.rejection import Rejection
-from messages_api.replies import Responder, compose, scripted_error
-from messages_api.request_rules import check_head, check_message
-from messages_api.responder import respond
-from messages_api.script import DEFAULT, Script
+from messages_api.loopback import Hung, LoopbackApi, Rejection, text_of
+from messages_api.schema_rules import SchemaError, check_schema
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-RESPONDERS: dict[str, Responder] = {"judge": respond}
-"""What a rule can name as ``python``."""
-
-Answer = Callable[[Request, Entry, Any], Awaitable[Response]]
+VERSION = "2026-10-21"
+UNKNOWN_KEY = "sk-test-unknown"
+_LEAST_CACHED = {"claude-haiku-5-5": 512, "claude-opus-5": 512, "claude-sonnet-5": 1024}
+"""Tokens of the shortest prefix that a model caches; a shorter one is silently not cached."""
 
 
-class _Hung(Exception):  # noqa: N818 - asked for by the script, or by the client's leaving
-    """The connection ends without a reply."""
-
-
-class Imitation:
-    """The API and what it remembers."""
-
-    def __init__(self, delay_s: float = 0.0) -> None:
-        self._delay_s = delay_s
-        self.reset()
+class MessagesApi(LoopbackApi):
+    """The API. A rule may also say `thinking`, and `unasked`: what became of a request in a batch without an answer."""
 
     def reset(self) -> None:
-        """Forget rules, log, counts and cache. A request still in flight is written to the old log."""
-        self._script = Script()
-        self._ledger = Ledger()
-        self._cache = PromptCache()
-        self._batches = Batches(lambda body: self._script.pick(body)[1], self._cache, RESPONDERS)
+        """Forget rules, log, cache and batches."""
+        super().reset()
+        self._cached = set[str]()
+        self._batches = Batches(self._answer, self._cached)
 
-    def app(self) -> Starlette:
-        """The application."""
-        routes = [
-            Route("/v1/messages", self._exchange(self._message), methods=["POST"]),
-            Route("/v1/messages/batches", self._exchange(self._create_batch), methods=["POST"]),
-            Route("/v1/messages/batches", self._exchange(self._list_batches), methods=["GET"]),
-            Route("/v1/messages/batches/{id}", self._exchange(self._get_batch), methods=["GET"]),
-            Route("/v1/messages/batches/{id}/results", self._exchange(self._results), methods=["GET"]),
-            Route("/__script", self._take_script, methods=["POST"]),
-            Route("/__batches", self._take_batch_mode, methods=["POST"]),
-            Route("/__log", lambda _: JSONResponse(self._ledger.log())),
-            Route("/__stats", lambda _: JSONResponse(self._ledger.stats())),
-            Route("/__reset", self._take_reset, methods=["POST"]),
-        ]
-        return Starlette(routes=routes, exception_handlers={HTTPException: _unknown_route})
+    def batches(self, **mode: Any) -> None:
+        """Say how batches behave from now on: the fields of `BatchMode`."""
+        self._batches.mode = BatchMode(**mode)
 
-    async def _take_script(self, request: Request) -> Response:
-        self._script = Script(*json.loads(await request.body()))
-        return JSONResponse({})
+    def batched(self) -> list[dict[str, Any]]:
+        """The requests of all batches that were made, with their `custom_id`, in their order."""
+        made = [entry for entry in self._log if entry["path"].endswith("/batches") and entry["method"] == "POST"]
+        return [request for entry in made for request in entry["body"]["requests"]]
 
-    async def _take_batch_mode(self, request: Request) -> Response:
-        self._batches.mode = BatchMode(**json.loads(await request.body()))
-        return JSONResponse({})
+    def reply(self, entry: dict[str, Any]) -> Any:
+        check_head(entry["headers"])
+        parts, posted = urlsplit(entry["path"]), entry["method"] == "POST"
+        match parts.path.strip("/").split("/")[1:]:
+            case ["messages"] if posted:
+                message, prefixes = self._answer(entry["body"])
+                self._cached |= prefixes
+                return message
+            case ["messages", "batches"] if posted:
+                return self._created(entry["body"]["requests"])
+            case ["messages", "batches"]:
+                return self._batches.listed(dict(parse_qsl(parts.query)))
+            case ["messages", "batches", name]:
+                return self._batches.looked_at(name)
+            case ["messages", "batches", name, "results"]:
+                return self._batches.results(name)
+        raise refusal(404, "Not found")
 
-    async def _create_batch(self, request: Request, entry: Entry, body: Any) -> Response:
+    def _created(self, requests: list[dict[str, Any]]) -> dict[str, Any]:
         mode = self._batches.mode
-        made = self._batches.create(body, str(request.base_url))
+        if mode.refused:
+            mode.refused -= 1
+            raise refusal(mode.status)
+        made = self._batches.create(requests, self.url)
         if mode.unanswered:
             mode.unanswered -= 1
-            raise _Hung
-        return JSONResponse(made)
+            raise Hung
+        return made
 
-    async def _list_batches(self, request: Request, entry: Entry, body: Any) -> Response:
-        return JSONResponse(self._batches.listed(request.query_params))
-
-    async def _get_batch(self, request: Request, entry: Entry, body: Any) -> Response:
-        return JSONResponse(self._batches.looked_at(request.path_params["id"]))
-
-    async def _results(self, request: Request, entry: Entry, body: Any) -> Response:
-        lines = [json.dumps(each).encode() + b"\n" for each in self._batches.results(request.path_params["id"])]
-        mode = self._batches.mode
-
-        async def send() -> AsyncIterator[bytes]:
-            for number, line in enumerate(lines):
-                if mode.torn_after is not None and number == mode.torn_after:
-                    mode.torn_after = None
-                    yield line[: len(line) // 2]
-                    await asyncio.sleep(0)
-                    raise _Hung
-                yield line
-
-        return StreamingResponse(send(), media_type="application/x-jsonl")
-
-    async def _take_reset(self, _: Request) -> Response:
-        self.reset()
-        return JSONResponse({})
-
-    def _exchange(self, answer: Answer) -> Callable[[Request], Awaitable[Response]]:
-        """Log what is answered, and give each reply its request id."""
-
-        async def respond_to(request: Request) -> Response:
-            ledger = self._ledger
-            entry = ledger.open(request.method, request.url.path, dict(request.headers))
-            try:
-                response = await self._answer(request, entry, answer)
-                response.headers["request-id"] = entry.request_id
-                entry.status = response.status_code
-            except (_Hung, ClientDisconnect):
-                request.state.transport.close()
-                response = Response()
-            finally:
-                ledger.close(entry)
-            return response
-
-        return respond_to
-
-    async def _answer(self, request: Request, entry: Entry, answer: Answer) -> Response:
-        try:
-            entry.body = json.loads(await request.body()) if request.method == "POST" else None
-            check_head(request.headers)
-            return await answer(request, entry, entry.body)
-        except Rejection as refused:
-            body = refused.body | {"request_id": entry.request_id}
-            return JSONResponse(body, status_code=refused.status, headers=refused.headers)
-
-    async def _message(self, request: Request, entry: Entry, body: Any) -> Response:
-        body = check_message(body)
-        entry.rule, then = self._script.pick(body)
-        cache = self._cache
-        charge = cache.look_up(body)
-        await _pause(request, self._delay_s)
-        while "slow" in then:
-            await _pause(request, then["slow"])
-            then = then.get("then", DEFAULT)
-        if "drop" in then:
-            raise _Hung
+    def _answer(self, request: Any) -> tuple[dict[str, Any], set[str]]:
+        """The message, and the prefixes that the cache holds once it is sent."""
+        body = check_message(request)
+        usage, prefixes = charge(body, self._cached)
+        told = "\n".join(block["text"] for role, block in _blocks(body) if role == "user")
+        then = self.pick(requested_schema(body), told)
+        if "unasked" in then:
+            return {"unasked": then["unasked"]}, set()
         if "status" in then:
-            raise scripted_error(then)
-        message = compose(then, body, charge, entry.number, RESPONDERS)
-        cache.store(charge)
-        return JSONResponse(message)
+            raise refusal(then["status"], then.get("message"))
+        return compose(then, body, usage), prefixes
 
 
-async def _pause(request: Request, seconds: float) -> None:
-    """Wait, unless the client leaves: after the body, all there is to receive is its leaving."""
-    if seconds > 0:
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(request.receive(), seconds)
-            raise _Hung
+def refusal(status: int, message: str | None = None) -> Rejection:
+    """An error of the API; tests do not wait before they ask again."""
+    kind, said = (
+        "invalid_request_error" if status in {400, 413} else "api_error",
+        message or f"scripted status {status}",
+    )
+    return Rejection(status, {"type": "error", "error": {"type": kind, "message": said}}, {"retry-after-ms": "1"})
 
 
-def _unknown_route(_: Request, error: Exception) -> Response:
-    status = error.status_code if isinstance(error, HTTPException) else 500
-    return JSONResponse(Rejection(status, "Not found").body, status_code=status)
+# What the API refuses, as far as a judge can break it.
 
 
-class _ClosableProtocol(H11Protocol):
-    """Lets the application close the connection under a request."""
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        self.app_state = {**self.app_state, "transport": transport}
-
-
-def _end_with_stdin() -> None:
-    """There is nothing to save: the process ends at once."""
-    while os.read(0, 4096):
-        pass
-    os._exit(0)
+def check_head(headers: Mapping[str, str]) -> None:
+    """Refuse a request without a key that is known, and one for another version of the API."""
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    key = token.strip() if scheme.lower() == "bearer" else headers.get("x-api-key")
+    if not key or key == UNKNOWN_KEY:
+        raise refusal(401, "invalid bearer token" if key else "Authentication is required")
+    if headers.get("anthropic-version") != VERSION:
+        raise refusal(400, f"anthropic-version: this imitation knows {VERSION} only")
 
 
-def main() -> None:
-    """Serve until stdin ends."""
-    parser = argparse.ArgumentParser(description="A loopback imitation of the Messages API for tests. It is no judge.")
-    parser.add_argument("--port", type=int, default=0, help="0 takes any free port")
-    parser.add_argument("--delay", type=float, default=0.0, metavar="SECONDS", help="before every reply")
-    args = parser.parse_args()
-    with socket.create_server(("127.0.0.1", args.port), backlog=512) as listener:
-        print(json.dumps({"port": listener.getsockname()[1]}), flush=True)  # connections wait until it serves
-        threading.Thread(target=_end_with_stdin, daemon=True).start()
-        how: dict[str, Any] = {"loop": "asyncio", "ws": "none", "lifespan": "off", "log_config": None}
-        uvicorn.Server(uvicorn.Config(Imitation(args.delay).app(), http=_ClosableProtocol, **how)).run([listener])
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
 
 
-if __name__ == "__main__":
-    main()
+class _Mark(_Part):
+    type: Literal["ephemeral"]
+    ttl: Literal["5m", "1h"] = "5m"
+
+
+_Words = Annotated[str, Field(pattern=r"\S")]
+
+
+class _Text(_Part):
+    type: Literal["text"]
+    text: _Words
+    cache_control: _Mark | None = None
+
+
+class _Message(_Part):
+    role: Literal["user", "assistant"]
+    content: Annotated[list[_Text], Field(min_length=1)]
+
+
+class _Format(_Part):
+    type: Literal["json_schema"]
+    form: dict[str, Any] = Field(alias="schema")
+
+
+class _OutputConfig(_Part):
+    effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
+    format: _Format | None = None
+
+
+class _Request(_Part):
+    """A request for a message: no sampling parameters, no forced tools, no stream."""
+
+    model: str
+    messages: Annotated[list[_Message], Field(min_length=1)]
+    max_tokens: int = Field(ge=0, le=128_000)
+    system: list[_Text] = []
+    output_config: _OutputConfig | None = None
+
+
+def check_message(request: Any) -> dict[str, Any]:
+    """The body of a request for a message, refused where the API would."""
+    try:
+        checked = _Request.model_validate(request)
+        if (schema := requested_schema(request)) is not None:
+            check_schema(schema)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise refusal(400, f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    except SchemaError as error:
+        raise refusal(400, str(error)) from None
+    if not checked.model.startswith("claude-"):
+        raise refusal(404, f"model: {checked.model}")
+    body: dict[str, Any] = request
+    return body
+
+
+# What stands in a request, and what it costs.
+
+
+def requested_schema(body: dict[str, Any]) -> dict[str, Any] | None:
+    """The schema that the reply has to follow."""
+    form = (body.get("output_config") or {}).get("format") or {}
+    return form.get("schema")
+
+
+def _blocks(body: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """All texts in the order of the prompt, system first, each with its role."""
+    for role, content in (
+        ("system", body.get("system", [])),
+        *((each["role"], each["content"]) for each in body["messages"]),
+    ):
+        yield from ((role, block) for block in content)
+
+
+def _tokens(characters: int) -> int:
+    """Three characters a token, rounded up."""
+    return -(-characters // 3)
+
+
+def charge(body: dict[str, Any], cached: set[str]) -> tuple[dict[str, Any], set[str]]:
+    """The input half of `usage`, and the prefixes that the cache will hold; another model or form is another prefix."""
+    state = hashlib.sha256(json.dumps([body["model"], requested_schema(body)]).encode())
+    least = next((tokens for name, tokens in _LEAST_CACHED.items() if body["model"].startswith(name)), 4096)
+    characters = known = read = marked = 0
+    ttl, prefixes = "5m", set[str]()
+    for role, block in _blocks(body):
+        state.update(json.dumps([role, block["text"]]).encode())
+        characters += len(block["text"])
+        prefix, tokens = state.hexdigest(), _tokens(characters)
+        known = tokens if prefix in cached else known
+        if mark := block.get("cache_control"):
+            read = known  # a prefix is looked for at a breakpoint and before it
+            if tokens >= least:
+                marked, ttl = tokens, mark.get("ttl", "5m")
+                prefixes.add(prefix)
+    created = max(marked - read, 0)
+    lasting = {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 0, f"ephemeral_{ttl}_input_tokens": created}
+    usage = {"input_tokens": _tokens(characters) - read - created, "cache_creation_input_tokens": created}
+    return {**usage, "cache_read_input_tokens": read, "cache_creation": lasting, "service_tier": "standard"}, prefixes
+
+
+def compose(then: Mapping[str, Any], body: dict[str, Any], usage: dict[str, Any]) -> dict[str, Any]:
+    """The message that a rule asks for; cut off where it would exceed `max_tokens`, thinking included."""
+    asked = next(block["text"] for role, block in _blocks(body) if role == "user")
+    thinking, stop = then.get("thinking", ""), "end_turn"
+    text = text_of(then, requested_schema(body), lambda: json.loads(asked))
+    room = 3 * max(body["max_tokens"] - _tokens(len(thinking)), 0)
+    if "truncate" in then or len(text) > room:
+        text, stop = text[: min(then.get("truncate", room), room)], "max_tokens"
+    content = [{"type": "thinking", "thinking": thinking, "signature": "loopback"}] if thinking else []
+    content += [{"type": "text", "text": text}] if text else []
+    if "refuse" in then:
+        content, text, stop = [], "", "refusal"
+    thought = _tokens(len(thinking))
+    output = {"output_tokens": _tokens(len(text)) + thought, "output_tokens_details": {"thinking_tokens": thought}}
+    return {
+        "id": "msg_loopback",
+        "type": "message",
+        "role": "assistant",
+        "model": body["model"],
+        "content": content,
+        "stop_reason": stop,
+        "stop_sequence": None,
+        "usage": {**usage, **output},
+    }

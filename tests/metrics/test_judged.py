@@ -1,23 +1,17 @@
 """What judged metrics share: staged inquiries, given replies, failures, repeats, and asking a judge on one's own."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, ClassVar, cast
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 import pytest
 
-from evals.judges.llm_judge import LLMJudge
-from evals.metrics.base import Aggregation, BaseMetric
+from evals.metrics.base import Aggregation
 from evals.metrics.judge_tasks import JudgeTask, ReplyData, chain
 from evals.metrics.judged import JudgedMetric, judge_calls
 from evals.metrics.sample import Sample
-from evals.run.judging import Judging
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, MetricGroup, MetricResult, ResponseError
-from evals.schemas.verdicts import JudgeRecord, VerdictRequest
-from evals.scoring.settings import ScoreSettings
-from evals.store.journal import Journal
+from evals.schemas.verdicts import VerdictRequest
 
 MakeCase = Callable[..., Sample]
 QUESTION = EvalQuestion(id="q", question="How long?", expected_answer="It lasts 96 hours.")
@@ -300,35 +294,3 @@ def test_a_chain_holds_each_inquiry_once_what_is_needed_first() -> None:
     assert [one.name for one in chain([THIRD, SECOND, ALONE, FIRST])] == ["first", "second", "third", "alone"]
     assert (Staged.judge_calls, Sum.judge_calls, Single.judge_calls) == (3, 2, 1)
     assert judge_calls([Staged, Sum, Single, Rate]) == 4
-
-
-class InRun(LLMJudge):
-    """The judge of a run, whose decisions are made by another one."""
-
-    def __init__(self, decider: Judge) -> None:
-        super().__init__(cast("Any", SimpleNamespace(model="m", origin="o", aclose=decider.aclose)))
-        self.decider = decider
-
-    async def decide(
-        self, request: VerdictRequest, *, known: Iterable[JudgeVerdict] = (), **_: object
-    ) -> list[JudgeVerdict]:
-        there = [verdict for verdict in known if verdict.request == request.name and verdict.reply is not None]
-        return there or await self.decider.decide(request)
-
-
-@pytest.fixture
-def gathered(tmp_path: Path) -> Callable[..., list[JudgeVerdict]]:
-    """Judge one record as a run does, for several metrics at once."""
-
-    def gather(judge: Judge, metrics: list[BaseMetric], known: Any = ()) -> list[JudgeVerdict]:
-        async def run() -> list[JudgeVerdict]:
-            with Journal(tmp_path / "run.jsonl") as journal:
-                before = JudgeRecord(model="m", origin="o")
-                judging = Judging(InRun(judge), metrics, ScoreSettings(judged=True), journal, before=before)
-                judging.submit(QUESTION, RESPONSE, known)
-                await judging.drain()
-                return list(judging.verdicts[QUESTION.id])
-
-        return asyncio.run(run())
-
-    return gather

@@ -9,7 +9,7 @@ from evals.judges.llm_judge import repeats_of
 from evals.judges.prompts import load_prompt, usual_reply
 from evals.metrics import Aggregation, BaseMetric, Need, Sample, select
 from evals.metrics.embedders import Semantics
-from evals.metrics.judged import new_requests
+from evals.metrics.judged import rounds
 from evals.schemas import (
     Citation,
     EvalQuestion,
@@ -78,10 +78,8 @@ def _judged(verdicts: Sequence[JudgeVerdict], **response: Any) -> Sample:
 def _stand_ins() -> list[JudgeVerdict]:
     """A verdict of the right form for all that the metrics ask about the full record."""
     case = _judged(())
-    asked: set[tuple[str, int | None]] = set()
-    while todo := new_requests(ALL, case, asked):
-        asked.update(request.place for request in todo)
-        replies = [(request, usual_reply(load_prompt(request.prompt), request.data)) for request in todo]
+    for requests in rounds(ALL, case):
+        replies = [(request, usual_reply(load_prompt(request.prompt), request.data)) for request in requests]
         said = (
             JudgeVerdict(request=one.name, repeat=n, reply=reply) for one, reply in replies for n in repeats_of(one, 1)
         )

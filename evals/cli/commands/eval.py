@@ -45,7 +45,7 @@ from evals.run.saved import SavedAnswers, answers_of_file, answers_of_run, estim
 from evals.run.server_spans import with_server_times
 from evals.run.workload import check_conversations, load_workload
 from evals.runner import EvaluationRunner
-from evals.schemas.results import EvalRun
+from evals.schemas.results import EvalRecord, EvalRun
 from evals.scoring.config import headline
 from evals.scoring.passages import score_predictions
 from evals.scoring.saved import SavedRun
@@ -212,9 +212,8 @@ def describe_asking(config: EvalConfig, flags: Flags) -> None:
     lines += reading_notes(files)
     if plan["upload_documents"]:
         lines.append(f"would upload {counted(plan['upload_documents'], 'document')} first")
-    _print_plan(
-        plan, lines, metrics, config, estimate_of(config, metrics, workload.questions, workload.documents), flags
-    )
+    records = [EvalRecord(question=question) for question in workload.questions]
+    _print_plan(plan, lines, metrics, config, estimate_of(config, metrics, records, workload.documents), flags)
 
 
 def describe_measuring(answers: SavedAnswers, metrics: Sequence[BaseMetric], config: EvalConfig, flags: Flags) -> None:
