@@ -136,7 +136,7 @@ async def listed_documents(client: RAGClient) -> list[ListedDocument] | None:
     try:
         body = await client.read_json(client.spec.documents.path, max_attempts=_ATTEMPTS)
     except ExchangeError as failure:
-        if failure.error.status in _NO_LIST or failure.error.kind == "malformed":
+        if failure.status in _NO_LIST or failure.kind == "malformed":
             return None
         raise
     listed = find_or_none(client.spec.documents.map, body)
@@ -279,7 +279,7 @@ class _Ingestion:
                 listed = await listed_documents(self.client)
             except ExchangeError as failure:
                 path = self.client.redact.text(self.client.spec.documents.path) if self.client.spec.documents else ""
-                said = f"the server does not say which documents it has: {path} answers {failure.error.message}"
+                said = f"the server does not say which documents it has: {path} answers {failure.message}"
                 hint = "nothing was uploaded; set server.documents to null for a server without such a list"
                 raise IngestError(said, hint) from failure
             there = None if listed is None else _listed_of(documents, listed)
@@ -308,10 +308,10 @@ class _Ingestion:
         try:
             reply = await self.client.send_patiently(upload.method, path, **request)
         except ExchangeError as failure:
-            if failure.error.status is not None:
+            if failure.status is not None:
                 self.log.note("refused", names=names)
-            said = f"the server refused {counted(len(batch), 'document')}: {failure.error.message}"
-            raise IngestError(said, _HINT_RIGHTS if failure.error.status in REFUSED else _HINT_AGAIN) from failure
+            said = f"the server refused {counted(len(batch), 'document')}: {failure.message}"
+            raise IngestError(said, _HINT_RIGHTS if failure.status in REFUSED else _HINT_AGAIN) from failure
         job, ids = self._taken(reply, len(batch))
         known = {name: str(one) for name, one in zip(names, ids, strict=False) if one is not None}
         self.log.note("taken", names=names, job=job, ids=known)
@@ -355,7 +355,7 @@ class _Ingestion:
                 await self.client.http.send(one.method, path, json=body)
             except ExchangeError as failure:
                 raise IngestError(
-                    f"{self.client.redact.text(path)} after the upload answers {failure.error.message}",
+                    f"{self.client.redact.text(path)} after the upload answers {failure.message}",
                     "look at server.upload.then and server.upload.finish; --ingest again continues from there",
                 ) from failure
 
@@ -372,7 +372,7 @@ class _Ingestion:
             try:
                 body = await self.client.read_json(path)
             except ExchangeError as failure:
-                said, status = f"{shown}: {failure.error.message}", failure.error.status or 0
+                said, status = f"{shown}: {failure.message}", failure.status or 0
                 # A 404 may be that of a job that is not registered yet.
                 if 400 <= status < 500 and status != _NOT_FOUND and status not in RETRYABLE:
                     message = f"whether the documents are ready cannot be seen at {said}"

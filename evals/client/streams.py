@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from evals.client.mapping import MappingError, Streamed, error_in, find, find_or_none, kind_of, shape_of
+from evals.client.mapping import MappingError, Streamed, UnusableError, error_in, find, find_or_none, kind_of, shape_of
 from evals.client.spec import StreamFormat, StreamSpec
-from evals.schemas.response import ErrorKind
 from evals.text.decoding import MAX_VALUES, parse_json
 
 END = "[DONE]"
@@ -41,18 +40,6 @@ _FEW, _LONG = 3, 20
 
 _ENVELOPE = 3
 """Values of a piece that are not its data."""
-
-
-class UnusableError(Exception):
-    """What came is no answer that can be read.
-
-    Attributes:
-        kind: As it is recorded.
-    """
-
-    def __init__(self, kind: ErrorKind, message: str) -> None:
-        super().__init__(message)
-        self.kind: ErrorKind = kind
 
 
 class EventReader:
@@ -118,7 +105,7 @@ class EventReader:
             found = _LINE_OF_AI_SDK.fullmatch(line) if self._form == "vercel" else None
             if found is None and self._form == "vercel":
                 said = f'a line is not of a kind and a value, such as 0:"text": {line[:80]!r}'
-                raise UnusableError("malformed", said)
+                raise UnusableError(said)
             yield ("message", line) if found is None else (found[1], found[2])
 
 
@@ -176,7 +163,7 @@ class Collector:
         self.take(b"", at_ms, final=True)
         if self._spec.done is not None and not self.is_done:
             what = f"no piece for which `{self._spec.done}` is true; it brought {self.so_far}"
-            raise UnusableError("broken_off", f"the stream ended with {what}")
+            raise UnusableError(f"the stream ended with {what}", "broken_off")
 
     @property
     def so_far(self) -> str:
@@ -221,9 +208,9 @@ class Collector:
         self._events.append(event)
         self._values += _ENVELOPE + (sum(map(data.count, ",[{:")) if data else 0)
         if self._values > MAX_VALUES:  # as those of a body are bounded
-            raise UnusableError("too_large", f"the pieces of the stream hold over {MAX_VALUES:,} values")
+            raise UnusableError(f"the pieces of the stream hold over {MAX_VALUES:,} values", "too_large")
         if said := _found(self._spec.error_at, event) or error_in(event["data"]):
-            raise UnusableError("not_ok", f"the stream says after {self.so_far}: {str(said)[:200]}")
+            raise UnusableError(f"the stream says after {self.so_far}: {str(said)[:200]}", "not_ok")
         self._add(_found(self._spec.text_at, event), at_ms)
         self.is_done = bool(_found(self._spec.done, event))
 
@@ -235,7 +222,7 @@ class Collector:
         except ValueError as error:
             if self._spec.format == "sse" and not data.lstrip().startswith(("{", "[", '"')):
                 return data  # a word such as ping
-            raise UnusableError("malformed", f"a piece of the stream is not JSON: {data[:120]!r}") from error
+            raise UnusableError(f"a piece of the stream is not JSON: {data[:120]!r}") from error
 
     def _add(self, found: Any, at_ms: float) -> None:
         """Add the text, or the list of texts, that was found in an event."""
@@ -246,7 +233,7 @@ class Collector:
         if odd is not None or None in texts:
             way = " (server.stream.data: text leaves it a text)" if kind_of(odd) == "a number" else ""
             said = f"a piece has {kind_of(odd)} at `{self._spec.text_at}`, not a text{way}"
-            raise UnusableError("malformed", said)
+            raise UnusableError(said)
         text, self._has_text = "".join(texts), True
         if not text or (self._spec.whole and self._texts == [text]):
             return
@@ -273,7 +260,7 @@ def _found(expression: str | None, event: dict[str, Any]) -> Any:
     try:
         return find(expression, event)
     except MappingError as error:
-        raise UnusableError("malformed", f"`{expression}` cannot read a piece of the stream: {error}") from error
+        raise UnusableError(f"`{expression}` cannot read a piece of the stream: {error}") from error
 
 
 def _is_error(event: dict[str, Any]) -> bool:

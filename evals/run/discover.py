@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, urljoin, urlsplit, urlunsplit
 
 import httpx
 
-from evals.client.mapping import MappingError
+from evals.client.mapping import UnusableError
 from evals.client.profile import DEFAULT_PROFILE, list_profiles, load_profile, resolve_spec
 from evals.client.rag_client import RAGClient
 from evals.errors import ConfigError, ServerError, ServerRefusedError, ServerUnreachableError
@@ -470,7 +470,7 @@ def _discovery(
         spec = resolve_spec({**server, "headers": {}})
         client = RAGClient(spec, concurrency=1)
         response = EvalResponse(**client.reread(raw, second))
-    except (MappingError, ValueError, ConfigError) as error:
+    except (UnusableError, ValueError, ConfigError) as error:
         error_body = {"kind": "malformed", "message": str(error)}
         return Discovery(server, raw, EvalResponse.model_validate({"error": error_body}), [], alternatives, notes)
     parts = (spec.map, spec.stream, spec.retrieve, spec.session, spec.ask.ok_when)
