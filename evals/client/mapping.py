@@ -363,7 +363,7 @@ def _usage(value: Any, notes: list[str]) -> TokenUsage | None:
         number = next((given[name] for name in names if given.get(name) is not None), None)
         count = _value("tokens", number)
         counts[names[0]] = count if count is not None and count >= 0 else None
-        if counts[names[0]] is None and kind_of(number) == "a number":
+        if counts[names[0]] is None and number is not None and kind_of(number) == "a number":
             notes.append(f"{PART}usage gives an impossible number of tokens, which is ignored")
     if counts["prompt_tokens"] is None or counts["completion_tokens"] is None:
         return None
@@ -435,10 +435,19 @@ class ResponseReader:
         answer = self._answer(body, streamed, notes, refused=refused)
         if cut := _CUT_OFF.search(raw):
             notes.append(f"the answer was cut off: the server says {cut[0].decode()}")
-        chunks, stages = self._retrieval(body, retrieved, notes)
+        stages, own = find(self._map.stages, body), None
+        try:
+            chunks = self._chunks(body, retrieved, notes)
+            own = self._retrieved and find(self._retrieved.stages, retrieved)
+        except MappingError as error:
+            error.request = "ask" if self._retrieved is None else "retrieve"
+            raise
+        stages = stages if own is None else own
+        if isinstance(stages, Mapping):  # lists by the names of their stages
+            stages = [{"name": name, "items": items} for name, items in stages.items()]
         given = find(self._map.confidence, body)
         confidence = _value("confidence", given)
-        if confidence is None and kind_of(given) == "a number":
+        if confidence is None and given is not None and kind_of(given) == "a number":
             notes.append(f"{PART}confidence gives an impossible number, which is ignored")
         return {
             "answer": answer,
@@ -469,44 +478,33 @@ class ResponseReader:
                 notes.append(f"thoughts of {len(thoughts):,} characters are taken off the answer (server.clean)")
         for pattern in self._clean:
             answer = pattern.sub("", answer)
-        if _first_beyond([answer], _LONGEST_ANSWER) is not None:
+        if _MOST_OF_ONE * len(answer) > _LONGEST_ANSWER and _first_beyond([answer], _LONGEST_ANSWER) is not None:
             raise MappingError(f"the answer is longer than {_LONGEST_ANSWER:,} characters: not analysed", "too_large")
         return answer
 
-    def _retrieval(self, body: Any, retrieved: Any, notes: list[str]) -> tuple[list[RetrievedChunk] | None, Any]:
-        """The chunks, and the results of each stage: of the second request, where there is one, else of the answer."""
-        stages = find(self._map.stages, body)
-        if self._retrieved is None:
-            chunks = self._chunks(self._map.chunks, body, notes, needed=self._only_retrieves)
-        else:
-            try:
-                chunks = self._chunks(self._retrieved.chunks, retrieved, notes, needed=True)
-                own = find(self._retrieved.stages, retrieved)
-            except MappingError as error:
-                error.request = "retrieve"
-                raise
-            stages = stages if own is None else own
-        if isinstance(stages, Mapping):  # lists by the names of their stages
-            stages = [{"name": name, "items": items} for name, items in stages.items()]
-        return chunks, stages
-
-    def _chunks(self, at: str | None, body: Any, notes: list[str], *, needed: bool) -> list[RetrievedChunk] | None:
-        lost: dict[str, str] = {}
+    def _chunks(self, body: Any, retrieved: Any, notes: list[str]) -> list[RetrievedChunk] | None:
+        """The chunks of the second request, where there is one, else of the answer."""
+        own, at, lost = self._retrieved, self._map.chunks, dict[str, str]()
+        if own is not None:
+            at, body = own.chunks, retrieved
         chunks = _read_list("chunks", find(at, body), partial(_chunk, lost), notes)
         if chunks is None:
-            if needed:
+            if own is not None or self._only_retrieves:
                 raise MappingError(notes[-1] if notes else f"the body has no list at `{at}`; {shape_of(body)}")
             return None
         notes += [f"{PART}chunks gives {what}, which is ignored" for what in lost.values()]
-        beyond = _first_beyond([chunk.text or "" for chunk in chunks], _LONGEST_CHUNKS)
+        texts = [chunk.text or "" for chunk in chunks]
+        beyond = (
+            _first_beyond(texts, _LONGEST_CHUNKS) if _MOST_OF_ONE * sum(map(len, texts)) > _LONGEST_CHUNKS else None
+        )
         if beyond is not None:
             longer = f"longer than {_LONGEST_CHUNKS:,} characters in all"
             notes.append(f"chunks: {longer}, and those from number {beyond + 1} on are left out")
             chunks = chunks[:beyond]
         if names := self.document_names:
-            named = [chunk.document_name or names.get(chunk.document_id or "") for chunk in chunks]
-            pairs = zip(chunks, named, strict=True)
-            return [chunk.model_copy(update={"document_name": name}) for chunk, name in pairs]
+            for number, chunk in enumerate(chunks):
+                name = chunk.document_name or names.get(chunk.document_id or "")
+                chunks[number] = chunk.model_copy(update={"document_name": name})
         return chunks
 
     def _citations(
@@ -539,11 +537,10 @@ def _referred(marked: list[Citation], references: Any, notes: list[str]) -> list
 
 
 def _first_beyond(texts: Sequence[str], most: int) -> int | None:
-    """The place of the text with which texts become longer than this many characters in NFKC; None: they do not."""
+    """The place of the text with which texts become longer than this many characters; None where they do not."""
     total = 0
-    if _MOST_OF_ONE * sum(map(len, texts)) > most:
-        for place, text in enumerate(texts):
-            total += len(text) if text.isascii() or len(text) > most else len(normalize("NFKC", text))
-            if total > most:
-                return place
+    for place, text in enumerate(texts):
+        total += len(text) if text.isascii() or len(text) > most else len(normalize("NFKC", text))
+        if total > most:
+            return place
     return None

@@ -47,6 +47,12 @@ _LARGE = 128 * 1024
 
 _SHOWN = 120
 
+_READ_AS: Mapping[str, Callable[[bytes], Any]] = {
+    "json": parse_json,
+    "text": lambda body: body.decode("utf-8", "replace"),
+}
+"""By `reply` of a request, what makes a value of its body."""
+
 
 @dataclass(slots=True, eq=False)
 class _Part:
@@ -334,10 +340,16 @@ class RAGClient:
             parts.insert(0 if self.spec.retrieves_first else 1, retrieving)
         if is_first and self._pacer is not None:
             parts[0].attempts.began = self._pacer.due()
-        exchange = _Exchange(parts, asking, parts[0])
+        exchange, values = _Exchange(parts, asking, parts[0]), conversation.values(message)
         try:
             async with asyncio.timeout(self.spec.deadline_s):
-                await self._make(exchange, message, conversation)
+                for part in parts:  # what the first one gives goes into the second
+                    exchange.current = part
+                    request = rendered(part.spec, values)
+                    send = partial(self._send, part, request, conversation.cookies, paced=part is parts[0])
+                    part.reply = await self._retrying.send(send, part.attempts, self._max_attempts)
+                    if part is not parts[-1] and part.spec.give:
+                        values |= await asyncio.to_thread(self._given, part, part.reply)
         except ExchangeError as failure:
             return self._failed(exchange, failure)
         except TimeoutError:
@@ -346,21 +358,6 @@ class RAGClient:
         for part in parts:
             size += len(part.reply.body) if part.reply is not None else 0
         return await asyncio.to_thread(read) if size > _LARGE else read()
-
-    async def _make(self, exchange: _Exchange, message: str, conversation: Conversation) -> None:
-        """Make the requests of a question, each with its retries; what the first one gives goes into the second.
-
-        Raises:
-            ExchangeError: Of the first that fails.
-        """
-        values = conversation.values(message)
-        for part in exchange.parts:
-            exchange.current, is_first = part, part is exchange.parts[0]
-            request = rendered(part.spec, values)
-            send = partial(self._send, part, request, conversation.cookies, paced=is_first)
-            part.reply = await self._retrying.send(send, part.attempts, self._max_attempts)
-            if part is not exchange.parts[-1] and part.spec.give:
-                values |= await asyncio.to_thread(self._given, part, part.reply)
 
     async def _send(self, part: _Part, request: Mapping[str, Any], cookies: httpx.Cookies, *, paced: bool) -> Reply:
         """Make one attempt, with the job that it starts, where it starts one."""
@@ -450,7 +447,7 @@ class RAGClient:
         """
         condition, problem = part.spec.ok_when, None
         try:
-            body = reply.stream.body() if reply.stream is not None else _parsed(part.spec, reply.body)
+            body = reply.stream.body() if reply.stream is not None else _READ_AS[part.spec.reply](reply.body)
             body = self.redact.value(body) if self._has_secrets else body
             if is_checked and condition is not None:
                 problem = None if find(condition, body) else f"`{condition}` does not hold"
@@ -523,21 +520,12 @@ class RAGClient:
         if retrieve is not None and retrieve.map is not None:
             if raw_retrieval is None:
                 raise MappingError("the run holds no body of a second request (server.retrieve)")
-            retrieved = _parsed(retrieve, raw_retrieval.encode())
+            retrieved = _READ_AS[retrieve.reply](raw_retrieval.encode())
         if self.spec.stream is None:
-            body = _parsed(self.spec.ask, raw.encode())
+            body = _READ_AS[self.spec.ask.reply](raw.encode())
         else:
             stream = Collector(self.spec.stream)
             stream.take(raw.encode(), 0.0)
             stream.finish(0.0)
             body, streamed = stream.body(), stream.streamed()
         return self._reader.read(body, retrieved, streamed, raw.encode())
-
-
-def _parsed(spec: RequestSpec, raw: bytes) -> Any:
-    """The body of a reply.
-
-    Raises:
-        ValueError: It is to be JSON, and is not.
-    """
-    return raw.decode("utf-8", "replace") if spec.reply == "text" else parse_json(raw)
