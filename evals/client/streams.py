@@ -180,22 +180,17 @@ class Collector:
         """The answer of the events; None where the profile does not look for it in each."""
         if self._spec.text_at is None:
             return None
+        texts = self._texts
         if not self._has_text:
             return Streamed(None, [f"no piece of the stream has a text at `{self._spec.text_at}`; {self._shape()}"])
-        last = self._texts[-1] if self._texts else ""
-        is_cumulative = (
-            len(self._texts) >= _FEW
-            and len(self._texts[0]) < len(last) >= _LONG
-            and all(after.startswith(before) for before, after in pairwise(self._texts))
-        )
-        is_open = not self.is_done and {found[1] for found in _FINISH.finditer(self.received)} == {b"null"}
+        is_long = len(texts) >= _FEW and len(texts[0]) < len(texts[-1]) >= _LONG
         doubts = {
             CUT: self._reader.cut,
-            UNFINISHED: is_open,
-            CUMULATIVE: is_cumulative,
+            UNFINISHED: not self.is_done and {found[1] for found in _FINISH.finditer(self.received)} == {b"null"},
+            CUMULATIVE: is_long and all(after.startswith(before) for before, after in pairwise(texts)),
             UNREAD_ERROR: any(map(_is_error, self._events)),
         }
-        return Streamed("".join(self._texts), [note for note, holds in doubts.items() if holds])
+        return Streamed("".join(texts), [note for note, holds in doubts.items() if holds])
 
     def _see(self, name: str, data: str | None, at_ms: float) -> None:
         if self._spec.format == "text":
@@ -229,11 +224,9 @@ class Collector:
         if found is None or isinstance(found, bool) or found == []:
             return
         texts = found if isinstance(found, list) else [found]
-        odd = next((text for text in texts if not isinstance(text, str)), None)
-        if odd is not None or None in texts:
+        for odd in (text for text in texts if not isinstance(text, str)):
             way = " (server.stream.data: text leaves it a text)" if kind_of(odd) == "a number" else ""
-            said = f"a piece has {kind_of(odd)} at `{self._spec.text_at}`, not a text{way}"
-            raise UnusableError(said)
+            raise UnusableError(f"a piece has {kind_of(odd)} at `{self._spec.text_at}`, not a text{way}")
         text, self._has_text = "".join(texts), True
         if not text or (self._spec.whole and self._texts == [text]):
             return
@@ -247,13 +240,12 @@ class Collector:
         """What the events look like, for somebody who writes the expression of their text."""
         if not self._events:
             return f"it holds no piece of the format {self._spec.format}"
-        first = self._events[:1000]
-        shapes = list(dict.fromkeys(f"{event['event']}: {shape_of(event['data'])}" for event in first))
+        first, at = self._events[:1000], self._spec.text_at
+        shapes = dict.fromkeys(f"{event['event']}: {shape_of(event['data'])}" for event in first)
         # An expression may forget that an event holds `event` and `data`.
-        objects = (event["data"] for event in first if isinstance(event["data"], dict))
-        at = self._spec.text_at
-        way = f"write `data.{at}`; " if any(isinstance(find_or_none(at, each), str) for each in objects) else ""
-        return f"{way}its pieces are {'; '.join(shapes[:3])}"[:300]
+        forgets = any(isinstance(find_or_none(at, event["data"]), str) for event in first)
+        way = f"write `data.{at}`; " if forgets else ""
+        return f"{way}its pieces are {'; '.join(list(shapes)[:3])}"[:300]
 
 
 def _found(expression: str | None, event: dict[str, Any]) -> Any:
