@@ -5,6 +5,7 @@ import os
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 from urllib.parse import quote, quote_plus, unquote, urlsplit
 
@@ -36,7 +37,7 @@ _VARIABLES = re.compile(
 """${NAME} or {{name}} alone, after a scheme or the name of a cookie; the default of ${NAME:-text} is in clear."""
 _KEY_LIKE = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[\w.~+/=-]{20,}")
 _LOGIN = re.compile(r"(//)([^/?#\s]*)@")
-_PARAMETER = re.compile(r"([?&])([^=&#]+)=([^&#]*)")
+_PARAMETER = re.compile(r"([?&]([^=&#]+)=)([^&#]*)")
 _EXPRESSIONS = frozenset({"map", "clean", "citations"})
 """Keys below which expressions and patterns stand, which have no credentials and look like anything."""
 
@@ -81,23 +82,16 @@ def _stored(value: Any, name: str, *, secret: bool) -> Any:
         stored = {}
         for key, item in value.items():
             hidden = secret or is_credential(str(key)) or (name == "headers" and looks_random(item))
-            is_expression = key in _EXPRESSIONS and not hidden
-            stored[key] = item if is_expression else _stored(item, str(key), secret=hidden)
+            stored[key] = item if key in _EXPRESSIONS and not hidden else _stored(item, str(key), secret=hidden)
         return stored
     if secret:
         return value if value is None or isinstance(value, bool) else _only_variables(str(value))
-    return _without_logins(value, name) if isinstance(value, str) else value
-
-
-def _without_logins(text: str, name: str) -> str:
-    """The text without the logins of URLs and, where it is a path, without secret parameters."""
-
-    def parameter(match: re.Match[str]) -> str:
-        value = _only_variables(match[3]) if is_credential(match[2]) else match[3]
-        return f"{match[1]}{match[2]}={value}"
-
-    text = _LOGIN.sub(lambda login: f"{login[1]}{_only_variables(login[2])}@", text)
-    return _PARAMETER.sub(parameter, text) if name == "path" else text
+    if not isinstance(value, str):
+        return value
+    text = _LOGIN.sub(lambda login: f"{login[1]}{_only_variables(login[2])}@", value)
+    if name != "path":
+        return text
+    return _PARAMETER.sub(lambda at: at[1] + (_only_variables(at[3]) if is_credential(at[2]) else at[3]), text)
 
 
 def _only_variables(credential: str) -> str:
@@ -156,13 +150,11 @@ class Masker:
 
     def value(self, value: Any) -> Any:
         """A JSON value with every secret masked."""
-        if isinstance(value, str):
-            return self.text(value)
         if isinstance(value, list):
             return [self.value(item) for item in value]
         if isinstance(value, dict):
             return {self.text(key): self.value(item) for key, item in value.items()}
-        return value
+        return self.text(value) if isinstance(value, str) else value
 
 
 def _forms(secret: str) -> set[str]:
@@ -194,13 +186,11 @@ def sendable_key(given: str | None, variable: str) -> str | None:
 
 def secrets_in_environment() -> Iterator[str]:
     """Every secret that an SDK may take from the environment and send."""
-    yield from filter(None, (key_in(name) for names in KEY_VARIABLES.values() for name in names))
+    yield from filter(None, map(key_in, chain(*KEY_VARIABLES.values())))
     for line in (key_in("ANTHROPIC_CUSTOM_HEADERS") or "").split("\n"):
         name, _, value = (part.strip() for part in line.partition(":"))
-        if is_credential(name):
-            yield from (value, value.rpartition(" ")[2])
-        elif looks_secret(value):
-            yield value
+        if is_credential(name) or looks_secret(value):
+            yield from {value, value.rpartition(" ")[2]} if is_credential(name) else {value}
 
 
 _known: set[str] = set()

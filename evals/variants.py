@@ -51,11 +51,10 @@ class VariantsRunner:
         self.observer = observer or usual_observer()
         self.config = configs[0]
         share = self.config.rps / len(configs) if self.config.rps else None
+        alike = [config.model_copy(update={"rps": share}) for config in configs]
         before: Sequence[EvalRun | None] = resume or [None] * len(configs)
-        self.runners = [
-            EvaluationRunner(config.model_copy(update={"rps": share}), self.observer, resume=run)
-            for config, run in zip(configs, before, strict=True)
-        ]
+        pairs = zip(alike, before, strict=True)
+        self.runners = [EvaluationRunner(config, self.observer, resume=run) for config, run in pairs]
 
     @property
     def run_ids(self) -> list[str]:
@@ -88,6 +87,8 @@ class VariantsRunner:
         count = len(prepared[0].journal)
         self.observer.begin(count * len(prepared), count * len(prepared) - sum(map(len, missing)))
         rows = iter(range(count))
+        for each in prepared:
+            each.server.client.restart_pace()
 
         async def work() -> None:
             for row in rows:
@@ -121,11 +122,7 @@ def _marked(prepared: Sequence[Prepared]) -> list[Prepared]:
     answered: list[set[int]] = [set(range(len(each.journal))) - set(unanswered(each.journal)) for each in prepared]
     apart = len(reduce(or_, answered) - reduce(and_, answered))
     ids = [each.run.id for each in prepared] if apart <= MOST_APART * len(prepared[0].journal) else []
-    marked = []
-    for each in prepared:
-        run = each.run.model_copy(update={"interleaved_with": ids})
-        marked.append(replace(each, run=run))
-    return marked
+    return [replace(each, run=each.run.model_copy(update={"interleaved_with": ids})) for each in prepared]
 
 
 def order_of(count: int, question_id: str, seed: int) -> list[int]:
@@ -142,16 +139,11 @@ def saved_together(store: RunStore, run: EvalRun) -> list[EvalRun]:
         ConfigError: One of them is not there any more.
     """
     ids = run.interleaved_with if run.id in run.interleaved_with else [run.id, *run.interleaved_with]
-    together = []
-    for run_id in ids:
-        try:
-            together.append(run if run_id == run.id else store.load(run_id))
-        except RunNotFoundError as error:
-            raise ConfigError(
-                f"run {run.id} was asked in turn with run {run_id}, which does not exist any more",
-                "begin the variants anew",
-            ) from error
-    return together
+    try:
+        return [run if run_id == run.id else store.load(run_id) for run_id in ids]
+    except RunNotFoundError as error:
+        said = f"run {run.id} was asked in turn with one that does not exist any more: {error.message}"
+        raise ConfigError(said, "begin the variants anew") from error
 
 
 def with_alike(comparison: Comparison, runs: Sequence[SavedRun]) -> Comparison:
@@ -190,10 +182,8 @@ def variants_of(config: EvalConfig) -> list[EvalConfig]:
     specs = [each.server_spec().model_dump_json() for each in made]  # as text, where true is not 1
     for (one, its), (other, same) in combinations(zip(config.variants, specs, strict=True), 2):
         if its == same and (config.variants[one] or config.variants[other]):
-            raise ConfigError(
-                f"variants {one!r} and {other!r} ask alike",
-                "a key is set to the value that it has already; for a test of equal variants write both as {}",
-            )
+            hint = "a key is set to the value that it has already; for a test of equal variants write both as {}"
+            raise ConfigError(f"variants {one!r} and {other!r} ask alike", hint)
     return made
 
 

@@ -313,13 +313,11 @@ class ClosableProtocol(H11Protocol):
 class MisbehavingServer(Server):
     """A server that lets go of requests that hang before it shuts down."""
 
-    def __init__(
-        self, switches: Sequence[Switch], settings: Settings, library: Library, on_listening: Callable[[], None]
-    ) -> None:
+    def __init__(self, switches: Sequence[Switch], settings: Settings, library: Library) -> None:
         self._stopping = asyncio.Event()
         app = create_app(settings, WrongLibrary(library.documents()))
         app.user_middleware.append(Middleware(FaultMiddleware, switches=switches, stopping=self._stopping))
-        super().__init__(app, on_listening)
+        super().__init__(app)
         self.config.http = ClosableProtocol
 
     async def shutdown(self, sockets: list[Any] | None = None) -> None:

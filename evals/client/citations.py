@@ -1,7 +1,6 @@
 """Citations that stand in the text of an answer as markers, such as `[1]`, `[1, 3]`, `[2-4]`, `[^1]` and `【1】`."""
 
 import re
-from collections.abc import Iterator
 
 from evals.schemas.response import Citation
 
@@ -49,14 +48,20 @@ class MarkerReader:
         self._base, self._may_hold_years = base, self._in_brackets and not labels
 
     def read(self, answer: str, chunks: int) -> list[Citation]:
-        """What an answer cites, in the order of its text.
+        """What an answer cites, in the order of its text; by a list of references behind it where the text cites none.
 
         Args:
             answer: Its text.
             chunks: How many chunks can be cited.
         """
-        cited = []
-        for marker in self._markers(answer):
+        cited, has_cited = list[Citation](), False
+        end = self._list_at_end(answer) if self._in_brackets and "\n" in answer else len(answer)
+        for marker in self._pattern.finditer(answer):
+            if self._in_brackets and marker[0].startswith("`"):
+                continue
+            if has_cited and marker.start() >= end:
+                break
+            has_cited = has_cited or marker.start() < end
             for part in _BETWEEN.split(marker[self._group] or ""):
                 for number in _numbers(part.strip()):
                     is_year = isinstance(number, int) and number >= _FIRST_YEAR and number - self._base >= chunks
@@ -64,18 +69,6 @@ class MarkerReader:
                         name = "index" if isinstance(number, int) else "chunk_id"
                         cited.append(Citation(**{name: number}, start=marker.start(), end=marker.end()))
         return cited
-
-    def _markers(self, answer: str) -> Iterator[re.Match[str]]:
-        """The markers in the text; those of a list of references behind it where the text has none."""
-        end = self._list_at_end(answer) if self._in_brackets else len(answer)
-        has_cited = False
-        for marker in self._pattern.finditer(answer):
-            if self._in_brackets and marker[0].startswith("`"):
-                continue
-            if has_cited and marker.start() >= end:
-                return
-            has_cited = has_cited or marker.start() < end
-            yield marker
 
     def _list_at_end(self, answer: str) -> int:
         """Where the list of references begins that ends the answer; its length without one."""

@@ -11,12 +11,12 @@ import time
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from functools import lru_cache, partial
 from importlib.util import find_spec
 from ipaddress import ip_address
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from urllib.parse import urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -26,8 +26,9 @@ from httpx_aiohttp import AiohttpTransport
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential_jitter
 
 from evals import __version__
+from evals.client.mapping import UnusableError
 from evals.client.spec import TlsSpec
-from evals.client.streams import Collector, UnusableError
+from evals.client.streams import Collector
 from evals.errors import ConfigError
 from evals.schemas.response import ErrorKind, ResponseError
 from evals.secrets import MASK, masked, public_url
@@ -50,11 +51,15 @@ _DRAIN_S = 0.25
 """How long the rest of a stream is read after its end, so that its connection can serve again."""
 
 
+@dataclass(eq=False)
 class ExchangeError(Exception):
     """A request without an answer.
 
     Attributes:
-        error: What happened, as it is recorded.
+        kind: What happened, as it is recorded.
+        message: The same for a reader.
+        status: Of the response, where there is one.
+        request: Of the two requests of a question the one that failed.
         retryable: Whether asking again may help.
         retry_after_s: How long the server asks us to wait.
         started: When it began, by the clock of the client; None where it was not sent.
@@ -62,23 +67,20 @@ class ExchangeError(Exception):
         body: What was received, if anything.
     """
 
-    def __init__(
-        self,
-        kind: ErrorKind,
-        message: str,
-        *,
-        status: int | None = None,
-        request: Literal["ask", "retrieve"] = "ask",
-        retryable: bool = False,
-        retry_after_s: float | None = None,
-        started: float | None = None,
-        elapsed_ms: float = 0.0,
-        body: bytes = b"",
-    ) -> None:
-        super().__init__(message)
-        self.error = ResponseError(kind=kind, status=status, message=message, request=request)
-        self.retryable, self.retry_after_s = retryable, retry_after_s
-        self.started, self.elapsed_ms, self.body = started, elapsed_ms, body
+    kind: ErrorKind
+    message: str
+    status: int | None = None
+    request: Literal["ask", "retrieve"] = "ask"
+    retryable: bool = False
+    retry_after_s: float | None = None
+    started: float | None = None
+    elapsed_ms: float = 0.0
+    body: bytes = b""
+
+    @property
+    def error(self) -> ResponseError:
+        """What happened, as it is recorded."""
+        return ResponseError(kind=self.kind, status=self.status, message=self.message, request=self.request)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,21 +142,18 @@ class HttpClient:
         self._headers = httpx.Headers(own)
         self._headers.update(_checked(headers or {}))
         self._timeout_s, self._max_body = timeout_s, max_body_bytes
-        self._tls = tls or TlsSpec()
+        self._tls = tls if self.base.startswith("https") else None
         self._proxy = proxy_for(self.base)
         self._redact, self._auth, self._clock = redact, auth, clock
         self._given, self._transport = transport, transport
 
     async def __aenter__(self) -> "HttpClient":
-        if self._given is None:
-            context = _tls_context(self._tls) if self.base.startswith("https") else None
-            self._transport = _transport(context, self._proxy)
+        self._transport = self._given or _transport(self._tls, self._proxy)
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        transport, self._transport = self._transport, self._given
-        if transport is not None:
-            await transport.aclose()
+        if self._transport is not None:
+            await self._transport.aclose()
 
     async def send(
         self,
@@ -179,18 +178,18 @@ class HttpClient:
         Raises:
             ExchangeError: There is no complete response, or its status is no success.
         """
-        transport = self._transport
+        transport, request = self._transport, self._request(method, path, **parts)
         if transport is None:
             raise RuntimeError("the client is not open: use it as `async with RAGClient(...) as client`")
-        request = self._request(method, path, **parts)
         if cookies:
             cookies.set_cookie_header(request)
         limit, request.extensions["started"] = timeout_s or self._timeout_s, self._clock()
         try:
             async with asyncio.timeout(limit):
-                if self._auth is not None:
-                    response = await self._answer_to_login(transport, request)
-                else:  # httpx's client would add a third to the CPU of a request, and keeps cookies
+                if self._auth is not None:  # httpx's client drives the login
+                    client = httpx.AsyncClient(transport=transport, auth=self._auth, trust_env=False)
+                    response = await client.send(request, stream=True)
+                else:  # it would add a third to the CPU of a request, and keeps cookies
                     response = await transport.handle_async_request(request)
                     response.request = request
                 try:
@@ -201,7 +200,7 @@ class HttpClient:
             raise self._failed(error, request, limit, stream) from error
         started: float = request.extensions["started"]
         if not response.is_success:
-            raise self._refused(response, body, (ended - started) * 1000)
+            raise self._refused(response, body, started, (ended - started) * 1000)
         if cookies is not None and "set-cookie" in response.headers:
             cookies.extract_cookies(response)
         return Reply(response.status_code, response.headers, body, (ended - started) * 1000, started, stream)
@@ -219,16 +218,10 @@ class HttpClient:
         timeouts = {"connect": min(_CONNECT_TIMEOUT_S, self._timeout_s)}
         return httpx.Request(method, url, headers=sent, extensions={"timeout": timeouts}, **parts)
 
-    async def _answer_to_login(self, transport: httpx.AsyncBaseTransport, request: httpx.Request) -> httpx.Response:
-        """The response of which the head has come, with the login that httpx's client drives."""
-        client = httpx.AsyncClient(transport=transport, auth=self._auth, trust_env=False)
-        return await client.send(request, stream=True)
-
     async def _read(self, response: httpx.Response, stream: Collector | None) -> tuple[bytes, float]:
         """The body, and when it was complete."""
         started: float = response.request.extensions["started"]
-        body = bytearray() if stream is None else stream.received
-        pieces = _decoded(response)
+        body, pieces = bytearray() if stream is None else stream.received, _decoded(response)
         async for piece in pieces:
             if stream is None:
                 body += piece
@@ -253,7 +246,7 @@ class HttpClient:
     ) -> ExchangeError:
         """The failure of an exchange that brought no complete answer that can be read."""
         started: float = request.extensions["started"]
-        elapsed_ms = (self._clock() - started) * 1000
+        elapsed_ms, received = (self._clock() - started) * 1000, bytes(stream.received) if stream is not None else b""
         # httpx-aiohttp makes one error of a dropped connection, a refused one and an unknown host.
         cause = error.__cause__ if isinstance(error.__cause__, aiohttp.ClientError) else error
         kind, retryable = next((kind, again) for classes, kind, again in _KINDS if isinstance(cause, classes))
@@ -267,7 +260,6 @@ class HttpClient:
             message, elapsed_ms = f"no complete answer within {limit:g} s", max(elapsed_ms, limit * 1000)
         if kind == "connect":
             message = " ".join(message.split())[:300] + (f" (through {self._proxy})" if self._proxy else "")
-        received = bytes(stream.received) if stream is not None else b""
         if stream is not None and received and retryable:
             # Once a text arrived it is not asked again: the server began to answer, and a user would have seen it.
             retryable = stream.first_ms is None
@@ -275,23 +267,21 @@ class HttpClient:
                 message = f"{message}: the stream brought {stream.so_far}"
             else:
                 kind, message = "broken_off", f"the stream broke off; it brought {stream.so_far} ({message})"
-        return ExchangeError(
-            kind, self._redact(message), retryable=retryable, started=started, elapsed_ms=elapsed_ms, body=received
-        )
+        message = self._redact(message)
+        return ExchangeError(kind, message, retryable=retryable, started=started, elapsed_ms=elapsed_ms, body=received)
 
-    def _refused(self, response: httpx.Response, body: bytes, elapsed_ms: float) -> ExchangeError:
+    def _refused(self, response: httpx.Response, body: bytes, started: float, elapsed_ms: float) -> ExchangeError:
         """The failure that a status is, with what the response says of how to ask instead."""
-        status, way = response.status_code, ""
+        status, url, way = response.status_code, str(response.request.url), ""
         if status == httpx.codes.METHOD_NOT_ALLOWED:
             allowed = response.headers.get("allow", "").strip()[:80]
             way = f" ({response.request.method} was sent{f', and the server allows {allowed}' if allowed else ''})"
         elif response.has_redirect_location:
-            asked = str(response.request.url)
             try:
-                place = self._redact(public_url(urljoin(asked, self._redact(response.headers["location"])[:500])))
+                place = self._redact(public_url(urljoin(url, self._redact(response.headers["location"])[:500])))
             except ValueError:
                 place = MASK
-            instead = place.removesuffix(public_url(asked).removeprefix(self.base))
+            instead = place.removesuffix(public_url(url).removeprefix(self.base))
             way = f" (it redirects to {place}: set server.url to {instead}, if that is right)"
         said = " ".join(self._redact(body.decode("utf-8", "replace"))[:2000].split())[:200]
         return ExchangeError(
@@ -300,7 +290,7 @@ class HttpClient:
             status=status,
             retryable=status in RETRYABLE,
             retry_after_s=retry_after_s(response.headers),
-            started=response.request.extensions["started"],
+            started=started,
             elapsed_ms=elapsed_ms,
             body=body,
         )
@@ -329,10 +319,8 @@ _KINDS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], ErrorKind, bo
     (UnusableError, "malformed", False),
     ((aiohttp.ConnectionTimeoutError, httpx.ConnectTimeout), "connect", True),
     ((TimeoutError, httpx.TimeoutException), "timeout", True),
-    ((httpx.UnsupportedProtocol, httpx.InvalidURL, aiohttp.InvalidURL), "connect", False),
+    ((httpx.UnsupportedProtocol, aiohttp.InvalidURL), "connect", False),
     ((httpx.TransportError, aiohttp.ClientError, OSError), "connect", True),
-    (httpx.DecodingError, "malformed", False),
-    (httpx.TooManyRedirects, "status", False),
     (Exception, "connect", False),
 )
 """Errors, most specific first, each with the kind of failure that it is and whether asking again may help."""
@@ -345,35 +333,26 @@ async def _decoded(response: httpx.Response) -> AsyncIterator[bytes]:
     """The body without its content-encoding, in pieces of at most 64 KiB: a few bytes can stand for gigabytes."""
     name = response.headers.get("content-encoding", "").strip().lower()
     if name not in {"", "identity", "gzip", "x-gzip", "deflate"}:
-        said = f"the body has the content-encoding {name[:40]!r}, and gzip, deflate was asked for"
-        raise UnusableError("malformed", said)
+        raise UnusableError(f"the body has the content-encoding {name[:40]!r}, and gzip, deflate was asked for")
     inflate: Any = None
     stream: Any = response.stream  # without the counting of `aiter_raw`
     async for piece in stream:
-        if name in {"", "identity"}:
-            yield piece
-            continue
         data = piece
+        if name in {"", "identity"}:
+            yield data
+            continue
         while data:
             try:
-                inflate = inflate or zlib.decompressobj(_window_of(name, data))
-                if out := inflate.decompress(data, 65_536):
-                    yield out
+                # The head of zlib or gzip is found by itself; some send a bare `deflate`, which has none.
+                is_bare = name == "deflate" and data[0] & 0x0F != 8
+                inflate = inflate or zlib.decompressobj(-zlib.MAX_WBITS if is_bare else 32 + zlib.MAX_WBITS)
+                yield inflate.decompress(data, 65_536)
             except zlib.error as error:
-                raise UnusableError("malformed", f"the body is not {name}: {error}") from error
-            data = inflate.unconsumed_tail
-            if inflate.eof:  # parts of a gzip follow one another
-                data, inflate = inflate.unused_data, None
+                raise UnusableError(f"the body is not {name}: {error}") from error
+            # Parts of a gzip follow one another.
+            data, inflate = (inflate.unused_data, None) if inflate.eof else (inflate.unconsumed_tail, inflate)
     if inflate is not None:
-        raise UnusableError("malformed", f"the body's {name} breaks off")
-
-
-def _window_of(name: str, data: bytes) -> int:
-    """The window of zlib: a `deflate` body is one of zlib, as the standard has it, or bare, as some send it."""
-    if name != "deflate":
-        return 16 + zlib.MAX_WBITS
-    is_zlib = len(data) > 1 and data[0] & 0x0F == 8 and int.from_bytes(data[:2], "big") % 31 == 0
-    return zlib.MAX_WBITS if is_zlib else -zlib.MAX_WBITS
+        raise UnusableError(f"the body's {name} breaks off")
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
@@ -402,13 +381,20 @@ class _CleanConnector(aiohttp.TCPConnector):
         return connection
 
 
-def _transport(context: ssl.SSLContext | None, proxy: "Proxy | None") -> httpx.AsyncBaseTransport:
+def _transport(tls: TlsSpec | None, proxy: "Proxy | None") -> httpx.AsyncBaseTransport:
     """Httpx's transport over a session of aiohttp that keeps no cookies and repeats nothing by itself."""
+    options: dict[str, Any] = {"limit": 0, "ssl": _tls_context(tls) if tls else True, "keepalive_timeout": _IDLE_S}
+    through: httpx.Proxy | None = None
+    connector: Callable[[], aiohttp.BaseConnector] = partial(_CleanConnector, **options)
+    if proxy is not None and proxy.is_socks:
+        connector = partial(_socks_connector, proxy.via, options)
+    elif proxy is not None:  # aiohttp makes a header for the proxy of this one
+        login = {"Authorization": aiohttp.encode_basic_auth(*proxy.via.auth)} if proxy.via.auth else {}
+        through = httpx.Proxy(proxy.via.url, headers=login)
 
     def session() -> aiohttp.ClientSession:
-        options: dict[str, Any] = {"limit": 0, "ssl": context or True, "keepalive_timeout": _IDLE_S}
         made = aiohttp.ClientSession(
-            connector=_socks_connector(proxy, options) if proxy and proxy.is_socks else _CleanConnector(**options),
+            connector=connector(),
             cookie_jar=aiohttp.DummyCookieJar(),
             max_line_size=_LONGEST_HEADER,
             max_field_size=_LONGEST_HEADER,
@@ -416,14 +402,10 @@ def _transport(context: ssl.SSLContext | None, proxy: "Proxy | None") -> httpx.A
         made._retry_connection = False
         return made
 
-    through = None
-    if proxy is not None and not proxy.is_socks:  # aiohttp makes a header for the proxy of this one
-        login = {"Authorization": aiohttp.encode_basic_auth(*proxy.login)} if proxy.login else {}
-        through = httpx.Proxy(proxy.url, headers=login)
     return AiohttpTransport(client=session, proxy=through, verify=False)  # the connector's context verifies
 
 
-def _socks_connector(proxy: "Proxy", options: dict[str, Any]) -> aiohttp.BaseConnector:
+def _socks_connector(proxy: httpx.Proxy, options: dict[str, Any]) -> aiohttp.BaseConnector:
     from aiohttp_socks import ProxyConnector, ProxyError, ProxyType  # noqa: PLC0415 - an extra
 
     class SocksConnector(_CleanConnector, ProxyConnector):
@@ -433,7 +415,7 @@ def _socks_connector(proxy: "Proxy", options: dict[str, Any]) -> aiohttp.BaseCon
             except ProxyError as error:
                 raise aiohttp.ClientConnectionError(f"the proxy does not connect us: {error}") from error
 
-    url, (user, password) = httpx.URL(proxy.url), proxy.login or (None, None)
+    (user, password), url = proxy.auth or (None, None), proxy.url
     place: dict[str, Any] = {"proxy_type": ProxyType.SOCKS5, "host": url.host, "port": url.port or 1080, "rdns": True}
     connector: aiohttp.BaseConnector = SocksConnector(**place, username=user, password=password, **options)
     return connector
@@ -507,27 +489,19 @@ def _checked(headers: Mapping[str, str]) -> dict[str, str]:
     return stripped
 
 
-@dataclass(frozen=True, slots=True)
-class Proxy:
-    """A proxy over HTTP or SOCKS 5.
+class Proxy(NamedTuple):
+    """A proxy over HTTP or SOCKS 5, and the variable of the environment that names it."""
 
-    Attributes:
-        url: Without a login.
-        named_by: The variable of the environment that names it.
-        login: User and password; None without.
-    """
-
-    url: str
+    via: httpx.Proxy
     named_by: str
-    login: tuple[str, str] | None = field(default=None, repr=False)
 
     @property
     def is_socks(self) -> bool:
         """Whether it speaks SOCKS."""
-        return self.url.startswith("socks")
+        return self.via.url.scheme.startswith("socks")
 
     def __str__(self) -> str:
-        return f"the proxy {self.url} of {self.named_by}"
+        return f"the proxy {self.via.url} of {self.named_by}"
 
 
 def proxy_for(url: str) -> Proxy | None:
@@ -544,26 +518,19 @@ def proxy_for(url: str) -> Proxy | None:
     variable, address = f"{scheme.upper()}_PROXY", proxies[scheme]
     hint = f"or leave it out for this server: NO_PROXY={host}"
     try:
-        proxy = httpx.URL(address if "://" in address else f"http://{address}")
+        proxy = Proxy(httpx.Proxy(address if "://" in address else f"http://{address}"), variable)
     except (httpx.InvalidURL, ValueError):
-        proxy = httpx.URL()
-    shown = str(proxy.copy_with(userinfo=b"", path="/", query=None)).rstrip("/")
-    if not proxy.host:
-        raise ConfigError(f"{variable} names a proxy by what is no address", f"name one as http://HOST:PORT, {hint}")
-    if proxy.scheme not in {"http", "https", "socks5", "socks5h"}:
-        said = f"{variable} names {shown}, a proxy of a kind that is not supported"
-        raise ConfigError(said, f"name one over http or socks5, {hint}")
-    if proxy.scheme.startswith("socks") and find_spec("aiohttp_socks") is None:
-        said = f"{variable} names {shown}, a proxy over SOCKS, which is not installed"
+        said = f"{variable} names what is no address, or a proxy of a kind that is not supported"
+        raise ConfigError(said, f"name one as http://HOST:PORT or socks5://HOST:PORT, {hint}") from None
+    if proxy.is_socks and find_spec("aiohttp_socks") is None:
+        said = f"{variable} names {proxy.via.url}, a proxy over SOCKS, which is not installed"
         raise ConfigError(said, f"pip install 'rag-evals[socks]', {hint}")
-    return Proxy(shown, variable, (proxy.username, proxy.password) if proxy.userinfo else None)
+    return proxy
 
 
 def _is_this_machine(host: str) -> bool:
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
     try:
-        return ip_address(host).is_loopback
+        return host == "localhost" or host.endswith(".localhost") or ip_address(host).is_loopback
     except ValueError:
         return False
 

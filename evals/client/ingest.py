@@ -113,19 +113,23 @@ def _read(path: Path) -> bytes:
 
 _ATTEMPTS = 3
 
-
 _NO_LIST = frozenset({404, 405, 410, 501})
 """Statuses that say that there is no list of documents, not that it cannot be given now."""
 
 
-class ListedDocument(NamedTuple):
-    """A document as the server lists it: its own id, and a name, of which it may give one alone."""
+class Listing(NamedTuple):
+    """The documents that a server lists: their names and ids, and each id with its name where they differ."""
 
-    id: str | None
-    name: str | None
+    values: list[str]
+    ids: list[tuple[str, str]]
+
+    @property
+    def keys(self) -> set[str]:
+        """Names and ids as `document_key`s."""
+        return set(map(document_key, self.values))
 
 
-async def listed_documents(client: RAGClient) -> list[ListedDocument] | None:
+async def listed_documents(client: RAGClient) -> Listing | None:
     """What the server lists; None where it has no list.
 
     Raises:
@@ -136,25 +140,15 @@ async def listed_documents(client: RAGClient) -> list[ListedDocument] | None:
     try:
         body = await client.read_json(client.spec.documents.path, max_attempts=_ATTEMPTS)
     except ExchangeError as failure:
-        if failure.error.status in _NO_LIST or failure.error.kind == "malformed":
+        if failure.status in _NO_LIST or failure.kind == "malformed":
             return None
         raise
     listed = find_or_none(client.spec.documents.map, body)
-    return [_as_listed(item) for item in listed if isinstance(item, dict)] if isinstance(listed, list) else None
-
-
-def _as_listed(item: Mapping[str, Any]) -> ListedDocument:
-    return ListedDocument(*(str(item[key]) if item.get(key) else None for key in ("id", "name")))
-
-
-def keys_of(listed: Iterable[ListedDocument]) -> set[str]:
-    """The names and ids in a list, as `document_key`s."""
-    return {document_key(value) for one in listed for value in one if value}
-
-
-def ids_of(listed: Iterable[ListedDocument]) -> list[tuple[str, str]]:
-    """Each id with its name, where both are listed and differ."""
-    return [(one.id, one.name) for one in listed if one.id and one.name and one.id != one.name]
+    if not isinstance(listed, list):
+        return None
+    pairs = [(str(item.get("id") or ""), str(item.get("name") or "")) for item in listed if isinstance(item, dict)]
+    ids = [(given, name) for given, name in pairs if given and name and given != name]
+    return Listing([value for pair in pairs for value in pair if value], ids)
 
 
 # Which documents a server lacks, and giving it those, each once.
@@ -279,7 +273,7 @@ class _Ingestion:
                 listed = await listed_documents(self.client)
             except ExchangeError as failure:
                 path = self.client.redact.text(self.client.spec.documents.path) if self.client.spec.documents else ""
-                said = f"the server does not say which documents it has: {path} answers {failure.error.message}"
+                said = f"the server does not say which documents it has: {path} answers {failure.message}"
                 hint = "nothing was uploaded; set server.documents to null for a server without such a list"
                 raise IngestError(said, hint) from failure
             there = None if listed is None else _listed_of(documents, listed)
@@ -308,10 +302,10 @@ class _Ingestion:
         try:
             reply = await self.client.send_patiently(upload.method, path, **request)
         except ExchangeError as failure:
-            if failure.error.status is not None:
+            if failure.status is not None:
                 self.log.note("refused", names=names)
-            said = f"the server refused {counted(len(batch), 'document')}: {failure.error.message}"
-            raise IngestError(said, _HINT_RIGHTS if failure.error.status in REFUSED else _HINT_AGAIN) from failure
+            said = f"the server refused {counted(len(batch), 'document')}: {failure.message}"
+            raise IngestError(said, _HINT_RIGHTS if failure.status in REFUSED else _HINT_AGAIN) from failure
         job, ids = self._taken(reply, len(batch))
         known = {name: str(one) for name, one in zip(names, ids, strict=False) if one is not None}
         self.log.note("taken", names=names, job=job, ids=known)
@@ -355,7 +349,7 @@ class _Ingestion:
                 await self.client.http.send(one.method, path, json=body)
             except ExchangeError as failure:
                 raise IngestError(
-                    f"{self.client.redact.text(path)} after the upload answers {failure.error.message}",
+                    f"{self.client.redact.text(path)} after the upload answers {failure.message}",
                     "look at server.upload.then and server.upload.finish; --ingest again continues from there",
                 ) from failure
 
@@ -372,7 +366,7 @@ class _Ingestion:
             try:
                 body = await self.client.read_json(path)
             except ExchangeError as failure:
-                said, status = f"{shown}: {failure.error.message}", failure.error.status or 0
+                said, status = f"{shown}: {failure.message}", failure.status or 0
                 # A 404 may be that of a job that is not registered yet.
                 if 400 <= status < 500 and status != _NOT_FOUND and status not in RETRYABLE:
                     message = f"whether the documents are ready cannot be seen at {said}"
@@ -403,15 +397,14 @@ async def _to_its_end(work: Coroutine[Any, Any, str]) -> str:
         raise
 
 
-def _listed_of(documents: Sequence[Upload], listed: Iterable[ListedDocument]) -> set[Upload]:
+def _listed_of(documents: Sequence[Upload], listed: Listing) -> set[Upload]:
     """The documents that a server lists.
 
     A name counts as it is, or without its ending, as servers keep it so: but not where we have two that differ by no
     more than that.
     """
-    known = [value for one in listed for value in one if value]
-    names = {name.replace("\\", "/").rpartition("/")[2].casefold() for name in known}
-    keys, ours = keys_of(listed), Counter(document_key(one.name) for one in documents)
+    names = {name.replace("\\", "/").rpartition("/")[2].casefold() for name in listed.values}
+    keys, ours = listed.keys, Counter(document_key(one.name) for one in documents)
     alone = {one for one in documents if ours[document_key(one.name)] == 1 and document_key(one.name) in keys}
     return alone | {one for one in documents if one.name.casefold() in names}
 

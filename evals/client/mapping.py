@@ -6,11 +6,10 @@ a note where a part of an answer is lost by it.
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from html import unescape
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 from unicodedata import normalize
 
 import jmespath
@@ -29,20 +28,23 @@ from evals.text.markup import without_thoughts
 # Expressions.
 
 
-class MappingError(Exception):
-    """The body does not contain what the mapping selects.
+class UnusableError(Exception):
+    """What came is no answer that can be read.
 
     Attributes:
         kind: As it is recorded.
+        request: Of the two requests of a question the one whose body it is.
     """
 
-    kind: ErrorKind = "malformed"
+    request: Literal["ask", "retrieve"] = "ask"
+
+    def __init__(self, message: str, kind: ErrorKind = "malformed") -> None:
+        super().__init__(message)
+        self.kind: ErrorKind = kind
 
 
-class TooLongError(MappingError):
-    """A text is longer than what is analysed."""
-
-    kind: ErrorKind = "too_large"
+class MappingError(UnusableError):
+    """The body does not contain what the mapping selects."""
 
 
 _TEXT: Any = {"types": ["string", "null"]}
@@ -127,12 +129,10 @@ class Functions(functions.Functions):
     @functions.signature(_TEXT)
     def _func_parse_json(self, text: str | None) -> Any:
         """The value of JSON that stands in a text: `parse_json(output).answer`."""
-        if text is None:
-            return None
         try:
-            return parse_json(text.encode())
+            return None if text is None else parse_json(text.encode())
         except ValueError as error:
-            raise ValueError(f"parse_json() got no JSON: {text[:60]!r}") from error
+            raise ValueError(f"parse_json() got no JSON: {(text or '')[:60]!r}") from error
 
 
 def _pattern(pattern: str) -> re.Pattern[str]:
@@ -155,14 +155,14 @@ def compiled(expression: str) -> Any:
     """
     try:
         tree = jmespath.compile(expression).parsed
+        for name in _called(tree):
+            if name not in Functions.FUNCTION_TABLE:
+                raise ConfigError(f"not a valid JMESPath expression: {expression!r} (there is no function {name}())")
     except JMESPathError as error:
         if masked(expression) != expression:  # what the library says may hold a part of it
             raise ConfigError("not a valid JMESPath expression: it holds a value of the environment") from None
         first = str(error).partition("\n")[0]
         raise ConfigError(f"not a valid JMESPath expression: {expression!r} ({first})") from error
-    for name in _called(tree):
-        if name not in Functions.FUNCTION_TABLE:
-            raise ConfigError(f"not a valid JMESPath expression: {expression!r} (there is no function {name}())")
     return tree
 
 
@@ -224,17 +224,14 @@ _MOST_KEYS, _LONGEST_KEY, _LONGEST_SHAPE = 12, 40, 300
 
 def shape_of(body: Any) -> str:
     """What a body holds, for somebody who maps it: `it has the keys answer, sources[] (text), usage (tokens)`."""
-    if isinstance(body, list) and body:
-        shape = f"it is a list whose first item {_described(body[0])}"
-    else:
-        shape = f"it {_described(body)}"
-    return shape if len(shape) <= _LONGEST_SHAPE else f"{shape[:_LONGEST_SHAPE]}…"
-
-
-def _described(value: Any) -> str:
+    is_rows = isinstance(body, list) and bool(body)
+    value = body[0] if is_rows else body
     if isinstance(value, dict) and value:
-        return f"has the keys {_listed(f'{key[:_LONGEST_KEY]}{_inside(item)}' for key, item in value.items())}"
-    return f"is {kind_of(value)}" if value or not isinstance(value, dict | list) else f"is {kind_of(value)}, and empty"
+        described = f"has the keys {_listed(f'{key[:_LONGEST_KEY]}{_inside(item)}' for key, item in value.items())}"
+    else:
+        described = f"is {kind_of(value)}" + (", and empty" if value in ({}, []) else "")
+    shape = f"it is a list whose first item {described}" if is_rows else f"it {described}"
+    return shape if len(shape) <= _LONGEST_SHAPE else f"{shape[:_LONGEST_SHAPE]}…"
 
 
 def _inside(item: Any) -> str:
@@ -277,12 +274,12 @@ Item = TypeVar("Item")
 
 def _value(name: str, given: Any) -> Any:
     """A field by its name: a text, or a number that is plausible; None where it is given as something else."""
+    is_number = isinstance(given, int | float) and not isinstance(given, bool)
     if name not in _NUMBERS:
-        is_number = isinstance(given, int | float) and not isinstance(given, bool)
         return given if isinstance(given, str) else str(given) if is_number else None
     try:
-        number = float("nan") if isinstance(given, bool) else float(given)
-    except (TypeError, ValueError, OverflowError):
+        number = float(given) if is_number or isinstance(given, str) else float("nan")
+    except (ValueError, OverflowError):
         return None
     if not abs(number) <= _NUMBERS[name]:
         return None
@@ -291,20 +288,19 @@ def _value(name: str, given: Any) -> Any:
 
 def _read_list(name: str, value: Any, read: Callable[[Any], Item | None], notes: list[str]) -> list[Item] | None:
     """What the server lists; None where it says nothing, or nothing that can be read, which is noted."""
+    items: list[Item] = []
     if value is None:
         return None
-    items: list[Item] = []
-    problem = None if isinstance(value, list) else f"gives {kind_of(value)}, not a list"
-    for given in value if problem is None else ():
+    if not isinstance(value, list):
+        notes.append(f"{PART}{name} gives {kind_of(value)}, not a list")
+        return None
+    for given in value:
         item = read(given)
         if item is None:  # of objects these are only citations that name nothing
             kind = f"an object without {', '.join(_NAMING)}" if isinstance(given, Mapping) else kind_of(given)
-            problem = f"gives a list that holds {kind}, where each item is to be {_ITEMS[name]}"
-            break
+            notes.append(f"{PART}{name} gives a list that holds {kind}, where each item is to be {_ITEMS[name]}")
+            return None
         items.append(item)
-    if problem is not None:
-        notes.append(f"{PART}{name} {problem}")
-        return None
     return items
 
 
@@ -315,18 +311,16 @@ def _chunk(lost: dict[str, str], item: Any) -> RetrievedChunk | None:
         lost: Takes what is given of a field that cannot be read, by its name.
         item: One of a list.
     """
-    if isinstance(item, str):
-        return RetrievedChunk(text=item)
     if not isinstance(item, Mapping):
-        return None
+        return RetrievedChunk(text=item) if isinstance(item, str) else None
     fields: dict[str, Any] = {}
     for name in CHUNK_KEYS:
         given = item.get(name)
         if given is not None:
             fields[name] = _value(name, given)
             if fields[name] is None and not (name in _NUMBERS and isinstance(given, str)):
-                is_number = kind_of(given) == "a number"
-                lost[name] = f"an impossible {name}" if is_number else f"{kind_of(given)} as {name}"
+                kind = kind_of(given)
+                lost[name] = f"an impossible {name}" if kind == "a number" else f"{kind} as {name}"
     start, end = fields.pop("start", None), fields.pop("end", None)
     if start is not None and end is not None and 0 <= start < end:
         fields["span"] = (start, end)
@@ -342,10 +336,7 @@ def _citation(numbers_are_ids: bool, item: Any) -> Citation | None:
     if isinstance(item, str) and (numbers_are_ids or not item.strip().isdecimal()):
         return Citation(chunk_id=item)
     given = item if isinstance(item, Mapping) else {"index": item}
-    fields = {}
-    for name in CITATION_KEYS:
-        if given.get(name) is not None:
-            fields[name] = _value(name, given[name])
+    fields = {name: _value(name, given[name]) for name in CITATION_KEYS if given.get(name) is not None}
     # What names nothing would count as a wrong citation, though it is the mapping that finds nothing in it.
     return None if fields.keys().isdisjoint(_NAMING) or fields == {"index": None} else Citation(**fields)
 
@@ -367,21 +358,18 @@ def _usage(value: Any, notes: list[str]) -> TokenUsage | None:
         return None
     details = value.get("prompt_tokens_details") or value.get("input_tokens_details")
     given = {**details, **value} if isinstance(details, Mapping) else value
-    counts: list[int | None] = []
-    for ours, *theirs in _ALIASES:
-        number = given.get(ours)
-        for name in theirs:
-            number = given.get(name) if number is None else number
+    counts: dict[str, Any] = {}
+    for names in _ALIASES:
+        number = next((given[name] for name in names if given.get(name) is not None), None)
         count = _value("tokens", number)
-        counts.append(count if count is not None and count >= 0 else None)
-        if counts[-1] is None and number is not None and kind_of(number) == "a number":
+        counts[names[0]] = count if count is not None and count >= 0 else None
+        if counts[names[0]] is None and number is not None and kind_of(number) == "a number":
             notes.append(f"{PART}usage gives an impossible number of tokens, which is ignored")
-    prompt, completion, cached = counts
-    if prompt is None or completion is None:
+    if counts["prompt_tokens"] is None or counts["completion_tokens"] is None:
         return None
     if "prompt_tokens" not in value:
-        prompt += (_value("tokens", value.get(_APART[0])) or 0) + (_value("tokens", value.get(_APART[1])) or 0)
-    return TokenUsage(prompt_tokens=prompt, completion_tokens=completion, cached_tokens=cached)
+        counts["prompt_tokens"] += sum(_value("tokens", value.get(name)) or 0 for name in _APART)
+    return TokenUsage(**counts)
 
 
 # A whole answer.
@@ -399,21 +387,11 @@ _CUT_OFF = re.compile(
 """How servers say that an answer stopped at the limit of its length."""
 
 
-@dataclass(frozen=True, slots=True)
-class Streamed:
-    """The answer that the pieces of a stream make.
-
-    Attributes:
-        text: None where no piece had one.
-        notes: Remarks on it; why there is no text, if there is none.
-    """
+class Streamed(NamedTuple):
+    """The answer that the pieces of a stream make: None where no piece had a text, and the notes say why."""
 
     text: str | None
     notes: list[str]
-
-
-class RetrievalMappingError(MappingError):
-    """A mapping error of the request that retrieves the chunks."""
 
 
 class ResponseReader:
@@ -427,11 +405,9 @@ class ResponseReader:
     """
 
     def __init__(self, spec: ServerSpec) -> None:
-        self._map = spec.map
-        self._only_retrieves = not spec.gives_answers
+        self._map, self._citing = spec.map, spec.citations.given_as
         self._retrieved = None if spec.retrieve is None else spec.retrieve.map
-        self._given_as = spec.citations.given_as
-        self._keeps_thoughts = spec.clean == []
+        self._only_retrieves, self._keeps_thoughts = not spec.gives_answers, spec.clean == []
         self._clean = [re.compile(pattern) for pattern in spec.clean or ()]
         has_labels = spec.map.references is not None
         self._markers = MarkerReader(spec.citations.markers, spec.citations.base, labels=has_labels)
@@ -459,16 +435,14 @@ class ResponseReader:
         answer = self._answer(body, streamed, notes, refused=refused)
         if cut := _CUT_OFF.search(raw):
             notes.append(f"the answer was cut off: the server says {cut[0].decode()}")
-        stages = find(self._map.stages, body)
-        if self._retrieved is None:
-            chunks = self._chunks(self._map.chunks, body, notes, needed=self._only_retrieves)
-        else:
-            try:
-                chunks = self._chunks(self._retrieved.chunks, retrieved, notes, needed=True)
-                of_retrieval = find(self._retrieved.stages, retrieved)
-            except MappingError as error:
-                raise RetrievalMappingError(str(error)) from error
-            stages = stages if of_retrieval is None else of_retrieval
+        stages, own = find(self._map.stages, body), None
+        try:
+            chunks = self._chunks(body, retrieved, notes)
+            own = self._retrieved and find(self._retrieved.stages, retrieved)
+        except MappingError as error:
+            error.request = "ask" if self._retrieved is None else "retrieve"
+            raise
+        stages = stages if own is None else own
         if isinstance(stages, Mapping):  # lists by the names of their stages
             stages = [{"name": name, "items": items} for name, items in stages.items()]
         given = find(self._map.confidence, body)
@@ -489,18 +463,15 @@ class ResponseReader:
 
     def _answer(self, body: Any, streamed: Streamed | None, notes: list[str], *, refused: bool | None) -> str | None:
         """The answer's text, cleaned; None where the server is not asked for one. A refusal may come without a text."""
-        if streamed is not None:
-            if streamed.text is None and not refused:
-                raise MappingError("; ".join(streamed.notes))
-            notes += streamed.notes if streamed.text is not None else []
-            answer = streamed.text or ""
-        elif self._map.answer is None:
+        if streamed is None and self._map.answer is None:
             return None
-        else:
-            found = find(self._map.answer, body)
-            answer = "" if found is None and refused else found
-            if not isinstance(answer, str):
-                raise MappingError(f"the body has no text at `{self._map.answer}`; {shape_of(body)}")
+        found = find(self._map.answer, body) if streamed is None else streamed.text
+        if streamed is not None and found is not None:
+            notes += streamed.notes
+        answer = "" if found is None and refused else found
+        if not isinstance(answer, str):
+            missing = f"the body has no text at `{self._map.answer}`; {shape_of(body)}"
+            raise MappingError(missing if streamed is None else "; ".join(streamed.notes))
         if not self._keeps_thoughts:
             answer, thoughts = without_thoughts(answer)
             if thoughts:
@@ -508,60 +479,61 @@ class ResponseReader:
         for pattern in self._clean:
             answer = pattern.sub("", answer)
         if _MOST_OF_ONE * len(answer) > _LONGEST_ANSWER and _first_beyond([answer], _LONGEST_ANSWER) is not None:
-            raise TooLongError(f"the answer is longer than {_LONGEST_ANSWER:,} characters: not analysed")
+            raise MappingError(f"the answer is longer than {_LONGEST_ANSWER:,} characters: not analysed", "too_large")
         return answer
 
-    def _chunks(
-        self, expression: str | None, body: Any, notes: list[str], *, needed: bool
-    ) -> list[RetrievedChunk] | None:
-        lost: dict[str, str] = {}
-        chunks = _read_list("chunks", find(expression, body), partial(_chunk, lost), notes)
+    def _chunks(self, body: Any, retrieved: Any, notes: list[str]) -> list[RetrievedChunk] | None:
+        """The chunks of the second request, where there is one, else of the answer."""
+        own, at, lost = self._retrieved, self._map.chunks, dict[str, str]()
+        if own is not None:
+            at, body = own.chunks, retrieved
+        chunks = _read_list("chunks", find(at, body), partial(_chunk, lost), notes)
         if chunks is None:
-            if needed:
-                raise MappingError(notes[-1] if notes else f"the body has no list at `{expression}`; {shape_of(body)}")
+            if own is not None or self._only_retrieves:
+                raise MappingError(notes[-1] if notes else f"the body has no list at `{at}`; {shape_of(body)}")
             return None
         notes += [f"{PART}chunks gives {what}, which is ignored" for what in lost.values()]
-        if _MOST_OF_ONE * sum(len(chunk.text or "") for chunk in chunks) > _LONGEST_CHUNKS:
-            beyond = _first_beyond([chunk.text or "" for chunk in chunks], _LONGEST_CHUNKS)
-            if beyond is not None:
-                longer = f"longer than {_LONGEST_CHUNKS:,} characters in all"
-                notes.append(f"chunks: {longer}, and those from number {beyond + 1} on are left out")
-                chunks = chunks[:beyond]
-        if self.document_names:
+        texts = [chunk.text or "" for chunk in chunks]
+        beyond = (
+            _first_beyond(texts, _LONGEST_CHUNKS) if _MOST_OF_ONE * sum(map(len, texts)) > _LONGEST_CHUNKS else None
+        )
+        if beyond is not None:
+            longer = f"longer than {_LONGEST_CHUNKS:,} characters in all"
+            notes.append(f"chunks: {longer}, and those from number {beyond + 1} on are left out")
+            chunks = chunks[:beyond]
+        if names := self.document_names:
             for number, chunk in enumerate(chunks):
-                name = chunk.document_name or self.document_names.get(chunk.document_id or "")
+                name = chunk.document_name or names.get(chunk.document_id or "")
                 chunks[number] = chunk.model_copy(update={"document_name": name})
         return chunks
 
     def _citations(
         self, body: Any, answer: str | None, chunks: list[RetrievedChunk] | None, notes: list[str]
     ) -> list[Citation] | None:
-        if answer is None or self._given_as == "none":
+        if answer is None or self._citing == "none":
             return None
-        given = find(self._map.citations, body) if self._given_as in {"list", "auto"} else None
-        if given is not None or self._given_as == "list":
+        given = find(self._map.citations, body) if self._citing in {"list", "auto"} else None
+        if given is not None or self._citing == "list":
             numbers_are_ids = any((chunk.chunk_id or "").isdecimal() for chunk in chunks or ())
             return _read_list("citations", given, partial(_citation, numbers_are_ids), notes)
         marked = self._markers.read(answer, len(chunks or ()))
         if self._map.references is not None:
-            marked = self._referred(marked, find(self._map.references, body), notes)
+            marked = _referred(marked, find(self._map.references, body), notes)
         # Without a list, no marker may mean that this server never cites: that is "did not say", not "none".
-        return marked or (None if self._given_as == "auto" else [])
+        return marked or (None if self._citing == "auto" else [])
 
-    def _referred(self, marked: list[Citation], references: Any, notes: list[str]) -> list[Citation]:
-        """What markers stand for; one that is not among the references cites what there is not."""
-        listed = _read_list("references", references, lambda item: item if isinstance(item, Mapping) else None, notes)
-        known: dict[str, Citation] = {}
-        for item in listed or ():
-            label, citation = _value("label", item.get("index")), _citation(False, {**item, "index": None})
-            if label is not None and citation is not None:
-                known[label] = citation
-        found = []
-        for mark in marked:
-            label = mark.chunk_id if mark.index is None else str(mark.index)
-            source = known.get(label or "") or Citation(chunk_id=label)
-            found.append(source.model_copy(update={"start": mark.start, "end": mark.end}))
-        return found
+
+def _referred(marked: list[Citation], references: Any, notes: list[str]) -> list[Citation]:
+    """What markers stand for; one that is not among the references cites what there is not."""
+    listed = _read_list("references", references, lambda item: item if isinstance(item, Mapping) else None, notes)
+    known: dict[str | None, Citation] = {}
+    for item in listed or ():
+        label, source = _value("label", item.get("index")), _citation(False, {**item, "index": None})
+        known |= {label: source} if label is not None and source is not None else {}
+    labels = [mark.chunk_id if mark.index is None else str(mark.index) for mark in marked]
+    sources = [known.get(label) or Citation(chunk_id=label) for label in labels]
+    places = [{"start": mark.start, "end": mark.end} for mark in marked]
+    return [source.model_copy(update=place) for source, place in zip(sources, places, strict=True)]
 
 
 def _first_beyond(texts: Sequence[str], most: int) -> int | None:

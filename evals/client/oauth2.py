@@ -3,8 +3,8 @@
 import asyncio
 import math
 import re
-import time
 from collections.abc import AsyncGenerator, Callable
+from dataclasses import replace
 from urllib.parse import urlsplit, urlunsplit
 
 import httpx
@@ -32,7 +32,7 @@ class OAuth2(httpx.Auth):
         spec: The server, with the environment's values filled in.
         oauth2: Its token server.
         redact: Learns every token, so that it is masked.
-        transport: Sends requests instead of aiohttp; for tests.
+        client: Makes the client of a URL.
         clock: Monotonic seconds.
 
     Attributes:
@@ -47,18 +47,15 @@ class OAuth2(httpx.Auth):
         spec: ServerSpec,
         oauth2: OAuth2Spec,
         redact: Redactor,
-        transport: httpx.AsyncBaseTransport | None = None,
-        clock: Callable[[], float] = time.perf_counter,
+        client: Callable[..., HttpClient],
+        clock: Callable[[], float],
     ) -> None:
-        if "@" in urlsplit(check_url(spec.url)).netloc:
+        if "@" in urlsplit(spec.url).netloc:
             raise ConfigError("server.url and server.login both hold a login", "leave one of them out")
         origin, self._path = _split(oauth2.token_url)
         self._oauth2, self._redact, self._clock = oauth2, redact, clock
-        self._shown = redact.text(origin + self._path)
-        timeout_s = min(_LONGEST_FETCH_S, spec.timeout_s)
-        self.http = HttpClient(
-            origin, timeout_s=timeout_s, tls=spec.tls, redact=redact.text, transport=transport, clock=clock
-        )
+        self._origin = f"no access token from {redact.text(origin + self._path)} (server.login.oauth2)"
+        self.http = client(origin, timeout_s=min(_LONGEST_FETCH_S, spec.timeout_s))
         self._lock = asyncio.Lock()
         self._token, self._until = "", -math.inf
         self._is_taken = True
@@ -74,18 +71,18 @@ class OAuth2(httpx.Auth):
         try:
             await self._current()
         except ExchangeError as failure:
-            error = ServerUnreachableError if failure.error.kind == "connect" else ServerRefusedError
-            raise error(failure.error.message, _HINT) from failure
+            error = ServerUnreachableError if failure.kind == "connect" else ServerRefusedError
+            raise error(failure.message, _HINT) from failure
 
     async def async_auth_flow(self, request: httpx.Request) -> AsyncGenerator[httpx.Request, httpx.Response]:
         """Send the request with the token, and again with a new one where it was refused."""
         token = await self._current()
         response = yield self._signed(request, token)
         if response.status_code == httpx.codes.UNAUTHORIZED:
-            other = await self._current(refused=token)
-            if other == token:
+            refused, token = token, await self._current(refused=token)
+            if token == refused:
                 return
-            token, response = other, (yield self._signed(request, other))
+            response = yield self._signed(request, token)
         if response.status_code != httpx.codes.UNAUTHORIZED and token == self._token:
             self._is_taken = True
 
@@ -102,8 +99,8 @@ class OAuth2(httpx.Auth):
                 one, and was never taken, a new one would be refused as well, so that it is given back.
         """
         async with self._lock:
-            is_current = self._token != refused and self._clock() < self._until
-            if not is_current and not (self._token == refused and not self._is_taken):
+            is_refused = self._token == refused
+            if self._is_taken if is_refused else self._clock() >= self._until:
                 await self._fetch()
                 self._is_taken = refused is None
             return self._token
@@ -115,28 +112,24 @@ class OAuth2(httpx.Auth):
             ExchangeError: There is none to be had.
         """
         oauth2, headers, asked = self._oauth2, {"Accept": "application/json"}, self._clock()
-        form = {"grant_type": "client_credentials"}
-        form |= oauth2.model_dump(include={"scope", "audience"}, exclude_none=True)
+        form = oauth2.model_dump(include={"scope", "audience"}, exclude_none=True)
         if oauth2.sent_as == "basic":
             headers["Authorization"] = f"Basic {oauth2.basic}"
         else:
             form |= {"client_id": oauth2.client_id, "client_secret": oauth2.client_secret}
-        said = f"no access token from {self._shown} (server.login.oauth2)"
+        form["grant_type"] = "client_credentials"
         try:
-            reply = await self.http.send("POST", self._path, headers=headers, data=form)
+            reply = await self.http.send("POST", self._path, data=form, headers=headers)
             self._token, life_s = token_of(reply.body)
         except ValueError as error:
-            raise ExchangeError("malformed", f"{said}: {error}") from None
+            raise ExchangeError("malformed", f"{self._origin}: {error}") from None
         except ExchangeError as failure:
-            status, why, retryable = failure.error.status, failure.error.message, failure.retryable
-            if status is not None and 300 <= status < 400:
-                why = f"HTTP {status}, and no secret follows a redirect"
+            is_redirect = failure.status is not None and 300 <= failure.status < 400
+            why = f"HTTP {failure.status}, and no secret follows a redirect" if is_redirect else failure.message
             # A time that ran out here is none of an answer.
-            kind = "connect" if failure.error.kind == "timeout" else failure.error.kind
-            asked_s = failure.retry_after_s
-            raise ExchangeError(
-                kind, f"{said}: {why}", status=status, retryable=retryable, retry_after_s=asked_s
-            ) from failure
+            kind = "connect" if failure.kind == "timeout" else failure.kind
+            message = f"{self._origin}: {why}"
+            raise replace(failure, kind=kind, message=message, started=None, elapsed_ms=0.0, body=b"") from failure
         remember(self._token)
         self._redact.learn(self._token)
         self._until = asked + max(life_s - _LONGEST_MARGIN_S, (1 - _MARGIN) * life_s)
@@ -165,10 +158,11 @@ def token_of(content: bytes) -> tuple[str, float]:
         body = parse_json(content)
     except ValueError:
         raise ValueError("the body is not JSON") from None  # what the library says may hold a part of it
-    value = body.get("access_token") if isinstance(body, dict) else None
-    if not isinstance(value, str) or not re.fullmatch(r"[\x21-\x7e]+", value):
+    given = body if isinstance(body, dict) else {}
+    token = given.get("access_token")
+    if not isinstance(token, str) or not re.fullmatch(r"[\x21-\x7e]+", token):
         raise ValueError("the body holds no access_token that can be sent")
-    if str(body.get("token_type") or "bearer").lower() != "bearer":
+    if str(given.get("token_type") or "bearer").lower() != "bearer":
         raise ValueError("its token is of another type than Bearer")
-    seconds = number_or_none(body.get("expires_in"))
-    return value, seconds if seconds is not None and seconds > 0 else math.inf
+    seconds = number_or_none(given.get("expires_in"))
+    return token, seconds if seconds is not None and seconds > 0 else math.inf

@@ -10,7 +10,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import jmespath
 from pydantic import ValidationError
 
 from evals.client.mapping import CHUNK_KEYS, CITATION_KEYS, USAGE_KEYS, compiled
@@ -79,23 +78,20 @@ def profile_text(name: str) -> str:
 
 def _layers(name: str) -> list[_Layer]:
     """A profile, the one that it extends, the one that this extends, and so on."""
-    names: list[str] = []
-    layers: list[_Layer] = []
+    layers: dict[str, _Layer] = {}
     above: str | None = name
     while above is not None:
-        if above in names:
-            chain = " → ".join([*names, above])
+        if above in layers:
+            chain = " → ".join([*layers, above])
             raise ConfigError(f"the profile {name} extends itself: {chain}", "leave out one of the `extends`")
-        names.append(above)
-        layer = _layer(above)
-        layers.append(layer)
+        layers[above] = layer = _layer(above)
         extended = layer.keys.get("extends")
         if extended is not None and not isinstance(extended, str):
             raise ConfigError(f"the profile {above}: extends must be the name of a profile or the path of a file")
         if extended is not None and layer.file is not None and extended.endswith(_FILE_NAMES):
             extended = os.path.normpath(layer.file.parent / extended)
         above = extended
-    return layers
+    return list(layers.values())
 
 
 def _layer(name: str) -> _Layer:
@@ -234,16 +230,17 @@ def _check_templates(spec: ServerSpec, templates: Mapping[str, str]) -> None:
 def _check_expression(key: str, expression: str) -> None:
     """See that an expression can be read, and that each key which it gives to its items is known."""
     try:
-        compiled(expression)
+        tree = compiled(expression)
     except ConfigError as error:
         raise SpecError(key, f"server.{key}: {error.message}", error.hint) from error
     within, _, part = key.rpartition(".")
     known = _ITEMS.get(part, ()) if within in {"map", "retrieve.map"} else ()
-    for name in (name for name in _last_keys(jmespath.compile(expression).parsed) if known and name not in known):
-        # What is called so in part, as chunk_id is for id, is nearer than what is spelt alike.
-        near = [each for each in known if name.casefold() in each.split("_")] + get_close_matches(name, known, n=1)
-        hint = (f"did you mean {near[0]!r}? " if near else "") + f"known: {', '.join(known)}"
-        raise SpecError(key, f"unknown key {f'server.{key}.{name}'!r}", hint)
+    for name in _last_keys(tree) if known else ():
+        if name not in known:
+            # What is called so in part, as chunk_id is for id, is nearer than what is spelt alike.
+            near = [each for each in known if name.casefold() in each.split("_")] + get_close_matches(name, known, n=1)
+            hint = (f"did you mean {near[0]!r}? " if near else "") + f"known: {', '.join(known)}"
+            raise SpecError(key, f"unknown key {f'server.{key}.{name}'!r}", hint)
 
 
 def _last_keys(node: Mapping[str, Any]) -> list[str]:
@@ -340,8 +337,7 @@ class Redactor(Masker):
         # The credentials in the body and the parameters of a question; a word such as `sort_key: title` is none.
         sent = (request.model_dump(include={"query", "body", "form"}) for request in _requests(spec))
         found.update(filter(looks_secret, (str(value) for each in sent for value in in_clear(each).values())))
-        self._lasting: frozenset[str] = frozenset(found)
-        self._tokens: list[str] = []
+        self._lasting, self._tokens = frozenset(found), list[str]()
         self.has_secrets = bool(found)
         super().__init__(found)
 

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
 from urllib.parse import urlsplit, urlunsplit
@@ -23,19 +23,11 @@ from evals.client.http import (
     check_url,
     is_place_of,
 )
-from evals.client.mapping import (
-    MappingError,
-    ResponseReader,
-    RetrievalMappingError,
-    Streamed,
-    error_in,
-    find,
-    find_or_none,
-)
+from evals.client.mapping import MappingError, ResponseReader, UnusableError, error_in, find, find_or_none
 from evals.client.oauth2 import OAuth2
 from evals.client.profile import Redactor, check_spec, login_hint, resolve_spec, without_unset_headers
 from evals.client.spec import RequestSpec, ServerSpec, ThenSpec
-from evals.client.streams import Collector, UnusableError
+from evals.client.streams import Collector
 from evals.errors import ServerRefusedError, ServerUnreachableError
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
@@ -55,8 +47,14 @@ _LARGE = 128 * 1024
 
 _SHOWN = 120
 
+_READ_AS: Mapping[str, Callable[[bytes], Any]] = {
+    "json": parse_json,
+    "text": lambda body: body.decode("utf-8", "replace"),
+}
+"""By `reply` of a request, what makes a value of its body."""
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, eq=False)
 class _Part:
     """One of the requests of a question: the one that asks or the one that retrieves, with what came of it."""
 
@@ -67,9 +65,11 @@ class _Part:
     reply: Reply | None = None
     stream: Collector | None = None
 
-    def named(self, message: str) -> str:
-        """A message about this request, which is named where it is not the one that asks."""
-        return message if self.name == "ask" else f"{self.name}: {message}"
+    def named(self, failure: ExchangeError) -> ExchangeError:
+        """A failure of this request, which its message names where it is not the one that asks."""
+        if failure.request == self.name:
+            return failure
+        return replace(failure, request=self.name, message=f"{self.name}: {failure.message}")
 
 
 @dataclass(slots=True)
@@ -82,35 +82,35 @@ class _Exchange:
 
     parts: list[_Part]
     asking: _Part
-    retrieving: _Part | None
     current: _Part
 
     def measured(self, failure: ExchangeError | None) -> dict[str, Any]:
         """The times and attempts as they are recorded; latency counts from the first request that the answer needs."""
-        waited_s, again, before, received = 0.0, 0, 0.0, 0.0
+        asked, stream, retrieved = self.asking.reply, self.asking.stream, None
+        needed = self.parts[: self.parts.index(self.asking) + 1]
+        before = sum(part.reply.elapsed_ms for part in needed[:-1] if part.reply is not None)
+        latency = None if asked is None else before + asked.elapsed_ms
+        if failure is not None:
+            is_late = failure.kind == "timeout" and self.current in needed
+            # Without a start, the time is that of the whole question.
+            latency = failure.elapsed_ms + (before if failure.started is not None else 0.0) if is_late else None
+        waited_s, again = 0.0, 0
         for part in self.parts:
             waited_s += part.attempts.waited_s
             again += max(0, part.attempts.failed - (part.reply is None))
-            if part.reply is not None and (part is self.asking or self.parts[-1] is self.asking):
-                before, received = received, received + part.reply.elapsed_ms
-        latency: float | None = received
-        if failure is not None:
-            is_late = failure.error.kind == "timeout" and (self.current is self.asking or self.parts[-1] is self.asking)
-            # Without a start, the time is that of the whole question.
-            latency = failure.elapsed_ms + (received if failure.started is not None else 0.0) if is_late else None
-        end, began, total = failure or self.asking.reply, self.parts[0].attempts.began, None
+            if part is not self.asking and part.reply is not None:
+                retrieved = part.reply.elapsed_ms
+        end, began, total = failure or asked, self.parts[0].attempts.began, None
         if end is not None and end.started is not None and began is not None:
             total = (end.started - began) * 1000 + end.elapsed_ms
-        retrieved = self.retrieving.reply if self.retrieving is not None else None
-        times: dict[str, Any] = {
+        times = {
             "latency_ms": latency,
             "total_ms": total,
-            "retrieval_latency_ms": retrieved.elapsed_ms if retrieved is not None else None,
+            "retrieval_latency_ms": retrieved,
             "waited_ms": waited_s * 1000,
             "attempts": 1 + again,
         }
-        if (stream := self.asking.stream) is not None:
-            before = received if self.asking.reply is None else before
+        if stream is not None:
             # Where the time was up before the first text, that time is the least it would have taken.
             least = latency if failure is not None else None
             times["time_to_first_token_ms"] = least if stream.first_ms is None else before + stream.first_ms
@@ -134,6 +134,7 @@ class RAGClient:
 
     Attributes:
         spec: The server, with the environment's values filled in.
+        template: The same with ${NAME} as it was written.
         http: Sends single requests to it.
         redact: Masks secrets.
         login_hint: What to set where the server refuses us; None where no header names a variable.
@@ -150,49 +151,37 @@ class RAGClient:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        template = resolve_spec({"url": spec}) if isinstance(spec, str) else spec
-        self.template = template
-        """The specification with ${NAME} as it was written."""
+        self.template = resolve_spec({"url": spec}) if isinstance(spec, str) else spec
         secrets: set[str] = set()
-        self.spec = ServerSpec.model_validate(expand_env(without_unset_headers(template), secrets))
+        self.spec = ServerSpec.model_validate(expand_env(without_unset_headers(self.template), secrets))
         for secret in secrets:
             if not is_place_of(self.spec.url, secret):
                 remember(secret)
         check_url(self.spec.url)
         check_spec(self.spec)  # again, with what variables stand for
-        self.login_hint = login_hint(template)
-        self.redact = Redactor(secrets, self.spec)
+        self.login_hint, self.redact = login_hint(self.template), Redactor(secrets, self.spec)
         self._has_secrets = self.spec.login is not None or self.redact.has_secrets
+        common: dict[str, Any] = self.spec.model_dump(include={"timeout_s", "max_body_bytes"})
+        common |= {"tls": self.spec.tls, "redact": self.redact.text, "transport": transport, "clock": clock}
+        client: Callable[..., HttpClient] = partial(HttpClient, **common)
         self._login: OAuth2 | None = None
         if self.spec.login is not None:
-            self._login = OAuth2(self.spec, self.spec.login.oauth2, self.redact, transport, clock)
-        client = partial(
-            HttpClient,
-            timeout_s=self.spec.timeout_s,
-            max_body_bytes=self.spec.max_body_bytes,
-            tls=self.spec.tls,
-            redact=self.redact.text,
-            transport=transport,
-            clock=clock,
-        )
+            self._login = OAuth2(self.spec, self.spec.login.oauth2, self.redact, client, clock)
         self.http = client(self.spec.url, headers=self.spec.headers, auth=self._login)
-        elsewhere = self.spec.retrieve.url if self.spec.retrieve is not None else None
-        self._elsewhere = client(elsewhere) if elsewhere is not None else None
+        retrieve = self.spec.retrieve
+        self._retrieving = client(retrieve.url) if retrieve is not None and retrieve.url is not None else self.http
         self._opened = AsyncExitStack()
         self._reader = ResponseReader(self.spec)
         self._max_attempts, self._sleep, self._clock = max_attempts, sleep, clock
-        self._pacer: Pacer | None = None
-        if rps:
-            self._pacer = Pacer(rps / (1 if self.spec.retrieve is None else 2), sleep=sleep, clock=clock)
-        path = self.spec.health.path if self.spec.health else None
-        self._reach = partial(self.http.reaches, path, START_TIMEOUT_S)
+        self._pacer = Pacer(rps / (1 if retrieve is None else 2), sleep=sleep, clock=clock) if rps else None
+        health = self.spec.health.path if self.spec.health else None
+        self._reach = partial(self.http.reaches, health, START_TIMEOUT_S)
         self._retrying = Retrying(concurrency, self.spec.patience_s, reach=self._reach, sleep=sleep, clock=clock)
 
     async def __aenter__(self) -> "RAGClient":
         async with AsyncExitStack() as opened:
-            for client in (self.http, self._elsewhere, self._login.http if self._login else None):
-                if client is not None:
-                    await opened.enter_async_context(client)
+            for client in {self.http, self._retrieving, self._login.http if self._login else self.http}:
+                await opened.enter_async_context(client)
             self._opened = opened.pop_all()
         return self
 
@@ -225,7 +214,7 @@ class RAGClient:
         self._reader.document_names = names
 
     def restart_pace(self) -> None:
-        """Start a sequence of questions: waiting is counted from the intended start of each."""
+        """Begin a sequence of questions after a pause: waiting counts from the intended start of each."""
         if self._pacer is not None:
             self._pacer.restart()
 
@@ -245,8 +234,8 @@ class RAGClient:
         try:
             await self.http.send("GET", self.spec.health.path, timeout_s=START_TIMEOUT_S)
         except ExchangeError as failure:
-            message = failure.error.message
-            if failure.error.kind in {"connect", "timeout"}:
+            message = failure.message
+            if failure.kind in {"connect", "timeout"}:
                 raise ServerUnreachableError(
                     f"no RAG server answers at {self.url} ({message})",
                     "start one with `evals serve` and ask it --datasets golden, name yours with --rag-url, or take the "
@@ -254,7 +243,7 @@ class RAGClient:
                 ) from failure
             raise ServerRefusedError(
                 f"the server at {self.url} is not healthy: {self.spec.health.path} answers {message}",
-                (self.login_hint if failure.error.status in REFUSED else None)
+                (self.login_hint if failure.status in REFUSED else None)
                 or f"`evals init --rag-url {self.url}` finds out how to ask another kind of server, or describe it "
                 "(docs/profiles.md, --profile FILE.yml); for a login set server.headers, for another health check "
                 "server.health.path (null for none)",
@@ -344,45 +333,31 @@ class RAGClient:
         raise ValueError("a conversation has at least one turn")
 
     async def _ask(self, message: str, conversation: Conversation, *, is_first: bool) -> EvalResponse:
-        asking, retrieving = _Part("ask", self.spec.ask, self.http), None
+        asking = _Part("ask", self.spec.ask, self.http)
+        parts = [asking]
         if self.spec.retrieve is not None:
-            retrieving = _Part("retrieve", self.spec.retrieve, self._elsewhere or self.http)
-        parts = [asking] if retrieving is None else [asking, retrieving]
-        if retrieving is not None and retrieving.spec.give:
-            parts.reverse()
+            retrieving = _Part("retrieve", self.spec.retrieve, self._retrieving)
+            parts.insert(0 if self.spec.retrieves_first else 1, retrieving)
         if is_first and self._pacer is not None:
             parts[0].attempts.began = self._pacer.due()
-        exchange, failure = _Exchange(parts, asking, retrieving, parts[0]), None
+        exchange, values = _Exchange(parts, asking, parts[0]), conversation.values(message)
         try:
             async with asyncio.timeout(self.spec.deadline_s):
-                await self._make(exchange, message, conversation)
-        except ExchangeError as error:
-            failure = error
-        except TimeoutError:
-            failure = self._too_late(exchange.current)
-        if failure is not None:
+                for part in parts:  # what the first one gives goes into the second
+                    exchange.current = part
+                    request = rendered(part.spec, values)
+                    send = partial(self._send, part, request, conversation.cookies, paced=part is parts[0])
+                    part.reply = await self._retrying.send(send, part.attempts, self._max_attempts)
+                    if part is not parts[-1] and part.spec.give:
+                        values |= await asyncio.to_thread(self._given, part, part.reply)
+        except ExchangeError as failure:
             return self._failed(exchange, failure)
-        size = sum(len(part.reply.body) for part in parts if part.reply is not None)
-        return (
-            await asyncio.to_thread(self._read, exchange, conversation)
-            if size > _LARGE
-            else self._read(exchange, conversation)
-        )
-
-    async def _make(self, exchange: _Exchange, message: str, conversation: Conversation) -> None:
-        """Make the requests of a question, each with its retries; what the first one gives goes into the second.
-
-        Raises:
-            ExchangeError: Of the first that fails.
-        """
-        values = conversation.values(message)
-        for part in exchange.parts:
-            exchange.current, is_first = part, part is exchange.parts[0]
-            request = rendered(part.spec, values)
-            send = partial(self._send, part, request, conversation.cookies, paced=is_first)
-            part.reply = await self._retrying.send(send, part.attempts, self._max_attempts)
-            if part is not exchange.parts[-1] and part.spec.give:
-                values |= await asyncio.to_thread(self._given, part, part.reply)
+        except TimeoutError:
+            return self._failed(exchange, self._too_late(exchange.current))
+        read, size = partial(self._read, exchange, conversation), 0
+        for part in parts:
+            size += len(part.reply.body) if part.reply is not None else 0
+        return await asyncio.to_thread(read) if size > _LARGE else read()
 
     async def _send(self, part: _Part, request: Mapping[str, Any], cookies: httpx.Cookies, *, paced: bool) -> Reply:
         """Make one attempt, with the job that it starts, where it starts one."""
@@ -410,7 +385,7 @@ class RAGClient:
             async with asyncio.timeout(max(0.0, self.spec.timeout_s - started.elapsed_ms / 1000)):
                 while not is_done:
                     if failed := find_or_none(then.failed, status):
-                        broken = UnusableError("not_ok", f"the job failed: {str(failed)[:200]}")
+                        broken = UnusableError(f"the job failed: {str(failed)[:200]}", "not_ok")
                         raise self._unusable(part, reply, broken)
                     await self._sleep(then.every_s)
                     try:
@@ -445,26 +420,24 @@ class RAGClient:
     # What came back.
 
     def _read(self, exchange: _Exchange, conversation: Conversation) -> EvalResponse:
-        base = self._recorded(exchange, None)
-        asking, bodies, streamed, raw = exchange.asking, dict[str, Any](), None, b""
+        recorded, asking, bodies = self._recorded(exchange, None), exchange.asking, dict[str, Any]()
         try:
             for part in exchange.parts:
                 if part.reply is not None:
                     bodies[part.name] = self._body_of(part, part.reply)
             if self.spec.session is not None:
                 conversation.take(bodies["ask"])
-            if asking.stream is not None:
-                streamed = asking.stream.streamed()
-                if streamed is not None and streamed.text is not None:
-                    streamed = Streamed(self.redact.text(streamed.text), streamed.notes)
+            streamed = asking.stream.streamed() if asking.stream is not None else None
+            if streamed is not None and streamed.text is not None:
+                streamed = streamed._replace(text=self.redact.text(streamed.text))
             raw = asking.reply.body if asking.reply is not None else b""
             fields = self._reader.read(bodies["ask"], bodies.get("retrieve"), streamed, raw)
         except ExchangeError as failure:
-            return EvalResponse(**base, error=failure.error)
-        except MappingError as error:
-            part = exchange.retrieving or asking if isinstance(error, RetrievalMappingError) else asking
-            return EvalResponse(**base, error=self._unusable(part, part.reply, error).error)
-        return EvalResponse(**base, **fields)
+            return EvalResponse(**recorded, error=failure.error)
+        except UnusableError as error:
+            part = next(part for part in exchange.parts if part.name == error.request)
+            return EvalResponse(**recorded, error=self._unusable(part, part.reply, error).error)
+        return EvalResponse(**recorded, **fields)
 
     def _body_of(self, part: _Part, reply: Reply, *, is_checked: bool = True) -> Any:
         """The body of a reply, as expressions see it.
@@ -474,49 +447,46 @@ class RAGClient:
         """
         condition, problem = part.spec.ok_when, None
         try:
-            body = stored_body(part.spec, reply.body) if reply.stream is None else reply.stream.body()
+            body = reply.stream.body() if reply.stream is not None else _READ_AS[part.spec.reply](reply.body)
             body = self.redact.value(body) if self._has_secrets else body
             if is_checked and condition is not None:
                 problem = None if find(condition, body) else f"`{condition}` does not hold"
             elif is_checked and isinstance(body, dict) and not body.keys().isdisjoint(("errors", "error")):
                 said = error_in(body)
                 problem = said and f"the body says {said[:_SHOWN]!r} (with `ok_when` it would be read all the same)"
-        except (MappingError, UnusableError) as error:
+        except UnusableError as error:
             raise self._unusable(part, reply, error) from error
         except TooManyValuesError as error:
-            raise self._unusable(part, reply, UnusableError("too_large", str(error))) from error
+            raise self._unusable(part, reply, UnusableError(str(error), "too_large")) from error
         except ValueError as error:
             kind = self.redact.text(reply.headers.get("content-type", "no content type"))
-            message = f"the body is not JSON ({kind}): {self.redact.body(reply.body)[:_SHOWN]!r}"
             is_text = kind.startswith(("text/plain", "text/xml", "application/xml"))
             way = f"; `server.{part.name}.reply: text` reads a text" if is_text else ""
-            raise self._unusable(part, reply, UnusableError("malformed", f"{message}{way}")) from error
+            message = f"the body is not JSON ({kind}): {self.redact.body(reply.body)[:_SHOWN]!r}{way}"
+            raise self._unusable(part, reply, UnusableError(message)) from error
         if problem is not None:
             said = f"{problem}: {self.redact.body(reply.body)[:200]}"
-            raise self._unusable(part, reply, UnusableError("not_ok", said))
+            raise self._unusable(part, reply, UnusableError(said, "not_ok"))
         return body
 
-    def _unusable(self, part: _Part, reply: Reply | None, error: UnusableError | MappingError) -> ExchangeError:
+    def _unusable(self, part: _Part, reply: Reply | None, error: UnusableError) -> ExchangeError:
         """The failure of a reply that is no answer that can be read."""
-        message = str(error)
-        if isinstance(error, MappingError) and reply is not None:
-            message = f"{message}: {self.redact.body(reply.body)[:_SHOWN]}"
-        status = reply.status if reply is not None else None
-        return ExchangeError(error.kind, part.named(message), status=status, request=part.name)
+        message, status = str(error), None
+        if reply is not None:
+            excerpt, status = f": {self.redact.body(reply.body)[:_SHOWN]}", reply.status
+            message += excerpt if isinstance(error, MappingError) else ""
+        return part.named(ExchangeError(error.kind, message, status=status))
 
     def _too_late(self, part: _Part) -> ExchangeError:
         """The failure of a question that reached its deadline."""
         limit, attempts = self.spec.deadline_s, counted(part.attempts.failed + 1, "attempt")
-        message = f"no answer within {limit:g} s, in {attempts} (server.deadline_s)"
-        received = bytes(part.stream.received) if part.stream is not None else b""
-        if part.stream is not None and received:
-            message = f"{message}: the stream brought {part.stream.so_far}"
+        message, received = f"no answer within {limit:g} s, in {attempts} (server.deadline_s)", b""
+        if part.stream is not None and part.stream.received:
+            message, received = f"{message}: the stream brought {part.stream.so_far}", bytes(part.stream.received)
         return ExchangeError("timeout", message, elapsed_ms=limit * 1000, body=received)
 
     def _failed(self, exchange: _Exchange, failure: ExchangeError) -> EvalResponse:
-        part, error = exchange.current, failure.error
-        if part.name != error.request:
-            error = error.model_copy(update={"request": part.name, "message": part.named(error.message)})
+        error = exchange.current.named(failure).error
         return EvalResponse(error=error, **self._recorded(exchange, failure))
 
     def _recorded(self, exchange: _Exchange, failure: ExchangeError | None) -> dict[str, Any]:
@@ -525,7 +495,7 @@ class RAGClient:
         Of a body that is too large, that is its beginning.
         """
         recorded = exchange.measured(failure)
-        recorded["raw_cut"] = failure is not None and failure.error.kind == "too_large"
+        recorded["raw_cut"] = failure is not None and failure.kind == "too_large"
         for part in exchange.parts:
             received = part.reply or (failure if part is exchange.current else None)
             if received is not None and (part.reply or received.body):
@@ -543,31 +513,19 @@ class RAGClient:
             raw_retrieval: Of the one that brings the chunks, where there was one.
 
         Raises:
-            MappingError: They hold no answer for this mapping.
+            UnusableError: They hold no answer for this mapping.
             ValueError: One is not JSON.
         """
         retrieve, retrieved, streamed = self.spec.retrieve, None, None
         if retrieve is not None and retrieve.map is not None:
             if raw_retrieval is None:
                 raise MappingError("the run holds no body of a second request (server.retrieve)")
-            retrieved = stored_body(retrieve, raw_retrieval.encode())
+            retrieved = _READ_AS[retrieve.reply](raw_retrieval.encode())
         if self.spec.stream is None:
-            body = stored_body(self.spec.ask, raw.encode())
+            body = _READ_AS[self.spec.ask.reply](raw.encode())
         else:
             stream = Collector(self.spec.stream)
-            try:
-                stream.take(raw.encode(), 0.0)
-                stream.finish(0.0)
-            except UnusableError as error:
-                raise MappingError(str(error)) from error
+            stream.take(raw.encode(), 0.0)
+            stream.finish(0.0)
             body, streamed = stream.body(), stream.streamed()
         return self._reader.read(body, retrieved, streamed, raw.encode())
-
-
-def stored_body(spec: RequestSpec, raw: bytes) -> Any:
-    """The body of a reply.
-
-    Raises:
-        ValueError: It is to be JSON, and is not.
-    """
-    return raw.decode("utf-8", "replace") if spec.reply == "text" else parse_json(raw)

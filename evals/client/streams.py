@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from evals.client.mapping import MappingError, Streamed, error_in, find, find_or_none, kind_of, shape_of
+from evals.client.mapping import MappingError, Streamed, UnusableError, error_in, find, find_or_none, kind_of, shape_of
 from evals.client.spec import StreamFormat, StreamSpec
-from evals.schemas.response import ErrorKind
 from evals.text.decoding import MAX_VALUES, parse_json
 
 END = "[DONE]"
@@ -41,18 +40,6 @@ _FEW, _LONG = 3, 20
 
 _ENVELOPE = 3
 """Values of a piece that are not its data."""
-
-
-class UnusableError(Exception):
-    """What came is no answer that can be read.
-
-    Attributes:
-        kind: As it is recorded.
-    """
-
-    def __init__(self, kind: ErrorKind, message: str) -> None:
-        super().__init__(message)
-        self.kind: ErrorKind = kind
 
 
 class EventReader:
@@ -118,7 +105,7 @@ class EventReader:
             found = _LINE_OF_AI_SDK.fullmatch(line) if self._form == "vercel" else None
             if found is None and self._form == "vercel":
                 said = f'a line is not of a kind and a value, such as 0:"text": {line[:80]!r}'
-                raise UnusableError("malformed", said)
+                raise UnusableError(said)
             yield ("message", line) if found is None else (found[1], found[2])
 
 
@@ -176,7 +163,7 @@ class Collector:
         self.take(b"", at_ms, final=True)
         if self._spec.done is not None and not self.is_done:
             what = f"no piece for which `{self._spec.done}` is true; it brought {self.so_far}"
-            raise UnusableError("broken_off", f"the stream ended with {what}")
+            raise UnusableError(f"the stream ended with {what}", "broken_off")
 
     @property
     def so_far(self) -> str:
@@ -193,22 +180,17 @@ class Collector:
         """The answer of the events; None where the profile does not look for it in each."""
         if self._spec.text_at is None:
             return None
+        texts = self._texts
         if not self._has_text:
             return Streamed(None, [f"no piece of the stream has a text at `{self._spec.text_at}`; {self._shape()}"])
-        last = self._texts[-1] if self._texts else ""
-        is_cumulative = (
-            len(self._texts) >= _FEW
-            and len(self._texts[0]) < len(last) >= _LONG
-            and all(after.startswith(before) for before, after in pairwise(self._texts))
-        )
-        is_open = not self.is_done and {found[1] for found in _FINISH.finditer(self.received)} == {b"null"}
+        is_long = len(texts) >= _FEW and len(texts[0]) < len(texts[-1]) >= _LONG
         doubts = {
             CUT: self._reader.cut,
-            UNFINISHED: is_open,
-            CUMULATIVE: is_cumulative,
+            UNFINISHED: not self.is_done and {found[1] for found in _FINISH.finditer(self.received)} == {b"null"},
+            CUMULATIVE: is_long and all(after.startswith(before) for before, after in pairwise(texts)),
             UNREAD_ERROR: any(map(_is_error, self._events)),
         }
-        return Streamed("".join(self._texts), [note for note, holds in doubts.items() if holds])
+        return Streamed("".join(texts), [note for note, holds in doubts.items() if holds])
 
     def _see(self, name: str, data: str | None, at_ms: float) -> None:
         if self._spec.format == "text":
@@ -221,9 +203,9 @@ class Collector:
         self._events.append(event)
         self._values += _ENVELOPE + (sum(map(data.count, ",[{:")) if data else 0)
         if self._values > MAX_VALUES:  # as those of a body are bounded
-            raise UnusableError("too_large", f"the pieces of the stream hold over {MAX_VALUES:,} values")
+            raise UnusableError(f"the pieces of the stream hold over {MAX_VALUES:,} values", "too_large")
         if said := _found(self._spec.error_at, event) or error_in(event["data"]):
-            raise UnusableError("not_ok", f"the stream says after {self.so_far}: {str(said)[:200]}")
+            raise UnusableError(f"the stream says after {self.so_far}: {str(said)[:200]}", "not_ok")
         self._add(_found(self._spec.text_at, event), at_ms)
         self.is_done = bool(_found(self._spec.done, event))
 
@@ -235,18 +217,16 @@ class Collector:
         except ValueError as error:
             if self._spec.format == "sse" and not data.lstrip().startswith(("{", "[", '"')):
                 return data  # a word such as ping
-            raise UnusableError("malformed", f"a piece of the stream is not JSON: {data[:120]!r}") from error
+            raise UnusableError(f"a piece of the stream is not JSON: {data[:120]!r}") from error
 
     def _add(self, found: Any, at_ms: float) -> None:
         """Add the text, or the list of texts, that was found in an event."""
         if found is None or isinstance(found, bool) or found == []:
             return
         texts = found if isinstance(found, list) else [found]
-        odd = next((text for text in texts if not isinstance(text, str)), None)
-        if odd is not None or None in texts:
+        for odd in (text for text in texts if not isinstance(text, str)):
             way = " (server.stream.data: text leaves it a text)" if kind_of(odd) == "a number" else ""
-            said = f"a piece has {kind_of(odd)} at `{self._spec.text_at}`, not a text{way}"
-            raise UnusableError("malformed", said)
+            raise UnusableError(f"a piece has {kind_of(odd)} at `{self._spec.text_at}`, not a text{way}")
         text, self._has_text = "".join(texts), True
         if not text or (self._spec.whole and self._texts == [text]):
             return
@@ -260,20 +240,19 @@ class Collector:
         """What the events look like, for somebody who writes the expression of their text."""
         if not self._events:
             return f"it holds no piece of the format {self._spec.format}"
-        first = self._events[:1000]
-        shapes = list(dict.fromkeys(f"{event['event']}: {shape_of(event['data'])}" for event in first))
+        first, at = self._events[:1000], self._spec.text_at
+        shapes = dict.fromkeys(f"{event['event']}: {shape_of(event['data'])}" for event in first)
         # An expression may forget that an event holds `event` and `data`.
-        objects = (event["data"] for event in first if isinstance(event["data"], dict))
-        at = self._spec.text_at
-        way = f"write `data.{at}`; " if any(isinstance(find_or_none(at, each), str) for each in objects) else ""
-        return f"{way}its pieces are {'; '.join(shapes[:3])}"[:300]
+        forgets = any(isinstance(find_or_none(at, event["data"]), str) for event in first)
+        way = f"write `data.{at}`; " if forgets else ""
+        return f"{way}its pieces are {'; '.join(list(shapes)[:3])}"[:300]
 
 
 def _found(expression: str | None, event: dict[str, Any]) -> Any:
     try:
         return find(expression, event)
     except MappingError as error:
-        raise UnusableError("malformed", f"`{expression}` cannot read a piece of the stream: {error}") from error
+        raise UnusableError(f"`{expression}` cannot read a piece of the stream: {error}") from error
 
 
 def _is_error(event: dict[str, Any]) -> bool:

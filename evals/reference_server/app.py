@@ -7,15 +7,15 @@ import time
 import uuid
 from collections.abc import Iterable
 from ipaddress import ip_address
-from pathlib import PurePath, PurePosixPath
-from typing import Annotated, Any
+from pathlib import PurePath
+from typing import Any
+from urllib.parse import urlsplit
 
-from fastapi import APIRouter, BackgroundTasks, FastAPI, HTTPException, UploadFile
+from fastapi import APIRouter, BackgroundTasks, FastAPI, HTTPException, Request, Response, UploadFile
 from fastapi.exceptions import RequestValidationError
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import BaseModel, Field
 from starlette.datastructures import Headers
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from evals.reference_server import Settings
@@ -25,21 +25,14 @@ from evals.reference_server.search import Hit, Index, answer
 MEGABYTE = 1024 * 1024
 UPLOADED_AT_ONCE = 4
 """An upload may have as many bytes as this many files of the largest size."""
-
-
-def _sendable(text: str) -> str:
-    text.encode()  # half of a surrogate pair: a ValueError here, where the client is at fault
-    return text
-
-
-Text = Annotated[str, AfterValidator(_sendable)]
+_NONE_YET = {"status": "pending", "total_chunks": 0, "completed_chunks": 0, "error": None}
 
 
 class QueryRequest(BaseModel):
     """Body of POST /query; without `top_k` the server's own number of chunks is retrieved."""
 
-    query: Text = Field(min_length=1)
-    session_id: Text | None = None
+    query: str = Field(min_length=1)
+    session_id: str | None = Field(default=None, min_length=0)  # a bound makes pydantic read it: no half surrogates
     include_chunks: bool = False
     top_k: int | None = Field(default=None, ge=1, le=100)
 
@@ -70,61 +63,6 @@ class Library:
             return self._index
 
 
-def respond(request: QueryRequest, index: Index, top_k: int) -> dict[str, Any]:
-    """Retrieve and answer. A source is a chunk where chunks are asked for, else a document by its best chunk."""
-    started = time.perf_counter()
-    hits, sources = index.search(request.query, top_k), dict[str, Hit]()
-
-    def key(chunk: Chunk) -> str:
-        return chunk.chunk_id if request.include_chunks else chunk.document_id
-
-    for hit in hits:
-        sources.setdefault(key(hit.chunk), hit)
-    numbers = {name: number for number, name in enumerate(sources, start=1)}
-    result = answer(request.query, hits, index, lambda chunk: numbers[key(chunk)])
-    cited = [{"source_index": numbers[key(chunk)], **_identity(chunk)} for chunk in result.cited]
-    prompt = -(-(len(request.query) + result.characters_read) // 4)
-    completion = -(-len(result.text) // 4)
-    usage = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
-    shown = [_source(hit) | (_identity(hit.chunk) if request.include_chunks else {}) for hit in sources.values()]
-    return {
-        "answer": result.text,
-        "sources": shown,
-        "session_id": request.session_id or str(uuid.uuid4()),
-        "citations": cited if request.include_chunks else None,
-        "metrics": {"latency_ms": (time.perf_counter() - started) * 1000, "token_usage": usage},
-    }
-
-
-def _source(hit: Hit) -> dict[str, Any]:
-    chunk = hit.chunk
-    excerpt = chunk.text if len(chunk.text) <= 200 else f"{chunk.text[:200]}..."
-    about = {"document_id": chunk.document_id, "document_name": chunk.document_name, "path": None}
-    return about | {"excerpt": excerpt, "full_text": chunk.text, "score": hit.score, "section": chunk.section}
-
-
-def _identity(chunk: Chunk) -> dict[str, Any]:
-    return {name: getattr(chunk, name) for name in ("document_id", "chunk_id", "chunk_index", "section")}
-
-
-def _about(settings: Settings) -> dict[str, dict[str, Any]]:
-    """What the server says about itself, by path."""
-    model: dict[str, Any] = {"llm_model": "extractive-bm25", "llm_provider": "reference", "llm_hosting": "local"}
-    model |= {"embedding_model": "none", "reranker_model": None, "reranker_enabled": False}
-    prices = {"cost_per_1m_input_tokens": 0.0, "cost_per_1m_output_tokens": 0.0}
-    vector = {"chunk_size": settings.chunk_words, "chunk_overlap": 0, "vector_store": None, "collection_name": None}
-    hybrid = {"enabled": False, "bm25": {"enabled": True}, "vector": vector, "fusion_method": None, "rrf_k": None}
-    retrieval = {"retrieval_top_k": settings.top_k, "final_top_n": settings.top_k, "hybrid_search": hybrid}
-    retrieval |= {"contextual_retrieval": {"enabled": False}}
-    retrieval |= {"reranker": {"enabled": False, "model": None, "top_n": None}}
-    return {
-        "/health": {"status": "healthy"},
-        "/models/info": model | prices,
-        "/config": {"max_upload_size_mb": settings.max_upload_mb},
-        "/metrics/retrieval": retrieval,
-    }
-
-
 def create_app(settings: Settings, library: Library) -> FastAPI:
     """The application over a library."""
     app = FastAPI(title="Reference RAG server", version="1.0.0", docs_url=None, redoc_url=None)
@@ -143,11 +81,74 @@ def create_app(settings: Settings, library: Library) -> FastAPI:
     def query(request: QueryRequest) -> dict[str, Any]:
         """Answer a question from the documents."""
         try:
-            return respond(request, library.index(), request.top_k or settings.top_k)
+            return _respond(request, library.index(), request.top_k or settings.top_k)
         except Exception as error:  # the contract: every failure is a 500 with a sentence
             raise HTTPException(500, f"The query failed: {error}") from error
 
     return app
+
+
+def _about(settings: Settings) -> dict[str, dict[str, Any]]:
+    """What the server says about itself, by path."""
+    model = {"llm_model": "extractive-bm25", "llm_provider": "reference", "llm_hosting": "local"}
+    prices = {"cost_per_1m_input_tokens": 0.0, "cost_per_1m_output_tokens": 0.0}
+    embedding = {"embedding_model": "none", "reranker_model": None, "reranker_enabled": False}
+    vector = {"chunk_size": settings.chunk_words, "chunk_overlap": 0, "vector_store": None, "collection_name": None}
+    hybrid = {"enabled": False, "bm25": {"enabled": True}, "vector": vector, "fusion_method": None, "rrf_k": None}
+    reranker = {"enabled": False, "model": None, "top_n": None}
+    chunks = {"retrieval_top_k": settings.top_k, "final_top_n": settings.top_k}
+    return {
+        "/health": {"status": "healthy"},
+        "/models/info": model | embedding | prices,
+        "/config": {"max_upload_size_mb": settings.max_upload_mb},
+        "/metrics/retrieval": chunks
+        | {"hybrid_search": hybrid, "contextual_retrieval": {"enabled": False}, "reranker": reranker},
+    }
+
+
+def _listed(document: Document) -> dict[str, Any]:
+    fields = {name: getattr(document, name) for name in ("id", "file_name", "uploaded_at", "file_size_bytes")}
+    return fields | {"file_type": PurePath(document.file_name).suffix.lower(), "chunks": len(document.chunks)}
+
+
+# Queries.
+
+
+def _respond(request: QueryRequest, index: Index, top_k: int) -> dict[str, Any]:
+    """Retrieve and answer. A source is a chunk where chunks are asked for, else a document by its best chunk."""
+    started = time.perf_counter()
+    hits, sources = index.search(request.query, top_k), dict[str, Hit]()
+    kind = "chunk_id" if request.include_chunks else "document_id"
+    for hit in hits:
+        sources.setdefault(getattr(hit.chunk, kind), hit)
+    numbers = {key: number for number, key in enumerate(sources, start=1)}
+    text, cited, characters_read = answer(request.query, hits, index, lambda chunk: numbers[getattr(chunk, kind)])
+    prompt, completion = -(-(len(request.query) + characters_read) // 4), -(-len(text) // 4)
+    usage = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
+    citations = [{"source_index": numbers[getattr(chunk, kind)], **_identity(chunk)} for chunk in cited]
+    return {
+        "answer": text,
+        "sources": [
+            _source(hit) | (_identity(hit.chunk) if request.include_chunks else {}) for hit in sources.values()
+        ],
+        "session_id": request.session_id or str(uuid.uuid4()),
+        "citations": citations if request.include_chunks else None,
+        "metrics": {"latency_ms": (time.perf_counter() - started) * 1000, "token_usage": usage},
+    }
+
+
+def _source(hit: Hit) -> dict[str, Any]:
+    chunk, text = hit.chunk, hit.chunk.text
+    about = {"document_id": chunk.document_id, "document_name": chunk.document_name, "path": None}
+    excerpt = text if len(text) <= 200 else f"{text[:200]}..."
+    return about | {"excerpt": excerpt, "full_text": text, "score": hit.score, "section": chunk.section}
+
+
+def _identity(chunk: Chunk) -> dict[str, Any]:
+    return {name: getattr(chunk, name) for name in ("document_id", "chunk_id", "chunk_index", "section")}
+
+
+# Uploads.
 
 
 def _uploads(settings: Settings, library: Library) -> APIRouter:
@@ -158,22 +159,19 @@ def _uploads(settings: Settings, library: Library) -> APIRouter:
     @router.post("/upload")
     async def upload(files: list[UploadFile], background: BackgroundTasks) -> dict[str, Any]:
         """Queue text files; those that are not accepted are left out."""
-        counts = {"total_chunks": 0, "completed_chunks": 0}
-        batch, contents, problems = dict[str, dict[str, Any]](), list[bytes](), list[str]()
+        batch, problems = dict[str, dict[str, Any]](), list[str]()
         for file in files:
-            name = PurePosixPath((file.filename or "").replace("\\", "/")).name
+            name = PurePath((file.filename or "").replace("\\", "/")).name
             if problem := _problem(name, file.size or 0, settings.max_upload_mb):
                 problems.append(problem)
                 continue
-            batch[str(uuid.uuid4())] = {"filename": name, "status": "pending", **counts, "error": None}
-            contents.append(await file.read())
+            batch[str(uuid.uuid4())] = task = {"filename": name, **_NONE_YET}
+            background.add_task(_read, task, await file.read(), library, settings.chunk_words)
         if not batch:
             raise HTTPException(400, f"No file was accepted. {' '.join(problems)}")
         batch_id = str(uuid.uuid4())
         batches[batch_id] = batch
         tasks = [{"task_id": task_id, "filename": task["filename"]} for task_id, task in batch.items()]
-        for task, content in zip(batch.values(), contents, strict=True):
-            background.add_task(_read, task, content, library, settings.chunk_words)
         return {"status": "queued", "batch_id": batch_id, "tasks": tasks}
 
     @router.get("/tasks/{batch_id}/status")
@@ -209,9 +207,7 @@ def _read(task: dict[str, Any], content: bytes, library: Library, chunk_words: i
     task |= {"status": "completed", "total_chunks": count, "completed_chunks": count}
 
 
-def _listed(document: Document) -> dict[str, Any]:
-    fields = {name: getattr(document, name) for name in ("id", "file_name", "uploaded_at", "file_size_bytes")}
-    return fields | {"file_type": PurePath(document.file_name).suffix.lower(), "chunks": len(document.chunks)}
+# Refusals.
 
 
 async def _refuse_body(_: Request, error: Exception) -> Response:
@@ -227,16 +223,15 @@ class Guard:
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
         self._settings = settings
-        self._names = {"localhost", *map(_host_name, settings.allow_hosts)}
+        self._names = {name.rstrip(".").lower() for name in settings.allow_hosts}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse the request or pass it on."""
-        refusal = self._refusal(scope["path"], Headers(scope=scope)) if scope["type"] == "http" else None
-        await (refusal or self._app)(scope, receive, send)
+        await (self._refusal(scope["path"], Headers(scope=scope)) or self._app)(scope, receive, send)
 
     def _refusal(self, path: str, headers: Headers) -> Response | None:
-        name, settings = _host_name(headers.get("host", "")), self._settings
-        if name not in self._names and not name.endswith(".localhost") and not _is_loopback(name):
+        settings = self._settings
+        if not self._is_ours(headers.get("host", "")):
             hint = "This server does not answer to that name; start it with --allow-host and the name."
             return JSONResponse({"detail": hint}, 421)
         length = headers.get("content-length", "" if "transfer-encoding" in headers else "0")
@@ -246,22 +241,16 @@ class Guard:
         if len(length) > 15 or int(length) > most:
             return JSONResponse({"detail": f"The body is larger than {most} bytes."}, 413)
         scheme, _, token = headers.get("authorization", "").partition(" ")
-        given = f"{scheme.lower()} {token.strip()}".encode()
-        expected = f"bearer {settings.auth_token}".encode()
-        if settings.auth_token and path != "/health" and not secrets.compare_digest(given, expected):
+        given, expected = f"{scheme.lower()} {token.strip()}", f"bearer {settings.auth_token}"
+        if settings.auth_token and path != "/health" and not secrets.compare_digest(given.encode(), expected.encode()):
             detail = {"detail": "A valid bearer token is required."}
             return JSONResponse(detail, 401, {"WWW-Authenticate": "Bearer"})
         return None
 
-
-def _host_name(text: str) -> str:
-    """A host without port, brackets and final dot, in small letters."""
-    name = text[1:].partition("]")[0] if text.startswith("[") else text.partition(":")[0]
-    return name.rstrip(".").lower()
-
-
-def _is_loopback(name: str) -> bool:
-    try:
-        return ip_address(name).is_loopback
-    except ValueError:
-        return False
+    def _is_ours(self, host: str) -> bool:
+        """Whether a request for this host, with or without a port, is for this machine or a name that was allowed."""
+        try:
+            name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
+            return name in self._names or f".{name}".endswith(".localhost") or ip_address(name).is_loopback
+        except ValueError:
+            return False

@@ -4,8 +4,7 @@ import logging
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -82,8 +81,7 @@ class Index:
         return total > 0 and self.rarity(asked & self._words[chunk.chunk_id]) >= _LEAST_SHARED * total
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """An answer, the chunks that it cites in its order, and the characters that were read for it."""
 
     text: str
@@ -113,14 +111,11 @@ def answer(question: str, hits: Sequence[Hit], index: Index, number: Callable[[C
     return Answer(text or ABSTENTION, tuple(quoted), sum(len(chunk.text) for chunk in chunks))
 
 
-def _scored(chunk: Chunk, asked: set[str], index: Index) -> list[tuple[float, Chunk, str]]:
+def _scored(chunk: Chunk, asked: set[str], index: Index) -> Iterator[tuple[float, Chunk, str]]:
     """The sentences of a chunk, by the rarity of the words that they share with the question."""
     quotable = sentences(chunk.text)
     heading, *words = (asked.intersection(words) for words in tokenize([chunk.heading, *quotable]))
-    scored = []
     for place, shared in enumerate(words):
-        is_followed_by_list = quotable[place].endswith(":")
-        items = takewhile(lambda item: item.startswith(_ITEM), quotable[place + 1 :] if is_followed_by_list else [])
-        score = index.rarity(shared) + _HEADING_WEIGHT * index.rarity(heading - shared)
-        scored.append((score, chunk, "\n".join([quotable[place], *items])))
-    return scored
+        following = quotable[place + 1 :] if quotable[place].endswith(":") else []
+        text = "\n".join([quotable[place], *takewhile(lambda item: item.startswith(_ITEM), following)])
+        yield index.rarity(shared) + _HEADING_WEIGHT * index.rarity(heading - shared), chunk, text

@@ -16,7 +16,7 @@ from evals.judges.batches import FOLDER, AnthropicBatches
 from evals.judges.cache import JudgeCache
 from evals.judges.config import JudgeConfig
 from evals.judges.llm_judge import LLMJudge
-from evals.judges.models import PROVIDERS, Model, origin_of
+from evals.judges.models import PROVIDERS, CallFailed, Model, origin_of
 from evals.judges.money import judge_price
 from evals.judges.rubrics import rubric_metric
 from evals.metrics.base import BaseMetric, Need
@@ -289,15 +289,44 @@ async def load_tools(config: EvalConfig, metrics: Sequence[BaseMetric], observer
 
     Raises:
         ConfigError: A model cannot be loaded.
-        JudgeError: The judge's package is not installed.
+        JudgeError: The judge's package is not installed, or its API refuses the key.
         StoreError: Its replies cannot be kept.
     """
-    judge = make_judge(config) if wants_judge(config, metrics) else None
+    judge = None
+    if wants_judge(config, metrics):
+        await find_judge(config.judge, only_refused=True)
+        judge = make_judge(config)
     choice = model_choice(config, metrics)
     if choice.empty:
         return Tools(metrics, judge, None)
     observer.phase("loading the models that compare texts")
     return Tools(metrics, judge, await asyncio.to_thread(load_semantics, choice, settle_hub))
+
+
+async def find_judge(judge: JudgeConfig, *, only_refused: bool = False) -> str:
+    """Where the judge's model is, as its API takes the key and knows the model; costs nothing.
+
+    Args:
+        judge: Of the run.
+        only_refused: Whether nothing is wrong but a refused key (401): the rest may pass, or show when it judges.
+
+    Raises:
+        JudgeError: The API is not there, refuses the key, or knows no such model.
+    """
+    provider = PROVIDERS[judge.provider]
+    address = provider.address(judge.base_url)
+    model = provider(judge.model, base_url=address, effort=judge.effort)
+    try:
+        await model.find()
+    except CallFailed as error:
+        if origin_of(address) != origin_of(provider.home) and "HTTP 404" in str(error):
+            return f"reached {model.origin}, which has no list of models"
+        if not only_refused or "HTTP 401" in str(error):
+            said = f"{model.model} at {model.origin}: {error}"
+            raise JudgeError(said, "check the key and the model's name, or measure without a judge") from error
+    finally:
+        await model.aclose()
+    return f"{model.model} at {model.origin}"
 
 
 def make_judge(config: EvalConfig) -> LLMJudge:

@@ -7,16 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 from evals.client.http import ExchangeError
-from evals.client.ingest import (
-    IngestReport,
-    ListedDocument,
-    Upload,
-    ids_of,
-    ingest,
-    keys_of,
-    listed_documents,
-    upload_key,
-)
+from evals.client.ingest import IngestReport, Listing, Upload, ingest, listed_documents, upload_key
 from evals.client.mapping import shape_of
 from evals.client.rag_client import RAGClient
 from evals.client.spec import ServerSpec
@@ -55,26 +46,26 @@ class Corpus:
     is_empty: bool = False
 
 
+async def _names_by_id(client: RAGClient, runs_dir: Path) -> tuple[Listing | None, list[tuple[str, str]]]:
+    """The server's list, where it gives one, and the names of documents by the server's own ids."""
+    listed = None
+    with suppress(ExchangeError):
+        listed = await listed_documents(client)
+    return listed, [*uploaded_ids(runs_dir, upload_key(client)), *(listed.ids if listed is not None else ())]
+
+
 async def survey_corpus(client: RAGClient, questions: Iterable[EvalQuestion], runs_dir: Path) -> Corpus:
     """Compare the gold documents with the server's list and with the log of uploads."""
     names = sorted({gold.document_id for each in questions for gold in each.gold_passages if gold.document_id})
-    keys, listed = set(map(document_key, names)), await _listed(client)
-    known = [*uploaded_ids(runs_dir, upload_key(client)), *ids_of(listed or ())]
-    ids = {given: name for given, name in known if document_key(name) in keys}
+    keys, (listed, ids) = set(map(document_key, names)), await _names_by_id(client, runs_dir)
+    known = {given: name for given, name in ids if document_key(name) in keys}
     if listed is None:
-        return Corpus(None, ids)
-    held = keys_of(listed)
+        return Corpus(None, known)
+    held = listed.keys
     lacking = [name for name in names if document_key(name) not in held]
     if len(lacking) == len(names):
-        return Corpus(None, ids, is_empty=not held)
-    return Corpus([name for name in lacking if all(kinship(name, other) is Kinship.OTHER for other in held)], ids)
-
-
-async def _listed(client: RAGClient) -> Sequence[ListedDocument] | None:
-    try:
-        return await listed_documents(client)
-    except ExchangeError:
-        return None
+        return Corpus(None, known, is_empty=not held)
+    return Corpus([name for name in lacking if all(kinship(name, other) is Kinship.OTHER for other in held)], known)
 
 
 def choose_probes(client: RAGClient, corpus: Corpus, questions: Iterable[EvalQuestion]) -> list[EvalQuestion]:
@@ -110,15 +101,14 @@ def check_probes(
     answered = [settings.sample(question, response) for question, response in probes if response.chunks is not None]
     if not answered or any(case.matches.found for case in answered):
         return
-    comparable = any(_comparable(case.response.chunks or [], case.question.gold_passages) for case in answered)
-    if own_file and len(answered) < PROBES and comparable:
+    retrieved = [(case.response.chunks or [], case.question.gold_passages) for case in answered]
+    if own_file and len(answered) < PROBES and any(_comparable(*pair) for pair in retrieved):
         return
-    retrieved = [chunk for case in answered for chunk in case.response.chunks or []]
-    if retrieved and not any(chunk.text for chunk in retrieved):
-        raise CorpusMissingError(
-            f"the chunks of the server at {client.url} carry no text, and no gold is known by their ids or documents",
-            "let server.map.chunks find the text (docs/profiles.md), or continue all the same with --no-preflight",
-        )
+    texts = [chunk.text for chunks, _ in retrieved for chunk in chunks]
+    if texts and not any(texts):
+        said = f"the chunks of the server at {client.url} carry no text, and no gold is known by their ids or documents"
+        hint = "let server.map.chunks find the text (docs/profiles.md), or continue all the same with --no-preflight"
+        raise CorpusMissingError(said, hint)
     questions = f"{counted(len(answered), 'question')} retrieved no gold passage"
     raise CorpusMissingError(f"corpus not found on the server at {client.url}: {questions}", _HINT)
 
@@ -184,12 +174,13 @@ def chunks_unfound(path: str | None, responses: Iterable[EvalResponse]) -> str |
     answered = [each for each in responses if each.error is None and each.answer is not None] if path else []
     if not answered or any(each.chunks is not None or each.could_not_read("chunks") for each in answered):
         return None
-    where = " ".join((path or "").split())
-    where, raw, body = where if len(where) <= 60 else f"{where[:60]}…", next((each.raw for each in answered), None), ""
+    where, body = " ".join((path or "").split()), ""
+    raw = next((each.raw for each in answered if each.raw), None)
     with suppress(ValueError):  # the stored body is only its beginning
         body = f"; the body: {shape_of(parse_stored(raw.encode()))}" if raw else ""
+    place = where if len(where) <= 60 else f"{where[:60]}…"
     count = share(len(answered), len(answered), "answer")
-    return f"{UNFOUND}{count}, so retrieval is not measured: nothing is at `{where}`{body}"
+    return f"{UNFOUND}{count}, so retrieval is not measured: nothing is at `{place}`{body}"
 
 
 # `evals ingest`: documents uploaded to a server, and a question that shows whether they are found.
@@ -236,24 +227,23 @@ async def upload_documents(
         report = await ingest(client, documents, log, progress=observer.progress, waiting=observer.waiting)
         if question is None:
             return Uploaded(report, None)
-        listed = await _listed(client) or ()
-        client.know_documents(dict([*uploaded_ids(config.runs_dir, upload_key(client)), *ids_of(listed)]))
+        client.know_documents(dict((await _names_by_id(client, config.runs_dir))[1]))
         return Uploaded(report, _checked(question, await client.ask(question), documents))
 
 
 def _checked(question: str, response: EvalResponse, documents: Sequence[Upload]) -> UploadCheck:
     if response.error is not None:
-        raise IngestError(
-            f"the documents are there, but the question that checks them fails: {response.error.message}",
-            "look at server.ask and server.map",
-        )
+        said = f"the documents are there, but the question that checks them fails: {response.error.message}"
+        raise IngestError(said, "look at server.ask and server.map")
     if response.chunks is None:
         return UploadCheck(question, None, 0)
     keys = {document_key(document.name) for document in documents}
     count = 0
     for chunk in response.chunks:
         names = {document_key(name) for name in (chunk.document_name, chunk.document_id) if name}
-        count += bool(keys & names) or _is_in(chunk.text or "", documents)
+        text = " ".join((chunk.text or "").split())
+        held = (" ".join(document.data().decode("utf-8", "ignore").split()) for document in documents)
+        count += bool(keys & names) or (bool(text) and any(text in whole for whole in held))
     if not count:
         retrieved = f"none of {counted(len(response.chunks), 'chunk')}" if response.chunks else "nothing"
         raise IngestError(
@@ -262,14 +252,6 @@ def _checked(question: str, response: EvalResponse, documents: Sequence[Upload])
             "them by another question",
         )
     return UploadCheck(question, len(response.chunks), count)
-
-
-def _is_in(text: str, documents: Iterable[Upload]) -> bool:
-    """Whether a text is a part of one of the documents, apart from blanks."""
-    wanted = " ".join(text.split())
-    return bool(wanted) and any(
-        wanted in " ".join(document.data().decode("utf-8", "ignore").split()) for document in documents
-    )
 
 
 _CHANGED = "on the server in another edition, and not uploaded again: delete there first what is to change"
@@ -283,12 +265,8 @@ def remarks_on(report: IngestReport) -> list[str]:
     """What a reader must know of an upload."""
     remarks = []
     if not report.listed:
-        known = report.already_there
-        instead = (
-            "what was uploaded from here before is taken to be there"
-            if known
-            else f"all {report.uploaded} were uploaded"
-        )
+        before = "what was uploaded from here before is taken to be there"
+        instead = before if report.already_there else f"all {report.uploaded} were uploaded"
         remarks.append(f"the server does not list its documents: {instead}")
     if report.already_there:
         total = report.uploaded + report.already_there + len(report.unconfirmed)

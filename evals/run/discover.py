@@ -3,6 +3,7 @@
 At most six requests are sent, to harmless paths alone.
 """
 
+import asyncio
 import json
 import os
 import re
@@ -11,17 +12,19 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urljoin, urlsplit, urlunsplit
 
-import httpx
-
-from evals.client.mapping import MappingError
+from evals.client.conversation import rendered
+from evals.client.http import REFUSED, ExchangeError, HttpClient
+from evals.client.mapping import UnusableError
 from evals.client.profile import DEFAULT_PROFILE, list_profiles, load_profile, resolve_spec
 from evals.client.rag_client import RAGClient
-from evals.errors import ConfigError, ServerError, ServerRefusedError, ServerUnreachableError
-from evals.run.guess import Guess, failure_in, guess_body, guess_text, names, read_events, snake, unread_fields
-from evals.schemas.response import EvalResponse
+from evals.client.spec import RequestSpec, StreamSpec
+from evals.client.streams import Collector
+from evals.errors import ConfigError, ServerRefusedError, ServerUnreachableError
+from evals.run.guess import failure_in, guess_text, names, read_events, snake, unread_fields
+from evals.schemas.response import EvalResponse, ResponseError
 from evals.secrets import is_credential, masked, remember
 from evals.text.numbers import counted
 from evals.text.yaml_files import VARIABLE, expand_env
@@ -31,15 +34,13 @@ MOST_REQUESTS = 6
 USUAL = ("/query", "/ask", "/chat", "/api/chat", "/api/query", "/api/ask", "/v1/query", "/rag", "/answer", "/search")
 """Paths that ask a question on most servers that have them."""
 
-_TIMEOUT_S, _MOST_BYTES = 120.0, 16 * 1024 * 1024
 _CHANGES = names("delete purge drop reset clear remove rebuild train pull upload create update send insert ingest")
 """Words of a path or operationId that changes something: it is never called."""
 _CHATTING = names("completion completions response responses chat message messages")
-_QUESTION_FIELDS_LINE = (
-    "question query q user_query query_text search_query user_input input message prompt text content ask inquiry "
-    "request utterance search term frage"
+_QUESTION_FIELDS = (
+    *("question", "query", "q", "user_query", "query_text", "search_query", "user_input", "input", "message", "prompt"),
+    *("text", "content", "ask", "inquiry", "request", "utterance", "search", "term", "frage"),
 )
-_QUESTION_FIELDS = _QUESTION_FIELDS_LINE.split()
 _MESSAGE_LISTS = names("messages conversation turns history chat transcript dialog")
 _NO_QUESTIONS = re.compile(
     r"(^|_)(id|ids|model|session|user|lang|language|locale|name|mode|type|format|role|token|key)$"
@@ -52,6 +53,16 @@ _NAMED = re.compile(
 _IS_MISSING = re.compile(r"miss|requir|expect|need|lack|absent|must", re.IGNORECASE)
 _NO_FIELDS = names("field parameter key property value it this that body json input request error message")
 _OPEN_HEADERS = names("accept content-type accept-language user-agent")
+_HEALTH = ("/health", "/healthz", "/api/health", "/ready", "/ping")
+_START_TIMEOUT_S, _LOOK_EVERY_S = 3.0, 1.0
+_USUAL_BODY = "a usual body"
+_NO_PASSAGES = (
+    "no passages in the answer, so retrieval is not measured. Where a second request brings them, add below server:\n"
+    "  retrieve:\n"
+    "    path: /search    # url: https://… where it is another server\n"
+    '    json: {query: "{{question}}"}\n'
+    '    map: {chunks: "results[].{text: text, document_name: source}"}'
+)
 
 
 @dataclass(slots=True)
@@ -76,23 +87,26 @@ class Headers:
         if not name or not value:
             raise ConfigError("a header has no name or no value", 'write --header "Name: value"')
         self.sent[name] = self.written[name] = value
+        secrets: set[str] = set()
         if VARIABLE.search(value):
-            secrets: set[str] = set()
             self.sent[name] = expand_env(value, secrets, os.environ)
-            for secret in (*secrets, self.sent[name]):
-                remember(secret)
+            secrets.add(self.sent[name])
         elif name.lower() not in _OPEN_HEADERS:
             scheme, _, token = value.rpartition(" ")
             variable = "RAG_TOKEN" if name.lower() == "authorization" else re.sub(r"\W", "_", name).upper()
             self.written[name] = f"{scheme} ${{{variable}}}".strip()
             self.variables.append(variable)
-            remember(value)
-            remember(token)
+            secrets |= {value, token}
+        for secret in secrets:
+            remember(secret)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A request that may ask the question; `made_up` names the values that it invents."""
+    """A request that may ask the question; `made_up` names the values that it invents.
+
+    `prefix` is what stands in the URL before the path.
+    """
 
     method: str
     path: str
@@ -102,7 +116,6 @@ class Plan:
     made_up: tuple[str, ...] = ()
     profile: str | None = None
     prefix: str = ""
-    """What stands in the URL before the path."""
 
     @property
     def ask(self) -> dict[str, Any]:
@@ -117,18 +130,18 @@ class Plan:
         return f"{self.method} {self.path} with {json.dumps(sent, ensure_ascii=False)} ({self.source}{made_up})"
 
 
-@dataclass(frozen=True, slots=True)
-class Received:
-    """A response: its status, text, type and headers."""
+class Received(NamedTuple):
+    """A response: its status (0: there is none), text, type and location, and why it is no answer (None: it may be)."""
 
     status: int
-    text: str
+    text: str = ""
     content_type: str = ""
-    headers: Mapping[str, str] = field(default_factory=dict)
+    location: str = ""
+    failure: str | None = None
 
     @property
     def body(self) -> Any:
-        """The JSON of the body; None where it is none."""
+        """The JSON of the text; None where it is none."""
         with suppress(ValueError):
             return json.loads(self.text)
         return None
@@ -163,7 +176,6 @@ def discover(
     *,
     body: Any = None,
     login: Callable[[str], str | None] = lambda _: None,
-    pause_s: float = 1.0,
 ) -> Discovery:
     """Find out how a server is asked and read.
 
@@ -174,7 +186,6 @@ def discover(
         tell: Is called with each step.
         body: The JSON of the request, with {{question}} in it; None: to be found out.
         login: Is asked once for a header where the server refuses (401, 403); gets the name of the header.
-        pause_s: Between two looks at a job.
 
     Raises:
         ConfigError: The URL is none, a path changes something, or no path is known that takes a question.
@@ -182,78 +193,87 @@ def discover(
     """
     if body is not None and QUESTION not in json.dumps(body) and "{{question_json}}" not in json.dumps(body):
         raise ConfigError("--body does not say where the question goes", 'write "{{question}}" in its place')
-    with httpx.Client(timeout=_TIMEOUT_S, follow_redirects=False) as client:
-        search = _Search(url, headers, tell, client, login, pause_s)
-        return search.run(questions, body)
+    with asyncio.Runner() as runner:
+        search = _Search(url, headers, tell, login, runner)
+        runner.run(search.http.__aenter__())
+        try:
+            return search.run(questions, body)
+        finally:
+            runner.run(search.http.__aexit__())
 
 
-@dataclass
 class _Search:
     """Sends one request after the other, until an answer can be read."""
 
-    url: str
-    headers: Headers
-    tell: Callable[[str], None]
-    client: httpx.Client
-    login: Callable[[str], str | None]
-    pause_s: float
-    left: int = MOST_REQUESTS
-    document: Mapping[str, Any] = field(default_factory=dict)
-    failures: list[tuple[int, str]] = field(default_factory=list)
-
-    @property
-    def base(self) -> str:
-        """The URL without its path."""
-        return urlunsplit(urlsplit(self.url)._replace(path="", query="", fragment=""))
+    def __init__(
+        self,
+        url: str,
+        headers: Headers,
+        tell: Callable[[str], None],
+        login: Callable[[str], str | None],
+        runner: asyncio.Runner,
+    ) -> None:
+        self.url, self.headers, self.tell, self.login, self.runner = url, headers, tell, login, runner
+        self.base = urlunsplit(urlsplit(url)._replace(path="", query="", fragment=""))
+        self.http = HttpClient(self.base, redact=masked)
+        self.left = MOST_REQUESTS
+        self.document: Mapping[str, Any] = {}
 
     def run(self, questions: Sequence[str], body: Any) -> Discovery:
         """Ask, read, ask again where the answer shows too little."""
-        plans = self._plans(body)
-        discovery: Discovery | None = None
-        guessed: Discovery | None = None
-        tried: list[dict[str, Any]] = []
-        while plans and self.left and discovery is None:
-            plan = plans.pop(0)
-            if plan.ask in tried:
-                continue
-            tried.append(plan.ask)
-            reply = self._asked(plan, questions[0])
-            if (failure := _failure(reply)) is None:
-                discovery = self._read(plan, reply, questions[0])
-                failure = f"the answer holds no text and no passages: {reply.text[:200]}"
-            if discovery and discovery.server["profile"] != plan.profile and any(each.profile for each in plans):
-                guessed, discovery = guessed or discovery, None
-            elif discovery is None:
-                self.tell(f"  {failure}")
-                self.failures.append((_tells(reply, failure), f"{plan.method} {plan.path}: {failure}"))
-                is_gone = reply.status in {404, 405, 501}
-                plans = [*_amended(plan, reply), *(each for each in plans if not (is_gone and each.path == plan.path))]
-        discovery = discovery or guessed
-        if discovery is None:
-            raise self._nothing_read()
+        discovery, plan = self._first_read(self._plans(body), questions[0])
         for question in questions[1:3]:
             if discovery.response.chunks or not self.left:
                 break
             self.tell("  no passages: trying the next question")
             reply = self._asked(plan, question)
-            if _failure(reply) is None:
+            if reply.failure is None:
                 discovery = self._read(plan, reply, question) or discovery
         return discovery
 
-    def _nothing_read(self) -> ServerError:
-        """The most telling failure, with the way out."""
-        message = max(self.failures, key=lambda each: each[0], default=(0, "nothing was asked"))[1]
+    def _first_read(self, plans: list[Plan], question: str) -> tuple[Discovery, Plan]:
+        """The first answer that can be read, with its request; a guess only where no built-in profile reads one.
+
+        Raises:
+            ServerRefusedError: None can be read; the message is that of the most telling failure.
+        """
+        guessed: tuple[Discovery, Plan] | None = None
+        tried: list[dict[str, Any]] = []
+        failures = [(-1, "nothing was asked")]
+        while plans and self.left:
+            plan = plans.pop(0)
+            if plan.ask in tried:
+                continue
+            tried.append(plan.ask)
+            reply = self._asked(plan, question)
+            discovery = self._read(plan, reply, question) if reply.failure is None else None
+            if discovery is not None:
+                if discovery.server["profile"] == plan.profile or not any(each.profile for each in plans):
+                    return discovery, plan
+                guessed = guessed or (discovery, plan)
+                continue
+            failure = reply.failure or f"the answer holds no text and no passages: {reply.text[:200]}"
+            self.tell(f"  {failure}")
+            is_gone = reply.status in {404, 405, 501}
+            is_telling = reply.status in {400, 422} and _IS_MISSING.search(failure) is not None
+            failures.append((0 if is_gone else 2 + is_telling, f"{plan.method} {plan.path}: {failure}"))
+            plans = [*_amended(plan, reply), *(each for each in plans if not (is_gone and each.path == plan.path))]
+        if guessed is not None:
+            return guessed
         hint = 'correct the path, or give the request: --body \'{"question": "{{question}}"}\''
         if "graphql" in self.url:
             form = '{"query": "{ask(question: {{question_json}}) {answer sources {text}}}"}'
             hint = f"give the query with the fields of your schema: --body '{form}'"
-        return ServerRefusedError(f"no request was answered; {message}", hint)
+        most_telling = max(failures, key=lambda each: each[0])[1]
+        raise ServerRefusedError(f"no request was answered; {most_telling}", hint)
+
+    # The requests that may ask the question, the likeliest first.
 
     def _plans(self, body: Any) -> list[Plan]:
-        """The requests that may ask the question, the likeliest first.
+        """All of them.
 
         Raises:
-            ConfigError: None may be sent.
+            ConfigError: None may be sent, or no path is known that takes the question.
         """
         parts = urlsplit(self.url)
         path, params = parts.path.removesuffix("/") and parts.path, parse_qsl(parts.query, keep_blank_values=True)
@@ -261,17 +281,19 @@ class _Search:
             return self._harmless([Plan("POST", path or "/", body, source="the body that was given")])
         if params:
             return self._harmless([_parametrised(path or "/", params, self.headers)])
-        self.document = self._openapi()
-        documented = list(operation_plans(self.document))
+        reply = self._send(Plan("GET", "/openapi.json"), "")
+        if reply.status == 200 and isinstance(reply.body, Mapping) and isinstance(reply.body.get("paths"), Mapping):
+            self.document = reply.body
+        operations, documented = _operations(self.document), list(operation_plans(self.document))
+        self.tell("GET /openapi.json: " + (counted(len(operations), "operation") if self.document else "none"))
         if path:
             bare = path.rstrip("/")
             plans = [plan for plan in documented if plan.path.rstrip("/") == bare]
             return self._harmless([*profile_plans(bare), *(plans or _usual_bodies(path))])
-        listed, profiles = {path for _, path in _operations(self.document)}, list(profile_plans(None))
-        known = {*USUAL, *(plan.path for plan in profiles)}
+        listed, profiles = {path for _, path in operations}, list(profile_plans(None))
         likely = [plan for plan in profiles if plan.path in listed]
         likely.sort(key=lambda plan: -len(_paths_of(str(plan.profile)) & listed))
-        likely += [plan for plan in documented if plan.path in known]
+        likely += [plan for plan in documented if plan.path in {*USUAL, *(each.path for each in profiles)}]
         if documented and not likely:
             urls = ", ".join(f"{self.base}{plan.path}" for plan in documented[:5])
             raise ConfigError("which path takes the question is not known", f"give the URL with it: {urls}")
@@ -284,30 +306,21 @@ class _Search:
         Raises:
             ConfigError: All of them do.
         """
-        operations = _operations(self.document)
-        kept, refused = [], {}
+        operations, kept, refused = _operations(self.document), list[Plan](), dict[str, None]()
         for plan in plans:
             told = f"{plan.path} {operations.get((plan.method, plan.path), {}).get('operationId', '')}"
             words = {word.lower() for word in re.findall(r"[A-Z]?[a-z]+", told)}
-            changing = words & _CHANGES - ({"create", "send"} if words & _CHATTING else set())
-            if changing:
-                refused[f"{plan.method} {plan.path}"] = min(changing)
+            if changing := words & _CHANGES - ({"create", "send"} if words & _CHATTING else set()):
+                refused[f"{plan.method} {plan.path} ({min(changing)})"] = None
             else:
                 kept.append(plan)
         if refused:
-            listed = ", ".join(f"{name} ({word})" for name, word in refused.items())
-            self.tell(f"never called, as its name says that it changes something: {listed}")
+            said = f"as its name says that it changes something: {', '.join(refused)}"
+            self.tell(f"never called, {said}")
             if not kept:
                 hint = "where it only answers questions, write server.ask and server.map yourself: docs/profiles.md"
-                raise ConfigError(f"not called, as its name says that it changes something: {listed}", hint)
+                raise ConfigError(f"not called, {said}", hint)
         return kept
-
-    def _openapi(self) -> Mapping[str, Any]:
-        reply = self._send(Plan("GET", "/openapi.json"), "")
-        document = reply.body if reply.status == 200 else None
-        document = document if isinstance(document, Mapping) and isinstance(document.get("paths"), Mapping) else {}
-        self.tell("GET /openapi.json: " + (counted(len(_operations(document)), "operation") if document else "none"))
-        return document
 
     # One request, and what comes back.
 
@@ -319,23 +332,18 @@ class _Search:
         """
         self.tell(str(plan))
         reply = self._send(plan, question)
-        if reply.status in {401, 403} and self.left:
-            name = self._login_header(plan)
-            header = self.login(name)
-            self.login = lambda _: None
-            if header:
-                self.headers.add(header)
-                return self._asked(plan, question)
-        if reply.status in {401, 403}:
-            shown = "Authorization: Bearer …" if (name := self._login_header(plan)) == "Authorization" else f"{name}: …"
-            raise ServerRefusedError(f"the server refuses us: {_failure(reply)}", f'give its login: --header "{shown}"')
-        return reply
-
-    def _login_header(self, plan: Plan) -> str:
+        if reply.status not in REFUSED:
+            return reply
         schemes = reduce(_below, ("components", "securitySchemes"), self.document) or {}
         named = [each["name"] for each in schemes.values() if each.get("in") == "header" and "name" in each]
-        profile = load_profile(plan.profile).get("headers") if plan.profile else None
-        return str(next(iter([*named, *(profile or {})]), "Authorization"))
+        named += (load_profile(plan.profile).get("headers") or ()) if plan.profile else ()
+        name = str(next(iter(named), "Authorization"))
+        login, self.login = self.login, lambda _: None
+        if self.left and (header := login(name)):
+            self.headers.add(header)
+            return self._asked(plan, question)
+        shown = "Authorization: Bearer …" if name == "Authorization" else f"{name}: …"
+        raise ServerRefusedError(f"the server refuses us: {reply.failure}", f'give its login: --header "{shown}"')
 
     def _send(self, plan: Plan, question: str) -> Received:
         """Send one request of the six.
@@ -344,26 +352,28 @@ class _Search:
             ServerUnreachableError: Nothing answers.
         """
         self.left -= 1
-        url = plan.path if "://" in plan.path else f"{self.base}{plan.prefix}{plan.path}"
-        body = _filled(plan.body, question)
-        query = {
-            key: self.headers.parameters.get(value) or _filled(value, question) for key, value in plan.query.items()
-        }
-        content = None if body is None else json.dumps(body).encode()
-        headers = self.headers.sent | ({} if body is None else {"Content-Type": "application/json"})
+        query = {key: self.headers.parameters.get(value, value) for key, value in plan.query.items()}
+        spec = RequestSpec.model_validate({**plan.ask, "path": f"{plan.prefix}{plan.path}", "query": query})
+        message = {"role": "user", "content": question}
+        values = {"question": question, "question_json": json.dumps(question, ensure_ascii=False)}
+        request = rendered(spec, {**values, "messages": [message], "uuid": "evals-init"})
+        request["headers"] = self.headers.sent
         try:
-            with self.client.stream(plan.method, url, params=query or None, content=content, headers=headers) as got:
-                data, ends = bytearray(), time.monotonic() + _TIMEOUT_S
-                for piece in got.iter_bytes():
-                    data += piece
-                    if len(data) > _MOST_BYTES or time.monotonic() > ends or data.endswith(b"[DONE]\n\n"):
-                        break
-                text = masked(bytes(data).decode("utf-8", "replace"))
-                return Received(got.status_code, text, got.headers.get("content-type", ""), got.headers)
-        except httpx.ConnectError as error:
-            raise ServerUnreachableError(f"no server answers at {self.base} ({error})", "check the URL") from error
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            return Received(0, f"{type(error).__name__}: {error}")
+            # As a stream it ends with [DONE], whether the server then closes or not.
+            reply = self.runner.run(self.http.send(**request, stream=Collector(StreamSpec(data="text"))))
+        except ExchangeError as failure:
+            if failure.kind == "connect" and not self.runner.run(self.http.reaches(None, _START_TIMEOUT_S)):
+                raise ServerUnreachableError(
+                    f"no server answers at {self.base} ({failure.message})", "check the URL"
+                ) from failure
+            text = masked(failure.body.decode("utf-8", "replace"))
+            return Received(failure.status or 0, text, failure=failure.message)
+        text, kind = masked(reply.body.decode("utf-8", "replace")), reply.headers.get("content-type", "")
+        received = Received(reply.status, text, kind, reply.headers.get("location", ""))
+        problem = "a web page" if "text/html" in kind else None if text.strip() else "an empty body"
+        if (said := failure_in(received.body)) is not None:
+            problem = f"HTTP {reply.status}, but {said[:300]}"
+        return received._replace(failure=problem)
 
     # What a response is read as.
 
@@ -372,171 +382,119 @@ class _Search:
         where: dict[str, Any] = {"url": f"{self.base}{plan.prefix}"}
         where |= {"headers": dict(self.headers.written)} if self.headers.written else {}
         guess = guess_text(reply.text, reply.content_type, question)
-        if plan.profile and (
-            discovery := self._by_profile(plan, {"profile": plan.profile, **where}, reply, question, guess)
-        ):
+        if plan.profile and (discovery := self._by_profile(plan, where, reply, question, guesses=bool(guess.rows))):
             return discovery
-        then = None
-        if job := None if guess.rows else _job(reply):
-            then, reply = self._job_done(plan, reply, *job)
+        ask, notes = (
+            plan.ask | guess.ask,
+            [f"made up for the request: {', '.join(plan.made_up)}"] if plan.made_up else [],
+        )
+        if not guess.rows and (job := _job(reply)):
+            ask["then"], reply = self._job_done(plan, reply, *job)
             guess = guess_text(reply.text, reply.content_type, question)
         if not guess.answer and not guess.rows:
             return None
-        ask = plan.ask | ({"then": then} if then else guess.ask)
         server: dict[str, Any] = {"profile": "none", **where}
-        if (health := _health(self.document)) is not None:
+        paths = {path for method, path in _operations(self.document) if method == "GET"}
+        if health := next((path for path in _HEALTH if path in paths), None):
             server["health"] = {"path": health}
         server |= {"ask": ask} | ({"stream": guess.stream} if guess.stream is not None else {})
         server |= {"map": guess.map} | ({"citations": guess.citations} if guess.citations else {})
-        second = None if guess.rows else self._passages(question)
-        notes = [f"made up for the request: {', '.join(plan.made_up)}"] if plan.made_up else []
+        second = None if guess.rows else self._second_request(question)
         if second is not None:
             server["retrieve"] = second[0]
         elif not guess.rows:
             notes.append(_NO_PASSAGES)
-        return _discovery(server, reply.text, second[1].text if second else None, guess.alternatives, notes)
+        return _discovery(server, reply.text, second and second[1], guess.alternatives, notes)
 
     def _by_profile(
-        self, plan: Plan, server: dict[str, Any], reply: Received, question: str, guess: Guess
+        self, plan: Plan, where: dict[str, Any], reply: Received, question: str, *, guesses: bool
     ) -> Discovery | None:
         """What a profile reads; None unless two signs speak for it, as its path alone does not."""
-        profile = load_profile(str(plan.profile))
-        retrieve, second = profile.get("retrieve"), None
+        name, second = str(plan.profile), None
+        retrieve = load_profile(name).get("retrieve")
         if retrieve and not retrieve.get("give") and self.left:
             keys = expand_env({key: retrieve.get(key) for key in ("method", "path", "json", "query")}, set(), {})
-            second_plan = replace(
-                plan, method=keys["method"] or "POST", path=keys["path"], body=keys["json"], query=keys["query"] or {}
-            )
-            self.tell(f"{second_plan.method} {second_plan.path}, the second request of the profile {plan.profile}")
-            second = self._send(second_plan, question)
-        discovery = _discovery(server, reply.text, second.text if second else None, {}, [])
-        parts = discovery.response.model_dump(include={"answer", "chunks", "citations", "usage", "model", "confidence"})
-        listed_paths = {path for _, path in _operations(self.document)} & _paths_of(str(plan.profile)) - {plan.path}
-        signs = sum(bool(value) for value in parts.values()) + bool(listed_paths)
-        if signs < 2 or discovery.response.error or (guess.rows and not discovery.response.chunks):
-            self.tell(f"  the profile {plan.profile} does not read this answer")
+            method, path, query = keys["method"] or "POST", str(keys["path"]), keys["query"] or {}
+            self.tell(f"{method} {path}, the second request of the profile {name}")
+            second = self._send(replace(plan, method=method, path=path, body=keys["json"], query=query), question).text
+        discovery = _discovery({"profile": name, **where}, reply.text, second, {}, [])
+        response = discovery.response
+        listed_paths = {path for _, path in _operations(self.document)} & _paths_of(name) - {plan.path}
+        parts = ("answer", "chunks", "citations", "usage", "model", "confidence")
+        signs = sum(bool(getattr(response, part)) for part in parts) + bool(listed_paths)
+        if signs < 2 or response.error or (guesses and not response.chunks):
+            self.tell(f"  the profile {name} does not read this answer")
             return None
-        self.tell(f"  it is read by the profile {plan.profile}")
+        self.tell(f"  it is read by the profile {name}")
         return discovery
 
-    def _job_done(self, plan: Plan, reply: Received, path: str, key: str) -> tuple[dict[str, Any], Received]:
+    def _job_done(self, plan: Plan, reply: Received, path: str, identity: tuple[str, str], key: str) -> Any:
         """The keys of `ask.then`, and the response when the job is done.
 
         Raises:
             ServerRefusedError: It is not done within the requests that are left.
         """
-        told = f"ask.then: {{path: {path}, until: \"{key} == 'done'\", every_s: 1}}"
-        identity = str(_identity(reply.body)[1])
+        name, job = identity
         while self.left:
-            time.sleep(self.pause_s)
+            time.sleep(_LOOK_EVERY_S)
             self.tell(f"GET {path}: the job of this question")
-            latest = self._send(Plan("GET", path.replace("{{id}}", identity)), "")
-            state = (latest.body or {}).get(key) if isinstance(latest.body, Mapping) else None
+            latest = self._send(Plan("GET", path.replace("{{id}}", job)), "")
+            state = latest.body.get(key) if isinstance(latest.body, Mapping) else None
             if latest.status >= 400:
                 break
             if state is not None and str(state).lower() not in _PENDING:
-                then = {"path": path, "id": _identity(reply.body)[0], "until": f"{key} == '{state}'"}
-                then = {name: value for name, value in then.items() if (name, value) != ("id", "id")}
+                then = {"path": path} | ({} if name == "id" else {"id": name}) | {"until": f"{key} == '{state}'"}
                 return {**then, "failed": f"{key} == 'failed'", "every_s": 1}, latest
+        told = f"ask.then: {{path: {path}, until: \"{key} == 'done'\", every_s: 1}}"
         raise ServerRefusedError(f"{plan.path} starts a job that was not seen to end", f"write it yourself: {told}")
 
-    def _passages(self, question: str) -> tuple[dict[str, Any], Received] | None:
-        """A second request that brings the passages, among the usual paths that the document lists."""
+    def _second_request(self, question: str) -> tuple[dict[str, Any], str] | None:
+        """The keys of a second request that brings the passages, among the usual paths, and what it brought."""
         known = {*USUAL, *(str((load_profile(name).get("retrieve") or {}).get("path")) for name in list_profiles())}
-        known -= {urlsplit(self.url).path}
         for plan in operation_plans(self.document):
-            if plan.path in known and _RETRIEVING.search(plan.path) and self.left:
-                reply = self._asked(plan, question)
-                guess = guess_body(reply.body, question) if _failure(reply) is None else Guess()
+            is_known = plan.path in known - {urlsplit(self.url).path} and _RETRIEVING.search(plan.path)
+            if is_known and self.left and (reply := self._asked(plan, question)).failure is None:
+                guess = guess_text(reply.text, "", question)
                 if guess.rows:
-                    return {**plan.ask, "map": {"chunks": guess.map["chunks"]}}, reply
+                    return {**plan.ask, "map": {"chunks": guess.map["chunks"]}}, reply.text
         return None
-
-
-_NO_PASSAGES = (
-    "no passages in the answer, so retrieval is not measured. Where a second request brings them, add below server:\n"
-    "  retrieve:\n"
-    "    path: /search    # url: https://… where it is another server\n"
-    '    json: {query: "{{question}}"}\n'
-    '    map: {chunks: "results[].{text: text, document_name: source}"}'
-)
 
 
 def _discovery(
     server: dict[str, Any], raw: str, second: str | None, alternatives: dict[str, list[str]], notes: list[str]
 ) -> Discovery:
     """What the keys of a server make of the bodies that were received."""
+    discovery = Discovery(server, raw, EvalResponse(), [], alternatives, notes)
     try:
         spec = resolve_spec({**server, "headers": {}})
-        client = RAGClient(spec, concurrency=1)
-        response = EvalResponse(**client.reread(raw, second))
-    except (MappingError, ValueError, ConfigError) as error:
-        error_body = {"kind": "malformed", "message": str(error)}
-        return Discovery(server, raw, EvalResponse.model_validate({"error": error_body}), [], alternatives, notes)
+        discovery.response = EvalResponse(**RAGClient(spec, concurrency=1).reread(raw, second))
+    except (UnusableError, ValueError, ConfigError) as error:
+        discovery.response = EvalResponse(error=ResponseError(kind="malformed", message=str(error)))
+        return discovery
     parts = (spec.map, spec.stream, spec.retrieve, spec.session, spec.ask.ok_when)
     expressions = " ".join(part if isinstance(part, str) else part.model_dump_json() for part in parts if part)
-    bodies = [body for text in (raw, second) if text for body in _bodies(text)]
-    unread = list(dict.fromkeys(path for body in bodies for path in unread_fields(body, expressions)))
-    return Discovery(server, raw, response, unread, alternatives, notes)
+    for text in filter(None, (raw, second)):
+        with suppress(ValueError):
+            discovery.unread += unread_fields(json.loads(text), expressions)
+            continue
+        discovery.unread += [
+            path for event in read_events(text)[1] for path in unread_fields(event["data"], expressions)
+        ]
+    discovery.unread = list(dict.fromkeys(discovery.unread))
+    return discovery
 
 
-def _bodies(text: str) -> list[Any]:
-    with suppress(ValueError):
-        return [json.loads(text)]
-    return [event["data"] for event in read_events(text)[1]]
-
-
-def _filled(template: Any, question: str) -> Any:
-    """A template with the question in it."""
-    if template is None:
+def _job(reply: Received) -> tuple[str, tuple[str, str], str] | None:
+    """Where a job is looked at, the key and value of its id, and the key of its state; None: it is no job's."""
+    fields = reply.body if isinstance(reply.body, Mapping) else {}
+    key = next((key for key, value in fields.items() if str(value).lower() in _PENDING), None)
+    ids = ((name, str(value)) for name, value in fields.items() if isinstance(value, str | int))
+    identity = next((each for each in ids if snake(each[0]) == "id" or snake(each[0]).endswith("_id")), None)
+    if key is None or identity is None:
         return None
-    text = json.dumps(template, ensure_ascii=False)
-    for name, value in (("question", question), ("question_json", json.dumps(question)), ("uuid", "evals-init")):
-        text = text.replace(f"{{{{{name}}}}}", json.dumps(value, ensure_ascii=False)[1:-1])
-    messages = json.dumps([{"role": "user", "content": question}])
-    return json.loads(text.replace('"{{messages}}"', messages))
-
-
-def _failure(reply: Received) -> str | None:
-    """Why a response is no answer; None: it may be."""
-    if reply.status == 0:
-        return reply.text
-    if not 200 <= reply.status < 300:
-        moved = f"moved to {reply.headers['location']} " if reply.headers.get("location") else ""
-        return f"HTTP {reply.status}: {moved}{' '.join(reply.text.split())[:300]}"
-    if (message := failure_in(reply.body)) is not None:
-        return f"HTTP {reply.status}, but {message[:300]}"
-    return "a web page" if "text/html" in reply.content_type else None if reply.text.strip() else "an empty body"
-
-
-def _tells(reply: Received, failure: str) -> int:
-    """How much a failure tells: one that names what is wrong, more than a path that is not there."""
-    if reply.status in {404, 405, 501}:
-        return 0
-    return 3 if reply.status in {400, 422} and _IS_MISSING.search(failure) else 2
-
-
-def _job(reply: Received) -> tuple[str, str] | None:
-    """Where a job is looked at, and the key of its state; None: the response is no job's."""
-    body = reply.body
-    if not isinstance(body, Mapping):
-        return None
-    key = next((key for key, value in body.items() if str(value).lower() in _PENDING), None)
-    name, identity = _identity(body)
-    if key is None or not name:
-        return None
-    links = [value for value in (reply.headers.get("location"), *body.values()) if isinstance(value, str)]
-    link = next((link for link in links if "/" in link and identity in link), f"/jobs/{identity}")
-    path = urlsplit(urljoin("http://host", link)).path
-    return path.replace(identity, "{{id}}"), key
-
-
-def _identity(body: Any) -> tuple[str, str]:
-    """The key and value of the id of a job; empty where there is none."""
-    for key, value in body.items() if isinstance(body, Mapping) else ():
-        if (snake(key) == "id" or snake(key).endswith("_id")) and isinstance(value, str | int):
-            return key, str(value)
-    return "", ""
+    links = [value for value in (reply.location, *fields.values()) if isinstance(value, str)]
+    link = next((link for link in links if "/" in link and identity[1] in link), f"/jobs/{identity[1]}")
+    return urlsplit(urljoin("http://host", link)).path.replace(identity[1], "{{id}}"), identity, key
 
 
 # Requests that may ask: of profiles, with usual bodies, with what a refusal names, of OpenAPI.
@@ -569,7 +527,7 @@ def _usual_bodies(path: str) -> list[Plan]:
     chat = {"messages": [{"role": "user", "content": QUESTION}]}
     fields: list[dict[str, Any]] = [{name: QUESTION} for name in ("question", "query", "message", "input", "prompt")]
     bodies = [chat, *fields] if re.search(r"completions|messages|converse", path) else [*fields[:2], chat, *fields[2:]]
-    return [Plan("POST", path, body, source="a usual body") for body in bodies]
+    return [Plan("POST", path, body, source=_USUAL_BODY) for body in bodies]
 
 
 def _parametrised(path: str, params: Iterable[tuple[str, str]], headers: Headers) -> Plan:
@@ -592,10 +550,10 @@ def _amended(plan: Plan, reply: Received) -> list[Plan]:
     if not missing or (plan.profile is not None and plan.body is None):
         return []
     asks = [path for path in missing if snake(str(path[-1])) in {*_QUESTION_FIELDS, *_MESSAGE_LISTS}]
-    body: Any = {} if asks or not isinstance(plan.body, Mapping) or plan.source == "a usual body" else plan.body
+    body: Any = {} if asks or not isinstance(plan.body, Mapping) or plan.source == _USUAL_BODY else plan.body
     if not asks:
         asks = [path for path in missing if not _NO_QUESTIONS.search(snake(str(path[-1])))][:1]
-        if not asks and plan.source == "a usual body":
+        if not asks and plan.source == _USUAL_BODY:
             body = plan.body
     made_up = []
     for path in missing:
@@ -659,11 +617,6 @@ def _operations(document: Schema) -> dict[tuple[str, str], Schema]:
         for method, operation in dict(methods or {}).items()
         if isinstance(operation, Mapping)
     }
-
-
-def _health(document: Schema) -> str | None:
-    paths = {path for method, path in _operations(document) if method == "GET"}
-    return next((path for path in ("/health", "/healthz", "/api/health", "/ready", "/ping") if path in paths), None)
 
 
 def operation_plans(document: Schema) -> Iterator[Plan]:

@@ -6,16 +6,15 @@ from collections.abc import Callable, Iterable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from evals.client.http import REFUSED
 from evals.client.rag_client import RAGClient
 from evals.config import EvalConfig
-from evals.errors import EvalsError, JudgeError, ServerRefusedError
-from evals.judges.models import PROVIDERS, CallFailed, origin_of
+from evals.errors import EvalsError, ServerRefusedError
 from evals.metrics.base import BaseMetric, Need
 from evals.report.summary import reading_notes
-from evals.run.checks import check_calibrated, check_config, refusal_for_key, wants_judge
+from evals.run.checks import check_calibrated, check_config, find_judge, refusal_for_key, wants_judge
 from evals.run.corpus import survey_corpus
 from evals.run.embedded import embedded_server, embedded_spec
 from evals.run.observer import Observer
@@ -26,15 +25,17 @@ from evals.scoring.settings import ScoreSettings
 from evals.store.runs import RunStore
 from evals.text.numbers import counted, share
 
+_PARTS = ("configuration", "disk", "datasets", "server", "answer", "mapping", "corpus", "judge")
 _BYTES_A_QUESTION = 40_000
 """On the disk of the runs folder: record, journal and verdicts of an answer with long chunks."""
 _LOOKED_AT = 1000
 """This many questions decide whether a metric applies to any."""
 _OF_ALL = {"the question is answerable": "no question is marked unanswerable (is_unanswerable)"}
 
+Health = Literal["well", "doubtful", "broken", "unseen"]
 
-@dataclass(frozen=True, slots=True)
-class CheckResult:
+
+class CheckResult(NamedTuple):
     """What was found of one part.
 
     Attributes:
@@ -47,7 +48,7 @@ class CheckResult:
     """
 
     part: str
-    health: Literal["well", "doubtful", "broken", "unseen"]
+    health: Health
     said: str
     hint: str | None = None
     exit_code: int = 0
@@ -66,9 +67,9 @@ class Computable:
     missing: dict[str, list[str]] = field(default_factory=dict)
 
     @property
-    def reasons(self) -> str:
-        """The others with their reasons, in one line."""
-        return "; ".join(f"{', '.join(names)}: {reason}" for reason, names in self.missing.items())
+    def reasons(self) -> list[str]:
+        """The others, each reason with its metrics."""
+        return [f"{', '.join(names)}: {reason}" for reason, names in self.missing.items()]
 
 
 def computable(
@@ -114,14 +115,18 @@ async def examine(
     findings: list[CheckResult] = []
     async with AsyncExitStack() as stack:
         checks = _Checks(config, observer, stack, origin)
-        for part in ("configuration", "disk", "datasets", "server", "answer", "mapping", "corpus", "judge"):
+        for part in _PARTS:
             try:
-                finding = await getattr(checks, part)()
+                finding = CheckResult(part, *await getattr(checks, part)())
             except EvalsError as error:
                 finding = broken(part, error)
             findings.append(finding)
             tell(finding)
     return findings
+
+
+Found = tuple[Health, str] | tuple[Health, str, str | None]
+"""The health of a part, what it is, and the way out."""
 
 
 class _Checks:
@@ -134,42 +139,38 @@ class _Checks:
         self._client: RAGClient | None = None
         self._response: EvalResponse | None = None
 
-    async def configuration(self) -> CheckResult:
+    async def configuration(self) -> Found:
         """Keys, names and gates."""
         self._metrics = check_config(self._config, asking=False)
         check_calibrated(self._config, self._metrics)
         names = ", ".join(self._config.suite_names)
         listed = f"of {names}" if names else f"({', '.join(metric.name for metric in self._metrics)})"
         judged = sum(Need.JUDGE in metric.needs for metric in self._metrics)
-        said = f"{counted(len(self._metrics), 'metric')} {listed}" + (
-            f", {judged} of them by a judge" if judged else ""
-        )
-        return CheckResult("configuration", "well", f"{self._origin}: {said}" if self._origin else said)
+        by_judge = f", {judged} of them by a judge" if judged else ""
+        origin = f"{self._origin}: " if self._origin else ""
+        return "well", f"{origin}{counted(len(self._metrics), 'metric')} {listed}{by_judge}"
 
-    async def disk(self) -> CheckResult:
+    async def disk(self) -> Found:
         """The folder of runs, and its room."""
         folder = self._config.runs_dir
         RunStore(folder).prepare()
         free = shutil.disk_usage(folder).free
-        said, room = f"{free / 1e9:.1f} GB free for {folder}", free // _BYTES_A_QUESTION
-        if room >= 10_000:
-            return CheckResult("disk", "well", said)
-        return CheckResult(
-            "disk", "doubtful", said, f"room for some {counted(room, 'question')}: name another folder by runs_dir"
-        )
+        room, said = free // _BYTES_A_QUESTION, f"{free / 1e9:.1f} GB free for {folder}"
+        hint = f"room for some {counted(room, 'question')}: name another folder by runs_dir"
+        return ("well", said) if room >= 10_000 else ("doubtful", said, hint)
 
-    async def datasets(self) -> CheckResult:
+    async def datasets(self) -> Found:
         """The questions, and metrics that apply to none of them."""
         self._observer.phase("loading datasets")
         workload = await asyncio.to_thread(load_workload, self._config)
-        self._questions = list(workload.questions)
-        self._questions.sort(key=lambda question: not question.gold_passages)  # the first is asked
-        said = "; ".join(f"{one.name}: {counted(one.questions, 'question')}" for one in workload.fingerprints)
+        # The first is asked.
+        self._questions = sorted(workload.questions, key=lambda question: not question.gold_passages)
+        said = "; ".join(f"{each.name}: {counted(each.questions, 'question')}" for each in workload.fingerprints)
         idle = computable(self._metrics, self._questions)
-        hints = [*filter(None, [idle.reasons]), *reading_notes(workload.fingerprints)]
-        return CheckResult("datasets", "doubtful" if idle.missing else "well", said, "; ".join(hints) or None)
+        hints = [*idle.reasons, *reading_notes(workload.fingerprints)]
+        return "doubtful" if idle.missing else "well", said, "; ".join(hints) or None
 
-    async def server(self) -> CheckResult:
+    async def server(self) -> Found:
         """The health check, and what the server reports of itself."""
         spec = self._config.server_spec()
         if self._config.embedded:
@@ -180,24 +181,20 @@ class _Checks:
         self._client = client
         model = f", model {facts['llm_model']}" if facts.get("llm_model") else ""
         if spec.health is None:
-            return CheckResult(
-                "server", "unseen", f"{client.url} is not checked: the profile has no health check{model}"
-            )
-        return CheckResult("server", "well", f"{client.url} is healthy{model}")
+            return "unseen", f"{client.url} is not checked: the profile has no health check{model}"
+        return "well", f"{client.url} is healthy{model}"
 
-    async def answer(self) -> CheckResult:
+    async def answer(self) -> Found:
         """One question, the first with a gold passage."""
         self._observer.phase("asking one question")
         if self._client is None or not self._questions:
-            return CheckResult("answer", "unseen", "no server or no question to ask")
+            return "unseen", "no server or no question to ask"
         question = self._questions[0]
         check_conversations(self._client.spec, [question])
         response = await self._client.ask(question)
         if response.error is None:
             self._response = response
-            return CheckResult(
-                "answer", "well", f"answered in {response.latency_ms or 0:.0f} ms: {_short(response.answer)}"
-            )
+            return "well", f"answered in {response.latency_ms or 0:.0f} ms: {_short(response.answer)}"
         hint = "look at server.ask and server.map; `evals profiles` lists kinds of servers"
         if response.error.status in REFUSED:
             hint = self._client.login_hint or "set server.headers to a login: {Authorization: 'Bearer ${TOKEN}'}"
@@ -205,68 +202,48 @@ class _Checks:
             hint = "start the server, or correct server.url"
         raise ServerRefusedError(f"the question {_short(question.question)} fails: {response.error.message}", hint)
 
-    async def mapping(self) -> CheckResult:
+    async def mapping(self) -> Found:
         """What was read from the answer, and metrics that cannot be computed of it."""
         if self._client is None or self._response is None:
-            return CheckResult("mapping", "unseen", "nothing was answered")
+            return "unseen", "nothing was answered"
         judged = wants_judge(self._config, self._metrics)
         settings = self._config.score_settings(judged=judged, citation_base=self._client.spec.citations.base)
-        question = self._questions[0]
-        wanted = [
-            metric
-            for metric in self._metrics
-            if not metric.not_applicable_to(question) and (judged or Need.JUDGE not in metric.needs)
-        ]
-        values = computable(wanted, [question], self._response, settings)
+        fitting = [metric for metric in self._metrics if not metric.not_applicable_to(self._questions[0])]
+        wanted = [metric for metric in fitting if judged or Need.JUDGE not in metric.needs]
+        values = computable(wanted, self._questions[:1], self._response, settings)
         counts = share(len(values.names), len(wanted), "metric")
         said = f"{_contents(self._response)}; {counts} that apply to this question can be computed"
-        hint = "; ".join([values.reasons, *self._response.notes]) if values.missing else None
-        return CheckResult("mapping", "doubtful" if values.missing else "well", said, hint)
+        if not values.missing:
+            return "well", said
+        return "doubtful", said, "; ".join([*values.reasons, *self._response.notes])
 
-    async def corpus(self) -> CheckResult:
+    async def corpus(self) -> Found:
         """Whether the server has the gold documents: by its list, else by the answer."""
         if self._config.ingest or self._config.embedded:
-            return CheckResult("corpus", "unseen", "the run uploads the documents first")
+            return "unseen", "the run uploads the documents first"
         if self._client is None or not any(question.gold_passages for question in self._questions):
-            return CheckResult("corpus", "unseen", "no server, or no question names gold passages")
+            return "unseen", "no server, or no question names gold passages"
         missing = (await survey_corpus(self._client, self._questions, self._config.runs_dir)).missing
         if missing:
             said = f"the server's list lacks {counted(len(missing), 'gold document')}, first: {missing[0]}"
-            return CheckResult("corpus", "doubtful", said, "upload them with `evals ingest`")
-        if missing is None:
-            return self._corpus_by_answer()
-        return CheckResult("corpus", "well", "the server lists every gold document")
-
-    def _corpus_by_answer(self) -> CheckResult:
+            return "doubtful", said, "upload them with `evals ingest`"
+        if missing is not None:
+            return "well", "the server lists every gold document"
         if self._response is None or self._response.chunks is None:
-            return CheckResult(
-                "corpus", "unseen", "the server lists no documents as the questions name them, and sent no chunks"
-            )
+            return "unseen", "the server lists no documents as the questions name them, and sent no chunks"
         settings = self._config.score_settings(judged=False, citation_base=1)
         if settings.sample(self._questions[0], self._response).matches.found:
-            return CheckResult("corpus", "well", "the answer's chunks hold the gold passage")
+            return "well", "the answer's chunks hold the gold passage"
         said = f"no gold passage in what was retrieved for {_short(self._questions[0].question)}"
-        hint = "one question may miss it; if all do, upload the documents with `evals ingest`"
-        return CheckResult("corpus", "doubtful", said, hint)
+        return "doubtful", said, "one question may miss it; if all do, upload the documents with `evals ingest`"
 
-    async def judge(self) -> CheckResult:
+    async def judge(self) -> Found:
         """Whether the judge's API accepts the key and knows the model."""
         if not self._metrics or not wants_judge(self._config, self._metrics):
-            return CheckResult("judge", "unseen", "none takes part" if self._metrics else "the configuration is broken")
+            return "unseen", "none takes part" if self._metrics else "the configuration is broken"
         if (refusal := refusal_for_key(self._config, self._metrics)) is not None:
             raise refusal
-        judge, provider = self._config.judge, PROVIDERS[self._config.judge.provider]
-        address = provider.address(judge.base_url)
-        model = provider(judge.model, base_url=address, effort=judge.effort)
-        self._stack.push_async_callback(model.aclose)
-        try:
-            await model.find()
-        except CallFailed as error:
-            if origin_of(address) != origin_of(provider.home) and "HTTP 404" in str(error):
-                return CheckResult("judge", "well", f"reached {model.origin}, which has no list of models")
-            said = f"{model.model} at {model.origin}: {error}"
-            raise JudgeError(said, "check the key and the model's name, or measure without a judge") from error
-        return CheckResult("judge", "well", f"{model.model} at {model.origin}")
+        return "well", await find_judge(self._config.judge)
 
 
 def _contents(response: EvalResponse) -> str:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evals.client.mapping import find_or_none
-from evals.client.spec import CitationSpec
+from evals.client.spec import CitationSpec, StreamFormat
+from evals.client.streams import END, EventReader
 
 
 def names(text: str) -> frozenset[str]:
@@ -495,7 +496,7 @@ def guess_text(raw: str, content_type: str, question: str) -> Guess:
     with suppress(ValueError):
         return guess_body(json.loads(raw), question)
     form, events = read_events(raw, content_type)
-    if events:
+    if form is not None and events:
         return _guess_stream(form, events, question)
     if raw.lstrip().startswith("<") and "html" not in content_type:
         return _guess_xml(raw)
@@ -504,23 +505,18 @@ def guess_text(raw: str, content_type: str, question: str) -> Guess:
     return Guess(map={"answer": "@"}, ask={"reply": "text"}, answer=raw)
 
 
-def read_events(raw: str, content_type: str = "") -> tuple[str, list[dict[str, Any]]]:
+def read_events(raw: str, content_type: str = "") -> tuple[StreamFormat | None, list[dict[str, Any]]]:
     """The format of a stream and its events, each with `event` and `data`; no events: it is none."""
     lines = [line for line in raw.splitlines() if line.strip()]
+    form: StreamFormat | None = None
     if "event-stream" in content_type or raw.lstrip().startswith(("data:", "event:", ":")):
-        events = []
-        for block in re.split(r"(?:\r\n|\n|\r){2,}", raw):
-            fields = [line.partition(":") for line in block.splitlines()]
-            data = "\n".join(value.removeprefix(" ") for name, _, value in fields if name == "data")
-            event = next((value.strip() for name, _, value in fields if name == "event"), "message")
-            if data and data != "[DONE]":
-                events.append({"event": event, "data": _parsed(data)})
-        return "sse", events
-    if len(lines) > 1 and all(re.match(r'[0-9a-z]:["\[{\d]', line) for line in lines):
-        return "vercel", [{"event": line[0], "data": _parsed(line[2:])} for line in lines]
-    if len(lines) > 1 and all(line.lstrip().startswith("{") for line in lines):
-        return "ndjson", [{"event": "message", "data": _parsed(line)} for line in lines]
-    return "", []
+        form = "sse"
+    elif len(lines) > 1 and all(re.match(r'[0-9a-z]:["\[{\d]', line) for line in lines):
+        form = "vercel"
+    elif len(lines) > 1 and all(line.lstrip().startswith("{") for line in lines):
+        form = "ndjson"
+    events = EventReader(form).feed(f"{raw}\n\n".encode(), final=True) if form is not None else ()
+    return form, [{"event": name, "data": _parsed(data)} for name, data in events if data and data != END]
 
 
 def _parsed(text: str) -> Any:

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from evals.client.mapping import MappingError
+from evals.client.mapping import UnusableError
 from evals.client.rag_client import RAGClient
 from evals.config import EvalConfig
 from evals.datasets.answers import are_extractive, each_answer
@@ -267,7 +267,7 @@ def _reread(response: EvalResponse, raw: str, client: RAGClient) -> EvalResponse
     kept = response.model_dump(include=_OF_THE_EXCHANGE)
     try:
         return EvalResponse(**kept, **client.reread(raw, response.raw_retrieval))
-    except (MappingError, ValueError) as error:
+    except (UnusableError, ValueError) as error:
         return EvalResponse(**kept, error=ResponseError(kind="malformed", message=str(error)[:200]))
 
 

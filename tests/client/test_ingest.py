@@ -11,7 +11,7 @@ import pytest
 import respx
 
 from evals.client import RAGClient, ServerSpec
-from evals.client.ingest import IngestReport, ingest, keys_of, listed_documents, uploads_of
+from evals.client.ingest import IngestReport, ingest, listed_documents, uploads_of
 from evals.client.profile import resolve_spec
 from evals.errors import ConfigError, IngestError
 from evals.schemas import Document
@@ -48,7 +48,7 @@ def accepting(mocked: respx.MockRouter) -> respx.MockRouter:
 
 async def _keys(client: RAGClient) -> set[str] | None:
     listed = await listed_documents(client)
-    return None if listed is None else keys_of(listed)
+    return None if listed is None else listed.keys
 
 
 def test_only_what_is_missing_is_uploaded(serve: Callable[..., str]) -> None:

@@ -1,7 +1,10 @@
 """How many requests are in flight, and how many start in a second."""
 
 import asyncio
+import time
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -9,6 +12,8 @@ import respx
 
 from evals.client import RAGClient, ServerSpec
 from evals.client.http import Pacer
+from evals.config import EvalConfig
+from evals.runner import EvaluationRunner
 
 
 class Clock:
@@ -97,3 +102,21 @@ def test_retries_are_no_latency_and_hidden_from_nobody(
 
     mocked.post("/query").mock(side_effect=answer)
     assert waits(spec, clock, 2, rps=None) == [(3, 19), (0, 19)]
+
+
+def test_what_is_done_between_warm_up_and_first_question_is_no_waiting(
+    serve: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run plans its questions for a second: no question was meant to be sent meanwhile."""
+    begin = EvaluationRunner.begin
+
+    def late(runner: EvaluationRunner, *parts: Any) -> Any:
+        time.sleep(1.0)
+        return begin(runner, *parts)
+
+    monkeypatch.setattr(EvaluationRunner, "begin", late)
+    (tmp_path / "q.jsonl").write_text('{"question": "How long?"}\n{"question": "How many?"}\n')
+    keys = {"server": {"url": serve()}, "dataset_file": tmp_path / "q.jsonl", "judge": False, "warmup": 1, "rps": 20}
+    runner = EvaluationRunner(EvalConfig.build({**keys, "runs_dir": tmp_path / "runs"}))
+    records = asyncio.run(runner.evaluate()).records()
+    assert max(record.response.total_ms or 0.0 for record in records if record.response is not None) < 900

@@ -60,7 +60,7 @@ def doctor(flags: EvalFlags) -> int:
         unchanged = RunInterruptedError("interrupted; nothing was changed")
         found = until_ctrl_c(examine(config, Observer(), show, origin), lambda: unchanged)
     if flags.as_json:
-        typer.echo(json.dumps([asdict(finding) for finding in found], indent=2))
+        typer.echo(json.dumps([finding._asdict() for finding in found], indent=2))
     return next((finding.exit_code for finding in found if finding.exit_code), 0)
 
 

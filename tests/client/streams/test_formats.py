@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evals.client.mapping import UnusableError
 from evals.client.spec import StreamFormat
-from evals.client.streams import EventReader, UnusableError
+from evals.client.streams import EventReader
 
 Pieces = list[tuple[str, str | None]]
 
