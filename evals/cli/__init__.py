@@ -107,10 +107,11 @@ class ShortHelp(TyperCommand):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print the help."""
-        every = ctx.params.get("help_all") or not self.common
+        asked = ctx.params.get("help_all")
         for flag in self.get_params(ctx):
             if isinstance(flag, TyperOption):
-                flag.hidden = not (every or flag.name in {"help", "help_all", *self.common})
+                common = {"help", "help_all", *self.common} if self.common else {flag.name} - {"help_all"}
+                flag.hidden = not asked and flag.name not in common
                 flag.metavar = "" if flag.is_flag or flag.multiple else flag.metavar  # what `<bool>` says, names do
         super().format_help(ctx, formatter)
 

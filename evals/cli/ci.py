@@ -45,7 +45,6 @@ class Reporter:
         self._flags = flags
         self._made = made
         self._runs: list[Checked] = []
-        self._remarks: list[str] = []
         self._comparison: Comparison | None = None
         self._in_job = in_github_actions()
         self._token: str | None = None
@@ -81,10 +80,6 @@ class Reporter:
         """How runs compare with their baseline."""
         self._comparison = comparison
 
-    def remark(self, text: str) -> None:
-        """What a reader of the reports must know."""
-        self._remarks.append(text)
-
     def judge(self, gates: Sequence[GateOutcome], name: str = "") -> None:
         """End the command where a gate of a run is not met, unless that was to be no fault.
 
@@ -103,7 +98,7 @@ class Reporter:
         Raises:
             StoreError: One could not be written, and the command itself ended well.
         """
-        ended = CommandEnd(self._runs, self._comparison, self._remarks, None, self._flags.lenient, self._made)
+        ended = CommandEnd(self._runs, self._comparison, None, self._flags.lenient, self._made)
         if error is not None:
             ended = replace(ended, problem=_problem(error, of_gates=bool(ended.failing())))
         if self._in_job:

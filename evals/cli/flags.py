@@ -4,8 +4,6 @@ from inspect import Parameter
 from pathlib import Path
 from typing import Any
 
-from typer import Context, Exit, echo
-
 from evals.cli.parameters import Flags, argument, datasets, flag, metrics, profiles, runs, suites, switch
 
 # The groups of flags.
@@ -19,21 +17,6 @@ _GATE = "'mrr>=0.8', 'mrr@low>=0.8'; repeatable"
 RUN: Any = argument(_RUN, autocompletion=runs)
 EVERY: Any = switch("Print every metric and table", names="--all")
 RUNS: Any = argument(_RUN, metavar="RUN...", autocompletion=runs)
-
-
-def _print_help(ctx: Context, wanted: bool) -> None:
-    if wanted:
-        ctx.params["help_all"] = True
-        echo(ctx.get_help())
-        raise Exit
-
-
-class LongFlags(Flags):
-    """Of a command with many flags, whose help shows the common ones."""
-
-    help_all: bool = flag(
-        "Show every flag and exit", default=False, names="--help-all", callback=_print_help, is_eager=True
-    )
 
 
 class DrawFlags(Flags):
@@ -182,7 +165,7 @@ class CiFlags(CommentFlags):
     junit: Path | None = flag("Write gates and failed questions as a JUnit report")
 
 
-class MeasuringFlags(MeasureFlags, JudgeFlags, OutputFlags, MakeFlags, RunsDirFlags, CiFlags, LongFlags):
+class MeasuringFlags(MeasureFlags, JudgeFlags, OutputFlags, MakeFlags, RunsDirFlags, CiFlags):
     """What `rescore` and `score` share."""
 
 
@@ -212,7 +195,6 @@ class EvalFlags(
     MakeFlags,
     EvalRunFlags,
     CiFlags,
-    LongFlags,
 ):
     """Evaluate a RAG server and save the run."""
 
@@ -360,7 +342,7 @@ class GateFlags(GatedFlags, SavedFlags, CiFlags):
     metrics: str | None = flag("Metrics that must not be worse (those of --gate, or score)")
 
 
-class CalibrateFlags(JudgeFlags, MakeFlags, RunsDirFlags, LongFlags):
+class CalibrateFlags(JudgeFlags, MakeFlags, RunsDirFlags):
     """Compare the judge with labels by people; later reports show how well they agree."""
 
     panel = "Labels"

@@ -48,7 +48,7 @@ def overrides(flags: Flags) -> dict[str, Any]:
             raise ConfigError(f"{flag_name(one)} and {flag_name(other)} exclude each other")
     result: dict[str, Any] = {"judge": {"enabled": True}} if given.keys() & _CHOOSE_JUDGE else {}  # naming it wants it
     for name, value in given.items():
-        if value in ("", Path()):
+        if value == "" or (value == Path() and name != "dataset_file"):  # "." may be a folder of questions
             raise ConfigError(f"{flag_name(name)} is empty", "leave the flag out, or give it a value")
         result = merge(result, layer_of(keys[name], value))
     _check_values({name: keys[name] for name in given}, result)

@@ -7,7 +7,7 @@ from inspect import Parameter, get_annotations
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from typer import Argument, Context, Option
+from typer import Argument, Context, Exit, Option, echo
 
 from evals.errors import ConfigError
 
@@ -85,6 +85,13 @@ def argument(help: str, *, default: Any = Parameter.empty, **how: Any) -> Any:  
     return Flag(help, default=default, kind=Argument, how=how)
 
 
+def _print_help(ctx: Context, wanted: bool) -> None:
+    if wanted:
+        ctx.params["help_all"] = True
+        echo(ctx.get_help())
+        raise Exit
+
+
 class Flags:
     """The flags of a command: an attribute each, those of a class before those of its bases.
 
@@ -107,6 +114,9 @@ class Flags:
     verbose: bool = False
     every: bool = False
     lenient: bool = False
+    help_all: bool = flag(
+        "Show every flag and exit", default=False, names="--help-all", callback=_print_help, is_eager=True
+    )
 
     def __init__(self, **given: Any) -> None:
         for name, (_, each) in flags_of(type(self)).items():

@@ -84,6 +84,8 @@ def clean(text: str, limit: int | None = None) -> Text:
     return Text(plain(text) if limit is None else one_line(text, limit))
 
 
+_LEAST = 8
+"""Columns of the terminal that the first column of a table has at least: as many as an id."""
 _STYLES = {"good": GOOD, "doubtful": DOUBTFUL, "bad": BAD, "faint": "dim", "strong": "bold", "": ""}
 
 
@@ -101,22 +103,33 @@ def _show_table(out: Console, table: TextTable) -> None:
     """As rich draws it; a narrow terminal leaves spare columns out, the first one first."""
     if table.title:
         out.print(f"\n{table.title}", style="bold")
-    spare = list(table.spare)
-    while True:
-        columns = [column for column in table.columns if column not in table.spare or column in spare]
+    unbound = out.options.update(max_width=10_000)
+    for left_out in range(len(table.spare) + 1):
+        columns = [column for column in table.columns if column not in table.spare[:left_out]]
         drawn = _drawn(table, columns)
-        if not spare or drawn.__rich_measure__(out, out.options.update(max_width=10_000)).maximum <= out.width:
-            break
-        spare.pop(0)
+        width = drawn.__rich_measure__(out, unbound)
+        if width.maximum <= out.width:
+            out.print(drawn)
+            return
+    drawn = _drawn(table, columns, folded=width.minimum > out.width)
+    drawn.pad_edge = True  # without it rich wraps the last column two columns too wide, and cuts them off
     out.print(drawn)
 
 
-def _drawn(table: TextTable, columns: Sequence[str]) -> Table:
-    """The table with some of its columns."""
+def _drawn(table: TextTable, columns: Sequence[str], *, folded: bool = False) -> Table:
+    """The table with some of its columns; numbers are folded as well where there is no room for them."""
     drawn = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for place, title in enumerate(columns):
-        is_text = place == 0 or title in table.words
-        drawn.add_column(Text(title), justify="left" if is_text else "right", overflow="fold", no_wrap=not is_text)
+        at = table.columns.index(title)
+        widest = max(cell_len(text) for text in (title, *(row.cells[at] for row in table.rows if at < len(row.cells))))
+        folds = folded or place == 0 or title in table.words
+        drawn.add_column(
+            Text(title),
+            justify="left" if place == 0 or title in table.words else "right",
+            overflow="fold",
+            no_wrap=not folds,
+            min_width=widest if not folds else min(_LEAST, widest) if place == 0 else None,
+        )
     kept = [table.columns.index(title) for title in columns]
     for row in table.rows:
         cells = [clean(row.cells[place]) for place in kept if place < len(row.cells)]

@@ -78,7 +78,7 @@ class Columns:
 
     def notes(self) -> list[str]:
         """Notes: columns that became metadata, and columns that were not read."""
-        free = sorted(QUESTION_COLUMNS.keys() - self.fields.keys())
+        free = [field for field in reversed(QUESTION_COLUMNS) if field not in self.fields]  # the first is the likeliest
         meant = {title: field for title in self.metadata for field in free if plain_name(title) in field.split("_")}
         notes = [f"column `{title}` is not used (did you mean {field}?)" for title, field in meant.items()]
         if kept := [title for title in self.metadata if title not in meant]:

@@ -31,7 +31,7 @@ def load_file(path: Path, options: LoadOptions) -> EvalDataset:
     Raises:
         DatasetError: The file cannot be read, or a row is wrong: the message names row and column.
     """
-    path = _named(path)
+    path = named_path(path)
     draft = read_file(path, options.columns, options.scratch, answered=options.answered)
     held = draft.questions
     places = sample([question.id for question in held], options.samples, options.seed)
@@ -41,7 +41,7 @@ def load_file(path: Path, options: LoadOptions) -> EvalDataset:
     return draft.dataset(path.stem, (), path.name, drawn)
 
 
-def _named(path: Path) -> Path:
+def named_path(path: Path) -> Path:
     """The path with a name, which a folder that is given as "." has not."""
     return path if path.stem.strip(".") else path.resolve()
 
@@ -68,8 +68,8 @@ def read_file(
     Raises:
         DatasetError: The file cannot be read, or a row is wrong: the message names row and column.
     """
-    draft, name = Draft(), _named(path).name
-    rows = _open(_named(path), draft, scratch)
+    draft, name = Draft(), named_path(path).name
+    rows = _open(named_path(path), draft, scratch)
     if not rows:
         raise DatasetError(f"{name} holds no questions")
     found = find_columns(name, (row for _, row in rows), columns or {}, answered=answered)

@@ -110,26 +110,21 @@ def only_folder(home: Path) -> str | None:
 
 def _table(files: Sequence[Path]) -> Any:
     import pyarrow as pa  # noqa: PLC0415 - 60 MB that only this needs
+    import pyarrow.parquet as pq  # noqa: PLC0415
 
-    tables = [_arrow(path) for path in files]
+    tables = []
+    for path in files:
+        try:
+            rows = None if path.suffix == ".parquet" else [row for _, row in jsonl_rows(path)]
+            tables.append(pq.read_table(path) if rows is None else pa.Table.from_pylist(rows))
+        except AttributeError as error:
+            raise DatasetError(f"cannot read {path}: every line must be an object") from error
+        except (OSError, pa.ArrowException) as error:
+            raise DatasetError(f"cannot read {path}: {first_line(error)}") from error
     try:
         return pa.concat_tables(tables, promote_options="permissive")
     except pa.ArrowException as error:
         raise DatasetError(f"the columns of {', '.join(path.name for path in files)} differ: {error}") from error
-
-
-def _arrow(path: Path) -> Any:
-    import pyarrow as pa  # noqa: PLC0415
-    import pyarrow.parquet as pq  # noqa: PLC0415
-
-    try:
-        if path.suffix == ".parquet":
-            return pq.read_table(path)
-        return pa.Table.from_pylist([row for _, row in jsonl_rows(path)])
-    except AttributeError as error:
-        raise DatasetError(f"cannot read {path}: every line must be an object") from error
-    except (OSError, pa.ArrowException) as error:
-        raise DatasetError(f"cannot read {path}: {first_line(error)}") from error
 
 
 def hub_rows(source: HubSource, config: str | None = None, *, clone: Path | None = None) -> DatasetRows:
@@ -170,35 +165,22 @@ def hub_rows(source: HubSource, config: str | None = None, *, clone: Path | None
     return DatasetRows(table, f"{source.repo}/{chosen}/{source.split} ({where})", chosen)
 
 
-@dataclass
-class _Hub:
-    """What this process knows of the hub.
-
-    Attributes:
-        online: It answered; this is not asked again.
-        asked_again_at: Monotonic seconds before which a hub that was silent is not asked again.
-    """
-
-    online: bool = False
-    asked_again_at: float = float("-inf")
-
-
-_hub = _Hub()
+_hub = {"online": False, "asked_again_at": float("-inf")}
+"""What this process knows of the hub: that it answered, which is not asked again; and monotonic seconds before which a
+hub that was silent is not asked again."""
 
 
 def settle_hub() -> bool:
     """Whether the hub answers; while it does not, its libraries are made to use their cache only."""
     start = time.monotonic()
-    if not _hub.online and start >= _hub.asked_again_at:
-        _hub.online = hub_reachable()
-        end = time.monotonic()
-        if not _hub.online and end - start > PROBE_TIMEOUT_S / 2:
-            _hub.asked_again_at = end + _SILENCE_S
+    if not _hub["online"] and start >= _hub["asked_again_at"]:
+        _hub["online"] = hub_reachable()
+        if not _hub["online"] and time.monotonic() - start > PROBE_TIMEOUT_S / 2:
+            _hub["asked_again_at"] = time.monotonic() + _SILENCE_S
     import_module("huggingface_hub.constants")  # of which others take the switch when they are imported
-    for name in ("huggingface_hub.constants", "datasets.config"):
-        if name in sys.modules:
-            sys.modules[name].HF_HUB_OFFLINE = not _hub.online  # type: ignore[attr-defined]
-    return _hub.online
+    for name in {"huggingface_hub.constants", "datasets.config"} & sys.modules.keys():
+        sys.modules[name].HF_HUB_OFFLINE = not _hub["online"]  # type: ignore[attr-defined]
+    return bool(_hub["online"])
 
 
 def hub_reachable(environ: Mapping[str, str] | None = None) -> bool:

@@ -301,49 +301,50 @@ class QuestionReader:
         references = [*_texts(data.get("expected_answer")), *_texts(data.get("answers"))]
         if not all(isinstance(text, str) for text in references):
             return  # which the check of the types will tell
-        given = set(references)
-        question, columns, golds = str(data.get("question", "")), self.columns.fields, data.get("gold_passages")
-        dashes = {text for text in given if is_dash(text)}
-        marks, empty = {text for text in given if _MARK.fullmatch(text.strip())}, set[str]()
-        if golds or given > dashes or data.get("is_unanswerable") is False:
-            empty = {dash for dash in dashes if "none" not in dash.casefold()}  # there is an answer, and it is not here
-            given -= empty
-        elif all(is_abstention(dash, question) for dash in dashes):
-            marks |= dashes
-            self.dashes += bool(dashes) and data.get("is_unanswerable") is None
-        out = marks | empty
-        by_mark = self._is_marked(marks, given, data, where)
-        is_gold = not _GOLDS.isdisjoint(map(plain_name, columns.values()))
-        if data.get("is_unanswerable") and (by_mark or not is_gold) and golds:
-            self.dropped["gold passage of a question without an answer"] += len(data.pop("gold_passages"))
+        given, question = set(references), str(data.get("question", ""))
+        marks, empty = self._take_marks(given, question, data, where)
         if data.get("is_unanswerable") is None:
-            bare_context = plain_name(columns.get("gold_passages", "")) == "context" and columns.keys() & set(
-                _REFERENCES
-            )
-            known = given or (golds and not bare_context)
-            data["answerable_by_gold"] = bool(known) and not (
-                marks or any(is_abstention(text, question) for text in given)
-            )
-            refused = {text for text in given - out if len(text.split()) >= _PROSE and is_clear_refusal(text, question)}
+            columns, golds = self.columns.fields, data.get("gold_passages")
+            is_context = plain_name(columns.get("gold_passages", "")) == "context"
+            known = given - empty or (golds and not (is_context and columns.keys() & set(_REFERENCES)))
+            declined = marks or any(is_abstention(text, question) for text in given - empty)
+            data["answerable_by_gold"] = bool(known) and not declined
+            refused = {
+                text for text in given if len(text.split()) >= _PROSE and is_clear_refusal(text, question)
+            } - marks
             self.dropped.update([DECLINED] if refused else [])
-            out |= refused
+            empty |= refused
+        out = marks | empty
         expected, answers = ([text for text in _texts(data.pop(name, None)) if text not in out] for name in _REFERENCES)
         if expected:
             data["expected_answer"] = expected[0]
         if variants := list(dict.fromkeys([*(expected if len(expected) > 1 else []), *answers])):
             data["answers"] = variants
 
-    def _is_marked(self, marks: set[str], given: set[str], data: dict[str, Any], where: str) -> bool:
-        """Whether all references are marks, and so say what the file does not: that the question cannot be answered."""
-        if marks and data.get("is_unanswerable") is False:
+    def _take_marks(
+        self, given: set[str], question: str, data: dict[str, Any], where: str
+    ) -> tuple[set[str], set[str]]:
+        """The references that say that there is no answer, and those that say nothing; where all do, it is so."""
+        golds, unanswerable = data.get("gold_passages"), data.get("is_unanswerable")
+        dashes = {text for text in given if is_dash(text)}
+        marks, empty = {text for text in given if _MARK.fullmatch(text.strip())}, set[str]()
+        if golds or given > dashes or unanswerable is False:
+            empty = {dash for dash in dashes if "none" not in dash.casefold()}  # there is an answer, and it is not here
+        elif all(is_abstention(dash, question) for dash in dashes):
+            marks |= dashes
+        if marks and unanswerable is False:
             what = f"{where}: the expected answer is {min(marks)!r}, and is_unanswerable is false"
             raise DatasetError(what, "one of the two is wrong")
-        if marks < given:
-            self.dropped.update(["answerability: the expected answers disagree"] if marks else [])
-            return False
-        is_new = bool(marks) and data.get("is_unanswerable") is None
-        data.update({"is_unanswerable": True} if marks else {})
-        return is_new
+        by_mark = bool(marks) and marks == given - empty and unanswerable is None
+        if by_mark:
+            data["is_unanswerable"] = True
+            self.dashes += bool(dashes)
+        elif marks and marks < given - empty:
+            self.dropped["answerability: the expected answers disagree"] += 1
+        is_named_gold = not _GOLDS.isdisjoint(map(plain_name, self.columns.fields.values()))
+        if data.get("is_unanswerable") and golds and (by_mark or not is_named_gold):
+            self.dropped["gold passage of a question without an answer"] += len(data.pop("gold_passages"))
+        return marks, empty
 
 
 def _texts(value: Any) -> list[Any]:

@@ -67,7 +67,6 @@ class CommandEnd:
     Attributes:
         runs: Those that it made or checked.
         comparison: How they compare with a baseline; None where they were not held against one.
-        remarks: What a reader must know in addition.
         problem: What it ended by; None where it ended well.
         lenient: Whether a gate for which there is not enough evidence is no fault.
         made: Whether the runs were made by this command, so that they are new to the reader.
@@ -75,7 +74,6 @@ class CommandEnd:
 
     runs: Sequence[Checked] = ()
     comparison: Comparison | None = None
-    remarks: Sequence[str] = ()
     problem: CommandProblem | None = None
     lenient: bool = False
     made: bool = True
@@ -176,13 +174,11 @@ def _folded(title: str, body: str) -> str:
 
 
 def _ending(ended: CommandEnd) -> str:
-    """How the command ended, where not well, and what else to know."""
-    lines = []
-    if ended.problem is not None:
-        hint = f" ({escaped(ended.problem.hint)})" if ended.problem.hint else ""
-        lines.append(f"**{escaped(ended.problem.message, 1000)}**{hint}\n\n")
-    lines += [f"- {escaped(remark)}\n" for remark in ended.remarks]
-    return "".join(lines)
+    """How the command ended, where not well."""
+    if ended.problem is None:
+        return ""
+    hint = f" ({escaped(ended.problem.hint)})" if ended.problem.hint else ""
+    return f"**{escaped(ended.problem.message, 1000)}**{hint}\n\n"
 
 
 def _gates(checked: Checked) -> list[str]:

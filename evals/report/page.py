@@ -6,7 +6,6 @@ The page reads without JavaScript and loads nothing; `page.js` sorts, filters an
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +32,15 @@ from evals.report.summary import (
     scorecard_lines,
 )
 from evals.report.wording import arrow, interval, label_of, level, one_line, place_of, printable, remarks_of, value
-from evals.schemas.results import EvalRecord, MetricSummary
+from evals.schemas.results import EvalRecord, EvalRun, MetricSummary
 from evals.scoring.config import confidence, headline
-from evals.scoring.outcomes import count_outcomes, remarks_on, wrong_headline
+from evals.scoring.outcomes import Outcome, count_outcomes, remarks_on, wrong_headline
 from evals.scoring.saved import SavedRun
 from evals.store.atomic import write_output
 
+_SHOWN = (applying, arrow, cost_lines, head_line, interval, judge_lines, label_of, notes_of, outcome_line, remarks_of,
+          score_line, score_parts, scorecard_lines, value, wrong_headline)  # fmt: skip
+"""The functions that the template calls: terminal and Markdown say the same."""
 _BINS = 20
 _CITED, _OTHER = 200, 80
 """The page has this many characters of a chunk that is cited, and of one that is not; of one that holds gold, all."""
@@ -55,6 +57,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["clean"] = printable
+    environment.globals |= {each.__name__: each for each in (*_SHOWN, bar)} | {"gate_tones": GATE_TONES}
     return environment
 
 
@@ -85,10 +88,15 @@ def page_of(runs: Sequence[SavedRun], *, home: str | None = None) -> Iterator[st
     return template.generate(pages=pages, comparison=_compared(runs), home=home, script=script)
 
 
-def list_page(rows: Sequence[dict[str, Any]], unreadable: Sequence[str], folder: str) -> str:
-    """The list of the runs of a folder, newest first, each a link to its page."""
+def list_page(runs: Sequence[EvalRun], unreadable: Sequence[str], folder: str) -> str:
+    """The list of the runs of a folder, in the order given, each a link to its page."""
     template = _environment().get_template("list.html.j2")
+    rows = [(_server(run), run, str(headline(run))) for run in runs]
     return template.render(rows=rows, unreadable=unreadable, folder=folder)
+
+
+def _server(run: EvalRun) -> str:
+    return "built-in server" if run.eval_config.get("embedded") else run.server.url
 
 
 # A comparison.
@@ -128,33 +136,24 @@ def _split(parts: Sequence[ShownPart]) -> dict[str, list[Any]]:
     return {"tables": tables, "lines": [part for part in parts if not isinstance(part, TextTable)]}
 
 
-def _scatter(comparison: Comparison) -> Markup | None:
-    """Runs as points: score without cost and latency across, latency or cost up; the front is marked."""
+def _scatter(comparison: Comparison) -> dict[str, Any] | None:
+    """Runs as points: score without cost and latency across, latency or cost up; None without both."""
     front = comparison.pareto
-    if front is None:
+    lower = [name for name, way in front.objectives.items() if way == "lower"] if front else []
+    higher = [name for name, way in front.objectives.items() if way == "higher"] if front else []
+    if front is None or not lower or not higher:
         return None
-    lower = [name for name, way in front.objectives.items() if way == "lower"]
-    higher = [name for name, way in front.objectives.items() if way == "higher"]
-    if not lower or not higher:
-        return None
-    axis = lower[0]
     points = [
-        (sum(each.objectives[name] for name in higher) / len(higher), each.objectives[axis], each)
-        for each in front.points
+        (sum(point.objectives[name] for name in higher) / len(higher), point.objectives[lower[0]], point)
+        for point in front.points
     ]
     most = max(y for _, y, _ in points) or 1.0
-    dots = "".join(
-        f'<g><circle cx="{40 + 340 * x:.1f}" cy="{170 - 150 * y / most:.1f}" r="5" '
-        f'class="{"front" if each.on_front else "off"}"/>'
-        f'<text x="{46 + 340 * x:.1f}" y="{166 - 150 * y / most:.1f}">{escape(printable(each.name))[:24]}</text></g>'
-        for x, y, each in points
-    )
-    return Markup(
-        f'<svg viewBox="0 0 420 200" role="img" aria-label="quality and {axis} of each run">'
-        '<path d="M40 10V170H400" class="axis"/>'
-        f'<text x="40" y="190">quality (mean of {escape(", ".join(higher))}) →</text>'
-        f'<text x="4" y="10">{escape(axis)} ({escape(front.units[axis])})</text>{dots}</svg>'
-    )
+    return {
+        "axis": lower[0],
+        "unit": front.units[lower[0]],
+        "quality": ", ".join(higher),
+        "points": [{"x": x, "y": y / most, "name": point.name, "on_front": point.on_front} for x, y, point in points],
+    }
 
 
 # One run.
@@ -173,42 +172,16 @@ class RunPage:
     prefix: str
 
     @property
-    def head(self) -> dict[str, Any]:
-        """Title, score, outcomes, notes."""
-        run = self.saved.run
-        return {
-            "name": run.name,
-            "id": run.id,
-            "line": head_line(run),
-            "score": score_line(run),
-            "outcome": outcome_line(run),
-            "wrong": wrong_headline(self.saved.results),
-            "status": run.status,
-            "parts": list(score_parts(run)),
-            "cost": cost_lines(run),
-            "judge": list(judge_lines(run)),
-            "notes": notes_of(run),
-            "below": list(scorecard_lines(run)),
-            "hints": [hint.text for hint in applying(run.scorecard, run.outcomes)],
-            "gates": [(gate, GATE_TONES[gate.outcome]) for gate in run.gates],
-        }
-
-    @property
     def title(self) -> str:
         """For the head of the page."""
-        head = headline(self.saved.run)
-        return f"{self.saved.run.name}: {head}"
+        return f"{self.saved.run.name}: {headline(self.saved.run)}"
 
     @property
-    def counts(self) -> list[dict[str, Any]]:
-        """What went wrong, with links to the first questions."""
+    def counts(self) -> list[tuple[Outcome, int, list[tuple[str, str]]]]:
+        """What went wrong, how often, and the first questions with their anchors."""
         ids = self.saved.results.ids
         return [
-            {
-                "outcome": count.outcome,
-                "count": len(count.rows),
-                "questions": [(ids[row], f"{self.prefix}q{row}") for row in count.rows[:10]],
-            }
+            (count.outcome, len(count.rows), [(ids[row], f"{self.prefix}q{row}") for row in count.rows[:10]])
             for count in count_outcomes(self.saved.results)
         ]
 
@@ -218,13 +191,12 @@ class RunPage:
         return level(confidence(self.saved.run))
 
     @property
-    def groups(self) -> list[dict[str, Any]]:
-        """The scorecard by group."""
+    def groups(self) -> list[tuple[str, list[MetricSummary]]]:
+        """The metrics that have a value, by group."""
         card = self.saved.run.scorecard
-        return [
-            {"name": name, "metrics": [_metric(card.get(each)) for each in names if card.get(each).value is not None]}
-            for name, names in card.by_group.items()
-        ]
+        valued = {one.name: one for one in card.metrics if one.value is not None}
+        groups = [(group, [valued[name] for name in names if name in valued]) for group, names in card.by_group.items()]
+        return [(group, metrics) for group, metrics in groups if metrics]
 
     @property
     def columns(self) -> list[str]:
@@ -233,26 +205,14 @@ class RunPage:
         return [names[0] for names in fed if names][:5]
 
     @property
-    def histogram(self) -> Markup | None:
-        """How latencies are distributed; None with fewer than ten."""
+    def histogram(self) -> list[tuple[float, float, int]] | None:
+        """How latencies are distributed: ends of each bin in milliseconds, and its count; None with fewer than ten."""
         column = self.saved.results.columns.get("latency_p50")
-        if column is None:
-            return None
-        values = column.numbers[~np.isnan(column.numbers)]
+        values = column.numbers[~np.isnan(column.numbers)] if column is not None else np.array([])
         if len(values) < 10:
             return None
         counts, edges = np.histogram(values, bins=_BINS)
-        most = counts.max()
-        bars = "".join(
-            f'<rect x="{place * 19}" y="{60 - 58 * count / most:.1f}" width="18" height="{58 * count / most:.1f}">'
-            f"<title>{edges[place]:.0f} to {edges[place + 1]:.0f} ms: {count}</title></rect>"
-            for place, count in enumerate(counts)
-        )
-        return Markup(
-            f'<svg viewBox="0 0 380 78" role="img" aria-label="distribution of latency">{bars}'
-            f'<text x="0" y="75">{edges[0]:.0f} ms</text>'
-            f'<text x="380" y="75" text-anchor="end">{edges[-1]:.0f} ms</text></svg>'
-        )
+        return [*zip(edges.tolist(), edges[1:].tolist(), counts.tolist(), strict=False)]
 
     @property
     def questions(self) -> Iterator[dict[str, Any]]:
@@ -283,28 +243,12 @@ class RunPage:
             }
 
 
-def _metric(one: MetricSummary) -> dict[str, Any]:
-    """A metric with the bar of its interval, where it has a range from 0 to 1."""
-    bar = None
-    if one.unit == "ratio" and one.value is not None and 0 <= one.value <= 1:
-        low, high = one.ci or (one.value, one.value)
-        low, high = max(0.0, low), min(1.0, high)
-        bar = Markup(
-            '<svg viewBox="0 0 100 10" class="bar" aria-hidden="true">'
-            '<rect x="0" y="4" width="100" height="2" class="rail"/>'
-            f'<rect x="{100 * low:.1f}" y="2" width="{max(1.0, 100 * (high - low)):.1f}" height="6" class="ci"/>'
-            f'<rect x="{100 * one.value - 0.75:.1f}" y="0" width="1.5" height="10" class="value"/></svg>'
-        )
-    return {
-        "name": one.name,
-        "arrow": arrow(one.higher_is_better),
-        "label": label_of(one.name),
-        "remarks": ", ".join(remarks_of(one)),
-        "value": value(one),
-        "interval": interval(one),
-        "n": one.sample_size,
-        "bar": bar,
-    }
+def bar(one: MetricSummary) -> tuple[float, float, float] | None:
+    """Interval and value of a metric as a bar from 0 to 1; None where it has another range."""
+    if one.unit != "ratio" or one.value is None or not 0 <= one.value <= 1:
+        return None
+    low, high = one.ci or (one.value, one.value)
+    return max(0.0, low), min(1.0, high), one.value
 
 
 def _chunks(saved: SavedRun, record: EvalRecord) -> list[dict[str, Any]]:

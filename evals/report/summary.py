@@ -92,7 +92,7 @@ def wrong_table(run: EvalRun, results: Results) -> TextTable | None:
     return TextTable(
         ["", "what went wrong first", "show --failed"],
         rows,
-        wrong_headline(results),
+        wrong_headline(results, run.question_count),
         ["what went wrong first", "show --failed"],
     )
 

@@ -13,7 +13,6 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from evals.errors import ConfigError, EvalsError
 from evals.report.page import list_page, page_of
-from evals.scoring.config import headline
 from evals.scoring.saved import SavedRun, open_run
 from evals.store.runs import RunStore
 
@@ -47,20 +46,8 @@ def create_app(folder: Path, token: str) -> FastAPI:
     @app.get(f"/{token}/")
     def runs() -> HTMLResponse:
         survey = store.survey().without_calibrations()
-        rows = [
-            {
-                "id": run.id,
-                "name": run.name,
-                "server": "built-in server" if run.eval_config.get("embedded") else run.server.url,
-                "created": f"{run.created_at:%Y-%m-%d %H:%M}",
-                "status": run.status if run.completed_at else "unfinished",
-                "questions": run.question_count,
-                "score": str(headline(run)),
-                "datasets": ", ".join(run.datasets),
-            }
-            for run in reversed(survey.runs)
-        ]
-        return HTMLResponse(list_page(rows, [error.message for error in survey.unreadable], str(folder)))
+        messages = [error.message for error in survey.unreadable]
+        return HTMLResponse(list_page([*reversed(survey.runs)], messages, str(folder)))
 
     @app.get(f"/{token}/run/{{run_id}}")
     def one(run_id: str) -> StreamingResponse:

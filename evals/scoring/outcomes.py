@@ -228,14 +228,21 @@ def count_outcomes(results: Results) -> list[OutcomeCount]:
     return [count for count in counts if count.rows]
 
 
-def wrong_headline(results: Results) -> str:
-    """How many questions went wrong, in a sentence: "8 of 30 questions went wrong, 4 more differ in words"."""
+def wrong_headline(results: Results, asked_in_all: int) -> str:
+    """How many questions went wrong, in a sentence: "8 of 30 questions went wrong, 4 more differ in words".
+
+    Args:
+        results: Of the records that there are.
+        asked_in_all: Questions of the run; the sentence says so where records of some were lost.
+    """
     counts = count_outcomes(results)
     asked = sum(code != OUTCOMES.index(Outcome.NOT_ASKED) for code in results.outcomes)
     wrong = sum(len(count.rows) for count in counts if count.outcome.went_wrong)
     differs = sum(len(count.rows) for count in counts if count.outcome is Outcome.DIFFERS)
     more = f", {differs} more differ in words (no judge)" if differs else ""
-    return f"{share(wrong, asked, 'question')} went wrong{more}"
+    lost = asked_in_all - len(results.ids)
+    gone = f"; {share(lost, asked_in_all, 'record', 'was')} lost, and nothing is known of it" if lost > 0 else ""
+    return f"{share(wrong, asked, 'question')} went wrong{more}{gone}"
 
 
 def remarks_on(record: EvalRecord) -> list[str]:

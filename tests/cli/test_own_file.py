@@ -104,3 +104,38 @@ def test_columns_that_cannot_be_read_end_with_2(
     result = evals_cli("eval", "--dataset-file", sheet, "--columns", columns, "--no-judge", "--dry-run")
     assert (result.code, result.out) == (2, "")
     assert f"error: {message}" in result.err
+
+
+def test_a_folder_may_be_the_one_that_one_stands_in(
+    evals_cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The dataset is called by the folder all the same."""
+    home = tmp_path / "scifact"
+    home.mkdir()
+    (home / "queries.jsonl").write_text('{"_id": "q1", "text": "How long?"}')
+    (home / "qrels.tsv").write_text("q1\td1\t1\n")
+    monkeypatch.chdir(home)
+    assert "\nscifact: from scifact; measures retrieval" in evals_cli("stats", "--dataset-file", ".").out
+
+
+def test_files_of_promptfoo_end_with_2_and_the_form_that_is_read(evals_cli: Cli, tmp_path: Path) -> None:
+    """In each of the forms in which it keeps tests."""
+    row = {"vars": {"question": "How long?"}, "assert": [{"type": "equals", "value": "96 hours"}]}
+    contents = {
+        "q.jsonl": json.dumps(row),
+        "q.csv": "question,__expected\nHow long?,96 hours\n",
+        "q.yaml": json.dumps({"prompts": ["{{question}}"], "tests": [row]}),
+        "output.json": json.dumps({"evalId": "e", "results": {"results": [{"testCase": row}]}}),
+    }
+    for name, content in contents.items():
+        (tmp_path / name).write_text(content)
+        result = evals_cli("stats", "--dataset-file", tmp_path / name)
+        assert (result.code, "files of promptfoo are not read any more" in result.err) == (2, True), name
+        assert "write a table with the columns question and expected_answer" in result.err
+
+
+def test_topics_of_trec_end_with_2(evals_cli: Cli, tmp_path: Path) -> None:
+    """They are known by their name and by having no header."""
+    (tmp_path / "topics.tsv").write_text("301\tWhat?\n302\tWho?\n")
+    result = evals_cli("stats", "--dataset-file", tmp_path / "topics.tsv")
+    assert (result.code, "files of TREC topics are not read any more" in result.err) == (2, True)

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from evals.cli.terminal import show
-from evals.report.elements import TextLine
+from evals.report.elements import TableRow, TextLine, TextTable
 from evals.report.summary import scorecard_lines, scorecard_table
 from evals.schemas import EvalRun, MetricSummary, Scorecard, ServerRecord
 from evals.schemas.results import MetricCounts
@@ -68,6 +68,18 @@ def test_a_continued_line_is_indented_and_keeps_numbers_with_their_units() -> No
         "  first things first, it",
         "    took 1 s",
     ]
+
+
+@pytest.mark.parametrize("width", [38, 40, 46, 55, 60, 70, 100])
+def test_nothing_of_a_table_is_lost_in_a_narrow_terminal(width: int) -> None:
+    """What has no room on a line is folded; the id of a run stays whole, to be copied."""
+    row = ["fd4a782c", "complete", "1250 (3 failed)", "0.704 (80 % measured)", "top_k=2, a new prompt"]
+    table = TextTable(["id", "status", "questions", "score", "name"], [TableRow(row)], words=["name"])
+    out = Console(width=width, file=io.StringIO(), highlight=False, markup=False)
+    show(out, [table])
+    text = out.file.getvalue()  # type: ignore[attr-defined]
+    assert "fd4a782c" in text.split()
+    assert sorted("".join(text.split())) == sorted("".join("".join([*table.columns, *row]).split()))
 
 
 @pytest.mark.parametrize("width", [79, 80, 200])

@@ -139,7 +139,11 @@ def test_the_headline_keeps_answers_that_differ_in_words_apart_from_failures() -
     endings = [Outcome.RIGHT] * 5 + [Outcome.DIFFERS] * 2 + [Outcome.FAILED, Outcome.DECLINED, Outcome.NOT_ASKED]
     for number, outcome in enumerate(endings):
         results.add(EvalQuestion(id=f"q{number}", question="?"), [], list(Outcome).index(outcome))
-    assert wrong_headline(results) == "2 of 9 questions went wrong, 2 more differ in words (no judge)"
+    said = "2 of 9 questions went wrong, 2 more differ in words (no judge)"
+    count = len(results.ids)
+    assert wrong_headline(results, count) == said
+    lost = f"; 2 of {count + 2} records were lost, and nothing is known of it"
+    assert wrong_headline(results, count + 2) == said + lost
     assert [(count.outcome, count.rows) for count in count_outcomes(results)] == [
         (Outcome.FAILED, [7]),
         (Outcome.DECLINED, [8]),

@@ -14,6 +14,7 @@ from evals.cli.parameters import Flags, names_of
 from evals.cli.terminal import DOUBTFUL, clean, console, hung, show
 from evals.client.profile import DEFAULT_PROFILE, about_profile, list_profiles, measurable, profile_text, resolve_spec
 from evals.config import EvalConfig
+from evals.datasets.file import named_path
 from evals.datasets.registry import get_loader, list_available
 from evals.errors import ConfigError, DatasetError, EvalsError, HubUnreachableError
 from evals.metrics.base import BaseMetric
@@ -97,7 +98,7 @@ def show_stats(flags: StatsFlags) -> None:
     """
     given = overrides(flags)
     config = EvalConfig.build(given)
-    names = [config.dataset_file.stem] if config.dataset_file else config.datasets or list_available()
+    names = [named_path(config.dataset_file).stem] if config.dataset_file else config.datasets or list_available()
     loaded: dict[str, Workload] = {}
     problems: dict[str, DatasetError] = {}
     for name in names:

@@ -17,17 +17,8 @@ from evals.store.runs import RunStore, SavedRuns
 _MOST = 50
 """Runs that are printed."""
 
-_KEYS = {
-    "id",
-    "name",
-    "created_at",
-    "completed_at",
-    "status",
-    "question_count",
-    "error_count",
-    "datasets",
-    "rescored_from",
-}
+_KEYS = {"id", "name", "created_at", "completed_at", "status", "question_count", "error_count"}
+_KEYS |= {"datasets", "rescored_from"}
 
 
 def list_runs(flags: ListFlags) -> None:
