@@ -173,6 +173,7 @@ class EvaluationRunner:
         await self.survey(server, workload)
         run, journal = self.begin(server, workload) if resumed is None else self.take_up(resumed, server, workload)
         stack.push(journal)
+        server.client.run_id = run.id
         return Prepared(run, journal, server, workload, tools, StopRule(self.config.concurrency))
 
     # Before anything is asked.

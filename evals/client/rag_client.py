@@ -28,6 +28,7 @@ from evals.client.oauth2 import OAuth2
 from evals.client.profile import Redactor, check_spec, login_hint, resolve_spec, without_unset_headers
 from evals.client.spec import RequestSpec, ServerSpec, ThenSpec
 from evals.client.streams import Collector
+from evals.client.trace_context import TRACEPARENT, traceparent
 from evals.errors import ServerRefusedError, ServerUnreachableError
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
@@ -138,6 +139,7 @@ class RAGClient:
         http: Sends single requests to it.
         redact: Masks secrets.
         login_hint: What to set where the server refuses us; None where no header names a variable.
+        run_id: The run whose questions are asked: each is sent with a trace of its own; None for none.
     """
 
     def __init__(
@@ -170,6 +172,7 @@ class RAGClient:
         self.http = client(self.spec.url, headers=self.spec.headers, auth=self._login)
         retrieve = self.spec.retrieve
         self._retrieving = client(retrieve.url) if retrieve is not None and retrieve.url is not None else self.http
+        self.run_id: str | None = None
         self._opened = AsyncExitStack()
         self._reader = ResponseReader(self.spec)
         self._max_attempts, self._sleep, self._clock = max_attempts, sleep, clock
@@ -299,13 +302,14 @@ class RAGClient:
 
         Never raises for what the server does: a failure is in the response's `error`.
         """
-        if isinstance(question, EvalQuestion):
-            if question.turns:
-                return await self.converse(question.turns)
-            question = question.question
-        return await self._ask(question, Conversation(self.spec), is_first=True)
+        if isinstance(question, str):
+            return await self._ask(question, Conversation(self.spec), is_first=True)
+        trace = traceparent(self.run_id, question.id) if self.run_id is not None else None
+        if question.turns:
+            return await self.converse(question.turns, trace)
+        return await self._ask(question.question, Conversation(self.spec), is_first=True, trace=trace)
 
-    async def converse(self, turns: Sequence[str]) -> EvalResponse:
+    async def converse(self, turns: Sequence[str], trace: str | None = None) -> EvalResponse:
         """Ask the turns of a conversation in their order; the answer is that to the last one.
 
         Never raises for what the server does: a failure is in the response's `error`, which names its turn, and the
@@ -313,10 +317,11 @@ class RAGClient:
 
         Args:
             turns: What the user says, the question last.
+            trace: The header `traceparent` of their requests; None for none.
         """
         conversation, before = Conversation(self.spec), list[EvalResponse]()
         for number, message in enumerate(turns, start=1):
-            response = await self._ask(message, conversation, is_first=number == 1)
+            response = await self._ask(message, conversation, is_first=number == 1, trace=trace)
             if number < len(turns) and response.error is None:
                 problem = conversation.problem()
                 response = response.model_copy(update={"error": problem})
@@ -332,7 +337,9 @@ class RAGClient:
             before.append(response)
         raise ValueError("a conversation has at least one turn")
 
-    async def _ask(self, message: str, conversation: Conversation, *, is_first: bool) -> EvalResponse:
+    async def _ask(
+        self, message: str, conversation: Conversation, *, is_first: bool, trace: str | None = None
+    ) -> EvalResponse:
         asking = _Part("ask", self.spec.ask, self.http)
         parts = [asking]
         if self.spec.retrieve is not None:
@@ -346,6 +353,8 @@ class RAGClient:
                 for part in parts:  # what the first one gives goes into the second
                     exchange.current = part
                     request = rendered(part.spec, values)
+                    if trace is not None:
+                        request["headers"] = {TRACEPARENT: trace, **request.get("headers", {})}
                     send = partial(self._send, part, request, conversation.cookies, paced=part is parts[0])
                     part.reply = await self._retrying.send(send, part.attempts, self._max_attempts)
                     if part is not parts[-1] and part.spec.give:

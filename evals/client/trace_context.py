@@ -2,7 +2,7 @@
 
 from hashlib import sha256
 
-HEADER = "traceparent"
+TRACEPARENT = "traceparent"
 
 
 def trace_id(run_id: str, question_id: str) -> str:

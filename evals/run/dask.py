@@ -136,6 +136,7 @@ class _AskingWorker(WorkerPlugin):  # type: ignore[misc]  # Dask publishes no ty
         self.name = f"evals-{token_hex(4)}"
         self._spec, self._names = client.template, dict(client.document_names)
         self._concurrency, self._attempts = config.concurrency, config.max_attempts
+        self._run_id = client.run_id
 
     def setup(self, worker: Any) -> None:
         """Begin on a worker; Dask calls it."""
@@ -156,6 +157,7 @@ class _AskingWorker(WorkerPlugin):  # type: ignore[misc]  # Dask publishes no ty
             if self._client is None:
                 client = RAGClient(self._spec, concurrency=self._concurrency, max_attempts=self._attempts)
                 client.know_documents(self._names)
+                client.run_id = self._run_id
                 self._client = self._run(client.__aenter__())
         response: EvalResponse = self._run(self._client.ask(EvalQuestion.model_validate_json(data)))
         return response.model_dump_json().encode()
