@@ -1,7 +1,7 @@
 """What commands print of a run, a question, a comparison."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from shlex import quote
 
@@ -25,11 +25,13 @@ from evals.report.summary import (
     score_parts,
     scorecard_lines,
     scorecard_table,
+    sufficiency_table,
     wrong_table,
 )
 from evals.report.wording import natural_order, one_line, place_of, ratio, value
 from evals.schemas.calibration import Agreement, Calibration, Figure
-from evals.schemas.results import EvalRecord, EvalRun
+from evals.schemas.response import EvalResponse
+from evals.schemas.results import EvalRecord, EvalRun, MetricSummary
 from evals.scoring.outcomes import Outcome, count_outcomes, remarks_on
 from evals.scoring.saved import SavedRun
 from evals.scoring.scorecard import make_scorecard
@@ -40,6 +42,16 @@ from evals.text.numbers import counted, share
 _TEXT, _CHUNK, _LONG = 160, 300, 4000
 _SLICES, _BESIDE, _COLUMNS = 12, 4, 6
 _EXAMPLES = 3
+_LOG_COLUMNS = 4
+_OF_A_LOG = (
+    "faithfulness",
+    "unsupported_numbers",
+    "declined_rate",
+    "context_sufficiency",
+    "latency_p50",
+    "answer_relevancy",
+    "cost_per_query",
+)
 
 
 # A run.
@@ -53,7 +65,7 @@ def print_run(out: Console, saved: SavedRun, runs_dir: Path | None, *, every: bo
     wrong = wrong_table(run, saved.results)
     if wrong is not None:
         show(out, [wrong])
-    show(out, [EMPTY, scorecard_table(run, every=every)])
+    show(out, [EMPTY, scorecard_table(run, every=every), *sufficiency_table(run)])
     show(out, _below(saved, every=every))
     show(out, next_commands(saved, runs_dir, every=every))
 
@@ -155,6 +167,7 @@ def print_question(out: Console, saved: SavedRun, row: int, *, every: bool = Fal
     expected = "not answerable" if question.is_unanswerable else question.expected_answer or "–"
     show(out, [TextLine(f"expected  {one_line(expected, text)}")])
     show(out, _chunk_lines(saved, record, _LONG if every else _CHUNK))
+    show(out, _stage_lines(response))
     show(out, _detail_lines(record))
     show(out, [_scores_table(record)])
 
@@ -180,6 +193,21 @@ def _chunk_lines(saved: SavedRun, record: EvalRecord, limit: int) -> Iterator[Te
     if response.citations is not None:
         cited = ", ".join("–" if source.place is None else str(source.place + 1) for source in sample.cited)
         yield TextLine(f"cited     {f'chunks {cited}' if cited else 'nothing'}")
+
+
+def _stage_lines(response: EvalResponse) -> Iterator[TextLine]:
+    """What each stage of retrieval found, where the server's spans say it, and how long its parts took."""
+    for stage in response.stages or []:
+        if isinstance(stage, dict) and isinstance(stage.get("items"), list):
+            items = [item for item in stage["items"] if isinstance(item, dict)]
+            known = (item.get("document_id") or item.get("chunk_id") or item.get("text") or "–" for item in items)
+            names = [one_line(str(name), 30) for name in known]
+            took = f" ({stage['ms']:.0f} ms)" if "ms" in stage else ""
+            yield TextLine(f"stage     {stage.get('name')}{took}: {', '.join(names) or 'nothing'}", "faint")
+    times = {"retrieval": response.retrieval_latency_ms, "generation": response.generation_latency_ms}
+    told = [f"{name} {time:.0f} ms" for name, time in times.items() if time is not None]
+    if told:
+        yield TextLine(f"time      {', '.join(told)}", "faint")
 
 
 def _detail_lines(record: EvalRecord) -> Iterator[TextLine]:
@@ -215,35 +243,53 @@ def print_slices(out: Console, saved: SavedRun, key: str) -> None:
     groups = saved.rows_by(key)
     biggest = sorted(groups, key=lambda name: -len(groups[name]))[:_SLICES]
     chosen = sorted(biggest, key=natural_order)
-    wrong = {row for count in count_outcomes(saved.results) if count.outcome.went_wrong for row in count.rows}
-    metrics = [metric for metric in known_metrics(saved.run) if metric.name in _main_names(saved.run)]
+    known = {metric.name: metric for metric in known_metrics(saved.run)}
+    metrics = [known[name] for name in _main_names(saved.run) if name in known]
     cards = {name: make_scorecard(metrics, saved.results, saved.settings, np.array(groups[name])) for name in chosen}
-    rows = [["went wrong", *(f"{len(wrong & set(groups[name]))} of {len(groups[name])}" for name in chosen)]]
+    rows: list[list[str]] = []
+    if saved.run.log is None:  # of a log nothing says what is right
+        wrong = {row for count in count_outcomes(saved.results) if count.outcome.went_wrong for row in count.rows}
+        rows.append(["went wrong", *(f"{len(wrong & set(groups[name]))} of {len(groups[name])}" for name in chosen)])
     for metric in metrics:
         summaries = [cards[name].get(metric.name) for name in chosen]
         if any(one.value is not None for one in summaries):
-            cells = [
-                "–"
-                if one.value is None
-                else value(one) + (f" ({one.ci[0]:.2f}–{one.ci[1]:.2f})" if one.ci and one.unit == "ratio" else "")
-                for one in summaries
-            ]
-            rows.append([metric.name, *cells])
+            rows.append([metric.name, *map(_with_interval, summaries)])
     titles = [f"{one_line(name, 40)} (n={len(groups[name])})" for name in chosen]
     if len(chosen) <= _BESIDE:
         show(out, [grid(f"by {key}", ["", *titles], rows)])
-    else:  # a row a value, with the first metric of each objective
-        firsts = {names[0] for names in saved.run.weighted_score.fed_by.values() if names}
-        kept = [row for row in rows if row[0] == "went wrong" or row[0] in firsts][:_COLUMNS]
-        turned = [[title, *(row[place].partition(" (")[0] for row in kept)] for place, title in enumerate(titles, 1)]
-        columns = [key, *(row[0] for row in kept)]
-        show(out, [TextTable(columns, [TableRow(row) for row in turned], f"by {key}", spare=columns[:1:-1])])
+    else:
+        show(out, [_row_by_row(saved.run, key, titles, rows)])
     if len(groups) > len(chosen):
         show(out, [TextLine(f"the {len(chosen)} of {len(groups)} values with the most questions", "faint")])
 
 
-def _main_names(run: EvalRun) -> set[str]:
-    return {name for names in run.weighted_score.fed_by.values() for name in names}
+def _with_interval(summary: MetricSummary) -> str:
+    if summary.value is None:
+        return "–"
+    if summary.ci is None or summary.unit not in ("ratio", "ms"):
+        return value(summary)
+    digits = 2 if summary.unit == "ratio" else 0
+    return f"{value(summary)} ({summary.ci[0]:.{digits}f}–{summary.ci[1]:.{digits}f})"
+
+
+def _row_by_row(run: EvalRun, key: str, titles: Sequence[str], rows: Sequence[Sequence[str]]) -> TextTable:
+    """A row for each value: with the first metric of each objective, or of a log with the intervals of a few."""
+    if run.log is not None:
+        kept = [list(row) for row in rows[:_LOG_COLUMNS]]
+    else:
+        firsts = {names[0] for names in run.weighted_score.fed_by.values() if names}
+        wanted = [row for row in rows if row[0] == "went wrong" or row[0] in firsts][:_COLUMNS]
+        kept = [[cell.partition(" (")[0] for cell in row] for row in wanted]
+    turned = [[title, *(row[place] for row in kept)] for place, title in enumerate(titles, 1)]
+    columns = [key, *(row[0] for row in kept)]
+    return TextTable(columns, [TableRow(row) for row in turned], f"by {key}", spare=columns[:1:-1])
+
+
+def _main_names(run: EvalRun) -> list[str]:
+    """The metrics that slices show: of a log those of the answers first."""
+    if run.log is not None:
+        return list(_OF_A_LOG)
+    return list(dict.fromkeys(name for names in run.weighted_score.fed_by.values() for name in names))
 
 
 def slices_as_json(saved: SavedRun, key: str) -> str:

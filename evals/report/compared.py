@@ -42,9 +42,9 @@ def name_of(run_id: str, name: str) -> str:
 def verdict_line(one: RunComparison, names: dict[str, str]) -> str:
     """Whether a run is better than the baseline, in a sentence."""
     run, baseline = names[one.run], names[one.baseline]
-    common = counted(one.common, "common question")
+    over = f"over {counted(one.common, 'common question')}" if one.common else "each over its own questions"
     if one.score is None:
-        return f"{run} against {baseline}, over {common}: the scores do not compare ({one.score_reason})"
+        return f"{run} against {baseline}, {over}: the scores do not compare ({one.score_reason})"
     told = {
         "better": f"{run} is better than {baseline}",
         "worse": f"{run} is worse than {baseline}",
@@ -56,7 +56,7 @@ def verdict_line(one: RunComparison, names: dict[str, str]) -> str:
         for verdict in ("better", "worse")
         if (moved := [pair.name for pair in one.pairs if pair.verdict == verdict])
     ]
-    return f"{what}, over {common}{''.join(f'; {each}' for each in single)}"
+    return f"{what}, {over}{''.join(f'; {each}' for each in single)}"
 
 
 def pairs_table(one: RunComparison, *, every: bool) -> TextTable:

@@ -1,6 +1,6 @@
 """The sheet in which people label the answers of a run; `evals calibrate` reads it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -38,8 +38,13 @@ def labels_of(metric: BaseMetric) -> list[str]:
 
 
 def review_sheet(saved: SavedRun, metric: BaseMetric) -> Iterator[str]:
-    """The lines of the sheet, with the column `verdict` empty; nothing in it is the judge's or a metric's opinion."""
-    return sheet(COLUMNS, (_row(saved.run.id, metric.name, record) for record in answers_to_label(saved)))
+    """The lines of the sheet; nothing in it is the judge's or a metric's opinion.
+
+    The column `verdict` is empty, but for what users themselves said of the answers of a log.
+    """
+    scale = getattr(metric, "scale", None) or {"yes": 1.0, "no": 0.0}
+    said = {"good": max(scale, key=scale.__getitem__), "bad": min(scale, key=scale.__getitem__)}
+    return sheet(COLUMNS, (_row(saved.run.id, metric.name, record, said) for record in answers_to_label(saved)))
 
 
 def answers_to_label(saved: SavedRun) -> Sequence[EvalRecord]:
@@ -48,7 +53,7 @@ def answers_to_label(saved: SavedRun) -> Sequence[EvalRecord]:
     return sorted(answered, key=lambda record: sha256(f"{saved.run.id}\0{record.question.id}".encode()).hexdigest())
 
 
-def _row(run: str, metric: str, record: EvalRecord) -> dict[str, Any]:
+def _row(run: str, metric: str, record: EvalRecord, said: Mapping[str, str]) -> dict[str, Any]:
     question, response = record.question, record.response
     chunks = (response.chunks if response else None) or []
     passages = "\n\n".join(f"[{place_of(chunk)}] {chunk.text or ''}" for chunk in chunks)
@@ -60,4 +65,5 @@ def _row(run: str, metric: str, record: EvalRecord) -> dict[str, Any]:
         "expected_answer": question.expected_answer,
         "passages": passages[:_LONGEST_CELL],
         "answer": ((response.answer if response else None) or "")[:_LONGEST_CELL],
+        "verdict": said.get(question.metadata.get("feedback", ""), ""),
     }

@@ -157,9 +157,25 @@ def scorecard_lines(run: EvalRun, *, every: bool = True) -> Iterator[str]:
             yield f"no value: {listed} ({reason})"
     cluster = scoring_config(run).cluster
     groups = max((one.interval.clusters for one in run.scorecard.metrics if one.interval), default=0)
-    over = f"{groups} groups by {cluster}" if cluster else "questions, for these documents"
+    independent = "questions, for these documents" if run.log is None else "the rows of this log"
+    over = f"{groups} groups by {cluster}" if cluster else independent
     if groups:
         yield f"intervals are over {over}"
+
+
+def sufficiency_table(run: EvalRun) -> Iterator[TextTable]:
+    """Of a judged log, whether the retrieved texts suffice, by whether the answer declines."""
+    grounds = run.log.grounds if run.log is not None else {}
+    if not grounds:
+        return
+    rows = []
+    for ground, remark in (
+        ("sufficient", "declined: could have answered"),
+        ("insufficient", "answered: without a ground"),
+    ):
+        cells = [f"{grounds[f'{ground} {said}']:,.0f}" for said in ("answered", "declined")]
+        rows.append(TableRow([f"texts {ground}", *cells, remark]))
+    yield TextTable(["rows of the log", "answered", "declined", ""], rows)
 
 
 def score_parts(run: EvalRun) -> Iterator[str]:

@@ -26,7 +26,7 @@ from evals.scoring.outcomes import ending_of
 from evals.scoring.repeats import Repeats
 from evals.scoring.results import Results, changed_ns
 from evals.scoring.saved import SavedRun
-from evals.scoring.scorecard import make_scorecard
+from evals.scoring.scorecard import grounds_of, make_scorecard
 from evals.scoring.settings import ScoreSettings, score_of
 from evals.scoring.weighted import make_weighted_score, no_score, with_interval
 from evals.store.journal import RecordLog, record_line, write_records
@@ -113,6 +113,8 @@ class Scoring:
         kept = [note for note in notes if not ON_ANSWERS.match(note)]
         if any(note.startswith(UNFOUND) for note in kept):
             on_answers = (note for note in on_answers if not note.startswith(NO_CHUNKS))
+        if self.run.log is not None:
+            fields["log"] = self.run.log.model_copy(update={"grounds": grounds_of(self.results)})
         run = self.run.model_copy(
             update={
                 "schema_version": SCHEMA_VERSION,

@@ -1,4 +1,4 @@
-"""A server's own spans, beside the answers of a run: how long it retrieved and generated, question by question.
+"""The spans of a server for the answers of a run: how long it retrieved and generated, question by question.
 
 `evals eval` sends the header `traceparent` with each question; its trace id is that of run and question.
 """

@@ -40,6 +40,9 @@ class LogRecord(Record):
     """Of those read, the ones with a document that could not be read."""
     stratify: str | None = None
     """The key that the sample was drawn by."""
+    grounds: dict[str, Finite] = {}
+    """Rows of the log by "sufficient answered", "sufficient declined", "insufficient answered" and "insufficient
+    declined": whether the retrieved texts suffice, and whether the answer declines. Empty without a judge."""
 
 
 # How a condition on a run ended.

@@ -50,6 +50,25 @@ def in_groups(summaries: Iterable[MetricSummary]) -> Scorecard:
     return Scorecard(metrics=ordered, by_group=by_group)
 
 
+def grounds_of(results: Results) -> dict[str, float]:
+    """Questions by whether the retrieved texts suffice and the answer declines; of a sample, those of the whole.
+
+    Empty where one of the two was not measured.
+    """
+    columns = [results.columns.get(name) for name in ("context_sufficiency", "declined_rate")]
+    if columns[0] is None or columns[1] is None:
+        return {}
+    sufficient, declined = columns[0].numbers, columns[1].numbers
+    known = np.flatnonzero(~np.isnan(sufficient) & ~np.isnan(declined))
+    weights = np.ones(len(sufficient)) if results.sample is None else results.sample.weights
+    counts = {
+        f"{ground} {said}": float(weights[known][(sufficient[known] == a) & (declined[known] == b)].sum())
+        for ground, a in (("sufficient", 1), ("insufficient", 0))
+        for said, b in (("answered", 0), ("declined", 1))
+    }
+    return counts if len(known) else {}
+
+
 def scored_values(
     metric: BaseMetric, column: Column, *, worst_on_error: bool, rows: Rows | None = None
 ) -> tuple[Vector, Rows]:

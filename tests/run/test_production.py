@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
@@ -134,6 +135,7 @@ def test_an_export_of_traces_is_a_run(score: Callable[..., Any], tmp_path: Path,
         "without_documents": 0,
         "unreadable": 0,
         "stratify": None,
+        "grounds": {},
     }
     (record,) = records(tmp_path)
     assert record["response"]["answer"] == ANSWER
@@ -196,6 +198,60 @@ def test_a_log_that_is_measured_again_is_compared_row_by_row(
     runs = [score(rows)["id"], score(rows)["id"]]
     compared = evals_cli("compare", *runs, "--runs-dir", tmp_path / "runs", "--json").json["against"][0]
     assert compared["common"] == len(rows)
+
+
+def test_days_are_shown_with_their_intervals(
+    score: Callable[..., Any], evals_cli: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seven days are seven rows; nothing is said of right and wrong."""
+    monkeypatch.setenv("COLUMNS", "120")
+    run = score(list(rows_of_a_week(2, 0.9)))["id"]
+    shown = evals_cli("show", run, "--by", "day", "--runs-dir", tmp_path / "runs").out
+    days = re.findall(r"^2026-11-0\d \(n=\d+\) .*\d\.\d{3} \(\d\.\d\d–\d\.\d\d\)", shown, re.MULTILINE)
+    assert len(days) == 7
+    assert "went wrong" not in shown
+
+
+def test_a_question_of_a_trace_lists_its_stages(
+    score: Callable[..., Any], evals_cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    """What each retrieval found, and how long it took."""
+    run = score(EXPORTS["langfuse"]())["id"]
+    shown = evals_cli("show", run, "--question", "t1", "--runs-dir", tmp_path / "runs").out
+    assert "stage     search (500 ms): d0, d1" in shown
+    assert "time      retrieval 500 ms, generation 1250 ms" in shown
+
+
+def test_what_users_said_is_in_the_sheet_of_labels(
+    score: Callable[..., Any], evals_cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    """As the labels of the metric; other rows are empty."""
+    run = score([{**ROW, "feedback": 1}, {**ROW, "feedback": "down"}, ROW])["id"]
+    path = tmp_path / "sheet.csv"
+    flags = ("--metric", "faithfulness", "--output", path, "--runs-dir", tmp_path / "runs")
+    assert evals_cli("review", run, *flags).code == 0
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        assert sorted(row["verdict"] for row in csv.DictReader(file)) == ["", "no", "yes"]
+
+
+@pytest.mark.slow
+def test_a_judge_says_whether_the_texts_suffice(evals_cli: Callable[..., Any], judge_api: Any, tmp_path: Path) -> None:
+    """The table tells answers without a ground from those that could have been given; of a sample, of the whole."""
+    rows = [
+        {"question": "How long is notice?", "answer": answer, "contexts": [text]}
+        for answer in ("Notice is three months long.", DECLINES)
+        for text in ("How long notice is: three months.", "Rent is due in advance.")
+    ]
+    (tmp_path / "log.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
+    done = evals_cli("score", tmp_path / "log.jsonl", "--runs-dir", tmp_path / "runs", "--json")
+    assert judge_api.log()
+    assert done.code == 0, done.err
+    grounds = done.json["log"]["grounds"]
+    assert grounds == {
+        f"{ground} {said}": 1.0 for ground in ("sufficient", "insufficient") for said in ("answered", "declined")
+    }
+    shown = evals_cli("show", done.json["id"], "--runs-dir", tmp_path / "runs").out
+    assert re.search(r"texts insufficient +1 +1 +answered: without a ground", shown)
 
 
 @pytest.mark.parametrize(
