@@ -21,7 +21,7 @@ from evals.text.numbers import counted
 from evals.text.tokens import lists_of
 from evals.traces.readers import reader_of
 from evals.traces.spans import Exchange, Span, join
-from evals.traces.values import ANSWER_KEYS, QUESTION_KEYS, decoded, documents_of, number_of, text_of, time_of, usage_of
+from evals.traces.values import decoded, documents_of, number_of, text_of, time_of, usage_of
 
 COLUMNS = {field: tuple(names.split()) for field, names in lists_of("columns")["log"].items()}
 _KNOWN = frozenset(chain.from_iterable(COLUMNS.values()))
@@ -178,13 +178,13 @@ def _exchange(where: str, row: Mapping[str, Any]) -> Exchange | None:
         title = next((titles[one] for one in known if one in titles and not is_nothing(row[titles[one]])), None)
         if title is not None:
             cells[name] = row[title]
-    question = text_of(cells.get("question"), QUESTION_KEYS, "user")
+    question = text_of(cells.get("question"), "question")
     if question is None:
         return None
     failed = cells.get("error")
     documents = documents_of(_as_list(cells["chunks"])) if "chunks" in cells else None
     unreadable = documents is not None and documents.unreadable
-    answer = text_of(cells.get("answer"), ANSWER_KEYS, "assistant")
+    answer = text_of(cells.get("answer"), "answer")
     response = EvalResponse(
         answer=None if failed else answer or ("" if "answer" in titles else None),
         chunks=None if documents is None or unreadable else list(documents.chunks),

@@ -17,8 +17,7 @@ from typing import Any
 
 from evals.traces.spans import Span, SpanKind
 from evals.traces.values import (
-    ANSWER_KEYS,
-    QUESTION_KEYS,
+    NAMES,
     decoded,
     documents_of,
     first_of,
@@ -29,48 +28,9 @@ from evals.traces.values import (
     usage_of,
 )
 
-_KIND = ("openinference.span.kind", "gen_ai.operation.name", "mlflow.spanType", "traceloop.span.kind")
-_INPUT = (
-    "input.value",
-    "mlflow.spanInputs",
-    "gen_ai.input.messages",
-    "gen_ai.retrieval.query.text",
-    "gen_ai.prompt",
-    "traceloop.entity.input",
-)
-_OUTPUT = (
-    "output.value",
-    "mlflow.spanOutputs",
-    "gen_ai.output.messages",
-    "gen_ai.completion",
-    "traceloop.entity.output",
-)
-_DOCUMENTS = ("reranker.output_documents", "retrieval.documents", "gen_ai.retrieval.documents")
-_MODEL = (
-    "gen_ai.response.model",
-    "llm.response.model_name",
-    "llm.model_name",
-    "mlflow.llm.model",
-    "gen_ai.request.model",
-)
-_SESSION = ("gen_ai.conversation.id", "session.id", "mlflow.trace.session")
-_TOKENS = {
-    "input_tokens": ("llm.token_count.prompt", "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"),
-    "output_tokens": ("llm.token_count.completion", "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"),
-    "cached_tokens": ("llm.token_count.prompt_details.cache_read", "gen_ai.usage.cache_read.input_tokens"),
-}
-_KINDS = {
-    "retriever": SpanKind.RETRIEVER,
-    "retrieval": SpanKind.RETRIEVER,
-    "reranker": SpanKind.RERANKER,
-    "rerank": SpanKind.RERANKER,
-    "llm": SpanKind.LLM,
-    "chat": SpanKind.LLM,
-    "chat_model": SpanKind.LLM,
-    "generation": SpanKind.LLM,
-    "text_completion": SpanKind.LLM,
-    "generate_content": SpanKind.LLM,
-}
+_ATTRIBUTES = NAMES["attributes"]
+_KINDS = {word: SpanKind(kind) for kind, words in NAMES["kinds"].items() for word in words}
+_TOKENS = ("input_tokens", "output_tokens", "cached_tokens")
 
 Export = Mapping[str, Any]
 """A row of an export."""
@@ -228,8 +188,8 @@ def read_langfuse(row: Export) -> Iterator[Span]:
         str(row.get("name") or ""),
         start,
         time_of(row.get("end_time")),
-        text_of(row.get("input"), QUESTION_KEYS, "user"),
-        text_of(row.get("output"), ANSWER_KEYS, "assistant") if kind is not SpanKind.RETRIEVER else None,
+        text_of(row.get("input"), "question"),
+        text_of(row.get("output"), "answer") if kind is not SpanKind.RETRIEVER else None,
         documents_of(row.get("output")) if kind is SpanKind.RETRIEVER else None,
         usage_of(first_of(row, ("usage_details", "usage"))),
         first_of(row, ("provided_model_name", "model")),
@@ -253,8 +213,8 @@ def read_langsmith(row: Export) -> Iterator[Span]:
         str(row.get("name") or ""),
         start,
         time_of(row.get("end_time")),
-        text_of(row.get("inputs"), QUESTION_KEYS, "user"),
-        None if is_retriever else text_of(row.get("outputs"), ANSWER_KEYS, "assistant"),
+        text_of(row.get("inputs"), "question"),
+        None if is_retriever else text_of(row.get("outputs"), "answer"),
         documents_of(row.get("outputs")) if is_retriever else None,
         usage_of(row) if kind is SpanKind.LLM else None,
         first_of(about, ("ls_model_name",)),
@@ -267,16 +227,14 @@ def read_langsmith(row: Export) -> Iterator[Span]:
 
 def _of_attributes(values: Export, *, trace: Any, span: Any, parent: Any, start: Any, end: Any, **about: Any) -> Span:
     """A span whose attributes follow the conventions of GenAI, OpenInference or MLflow."""
-    kind = _kind(decoded(first_of(values, _KIND)))
-    documents = documents_of(next((found for name in _DOCUMENTS if (found := _listed(values, name)) is not None), None))
-    output = next((found for name in _OUTPUT if (found := _listed(values, name)) is not None), None)
+    kind = _kind(decoded(first_of(values, _ATTRIBUTES["kind"])))
+    documents, output = documents_of(_listed(values, "documents")), _listed(values, "output")
     if documents is None and kind in (SpanKind.RETRIEVER, SpanKind.RERANKER):
         documents = documents_of(output)
     elif documents is not None and kind is not SpanKind.RERANKER:
-        kind = SpanKind.RETRIEVER
+        kind = SpanKind.RETRIEVER  # some instrumentations call it a tool
     retrieves = kind in (SpanKind.RETRIEVER, SpanKind.RERANKER)
-    given = next((found for name in _INPUT if (found := _listed(values, name)) is not None), None)
-    session = first_of(values, _SESSION)
+    session = first_of(values, _ATTRIBUTES["session"])
     return Span(
         str(trace),
         str(span),
@@ -285,12 +243,12 @@ def _of_attributes(values: Export, *, trace: Any, span: Any, parent: Any, start:
         str(about["name"] or ""),
         time_of(start),
         time_of(end),
-        text_of(given, QUESTION_KEYS, "user"),
-        None if retrieves else text_of(output, ANSWER_KEYS, "assistant"),
+        text_of(_listed(values, "input"), "question"),
+        None if retrieves else text_of(output, "answer"),
         documents,
-        usage_of({name: first_of(values, names) for name, names in _TOKENS.items()})
+        usage_of({name: first_of(values, _ATTRIBUTES[name]) for name in _TOKENS})
         or usage_of(values.get("mlflow.chat.tokenUsage")),
-        first_of(values, _MODEL),
+        first_of(values, _ATTRIBUTES["model"]),
         number_of(values.get("gen_ai.response.time_to_first_chunk")),
         about["error"],
         None if session is None else str(session),
@@ -302,13 +260,16 @@ def _kind(name: Any) -> SpanKind:
     return _KINDS.get(str(name).casefold(), SpanKind.OTHER)
 
 
-def _listed(values: Export, name: str) -> Any:
-    """The value of a name; a list whose items stand one by one, as in `NAME.0.document.id`, is put together."""
-    if name in values:
-        return values[name]
-    items: dict[int, dict[str, Any]] = {}
-    for key, value in values.items():
-        place, _, rest = key.removeprefix(f"{name}.").partition(".")
-        if key.startswith(f"{name}.") and place.isdecimal():
-            items.setdefault(int(place), {})[rest] = value
-    return [items[place] for place in sorted(items)] or None
+def _listed(values: Export, part: str) -> Any:
+    """The value of a part; a list whose items stand one by one, as in `NAME.0.document.id`, is put together."""
+    for name in _ATTRIBUTES[part]:
+        if name in values:
+            return values[name]
+        items: dict[int, dict[str, Any]] = {}
+        for key, value in values.items():
+            place, _, rest = key.removeprefix(f"{name}.").partition(".")
+            if key.startswith(f"{name}.") and place.isdecimal():
+                items.setdefault(int(place), {})[rest] = value
+        if items:
+            return [items[place] for place in sorted(items)]
+    return None

@@ -7,22 +7,17 @@ import json
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from datetime import UTC, datetime
 from math import isfinite, isnan
-from typing import Any
+from typing import Any, Literal
 
 from evals.schemas.response import RetrievedChunk, TokenUsage
+from evals.text.tokens import lists_of
 from evals.traces.spans import Documents
 
-QUESTION_KEYS = ("question", "query", "input", "user_query", "user_input", "prompt", "text", "content", "inputs")
-ANSWER_KEYS = ("answer", "output", "response", "result", "text", "content", "completion", "outputs", "generations")
-_MESSAGES, _CHOICES = ("messages", "chat_history"), "choices"
-_LISTS = ("documents", "output", "results", "matches", "nodes", "source_nodes", "contexts", "chunks", "context")
-_TEXTS = ("document.content", "page_content", "content", "text", "chunk", "body")
-_IDS = ("document.id", "id", "document_id", "doc_id", "chunk_id", "node_id")
-_PLACES = ("doc_uri", "source", "document_id", "file_name", "uri", "url", "title")
-_SCORES = ("document.score", "score", "relevance_score", "similarity")
-_PROMPT_TOKENS = ("input_tokens", "prompt_tokens", "input", "prompt")
-_COMPLETION_TOKENS = ("output_tokens", "completion_tokens", "output", "completion")
-_CACHED_TOKENS = ("cache_read", "cached_tokens", "input_cached_tokens", "cache_read_input_tokens")
+NAMES = {
+    table: {name: tuple(words.split()) for name, words in row.items()} for table, row in lists_of("traces").items()
+}
+"""Names of attributes, of kinds of spans, and of keys of objects, the likeliest first."""
+_KEYS = NAMES["keys"]
 
 
 def decoded(value: Any) -> Any:
@@ -45,26 +40,20 @@ def is_empty(value: Any) -> bool:
     return value is None or (isinstance(value, float) and isnan(value)) or (isinstance(value, Sized) and not len(value))
 
 
-def text_of(value: Any, keys: Sequence[str], role: str) -> str | None:
-    """The text of a question or an answer; None where none can be told.
-
-    Args:
-        value: As the export holds it.
-        keys: Names under which it stands in an object, the likeliest first.
-        role: Whose message it is, in a list of messages: "user" or "assistant".
-    """
+def text_of(value: Any, what: Literal["question", "answer"]) -> str | None:
+    """The text of a question or an answer; None where none can be told."""
     value = decoded(value)
     if isinstance(value, str):
         return value.strip() or None
     if isinstance(value, list):
-        return _of_messages(value, keys, role)
+        return _of_messages(value, what)
     if not isinstance(value, Mapping):
         return None
-    if not is_empty(messages := first_of(value, _MESSAGES)):
-        return text_of(messages, keys, role)
-    if isinstance(choices := value.get(_CHOICES), list) and choices:
-        return text_of([choice.get("message") for choice in choices[:1] if isinstance(choice, Mapping)], keys, role)
-    return next((text for key in keys if (text := text_of(value.get(key), keys, role))), None) or _only_text(value)
+    if not is_empty(messages := first_of(value, _KEYS["messages"])):
+        return text_of(messages, what)
+    if isinstance(choices := value.get("choices"), list) and choices:
+        return text_of([choice.get("message") for choice in choices[:1] if isinstance(choice, Mapping)], what)
+    return next((text for key in _KEYS[what] if (text := text_of(value.get(key), what))), None) or _only_text(value)
 
 
 def _only_text(value: Mapping[str, Any]) -> str | None:
@@ -72,16 +61,16 @@ def _only_text(value: Mapping[str, Any]) -> str | None:
     return texts[0] if len(texts) == 1 and len(value) == 1 else None
 
 
-def _of_messages(items: Sequence[Any], keys: Sequence[str], role: str) -> str | None:
-    """The text of the last message of the role; of parts without roles, all their texts."""
+def _of_messages(items: Sequence[Any], what: Literal["question", "answer"]) -> str | None:
+    """The text of the last message of the user, or of the assistant; of parts without roles, all their texts."""
     messages = [_message(item) for item in items]
+    role = "user" if what == "question" else "assistant"
     named = [content for whose, content in messages if whose == role]
     if named:
-        return text_of(named[-1], keys, role)
+        return text_of(named[-1], what)
     if any(whose for whose, _ in messages):
         return None
-    texts = [text for _, content in messages if (text := text_of(content, keys, role))]
-    return "\n".join(texts) or None
+    return "\n".join(text for _, content in messages if (text := text_of(content, what))) or None
 
 
 _ROLES = {"human": "user", "ai": "assistant", "model": "assistant"}
@@ -107,7 +96,7 @@ def documents_of(value: Any) -> Documents | None:
     """The documents of a list, or of an object that holds one; None where nothing says what was retrieved."""
     value = decoded(value)
     if isinstance(value, Mapping):
-        held = next((value[name] for name in _LISTS if name in value), None)
+        held = next((value[name] for name in _KEYS["documents"] if name in value), None)
         return Documents(unreadable=1) if held is None else documents_of(held)
     if value is None:
         return None
@@ -129,11 +118,11 @@ def chunk_of(item: Any) -> RetrievedChunk | None:
             item = {**item, **item[wrapper]}
     about = decoded(first_of(item, ("document.metadata", "metadata")))
     places = [holder for holder in (about, item) if isinstance(holder, Mapping)]
-    text, chunk_id = first_of(item, _TEXTS), first_of(item, _IDS)
-    document = next((place for holder in places if (place := first_of(holder, _PLACES)) is not None), None)
+    text, chunk_id = first_of(item, _KEYS["text"]), first_of(item, _KEYS["id"])
+    document = next((place for holder in places if (place := first_of(holder, _KEYS["place"])) is not None), None)
     if not isinstance(text, str) and chunk_id is None and document is None:
         return None
-    score = first_of(item, _SCORES)
+    score = first_of(item, _KEYS["score"])
     return RetrievedChunk(
         chunk_id=None if chunk_id is None else str(chunk_id),
         document_id=None if document is None else str(document),
@@ -147,7 +136,8 @@ def usage_of(holder: Any) -> TokenUsage | None:
     holder = decoded(holder)
     if not isinstance(holder, Mapping):
         return None
-    counts = [_count(first_of(holder, names)) for names in (_PROMPT_TOKENS, _COMPLETION_TOKENS, _CACHED_TOKENS)]
+    names = (_KEYS[f"{part}_tokens"] for part in ("prompt", "completion", "cached"))
+    counts = [_count(first_of(holder, keys)) for keys in names]
     if counts[0] is None and counts[1] is None:
         return None
     return TokenUsage(prompt_tokens=counts[0] or 0, completion_tokens=counts[1] or 0, cached_tokens=counts[2])

@@ -8,7 +8,7 @@ from trace_exports import ANSWER, EXPORTS, QUESTION, START, TEXTS, attribute, ot
 
 from evals.traces.readers import reader_of
 from evals.traces.spans import Exchange, join
-from evals.traces.values import ANSWER_KEYS, QUESTION_KEYS, chunk_of, documents_of, text_of, time_of
+from evals.traces.values import chunk_of, documents_of, text_of, time_of
 
 
 def read(rows: list[dict[str, Any]]) -> Exchange | None:
@@ -115,7 +115,7 @@ def test_a_row_of_a_log_is_no_trace(row: dict[str, Any]) -> None:
 )
 def test_the_question_is_found_in_every_form(value: object, text: str | None) -> None:
     """As text, JSON, an object, or the last message of the user."""
-    assert text_of(value, QUESTION_KEYS, "user") == text
+    assert text_of(value, "question") == text
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_the_question_is_found_in_every_form(value: object, text: str | None) ->
 )
 def test_the_answer_is_found_in_every_form(value: object, text: str | None) -> None:
     """As text, an object, a reply of a model or the last message of the assistant."""
-    assert text_of(value, ANSWER_KEYS, "assistant") == text
+    assert text_of(value, "answer") == text
 
 
 @pytest.mark.parametrize(
