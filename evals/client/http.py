@@ -633,6 +633,27 @@ class Retrying:
         Raises:
             ExchangeError: Of the last attempt.
         """
+        await self._limit.free.acquire()
+        reply: Reply | None = None
+        try:
+            reply = await self._attempt(send, attempts)
+        except ExchangeError as failure:  # most requests succeed at once, and tenacity takes a tenth of their CPU
+            reply = await self._again(failure, send, attempts, max_attempts)
+        finally:
+            self._limit.release(answered=reply is not None)
+        return reply
+
+    async def _again(
+        self, failure: ExchangeError, send: Callable[[], Awaitable[Reply]], attempts: Attempts, max_attempts: int
+    ) -> Reply:
+        """Go on by tenacity, of which the attempt that failed is the first."""
+        failures = [failure]
+
+        async def attempt() -> Reply:
+            if failures:
+                raise failures.pop()
+            return await self._attempt(send, attempts)
+
         retrying = AsyncRetrying(
             retry=_IS_WORTH_IT,
             stop=partial(self._is_enough, attempts, max_attempts),
@@ -640,13 +661,9 @@ class Retrying:
             sleep=self._sleep,
             reraise=True,
         )
-        await self._limit.free.acquire()
-        is_answered = False
         try:
-            reply: Reply = await retrying(self._attempt, send, attempts)
-            is_answered = True
+            reply: Reply = await retrying(attempt)
         finally:
-            self._limit.release(answered=is_answered)
             attempts.waited_s += retrying.statistics["idle_for"]
         return reply
 

@@ -107,8 +107,9 @@ def check_probes(
     texts = [chunk.text for chunks, _ in retrieved for chunk in chunks]
     if texts and not any(texts):
         said = f"the chunks of the server at {client.url} carry no text, and no gold is known by their ids or documents"
-        hint = "let server.map.chunks find the text (docs/profiles.md), or continue all the same with --no-preflight"
-        raise CorpusMissingError(said, hint)
+        raise CorpusMissingError(
+            said, "let server.map.chunks find the text (docs/profiles.md), or continue all the same with --no-preflight"
+        )
     questions = f"{counted(len(answered), 'question')} retrieved no gold passage"
     raise CorpusMissingError(f"corpus not found on the server at {client.url}: {questions}", _HINT)
 
