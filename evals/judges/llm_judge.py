@@ -33,7 +33,7 @@ _NO_MONEY = (
     "or measure everything else with --no-judge"
 )
 
-Log = Callable[[JudgeVerdict], None]
+_Log = Callable[[JudgeVerdict], None]
 
 
 class LLMJudge:
@@ -102,7 +102,7 @@ class LLMJudge:
         await self.model.aclose()
 
     async def decide(
-        self, request: VerdictRequest, *, known: Iterable[JudgeVerdict] = (), log: Log = lambda _verdict: None
+        self, request: VerdictRequest, *, known: Iterable[JudgeVerdict] = (), log: _Log = lambda _verdict: None
     ) -> list[JudgeVerdict]:
         """Get the verdicts of all repeats on one request. A repeat that the budget does not allow gives none.
 
@@ -126,7 +126,7 @@ class LLMJudge:
         return [verdict for verdict in verdicts if verdict is not None]
 
     async def _decide(
-        self, request: VerdictRequest, repeat: int, known: Sequence[JudgeVerdict], log: Log
+        self, request: VerdictRequest, repeat: int, known: Sequence[JudgeVerdict], log: _Log
     ) -> JudgeVerdict | None:
         """One decision: by a reply that is known, cached or on its way to an equal request; else by asking for one."""
         call = call_of(request, repeat, again=self.repeats > 1 and not request.once)
@@ -168,7 +168,7 @@ class LLMJudge:
         facts = {"reply": stored.reply, "model": stored.model, "cost_usd": 0.0, "cached": True, "saved_usd": saved}
         return draft.model_copy(update={**facts, FLAG: stored.reply.get(FLAG) is True})
 
-    async def _ask(self, verdict: JudgeVerdict, call: Call, request: VerdictRequest, log: Log) -> JudgeVerdict | None:
+    async def _ask(self, verdict: JudgeVerdict, call: Call, request: VerdictRequest, log: _Log) -> JudgeVerdict | None:
         """The verdict by a call, or by a second one where the reply to the first is unusable or misquotes.
 
         None where no call was allowed.
