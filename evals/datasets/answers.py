@@ -262,11 +262,9 @@ def read_labels(path: Path) -> list[LabelRow]:
         rows = list(tables.read_table(path, lambda title: plain_name(title) in _TITLES)[0])
     if not rows:
         raise DatasetError(f"{path.name} holds no rows")
-    unfit = next(
-        (f"{where}: expected an object with a label" for where, row in rows if not isinstance(row, dict)), None
-    )
-    if unfit:
-        raise DatasetError(unfit)
+    for where, row in rows:
+        if not isinstance(row, dict):
+            raise DatasetError(f"{where}: expected an object with a label, not {type(row).__name__}")
     titles = {str(title) for _, row in rows for title in row}
     if "label" not in columns_by_field(titles, LABEL_COLUMNS) and not any(map(_BY.fullmatch, titles)):
         raise DatasetError(
