@@ -23,7 +23,6 @@ from evals.errors import (
     EXIT_INTERRUPTED,
     EXIT_OK,
     EvalsError,
-    RunInterruptedError,
     StoreError,
     UnwritableError,
     withdrawn_word,
@@ -51,8 +50,9 @@ def console(stream: IO[str] | None = None) -> Console:
     return Console(file=stream, width=width, highlight=False, emoji=False, markup=False)
 
 
-_HEAD = re.compile(r" *(?:error: |[-!·] |(?:[^ \n]{1,12} {2,}){1,2}|.{0,2})")
-"""The width of this is the indent of a continued line: marks, titles with two blanks behind them, else two columns."""
+_HEAD = re.compile(r"(?:✓ gold| {6}) +\d+ | *(?:error: |[-!·] |(?:[^ \n]{1,12} {2,}){1,2}|.{0,2})")
+"""The width of this is the indent of a continued line: ranks of chunks, marks, titles with two blanks behind them, else
+two columns."""
 
 _UNIT = re.compile(r"(?<=\d) (?=(?:ms|s|%)(?!\w))")
 
@@ -154,14 +154,9 @@ def ask_line(text: str, default: str = "") -> str:
     """What somebody types, without blanks around it; the default where that is nothing.
 
     Raises:
-        RunInterruptedError: The input ended.
+        Abort: The input ended.
     """
-    out = console(sys.stderr)
-    shown = f" [{default}]" if default else ""
-    out.print(hung(out, one_line(f"{text}{shown}: ", _LONGEST)), end=" ", soft_wrap=True)
-    line = sys.stdin.readline()
-    if not line:
-        raise RunInterruptedError("the input ended before the last question")
+    line: str = typer.prompt(one_line(text, _LONGEST), default, show_default=bool(default), err=True)
     return line.strip() or default
 
 
@@ -169,12 +164,9 @@ def ask_yes(text: str, *, default: bool) -> bool:
     """Whether somebody says yes; what is neither is asked again.
 
     Raises:
-        RunInterruptedError: The input ended.
+        Abort: The input ended.
     """
-    while True:
-        said = ask_line(f"{text} (y/n)", "y" if default else "n").lower()
-        if said in {"y", "yes", "n", "no"}:
-            return said.startswith("y")
+    return typer.confirm(one_line(text, _LONGEST), default, err=True)
 
 
 # Where GitHub Actions reads what is printed: a line may be a command to it.

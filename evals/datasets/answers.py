@@ -109,11 +109,11 @@ def _values(path: Path) -> Iterator[Row]:
 def _predictions(text: str) -> dict[str, str]:
     """The texts by the ids of their questions, in the form that SQuAD's script reads; empty where it is another."""
     try:
-        found = without_surrogates(tables.parse_json(text, ""))
+        data = without_surrogates(tables.parse_json(text, ""))
     except DatasetError:
         return {}  # lines, of which each is read by itself
-    texts = isinstance(found, dict) and all(isinstance(value, str) for value in found.values())
-    return found if texts and not any(name in _FIELDS or is_known(name) for name in found) else {}
+    texts = isinstance(data, dict) and all(isinstance(value, str) for value in data.values())
+    return data if texts and not any(name in _FIELDS or is_known(name) for name in data) else {}
 
 
 def _table(path: Path) -> Iterator[Row]:
@@ -262,11 +262,9 @@ def read_labels(path: Path) -> list[LabelRow]:
         rows = list(tables.read_table(path, lambda title: plain_name(title) in _TITLES)[0])
     if not rows:
         raise DatasetError(f"{path.name} holds no rows")
-    unfit = next(
-        (f"{where}: expected an object with a label" for where, row in rows if not isinstance(row, dict)), None
-    )
-    if unfit:
-        raise DatasetError(unfit)
+    for where, row in rows:
+        if not isinstance(row, dict):
+            raise DatasetError(f"{where}: expected an object with a label, not {type(row).__name__}")
     titles = {str(title) for _, row in rows for title in row}
     if "label" not in columns_by_field(titles, LABEL_COLUMNS) and not any(map(_BY.fullmatch, titles)):
         raise DatasetError(
@@ -293,7 +291,7 @@ def _labels(where: str, row: Mapping[str, Any]) -> Iterator[LabelRow]:
         chunks=_chunks(where, cells),
         **{field: texts[field] for field in ("run", "system", "question", "answer", "expected_answer")},
     )
-    by_annotator = {found["annotator"].casefold(): row[title] for title in row if (found := _BY.fullmatch(title))}
+    by_annotator = {match["annotator"].casefold(): row[title] for title in row if (match := _BY.fullmatch(title))}
     if not by_annotator or plain.label is not None:
         yield plain
     for annotator, cell in by_annotator.items():

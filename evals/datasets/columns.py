@@ -138,16 +138,16 @@ def find_columns(
 def _titles(name: str, rows: Iterable[Mapping[str, Any]]) -> tuple[dict[str, str], frozenset[str], set[str]]:
     """The columns by their plain names, those that hold anything, and those that hold nothing but names of files."""
     titles: dict[str, str] = {}
-    filled, others = set[str](), set[str]()
+    filled, not_files = set[str](), set[str]()
     for row in rows:
         for title, cell in row.items():
             if (known := titles.setdefault(plain_name(title), title)) != title:
                 what = f"{name}: the columns {known!r} and {title!r} have one name"
                 raise DatasetError(what, "name each column once")
-            if title not in others and not is_nothing(cell) and cell != []:
+            if title not in not_files and not is_nothing(cell) and cell != []:
                 filled.add(title)
-                others.update([] if isinstance(cell, str) and _FILE.fullmatch(cell.strip()) else [title])
-    return titles, frozenset(filled), filled - others
+                not_files.update([] if isinstance(cell, str) and _FILE.fullmatch(cell.strip()) else [title])
+    return titles, frozenset(filled), filled - not_files
 
 
 def _refuse_slip(name: str, title: str) -> None:

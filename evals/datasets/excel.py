@@ -68,13 +68,13 @@ def _formats(path: Path) -> Iterator[tuple[str, int, int, str]]:
             ElementTree.fromstring(file.read(f"xl/{name}"))  # noqa: S314
             for name in ("styles.xml", "workbook.xml", "_rels/workbook.xml.rels")
         )
-        own = {int(each.get("numFmtId", 0)): each.get("formatCode", "") for each in styles.iterfind(".//{*}numFmt")}
+        own = {int(form.get("numFmtId", 0)): form.get("formatCode", "") for form in styles.iterfind(".//{*}numFmt")}
         codes = _FORMATS | own
-        by_style = [codes.get(int(each.get("numFmtId", 0))) for each in styles.iterfind("{*}cellXfs/{*}xf")]
-        targets = {each.get("Id"): each.get("Target", "").removeprefix("/xl/") for each in links}
+        by_style = [codes.get(int(style.get("numFmtId", 0))) for style in styles.iterfind("{*}cellXfs/{*}xf")]
+        targets = {link.get("Id"): link.get("Target", "").removeprefix("/xl/") for link in links}
         for sheet in book.iterfind(".//{*}sheet"):
-            link = next(value for key, value in sheet.items() if key.endswith("}id"))
-            with file.open(f"xl/{targets[link]}") as cells:
+            target = targets[next(value for key, value in sheet.items() if key.endswith("}id"))]
+            with file.open(f"xl/{target}") as cells:
                 for _, cell in ElementTree.iterparse(cells):  # noqa: S314
                     place, style = _PLACE.fullmatch(cell.get("r", "")), int(cell.get("s", 0))
                     if place and style < len(by_style) and (code := by_style[style]):
@@ -113,5 +113,5 @@ def _written(moment: datetime, code: str, passed: timedelta = timedelta()) -> st
         written = moment.strftime(_UNITS[name if name in _UNITS else 2 * name[0]].replace("%H", "%I" if half else "%H"))
         return written if len(name) > 1 else written.lstrip("0") or "0"
 
-    minutes = _MINUTES.sub(lambda found: f"{found[1] or ''}{'n' * len(found[2] or found[3])}", code.partition(";")[0])
+    minutes = _MINUTES.sub(lambda match: f"{match[1] or ''}{'n' * len(match[2] or match[3])}", code.partition(";")[0])
     return _PART.sub(text, minutes)

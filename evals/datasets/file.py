@@ -72,11 +72,11 @@ def read_file(
     rows = _open(named_path(path), draft, scratch)
     if not rows:
         raise DatasetError(f"{name} holds no questions")
-    found = find_columns(name, (row for _, row in rows), columns or {}, answered=answered)
-    reader = QuestionReader(found, draft.dropped)
+    reading = find_columns(name, (row for _, row in rows), columns or {}, answered=answered)
+    reader = QuestionReader(reading, draft.dropped)
     draft.questions = DiskList(_unique(rows, reader), scratch)
-    draft.columns = found.used()
-    notes = [*draft.notes, *found.notes(), *reader.notes()]
+    draft.columns = reading.used()
+    notes = [*draft.notes, *reading.notes(), *reader.notes()]
     draft.notes = [f"{name}: {'; '.join(notes)}"] if notes else []
     return draft
 
@@ -126,7 +126,9 @@ def _flat_rows(rows: Iterable[Row]) -> Iterator[Row]:
 
 def _tree_rows(name: str, data: Any, draft: Draft) -> list[Row]:
     articles = data.get("data") if isinstance(data, Mapping) else None
-    if isinstance(articles, list) and all(isinstance(each, Mapping) and "paragraphs" in each for each in articles):
+    if isinstance(articles, list) and all(
+        isinstance(article, Mapping) and "paragraphs" in article for article in articles
+    ):
         return _squad_rows(name, articles, draft)
     if isinstance(data, Mapping) and data.keys() & {"tests", "results"} and data.keys() & {"prompts", "evalId"}:
         raise withdrawn_file("promptfoo", name)

@@ -48,7 +48,6 @@ class HotpotQALoader(HubDatasetLoader):
         return EvalQuestion(
             id=f"{self.name}:{row['id']}",
             question=row["question"].strip(),
-            expected_answer=row["answer"],
             answers=[row["answer"]] if row["answer"] else [],
             gold_passages=golds,
             key_sentences=keys,

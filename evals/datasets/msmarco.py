@@ -42,7 +42,6 @@ class MSMarcoLoader(HubDatasetLoader):
         return EvalQuestion(
             id=f"{self.name}:{row['query_id']}",
             question=row["query"].strip(),
-            expected_answer=answers[0] if answers else None,
             answers=answers,
             gold_passages=list(golds.values()),
             is_unanswerable=not answers if answers or not golds else None,

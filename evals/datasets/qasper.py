@@ -56,7 +56,6 @@ class QasperLoader(HubRowsLoader):
         return EvalQuestion(
             id=f"{self.name}:{qas['question_id'][number]}",
             question=qas["question"][number].strip(),
-            expected_answer=variants[0] if variants else None,
             answers=variants,
             gold_passages=_golds(paper, given, draft),
             key_sentences=_key_sentences(paper, given),

@@ -120,10 +120,10 @@ def _expected(value: Any) -> Any:
 
 
 def _boolean(value: Any) -> bool:
-    found = _BOOLEANS.get(str(as_text(value)).strip().casefold())
-    if found is None:
+    boolean = _BOOLEANS.get(str(as_text(value)).strip().casefold())
+    if boolean is None:
         raise ValueError(f"{value!r} is not true or false; yes, no, Y, N, 1 and 0 will do")
-    return found
+    return boolean
 
 
 def _json(value: Any) -> Any:

@@ -62,16 +62,15 @@ class RAGBenchLoader(HubRowsLoader):
             rows, _ = self.open(replace(options, config=subset))
             tables[subset] = rows
             drawn.append([(subset, place) for place in sample(rows.column("id"), options.samples, options.seed)])
-        turns = (each for turn in zip_longest(*drawn) for each in turn if each is not None)
+        turns = (pair for turn in zip_longest(*drawn) for pair in turn if pair is not None)
         chosen = list(islice(turns, options.samples))
         draft = Draft()
         for subset, rows in tables.items():
             with columns_of(rows):
                 self.add(subset, rows, [place for name, place in chosen if name == subset], draft)
-        by_subset = {
-            subset: iter([each for each in draft.questions if each.metadata["subset"] == subset]) for subset in tables
-        }
-        draft.questions = [next(by_subset[subset]) for subset, _ in chosen]
+        added = [pair for subset in tables for pair in chosen if pair[0] == subset]
+        questions = dict(zip(added, draft.questions, strict=True))
+        draft.questions = [questions[pair] for pair in chosen]
         source = "; ".join(rows.source for rows in tables.values())
         return self.build(draft, config=options.config, split=self.hub.split, source=source)
 

@@ -41,7 +41,6 @@ class SquadV2Loader(HubDatasetLoader):
         return EvalQuestion(
             id=f"{self.name}:{row['id']}",
             question=row["question"].strip(),
-            expected_answer=variants[0] if variants else None,
             answers=variants,
             gold_passages=[gold] if variants else [],
             is_unanswerable=not variants,

@@ -141,8 +141,8 @@ def _sheet_rows(path: Path, is_known: IsKnown) -> tuple[Iterable[Row], str | Non
     chosen = max(sheets, key=lambda name: sum(is_known(str(cell)) for cell in sheets[name][0][1]))
     (_, header), *below = sheets[chosen]
     titles = _titles(path.name, header)
-    others = ", ".join(repr(name) for name in sheets if name != chosen)
-    note = f"read the sheet {chosen!r}, not {others}" if others else None
+    unread = ", ".join(repr(name) for name in sheets if name != chosen)
+    note = f"read the sheet {chosen!r}, not {unread}" if unread else None
     return [(f"{path.name}, row {number}", _row(titles, cells)) for number, cells in below], note
 
 

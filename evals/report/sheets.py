@@ -41,6 +41,8 @@ _COLUMNS = {
 }
 """The columns of every table, with their types in Parquet; `gold`, `chunks` and `citations` are JSON."""
 
+_OF_QUESTION = {"id", "dataset", "question", "expected_answer", "is_unanswerable"}
+_OF_RESPONSE = {"latency_ms", "time_to_first_token_ms", "attempts"}
 _GROUP = 1000
 _EXACT = 2**53
 
@@ -49,12 +51,7 @@ def row_of(saved: SavedRun, record: EvalRecord) -> SheetRow:
     """What a table says of a question: outcome, answer, gold, chunks, citations, values by metric, metadata."""
     question, response = record.question, record.response
     sample = saved.settings.sample_of(record)
-    row: SheetRow = {
-        "id": question.id,
-        "dataset": question.dataset,
-        "question": question.question,
-        "expected_answer": question.expected_answer,
-        "is_unanswerable": question.is_unanswerable,
+    row: SheetRow = question.model_dump(include=_OF_QUESTION) | {
         "outcome": saved.ending(record).outcome.value,
         "error": error_of(record),
         "gold": [gold.model_dump(mode="json", exclude_defaults=True) for gold in question.gold_passages] or None,
@@ -73,11 +70,7 @@ def row_of(saved: SavedRun, record: EvalRecord) -> SheetRow:
             "citations": None if response.citations is None else citations,
         }
     if response is not None:
-        row |= {
-            "latency_ms": response.latency_ms,
-            "time_to_first_token_ms": response.time_to_first_token_ms,
-            "attempts": response.attempts,
-        }
+        row |= response.model_dump(include=_OF_RESPONSE)
     values = {score.name: score.value for score in record.scores}
     return {**row, **values, **{f"meta.{key}": value for key, value in question.metadata.items()}}
 
