@@ -179,12 +179,13 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
     inner: dict[str, Any] = {}
     for title, cell in row.items():
         name = plain_name(str(title))
-        value = parsed(cell) if name in _SPREAD + _ANSWERS else cell
+        value = parsed(cell) if name in _SPREAD else cell
         if name in _SPREAD and isinstance(value, Mapping):
             inner |= value
+        elif name in _ANSWERS:
+            outer[title] = _answer_of(value)
         elif name != "expectations":
-            is_answer = name in _ANSWERS and isinstance(value, Mapping)
-            outer["input" if name == "inputs" else title] = _answer_of(value) if is_answer else value
+            outer["input" if name == "inputs" else title] = value
     columns = {**inner, **outer}
     for title in [title for title in columns if plain_name(str(title)) in _CONVERSATIONS]:
         messages = _messages(columns[title])
@@ -196,12 +197,18 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
     return columns
 
 
-def _answer_of(output: Mapping[str, Any]) -> Any:
-    """The answer among what stands next to it; the whole where none of its keys is one."""
-    named = {plain_name(str(key)): value for key, value in output.items() if not is_nothing(value)}
+def _answer_of(output: Any) -> Any:
+    """The answer of an object, among what stands next to it; the whole where none of its keys is one."""
+    try:
+        answers = parsed(output)
+    except ValueError:
+        return output  # an answer that begins as an object, and is a text
+    if not isinstance(answers, Mapping):
+        return output
+    named = {plain_name(str(key)): value for key, value in answers.items() if not is_nothing(value)}
     key = next(iter(named)) if len(named) == 1 else next((key for key in _ANSWER_KEYS if key in named), None)
     if key is None:
-        return dict(output) if named else None
+        return dict(answers) if named else None
     messages = _messages(named[key])
     return messages[-1][1] if messages else named[key]
 

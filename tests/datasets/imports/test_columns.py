@@ -51,6 +51,7 @@ TOOLS: list[tuple[str, dict[str, Any], str | None, list[str], list[str]]] = [
     ("Langfuse", {"id": "1", "input": {"question": "Q?"}, "expectedOutput": {"answer": "A", "score": 1}}, "A", [], []),
     ("Langfuse, one key", {"input": "Q?", "expectedOutput": {"total": "A"}}, "A", [], []),
     ("Langfuse, CSV", {"input": '{"question": "Q?"}', "expectedOutput": '{"answer": "A"}'}, "A", [], []),
+    ("an answer with braces", {"input": "Q?", "expected_output": '{"a": the key'}, '{"a": the key', [], []),
     ("LangSmith, messages", {"inputs": {"messages": [{"role": "system", "content": "Be brief."},
                                                      {"role": "user", "content": "Q?"}]},
                              "outputs": {"messages": [{"role": "assistant", "content": "A"}]}}, "A", [], []),
