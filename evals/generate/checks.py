@@ -230,7 +230,7 @@ def _same_fact(draft: QuestionDraft, passages: PassageSet) -> list[tuple[int, tu
     A passage counts if it has all words of the question that the draft's own passage, or the name of its document, has:
     else it speaks of another thing.
     """
-    asked, answer = set(content_words(draft.question)), set(content_words(draft.answer)) - AGREEING
+    asked, answer = _singular(content_words(draft.question)), set(content_words(draft.answer)) - AGREEING
     own = {place for place, _ in draft.quotations}
     same = list[tuple[int, tuple[int, int]]]()
     for place, quotation in draft.quotations:
@@ -253,7 +253,11 @@ AGREEING = frozenset({"yes", "no", "ja", "nein", "oui", "non", "sí", "si", "sì
 
 def _context(passages: PassageSet, place: int) -> set[str]:
     passage = passages.passages[place]
-    return {*passages.index.words[place], *tokens(f"{passage.document} {passage.section or ''}")}
+    return _singular([*passages.index.words[place], *tokens(f"{passage.document} {passage.section or ''}")])
+
+
+def _singular(words: Iterable[str]) -> set[str]:
+    return {word.rstrip("s") for word in words}
 
 
 def _statement(quotation: str, wanted: set[str], text: str) -> tuple[tuple[int, int] | None, bool]:
