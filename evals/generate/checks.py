@@ -96,7 +96,7 @@ _WORD = re.compile(_MARKUP.replace("[", "[^") + "+")
 def locate(quotation: str, text: str, start: int = 0) -> tuple[int, int] | None:
     """Where the words of a quotation stand in a text, one after the other, from a place on; None where they do not."""
     words = [re.escape(word) for word in _WORD.findall(quotation.translate(_FORMS))]
-    pattern = re.compile(rf"(?<!\w){f'{_MARKUP}+'.join(words)}(?!\w)", re.IGNORECASE)
+    pattern = re.compile(rf"(?<![\w.,]){f'{_MARKUP}+'.join(words)}(?!\w|[.,]\d)", re.IGNORECASE)
     place = pattern.search(text.translate(_FORMS), start) if words else None
     return place.span() if place else None
 
@@ -177,7 +177,7 @@ _TEXT_ABROAD = r"(?:Dokument|Text|Abschnitt|Tabelle|texte|passage|extrait|tablea
 _SPEAKS_OF_TEXT = re.compile(
     rf"\b(?:this|these|that|given|following|provided|above|attached)\s+(?:\w+\s+)?{_TEXT}\b|\b(?:in|the)\s+{_TEXT}\b"
     r"|\b(?:table|figure|fig\.|section|chapter|appendix)\s+(?:\d|[A-Z]\b|[IVX]+\b)"
-    r"|\b(?:mentioned|described|listed|shown|stated|see|as|the)\s+(?:above|below)\b|\b(?:above|below)\s*(?:[?.,;]|\Z)"
+    r"|\b(?:mentioned|described|listed|shown|stated|see|as|the)\s+(?:above|below)\b|\b(?:above|below)\s*(?:[?.,;]|\Z|(?:is|are)\b)"
     r"|\b[\w-]+\.(?:md|txt|html?|pdf|docx?|pptx?|rst|markdown)\b"
     rf"|\b(?:dies\w*|der|die|das|dem|den|laut|im|obige\w*|cet?|cette|le|el|este|esta|il|questo|nel)\s+{_TEXT_ABROAD}\b",
     re.IGNORECASE,

@@ -5,9 +5,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from evals.client.http import ExchangeError
 from evals.client.mapping import find_or_none
 from evals.client.rag_client import RAGClient
-from evals.errors import ConfigError
+from evals.errors import ConfigError, ServerError
 from evals.schemas.dataset import Document
 from evals.text.decoding import read_text
 from evals.text.markup import plain
@@ -68,10 +69,13 @@ async def server_documents(client: RAGClient) -> list[SourceDocument]:
 
     Raises:
         ConfigError: Its profile has no list, or the list has no texts.
-        ExchangeError: The server does not give it.
+        ServerError: The server does not give it.
     """
     spec = client.spec.documents
-    body = None if spec is None else await client.read_json(spec.path, max_attempts=3)
+    try:
+        body = None if spec is None else await client.read_json(spec.path, max_attempts=3)
+    except ExchangeError as error:
+        raise ServerError(f"the server at {client.url} does not list its documents: {error.error.message}") from error
     items = None if spec is None else find_or_none(spec.map, body)
     rows = [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
     texts = [(row.get("name") or row.get("id"), row.get("text")) for row in rows]

@@ -68,7 +68,8 @@ class QuestionJournal:
 
     Attributes:
         questions: Those of the file, by id.
-        accepted: Keys of candidates whose questions were accepted, also of those that somebody took out of the file.
+        accepted: By key of a candidate, the id of its question; somebody may have taken it out of the file.
+        unnoted: Ids of questions in the file of which the journal knows nothing, as a kill came between.
         verdicts: By key of a candidate, what was paid for.
 
     Raises:
@@ -82,7 +83,7 @@ class QuestionJournal:
             raise ConfigError(f"{path} exists, and was not generated", "name another file with --output")
         self.path = path
         self.questions: dict[str, EvalQuestion] = {}
-        self.accepted = set[str]()
+        self.accepted: dict[str, str] = {}
         self.verdicts = defaultdict[str, list[JudgeVerdict]](list)
         with ExitStack() as stack:
             self._journal = stack.enter_context(open_log(journal_path(path), _HINT))
@@ -91,6 +92,7 @@ class QuestionJournal:
                 self.questions = {question.id: question for question in read_file(path).questions}
             for line in journal_lines(path):
                 self._hold(line)
+            self.unnoted = self.questions.keys() - {*self.accepted.values()}
             self._open = stack.pop_all()
 
     def __enter__(self) -> Self:
@@ -106,9 +108,9 @@ class QuestionJournal:
 
     def _hold(self, line: JournalLine) -> None:
         """Take a line in; a later verdict on a request replaces an earlier one."""
-        if line.verdict is None:
-            self.accepted.add(line.key)
-        else:
+        if line.accepted is not None:
+            self.accepted[line.key] = line.accepted
+        if line.verdict is not None:
             kept = [verdict for verdict in self.verdicts[line.key] if verdict.request != line.verdict.request]
             self.verdicts[line.key] = [*kept, line.verdict]
 

@@ -23,7 +23,7 @@ from evals.run.observer import Observer
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.verdicts import VerdictRequest
 
-TRIES, SPARE, YIELD = 3, 5, 0.6
+TRIES, SPARE, YIELD = 3, 10, 0.6
 """Candidates for a question at most, and a few more; and the share of drafts that is usually accepted."""
 
 PATIENCE_S = 5.0
@@ -218,8 +218,9 @@ class Generator:
         return verdicts[0].reply
 
     def _others(self, question_id: str) -> list[EvalQuestion]:
-        """The accepted questions but this one, which is in the file if a kill came between file and journal."""
-        return [question for question in self._journal.questions.values() if question.id != question_id]
+        """The accepted questions, but this one if it is in the file without being in the journal."""
+        own = {question_id} & self._journal.unnoted
+        return [question for question in self._journal.questions.values() if question.id not in own]
 
     def _accept(self, candidate: Candidate, checked: CheckedDraft, key: str, quota: Quota) -> Rejection | None:
         """Keep a question, unless one like it came first, or there are enough: then its replies are cached."""
