@@ -12,7 +12,7 @@ from evals.judges.quotes import is_evidence
 from evals.schemas.dataset import EvalQuestion, GoldPassage
 from evals.text.numbers import language_of, numbers
 from evals.text.sentences import sentence_spans
-from evals.text.tokens import tokens
+from evals.text.tokens import framed, tokens
 
 PAIR, NEAR_MISS, YES_NO, COMPARISON = "pair", "near_miss", "yes_no", "comparison"
 COPIED = "copied"
@@ -156,18 +156,14 @@ def _flaw(draft: QuestionDraft, texts: dict[int, str]) -> Rejection | None:
 
 
 def _flaw_of_pair(draft: QuestionDraft, texts: dict[int, str], answer: Sequence[str]) -> Rejection | None:
-    bridge = tokens(draft.bridge)
-    if not bridge or not all(_holds(text, bridge) for text in texts.values()):
+    bridge = framed(draft.bridge)
+    if not bridge.strip() or not all(bridge in framed(text) for text in texts.values()):
         return Rejection.BRIDGE
-    if _holds(draft.question, bridge):
+    if bridge in framed(draft.question):
         return Rejection.BRIDGE_NAMED
     if any(set(answer) <= set(tokens(quotation)) for _, quotation in draft.quotations):
         return Rejection.ONE_QUOTATION
     return None
-
-
-def _holds(text: str, words: Sequence[str]) -> bool:
-    return f" {' '.join(words)} " in f" {' '.join(tokens(text))} "
 
 
 # The question by itself.

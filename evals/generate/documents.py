@@ -1,6 +1,5 @@
 """The documents that questions are made from: files, the corpus of a dataset, or the texts that a server lists."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from evals.client.rag_client import RAGClient
 from evals.errors import ConfigError, ServerError
 from evals.schemas.dataset import Document
 from evals.text.decoding import read_text
-from evals.text.markup import plain
+from evals.text.markup import text_of_html
 
 _TEXTS = frozenset({".md", ".markdown", ".txt", ".text", ".rst"})
 _PAGES = frozenset({".html", ".htm"})
@@ -77,9 +76,9 @@ async def server_documents(client: RAGClient) -> list[SourceDocument]:
     except ExchangeError as error:
         raise ServerError(f"the server at {client.url} does not list its documents: {error.error.message}") from error
     items = None if spec is None else find_or_none(spec.map, body)
-    rows = [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
-    texts = [(row.get("name") or row.get("id"), row.get("text")) for row in rows]
-    documents = [SourceDocument(str(name), text) for name, text in texts if name and isinstance(text, str) and text]
+    rows = (item for item in items if isinstance(item, dict)) if isinstance(items, list) else ()
+    named = ((str(row.get("name") or row.get("id") or ""), row.get("text")) for row in rows)
+    documents = [SourceDocument(name, text) for name, text in named if name and isinstance(text, str) and text.strip()]
     if not documents:
         raise ConfigError(
             f"the server at {client.url} lists no documents with their texts",
@@ -104,24 +103,3 @@ def _text_of(path: Path, ending: str) -> tuple[str, str]:
         return str(MarkItDown(enable_plugins=False).convert(path).text_content), ""
     except (MarkItDownException, OSError, ValueError) as error:
         return "", f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-
-
-# HTML as text.
-
-_HIDDEN = re.compile(
-    r"<!--.*?-->|<(script|style|nav|header|footer|aside|form|noscript|svg|template|head)\b[^>]*>.*?</\1\s*>",
-    re.DOTALL | re.IGNORECASE,
-)
-_HEADING = re.compile(r"<h([1-6])\b[^>]*>(.*?)</h\1\s*>", re.DOTALL | re.IGNORECASE)
-_BREAK = re.compile(r"<(?:p|div|section|article|[uod]l|table|pre|blockquote)\b[^>]*>", re.IGNORECASE)
-_LINE = re.compile(r"<(?:br|tr|li|dt|dd)\b[^>]*>", re.IGNORECASE)
-_TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<![a-zA-Z][^<>]*>")
-
-
-def text_of_html(page: str) -> str:
-    """The text of a page: headings as in Markdown, a line for each item and row, without navigation and scripts."""
-    text = " ".join(_HIDDEN.sub(" ", page).split())
-    text = _HEADING.sub(lambda heading: f"\n\n{'#' * int(heading[1])} {_TAG.sub('', heading[2])}\n\n", text)
-    text = _TAG.sub(" ", _LINE.sub("\n", _BREAK.sub("\n\n", text)))
-    lines = (" ".join(plain(line).split()) for line in text.split("\n"))
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()

@@ -9,7 +9,7 @@ from evals.generate.drafts import Candidate
 from evals.generate.journal import QuestionJournal
 from evals.generate.passages import PassageSet
 from evals.generate.pipeline import TRIES, YIELD, QuestionPlan, quotas_of, stream_of
-from evals.generate.solving import FEW, MANY, passages_for
+from evals.generate.solving import FEW, MANY
 from evals.judges.budget import thinking_allowance
 from evals.judges.money import judge_price
 from evals.judges.prompts import CHARACTERS_A_TOKEN, call_of, usual_tokens
@@ -61,14 +61,12 @@ def estimate_generation(plan: QuestionPlan, passages: PassageSet, journal: Quest
 def _requests(
     candidate: Candidate, plan: QuestionPlan, passages: PassageSet
 ) -> Iterator[tuple[EvalConfig, VerdictRequest]]:
-    """What a candidate takes: its passage stands for the question that is not written yet."""
+    """What a candidate takes: its passage stands for those that are not chosen yet."""
     yield plan.writer, plan.prompts.draft(candidate, passages)
-    question = passages.passages[candidate.places[0]].text[:100]
-    places = passages_for(passages, question, [*candidate.places], MANY if candidate.stream == NEAR_MISS else FEW)
-    texts = [passages.passages[place].text for place in places]
-    yield plan.solver, plan.prompts.solution("solve", question, texts)
-    if candidate.stream == PAIR:
-        yield from ((plan.solver, plan.prompts.solution("solve", question, [text])) for text in texts[:2])
+    text = passages.passages[candidate.places[0]].text
+    question, count = text[:100], min(len(passages.passages), MANY if candidate.stream == NEAR_MISS else FEW)
+    for number in (count, 1, 1) if candidate.stream == PAIR else (count,):
+        yield plan.solver, plan.prompts.solution("solve", question, [text] * number)
     if plan.closed_book and candidate.stream != NEAR_MISS:
         yield plan.solver, plan.prompts.request("closed_book", "closed_book", question=question)
 

@@ -105,7 +105,9 @@ def coverage(questions: Sequence[EvalQuestion]) -> Iterator[str]:
     shares = [overlap for question in questions if (overlap := _overlap(question)) is not None]
     if shares:
         copied = sum("copied" in question.metadata.get("checks", ()) for question in questions)
-        tagged = f"; {share(copied, len(questions), 'question', 'copies')} six words or more in a row" if kinds else ""
+        tagged = (
+            f"; {share(copied, len(questions), 'question', 'has')} six words in a row of the passage" if kinds else ""
+        )
         yield f"words of a question that stand in its gold: median {median(shares):.0%}{tagged}"
 
 

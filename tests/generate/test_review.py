@@ -197,7 +197,7 @@ def test_stats_say_kinds_documents_and_shared_words(evals_cli: Cli, questions: P
     assert "kinds: 1 fact, 1 pair, 1 near_miss" in done.out
     assert "gold in 2 documents; most in ferry.md: 2 questions" in done.out
     assert "words of a question that stand in its gold: median" in done.out
-    assert "1 of 3 questions copies six words or more in a row" in done.out
+    assert "1 of 3 questions has six words in a row of the passage" in done.out
 
 
 def test_stats_of_questions_without_gold_say_nothing_of_it(evals_cli: Cli, tmp_path: Path) -> None:

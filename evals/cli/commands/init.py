@@ -247,6 +247,8 @@ def _show(discovery: Discovery, questions: _Questions) -> None:
         tell(f"not read: {', '.join(discovery.unread[:_UNREAD_SHOWN])}{more}", _RAW_SHOWN)
     for note in discovery.notes:
         out.print(clean(f"! {note}"), soft_wrap=True)
+    if questions.documents is not None:
+        return
     settings = EvalConfig.build({"server": discovery.server, "judge": False}).score_settings(judged=True)
     metrics = computable(select(["core"], []), questions.questions, response, settings)
     tell(f"metrics that these questions and this server give: {', '.join(metrics.names) or 'none'}", _RAW_SHOWN)
