@@ -8,9 +8,9 @@ from enum import StrEnum
 
 from evals.generate.passages import PassageSet
 from evals.generate.search import content_words
-from evals.judges.quotes import is_evidence
 from evals.schemas.dataset import EvalQuestion, GoldPassage
 from evals.text.numbers import language_of, numbers
+from evals.text.quotes import is_evidence
 from evals.text.sentences import sentence_spans
 from evals.text.tokens import framed, tokens
 
@@ -134,8 +134,7 @@ def _flaw(draft: QuestionDraft, texts: dict[int, str]) -> Rejection | None:
     """What is wrong with a draft by itself."""
     quotations = " \n ".join(quotation for _, quotation in draft.quotations)
     answer, question = content_words(draft.answer), set(content_words(draft.question))
-    asks_for_answer = draft.kind != NEAR_MISS
-    if not draft.quotations or not question or (asks_for_answer and not tokens(draft.answer)):
+    if not draft.quotations or not question or (draft.kind != NEAR_MISS and not tokens(draft.answer)):
         return Rejection.INCOMPLETE
     if not all(locate(quotation, texts[place]) for place, quotation in draft.quotations):
         return Rejection.QUOTATION
@@ -143,14 +142,13 @@ def _flaw(draft: QuestionDraft, texts: dict[int, str]) -> Rejection | None:
         return Rejection.SHORT_QUOTATION
     if speaks_of_text(draft.question):
         return Rejection.POINTS_TO_TEXT
-    if not asks_for_answer:
+    if draft.kind == NEAR_MISS:
         return None
     if lacks_value(draft.answer, quotations, draft.question):
         return Rejection.VALUE
-    free = draft.kind == YES_NO
-    if not free and not set(answer) & set(tokens(quotations)):
+    if draft.kind != YES_NO and not set(answer) & set(tokens(quotations)):
         return Rejection.UNQUOTED
-    if not free and draft.kind != COMPARISON and question.issuperset(answer):
+    if draft.kind not in (YES_NO, COMPARISON) and question.issuperset(answer):
         return Rejection.GIVEN_AWAY
     return _flaw_of_pair(draft, texts, answer) if draft.kind == PAIR else None
 
@@ -193,8 +191,7 @@ def lacks_value(answer: str, quotations: str, question: str) -> bool:
     language = language_of(quotations)
     known = {word.casefold() for word in _VALUE.findall(f"{quotations} {question}")}
     values = {value.casefold().removesuffix("'s").removesuffix("’s") for value in _names(answer)}
-    in_digits = numbers(answer, language, words=False)
-    return not in_digits <= numbers(quotations, language) or not values <= known
+    return not numbers(answer, language, words=False) <= numbers(quotations, language) or not values <= known
 
 
 def _names(text: str) -> Iterator[str]:
@@ -202,8 +199,7 @@ def _names(text: str) -> Iterator[str]:
     for match in _VALUE.finditer(text):
         word = match[0]
         begins = not text[: match.start()].strip() or text[: match.start()].rstrip()[-1] in ".!?:"
-        has_letter = any(sign.isalpha() for sign in word)
-        code = has_letter and (any(sign.isdigit() for sign in word) or (word.isupper() and len(word) > 1))
+        code = word.upper() != word.lower() and (re.search(r"\d", word) or (word.isupper() and len(word) > 1))
         if code or (word[0].isupper() and not begins):
             yield word
 

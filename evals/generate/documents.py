@@ -1,6 +1,5 @@
 """The documents that questions are made from: files, the corpus of a dataset, or the texts that a server lists."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,7 +7,6 @@ from evals.client.http import ExchangeError
 from evals.client.mapping import find_or_none
 from evals.client.rag_client import RAGClient
 from evals.errors import ConfigError, ServerError
-from evals.schemas.dataset import Document
 from evals.text.decoding import read_text
 from evals.text.markup import text_of_html
 
@@ -56,11 +54,6 @@ def read_documents(place: Path) -> tuple[list[SourceDocument], list[str]]:
         kinds = ", ".join(sorted(_TEXTS | _PAGES | _OFFICE))
         raise ConfigError(f"{place} holds no document that can be read", f"kinds that can: {kinds}")
     return documents, left_out
-
-
-def dataset_documents(documents: Iterable[Document]) -> list[SourceDocument]:
-    """The corpus of datasets."""
-    return [SourceDocument(document.id, document.text) for document in documents if document.text.strip()]
 
 
 async def server_documents(client: RAGClient) -> list[SourceDocument]:

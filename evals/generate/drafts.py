@@ -11,7 +11,6 @@ import yaml
 from evals.datasets.base import short_hash
 from evals.generate.checks import NEAR_MISS, PAIR, QuestionDraft
 from evals.generate.passages import PassageSet
-from evals.generate.search import content_words
 from evals.schemas.verdicts import Prompt, VerdictRequest
 
 SINGLE = "single"
@@ -63,14 +62,10 @@ def _pairs(passages: PassageSet, order: list[int]) -> Iterator[Candidate]:
     index, made = passages.index, set[frozenset[int]]()
     most = max(3, round(_RARE * len(order)))
     for place in order:
-        terms = [
-            word
-            for word in content_words(passages.passages[place].text)
-            if 1 < index.frequency[word] <= most and len(word) >= _FEWEST_LETTERS and word.isalpha()
-        ]
-        terms.sort(key=lambda word: index.frequency[word])
-        for partner in index.best(" ".join(terms[:_PARTNERS]), _PARTNERS):
-            shared = next((term for term in terms if term in index.words[partner]), None)
+        long = (word for word in index.words[place] if len(word) >= _FEWEST_LETTERS and word.isalpha())
+        terms = sorted((index.frequency[word], word) for word in long if 1 < index.frequency[word] <= most)
+        for partner in index.best(" ".join(term for _, term in terms[:_PARTNERS]), _PARTNERS):
+            shared = next((term for _, term in terms if term in index.words[partner]), None)
             pair = frozenset({place, partner})
             if shared and len(pair) == 2 and pair not in made and partner not in passages.repeats:
                 made.add(pair)
@@ -88,10 +83,12 @@ class Prompts:
     Attributes:
         notes: Facts of the subject that a writer must know.
         language: In which questions and answers are written; that of the passage where empty.
+        closed_book: Whether the solver is asked without any passage too.
     """
 
     notes: str = ""
     language: str = ""
+    closed_book: bool = False
 
     def load(self, name: str) -> Prompt:
         """A prompt of ours, with notes and language."""
@@ -104,12 +101,12 @@ class Prompts:
     def draft(self, candidate: Candidate, passages: PassageSet) -> VerdictRequest:
         """The request for a draft."""
         part, *rest = [passages.passages[place] for place in candidate.places]
-        prompt = PROMPTS[candidate.stream]
+        form = PROMPTS[candidate.stream]
         if rest:
-            return self.request("draft", prompt, passage_a=part.text, passage_b=rest[0].text, shared=candidate.wish)
+            return self.request("draft", form, passage_a=part.text, passage_b=rest[0].text, shared=candidate.wish)
         kind = {"kind": candidate.wish} if candidate.wish else {}
-        section = part.section or ""
-        return self.request("draft", prompt, document=part.document, section=section, passage=part.text, **kind)
+        told = {"document": part.document, "section": part.section or "", "passage": part.text}
+        return self.request("draft", form, **told, **kind)
 
     def solution(self, name: str, question: str, texts: Sequence[str]) -> VerdictRequest:
         """The request for an answer from these passages."""

@@ -79,8 +79,7 @@ class PassageSet:
     def cut(cls, documents: Sequence[SourceDocument]) -> "PassageSet":
         """Cut documents into passages."""
         blocks = [list(_blocks(document.text)) for document in documents]
-        pairs = [(document.text, block) for document, own in zip(documents, blocks, strict=True) for block in own]
-        counts = Counter(tokens(text[block.start : block.end]) for text, block in pairs if not block.title)
+        counts = Counter(tokens(block.text) for own in blocks for block in own if not block.title)
         passages, dropped = list[Passage](), Counter[str]()
         for document, own in zip(documents, blocks, strict=True):
             passages += _Cutter(document, dropped).cut(own, counts)
@@ -96,22 +95,18 @@ class PassageSet:
 
         Each document is drawn once before any is drawn twice; then documents have shares by the root of their sizes.
         """
-        by_document = defaultdict[str, list[tuple[str, int]]](list)
-        for place, passage in enumerate(self.passages):
-            if place not in self.repeats:
-                rank = sha256(f"{seed}\0{passage.hash}".encode()).hexdigest()
-                by_document[passage.document].append((rank, place))
-        order = [
-            (turn / sqrt(len(ranked)), rank, place)
-            for ranked in by_document.values()
-            for turn, (rank, place) in enumerate(sorted(ranked))
-        ]
-        return [place for _, _, place in sorted(order)]
+        fresh = [place for place in range(len(self.passages)) if place not in self.repeats]
+        ranks = {place: sha256(f"{seed}\0{self.passages[place].hash}".encode()).hexdigest() for place in fresh}
+        by_document = defaultdict[str, list[int]](list)
+        for place in sorted(fresh, key=ranks.__getitem__):
+            by_document[self.passages[place].document].append(place)
+        turns = {place: turn / sqrt(len(own)) for own in by_document.values() for turn, place in enumerate(own)}
+        return sorted(turns, key=lambda place: (turns[place], ranks[place]))
 
     def section_at(self, document: str, place: int) -> str | None:
         """The heading above a place in a document."""
-        blocks = _blocks(self.documents[document].text)
-        return next((block.title for block in [*blocks][::-1] if block.title and block.end <= place), None)
+        titles = [block.title for block in _blocks(self.documents[document].text) if block.title and block.end <= place]
+        return titles[-1] if titles else None
 
 
 class _Block(NamedTuple):
@@ -119,13 +114,15 @@ class _Block(NamedTuple):
 
     start: int
     end: int
+    text: str
     title: str
 
 
 def _blocks(text: str) -> Iterator[_Block]:
     front = _FRONT_MATTER.match(text)
     for block in _BLOCK.finditer(text, front.end() if front else 0):
-        yield _Block(block.start(), block.start() + len(block[0].rstrip()), (block["heading"] or "").strip())
+        text, title = block[0].rstrip(), (block["heading"] or "").strip()
+        yield _Block(block.start(), block.start() + len(text), text, title)
 
 
 class _Cutter:
@@ -146,18 +143,17 @@ class _Cutter:
         """The passages of these blocks; `counts` says how often each paragraph stands in all documents."""
         title: str | None = None
         for block in blocks:
-            text = self._document.text[block.start : block.end]
             if block.title:
                 title = block.title
                 if self._words >= SHORTEST:
                     self._close()
                 if not self._end:
                     self._start, self._end = block.start, block.end
-            elif reason := _waste(text, counts):
+            elif reason := _waste(block.text, counts):
                 self._dropped[reason] += 1
                 self._close()
             else:
-                for start, end in _pieces(text, block.start):
+                for start, end in _pieces(block.text, block.start):
                     self._add(start, end, title)
         self._close()
         return self._passages
@@ -219,9 +215,9 @@ def _near_duplicates(passages: Sequence[Passage]) -> frozenset[int]:
         runs = {" ".join(words[n : n + _SHINGLE]) for n in range(max(1, len(words) - _SHINGLE + 1))}
         sketch = sorted(sha256(run.encode()).hexdigest()[:16] for run in runs)[:_SKETCH]
         shared = Counter(holder for run in sketch for holder in holders[run])
-        if shared and max(shared.values()) >= _ALIKE * len(sketch) / _SKETCH:
+        if max(shared.values(), default=0) >= _ALIKE * len(sketch) / _SKETCH:
             repeats.add(place)
-            continue
-        for run in sketch:
-            holders[run].append(place)
+        else:
+            for run in sketch:
+                holders[run].append(place)
     return frozenset(repeats)

@@ -42,8 +42,7 @@ class QuestionPlan:
         writer: The configuration whose judge drafts; its seed is that of the draw.
         solver: The one whose judge answers the drafts; it may be the same.
         mix: Shares of questions from one passage, from two, and of near misses.
-        prompts: With notes and language.
-        closed_book: Whether to tag what the solver knows without any passage.
+        prompts: What is asked.
     """
 
     number: int
@@ -51,7 +50,6 @@ class QuestionPlan:
     solver: EvalConfig
     mix: tuple[int, int, int]
     prompts: Prompts
-    closed_book: bool
 
 
 @dataclass
@@ -161,8 +159,8 @@ class Generator:
                 for error in filter(None, [task.exception() for task in done]):
                     raise error
                 questions, drafts = len(self._journal.questions), sum(quota.tried for quota in self.quotas.values())
-                spent = self._writer.budget.spent_usd
-                self._observer.waiting(f"{questions} of {self._plan.number} questions, {drafts} drafts, ${spent:.2f}")
+                told = f"{questions} of {self._plan.number} questions, {drafts} drafts"
+                self._observer.waiting(f"{told}, ${self._writer.budget.spent_usd:.2f}")
             for model in () if self.stopped else self._models:
                 model.forget()
         finally:
@@ -206,7 +204,7 @@ class Generator:
         checked = check(draft, self._passages, self._others(question_id(draft)))
         if isinstance(checked, Rejection):
             return checked
-        return await solve(checked, self._passages, prompts, answer, closed_book=self._plan.closed_book) or checked
+        return await solve(checked, self._passages, prompts, answer) or checked
 
     async def _ask(self, model: LLMJudge, key: str, request: VerdictRequest) -> Mapping[str, Any] | None:
         known = self._journal.verdicts[key]

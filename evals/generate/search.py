@@ -1,6 +1,5 @@
 """BM25 over passages."""
 
-import logging
 from collections import Counter
 from collections.abc import Sequence
 
@@ -8,8 +7,6 @@ import bm25s
 import numpy as np
 
 from evals.text.tokens import STOP_WORDS, tokens
-
-logging.getLogger("bm25s").setLevel(logging.WARNING)  # it sets itself to DEBUG
 
 
 def content_words(text: str) -> list[str]:

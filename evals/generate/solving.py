@@ -24,30 +24,26 @@ AskModel = Callable[[VerdictRequest], Awaitable[Mapping[str, Any] | None]]
 """Asks a model; None where it gives no usable reply."""
 
 
-async def solve(
-    draft: CheckedDraft, passages: PassageSet, prompts: Prompts, ask: AskModel, *, closed_book: bool
-) -> Rejection | None:
+async def solve(draft: CheckedDraft, passages: PassageSet, prompts: Prompts, ask: AskModel) -> Rejection | None:
     """Have the question answered.
 
     Args:
         draft: That passed its checks; a tag is added where the model knows the answer anyway.
         passages: All passages.
-        prompts: What is asked.
+        prompts: What is asked, also without any passage where they say so.
         ask: Asks the solver.
-        closed_book: Whether to see if it knows the answer without any passage.
 
     Returns:
         Why the draft is rejected; None where it is not.
     """
     question, kind, answer = draft.draft.question, draft.draft.kind, draft.draft.answer
-    own = [place for place, _ in draft.draft.quotations]
-    near_miss = kind == NEAR_MISS
-    places = passages_for(passages, question, own, MANY if near_miss else FEW)
+    own = list(dict(draft.draft.quotations))
+    places = passages_for(passages, question, own, MANY if kind == NEAR_MISS else FEW)
     reply = await ask(prompts.solution("solve", question, [passages.passages[place].text for place in places]))
     if reply is None:
         return Rejection.UNUSABLE
     declined = reply["verdict"] != "answered"
-    if near_miss:
+    if kind == NEAR_MISS:
         return None if declined else Rejection.ANSWERABLE
     if declined:
         return Rejection.DECLINED
@@ -63,7 +59,7 @@ async def solve(
                 return Rejection.UNUSABLE
             if alone["verdict"] == "answered" and agrees(answer, alone["answer"]):
                 return Rejection.ONE_PASSAGE
-    if closed_book:
+    if prompts.closed_book:
         known = await ask(prompts.request("closed_book", "closed_book", question=question))
         if known is not None and known["verdict"] == "answered" and agrees(answer, known["answer"]):
             draft.tags.append(KNOWN)

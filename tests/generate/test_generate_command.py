@@ -115,6 +115,20 @@ def test_batches_are_few_and_bring_the_same(generate: Callable[..., Any], messag
     assert done.json["accepted"] == done.json["wanted"] == {"single": 7, "pair": 0, "near_miss": 5}
 
 
+def test_two_quotations_of_a_passage_are_two_golds_of_one_passage(
+    generate: Callable[..., Any], docs: Path, messages_api: Any
+) -> None:
+    """The solver sees the passage once."""
+    quotations = [*GOOD["quotations"], "Tickets are sold on board by Mara Quill."]
+    messages_api.script(drafted(**{**GOOD, "quotations": quotations}), solved("$14.50", 1, 2))
+    assert generate(docs / "ferry.md", *ONE).code == 0
+    (question,) = read_file(Path("questions.jsonl")).questions
+    assert [gold.text for gold in question.gold_passages] == quotations
+    assert len(question.metadata["passages"]) == 1
+    asked = json.loads(messages_api.log()[-1]["body"]["messages"][0]["content"][0]["text"])
+    assert [passage["id"] for passage in asked["passages"]] == [1]
+
+
 def test_notes_and_language_reach_every_prompt(generate: Callable[..., Any], docs: Path, messages_api: Any) -> None:
     """They stand behind our instructions, in drafts and in answers."""
     messages_api.script(drafted(**GOOD), solved("$14.50", 1, 2))

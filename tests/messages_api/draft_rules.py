@@ -22,20 +22,23 @@ def write(properties: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
 
 
 def pair(_properties: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
-    """A question about a sentence of each passage that has the shared word."""
-    chosen = [_fact_with(data["shared"], data[f"passage_{name}"]) for name in "ab"]
-    if None in chosen:
-        empty = dict.fromkeys(("quotation_a", "quotation_b", "bridge", "question", "answer"), "")
-        return {**empty, "verdict": "skip"}
-    (first, value), (second, other) = (fact for fact in chosen if fact is not None)
-    return {
-        "quotation_a": first,
-        "quotation_b": second,
-        "bridge": data["shared"],
-        "question": _question([first, second], [value, other, data["shared"]]),
-        "answer": f"{value}, {other}",
-        "verdict": "question",
-    }
+    """A question about a sentence of each passage that have a word in common, the shared one if they can."""
+    for first, value in _facts(data["passage_a"]):
+        for second, other in _facts(data["passage_b"]):
+            answers = content_words(value) | content_words(other)
+            common = {word for word in content_words(first) & content_words(second) - answers if len(word) > 3}
+            if common and value != other:
+                bridge = data["shared"] if data["shared"] in common else min(common)
+                return {
+                    "quotation_a": first,
+                    "quotation_b": second,
+                    "bridge": bridge,
+                    "question": _question([first, second], [value, other, bridge]),
+                    "answer": f"{value}, {other}",
+                    "verdict": "question",
+                }
+    empty = dict.fromkeys(("quotation_a", "quotation_b", "bridge", "question", "answer"), "")
+    return {**empty, "verdict": "skip"}
 
 
 def near_miss(_properties: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
@@ -82,10 +85,6 @@ def _facts(passage: str) -> list[tuple[str, str]]:
         if values and not sentence.startswith("#") and len(content_words(sentence) - content_words(values[-1])) >= 5:
             facts.append((sentence, values[-1]))
     return facts
-
-
-def _fact_with(word: str, passage: str) -> tuple[str, str] | None:
-    return next((fact for fact in _facts(passage) if word in content_words(fact[0])), None)
 
 
 def _question(texts: list[str], without: list[str]) -> str:

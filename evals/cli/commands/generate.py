@@ -17,7 +17,7 @@ from evals.client.rag_client import RAGClient
 from evals.config import EvalConfig
 from evals.datasets.file import read_file
 from evals.errors import ConfigError, JudgeError, RunIncompleteError, RunInterruptedError
-from evals.generate.documents import SourceDocument, dataset_documents, read_documents, server_documents
+from evals.generate.documents import SourceDocument, read_documents, server_documents
 from evals.generate.drafts import Prompts
 from evals.generate.estimate import estimate_generation
 from evals.generate.journal import QuestionJournal, journal_path, question_line
@@ -56,8 +56,8 @@ def generate(flags: GenerateFlags) -> int:
     if not passages.passages:
         raise ConfigError("the documents hold no passage of twenty words", "name a folder with more text")
     solver = EvalConfig.build(*layers, {"judge": {"model": flags.solver_model}}) if flags.solver_model else config
-    prompts = Prompts(flags.notes, flags.language)
-    plan = QuestionPlan(flags.number, config, solver, _mix(flags.mix), prompts, flags.closed_book)
+    prompts = Prompts(flags.notes, flags.language, flags.closed_book)
+    plan = QuestionPlan(flags.number, config, solver, _mix(flags.mix), prompts)
     output = flags.output or Path("questions.jsonl")
     observer.phase(_size(passages))
     if flags.dry_run:
@@ -108,7 +108,8 @@ def _documents(flags: GenerateFlags, config: EvalConfig) -> tuple[list[SourceDoc
     if flags.documents is not None:
         return read_documents(flags.documents)
     if config.datasets:
-        return dataset_documents(load_workload(config).documents), []
+        corpus = load_workload(config).documents
+        return [SourceDocument(document.id, document.text) for document in corpus if document.text.strip()], []
 
     async def listed() -> list[SourceDocument]:
         async with RAGClient(config.server_spec(), concurrency=1) as client:
