@@ -357,7 +357,7 @@ class CalibrateFlags(JudgeFlags, MakeFlags, RunsDirFlags):
     score_cut: float | None = flag("Least score that counts as good, from 0 to 1 (1)")
 
 
-class GenerateFlags(AddressFlags, MakeFlags, RunsDirFlags, LongFlags):
+class GenerateFlags(AddressFlags, MakeFlags, RunsDirFlags):
     """Generate questions from documents: drafted by a model, checked, and answered blind before they are accepted."""
 
     panel = "Questions"
