@@ -1,11 +1,13 @@
 """Drafts with one planted fault each: every one is rejected, and for its own reason."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from generate.conftest import GOOD, GOOD_PAIR, drafted, solved
+from servers import HOME
 
 from evals.generate.checks import Rejection
 
@@ -87,6 +89,15 @@ def test_each_fault_is_rejected_by_its_own_reason(
     assert done.code == 4
     assert done.json["questions"] == 0
     assert set(done.json["rejected"]) - ({Rejection.SKIPPED.value} if mix == NEAR else set()) == {reason.value}
+
+
+def test_the_page_lists_every_reason() -> None:
+    """In the order in which drafts are checked, so that a new reason is documented."""
+    page = (HOME / "docs" / "generate.md").read_text(encoding="utf-8")
+    rows = re.findall(
+        r"^\| ([^|]+) \|", page.partition("| a draft is rejected because")[2].partition("\n\n")[0], re.MULTILINE
+    )
+    assert rows == [reason.value for reason in Rejection]
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,11 @@ def test_a_run_asks_them_and_notes_that_the_judge_wrote_them(
 
 def test_the_documents_may_be_those_of_a_dataset(generate: Callable[..., Any], tmp_path: Path) -> None:
     """Their gold bears the ids that the dataset's questions use."""
-    done = generate("--datasets", "golden", "-n", 10, "--mix", "1/0/0", "-o", "ten.jsonl")
+    config = tmp_path / "mine.yml"
+    config.write_text("datasets: [golden]\n")
+    done = generate("--config", config, "-n", 10, "--mix", "1/0/0", "-o", "ten.jsonl")
     assert done.code == 0, done.err
+    assert "164 passages of 32 documents" in generate("--datasets", "golden", "--dry-run", "--config", config).err
+    assert "passages of 1 document" in generate(CORPUS / "privacy-notice.md", "--dry-run", "--config", config).err
     names = {gold.document_id for question in questions_in(tmp_path / "ten.jsonl") for gold in question.gold_passages}
     assert names <= {path.stem for path in CORPUS.glob("*.md")}

@@ -46,11 +46,7 @@ def generate(flags: GenerateFlags) -> int:
     """
     layers, observer = config_layers(flags), observer_for(flags)
     config = EvalConfig.build(*layers)
-    documents, left_out = _documents(flags, config)
-    if left_out:
-        more = f" and {len(left_out) - 5} more" if len(left_out) > 5 else ""
-        observer.note(f"left out: {', '.join(left_out[:5])}{more}")
-    passages = PassageSet.cut(documents)
+    passages = PassageSet.cut(_documents(flags, config, observer))
     if flags.check is not None:
         return _check(flags, flags.check, passages)
     if not passages.passages:
@@ -94,28 +90,33 @@ def _mix(text: str) -> tuple[int, int, int]:
     return single, pair, near_miss
 
 
-def _documents(flags: GenerateFlags, config: EvalConfig) -> tuple[list[SourceDocument], list[str]]:
-    """The documents that the flags name, and what was left out of them.
+def _documents(flags: GenerateFlags, config: EvalConfig, observer: Observer) -> list[SourceDocument]:
+    """The documents that the flags name, else those of the datasets of the configuration.
 
     Raises:
-        ConfigError: Not one place is named, or several are.
+        ConfigError: No place is named, or several are.
     """
-    places = {"a folder": flags.documents, "datasets": config.datasets, "a server": flags.rag_url}
+    datasets = flags.datasets or (config.datasets if not (flags.documents or flags.rag_url) else None)
+    places = {"a folder": flags.documents, "datasets": datasets, "a server": flags.rag_url}
     named = [name for name, value in places.items() if value]
     if len(named) != 1:
         hint = "name a folder of documents, --datasets NAME, or --rag-url URL"
         raise ConfigError(f"the documents are of {' and of '.join(named)}" if named else "no documents are named", hint)
     if flags.documents is not None:
-        return read_documents(flags.documents)
-    if config.datasets:
-        corpus = load_workload(config).documents
-        return [SourceDocument(document.id, document.text) for document in corpus if document.text.strip()], []
+        documents, left_out = read_documents(flags.documents)
+        if left_out:
+            more = f" and {len(left_out) - 5} more" if len(left_out) > 5 else ""
+            observer.note(f"left out: {', '.join(left_out[:5])}{more}")
+        return documents
+    if datasets:
+        corpus = load_workload(config.model_copy(update={"dataset_file": None})).documents
+        return [SourceDocument(document.id, document.text) for document in corpus if document.text.strip()]
 
     async def listed() -> list[SourceDocument]:
         async with RAGClient(config.server_spec(), concurrency=1) as client:
             return await server_documents(client)
 
-    return run_anywhere(listed()), []
+    return run_anywhere(listed())
 
 
 def _size(passages: PassageSet) -> str:
