@@ -35,8 +35,8 @@ def estimate_generation(plan: QuestionPlan, passages: PassageSet, journal: Quest
     needed, spare = list[_Call](), list[_Call]()
     for stream, quota in quotas_of(plan, passages).items():
         missing = max(0, quota.wanted - sum(stream_of(question) == stream for question in questions))
-        open_ones = (candidate for candidate in quota.source if candidate.key(passages) not in decided)
-        for number, candidate in enumerate(islice(open_ones, max(0, quota.most - quota.wanted + missing))):
+        undecided = (candidate for candidate in quota.source if candidate.key(passages) not in decided)
+        for number, candidate in enumerate(islice(undecided, max(0, quota.most - quota.wanted + missing))):
             calls = needed if number < missing else spare
             calls += [_Call(config, request) for config, request in _requests(candidate, plan, passages)]
     low, middle = sum(call.cost(0) for call in needed), sum(call.cost(0.5) for call in needed) / YIELD

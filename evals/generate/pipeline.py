@@ -201,7 +201,7 @@ class Generator:
         if reply["verdict"] == "skip":
             return Rejection.SKIPPED
         draft = draft_of(candidate, reply)
-        checked = check(draft, self._passages, self._others(question_id(draft)))
+        checked = check(draft, self._passages, self._rivals(question_id(draft)))
         if isinstance(checked, Rejection):
             return checked
         return await solve(checked, self._passages, prompts, answer) or checked
@@ -215,7 +215,7 @@ class Generator:
             raise _NotAskedError
         return verdicts[0].reply
 
-    def _others(self, question_id: str) -> list[EvalQuestion]:
+    def _rivals(self, question_id: str) -> list[EvalQuestion]:
         """The accepted questions, but this one if it is in the file without being in the journal."""
         own = {question_id} & self._journal.unnoted
         return [question for question in self._journal.questions.values() if question.id not in own]
@@ -223,7 +223,7 @@ class Generator:
     def _accept(self, candidate: Candidate, checked: CheckedDraft, key: str, quota: Quota) -> Rejection | None:
         """Keep a question, unless one like it came first, or there are enough: then its replies are cached."""
         question = self._question(candidate, checked)
-        if any(is_duplicate(checked.draft, known) for known in self._others(question.id)):
+        if any(is_duplicate(checked.draft, known) for known in self._rivals(question.id)):
             return Rejection.DUPLICATE
         is_new = question.id not in self._journal.questions
         if quota.accepted < quota.wanted or not is_new:
