@@ -18,6 +18,7 @@ COMMANDS: dict[str, tuple[type[Flags], str]] = {
     "doctor": (of.DoctorFlags, "server.doctor"),
     "init": (of.InitFlags, "init.init"),
     "ingest": (of.IngestFlags, "server.ingest"),
+    "generate": (of.GenerateFlags, "generate.generate"),
     "datasets": (of.DatasetsFlags, "catalogue.list_datasets"),
     "stats": (of.StatsFlags, "catalogue.show_stats"),
     "metrics": (of.MetricsFlags, "catalogue.show_metrics"),
@@ -44,7 +45,7 @@ PANELS = {
     "Run": "eval rescore score merge",
     "Look": "runs show report view export track",
     "Decide": "compare gate",
-    "Data and server": "init doctor ingest serve datasets stats metrics profiles",
+    "Data and server": "init doctor generate ingest serve datasets stats metrics profiles",
     "Judge": "calibrate review prompts",
 }
 """The commands under the titles of the help, in order."""

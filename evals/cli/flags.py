@@ -219,6 +219,7 @@ class InitFlags(Flags):
     header: list[str] | None = flag(_HEADER)
     body: str | None = flag(_BODY)
     questions: str | None = flag("File of questions, or golden (a template to fill in)")
+    documents: Path | None = flag("Folder of documents that `evals generate` makes questions from")
     columns: str | None = flag("Columns of your file: question=Frage", "columns")
     judge: bool | None = flag("Use an LLM judge (no)")
     output: Path = flag("The file to write", default=Path("eval_config.yml"), names="--output -o")
@@ -240,8 +241,9 @@ class DatasetsFlags(Flags):
 
 
 class StatsFlags(DrawFlags, FileFlags):
-    """Show what the datasets contain: questions, answerable share, gold passages, documents."""
+    """Show what datasets or a file contain: questions, kinds, answerable share, gold passages, documents."""
 
+    file: Path | None = argument("File of questions", default=None)
     words = {"datasets": "Dataset names with commas (all)"}
 
 
@@ -355,6 +357,36 @@ class CalibrateFlags(JudgeFlags, MakeFlags, RunsDirFlags):
     score_cut: float | None = flag("Least score that counts as good, from 0 to 1 (1)")
 
 
+class GenerateFlags(AddressFlags, MakeFlags, RunsDirFlags):
+    """Generate questions from documents: drafted by a model, checked, and answered blind before they are accepted."""
+
+    panel = "Questions"
+    words = {
+        "rag_url": "Server that lists its documents with their texts",
+        "dry_run": "Print the estimate; send nothing",
+    }
+    common = "documents number output mix language notes model max_cost datasets check as_json config dry_run"
+    documents: Path | None = argument("Folder of documents, or one file", default=None)
+    number: int = flag("Number of questions", default=100, min=1, names="--number -n")
+    output: Path | None = flag("File to write or to continue (questions.jsonl)", names="--output -o")
+    mix: str = flag("Shares: one passage / two passages / near misses", default="60/20/20")
+    language: str = flag("Language of the questions (that of the passage)", default="")
+    notes: str = flag("Facts of the subject that a writer must know", default="")
+    closed_book: bool = switch("Tag what the model answers without any passage")
+    datasets: str | None = flag("Take the documents of these datasets", "datasets", autocompletion=datasets)
+    data_dir: Path | None = flag("Folder of local datasets, read instead of the hub", "data_dir")
+    seed: int | None = flag("Random seed of the draw (42)", "seed")
+    check: Path | None = flag("Find the gold of this file again, without a model; -o writes it updated")
+    model: str | None = flag("Model that writes; openai:NAME for another provider", "judge.model")
+    solver_model: str | None = flag("Model that answers the drafts (the same)")
+    base_url: str | None = flag("URL of the model's API, such as a local one", "judge.base_url")
+    effort: str | None = flag("Reasoning effort of the model: low to max", "judge.effort")
+    concurrency: int | None = flag("Calls at once (8)", "judge.concurrency")
+    cache: bool | None = flag("Reuse saved replies (yes)", "judge.cache")
+    batch: bool | None = flag("Use batches: half the price, up to an hour each (no)", "judge.batch")
+    max_cost: float | None = flag("Budget, in dollars", "judge.max_cost_usd")
+
+
 class PromptsFlags(Flags):
     """List the prompts of the judge, show one, or copy them to a folder to change them."""
 
@@ -363,12 +395,13 @@ class PromptsFlags(Flags):
 
 
 class ReviewFlags(RunsDirFlags):
-    """Write a sheet in which people label the answers of a run, for calibrate."""
+    """Write a sheet in which people label the answers of a run, for calibrate, or look through a file of questions."""
 
     panel = "Labels"
-    run: str = RUN
+    run: str = argument(f"{_RUN}; or a file of questions", autocompletion=runs)
+    apply: Path | None = flag("Filled sheet of the questions; writes those that are kept")
     metric: str | None = flag("Metric to label (answer_correctness)")
-    output: Path | None = flag("The sheet, .csv (reviews/RUN-METRIC.csv in the folder of runs)", names="--output -o")
+    output: Path | None = flag("File to write (reviews/RUN-METRIC.csv, or FILE-review.csv)", names="--output -o")
 
 
 class ExportFlags(RunsDirFlags):

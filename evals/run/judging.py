@@ -23,6 +23,9 @@ PATIENCE_S = 5.0
 _WORKERS_A_CALL = 4
 """Answers in work for each call at the same time: while one waits for its replies, another is composed."""
 
+GENERATOR = "generator"
+"""The key of a question's metadata that names the model which wrote it."""
+
 
 def free_verdicts(record: EvalRecord) -> list[JudgeVerdict]:
     """The usable verdicts of another run, as this run takes them over: without their cost, which was paid there."""
@@ -64,6 +67,7 @@ class Judging:
         self._max_error_rate, self._observer = max_error_rate, observer or Observer()
         judge.on_remark = lambda remark: self._observer.note(f"{NOTE} {remark}")
         self._queue = deque[int]()
+        self._writers = set[str]()
         self._workers = set[asyncio.Task[None]]()
         self._error: Exception | None = None
         self._done, self._stopped = 0, False
@@ -77,7 +81,11 @@ class Judging:
 
     @cached_property
     def _tally(self) -> VerdictTally:
-        return VerdictTally(record.verdicts for record in self._journal)
+        return VerdictTally(map(self._verdicts_of, self._journal))
+
+    def _verdicts_of(self, record: EvalRecord) -> Sequence[JudgeVerdict]:
+        self._writers.add(str(record.question.metadata.get(GENERATOR)))
+        return record.verdicts
 
     def record(self) -> JudgeRecord:
         """The judge as it is saved with the run."""
@@ -104,6 +112,8 @@ class Judging:
                 f"{NOTE} family is that of the server's own model ({alike[0]}: {alike[1]}), and models favour their "
                 "own kind; calibrate it, or judge by another family"
             )
+        if self._judge.identity.model in self._writers:
+            notes.append(f"{NOTE} model also wrote questions of this run with their answers; judge by another one")
         return notes
 
     # Judging.

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from messages_api import claim_rules, label_rules, passage_rules
+from messages_api import claim_rules, draft_rules, label_rules, passage_rules
 from messages_api.schema_filling import fill
 
 Rule = Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]
@@ -26,6 +26,11 @@ _RULES: dict[tuple[frozenset[str], str], Rule] = {
         ("criteria expected_answer question answer", "criteria", label_rules.rubric),
         (_BESIDE_REFERENCE, "correctness", label_rules.ratings),
         ("answer", "questions", label_rules.questions),
+        ("document section passage kind", "quotations", draft_rules.write),
+        ("passage_a passage_b shared", "bridge", draft_rules.pair),
+        ("document section passage", "attribute", draft_rules.near_miss),
+        ("passages question", "passages", draft_rules.solve),
+        ("question", "answer", draft_rules.closed_book),
     )
 }
 """By what the judge is given and what its reply must hold: what is said."""
@@ -39,5 +44,6 @@ def respond(schema: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
     properties = schema["properties"]
     for (keys, name), rule in _RULES.items():
         if name in properties and keys == data.keys():
-            return {**rule(properties, data), "injection_suspected": False}
+            flag = {"injection_suspected": False} if "injection_suspected" in properties else {}
+            return {**rule(properties, data), **flag}
     return {name: "" if name == "quote" else value for name, value in fill(schema).items()}

@@ -22,6 +22,7 @@ from evals.metrics.judged import judge_calls
 from evals.metrics.registry import facts, metric_classes, metrics_of, over_a_run, select, value_range
 from evals.metrics.registry import suites as suite_names
 from evals.report.elements import TableRow, TextTable
+from evals.report.question_review import coverage
 from evals.report.summary import left_out, questions_of
 from evals.report.wording import label_of, named
 from evals.run.workload import Workload, load_workload
@@ -96,6 +97,8 @@ def show_stats(flags: StatsFlags) -> None:
         ConfigError: Both datasets and a file are named, or a flag is wrong.
         DatasetError: Not one could be loaded.
     """
+    if flags.file is not None:
+        flags.dataset_file = flags.file
     given = overrides(flags)
     config = EvalConfig.build(given)
     names = [named_path(config.dataset_file).stem] if config.dataset_file else config.datasets or list_available()
@@ -132,6 +135,8 @@ def _print_stats(loaded: Mapping[str, Workload]) -> None:
     for name, workload in loaded.items():
         console().print(clean(hung(console(), _source(name, workload))), style="dim")
         if workload.fingerprints[0].columns:
+            for line in coverage(workload.questions):
+                console().print(clean(hung(console(), line)))
             _print_reading(workload)
 
 

@@ -20,6 +20,7 @@ from evals.datasets.file import read_file
 from evals.datasets.golden import CORPUS as GOLDEN_CORPUS
 from evals.datasets.golden import QUESTIONS as GOLDEN_QUESTIONS
 from evals.errors import ConfigError, RunInterruptedError
+from evals.generate.documents import read_documents
 from evals.judges.config import DEFAULT_PROVIDER
 from evals.metrics.registry import select
 from evals.run.discover import Discovery, Headers, discover
@@ -43,18 +44,32 @@ _ASKED, _RAW_SHOWN, _UNREAD_SHOWN = 3, 1500, 12
 
 @dataclass(frozen=True)
 class _Questions:
-    """The questions: their file (None: the golden set), whether it is to be filled in, and how its columns are read."""
+    """The questions: their file (None: the golden set), whether it is to be filled in, and how its columns are read.
+
+    Documents are the folder that the questions will be generated from.
+    """
 
     file: Path | None
     questions: Sequence[EvalQuestion] = ()
     to_fill: bool = False
     columns: Mapping[str, str] = field(default_factory=dict)
+    documents: Path | None = None
 
     @property
     def first(self) -> list[str]:
         """Those that the server is asked: the first with a gold passage, else the first."""
         with_gold = islice((asked.question for asked in self.questions if asked.gold_passages), _ASKED)
-        return list(with_gold) or [asked.question for asked in islice(self.questions, 1)] or [_DEFAULT_QUESTION]
+        titles = (_title_in(self.documents),) if self.documents else ()
+        first = [asked.question for asked in islice(self.questions, 1)]
+        return list(with_gold) or first or list(filter(None, titles)) or [_DEFAULT_QUESTION]
+
+
+def _title_in(folder: Path) -> str | None:
+    """A question about the first heading of the documents of a folder; None without one."""
+    documents, _ = read_documents(folder)
+    headings = (re.search(r"^#{1,6}[ \t]+(\S[^\n]*)", document.text, re.MULTILINE) for document in documents)
+    first = next(filter(None, headings), None)
+    return f"What do I need to know about {first[1].strip()}?" if first else None
 
 
 def init(flags: InitFlags) -> None:
@@ -117,6 +132,10 @@ def _questions(flags: InitFlags, *, asks: bool) -> _Questions:
     file = flags.output.with_name("questions.jsonl")
     exists = file.exists() and file.read_bytes() != _TEMPLATE.read_bytes()
     named = flags.questions or ""
+    if flags.documents is not None and not (named or exists):
+        if not flags.documents.is_dir():
+            raise ConfigError(f"{flags.documents} is no folder", "name the folder of the documents with --documents")
+        return _Questions(file, documents=flags.documents)
     if asks and not named:
         otherwise = f"for {file}" if exists else "to type some"
         named = ask_line(f"file of your questions, golden (an example), or Enter {otherwise}")
@@ -228,6 +247,8 @@ def _show(discovery: Discovery, questions: _Questions) -> None:
         tell(f"not read: {', '.join(discovery.unread[:_UNREAD_SHOWN])}{more}", _RAW_SHOWN)
     for note in discovery.notes:
         out.print(clean(f"! {note}"), soft_wrap=True)
+    if questions.documents is not None:
+        return
     settings = EvalConfig.build({"server": discovery.server, "judge": False}).score_settings(judged=True)
     metrics = computable(select(["core"], []), questions.questions, response, settings)
     tell(f"metrics that these questions and this server give: {', '.join(metrics.names) or 'none'}", _RAW_SHOWN)
@@ -281,7 +302,7 @@ def _unset(server: dict[str, Any], *, judged: bool) -> Iterator[str]:
 def _print_next(path: Path, server: dict[str, Any], questions: _Questions, variables: Sequence[str]) -> None:
     """What was written, and the commands to run, in their order."""
     lines = [f"wrote {path}"]
-    if questions.file is not None:
+    if questions.file is not None and questions.documents is None:
         to_fill = "wrote {}: fill in its three rows first; each says how"
         lines.append((to_fill if questions.to_fill else "questions: {}").format(questions.file))
     lines += ["\nrun:", *(f"  export {name}=…" for name in dict.fromkeys(variables))]
@@ -289,6 +310,19 @@ def _print_next(path: Path, server: dict[str, Any], questions: _Questions, varia
         lines.append(f"  {_command('ingest', path)}    # once: the documents of the golden set")
     elif questions.file is None:
         lines.append(f"  # once: give your server the documents of {GOLDEN_CORPUS}")
+    if questions.documents is not None:
+        lines += _generating(path, questions.documents, questions.file)
     lines += [f"  {_command('doctor', path)}    # checks that a run would work", f"  {_command('eval', path)}"]
     for line in lines:
         console().print(line, soft_wrap=True)
+
+
+def _generating(path: Path, documents: Path, file: Path | None) -> Iterator[str]:
+    """The commands from documents to reviewed questions, in their order."""
+    folder, drafts = quote(str(documents)), quote(str(documents.with_name("drafts.jsonl").name))
+    generate = f"  evals generate {folder} -n 20 -o {drafts} --config {quote(str(path))}"
+    yield f"  {_command(f'ingest {folder}', path)}    # once, if your server takes uploads"
+    yield f"{generate} --dry-run    # what it will cost"
+    yield generate
+    yield f"  evals review {drafts}    # a sheet, in which you keep, edit or drop each question"
+    yield f"  evals review {drafts} --apply drafts-review.csv -o {quote(str(file))}"

@@ -1,8 +1,13 @@
-"""`evals review`: the sheet in which people label the answers of a run."""
+"""`evals review`: the sheets in which people label the answers of a run, or look through a file of questions."""
+
+from pathlib import Path
 
 from evals.cli.flags import ReviewFlags
 from evals.cli.terminal import check_output, console
+from evals.datasets.file import read_file
 from evals.errors import ConfigError
+from evals.generate.journal import journal_lines, question_line
+from evals.report.question_review import DROP, EDIT, KEEP, question_sheet, read_decisions, reviewed
 from evals.report.review import DEFAULT_METRIC, answers_to_label, judged_metric, labels_of, review_sheet
 from evals.scoring.saved import open_run
 from evals.store.atomic import make_folder, write_output
@@ -21,6 +26,11 @@ def review(flags: ReviewFlags) -> None:
         RunIncompleteError: Records were lost or changed.
         StoreError: The sheet cannot be written.
     """
+    if Path(flags.run).suffix in {".jsonl", ".csv", ".xlsx"} and Path(flags.run).is_file():
+        _review_questions(Path(flags.run), flags)
+        return
+    if flags.apply is not None:
+        raise ConfigError(f"--apply is for a file of questions, and {flags.run} is none", "name the file")
     metric = judged_metric(flags.metric or DEFAULT_METRIC)
     store = RunStore(flags.runs_dir or DEFAULT_RUNS_DIR)
     saved = open_run(store, flags.run)
@@ -36,11 +46,41 @@ def review(flags: ReviewFlags) -> None:
         except OSError as error:
             raise ConfigError(f"cannot make {folder}: {error.strerror}", "name another file with --output") from error
         path = folder / f"{saved.run.id}-{metric.name}.csv"
-    if path.exists():
-        raise ConfigError(f"{path} is there already, maybe with labels in it", "name another file with --output")
-    check_output(path)
-    write_output(path, "".join(review_sheet(saved, metric)).encode("utf-8-sig"))
+    _write(path, "".join(review_sheet(saved, metric)).encode("utf-8-sig"))
     out = console()
     out.print(f"wrote {counted(count, 'answer')} to {path}, in random order", soft_wrap=True)
     out.print(f"write into the column verdict: {', '.join(labels_of(metric))}; empty rows are left out", soft_wrap=True)
     out.print(f"then: {command(f'calibrate {path}', flags.runs_dir)}", soft_wrap=True)
+
+
+def _review_questions(path: Path, flags: ReviewFlags) -> None:
+    """Write the sheet of a file of questions, or the questions that a filled sheet keeps."""
+    questions, out = list(read_file(path).questions), console()
+    if flags.apply is None:
+        target = flags.output or path.with_name(f"{path.stem}-review.csv")
+        paragraphs = {line.accepted: line.paragraphs for line in journal_lines(path) if line.accepted}
+        _write(target, "".join(question_sheet(questions, paragraphs)).encode("utf-8-sig"))
+        out.print(
+            f"wrote {counted(len(questions), 'question')} to {target}; quotations are in [[ ]]",
+            soft_wrap=True,
+            markup=False,
+        )
+        out.print(f"write into the column verdict: {KEEP}, {EDIT} (change question or answer there) or {DROP}")
+        out.print(f"then: evals review {path} --apply {target}", soft_wrap=True)
+        return
+    target = flags.output or path.with_name(f"{path.stem}-reviewed.jsonl")
+    kept, counts = reviewed(questions, read_decisions(flags.apply))
+    if not kept:
+        raise ConfigError(f"{flags.apply} keeps no question", f"write {KEEP} or {EDIT} into the column verdict")
+    _write(target, b"".join(map(question_line, kept)))
+    undecided = f", {counts['']} without a verdict left out" if counts[""] else ""
+    decided = f"{counts[EDIT]} edited, {counts[DROP]} dropped{undecided}"
+    out.print(f"wrote {counted(len(kept), 'question')} to {target}: {decided}", soft_wrap=True)
+    out.print(f"then: evals eval --dataset-file {target}", soft_wrap=True)
+
+
+def _write(path: Path, data: bytes) -> None:
+    if path.exists():
+        raise ConfigError(f"{path} is there already, maybe with work in it", "name another file with --output")
+    check_output(path)
+    write_output(path, data)

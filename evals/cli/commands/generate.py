@@ -1,0 +1,215 @@
+"""`evals generate`: questions from documents, and a look at their gold after the documents have changed."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import asdict
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+from evals.cli.flags import GenerateFlags
+from evals.cli.measuring import config_layers, observer_for, until_ctrl_c
+from evals.cli.terminal import check_output, clean, console, print_json
+from evals.client.rag_client import RAGClient
+from evals.config import EvalConfig
+from evals.datasets.file import read_file
+from evals.errors import ConfigError, JudgeError, RunIncompleteError, RunInterruptedError
+from evals.generate.documents import SourceDocument, read_documents, server_documents
+from evals.generate.drafts import Prompts
+from evals.generate.estimate import estimate_generation
+from evals.generate.journal import QuestionJournal, journal_path, question_line
+from evals.generate.passages import PassageSet
+from evals.generate.pipeline import Generator, QuestionPlan
+from evals.generate.relocate import relocate, updated
+from evals.judges.models import PROVIDERS
+from evals.run.estimate import Estimate
+from evals.run.observer import Observer
+from evals.run.workload import load_workload
+from evals.runtime import run_anywhere
+from evals.store.atomic import write_output
+from evals.text.numbers import counted
+
+_AGAIN = "give the same command again: it continues, and nothing is paid twice"
+
+
+def generate(flags: GenerateFlags) -> int:
+    """Make questions until there are enough, or look for the gold of questions that are there.
+
+    Returns:
+        1 where gold of checked questions is gone or stands in two places, else 0.
+
+    Raises:
+        EvalsError: With the exit code of what went wrong.
+    """
+    layers, observer = config_layers(flags), observer_for(flags)
+    config = EvalConfig.build(*layers)
+    passages = PassageSet.cut(_documents(flags, config, observer))
+    if flags.check is not None:
+        return _check(flags, flags.check, passages)
+    if not passages.passages:
+        raise ConfigError("the documents hold no passage of twenty words", "name a folder with more text")
+    solver = EvalConfig.build(*layers, {"judge": {"model": flags.solver_model}}) if flags.solver_model else config
+    prompts = Prompts(flags.notes, flags.language, flags.closed_book)
+    plan = QuestionPlan(flags.number, config, solver, _mix(flags.mix), prompts)
+    output = flags.output or Path("questions.jsonl")
+    observer.phase(_size(passages))
+    if flags.dry_run:
+        _print_estimate(flags, plan, passages, output)
+        return 0
+    _check_keys(config, solver)
+    check_output(output)
+    with QuestionJournal(output) as journal:
+        generator = Generator(passages, plan, journal, observer)
+        _run(generator, journal, estimate_generation(plan, passages, journal), plan, observer)
+    if flags.as_json:
+        print_json(json.dumps({**_facts(generator, journal), "output": str(output)}, indent=2))
+    else:
+        for line in _summary(generator, journal):
+            console().print(clean(line), soft_wrap=True)
+    if len(journal.questions) < plan.number:
+        hint = _AGAIN if generator.stopped else "ask for fewer, for another mix, or add documents"
+        why = generator.stopped or "too few drafts were accepted"
+        raise RunIncompleteError(f"{len(journal.questions)} of {counted(plan.number, 'question')}: {why}", hint)
+    return 0
+
+
+def _mix(text: str) -> tuple[int, int, int]:
+    """The shares in a text such as 60/20/20.
+
+    Raises:
+        ConfigError: They are not three whole numbers of which one is above 0.
+    """
+    shares = re.fullmatch(r"(\d{1,3})/(\d{1,3})/(\d{1,3})", text)
+    if shares is None or not any(map(int, shares.groups())):
+        hint = "write three shares, of one passage, of two passages and of near misses: 60/20/20"
+        raise ConfigError(f"--mix is no mix: {text!r}", hint)
+    single, pair, near_miss = map(int, shares.groups())
+    return single, pair, near_miss
+
+
+def _documents(flags: GenerateFlags, config: EvalConfig, observer: Observer) -> list[SourceDocument]:
+    """The documents that the flags name, else those of the datasets of the configuration.
+
+    Raises:
+        ConfigError: No place is named, or several are.
+    """
+    datasets = flags.datasets or (config.datasets if not (flags.documents or flags.rag_url) else None)
+    places = {"a folder": flags.documents, "datasets": datasets, "a server": flags.rag_url}
+    named = [name for name, value in places.items() if value]
+    if len(named) != 1:
+        hint = "name a folder of documents, --datasets NAME, or --rag-url URL"
+        raise ConfigError(f"the documents are of {' and of '.join(named)}" if named else "no documents are named", hint)
+    if flags.documents is not None:
+        documents, left_out = read_documents(flags.documents)
+        if left_out:
+            more = f" and {len(left_out) - 5} more" if len(left_out) > 5 else ""
+            observer.note(f"left out: {', '.join(left_out[:5])}{more}")
+        return documents
+    if datasets:
+        corpus = load_workload(config.model_copy(update={"dataset_file": None})).documents
+        return [SourceDocument(document.id, document.text) for document in corpus if document.text.strip()]
+
+    async def listed() -> list[SourceDocument]:
+        async with RAGClient(config.server_spec(), concurrency=1) as client:
+            return await server_documents(client)
+
+    return run_anywhere(listed())
+
+
+def _size(passages: PassageSet) -> str:
+    size = f"{counted(len(passages.passages), 'passage')} of {counted(len(passages.documents), 'document')}"
+    dropped = [f"{count} {reason}" for reason, count in passages.dropped.items()]
+    dropped += [f"{len(passages.repeats)} repeated"] if passages.repeats else []
+    return "; left out: ".join([size, ", ".join(dropped)]) if dropped else size
+
+
+def _print_estimate(flags: GenerateFlags, plan: QuestionPlan, passages: PassageSet, output: Path) -> None:
+    with QuestionJournal(output) if journal_path(output).exists() else nullcontext() as journal:
+        estimate = estimate_generation(plan, passages, journal)
+    if flags.as_json:
+        print_json(json.dumps(asdict(estimate), indent=2))
+    else:
+        console().print(f"{plan.number} questions will take {estimate}", soft_wrap=True)
+
+
+def _check_keys(*configs: EvalConfig) -> None:
+    for config in configs:
+        provider = PROVIDERS[config.judge.provider]
+        if provider.lacks_key(config.judge.base_url):
+            name = provider.key_variables[0]
+            hint = f"export {name}=…, or name a model of your own: --model openai:NAME --base-url URL"
+            raise JudgeError(f"questions are written by a model, and {name} is not set", hint)
+
+
+def _run(
+    generator: Generator, journal: QuestionJournal, estimate: Estimate, plan: QuestionPlan, observer: Observer
+) -> None:
+    """Make questions, after saying what they will take.
+
+    Raises:
+        JudgeError: A model cannot be used.
+        RunInterruptedError: Somebody pressed Ctrl-C.
+    """
+    if journal.questions:
+        observer.note(f"continuing {journal.path}, which has {counted(len(journal.questions), 'question')}")
+    observer.phase(f"{plan.number} questions will take {estimate}")
+    if warning := estimate.warning(plan.writer.judge.max_cost_usd, journal.spent.cost_usd):
+        observer.note(warning)
+    interrupted = RunInterruptedError(f"interrupted; accepted questions are in {journal.path}", _AGAIN)
+    try:
+        until_ctrl_c(generator.run(), lambda: interrupted)
+    except JudgeError as error:
+        raise JudgeError(error.message, f"check the key and the name of the model; then {_AGAIN}") from error
+
+
+def _facts(generator: Generator, journal: QuestionJournal) -> dict[str, Any]:
+    return {
+        "questions": len(journal.questions),
+        "wanted": {stream: quota.wanted for stream, quota in generator.quotas.items()},
+        "accepted": {stream: quota.accepted for stream, quota in generator.quotas.items()},
+        "drafts": sum(quota.tried for quota in generator.quotas.values()),
+        "rejected": dict(generator.rejected.most_common()),
+        "stopped": generator.stopped,
+        "spent": journal.spent.model_dump(mode="json"),
+    }
+
+
+def _summary(generator: Generator, journal: QuestionJournal) -> Iterator[str]:
+    questions, spent = list(journal.questions.values()), journal.spent
+    kinds = Counter(str(question.metadata.get("kind")) for question in questions)
+    documents = {gold.document_id for question in questions for gold in question.gold_passages}
+    yield f"{counted(len(questions), 'question')} in {journal.path}, with gold in {counted(len(documents), 'document')}"
+    yield f"  {', '.join(f'{count} {kind}' for kind, count in kinds.most_common())}"
+    drafts = sum(quota.tried for quota in generator.quotas.values())
+    yield f"{counted(drafts, 'draft')}, {generator.rejected.total()} rejected"
+    yield from (f"  {count:>4}  {reason}" for reason, count in generator.rejected.most_common())
+    cost = "price unknown" if spent.known_cost_usd is None else f"${spent.cost_usd:.2f}"
+    unknown = f", of which {counted(spent.unpriced, 'call')} of unknown cost" if spent.unpriced else ""
+    yield f"paid: {cost} for {counted(spent.calls, 'call')}{unknown}"
+    yield f"next: evals review {quote(str(journal.path))}"
+
+
+def _check(flags: GenerateFlags, path: Path, passages: PassageSet) -> int:
+    """Say what became of the gold of questions, and write them anew where a file is named."""
+    looked_for = [(question, list(relocate(question, passages))) for question in read_file(path).questions]
+    states = Counter(gold.state.value for _, golds in looked_for for gold in golds)
+    pairs = [(question.id, gold) for question, golds in looked_for for gold in golds]
+    lost = [(gold.state.value, question, gold.before.text) for question, gold in pairs if gold.now is None]
+    if flags.as_json:
+        rows = [dict(zip(("state", "id", "text"), row, strict=True)) for row in lost]
+        print_json(json.dumps({"states": states, "lost": rows}, indent=2))
+    else:
+        told = ", ".join(f"{count} {state}" for state, count in states.most_common())
+        console().print(f"{counted(states.total(), 'gold passage')}: {told or 'none with a text'}")
+        for row in lost:
+            console().print(clean("  ".join(row), 200), soft_wrap=True)
+    if flags.output is not None:
+        kept = [updated(question, golds) for question, golds in looked_for]
+        lines = [question_line(question) for question in kept if question is not None]
+        write_output(flags.output, b"".join(lines))
+        if not flags.as_json:
+            console().print(f"wrote {counted(len(lines), 'question')} to {flags.output}")
+    return int(bool(lost))

@@ -1,0 +1,98 @@
+"""The documents that questions are made from: files, the corpus of a dataset, or the texts that a server lists."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from evals.client.http import ExchangeError
+from evals.client.mapping import find_or_none
+from evals.client.rag_client import RAGClient
+from evals.errors import ConfigError, ServerError
+from evals.text.decoding import read_text
+from evals.text.markup import text_of_html
+
+_TEXTS = frozenset({".md", ".markdown", ".txt", ".text", ".rst"})
+_PAGES = frozenset({".html", ".htm"})
+_OFFICE = frozenset({".pdf", ".docx", ".pptx"})
+
+
+@dataclass(frozen=True, slots=True)
+class SourceDocument:
+    """A document that questions are made from.
+
+    Attributes:
+        name: What gold passages call it: the path of a file below its folder, else its id in a dataset or on a server.
+        text: In which spans count; of HTML and office files, the text that was made of them.
+    """
+
+    name: str
+    text: str
+
+
+def read_documents(place: Path) -> tuple[list[SourceDocument], list[str]]:
+    """Read a file, or the files of a folder and its folders, without hidden ones.
+
+    Returns:
+        The documents, and the files that were left out, each with the reason.
+
+    Raises:
+        ConfigError: The place does not exist, holds no document that can be read, or one that needs markitdown, which
+            is not installed.
+        DatasetError: A text file cannot be decoded.
+    """
+    if not place.exists():
+        raise ConfigError(f"{place} does not exist", "name a folder of documents")
+    base = place.parent if place.is_file() else place
+    documents, left_out = list[SourceDocument](), list[str]()
+    for path in [place] if place.is_file() else sorted(filter(Path.is_file, place.rglob("*"))):
+        relative, ending = path.relative_to(base), path.suffix.lower()
+        if any(part.startswith(".") for part in relative.parts):
+            continue
+        text, problem = _text_of(path, ending)
+        documents += [SourceDocument(relative.as_posix(), text)] if text.strip() else []
+        left_out += [] if text.strip() else [f"{relative} ({problem or 'empty'})"]
+    if not documents:
+        kinds = ", ".join(sorted(_TEXTS | _PAGES | _OFFICE))
+        raise ConfigError(f"{place} holds no document that can be read", f"kinds that can: {kinds}")
+    return documents, left_out
+
+
+async def server_documents(client: RAGClient) -> list[SourceDocument]:
+    """The documents that a server lists with their texts.
+
+    Raises:
+        ConfigError: Its profile has no list, or the list has no texts.
+        ServerError: The server does not give it.
+    """
+    spec = client.spec.documents
+    try:
+        body = None if spec is None else await client.read_json(spec.path, max_attempts=3)
+    except ExchangeError as error:
+        raise ServerError(f"the server at {client.url} does not list its documents: {error.error.message}") from error
+    items = None if spec is None else find_or_none(spec.map, body)
+    rows = (item for item in items if isinstance(item, dict)) if isinstance(items, list) else ()
+    named = ((str(row.get("name") or row.get("id") or ""), row.get("text")) for row in rows)
+    documents = [SourceDocument(name, text) for name, text in named if name and isinstance(text, str) and text.strip()]
+    if not documents:
+        raise ConfigError(
+            f"the server at {client.url} lists no documents with their texts",
+            "name a folder of documents, or let documents.map of the profile give `text`",
+        )
+    return documents
+
+
+def _text_of(path: Path, ending: str) -> tuple[str, str]:
+    """The text of a file, and why it has none."""
+    if ending in _TEXTS | _PAGES:
+        text, _ = read_text(path, windows=True)
+        return text_of_html(text) if ending in _PAGES else text, ""
+    if ending not in _OFFICE:
+        return "", "not of a kind that is read"
+    try:
+        from markitdown import MarkItDown, MarkItDownException  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        hint = "pip install 'rag-evals[documents]', or name a folder without such files"
+        raise ConfigError(f"{path} needs markitdown, which is not installed", hint) from error
+    try:
+        return str(MarkItDown(enable_plugins=False).convert(path).text_content), ""
+    except (MarkItDownException, OSError, ValueError) as error:
+        return "", f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
