@@ -23,6 +23,7 @@ HINTS_BY_ANOTHER_WAY = {
     "store/runs.py",  # the ways out of errors, which become hints
     "judges/cache.py",  # given to errors by a property
     "judges/config.py",  # given to errors by pydantic
+    "datasets/columns.py",  # hints in a variable
     "run/discover.py",  # of `evals init` alone
     "errors.py",  # withdrawn flags
     "runner.py",  # the way on, which becomes a hint

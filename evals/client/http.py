@@ -646,7 +646,7 @@ class Retrying:
     async def _again(
         self, failure: ExchangeError, send: Callable[[], Awaitable[Reply]], attempts: Attempts, max_attempts: int
     ) -> Reply:
-        """Go on by tenacity, of which the attempt that failed is the first."""
+        """Repeat by tenacity, of which the attempt that failed is the first."""
         failures = [failure]
 
         async def attempt() -> Reply:

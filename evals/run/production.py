@@ -114,11 +114,11 @@ def _strata(log: Log, key: str | None, count: int | None) -> dict[str, list[int]
         known.update(about)
         strata[_NONE if about.get(key or "") is None else str(about[key or ""])].append(place)
     if key is not None and key not in known:
-        raise ConfigError(f"--stratify {key}: no row has that key", f"there is {', '.join(sorted(known)) or 'none'}")
+        raise ConfigError(f"no row has the key {key}, by which the sample is to be drawn", f"there is {', '.join(sorted(known)) or 'none'}")
     if count is not None and count < len(strata):
         values = counted(len(strata), "value")
         raise ConfigError(
-            f"--stratify {key} has {values}, more than the {count} that are drawn", "draw more, or by another key"
+            f"{key} has {values}, more than the {count} rows that are drawn", "draw more, or by another key"
         )
     return dict(sorted(strata.items()))
 

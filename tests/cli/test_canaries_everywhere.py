@@ -24,6 +24,7 @@ CONFIGURATION: dict[str, Any] = {
     "samples_per_dataset": 3,
     "seed": 1,
     "shard": "1/2",
+    "stratify": "feedback",
     "suite": ["core"],
     "metrics": ["mrr"],
     "embedded": False,
@@ -139,7 +140,7 @@ def test_no_key_tells_what_a_name_of_the_environment_stands_for(
 ) -> None:
     """Whether it takes such names or not, in a value that fits and in one that does not."""
     # What a file of one's own does not go with, and what makes several runs of one, or has others ask.
-    alone = {"datasets", "shard", "preflight", "repeats", "dask", "variants"}
+    alone = {"datasets", "shard", "preflight", "repeats", "dask", "variants", "stratify"}
     whole = {
         key: value for key, value in CONFIGURATION.items() if key not in alone or key == path.split(".", maxsplit=1)[0]
     }

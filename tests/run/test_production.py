@@ -278,8 +278,8 @@ def test_a_file_that_is_no_log_is_one_message(
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (("--stratify", "mood"), "no row has that key"),
-        (("--stratify", "user", "--sample", "1"), "has 2 values, more than the 1 that are drawn"),
+        (("--stratify", "mood"), "no row has the key mood"),
+        (("--stratify", "user", "--sample", "1"), "user has 2 values, more than the 1 rows that are drawn"),
         (("--dataset-file", "log.jsonl", "--sample", "3"), "--sample and --stratify are of a log"),
     ],
 )

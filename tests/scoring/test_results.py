@@ -74,6 +74,8 @@ def test_the_file_of_columns_is_as_the_docs_describe_it(run_folder: Path) -> Non
         "groups": "int64",
         "outcomes": "uint8",
         "golds": "uint64",
+        "weights": "float64",
+        "strata": "uint16",
     }
     numbered = {f"values_{n}": "float64" for n in range(len(about["metrics"]))}
     assert kinds == plain | numbered | {f"codes_{n}": "uint16" for n in range(len(about["metrics"]))}
