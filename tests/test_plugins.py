@@ -127,4 +127,5 @@ def test_a_judged_metric_brings_its_own_prompt(
     assert first["scorecard"]["metrics"][0]["value"] is not None
     assert first["judge"]["prompt_hashes"] == {"warmth": read_prompt(tmp_path / "warmth.yml").hash}
     assert (first["judge"]["calls"], second["judge"]["calls"]) == (3, 0)
-    assert "whether the answer addresses its reader warmly" in str([entry for entry in messages_api.log() if entry["method"] == "POST"][0])
+    asked = next(entry["body"] for entry in messages_api.log() if entry["method"] == "POST")
+    assert "whether the answer addresses its reader warmly" in str(asked)

@@ -99,7 +99,7 @@ def check_against(
         baseline=baseline.run.id,
         margin=margin,
         outcome=_worst(outcomes),
-        headline=headline_of(comparison),
+        headline=headline_of(comparison) if comparison.score is not None or SCORE in held else None,
         gates=outcomes,
         warnings=warnings,
     )

@@ -5,17 +5,20 @@ normal distribution with the error of the side of that interval which is next to
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import erfc, sqrt
 from statistics import NormalDist
 
 from evals.compare.conditions import why_not_compared
 from evals.compare.models import SCORE, MetricPair
 from evals.metrics.base import UNITS_OF_TIME
-from evals.schemas.results import EvalRun
-from evals.scoring.config import differing_objectives, headline
+from evals.scoring.config import differing_objectives, headline, scoring_config
 from evals.scoring.saved import SavedRun
+from evals.scoring.scorecard import make_scorecard
 from evals.scoring.settings import known_metrics
 from evals.scoring.stats import Interval
+from evals.scoring.strata import Strata
+from evals.scoring.weighted import with_interval
 
 
 def are_independent(first: SavedRun, last: SavedRun) -> bool:
@@ -40,12 +43,22 @@ def independent_p(difference: float, interval: Interval, confidence: float) -> f
     return erfc(abs(difference) / reach * NormalDist().inv_cdf(0.5 + confidence / 2) / sqrt(2))
 
 
+def server_strata(saved: SavedRun) -> Strata | None:
+    """How the questions of a run were drawn, for intervals of what the server answers; None for a whole log."""
+    sample = saved.results.sample
+    return None if sample is None else replace(sample, of_server=True)
+
+
 def independent_pairs(first: SavedRun, last: SavedRun) -> Iterator[MetricPair]:
     """The metrics of two runs that both have a value, without verdicts."""
     confidence = last.settings.confidence
     metrics = {metric.name: metric for saved in (last, first) for metric in known_metrics(saved.run)}
+    cards = [
+        make_scorecard(list(metrics.values()), saved.results, saved.settings, sample=server_strata(saved))
+        for saved in (first, last)
+    ]
     for metric in metrics.values():
-        before, after = first.run.scorecard.find(metric.name), last.run.scorecard.find(metric.name)
+        before, after = (card.find(metric.name) for card in cards)
         if before is None or after is None or before.value is None or after.value is None:
             continue
         reason = None if metric.unit in UNITS_OF_TIME else why_not_compared(metric, first.run, last.run)
@@ -74,32 +87,41 @@ def independent_pairs(first: SavedRun, last: SavedRun) -> Iterator[MetricPair]:
         )
 
 
-def independent_scores(first: EvalRun, last: EvalRun, confidence: float) -> tuple[MetricPair | None, str | None]:
+def independent_scores(first: SavedRun, last: SavedRun) -> tuple[MetricPair | None, str | None]:
     """The weighted scores of two runs; or why there is no difference of them."""
-    for run in (first, last):
-        if (head := headline(run)).score is None:
-            return None, f"run {run.id} has no score: {head.reason}"
-    if changed := differing_objectives(first, last):
+    for saved in (first, last):
+        if (head := headline(saved.run)).score is None:
+            return None, f"run {saved.run.id} has no score: {head.reason}"
+    if changed := differing_objectives(first.run, last.run):
         return None, f"the scores measure different objectives: {'; '.join(changed)}"
-    before, after = first.weighted_score, last.weighted_score
+    before, after = (
+        with_interval(
+            saved.run.weighted_score,
+            saved.results,
+            saved.settings,
+            scoring_config(saved.run).thresholds,
+            server_strata(saved),
+        )
+        for saved in (first, last)
+    )
     if before.score is None or after.score is None:
         return None, "one of them has no score"
     difference = after.score - before.score
     interval = difference_interval(before.score, before.ci, after.score, after.ci) if before.ci and after.ci else None
-    sizes = [run.outcomes.answered for run in (first, last)]
+    size = min(saved.run.outcomes.answered for saved in (first, last))
     pair = MetricPair(
         name=SCORE,
         group="score",
         unit="ratio",
         higher_is_better=True,
-        n=min(sizes),
+        n=size,
         first=before.score,
         last=after.score,
         difference=difference,
         interval=interval,
-        p=None if interval is None else independent_p(difference, interval, confidence),
+        p=None if interval is None else independent_p(difference, interval, last.settings.confidence),
         test="independent",
         primary=True,
-        differing=min(sizes) if difference else 0,
+        differing=size if difference else 0,
     )
     return pair, None

@@ -162,14 +162,16 @@ def compare_two(
     """
     tested = scoring_config(other.run).feeding | {ANSWER_RATE, *named, *(other.run.eval_config.get("metrics") or ())}
     if are_independent(baseline, other):
-        score, reason = independent_scores(baseline.run, other.run, other.settings.confidence)
+        score, reason = independent_scores(baseline, other)
+        pairs = list(independent_pairs(baseline, other))
+        tested |= {pair.name for pair in pairs}
         return RunComparison(
             baseline=baseline.run.id,
             run=other.run.id,
             common=0,
             score=score and _decided(score, score.p, tested=True),
             score_reason=reason,
-            pairs=_with_verdicts(list(independent_pairs(baseline, other)), tested, primary),
+            pairs=_with_verdicts(pairs, tested, primary),
         )
     pairing = Pairing(baseline, other)
     if not len(pairing.rows[0]):

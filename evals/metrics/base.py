@@ -198,7 +198,8 @@ class BaseMetric(ABC):
             return "the server sent no answer" if response.chunks is None else "this server only retrieves"
         if Need.CHUNKS in self.needs:
             if response.chunks is None:
-                return "the server sent no chunks"
+                unread = response.could_not_read("chunks")
+                return "the chunks could not be read" if unread else "the server sent no chunks"
             if response.chunks and not _said(response.chunks):
                 return _SAYS_NOTHING
         if Need.CITATIONS in self.needs and response.citations is None:

@@ -1,9 +1,10 @@
 """Answers that users got: a log or an export of traces as a run, whole or as a sample of it."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
+from itertools import count
 from math import sqrt
 from pathlib import Path
 from random import Random
@@ -87,19 +88,41 @@ def _log_record(log: Log, drawn: int, stratify: str | None) -> LogRecord:
     )
 
 
-def feedback_word(value: Any) -> str:
-    """What a user thought of an answer: good, bad, or their own words."""
+def feedback_word(value: Any, *, is_thumb: bool = True) -> str:
+    """What a user thought of an answer: good, bad, or their own words.
+
+    Args:
+        value: As the log holds it.
+        is_thumb: Whether the numbers of the log are 1, 0 and -1, and no stars.
+    """
     number = number_or_none(value)
-    text = f"{number:g}" if number is not None else str(value).strip()
-    return _FEEDBACK.get(text.casefold().replace(" ", "_").replace("-", "_") if number is None else text, text)
+    if number is not None:
+        text = f"{number:g}"
+        return _FEEDBACK.get(text, text) if is_thumb else text
+    text = str(value).strip()
+    return _FEEDBACK.get(text.casefold().replace(" ", "_").replace("-", "_"), text)
 
 
-def metadata_of(exchange: Exchange) -> dict[str, Any]:
+def metadata_of(exchange: Exchange, thumbs: Mapping[str, bool]) -> dict[str, Any]:
     """What slices and strata group by: the day (UTC), what users thought, and what else is known."""
-    words = {name: feedback_word(value) for name, value in exchange.feedback.items() if value is not None}
+    words = {
+        name: feedback_word(value, is_thumb=thumbs.get(name, True))
+        for name, value in exchange.feedback.items()
+        if value is not None
+    }
     feedback = {"feedback": next(iter(words.values()))} if words else {}
     day = {} if exchange.time is None else {"day": datetime.fromtimestamp(exchange.time, UTC).date().isoformat()}
     return {**exchange.metadata, **(words if len(words) > 1 else {}), **feedback, **day}
+
+
+def _thumbs(log: Log) -> dict[str, bool]:
+    """By the name of an opinion, whether all its numbers are 1, 0 and -1: others are stars."""
+    thumbs: dict[str, bool] = {}
+    for exchange in log.exchanges:
+        for name, value in exchange.feedback.items():
+            number = number_or_none(value)
+            thumbs[name] = thumbs.get(name, True) and number in (None, 1, 0, -1)
+    return thumbs
 
 
 # Samples.
@@ -109,12 +132,14 @@ def _strata(log: Log, key: str | None, count: int | None) -> dict[str, list[int]
     """The places of the exchanges by the value of a key; all in one without a key."""
     strata: dict[str, list[int]] = defaultdict(list)
     known: set[str] = set()
+    thumbs = _thumbs(log)
     for place, exchange in enumerate(log.exchanges):
-        about = metadata_of(exchange) if key is not None else {}
+        about = metadata_of(exchange, thumbs) if key is not None else {}
         known.update(about)
         strata[_NONE if about.get(key or "") is None else str(about[key or ""])].append(place)
     if key is not None and key not in known:
-        raise ConfigError(f"no row has the key {key}, by which the sample is to be drawn", f"there is {', '.join(sorted(known)) or 'none'}")
+        keys = ", ".join(sorted(known)) or "none"
+        raise ConfigError(f"no row has the key {key}, by which the sample is to be drawn", f"there is {keys}")
     if count is not None and count < len(strata):
         values = counted(len(strata), "value")
         raise ConfigError(
@@ -156,19 +181,15 @@ def _records(
 ) -> Iterator[EvalRecord]:
     """The drawn exchanges in the order of the log, each with an id of its own."""
     stratum_of = {place: name for name, places in drawn.items() for place in places}
-    used = Counter[str]()
+    used, thumbs = set[str](), _thumbs(log)
     for place, exchange in enumerate(log.exchanges):
         base = exchange.id or derived_id({"question": exchange.question})
-        used[base] += 1
-        if (name := stratum_of.get(place)) is None:
+        own = next(name for number in count(1) if (name := base if number == 1 else f"{base}-{number}") not in used)
+        used.add(own)
+        if (stratum := stratum_of.get(place)) is None:
             continue
-        metadata = metadata_of(exchange)
-        if len(drawn[name]) < len(strata[name]) or len(drawn) > 1:
-            metadata[SAMPLING] = {"stratum": name, "weight": len(strata[name]) / len(drawn[name])}
-        question = EvalQuestion(
-            id=base if used[base] == 1 else f"{base}-{used[base]}",
-            question=exchange.question,
-            dataset=dataset,
-            metadata=metadata,
-        )
+        metadata = metadata_of(exchange, thumbs)
+        if len(drawn[stratum]) < len(strata[stratum]) or len(drawn) > 1:
+            metadata[SAMPLING] = {"stratum": stratum, "weight": len(strata[stratum]) / len(drawn[stratum])}
+        question = EvalQuestion(id=own, question=exchange.question, dataset=dataset, metadata=metadata)
         yield EvalRecord(question=question, response=EvalResponse.model_validate(exchange.response))

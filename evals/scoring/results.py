@@ -31,7 +31,7 @@ VERSION = 2
 REPEAT_OF = "repeat_of"
 """The key of the metadata that holds the id of the question that is asked again."""
 
-SAMPLING = "sampling"
+SAMPLING = "_sampling"
 """The key of the metadata that says of which stratum a question was drawn, and how many of it it stands for."""
 
 BY_DOCUMENT = "document"
@@ -153,7 +153,8 @@ class Results:
         self.groups.append(self._numbers.setdefault(label, len(self._numbers)))
         self.outcomes.append(outcome)
         self.golds.append(gold_hash(question))
-        drawn = question.metadata.get(SAMPLING) or {}
+        drawn = question.metadata.get(SAMPLING)
+        drawn = drawn if isinstance(drawn, dict) else {}
         self.weights.append(float(drawn.get("weight", 1.0)))
         self.strata.append(self._strata.setdefault(str(drawn.get("stratum")), len(self._strata)))
 

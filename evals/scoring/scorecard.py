@@ -21,7 +21,11 @@ Rows = np.ndarray[Any, Any]
 
 
 def make_scorecard(
-    metrics: Sequence[BaseMetric], results: Results, settings: ScoreSettings, rows: Rows | None = None
+    metrics: Sequence[BaseMetric],
+    results: Results,
+    settings: ScoreSettings,
+    rows: Rows | None = None,
+    sample: Strata | None = None,
 ) -> Scorecard:
     """Summarise each metric, in the order of the groups.
 
@@ -30,9 +34,10 @@ def make_scorecard(
         results: Of the run.
         settings: Confidence, and what a question without an answer counts as.
         rows: Summarise these questions alone; None for all.
+        sample: How the questions were drawn of a whole, if intervals are to be others than those of the whole.
     """
     groups = results.group_numbers()
-    sample = results.sample
+    sample = sample or results.sample
     summaries = [
         summarise(metric, results.columns.get(metric.name) or Column(metric.name), settings, groups, rows, sample)
         for metric in metrics

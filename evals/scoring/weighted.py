@@ -136,7 +136,11 @@ def _why_no_value(scorecard: Scorecard, name: str) -> str:
 
 
 def with_interval(
-    weighted: WeightedScore, results: Results, settings: ScoreSettings, thresholds: Mapping[str, float]
+    weighted: WeightedScore,
+    results: Results,
+    settings: ScoreSettings,
+    thresholds: Mapping[str, float],
+    sample: Strata | None = None,
 ) -> WeightedScore:
     """The score with its interval (jackknife over questions, or their groups); without a score, the same.
 
@@ -145,11 +149,13 @@ def with_interval(
         results: Of the run.
         settings: Confidence, and what a question without an answer counts as.
         thresholds: Of the score, by unit.
+        sample: As of `make_scorecard`.
     """
+    sample = sample or results.sample
     if weighted.score is None:
         return weighted
-    if results.sample is not None:
-        over = _interval_of_sample(weighted, results, settings, thresholds, results.sample)
+    if sample is not None:
+        over = _interval_of_sample(weighted, results, settings, thresholds, sample)
         return weighted.model_copy(update={"ci": over.interval, "interval": described(over)})
     numbers = results.group_numbers()
     groups = np.arange(len(results.ids)) if numbers is None else np.unique(numbers, return_inverse=True)[1]

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from evals.datasets.columns import plain_name
-from evals.datasets.tables import is_nothing, read_table, read_tree
+from evals.datasets.tables import TABLES, as_text, is_nothing, jsonl_rows, parsed, read_table, read_tree, storable
 from evals.errors import DatasetError
 from evals.schemas.response import PART, EvalResponse, ResponseError
 from evals.store.disk_list import DiskList
@@ -21,7 +21,7 @@ from evals.text.numbers import counted
 from evals.text.tokens import lists_of
 from evals.traces.readers import reader_of
 from evals.traces.spans import Exchange, Span, join
-from evals.traces.values import decoded, documents_of, number_of, text_of, time_of, usage_of
+from evals.traces.values import documents_of, message_of, name_of, number_of, text_of, time_of, usage_of
 
 COLUMNS = {field: tuple(names.split()) for field, names in lists_of("columns")["log"].items()}
 _KNOWN = frozenset(chain.from_iterable(COLUMNS.values()))
@@ -31,6 +31,8 @@ _HINT = (
 )
 _EXPORTS = "give an export of OTLP JSON, Phoenix, MLflow, Langfuse or LangSmith (docs/production.md)"
 _LISTS = ("data", "spans", "runs", "observations", "traces", "rows", "records")
+_LINES = frozenset({".ndjson", ".log"})
+_NO_ERROR = frozenset({"", "none", "null", "nan", "false", "0", "no", "ok"})
 _MOST_S = 366 * 24 * 3600
 
 
@@ -83,7 +85,8 @@ def read_log(path: Path, folder: Path | None = None) -> Log:
     every = chain([first], rows)
     log = _traces(path, every, folder) if reader_of(first[1]) else _log_rows(every, folder)
     if not log.exchanges:
-        raise DatasetError(f"{path.name} holds no question of a user: {log.described()}", _HINT)
+        said = "; ".join([log.described(), *log.notes])
+        raise DatasetError(f"{path.name} holds no question of a user: {said}", _HINT)
     if all(exchange.response.answer is None and exchange.response.error is None for exchange in log.exchanges):
         raise DatasetError(f"{path.name} holds no answer", _HINT)
     return log
@@ -91,8 +94,13 @@ def read_log(path: Path, folder: Path | None = None) -> Log:
 
 def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The rows with their places."""
-    if path.suffix.lower() != ".json":
-        rows: Iterable[tuple[str, Any]] = read_table(path, lambda title: plain_name(title) in _KNOWN)[0]
+    ending = path.suffix.lower()
+    if path.is_dir() or ending not in {".json", ".jsonl", *_LINES, *TABLES}:
+        raise DatasetError(f"{path} is no log", "it is a file: .jsonl, .ndjson, .json, .csv, .xlsx or .parquet")
+    if ending != ".json":
+        is_known = _KNOWN.__contains__
+        lines = ending in _LINES
+        rows = jsonl_rows(path) if lines else read_table(path, lambda title: is_known(plain_name(title)))[0]
     else:
         held = read_tree(path)
         if isinstance(held, Mapping) and not reader_of(held):
@@ -102,7 +110,10 @@ def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for where, row in rows:
         if not isinstance(row, Mapping):
             raise DatasetError(f"{where}: expected an object with a question and an answer, not {type(row).__name__}")
-        yield where, without_surrogates(row)
+        try:
+            yield where, without_surrogates(row)
+        except RecursionError as error:
+            raise DatasetError(f"{where}: its values are nested too deeply", "is the export whole?") from error
 
 
 def _traces(path: Path, rows: Iterable[tuple[str, Mapping[str, Any]]], folder: Path | None) -> Log:
@@ -135,8 +146,9 @@ def read_spans(
             for span in reader(row):
                 places.setdefault(span.trace, []).append(len(spans))
                 spans.append(span)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise DatasetError(f"{where}: the span cannot be read ({error!r})", "is the export whole?") from error
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+            lacks = f"it has no {error}" if isinstance(error, KeyError) else str(error).partition("\n")[0]
+            raise DatasetError(f"{where}: the span cannot be read: {lacks}", _EXPORTS) from error
     return Traces(spans, places)
 
 
@@ -158,54 +170,82 @@ class Traces(Mapping[str, list[Span]]):
 
 def _log_rows(rows: Iterable[tuple[str, Mapping[str, Any]]], folder: Path | None) -> Log:
     log = Log("rows", DiskList(folder=folder))
-    unused = Counter[str]()
+    titles, unread = Counter[str](), Counter[str]()
     for where, row in rows:
         log.total += 1
-        exchange = _exchange(where, row)
-        if exchange is not None:
-            log.exchanges.append(exchange)
-            unused.update(exchange.metadata)
-    if "latency" in map(plain_name, unused):
+        titles.update(map(str, row))
+        cells = _cells(row)
+        if (question := _plain(cells.get("question"), "question")) is None:
+            continue
+        exchange = _exchange(where, row, cells, question)
+        log.exchanges.append(exchange)
+        unread["latency"] += "latency" in map(plain_name, exchange.metadata)
+        unread["time"] += "time" in cells and exchange.time is None
+    if not log.exchanges and titles:
+        log.notes.append(f"its columns: {', '.join(titles)}")
+    if unread["latency"]:
         log.notes.append("column `latency` has no unit, and is kept as metadata: name it latency_ms or latency_s")
+    if unread["time"]:
+        log.notes.append(f"{counted(unread['time'], 'time')} could not be read: ISO 8601 or seconds since 1970 can")
     return log
 
 
-def _exchange(where: str, row: Mapping[str, Any]) -> Exchange | None:
-    """The exchange of a row; None where it holds no question."""
-    titles = {plain_name(str(title)): title for title, cell in row.items()}
+def _cells(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The cells of a row by the fields of a log; of several columns of a field the first that says something."""
+    titles = {plain_name(str(title)): title for title in row}
     cells: dict[str, Any] = {}
     for name, known in COLUMNS.items():
-        title = next((titles[one] for one in known if one in titles and not is_nothing(row[titles[one]])), None)
-        if title is not None:
-            cells[name] = row[title]
-    question = text_of(cells.get("question"), "question")
-    if question is None:
-        return None
+        held = [row[titles[one]] for one in known if one in titles]
+        if filled := [cell for cell in held if not is_nothing(cell)]:
+            cells[name] = filled[0]
+        elif name == "answer" and "" in held:
+            cells[name] = ""  # an empty answer, which null is not
+    return cells
+
+
+def _exchange(where: str, row: Mapping[str, Any], cells: Mapping[str, Any], question: str) -> Exchange:
     failed = cells.get("error")
+    failed = None if str(failed).strip().casefold() in _NO_ERROR else failed
     documents = documents_of(_as_list(cells["chunks"])) if "chunks" in cells else None
-    unreadable = documents is not None and documents.unreadable
-    answer = text_of(cells.get("answer"), "answer")
+    answer, notes = "" if cells.get("answer") == "" else _plain(cells.get("answer"), "answer"), []
+    if "answer" in cells and answer is None:
+        notes.append(f"{PART}answer could not be read: it holds no text")
+    if documents is not None and documents.unreadable:
+        notes.append(f"{PART}chunks could not be read: {counted(documents.unreadable, 'document')}")
+        documents = None
     response = EvalResponse(
-        answer=None if failed else answer or ("" if "answer" in titles else None),
-        chunks=None if documents is None or unreadable else list(documents.chunks),
+        answer=None if failed is not None else answer,
+        chunks=None if documents is None else list(documents.chunks),
         usage=usage_of({name: cells.get(name) for name in ("prompt_tokens", "completion_tokens")}),
-        model=None if "model" not in cells else str(cells["model"]),
+        model=name_of(cells.get("model")),
         latency_ms=_latency_ms(where, cells),
-        error=ResponseError(kind="not_ok", message=str(failed)[:200]) if failed else None,
-        notes=[f"{PART}chunks could not be read: {counted(documents.unreadable, 'document')}"] if unreadable else [],  # type: ignore[union-attr]
+        error=None if failed is None else ResponseError(kind="not_ok", message=message_of(failed)[:200]),
+        notes=notes,
     )
-    used = {title for known in COLUMNS.values() for one in known if (title := titles.get(one))}
-    rest = {str(title): cell for title, cell in row.items() if title not in used and not is_nothing(cell)}
-    about = {"session": str(cells["session"])} if "session" in cells else {}
-    feedback = {"feedback": cells["feedback"]} if "feedback" in cells else {}
+    rest = {str(title): storable(cell) for title, cell in row.items() if plain_name(str(title)) not in _KNOWN}
+    about = {name: str(cells[name]) for name in ("session", "model") if name in cells}
+    opinions = {str(title): cell for title, cell in row.items() if plain_name(str(title)) in COLUMNS["feedback"]}
     return Exchange(
-        str(cells.get("id", "")), question, response, time_of(cells.get("time")), feedback, {**rest, **about}
+        name_of(cells.get("id")) or "",
+        question,
+        response,
+        time_of(cells.get("time")),
+        {name: opinion for name, opinion in opinions.items() if not is_nothing(opinion)},
+        {**{title: cell for title, cell in rest.items() if not is_nothing(cell)}, **about},
     )
+
+
+def _plain(cell: Any, what: Literal["question", "answer"]) -> str | None:
+    """The text of a cell, which may be a number or a word of truth."""
+    return text_of(as_text(cell), what)
 
 
 def _as_list(cell: Any) -> Any:
     """The chunks of a cell; one text is one chunk."""
-    value = decoded(cell)
+    try:
+        value = parsed(cell)
+    except ValueError:
+        value = cell
     return [value] if isinstance(value, str) else value
 
 

@@ -22,6 +22,8 @@ from evals.traces.values import (
     documents_of,
     first_of,
     is_empty,
+    message_of,
+    name_of,
     number_of,
     text_of,
     time_of,
@@ -30,6 +32,7 @@ from evals.traces.values import (
 
 _ATTRIBUTES = NAMES["attributes"]
 _KINDS = {word: SpanKind(kind) for kind, words in NAMES["kinds"].items() for word in words}
+_OBSERVATIONS = frozenset({*NAMES["observations"]["types"]})
 _TOKENS = ("input_tokens", "output_tokens", "cached_tokens")
 
 Export = Mapping[str, Any]
@@ -45,18 +48,18 @@ def reader_of(row: Export) -> Reader | None:
         return read_openinference
     if isinstance(row.get("info"), Mapping) and isinstance(row.get("data"), Mapping) and "spans" in row["data"]:
         return read_mlflow
-    if "run_type" in row:
+    if {"run_type", "inputs", "id"} <= row.keys():
         return read_langsmith
     if "traceId" in row or "trace_id" in row:
-        is_score = "name" in row and "value" in row
-        is_observation = any(name in row for name in ("type", "parentObservationId", "parent_observation_id"))
+        is_score = {"name", "value", "id"} <= row.keys()
+        is_observation = "id" in row and str(row.get("type")).upper() in _OBSERVATIONS
         return read_langfuse if is_score or is_observation else None
     return None
 
 
 def _is_openinference(row: Export) -> bool:
     context = row.get("context")
-    return "context.trace_id" in row or (isinstance(context, Mapping) and "trace_id" in context)
+    return "context.trace_id" in row or (isinstance(context, Mapping) and {"trace_id", "span_id"} <= context.keys())
 
 
 def read_otlp(row: Export) -> Iterator[Span]:
@@ -64,7 +67,7 @@ def read_otlp(row: Export) -> Iterator[Span]:
     for scope in _each(row, "resourceSpans", "scopeSpans"):
         for span in scope.get("spans") or ():
             status = span.get("status") or {}
-            failed = status.get("code") in (2, "STATUS_CODE_ERROR")
+            failed = str(status.get("code")) in ("2", "STATUS_CODE_ERROR")
             yield _of_attributes(
                 _otlp_values(span.get("attributes")),
                 trace=span.get("traceId"),
@@ -73,7 +76,7 @@ def read_otlp(row: Export) -> Iterator[Span]:
                 name=span.get("name"),
                 start=span.get("startTimeUnixNano"),
                 end=span.get("endTimeUnixNano"),
-                error=(status.get("message") or "error") if failed else None,
+                error=message_of(status.get("message")) if failed else None,
                 feedback=dict(_evaluations(span.get("events") or ())),
             )
 
@@ -123,7 +126,7 @@ def read_openinference(row: Export) -> Iterator[Span]:
         name=row.get("name"),
         start=row.get("start_time"),
         end=row.get("end_time"),
-        error=(row.get("status_message") or "error") if failed else None,
+        error=message_of(row.get("status_message")) if failed else None,
         feedback={
             str(item.get("name")): first_of({**item, **(item.get("result") or {})}, ("label", "score"))
             for item in (annotations if isinstance(annotations, list) else ())
@@ -153,7 +156,8 @@ def read_mlflow(row: Export) -> Iterator[Span]:
     for span in row["data"]["spans"]:
         values = {name: decoded(value) for name, value in (span.get("attributes") or {}).items()}
         status = span.get("status") or {}
-        code = status.get("code") if isinstance(status, Mapping) else span.get("status_code")
+        status = status if isinstance(status, Mapping) else {"code": status}
+        code = status.get("code") or span.get("status_code")
         parent = first_of(span, ("parent_span_id", "parent_id"))
         yield _of_attributes(
             values,
@@ -163,7 +167,7 @@ def read_mlflow(row: Export) -> Iterator[Span]:
             name=span.get("name"),
             start=first_of(span, ("start_time_unix_nano", "start_time")),
             end=first_of(span, ("end_time_unix_nano", "end_time")),
-            error=(first_of(status, ("message",)) or "error") if "ERROR" in str(code) else None,
+            error=message_of(status.get("message")) if "ERROR" in str(code) else None,
             feedback={} if parent else feedback,
         )
 
@@ -183,7 +187,7 @@ def read_langfuse(row: Export) -> Iterator[Span]:
     yield Span(
         trace,
         str(row["id"]),
-        first_of(row, ("parent_observation_id",)),
+        name_of(row.get("parent_observation_id")),
         kind,
         str(row.get("name") or ""),
         start,
@@ -192,10 +196,10 @@ def read_langfuse(row: Export) -> Iterator[Span]:
         text_of(row.get("output"), "answer") if kind is not SpanKind.RETRIEVER else None,
         documents_of(row.get("output")) if kind is SpanKind.RETRIEVER else None,
         usage_of(first_of(row, ("usage_details", "usage"))),
-        first_of(row, ("provided_model_name", "model")),
+        name_of(first_of(row, ("provided_model_name", "model"))),
         waited,
-        (row.get("status_message") or "error") if failed else None,
-        first_of(row, ("session_id",)),
+        message_of(row.get("status_message")) if failed else None,
+        name_of(row.get("session_id")),
     )
 
 
@@ -208,7 +212,7 @@ def read_langsmith(row: Export) -> Iterator[Span]:
     yield Span(
         str(row.get("trace_id") or row["id"]),
         str(row["id"]),
-        first_of(row, ("parent_run_id",)),
+        name_of(row.get("parent_run_id")),
         kind,
         str(row.get("name") or ""),
         start,
@@ -217,10 +221,10 @@ def read_langsmith(row: Export) -> Iterator[Span]:
         None if is_retriever else text_of(row.get("outputs"), "answer"),
         documents_of(row.get("outputs")) if is_retriever else None,
         usage_of(row) if kind is SpanKind.LLM else None,
-        first_of(about, ("ls_model_name",)),
+        name_of(about.get("ls_model_name")),
         first - start if first is not None and start is not None else None,
-        first_of(row, ("error",)),
-        first_of(about, ("session_id", "thread_id", "conversation_id")),
+        None if is_empty(row.get("error")) else message_of(row["error"]),
+        name_of(first_of(about, ("session_id", "thread_id", "conversation_id"))),
         {name: stats.get("avg") for name, stats in (row.get("feedback_stats") or {}).items()},
     )
 
@@ -234,11 +238,12 @@ def _of_attributes(values: Export, *, trace: Any, span: Any, parent: Any, start:
     elif documents is not None and kind is not SpanKind.RERANKER:
         kind = SpanKind.RETRIEVER  # some instrumentations call it a tool
     retrieves = kind in (SpanKind.RETRIEVER, SpanKind.RERANKER)
-    session = first_of(values, _ATTRIBUTES["session"])
+    if is_empty(trace) or is_empty(span):
+        raise ValueError("a span has no id, or names no trace")
     return Span(
         str(trace),
         str(span),
-        str(parent) if not is_empty(parent) else None,
+        name_of(parent),
         kind,
         str(about["name"] or ""),
         time_of(start),
@@ -248,10 +253,10 @@ def _of_attributes(values: Export, *, trace: Any, span: Any, parent: Any, start:
         documents,
         usage_of({name: first_of(values, _ATTRIBUTES[name]) for name in _TOKENS})
         or usage_of(values.get("mlflow.chat.tokenUsage")),
-        first_of(values, _ATTRIBUTES["model"]),
+        name_of(first_of(values, _ATTRIBUTES["model"])),
         number_of(values.get("gen_ai.response.time_to_first_chunk")),
         about["error"],
-        None if session is None else str(session),
+        name_of(first_of(values, _ATTRIBUTES["session"])),
         about["feedback"],
     )
 

@@ -13,6 +13,8 @@ from typing import Any
 from evals.schemas.response import PART, EvalResponse, ResponseError, RetrievedChunk, TokenUsage
 from evals.text.numbers import counted
 
+_LONGEST_S = 7 * 24 * 3600
+
 
 class SpanKind(StrEnum):
     """What a span did, as far as it matters here."""
@@ -78,8 +80,10 @@ class Span:
 
     @property
     def duration_ms(self) -> float | None:
-        """From its start to its end; None where one of them is not known."""
-        return None if self.start is None or self.end is None else max(0.0, (self.end - self.start) * 1000)
+        """From its start to its end; None where one of them is not known, or it never ended."""
+        if self.start is None or self.end is None or not 0 <= self.end - self.start <= _LONGEST_S:
+            return None
+        return (self.end - self.start) * 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +162,12 @@ class _Tree:
     """The spans of a trace by their parents."""
 
     def __init__(self, spans: Sequence[Span]) -> None:
-        by_id = {span.id: span for span in spans}  # one that was exported again is more complete
+        self._by_id: dict[str | None, Span] = {
+            span.id: span for span in spans
+        }  # one that was exported again is more complete
         self._children: dict[str | None, list[Span]] = defaultdict(list)
-        for span in _in_time(by_id.values()):
-            self._children[span.parent if span.parent in by_id and span.parent != span.id else None].append(span)
+        for span in _in_time(self._by_id.values()):
+            self._children[span.parent if span.parent in self._by_id and span.parent != span.id else None].append(span)
         tops = self._children[None]
         without_parent = [span for span in tops if span.parent is None]
         tops = without_parent or [span for span in tops if span.kind is SpanKind.OTHER]
@@ -176,19 +182,21 @@ class _Tree:
 
     def topmost(self, root: Span, kinds: Collection[SpanKind]) -> Iterator[Span]:
         """The spans of these kinds that are part of no other one of them."""
-        if root.kind in kinds:
-            yield root
-            return
-        for child in self._children[root.id]:
-            yield from self.topmost(child, kinds)
+        level = [root]
+        while level:
+            yield from (span for span in level if span.kind in kinds)
+            level = [child for span in level if span.kind not in kinds for child in self._children[span.id]]
 
     def with_usage(self, root: Span) -> Iterator[Span]:
         """The lowest spans that count tokens: one above them counts the same tokens again."""
-        lower = [span for child in self._children[root.id] for span in self.with_usage(child)]
-        if lower:
-            yield from lower
-        elif root.usage is not None:
-            yield root
+        counting = [span for span in self.below(root) if span.usage is not None]
+        above: set[str | None] = set()
+        for span in counting:
+            parent = span.parent
+            while parent in self._by_id and parent not in above:
+                above.add(parent)
+                parent = self._by_id[parent].parent
+        yield from (span for span in counting if span.id not in above)
 
 
 _RETRIEVING = frozenset({SpanKind.RETRIEVER, SpanKind.RERANKER})
@@ -234,8 +242,13 @@ def _usage(root: Span, tree: _Tree) -> TokenUsage | None:
 
 
 def _total_ms(spans: Iterable[Span]) -> float | None:
-    durations = [span.duration_ms for span in spans if span.duration_ms is not None]
-    return sum(durations) if durations else None
+    """How long any of the spans ran: what ran side by side counts once."""
+    times = sorted((span.start or 0.0, span.end or 0.0) for span in spans if span.duration_ms is not None)
+    total, until = 0.0, float("-inf")
+    for start, end in times:
+        total += max(0.0, end - max(start, until))
+        until = max(until, end)
+    return total * 1000 if times else None
 
 
 def _first_token_ms(root: Span, models: Sequence[Span]) -> float | None:

@@ -4,6 +4,7 @@ Exports hold texts as they are, as JSON in a text, as messages, or in an object 
 """
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from datetime import UTC, datetime
 from math import isfinite, isnan
@@ -18,6 +19,8 @@ NAMES = {
 }
 """Names of attributes, of kinds of spans, and of keys of objects, the likeliest first."""
 _KEYS = NAMES["keys"]
+_NAME = re.compile(r"\w+://\S+|\S{1,200}\.[A-Za-z][A-Za-z0-9]{1,4}")
+"""A URL, or the name of a file with its ending: no text."""
 
 
 def decoded(value: Any) -> Any:
@@ -26,7 +29,7 @@ def decoded(value: Any) -> Any:
         return value
     try:
         return json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         return value
 
 
@@ -110,7 +113,8 @@ def chunk_of(item: Any) -> RetrievedChunk | None:
     """A retrieved document; one without a text is known by its id. None where it has neither."""
     item = decoded(item)
     if isinstance(item, str):
-        return RetrievedChunk(text=item) if item.strip() else None
+        named = {"document_id": item.strip()} if _NAME.fullmatch(item.strip()) else {"text": item}
+        return RetrievedChunk(**named) if item.strip() else None
     if not isinstance(item, Mapping):
         return None
     for wrapper in ("document", "node"):
@@ -129,6 +133,16 @@ def chunk_of(item: Any) -> RetrievedChunk | None:
         text=text if isinstance(text, str) and text.strip() else None,
         score=float(score) if isinstance(score, int | float) and not isinstance(score, bool) else None,
     )
+
+
+def message_of(value: Any) -> str:
+    """What an export says of a failure, as text."""
+    return "error" if is_empty(value) else value if isinstance(value, str) else json.dumps(value, default=str)
+
+
+def name_of(value: Any) -> str | None:
+    """The name of a model or the id of a span or a conversation, which may be a number; None where there is none."""
+    return None if is_empty(value) else str(value)
 
 
 def usage_of(holder: Any) -> TokenUsage | None:
@@ -154,7 +168,7 @@ def number_of(value: Any) -> float | None:
         return None
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         return None
     return number if isfinite(number) else None
 
@@ -162,19 +176,22 @@ def number_of(value: Any) -> float | None:
 _SCALES = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
 """From here on a number of time is in nanoseconds, microseconds, milliseconds."""
 
+_EARLIEST, _LATEST = 1e8, 7.3e9
+"""Seconds from 1973 to 2201: what lies outside is no time of a log."""
+
 
 def time_of(value: Any) -> float | None:
     """Seconds since 1970 of a date, of a text in ISO 8601, or of a number in s, ms, µs or ns; None for anything else.
 
-    A time without a zone is one of UTC.
+    A time without a zone is one of UTC; eight digits are a date, YYYYMMDD.
     """
-    if (number := number_of(value)) is not None:
-        return next((number / scale for least, scale in _SCALES if number >= least), number)
-    if isinstance(value, str):
+    number = number_of(value)
+    if number is not None and not 1e7 <= number < _EARLIEST:
+        seconds = next((number / scale for least, scale in _SCALES if number >= least), number)
+    else:
         try:
-            value = datetime.fromisoformat(value.strip())
-        except ValueError:
+            moment = value if isinstance(value, datetime) else datetime.fromisoformat(str(value).strip())
+            seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        except (OverflowError, ValueError):
             return None
-    if not isinstance(value, datetime):
-        return None
-    return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
+    return seconds if _EARLIEST <= seconds <= _LATEST else None

@@ -85,6 +85,14 @@ def test_a_metric_that_needs_a_reference_says_so(score: Callable[..., Any]) -> N
         ({"user_query": "a?", "response": "b"}, "answer", "b"),
         ({"question": "a?", "output": {"answer": "b"}}, "answer", "b"),
         ({"question": "a?", "answer": ""}, "answer", ""),
+        ({"question": "a?", "response": ""}, "answer", ""),
+        ({"question": "a?", "answer": None}, "answer", None),
+        ({"question": "a?", "answer": 42}, "answer", "42"),
+        ({"question": 42, "answer": "b"}, "answer", "b"),
+        ({"question": "a?", "answer": {"k": 1, "l": 2}}, "answer", None),
+        ({"question": "a?", "answer": "b", "error": "False"}, "answer", "b"),
+        ({"question": "a?", "answer": "b", "sources": ["http://a/30", "b.md"]}, "chunks", [None, None]),
+        ({"question": "a?", "answer": "b", "contexts": "['x', 'y']"}, "chunks", ["x", "y"]),
         ({"question": "a?", "answer": "b", "duration_s": 1.5}, "latency_ms", 1500.0),
         ({"question": "a?", "answer": "b", "llm_model": "m"}, "model", "m"),
         ({"question": "a?", "answer": "b", "tokens_in": "9", "tokens_out": 3}, "usage", (9, 3)),
@@ -160,6 +168,51 @@ def test_questions_that_come_again_are_rows_of_their_own(score: Callable[..., An
     ids = [record["question"]["id"] for record in records(tmp_path)]
     assert ids[1] == f"{ids[0]}-2"
     assert ids[2] == "7"
+
+
+def test_columns_of_a_few_rows_and_of_mixed_kinds_are_metadata(score: Callable[..., Any], tmp_path: Path) -> None:
+    """A column named as one of our own keys too."""
+    more = ({"user": "x", "region": "eu"}, {"user": 3, "sampling": "greedy"}, {"region": {"a": 1}})
+    score([{**ROW, **extra} for extra in more])
+    kept = [record["question"]["metadata"] for record in records(tmp_path)]
+    assert kept == [{"user": "x", "region": "eu"}, {"user": 3, "sampling": "greedy"}, {"region": {"a": 1}}]
+
+
+def test_an_id_that_was_made_is_no_other_rows(score: Callable[..., Any], tmp_path: Path) -> None:
+    """Every row counts."""
+    score([{**ROW, "id": name} for name in ("a", "a", "a-2")])
+    assert [record["question"]["id"] for record in records(tmp_path)] == ["a", "a-2", "a-2-2"]
+
+
+@pytest.mark.parametrize(
+    ("time", "day"),
+    [
+        ("2026-11-20", "2026-11-20"),
+        (20261120, "2026-11-20"),
+        ("20/11/2026", None),
+        (1e300, None),
+        (-1e15, None),
+        (10**400, None),
+        ("0001-01-01T00:00:00+14:00", None),
+    ],
+)
+def test_a_time_that_cannot_be_read_is_told(
+    score: Callable[..., Any], tmp_path: Path, time: object, day: str | None
+) -> None:
+    """It gives no day, and no other one."""
+    run = score([{**ROW, "timestamp": time}])
+    assert records(tmp_path)[0]["question"]["metadata"].get("day") == day
+    assert any("time could not be read" in note for note in run["notes"]) == (day is None)
+
+
+def test_stars_are_no_thumbs(score: Callable[..., Any], tmp_path: Path) -> None:
+    """One star of five is not good; two columns of opinions are both kept."""
+    score([{**ROW, "rating": stars, "thumbs_up": stars == 5} for stars in (1, 5)])
+    kept = [record["question"]["metadata"] for record in records(tmp_path)]
+    assert kept == [
+        {"rating": "1", "thumbs_up": "bad", "feedback": "1"},
+        {"rating": "5", "thumbs_up": "good", "feedback": "5"},
+    ]
 
 
 def test_a_sample_by_feedback_is_weighted_back_to_the_whole(score: Callable[..., Any]) -> None:
@@ -262,6 +315,9 @@ def test_a_judge_says_whether_the_texts_suffice(evals_cli: Callable[..., Any], j
         ("[1, 2]", "expected an object"),
         ('{"question": "a?", "answer": "b", "latency_ms": -3}', "-3 is no latency"),
         ("no json", "not valid JSON"),
+        ('{"query": "a?", "Frage": "b"}', "holds no answer"),
+        ('{"Frage": "b", "Antwort": "c"}', "its columns: Frage, Antwort"),
+        ('{"resourceSpans": [{"scopeSpans": [{"spans": [{"spanId": "1"}]}]}]}', "names no trace"),
     ],
 )
 def test_a_file_that_is_no_log_is_one_message(

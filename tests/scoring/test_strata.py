@@ -1,6 +1,7 @@
 """Values of a whole from a stratified sample of it."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -89,10 +90,40 @@ def test_the_jackknife_agrees_with_the_linearised_error() -> None:
     places = np.arange(len(rows))
     without = sample.means_without_each(values[rows], places)
     jackknife = sample.jackknife_interval(sample.mean(values[rows], places), without, 0.95).interval
-    linear = sample.mean_interval(values[rows], places, None, None, 0.95).interval
+    linear = sample.mean_interval(values[rows], places, 0.0, 1.0, 0.95).interval
     assert jackknife is not None
     assert linear is not None
     assert jackknife == pytest.approx(linear, abs=2e-3)
+
+
+def test_strata_of_one_question_are_one_together() -> None:
+    """Each by itself says nothing of how far its questions lie apart."""
+    values = (np.arange(40) % 2).astype(float)
+    alone = Strata(np.arange(40), np.full(40, 25.0)).mean_interval(values, np.arange(40), 0.0, 1.0, 0.95).interval
+    as_one = Strata(np.zeros(40, dtype=np.int64), np.full(40, 25.0)).mean_interval(
+        values, np.arange(40), 0.0, 1.0, 0.95
+    )
+    assert alone == as_one.interval
+
+
+def test_of_the_server_a_log_is_a_sample_itself() -> None:
+    """Nearly all of a log says nearly all of it, and no more of the server than it did."""
+    values, rows = (np.arange(100) % 3 == 0).astype(float), np.arange(100)
+    of_log = Strata(np.zeros(100, dtype=np.int64), np.full(100, 1.01))
+    narrow = of_log.mean_interval(values, rows, 0.0, 1.0, 0.95).interval
+    wide = replace(of_log, of_server=True).mean_interval(values, rows, 0.0, 1.0, 0.95).interval
+    assert narrow is not None
+    assert wide is not None
+    assert narrow[1] - narrow[0] < 0.05
+    assert wide[1] - wide[0] > 0.15
+
+
+@pytest.mark.parametrize("q", [1, 50, 95])
+def test_a_percentile_beyond_a_small_sample_has_no_interval(q: int) -> None:
+    """The greatest of twenty is not the greatest of all."""
+    sample = Strata(np.zeros(20, dtype=np.int64), np.full(20, 50.0))
+    interval = sample.percentile_interval(np.arange(20.0), np.arange(20), q, 0.95)
+    assert (interval.interval is not None) == (q == 50)
 
 
 @pytest.fixture
@@ -103,7 +134,7 @@ def results() -> Callable[..., Results]:
         made = Results()
         for n, (stratum, weight, value) in enumerate(drawn_questions):
             question = EvalQuestion(
-                id=f"q{n}", question="Why?", metadata={"sampling": {"stratum": stratum, "weight": weight}}
+                id=f"q{n}", question="Why?", metadata={"_sampling": {"stratum": stratum, "weight": weight}}
             )
             missing = {} if value is not None else {"reason": "judge: lost", "missing": "judge"}
             result = MetricResult(name="faithfulness", group=MetricGroup.GENERATION, value=value, **missing)

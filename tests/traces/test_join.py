@@ -71,6 +71,32 @@ def test_a_document_that_cannot_be_read_leaves_the_chunks_unknown() -> None:
     assert response.could_not_read("chunks")
 
 
+def test_retrievals_side_by_side_take_the_time_of_the_longest() -> None:
+    """Together they are not twice as slow."""
+    spans = [
+        span(name, "root", SpanKind.RETRIEVER, documents=texts(name), start=10.0 + begin, end=10.2 + begin)
+        for name, begin in (("one", 0.0), ("two", 0.1))
+    ]
+    response = join([ROOT, *spans]).response  # type: ignore[union-attr]
+    assert response.retrieval_latency_ms == pytest.approx(300)
+
+
+@pytest.mark.parametrize("end", [0.0, 9.0, 1e9])
+def test_a_span_that_never_ended_has_no_latency(end: float) -> None:
+    """Nor one that ends before it begins, or years later."""
+    response = join([span("root", None, input="How long?", output="a", start=10.0, end=end)]).response  # type: ignore[union-attr]
+    assert response.latency_ms is None
+
+
+def test_a_long_chain_of_spans_is_walked() -> None:
+    """However deep an agent calls itself."""
+    chain = [span("0", "root"), *(span(str(n), str(n - 1)) for n in range(1, 3000))]
+    usage = TokenUsage(prompt_tokens=1, completion_tokens=1)
+    exchange = join([ROOT, *chain, span("last", "2999", SpanKind.LLM, usage=usage)])
+    assert exchange is not None
+    assert exchange.response.usage == usage
+
+
 def test_tokens_of_all_models_are_summed_once() -> None:
     """A span above them that counts the sum again does not double it; the model is that of the last one."""
     usage = [TokenUsage(prompt_tokens=n, completion_tokens=1) for n in (10, 20, 30)]

@@ -86,8 +86,51 @@ def test_a_failed_root_says_why() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "changed"),
+    [
+        ("openinference", {"status_code": "ERROR", "status_message": float("nan")}),
+        ("langfuse", {"level": "ERROR", "statusMessage": 5}),
+        ("langsmith", {"error": {"code": 7}}),
+    ],
+)
+def test_a_failure_that_is_told_in_another_form_is_one(name: str, changed: dict[str, Any]) -> None:
+    """As text of some kind."""
+    rows = EXPORTS[name]()
+    rows[0] |= changed
+    exchange = read(rows)
+    assert exchange is not None
+    assert exchange.response.error is not None
+    assert exchange.response.error.message
+
+
+def test_names_and_ids_may_be_numbers() -> None:
+    """Of spans and of models."""
+    rows = EXPORTS["langfuse"]()
+    numbers = {row["id"]: n for n, row in enumerate(rows)}
+    for row in rows[:3]:
+        parent = row["parentObservationId"]
+        row |= {
+            "id": numbers[row["id"]],
+            "parentObservationId": None if parent is None else numbers[parent],
+            "model": 5,
+        }
+    exchange = read(rows)
+    assert exchange is not None
+    assert (exchange.response.model, len(exchange.response.chunks or [])) == ("5", 2)
+
+
+@pytest.mark.parametrize(
     "row",
-    [{"question": "a", "answer": "b"}, {"trace_id": "t", "question": "a"}, {"data": [], "info": "x"}, {}],
+    [
+        {"question": "a", "answer": "b"},
+        {"trace_id": "t", "question": "a"},
+        {"trace_id": "t", "type": "chat", "question": "a"},
+        {"trace_id": "t", "name": "n", "value": 1, "question": "a"},
+        {"context": {"trace_id": "t"}, "question": "a"},
+        {"run_type": "x", "question": "a"},
+        {"data": [], "info": "x"},
+        {},
+    ],
 )
 def test_a_row_of_a_log_is_no_trace(row: dict[str, Any]) -> None:
     """Also where it names its trace."""

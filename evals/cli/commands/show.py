@@ -196,6 +196,6 @@ def _check_key(saved: SavedRun, key: str) -> None:
     for record in saved.records():
         if slice_value(record, key) is not None:
             return
-        known |= set(record.question.metadata)
+        known |= {name for name in record.question.metadata if not name.startswith("_")}
     refuse_damaged(saved.run, saved.damage)
     raise UnknownNameError("key to slice by", key, known)
