@@ -101,6 +101,14 @@ def locate(quotation: str, text: str, start: int = 0) -> tuple[int, int] | None:
     return place.span() if place else None
 
 
+def every_place(quotation: str, text: str) -> Iterator[tuple[int, int]]:
+    """All the places where a quotation stands in a text."""
+    span = locate(quotation, text)
+    while span:
+        yield span
+        span = locate(quotation, text, span[1])
+
+
 def check(draft: QuestionDraft, passages: PassageSet, accepted: Iterable[EvalQuestion]) -> CheckedDraft | Rejection:
     """Check a draft.
 
@@ -125,7 +133,7 @@ def check(draft: QuestionDraft, passages: PassageSet, accepted: Iterable[EvalQue
     same = _same_fact(draft, passages)
     if same is None:
         return Rejection.AMBIGUOUS
-    spans = [(place, locate(quotation, texts[place]) or (0, 0)) for place, quotation in draft.quotations]
+    spans = [(place, span) for place, quotation in draft.quotations for span in every_place(quotation, texts[place])]
     golds = {(place, *span): _gold(passages, place, *span) for place, span in [*spans, *same]}
     return CheckedDraft(draft, list(golds.values()), frozenset(place for place, *_ in golds), tags)
 

@@ -1,5 +1,6 @@
 """The documents that questions are made from: files, the corpus of a dataset, or the texts that a server lists."""
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,8 +71,13 @@ async def server_documents(client: RAGClient) -> list[SourceDocument]:
         raise ServerError(f"the server at {client.url} does not list its documents: {error.error.message}") from error
     items = None if spec is None else find_or_none(spec.map, body)
     rows = (item for item in items if isinstance(item, dict)) if isinstance(items, list) else ()
-    named = ((str(row.get("name") or row.get("id") or ""), row.get("text")) for row in rows)
-    documents = [SourceDocument(name, text) for name, text in named if name and isinstance(text, str) and text.strip()]
+    texts = [row for row in rows if isinstance(row.get("text"), str) and row["text"].strip()]
+    names = Counter(str(row.get("name") or row.get("id") or "") for row in texts)
+    documents = list[SourceDocument]()
+    for row in texts:
+        name = str(row.get("name") or row.get("id") or "")
+        name = name if names[name] == 1 else f"{name} ({row.get('id', len(documents) + 1)})"
+        documents += [SourceDocument(name, row["text"])] if name else []
     if not documents:
         raise ConfigError(
             f"the server at {client.url} lists no documents with their texts",

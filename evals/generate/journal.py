@@ -4,6 +4,7 @@ The journal stands next to the questions. A line of it is a verdict of a model o
 with its paragraphs, which a review shows.
 """
 
+import json
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -55,6 +56,14 @@ def journal_lines(questions: Path) -> Iterator[JournalLine]:
             raise DatasetError(f"{path} holds a line that is damaged", "put the file back from a copy") from error
 
 
+def _is_question(line: bytes) -> bool:
+    """Whether a last line is whole, with or without its end: people edit the file."""
+    try:
+        return not line.strip() or isinstance(json.loads(line), dict)
+    except ValueError:
+        return False
+
+
 def question_line(question: EvalQuestion) -> bytes:
     """A question as a line of its file."""
     return question.model_dump_json(exclude_defaults=True).encode() + b"\n"
@@ -87,7 +96,9 @@ class QuestionJournal:
         self.verdicts = defaultdict[str, list[JudgeVerdict]](list)
         with ExitStack() as stack:
             self._journal = stack.enter_context(open_log(journal_path(path), _HINT))
-            self._file = stack.enter_context(open_log(path, _HINT))
+            self._file = stack.enter_context(open_log(path, _HINT, _is_question))
+            if path.stat().st_size and not path.read_bytes().endswith(b"\n"):  # an editor left the last one out
+                _append(self._file, b"\n")
             if path.stat().st_size:
                 self.questions = {question.id: question for question in read_file(path).questions}
             for line in journal_lines(path):

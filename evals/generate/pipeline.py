@@ -29,6 +29,9 @@ TRIES, SPARE, YIELD = 3, 10, 0.6
 PATIENCE_S = 5.0
 """How long calls in flight are waited for at the end: they are paid for."""
 
+BUDGET_SPENT = "the budget is spent"
+"""Why asking ended."""
+
 _LASTING = frozenset({"refused", "truncated", "unparsable", "rejected", "too_long"})
 """Failures that asking again would pay for again."""
 
@@ -186,7 +189,7 @@ class Generator:
             self.rejected.update([reason] if reason else [])
         except _NotAskedError:
             left = any(model.left for model in self._models)
-            self.stopped = "the replies of a batch are not there yet" if left else "the budget is spent"
+            self.stopped = "the replies of a batch are not there yet" if left else BUDGET_SPENT
         finally:
             quota.in_work -= 1
 
@@ -208,7 +211,8 @@ class Generator:
 
     async def _ask(self, model: LLMJudge, key: str, request: VerdictRequest) -> Mapping[str, Any] | None:
         known = self._journal.verdicts[key]
-        if any(verdict.request == request.name and verdict.failure in _LASTING for verdict in known):
+        own = (one for one in known if one.request == request.name and one.model == model.identity.model)
+        if any(verdict.failure in _LASTING for verdict in own):
             return None
         verdicts = await model.decide(request, known=known, log=partial(self._journal.log, key))
         if not verdicts:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from evals.generate.checks import locate
+from evals.generate.checks import every_place
 from evals.generate.passages import PassageSet
 from evals.schemas.dataset import EvalQuestion, GoldPassage
 from evals.text.documents import document_key
@@ -40,13 +40,14 @@ def relocate(question: EvalQuestion, passages: PassageSet) -> Iterator[Relocatio
     for gold in golds:
         places = list(_places(gold.text, passages))
         own = [place for place in places if document_key(place[0]) == document_key(gold.document_id or place[0])]
-        kept = next((place for place in own if place[1:] == gold.span), None)
-        if not places:
+        kept = _stands_in_place(gold, passages)
+        strange = [place for place in places if not any(_covers(known, place) for known in golds)]
+        if not places and not kept:
             yield Relocation(gold, State.GONE, None)
-        elif len(places) > sum(known.text == gold.text for known in golds):
-            yield Relocation(gold, State.AMBIGUOUS, None)
-        elif kept:
+        elif kept and not strange:
             yield Relocation(gold, State.SAME, gold)
+        elif len(strange) > (0 if kept else 1):
+            yield Relocation(gold, State.AMBIGUOUS, None)
         else:
             name, start, end = (own or places)[0]
             text, section = passages.documents[name].text[start:end], passages.section_at(name, start)
@@ -54,13 +55,23 @@ def relocate(question: EvalQuestion, passages: PassageSet) -> Iterator[Relocatio
             yield Relocation(gold, State.MOVED, now)
 
 
+def _stands_in_place(gold: GoldPassage, passages: PassageSet) -> bool:
+    """Whether a gold is where it was, letter by letter."""
+    names = (name for name in passages.documents if document_key(name) == document_key(gold.document_id or ""))
+    texts = (passages.documents[name].text for name in names)
+    return gold.span is not None and any(text[slice(*gold.span)] == gold.text for text in texts)
+
+
+def _covers(gold: GoldPassage, place: tuple[str, int, int]) -> bool:
+    """Whether a gold is at a place."""
+    is_there = document_key(gold.document_id or "") == document_key(place[0])
+    return is_there and gold.span is not None and gold.span[0] < place[2] and place[1] < gold.span[1]
+
+
 def _places(text: str, passages: PassageSet) -> Iterator[tuple[str, int, int]]:
     """Documents in which a text stands, with its first and one-past-last character."""
     for name, document in passages.documents.items():
-        span = locate(text, document.text)
-        while span:
-            yield name, *span
-            span = locate(text, document.text, span[1])
+        yield from ((name, *span) for span in every_place(text, document.text))
 
 
 def updated(question: EvalQuestion, relocations: Iterable[Relocation]) -> EvalQuestion | None:

@@ -56,13 +56,19 @@ def read_decisions(path: Path) -> dict[str, dict[str, str]]:
     """
     text, _ = read_text(path, windows=True)
     header = text.partition("\n")[0]
-    rows = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=header.count)))
+    csv.field_size_limit(2**31 - 1)
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=header.count))
+    rows = [{title: cell or "" for title, cell in row.items() if title is not None} for row in reader]
     if missing := {"id", "verdict", "question", "expected_answer"} - {*(rows[0] if rows else ())}:
         raise DatasetError(f"{path.name} has no column {sorted(missing)[0]!r}", "save the sheet of the review as CSV")
     for number, row in enumerate(rows, start=2):
-        verdict = (row["verdict"] or "").strip().lower()
+        verdict = row["verdict"].strip().lower()
         if verdict not in {"", KEEP, EDIT, DROP}:
             raise DatasetError(f"{path.name}, row {number}: no verdict {verdict!r}", f"write {KEEP}, {EDIT} or {DROP}")
+        if verdict == EDIT and not (row["question"].strip() and row["expected_answer"].strip()):
+            raise DatasetError(
+                f"{path.name}, row {number}: an edited question needs its text and its answer", f"or {DROP} it"
+            )
         row["verdict"] = verdict
     return {row["id"]: row for row in rows}
 

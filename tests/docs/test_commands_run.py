@@ -15,6 +15,8 @@ NEEDS = {
     "seconds, and the tutorial does it": r"^evals eval --embedded",
     "the dataset hub": r"squad_v2|hotpotqa",
     "a judge, which costs money": r"--max-cost|--judge-batch$|--judge-model|^evals eval --datasets golden$",
+    "a model that writes, which costs money": r"^evals generate (?!.*(?:--dry-run|--check))",
+    "the spans of a server": r"--traces",
     "labels of a person": r"^evals (review|calibrate)",
     "somebody who ends it": r"^evals view",
     "a terminal": r"^evals init$",
@@ -24,7 +26,7 @@ NEEDS = {
     "a tracking server": r"^evals track",
 }
 """Why a command is not run here, by what it holds."""
-MAY_FAIL = re.compile(r"--gate|^evals gate|--fail-on-regression")
+MAY_FAIL = re.compile(r"--gate|^evals gate|--fail-on-regression|--check")
 """What may say that something is not good enough, by exit code 1."""
 SAMPLES = ("G017", "G010", "EF_1", "G062")
 """Questions of the golden set that the runs ask: one that a page looks at, and some that end wrong."""
@@ -104,7 +106,21 @@ def write_files() -> None:
     for name, text in zip(("predictions.json", "gold.json"), blocks(HOME / "docs/score.md", "json"), strict=True):
         Path(name).write_text(text, encoding="utf-8")
     Path("docs").mkdir()
-    Path("docs/note.md").write_text("# Note\n\nA note that nobody asks about.\n")
+    Path("docs/note.md").write_text(f"# Note\n\nA note that nobody asks about, {'with many words ' * 10}in it.\n")
+    log = [
+        {
+            "question": f"How {n}?",
+            "answer": "So.",
+            "contexts": ["So."],
+            "time": "2026-11-02",
+            "feedback": n % 2,
+            "id": SAMPLES[n % len(SAMPLES)],
+        }
+        for n in range(12)
+    ]
+    Path("log.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in log))
+    Path("lastweek.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in log[:8]))
+    Path("traces.json").write_text(json.dumps(log))
 
 
 @pytest.mark.slow

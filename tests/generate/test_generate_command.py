@@ -29,6 +29,7 @@ def systems(messages_api: Any) -> list[str]:
         (("docs", "--mix", "60/40"), "--mix is no mix: '60/40'"),
         (("docs", "--mix", "0/0/0"), "--mix is no mix"),
         (("docs", "-n", "0"), "greater than or equal to 1"),
+        (("docs", "-o", "questions.csv"), "questions.csv is no file of lines"),
         (("docs", "--max-cost", "0"), "--max-cost must be above 0"),
         (("short",), "no passage of twenty words"),
     ],
@@ -63,6 +64,30 @@ def test_a_file_that_was_not_generated_is_never_continued(generate: Callable[...
     done = generate(docs, *ONE)
     assert (done.code, Path("questions.jsonl").read_text()) == (2, '{"question": "Mine?"}\n')
     assert "was not generated" in done.err
+
+
+@pytest.mark.parametrize("end", ["", "\r\n"])
+def test_a_file_that_an_editor_saved_loses_no_question(
+    end: str, generate: Callable[..., Any], docs: Path, messages_api: Any
+) -> None:
+    """Without its last line end, or with another one."""
+    messages_api.script(drafted(**GOOD), solved("$14.50", 1, 2))
+    assert generate(docs / "ferry.md", *ONE).code == 0
+    path = Path("questions.jsonl")
+    path.write_bytes(path.read_bytes().rstrip(b"\n") + end.encode())
+    assert generate(docs / "ferry.md", *ONE).code == 0
+    assert [question.expected_answer for question in read_file(path).questions] == ["$14.50"]
+
+
+def test_gold_that_left_its_document_is_told_before_going_on(
+    generate: Callable[..., Any], docs: Path, messages_api: Any
+) -> None:
+    """The questions that are there rest on what the documents said."""
+    messages_api.script(drafted(**GOOD), solved("$14.50", 1, 2))
+    assert generate(docs / "ferry.md", *ONE).code == 0
+    ferry = docs / "ferry.md"
+    ferry.write_text(ferry.read_text().replace("14.50", "19.90"))
+    assert "1 gold passage is not in these documents any more" in generate(ferry, *ONE).err
 
 
 def test_a_damaged_journal_is_named(generate: Callable[..., Any], docs: Path) -> None:

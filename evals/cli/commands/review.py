@@ -1,6 +1,7 @@
 """`evals review`: the sheets in which people label the answers of a run, or look through a file of questions."""
 
 from pathlib import Path
+from shlex import quote
 
 from evals.cli.flags import ReviewFlags
 from evals.cli.terminal import check_output, console
@@ -66,7 +67,7 @@ def _review_questions(path: Path, flags: ReviewFlags) -> None:
             markup=False,
         )
         out.print(f"write into the column verdict: {KEEP}, {EDIT} (change question or answer there) or {DROP}")
-        out.print(f"then: evals review {path} --apply {target}", soft_wrap=True)
+        out.print(f"then: evals review {quote(str(path))} --apply {quote(str(target))}", soft_wrap=True)
         return
     target = flags.output or path.with_name(f"{path.stem}-reviewed.jsonl")
     kept, counts = reviewed(questions, read_decisions(flags.apply))
