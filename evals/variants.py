@@ -142,8 +142,8 @@ def saved_together(store: RunStore, run: EvalRun) -> list[EvalRun]:
     try:
         return [run if run_id == run.id else store.load(run_id) for run_id in ids]
     except RunNotFoundError as error:
-        said = f"run {run.id} was asked in turn with one that does not exist any more: {error.message}"
-        raise ConfigError(said, "begin the variants anew") from error
+        message = f"run {run.id} was asked in turn with one that does not exist any more: {error.message}"
+        raise ConfigError(message, "begin the variants anew") from error
 
 
 def with_alike(comparison: Comparison, runs: Sequence[SavedRun]) -> Comparison:

@@ -209,8 +209,8 @@ class HttpClient:
         try:
             url = _parsed(f"{self.base}/{path.removeprefix('/')}")
         except httpx.InvalidURL as error:
-            said = self._redact(f"no URL can be made of the path {path!r}: {error}")
-            raise ConfigError(said, "look at the paths of server") from None
+            message = self._redact(f"no URL can be made of the path {path!r}: {error}")
+            raise ConfigError(message, "look at the paths of server") from None
         sent = self._headers
         if headers:
             sent = sent.copy()
@@ -228,8 +228,8 @@ class HttpClient:
             else:
                 stream.take(piece, (self._clock() - started) * 1000)
             if len(body) > self._max_body:
-                said = f"the body is longer than {self._max_body:,} bytes (server.max_body_bytes)"
-                raise ExchangeError("too_large", said, status=response.status_code, body=bytes(body[:4096]))
+                message = f"the body is longer than {self._max_body:,} bytes (server.max_body_bytes)"
+                raise ExchangeError("too_large", message, status=response.status_code, body=bytes(body[:4096]))
             if stream is not None and stream.is_done:
                 break
         ended = self._clock()
@@ -272,21 +272,21 @@ class HttpClient:
 
     def _refused(self, response: httpx.Response, body: bytes, started: float, elapsed_ms: float) -> ExchangeError:
         """The failure that a status is, with what the response says of how to ask instead."""
-        status, url, way = response.status_code, str(response.request.url), ""
+        status, url, hint = response.status_code, str(response.request.url), ""
         if status == httpx.codes.METHOD_NOT_ALLOWED:
             allowed = response.headers.get("allow", "").strip()[:80]
-            way = f" ({response.request.method} was sent{f', and the server allows {allowed}' if allowed else ''})"
+            hint = f" ({response.request.method} was sent{f', and the server allows {allowed}' if allowed else ''})"
         elif response.has_redirect_location:
             try:
                 place = self._redact(public_url(urljoin(url, self._redact(response.headers["location"])[:500])))
             except ValueError:
                 place = MASK
             instead = place.removesuffix(public_url(url).removeprefix(self.base))
-            way = f" (it redirects to {place}: set server.url to {instead}, if that is right)"
-        said = " ".join(self._redact(body.decode("utf-8", "replace"))[:2000].split())[:200]
+            hint = f" (it redirects to {place}: set server.url to {instead}, if that is right)"
+        excerpt = " ".join(self._redact(body.decode("utf-8", "replace"))[:2000].split())[:200]
         return ExchangeError(
             "status",
-            f"HTTP {status}{way}" + (f": {said}" if said else ""),
+            f"HTTP {status}{hint}" + (f": {excerpt}" if excerpt else ""),
             status=status,
             retryable=status in RETRYABLE,
             retry_after_s=retry_after_s(response.headers),
@@ -437,8 +437,8 @@ def _tls_context(tls: TlsSpec) -> ssl.SSLContext:
             hint = "name certificate and key as PEM; the key may have no password, and may stand in the same file"
             context.load_cert_chain(tls.cert, tls.key, password="")
     except OSError as error:  # of which ssl's errors are
-        said = error.strerror or getattr(error, "reason", None) or type(error).__name__
-        raise ConfigError(f"server.tls.{key} {named} cannot be used: {said}", hint) from error
+        reason = error.strerror or getattr(error, "reason", None) or type(error).__name__
+        raise ConfigError(f"server.tls.{key} {named} cannot be used: {reason}", hint) from error
     if not tls.verify:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
@@ -520,11 +520,11 @@ def proxy_for(url: str) -> Proxy | None:
     try:
         proxy = Proxy(httpx.Proxy(address if "://" in address else f"http://{address}"), variable)
     except (httpx.InvalidURL, ValueError):
-        said = f"{variable} names what is no address, or a proxy of a kind that is not supported"
-        raise ConfigError(said, f"name one as http://HOST:PORT or socks5://HOST:PORT, {hint}") from None
+        message = f"{variable} names what is no address, or a proxy of a kind that is not supported"
+        raise ConfigError(message, f"name one as http://HOST:PORT or socks5://HOST:PORT, {hint}") from None
     if proxy.is_socks and find_spec("aiohttp_socks") is None:
-        said = f"{variable} names {proxy.via.url}, a proxy over SOCKS, which is not installed"
-        raise ConfigError(said, f"pip install 'rag-evals[socks]', {hint}")
+        message = f"{variable} names {proxy.via.url}, a proxy over SOCKS, which is not installed"
+        raise ConfigError(message, f"pip install 'rag-evals[socks]', {hint}")
     return proxy
 
 

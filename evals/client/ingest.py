@@ -273,9 +273,9 @@ class _Ingestion:
                 listed = await listed_documents(self.client)
             except ExchangeError as failure:
                 path = self.client.redact.text(self.client.spec.documents.path) if self.client.spec.documents else ""
-                said = f"the server does not say which documents it has: {path} answers {failure.message}"
+                message = f"the server does not say which documents it has: {path} answers {failure.message}"
                 hint = "nothing was uploaded; set server.documents to null for a server without such a list"
-                raise IngestError(said, hint) from failure
+                raise IngestError(message, hint) from failure
             there = None if listed is None else _listed_of(documents, listed)
             if there is None or unsure <= there or self.clock() - start > _LISTED_AFTER_S:
                 return there
@@ -304,8 +304,8 @@ class _Ingestion:
         except ExchangeError as failure:
             if failure.status is not None:
                 self.log.note("refused", names=names)
-            said = f"the server refused {counted(len(batch), 'document')}: {failure.message}"
-            raise IngestError(said, _HINT_RIGHTS if failure.status in REFUSED else _HINT_AGAIN) from failure
+            message = f"the server refused {counted(len(batch), 'document')}: {failure.message}"
+            raise IngestError(message, _HINT_RIGHTS if failure.status in REFUSED else _HINT_AGAIN) from failure
         job, ids = self._taken(reply, len(batch))
         known = {name: str(one) for name, one in zip(names, ids, strict=False) if one is not None}
         self.log.note("taken", names=names, job=job, ids=known)
@@ -362,23 +362,23 @@ class _Ingestion:
         path = render_path(ready.path, {"id": job})
         start, pause, shown = self.clock(), _FIRST_POLL_S, self.client.redact.text(path)
         while True:
-            body, said = None, shown
+            body, status_line = None, shown
             try:
                 body = await self.client.read_json(path)
             except ExchangeError as failure:
-                said, status = f"{shown}: {failure.message}", failure.status or 0
+                status_line, status = f"{shown}: {failure.message}", failure.status or 0
                 # A 404 may be that of a job that is not registered yet.
                 if 400 <= status < 500 and status != _NOT_FOUND and status not in RETRYABLE:
-                    message = f"whether the documents are ready cannot be seen at {said}"
+                    message = f"whether the documents are ready cannot be seen at {status_line}"
                     raise IngestError(message, "check server.ready.path") from failure
             if find_or_none(ready.done_when, body) is True:
                 break
             waited_s = self.clock() - start
             if waited_s > ready.timeout_s:
-                message = f"the documents were not ready after {ready.timeout_s:g} s ({said})"
+                message = f"the documents were not ready after {ready.timeout_s:g} s ({status_line})"
                 raise IngestError(message, "raise server.ready.timeout_s")
             if waited_s >= _TOLD_AFTER_S:
-                self.tell(f"waiting until {counted(count, 'document', 'is')} ready: {said}, {waited_s:.0f} s")
+                self.tell(f"waiting until {counted(count, 'document', 'is')} ready: {status_line}, {waited_s:.0f} s")
             await self.sleep(pause)
             pause = min(_LONGEST_POLL_S, pause * 1.5)
         failed = find_or_none(ready.failed, self.client.redact.value(body))

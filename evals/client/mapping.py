@@ -465,10 +465,10 @@ class ResponseReader:
         """The answer's text, cleaned; None where the server is not asked for one. A refusal may come without a text."""
         if streamed is None and self._map.answer is None:
             return None
-        found = find(self._map.answer, body) if streamed is None else streamed.text
-        if streamed is not None and found is not None:
+        text = find(self._map.answer, body) if streamed is None else streamed.text
+        if streamed is not None and text is not None:
             notes += streamed.notes
-        answer = "" if found is None and refused else found
+        answer = "" if text is None and refused else text
         if not isinstance(answer, str):
             missing = f"the body has no text at `{self._map.answer}`; {shape_of(body)}"
             raise MappingError(missing if streamed is None else "; ".join(streamed.notes))

@@ -104,8 +104,8 @@ class EventReader:
         elif line.strip():
             found = _LINE_OF_AI_SDK.fullmatch(line) if self._form == "vercel" else None
             if found is None and self._form == "vercel":
-                said = f'a line is not of a kind and a value, such as 0:"text": {line[:80]!r}'
-                raise UnusableError(said)
+                message = f'a line is not of a kind and a value, such as 0:"text": {line[:80]!r}'
+                raise UnusableError(message)
             yield ("message", line) if found is None else (found[1], found[2])
 
 
@@ -204,8 +204,8 @@ class Collector:
         self._values += _ENVELOPE + (sum(map(data.count, ",[{:")) if data else 0)
         if self._values > MAX_VALUES:  # as those of a body are bounded
             raise UnusableError(f"the pieces of the stream hold over {MAX_VALUES:,} values", "too_large")
-        if said := _found(self._spec.error_at, event) or error_in(event["data"]):
-            raise UnusableError(f"the stream says after {self.so_far}: {str(said)[:200]}", "not_ok")
+        if failure := _found(self._spec.error_at, event) or error_in(event["data"]):
+            raise UnusableError(f"the stream says after {self.so_far}: {str(failure)[:200]}", "not_ok")
         self._add(_found(self._spec.text_at, event), at_ms)
         self.is_done = bool(_found(self._spec.done, event))
 
@@ -225,8 +225,8 @@ class Collector:
             return
         texts = found if isinstance(found, list) else [found]
         for odd in (text for text in texts if not isinstance(text, str)):
-            way = " (server.stream.data: text leaves it a text)" if kind_of(odd) == "a number" else ""
-            raise UnusableError(f"a piece has {kind_of(odd)} at `{self._spec.text_at}`, not a text{way}")
+            hint = " (server.stream.data: text leaves it a text)" if kind_of(odd) == "a number" else ""
+            raise UnusableError(f"a piece has {kind_of(odd)} at `{self._spec.text_at}`, not a text{hint}")
         text, self._has_text = "".join(texts), True
         if not text or (self._spec.whole and self._texts == [text]):
             return
@@ -244,8 +244,8 @@ class Collector:
         shapes = dict.fromkeys(f"{event['event']}: {shape_of(event['data'])}" for event in first)
         # An expression may forget that an event holds `event` and `data`.
         forgets = any(isinstance(find_or_none(at, event["data"]), str) for event in first)
-        way = f"write `data.{at}`; " if forgets else ""
-        return f"{way}its pieces are {'; '.join(list(shapes)[:3])}"[:300]
+        hint = f"write `data.{at}`; " if forgets else ""
+        return f"{hint}its pieces are {'; '.join(list(shapes)[:3])}"[:300]
 
 
 def _found(expression: str | None, event: dict[str, Any]) -> Any:

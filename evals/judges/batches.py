@@ -114,10 +114,10 @@ class AnthropicBatches(AnthropicModel):
 
     async def _find(self, names: list[str]) -> str | None:
         """The vendor's id of a batch whose reply was lost; which requests it holds is known once it has ended."""
-        others = {sent["id"] for sent in self._sent.values()}
+        sent_ids = {sent["id"] for sent in self._sent.values()}
         for batch in (await self._client.messages.batches.list(limit=100)).data:
             alike = sum(batch.request_counts.model_dump().values()) == len(names)
-            if alike and batch.id not in others and await self._has_ended(batch.id):
+            if alike and batch.id not in sent_ids and await self._has_ended(batch.id):
                 first = await anext(aiter(await self._client.messages.batches.results(batch.id)))
                 if first.custom_id in names:
                     return str(batch.id)

@@ -148,7 +148,7 @@ def pareto_parts(front: ParetoFront, names: dict[str, str]) -> Iterator[ShownPar
         if each.better is not None:
             other = each.first if each.better == each.last else each.last
             yield TextLine(
-                f"beyond chance: {each.objective} of {names[each.better]} is better than that of {names[other]} "
+                f"beyond chance: in {each.objective}, {names[each.better]} is better than {names[other]} "
                 f"({signed(abs(each.gain), 'ratio')} on a scale from 0 to 1, n = {each.n})"
             )
     if not any(each.better for each in front.differences):

@@ -43,8 +43,8 @@ def review_sheet(saved: SavedRun, metric: BaseMetric) -> Iterator[str]:
     The column `verdict` is empty, but for what users themselves said of the answers of a log.
     """
     scale = getattr(metric, "scale", None) or {"yes": 1.0, "no": 0.0}
-    said = {"good": max(scale, key=scale.__getitem__), "bad": min(scale, key=scale.__getitem__)}
-    return sheet(COLUMNS, (_row(saved.run.id, metric.name, record, said) for record in answers_to_label(saved)))
+    verdicts = {"good": max(scale, key=scale.__getitem__), "bad": min(scale, key=scale.__getitem__)}
+    return sheet(COLUMNS, (_row(saved.run.id, metric.name, record, verdicts) for record in answers_to_label(saved)))
 
 
 def answers_to_label(saved: SavedRun) -> Sequence[EvalRecord]:
@@ -53,7 +53,7 @@ def answers_to_label(saved: SavedRun) -> Sequence[EvalRecord]:
     return sorted(answered, key=lambda record: sha256(f"{saved.run.id}\0{record.question.id}".encode()).hexdigest())
 
 
-def _row(run: str, metric: str, record: EvalRecord, said: Mapping[str, str]) -> dict[str, Any]:
+def _row(run: str, metric: str, record: EvalRecord, verdicts: Mapping[str, str]) -> dict[str, Any]:
     question, response = record.question, record.response
     chunks = (response.chunks if response else None) or []
     passages = "\n\n".join(f"[{place_of(chunk)}] {chunk.text or ''}" for chunk in chunks)
@@ -65,5 +65,5 @@ def _row(run: str, metric: str, record: EvalRecord, said: Mapping[str, str]) -> 
         "expected_answer": question.expected_answer,
         "passages": passages[:_LONGEST_CELL],
         "answer": ((response.answer if response else None) or "")[:_LONGEST_CELL],
-        "verdict": said.get(question.metadata.get("feedback", ""), ""),
+        "verdict": verdicts.get(question.metadata.get("feedback", ""), ""),
     }

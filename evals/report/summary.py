@@ -173,7 +173,7 @@ def sufficiency_table(run: EvalRun) -> Iterator[TextTable]:
         ("sufficient", "declined: could have answered"),
         ("insufficient", "answered: without a ground"),
     ):
-        cells = [f"{grounds[f'{ground} {said}']:,.0f}" for said in ("answered", "declined")]
+        cells = [f"{grounds[f'{ground} {decision}']:,.0f}" for decision in ("answered", "declined")]
         rows.append(TableRow([f"texts {ground}", *cells, remark]))
     yield TextTable(["rows of the log", "answered", "declined", ""], rows)
 

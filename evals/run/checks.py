@@ -322,8 +322,8 @@ async def find_judge(judge: JudgeConfig, *, only_refused: bool = False) -> str:
         if origin_of(address) != origin_of(provider.home) and "HTTP 404" in str(error):
             return f"reached {model.origin}, which has no list of models"
         if not only_refused or "HTTP 401" in str(error):
-            said = f"{model.model} at {model.origin}: {error}"
-            raise JudgeError(said, "check the key and the model's name, or measure without a judge") from error
+            message = f"{model.model} at {model.origin}: {error}"
+            raise JudgeError(message, "check the key and the model's name, or measure without a judge") from error
     finally:
         await model.aclose()
     return f"{model.model} at {model.origin}"

@@ -106,9 +106,12 @@ def check_probes(
         return
     texts = [chunk.text for chunks, _ in retrieved for chunk in chunks]
     if texts and not any(texts):
-        said = f"the chunks of the server at {client.url} carry no text, and no gold is known by their ids or documents"
+        message = (
+            f"the chunks of the server at {client.url} carry no text, and no gold is known by their ids or documents"
+        )
         raise CorpusMissingError(
-            said, "let server.map.chunks find the text (docs/profiles.md), or continue all the same with --no-preflight"
+            message,
+            "let server.map.chunks find the text (docs/profiles.md), or continue all the same with --no-preflight",
         )
     questions = f"{counted(len(answered), 'question')} retrieved no gold passage"
     raise CorpusMissingError(f"corpus not found on the server at {client.url}: {questions}", _HINT)
@@ -234,8 +237,8 @@ async def upload_documents(
 
 def _checked(question: str, response: EvalResponse, documents: Sequence[Upload]) -> UploadCheck:
     if response.error is not None:
-        said = f"the documents are there, but the question that checks them fails: {response.error.message}"
-        raise IngestError(said, "look at server.ask and server.map")
+        message = f"the documents are there, but the question that checks them fails: {response.error.message}"
+        raise IngestError(message, "look at server.ask and server.map")
     if response.chunks is None:
         return UploadCheck(question, None, 0)
     keys = {document_key(document.name) for document in documents}

@@ -315,11 +315,11 @@ class _Search:
             else:
                 kept.append(plan)
         if refused:
-            said = f"as its name says that it changes something: {', '.join(refused)}"
-            self.tell(f"never called, {said}")
+            reason = f"as its name says that it changes something: {', '.join(refused)}"
+            self.tell(f"never called, {reason}")
             if not kept:
                 hint = "where it only answers questions, write server.ask and server.map yourself: docs/profiles.md"
-                raise ConfigError(f"not called, {said}", hint)
+                raise ConfigError(f"not called, {reason}", hint)
         return kept
 
     # One request, and what comes back.
@@ -371,8 +371,8 @@ class _Search:
         text, kind = masked(reply.body.decode("utf-8", "replace")), reply.headers.get("content-type", "")
         received = Received(reply.status, text, kind, reply.headers.get("location", ""))
         problem = "a web page" if "text/html" in kind else None if text.strip() else "an empty body"
-        if (said := failure_in(received.body)) is not None:
-            problem = f"HTTP {reply.status}, but {said[:300]}"
+        if (error_text := failure_in(received.body)) is not None:
+            problem = f"HTTP {reply.status}, but {error_text[:300]}"
         return received._replace(failure=problem)
 
     # What a response is read as.

@@ -155,9 +155,9 @@ class _Checks:
         folder = self._config.runs_dir
         RunStore(folder).prepare()
         free = shutil.disk_usage(folder).free
-        room, said = free // _BYTES_A_QUESTION, f"{free / 1e9:.1f} GB free for {folder}"
+        room, finding = free // _BYTES_A_QUESTION, f"{free / 1e9:.1f} GB free for {folder}"
         hint = f"room for some {counted(room, 'question')}: name another folder by runs_dir"
-        return ("well", said) if room >= 10_000 else ("doubtful", said, hint)
+        return ("well", finding) if room >= 10_000 else ("doubtful", finding, hint)
 
     async def datasets(self) -> Found:
         """The questions, and metrics that apply to none of them."""
@@ -165,10 +165,10 @@ class _Checks:
         workload = await asyncio.to_thread(load_workload, self._config)
         # The first is asked.
         self._questions = sorted(workload.questions, key=lambda question: not question.gold_passages)
-        said = "; ".join(f"{each.name}: {counted(each.questions, 'question')}" for each in workload.fingerprints)
+        finding = "; ".join(f"{each.name}: {counted(each.questions, 'question')}" for each in workload.fingerprints)
         idle = computable(self._metrics, self._questions)
         hints = [*idle.reasons, *reading_notes(workload.fingerprints)]
-        return "doubtful" if idle.missing else "well", said, "; ".join(hints) or None
+        return "doubtful" if idle.missing else "well", finding, "; ".join(hints) or None
 
     async def server(self) -> Found:
         """The health check, and what the server reports of itself."""
@@ -212,10 +212,10 @@ class _Checks:
         wanted = [metric for metric in fitting if judged or Need.JUDGE not in metric.needs]
         values = computable(wanted, self._questions[:1], self._response, settings)
         counts = share(len(values.names), len(wanted), "metric")
-        said = f"{_contents(self._response)}; {counts} that apply to this question can be computed"
+        finding = f"{_contents(self._response)}; {counts} that apply to this question can be computed"
         if not values.missing:
-            return "well", said
-        return "doubtful", said, "; ".join([*values.reasons, *self._response.notes])
+            return "well", finding
+        return "doubtful", finding, "; ".join([*values.reasons, *self._response.notes])
 
     async def corpus(self) -> Found:
         """Whether the server has the gold documents: by its list, else by the answer."""
@@ -225,8 +225,8 @@ class _Checks:
             return "unseen", "no server, or no question names gold passages"
         missing = (await survey_corpus(self._client, self._questions, self._config.runs_dir)).missing
         if missing:
-            said = f"the server's list lacks {counted(len(missing), 'gold document')}, first: {missing[0]}"
-            return "doubtful", said, "upload them with `evals ingest`"
+            finding = f"the server's list lacks {counted(len(missing), 'gold document')}, first: {missing[0]}"
+            return "doubtful", finding, "upload them with `evals ingest`"
         if missing is not None:
             return "well", "the server lists every gold document"
         if self._response is None or self._response.chunks is None:
@@ -234,8 +234,8 @@ class _Checks:
         settings = self._config.score_settings(judged=False, citation_base=1)
         if settings.sample(self._questions[0], self._response).matches.found:
             return "well", "the answer's chunks hold the gold passage"
-        said = f"no gold passage in what was retrieved for {_short(self._questions[0].question)}"
-        return "doubtful", said, "one question may miss it; if all do, upload the documents with `evals ingest`"
+        finding = f"no gold passage in what was retrieved for {_short(self._questions[0].question)}"
+        return "doubtful", finding, "one question may miss it; if all do, upload the documents with `evals ingest`"
 
     async def judge(self) -> Found:
         """Whether the judge's API accepts the key and knows the model."""

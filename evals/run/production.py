@@ -1,10 +1,9 @@
 """Answers that users got: a log or an export of traces as a run, whole or as a sample of it."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
-from itertools import count
 from math import sqrt
 from pathlib import Path
 from random import Random
@@ -22,7 +21,7 @@ from evals.schemas.run_parts import LogRecord
 from evals.scoring.results import SAMPLING
 from evals.store.disk_list import DiskList
 from evals.text.numbers import counted, number_or_none
-from evals.traces.log import Log, read_log
+from evals.traces.log import UNREADABLE, WITHOUT_DOCUMENTS, Log, read_log
 from evals.traces.spans import Exchange
 
 SUITE = "production"
@@ -50,8 +49,8 @@ def answers_of_log(path: Path, config: EvalConfig) -> SavedAnswers:
     records = DiskList(_records(log, strata, drawn, path.stem), config.runs_dir)
     hashed = sha256()
     for record in records:
-        said = (record.question.id, record.question.question, record.response and record.response.answer)
-        hashed.update(repr(said).encode(errors="surrogatepass"))
+        exchange = (record.question.id, record.question.question, record.response and record.response.answer)
+        hashed.update(repr(exchange).encode(errors="surrogatepass"))
     run = new_run(
         config,
         ServerRecord(url=path.name, profile=SAVED_ANSWERS, citation_base=config.server_spec().citations.base),
@@ -69,23 +68,17 @@ def answers_of_log(path: Path, config: EvalConfig) -> SavedAnswers:
             )
         ],
         concurrency=1,
-        log=_log_record(log, len(records), config.stratify),
+        log=LogRecord(
+            kind=log.kind,
+            total=log.total,
+            read=len(log.exchanges),
+            drawn=len(records),
+            without_documents=log.lacks[WITHOUT_DOCUMENTS],
+            unreadable=log.lacks[UNREADABLE],
+            stratify=config.stratify,
+        ),
     )
     return SavedAnswers(run, records, notes)
-
-
-def _log_record(log: Log, drawn: int, stratify: str | None) -> LogRecord:
-    unreadable = sum(exchange.response.could_not_read("chunks") for exchange in log.exchanges)
-    without = sum(exchange.response.chunks is None for exchange in log.exchanges) - unreadable
-    return LogRecord(
-        kind=log.kind,
-        total=log.total,
-        read=len(log.exchanges),
-        drawn=drawn,
-        without_documents=without,
-        unreadable=unreadable,
-        stratify=stratify,
-    )
 
 
 def feedback_word(value: Any, *, is_thumb: bool = True) -> str:
@@ -115,16 +108,6 @@ def metadata_of(exchange: Exchange, thumbs: Mapping[str, bool]) -> dict[str, Any
     return {**exchange.metadata, **(words if len(words) > 1 else {}), **feedback, **day}
 
 
-def _thumbs(log: Log) -> dict[str, bool]:
-    """By the name of an opinion, whether all its numbers are 1, 0 and -1: others are stars."""
-    thumbs: dict[str, bool] = {}
-    for exchange in log.exchanges:
-        for name, value in exchange.feedback.items():
-            number = number_or_none(value)
-            thumbs[name] = thumbs.get(name, True) and number in (None, 1, 0, -1)
-    return thumbs
-
-
 # Samples.
 
 
@@ -132,9 +115,8 @@ def _strata(log: Log, key: str | None, count: int | None) -> dict[str, list[int]
     """The places of the exchanges by the value of a key; all in one without a key."""
     strata: dict[str, list[int]] = defaultdict(list)
     known: set[str] = set()
-    thumbs = _thumbs(log)
     for place, exchange in enumerate(log.exchanges):
-        about = metadata_of(exchange, thumbs) if key is not None else {}
+        about = metadata_of(exchange, log.thumbs) if key is not None else {}
         known.update(about)
         strata[_NONE if about.get(key or "") is None else str(about[key or ""])].append(place)
     if key is not None and key not in known:
@@ -181,14 +163,17 @@ def _records(
 ) -> Iterator[EvalRecord]:
     """The drawn exchanges in the order of the log, each with an id of its own."""
     stratum_of = {place: name for name, places in drawn.items() for place in places}
-    used, thumbs = set[str](), _thumbs(log)
+    used, numbers = set[str](), Counter[str]()
     for place, exchange in enumerate(log.exchanges):
         base = exchange.id or derived_id({"question": exchange.question})
-        own = next(name for number in count(1) if (name := base if number == 1 else f"{base}-{number}") not in used)
+        own = base
+        while own in used:
+            numbers[base] += 1
+            own = f"{base}-{numbers[base] + 1}"
         used.add(own)
         if (stratum := stratum_of.get(place)) is None:
             continue
-        metadata = metadata_of(exchange, thumbs)
+        metadata = metadata_of(exchange, log.thumbs)
         if len(drawn[stratum]) < len(strata[stratum]) or len(drawn) > 1:
             metadata[SAMPLING] = {"stratum": stratum, "weight": len(strata[stratum]) / len(drawn[stratum])}
         question = EvalQuestion(id=own, question=exchange.question, dataset=dataset, metadata=metadata)

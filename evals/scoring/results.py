@@ -216,19 +216,19 @@ class Results:
                 known = (about["version"], about["records"], about["changed_ns"])
                 if known != (VERSION, records.model_dump(), changed_ns):
                     return None
-                found = cls(about["cluster"], ids=json.loads(arrays["ids"].tobytes()))
-                found.offsets, found.groups = (
+                results = cls(about["cluster"], ids=json.loads(arrays["ids"].tobytes()))
+                results.offsets, results.groups = (
                     array("Q", arrays["offsets"].tobytes()),
                     array("q", arrays["groups"].tobytes()),
                 )
-                found.outcomes, found.golds = (
+                results.outcomes, results.golds = (
                     array("B", arrays["outcomes"].tobytes()),
                     array("Q", arrays["golds"].tobytes()),
                 )
-                found.weights = array("d", arrays["weights"].tobytes())
-                found.strata = array("H", arrays["strata"].tobytes())
+                results.weights = array("d", arrays["weights"].tobytes())
+                results.strata = array("H", arrays["strata"].tobytes())
                 for place, metric in enumerate(about["metrics"]):
-                    found.columns[metric["name"]] = Column(
+                    results.columns[metric["name"]] = Column(
                         metric["name"],
                         array("d", arrays[f"values_{place}"].tobytes()),
                         array("H", arrays[f"codes_{place}"].tobytes()),
@@ -237,7 +237,7 @@ class Results:
                     )
         except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile):
             return None  # it is made anew from the records
-        return found
+        return results
 
 
 def _padded(name: str, rows: int) -> Column:

@@ -67,9 +67,9 @@ def grounds_of(results: Results) -> dict[str, float]:
     known = np.flatnonzero(~np.isnan(sufficient) & ~np.isnan(declined))
     weights = np.ones(len(sufficient)) if results.sample is None else results.sample.weights
     counts = {
-        f"{ground} {said}": float(weights[known][(sufficient[known] == a) & (declined[known] == b)].sum())
+        f"{ground} {decision}": float(weights[known][(sufficient[known] == a) & (declined[known] == b)].sum())
         for ground, a in (("sufficient", 1), ("insufficient", 0))
-        for said, b in (("answered", 0), ("declined", 1))
+        for decision, b in (("answered", 0), ("declined", 1))
     }
     return counts if len(known) else {}
 

@@ -43,8 +43,8 @@ class Strata:
         single = (counts == 1)[self.numbers] & (self.weights > 1)
         if not single.any():
             return self.numbers
-        others = self.numbers[~single]
-        merged = len(counts) if single.sum() > 1 or not len(others) else int(np.bincount(others).argmax())
+        shared = self.numbers[~single]
+        merged = len(counts) if single.sum() > 1 or not len(shared) else int(np.bincount(shared).argmax())
         joined: Groups = np.unique(np.where(single, merged, self.numbers), return_inverse=True)[1]
         return joined
 

@@ -17,7 +17,7 @@ from evals.errors import DatasetError
 from evals.schemas.response import PART, EvalResponse, ResponseError
 from evals.store.disk_list import DiskList
 from evals.text.decoding import without_surrogates
-from evals.text.numbers import counted
+from evals.text.numbers import counted, number_or_none
 from evals.text.tokens import lists_of
 from evals.traces.readers import reader_of
 from evals.traces.spans import Exchange, Span, join
@@ -33,6 +33,7 @@ _EXPORTS = "give an export of OTLP JSON, Phoenix, MLflow, Langfuse or LangSmith 
 _LISTS = ("data", "spans", "runs", "observations", "traces", "rows", "records")
 _LINES = frozenset({".ndjson", ".log"})
 _NO_ERROR = frozenset({"", "none", "null", "nan", "false", "0", "no", "ok"})
+UNREADABLE, WITHOUT_DOCUMENTS = "with documents that cannot be read", "without documents"
 _MOST_S = 366 * 24 * 3600
 
 
@@ -45,24 +46,35 @@ class Log:
         exchanges: In the order in which they came; on disk.
         total: Rows, or traces.
         notes: Remarks for the reader.
+        answered: Exchanges with an answer or a failure.
+        lacks: How many exchanges lack what, in words.
+        thumbs: By the name of an opinion, whether all its numbers are 1, 0 and -1: others are stars.
     """
 
-    kind: str
+    kind: Literal["rows", "traces"]
     exchanges: DiskList[Exchange]
     total: int = 0
     notes: list[str] = field(default_factory=list)
+    answered: int = 0
+    lacks: Counter[str] = field(default_factory=Counter)
+    thumbs: dict[str, bool] = field(default_factory=dict)
+
+    def add(self, exchange: Exchange) -> None:
+        """Keep an exchange, and count what it lacks."""
+        response = exchange.response
+        self.exchanges.append(exchange)
+        self.answered += response.answer is not None or response.error is not None
+        unreadable = response.could_not_read("chunks")
+        self.lacks[UNREADABLE] += unreadable
+        self.lacks[WITHOUT_DOCUMENTS] += response.chunks is None and not unreadable
+        self.lacks["with documents without text"] += any(chunk.text is None for chunk in response.chunks or [])
+        for name, opinion in exchange.feedback.items():
+            self.thumbs[name] = self.thumbs.get(name, True) and number_or_none(opinion) in (None, 1, 0, -1)
 
     def described(self) -> str:
-        """How much was read: "812 of 1,000 traces; 150 without documents; 38 without a root"."""
-        lacks = Counter[str]()
-        for exchange in self.exchanges:
-            unreadable = exchange.response.could_not_read("chunks")
-            lacks["with documents that cannot be read"] += unreadable
-            lacks["without documents"] += exchange.response.chunks is None and not unreadable
-            texts = [chunk.text for chunk in exchange.response.chunks or []]
-            lacks["with documents without text"] += None in texts
+        """How much was read: "read 962 of 1,000 traces; 150 without documents; 38 without a root …"."""
         missing = "without a root that holds a question" if self.kind == "traces" else "without a question"
-        lacks[missing] = self.total - len(self.exchanges)
+        lacks = {**self.lacks, missing: self.total - len(self.exchanges)}
         parts = [f"{count:,} {what}" for what, count in lacks.items() if count]
         return "; ".join([f"read {len(self.exchanges):,} of {self.total:,} {self.kind}", *parts])
 
@@ -85,9 +97,9 @@ def read_log(path: Path, folder: Path | None = None) -> Log:
     every = chain([first], rows)
     log = _traces(path, every, folder) if reader_of(first[1]) else _log_rows(every, folder)
     if not log.exchanges:
-        said = "; ".join([log.described(), *log.notes])
-        raise DatasetError(f"{path.name} holds no question of a user: {said}", _HINT)
-    if all(exchange.response.answer is None and exchange.response.error is None for exchange in log.exchanges):
+        reading = "; ".join([log.described(), *log.notes])
+        raise DatasetError(f"{path.name} holds no question of a user: {reading}", _HINT)
+    if not log.answered:
         raise DatasetError(f"{path.name} holds no answer", _HINT)
     return log
 
@@ -118,8 +130,10 @@ def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 def _traces(path: Path, rows: Iterable[tuple[str, Mapping[str, Any]]], folder: Path | None) -> Log:
     spans = read_spans(path, rows, folder)
-    joined = (join(of_trace) for of_trace in spans.values())
-    return Log("traces", DiskList((one for one in joined if one is not None), folder), len(spans))
+    log = Log("traces", DiskList(folder=folder), len(spans))
+    for exchange in filter(None, map(join, spans.values())):
+        log.add(exchange)
+    return log
 
 
 def read_spans(
@@ -178,7 +192,7 @@ def _log_rows(rows: Iterable[tuple[str, Mapping[str, Any]]], folder: Path | None
         if (question := _plain(cells.get("question"), "question")) is None:
             continue
         exchange = _exchange(where, row, cells, question)
-        log.exchanges.append(exchange)
+        log.add(exchange)
         unread["latency"] += "latency" in map(plain_name, exchange.metadata)
         unread["time"] += "time" in cells and exchange.time is None
     if not log.exchanges and titles:

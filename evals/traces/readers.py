@@ -106,8 +106,8 @@ def _evaluations(events: Iterable[Export]) -> Iterator[tuple[str, Any]]:
     for event in events:
         if event.get("name") == "gen_ai.evaluation.result":
             values = _otlp_values(event.get("attributes"))
-            said = first_of(values, ("gen_ai.evaluation.score.label", "gen_ai.evaluation.score.value"))
-            yield str(values.get("gen_ai.evaluation.name", "evaluation")), said
+            opinion = first_of(values, ("gen_ai.evaluation.score.label", "gen_ai.evaluation.score.value"))
+            yield str(values.get("gen_ai.evaluation.name", "evaluation")), opinion
 
 
 def read_openinference(row: Export) -> Iterator[Span]:
@@ -177,8 +177,8 @@ def read_langfuse(row: Export) -> Iterator[Span]:
     row = {re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower(): value for name, value in row.items()}
     trace = str(row["trace_id"])
     if "value" in row and "type" not in row:
-        said = first_of(row, ("string_value", "value"))
-        yield Span(trace, f"score {row['name']}", f"of {trace}", feedback={str(row["name"]): said})
+        opinion = first_of(row, ("string_value", "value"))
+        yield Span(trace, f"score {row['name']}", f"of {trace}", feedback={str(row["name"]): opinion})
         return
     start, first = time_of(row.get("start_time")), time_of(row.get("completion_start_time"))
     waited = first - start if first is not None and start is not None else number_of(row.get("time_to_first_token"))

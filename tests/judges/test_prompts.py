@@ -43,7 +43,7 @@ HASHES = {
     "claims_compared": "e17e009be93a7b1d",
     "claims_in_contexts": "dbc69941300b01a7",
     "context_relevance": "e43fc7dfda92f2a9",
-    "context_sufficiency": "fdd6837a2b73dda8",
+    "context_sufficiency": "11cf92700338da4e",
     "direct_relevance": "6eb8e8beca4d3eb7",
     "faithfulness": "d3ea2023511db69b",
     "gptscore": "003be189df44c437",

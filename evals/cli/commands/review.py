@@ -66,7 +66,7 @@ def _review_questions(path: Path, flags: ReviewFlags) -> None:
             soft_wrap=True,
             markup=False,
         )
-        out.print(f"write into the column verdict: {KEEP}, {EDIT} (change question or answer there) or {DROP}")
+        out.print(f"write into the column verdict: {KEEP}, {EDIT} (change question or answer in the sheet) or {DROP}")
         out.print(f"then: evals review {quote(str(path))} --apply {quote(str(target))}", soft_wrap=True)
         return
     target = flags.output or path.with_name(f"{path.stem}-reviewed.jsonl")
