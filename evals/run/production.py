@@ -1,5 +1,6 @@
 """Answers that users got: a log or an export of traces as a run, whole or as a sample of it."""
 
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -8,6 +9,8 @@ from math import sqrt
 from pathlib import Path
 from random import Random
 from typing import Any
+
+import numpy as np
 
 from evals.config import EvalConfig
 from evals.datasets.questions import derived_id
@@ -111,15 +114,17 @@ def metadata_of(exchange: Exchange, thumbs: Mapping[str, bool]) -> dict[str, Any
 # Samples.
 
 
-def _strata(log: Log, key: str | None, count: int | None) -> dict[str, list[int]]:
+def _strata(log: Log, key: str | None, count: int | None) -> dict[str, Sequence[int]]:
     """The places of the exchanges by the value of a key; all in one without a key."""
-    strata: dict[str, list[int]] = defaultdict(list)
+    if key is None:
+        return {_NONE: range(len(log.exchanges))}
+    strata: dict[str, array[int]] = defaultdict(lambda: array("Q"))
     known: set[str] = set()
     for place, exchange in enumerate(log.exchanges):
-        about = metadata_of(exchange, log.thumbs) if key is not None else {}
+        about = metadata_of(exchange, log.thumbs)
         known.update(about)
-        strata[_NONE if about.get(key or "") is None else str(about[key or ""])].append(place)
-    if key is not None and key not in known:
+        strata[_NONE if about.get(key) is None else str(about[key])].append(place)
+    if key not in known:
         keys = ", ".join(sorted(known)) or "none"
         raise ConfigError(f"no row has the key {key}, by which the sample is to be drawn", f"there is {keys}")
     if count is not None and count < len(strata):
@@ -130,7 +135,7 @@ def _strata(log: Log, key: str | None, count: int | None) -> dict[str, list[int]
     return dict(sorted(strata.items()))
 
 
-def draw(strata: Mapping[str, Sequence[int]], count: int | None, seed: int) -> dict[str, list[int]]:
+def draw(strata: Mapping[str, Sequence[int]], count: int | None, seed: int) -> Mapping[str, Sequence[int]]:
     """A sample of each stratum by the root of its size, so that rare ones are not left out; all without a count.
 
     Args:
@@ -140,7 +145,7 @@ def draw(strata: Mapping[str, Sequence[int]], count: int | None, seed: int) -> d
     """
     total = sum(map(len, strata.values()))
     if count is None or count >= total:
-        return {name: list(places) for name, places in strata.items()}
+        return strata
     random, roots = Random(seed), {name: sqrt(len(places)) for name, places in strata.items()}  # noqa: S311 - a draw
     sizes = dict.fromkeys(strata, 1)
     for _ in range(count - len(sizes)):
@@ -162,17 +167,19 @@ def _records(
     log: Log, strata: Mapping[str, Sequence[int]], drawn: Mapping[str, Sequence[int]], dataset: str
 ) -> Iterator[EvalRecord]:
     """The drawn exchanges in the order of the log, each with an id of its own."""
-    stratum_of = {place: name for name, places in drawn.items() for place in places}
-    used, numbers = set[str](), Counter[str]()
-    for place, exchange in enumerate(log.exchanges):
-        base = exchange.id or derived_id({"question": exchange.question})
-        own = base
+    names, numbers = list(drawn), np.full(len(log.exchanges), -1, np.int32)
+    for number, places in enumerate(drawn.values()):
+        numbers[places] = number
+    used, repeats = set[str](), Counter[str]()
+    for exchange, number in zip(log.exchanges, numbers.tolist(), strict=True):
+        base = own = exchange.id or derived_id({"question": exchange.question})
         while own in used:
-            numbers[base] += 1
-            own = f"{base}-{numbers[base] + 1}"
+            repeats[base] += 1
+            own = f"{base}-{repeats[base] + 1}"
         used.add(own)
-        if (stratum := stratum_of.get(place)) is None:
+        if number < 0:
             continue
+        stratum = names[number]
         metadata = metadata_of(exchange, log.thumbs)
         if len(drawn[stratum]) < len(strata[stratum]) or len(drawn) > 1:
             metadata[SAMPLING] = {"stratum": stratum, "weight": len(strata[stratum]) / len(drawn[stratum])}

@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from io import BytesIO
 from math import nan
 from pathlib import Path
+from sys import intern
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +25,7 @@ from evals.schemas.results import MetricResult
 from evals.schemas.run_parts import RecordSum
 from evals.scoring.stats import Groups, Vector
 from evals.scoring.strata import Strata
-from evals.store.atomic import write_atomically
+from evals.store.atomic import atomic_file
 
 VERSION = 2
 REPEAT_OF = "repeat_of"
@@ -54,6 +54,7 @@ class Reason(NamedTuple):
     is_late: bool = False
 
 
+_ARRAYS = ("offsets", "groups", "outcomes", "golds", "weights", "strata")
 _NOT_ASKED = Reason("not_asked", "the question was not asked")
 
 
@@ -121,7 +122,7 @@ class Results:
         columns: By metric.
         ids: Of the questions.
         offsets: Where the record of each begins in `records.jsonl`.
-        groups: The number of the group of each question.
+        groups: A hash of the label of each question's group.
         outcomes: How each question ended, as places in `scoring.outcomes.OUTCOMES`.
         golds: A hash of what each question expects: whether two runs have the same gold.
         weights: How many questions of a whole each one stands for that was drawn of it; else 1.
@@ -137,7 +138,6 @@ class Results:
     golds: "array[int]" = field(default_factory=lambda: array("Q"))
     weights: "array[float]" = field(default_factory=lambda: array("d"))
     strata: "array[int]" = field(default_factory=lambda: array("H"))
-    _numbers: dict[str, int] = field(default_factory=dict)
     _strata: dict[str, int] = field(default_factory=dict)
 
     def add(self, question: EvalQuestion, scores: Sequence[MetricResult], outcome: int) -> None:
@@ -148,9 +148,8 @@ class Results:
         given = {score.name: score for score in scores}
         for name, column in self.columns.items():
             column.add(given.get(name))
-        self.ids.append(question.id)
-        label = group_of(question, self.cluster)
-        self.groups.append(self._numbers.setdefault(label, len(self._numbers)))
+        self.ids.append(intern(question.id))  # the journal's own text of it
+        self.groups.append(hash_of(group_of(question, self.cluster), signed=True))
         self.outcomes.append(outcome)
         self.golds.append(gold_hash(question))
         drawn = question.metadata.get(SAMPLING)
@@ -165,9 +164,10 @@ class Results:
         return Strata(np.array(self.strata, dtype=np.int64), weights) if (weights != 1.0).any() else None
 
     def group_numbers(self) -> Groups | None:
-        """The group of each question; None where every question is its own."""
-        numbers = np.frombuffer(self.groups, dtype=np.int64) if self.groups else np.empty(0, np.int64)
-        return None if len(np.unique(numbers)) == len(numbers) else numbers
+        """The number of each question's group, in the order of their first questions; None: each is its own."""
+        labels = np.frombuffer(self.groups, dtype=np.int64) if self.groups else np.empty(0, np.int64)
+        _, first, places = np.unique(labels, return_index=True, return_inverse=True)
+        return None if len(first) == len(labels) else np.argsort(np.argsort(first))[places]
 
     def save(self, path: Path, records: RecordSum, changed_ns: int) -> None:
         """Write `columns.npz`, whole or not at all.
@@ -191,21 +191,15 @@ class Results:
                 for one in columns
             ],
         }
-        buffer = BytesIO()
-        np.savez(
-            buffer,
-            about=_as_bytes(about),
-            ids=_as_bytes(self.ids),
-            offsets=np.array(self.offsets, dtype=np.uint64),
-            groups=np.array(self.groups, dtype=np.int64),
-            outcomes=np.array(self.outcomes, dtype=np.uint8),
-            golds=np.array(self.golds, dtype=np.uint64),
-            weights=np.array(self.weights),
-            strata=np.array(self.strata, dtype=np.uint16),
-            **{f"values_{place}": np.array(one.values) for place, one in enumerate(columns)},  # type: ignore[arg-type]
-            **{f"codes_{place}": np.array(one.codes, dtype=np.uint16) for place, one in enumerate(columns)},  # type: ignore[arg-type]
-        )
-        write_atomically(path, [buffer.getvalue()])
+        with atomic_file(path) as file:
+            np.savez(
+                file,
+                about=_as_bytes(about),
+                ids=_as_bytes(self.ids),
+                **{name: np.asarray(getattr(self, name)) for name in _ARRAYS},  # type: ignore[arg-type]
+                **{f"values_{place}": np.asarray(column.values) for place, column in enumerate(columns)},  # type: ignore[arg-type]
+                **{f"codes_{place}": np.asarray(column.codes) for place, column in enumerate(columns)},  # type: ignore[arg-type]
+            )
 
     @classmethod
     def load(cls, path: Path, records: RecordSum, changed_ns: int) -> "Results | None":
@@ -217,16 +211,8 @@ class Results:
                 if known != (VERSION, records.model_dump(), changed_ns):
                     return None
                 results = cls(about["cluster"], ids=json.loads(arrays["ids"].tobytes()))
-                results.offsets, results.groups = (
-                    array("Q", arrays["offsets"].tobytes()),
-                    array("q", arrays["groups"].tobytes()),
-                )
-                results.outcomes, results.golds = (
-                    array("B", arrays["outcomes"].tobytes()),
-                    array("Q", arrays["golds"].tobytes()),
-                )
-                results.weights = array("d", arrays["weights"].tobytes())
-                results.strata = array("H", arrays["strata"].tobytes())
+                for name in _ARRAYS:
+                    getattr(results, name).frombytes(arrays[name].tobytes())
                 for place, metric in enumerate(about["metrics"]):
                     results.columns[metric["name"]] = Column(
                         metric["name"],
@@ -256,7 +242,12 @@ def gold_hash(question: EvalQuestion) -> int:
     """A hash of what is expected of the answer: gold passages, expected answers, answerability."""
     golds = [(gold.text, gold.document_id, gold.relevance) for gold in question.gold_passages]
     expected = (question.question, golds, question.expected_answer, question.answers, question.is_unanswerable)
-    return int.from_bytes(sha256(repr(expected).encode(errors="surrogatepass")).digest()[:8], "little")
+    return hash_of(repr(expected))
+
+
+def hash_of(text: str, *, signed: bool = False) -> int:
+    """64 bits of a text's SHA-256."""
+    return int.from_bytes(sha256(text.encode(errors="surrogatepass")).digest()[:8], "little", signed=signed)
 
 
 def group_of(question: EvalQuestion, cluster: str | None) -> str:

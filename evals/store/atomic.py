@@ -6,8 +6,8 @@ Written here, because the package for it, `atomicwrites`, is no longer maintaine
 import errno
 import os
 import secrets
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -37,12 +37,12 @@ def _as_private_as_its_folder(path: str, flags: int) -> int:
     return os.open(path, flags, Path(path).parent.stat().st_mode & 0o666)
 
 
-def write_atomically(path: Path, parts: Iterable[bytes], *, hint: str | None = None) -> None:
-    """Write a file next to its place, sync it to disk and rename it into place.
+@contextmanager
+def atomic_file(path: Path, *, hint: str | None = None) -> Iterator[BinaryIO]:
+    """A file next to its place, which is synced to disk and renamed into place at the end of the block.
 
     Args:
         path: The file; a link is replaced.
-        parts: What it shall hold.
         hint: The way out where it cannot be written.
 
     Raises:
@@ -52,7 +52,7 @@ def write_atomically(path: Path, parts: Iterable[bytes], *, hint: str | None = N
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
         with open_own(temporary, "xb") as file:
-            file.writelines(parts)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
@@ -62,6 +62,16 @@ def write_atomically(path: Path, parts: Iterable[bytes], *, hint: str | None = N
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
     _sync_folder(path.parent)
+
+
+def write_atomically(path: Path, parts: Iterable[bytes], *, hint: str | None = None) -> None:
+    """Write the parts of a file as `atomic_file` does.
+
+    Raises:
+        StoreError: It could not be written; the old file, if any, is as it was.
+    """
+    with atomic_file(path, hint=hint) as file:
+        file.writelines(parts)
 
 
 def drop_leftovers(path: Path) -> None:

@@ -13,7 +13,9 @@ import shutil
 import time
 from array import array
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
+from sys import intern
 from threading import Lock
 from typing import BinaryIO, Self
 from zlib import crc32
@@ -69,13 +71,16 @@ class RecordLog:
         """CRC-32 of the file; 0 where it was not scanned."""
         self.size = 0
         self.is_compact = ids is not None
-        self._rows = {key: row for row, key in enumerate(self.ids)}
         self.offsets = offsets if offsets is not None else array("Q")
         """Where the question or record of each row begins."""
         self._answers = array("Q", [_NONE]) * len(self.ids)
         self._verdicts: dict[int, list[int]] = {}
         if ids is None:
             self._scan()
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        return {key: row for row, key in enumerate(self.ids)}
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -168,6 +173,7 @@ class RecordLog:
             KeyError: It is of a question that was not planned.
         """
         if kind in ("question", "record"):
+            question_id = intern(question_id)  # `Results` holds the same text
             row = self._rows.setdefault(question_id, len(self.ids))
             if row == len(self.ids):
                 self.ids.append(question_id)
