@@ -1,6 +1,6 @@
 """Memory of the commands that make a run: the peak of a fresh process, beyond what the imports take.
 
-    python benchmarks/memory.py [--questions 1000] [--judged] [--only eval,score,rescore,resume,merge,show,compare]
+    python benchmarks/memory.py [--questions 1000] [--judged] [--only eval,score,log,rescore,resume,merge,show,compare]
 
 Every question has golds and retrieves chunks of its own, as real ones do: about 4 KB a body, 1.5 KB of gold. The judge,
 where one takes part, is scripted: it says what has the form that is asked for. The goal is 60 MB + 0.4 KB a question.
@@ -66,11 +66,15 @@ def answer_of(number: int) -> dict[str, Any]:
 
 
 def write_files(folder: Path, count: int) -> None:
-    """The questions, and answers to them."""
+    """The questions, answers to them, and both as a log."""
     with (folder / "questions.jsonl").open("w") as file:
         file.writelines(f"{json.dumps(question_of(n))}\n" for n in range(count))
     with (folder / "answers.jsonl").open("w") as file:
         file.writelines(f"{json.dumps({'question_id': f'q{n}', **answer_of(n)})}\n" for n in range(count))
+    with (folder / "log.jsonl").open("w") as file:
+        file.writelines(
+            f"{json.dumps({'question': question_of(n)['question'], **answer_of(n)})}\n" for n in range(count)
+        )
 
 
 def body(number: int) -> bytes:
@@ -281,6 +285,8 @@ def measure_all(options: argparse.Namespace, url: str, folder: Path) -> None:
     write_files(folder, count)
     if "score" in wanted or "rescore" in wanted:
         measure("score", ["score", str(folder / "answers.jsonl"), *asked], folder, count)
+    if "log" in wanted:
+        measure("log", ["score", str(folder / "log.jsonl"), *judged, *runs], folder, count)
     if "rescore" in wanted:
         measure("rescore", ["rescore", "last", *judged, *runs], folder, count)
     if "eval" in wanted or "resume" in wanted:
