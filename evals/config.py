@@ -90,9 +90,9 @@ class EvalConfig(Record):
     """Keys laid over the profile's: see docs/profiles.md."""
     variants: dict[str, dict[str, Any]] = {}
     """By label, keys laid over `server`: each is a run of its own over the same questions, asked in turn with the
-    others, and they are compared at the end. See docs/variants.md."""
+    others, and they are compared at the end. See docs/compare.md."""
     repeats: int = Field(default=1, ge=1, le=100)
-    """How often each question is asked: all of them once, then all of them again. See docs/variants.md."""
+    """How often each question is asked: all of them once, then all of them again. See docs/compare.md."""
     embedded: bool = False
     """Start the built-in reference server and evaluate that."""
     ingest: bool = False

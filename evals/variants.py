@@ -3,7 +3,7 @@
     runs = asyncio.run(VariantsRunner(variants_of(config)).evaluate())
 
 Each question is sent to all variants before the next one, in an order drawn anew for each question, so that drift and
-warm caches affect all variants alike. docs/variants.md says what comes out, and how latency is compared.
+warm caches affect all variants alike. docs/compare.md says what comes out, and how latency is compared.
 """
 
 import asyncio
