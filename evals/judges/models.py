@@ -92,16 +92,14 @@ class CallFailed(Exception):  # noqa: N818 - what it is
     """A call that brought no reply, after all retries.
 
     Args:
-        message: Why, without keys.
+        why: What happened, without keys.
         kind: How the decision counts that it ends.
         fatal: Whether every further call would end so: no access, no money, no such model.
         sent: Whether it may have to be paid for: it was sent, and no complete response came back.
     """
 
-    def __init__(
-        self, message: str, kind: JudgeFailure = "transport", *, fatal: bool = False, sent: bool = False
-    ) -> None:
-        super().__init__(message)
+    def __init__(self, why: str, kind: JudgeFailure = "transport", *, fatal: bool = False, sent: bool = False) -> None:
+        super().__init__(why)
         self.kind, self.fatal, self.sent = kind, fatal, sent
 
 
@@ -329,6 +327,15 @@ def read_message(message: Any) -> JudgeReply:
     return JudgeReply(text, stop, message.model, usage)
 
 
+def read_result(result: Any) -> JudgeReply | CallFailed:
+    """What a result in a batch says: a message, or why there is none."""
+    if result.type == "succeeded":
+        return read_message(result.message)
+    told = result.error.error if result.type == "errored" else None
+    kind: JudgeFailure = "rejected" if told and told.type == "invalid_request_error" else "transport"
+    return CallFailed(f"its batch says {result.type}" + (f": {told.message}" if told else ""), kind)
+
+
 class OpenAIModel(SdkModel):
     """Any model behind a Chat Completions API: OpenAI's, or that of vLLM, Ollama, llama.cpp, LM Studio.
 
@@ -372,22 +379,18 @@ class OpenAIModel(SdkModel):
 
     def _params(self, call: Call) -> dict[str, Any]:
         form = {"name": "verdict", "strict": True, "schema": call.schema}
-        in_words = "" if self._bound else f"\n{_IN_WORDS}\n{json.dumps(call.schema)}"
-        return {
+        system = call.system if self._bound else f"{call.system}\n{_IN_WORDS}\n{json.dumps(call.schema)}"
+        params = {
             "model": self.model,
-            "messages": [
-                {"role": "system", "content": call.system + in_words},
-                {"role": "user", "content": call.message},
-            ],
-            **({"response_format": {"type": "json_schema", "json_schema": form}} if self._bound else {}),
-            **({self._limit: call.max_tokens} if self._limit else {}),
-            **({"reasoning_effort": self.effort} if self.effort is not None else {}),
+            "messages": [{"role": "system", "content": system}, {"role": "user", "content": call.message}],
+            "response_format": {"type": "json_schema", "json_schema": form} if self._bound else None,
+            self._limit: call.max_tokens if self._limit else None,
+            "reasoning_effort": self.effort,
         }
+        return {name: value for name, value in params.items() if value is not None}
 
 
-_IN_WORDS = (
-    "Reply with one JSON object and nothing else: no text around it, no code fence. It follows this JSON schema:"
-)
+_IN_WORDS = "Reply with one JSON object and nothing else: no text around it, no fence. It follows this JSON schema:"
 
 
 def _read_completion(completion: Any) -> JudgeReply:

@@ -4,6 +4,7 @@ import re
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from itertools import combinations
 from statistics import fmean
 from typing import Any
@@ -64,9 +65,7 @@ class VerdictTally:
         spent, cost, judged = self._spent, self._spent.known_cost_usd, self._counts["judged"]
         flips = {name: fmean(rates) for name, rates in sorted(self._flips.items())} if repeats > 1 else {}
         return JudgeRecord(
-            model=judge.model,
-            origin=judge.origin,
-            effort=judge.effort,
+            **asdict(judge),
             prompt_hashes=dict(sorted(self._hashes.items())),
             repeats=repeats,
             calls=spent.calls,

@@ -164,14 +164,15 @@ def test_rescore_is_judged_in_batches_too(batched: Configure, messages_api: Any)
     assert (money(again)[0], scores(again)) == (0, scores(run))
 
 
+BATCHES = "evals.judges.batches"
 STAGES = {
-    "before it is sent": ("evals.judges.batches:AnthropicBatches", "_write", 1, "after"),
-    "after it was sent": ("evals.judges.batches:AnthropicBatches", "_write", 2, "before"),
-    "while it is waited for": ("evals.judges.batches:AnthropicBatches", "_has_ended", 1, "before"),
-    "while replies are read": ("evals.judges.batches:AnthropicBatches", "_settle", 3, "before"),
+    "before it is sent": (BATCHES, "write_atomically", 1, "after"),
+    "after it was sent": (BATCHES, "write_atomically", 2, "before"),
+    "while it is waited for": (f"{BATCHES}:AnthropicBatches", "_results", 1, "before"),
+    "while replies are read": (BATCHES, "read_result", 3, "before"),
     "before a verdict is written": ("evals.store.journal:Journal", "verdict", 1, "before"),
     "after a verdict was written": ("evals.store.journal:Journal", "verdict", 4, "after"),
-    "in the second round": ("evals.judges.batches:AnthropicBatches", "_write", 4, "before"),
+    "in the second round": (BATCHES, "write_atomically", 4, "before"),
 }
 
 

@@ -14,10 +14,10 @@ from evals.judges.prompts import load_prompt
 from evals.judges.rubrics import RubricConfig, rubric_metric
 from evals.metrics import registry
 from evals.metrics.judged import JudgedMetric
+from evals.run.calibrating import scale_of
 from evals.runner import run_evaluation
 from evals.schemas import EvalQuestion, EvalResponse, EvalRun, JudgeVerdict
 from evals.schemas.results import saved_definitions
-from evals.scoring.calibration import scale_of
 from evals.store.runs import RunStore
 
 Cli = Callable[..., Any]
