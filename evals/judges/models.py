@@ -227,8 +227,8 @@ class SdkModel(ABC):
         """The reply without keys; one that stands in what was asked, such as `ollama`, is an ordinary word there."""
         given = f"{self.model} {call.system} {call.content}"
         text = Masker(secret for secret in self._secrets if secret not in given).text
-        said, name = (without_surrogates(each) if isinstance(each, str) else "" for each in (reply.text, reply.model))
-        return replace(reply, text=text(said), model=text(name)[:200] or None)
+        words, name = (without_surrogates(part) if isinstance(part, str) else "" for part in (reply.text, reply.model))
+        return replace(reply, text=text(words), model=text(name)[:200] or None)
 
     @contextmanager
     def translated(self) -> Iterator[None]:
@@ -241,18 +241,18 @@ class SdkModel(ABC):
             raise self._refused(error) from error
         except self._sdk.APIConnectionError as error:
             unsent = type(error.__cause__).__name__ in {"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError"}
-            said = f"{type(error).__name__}: {error.__cause__ or error}"
-            raise CallFailed(self._clean(said), sent=not unsent) from error
+            what = f"{type(error).__name__}: {error.__cause__ or error}"
+            raise CallFailed(self._clean(what), sent=not unsent) from error
         except (self._sdk.APIError, self._http.HTTPError, ValueError, TypeError, AttributeError) as error:
-            said = f"the address does not answer as the API does: {type(error).__name__}: {error}"
-            raise CallFailed(self._clean(said), sent=True) from error
+            what = f"the address does not answer as the API does: {type(error).__name__}: {error}"
+            raise CallFailed(self._clean(what), sent=True) from error
 
     def _refused(self, error: Any) -> CallFailed:
         """What an error status means."""
         status, body = error.status_code, error.body
         inner = body.get("error", body) if isinstance(body, dict) else body
-        said = inner.get("message") if isinstance(inner, dict) else inner
-        message = self._clean(f"HTTP {status}: {said or error.message}")
+        told = inner.get("message") if isinstance(inner, dict) else inner
+        message = self._clean(f"HTTP {status}: {told or error.message}")
         if status == 402 or (status in {400, 403, 429} and _SPENT.search(str(body))):
             return CallFailed(message, "spend_limit", fatal=True)
         if status in {401, 403, 404} or "model_not_found" in str(body):

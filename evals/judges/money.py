@@ -66,7 +66,7 @@ def list_price(vendor: str | None, model: str, usage: JudgeUsage, *, batch: bool
     counts = usage.model_dump(exclude={"thinking_tokens"})
     context = {"processing": "batch"} if batch else None
     try:
-        found = calc_price(Usage(**counts), model_ref=model, provider_id=vendor, price_context=context)
+        calculation = calc_price(Usage(**counts), model_ref=model, provider_id=vendor, price_context=context)
     except LookupError:
         return None
-    return float(found.total_price)
+    return float(calculation.total_price)

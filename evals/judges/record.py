@@ -133,9 +133,9 @@ def disagreements(verdicts: Sequence[JudgeVerdict]) -> dict[str, list[float]]:
     return rates
 
 
-def _distance(one: Counter[str], other: Counter[str]) -> float:
+def _distance(first: Counter[str], second: Counter[str]) -> float:
     """Half the sum of the differences between shares of labels; 0 or 1 where there is one label each."""
-    return sum(abs(one[label] / one.total() - other[label] / other.total()) for label in one | other) / 2
+    return sum(abs(first[label] / first.total() - second[label] / second.total()) for label in first | second) / 2
 
 
 def _labels(part: Any, item: str = "") -> Iterator[tuple[str, str]]:
@@ -183,4 +183,4 @@ def _generators(config: Mapping[str, Any]) -> Iterator[str]:
         if isinstance(value, str):
             yield value
         elif isinstance(value, Mapping):
-            yield from _generators({f"model.{inner}": each for inner, each in value.items()})
+            yield from _generators({f"model.{inner}": model for inner, model in value.items()})

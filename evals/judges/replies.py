@@ -256,15 +256,15 @@ def _misquoted(check: _Object, part: _Object, item: _Object, data: _Object) -> s
     if not required and ("only" in check or not quote):
         return None
     within = data.get(check["within"])
-    texts = {each["id"]: each["text"] for each in within} if isinstance(within, list) else {"": str(within or "")}
+    texts = {text["id"]: text["text"] for text in within} if isinstance(within, list) else {"": str(within or "")}
     if check.get("same_id"):
         texts = {number: text for number, text in texts.items() if number == part["id"]}
     elif "one_of" in check:
-        cited = {each["id"] for each in item[check["one_of"]]}
+        cited = {part["id"] for part in item[check["one_of"]]}
         texts = {number: text for number, text in texts.items() if number in cited}
     place = f"{check['within']} {part['id']}" if check.get("same_id") else check["within"]
     bare = re.sub(r"\A\W{0,3}[\[(]\s?(?:\w{1,12}\s)?\d+\s?[\])]", "", quote)  # the id of its text: "[3] Members may"
-    if not any(is_quoted(each, texts.values()) for each in {quote, bare}):
+    if not any(is_quoted(words, texts.values()) for words in {quote, bare}):
         return f"a quotation that is not in {place}: {quote[:120]!r}"
     if required and not is_evidence(quote, texts.values()):
         return f"a quotation of fewer than four words, which proves nothing: {quote[:120]!r}"

@@ -29,7 +29,7 @@ def asks_judge(name: str) -> bool:
 
 def hashes_of(metric: BaseMetric, load: Callable[[str | Prompt], Prompt] = load_prompt) -> dict[str, str]:
     """The prompts that a metric is judged by, by task; empty for one that says nothing of its tasks."""
-    return {each.name: load(each.prompt).hash for each in chain(getattr(metric, "inquiries", ()))}
+    return {task.name: load(task.prompt).hash for task in chain(getattr(metric, "inquiries", ()))}
 
 
 def find_calibration(
@@ -45,12 +45,12 @@ def find_calibration(
         known: All calibrations.
     """
 
-    def fits(each: Calibration) -> bool:
-        shared = (each.prompt_hashes.keys() & hashes.keys()) - {ABSTENTION}  # which is not always asked for
-        same_prompts = bool(shared) and all(each.prompt_hashes[name] == hashes[name] for name in shared)
-        return same_prompts and (each.metric, each.model, each.effort) == (metric, model, effort)
+    def fits(card: Calibration) -> bool:
+        shared = (card.prompt_hashes.keys() & hashes.keys()) - {ABSTENTION}  # which is not always asked for
+        same_prompts = bool(shared) and all(card.prompt_hashes[name] == hashes[name] for name in shared)
+        return same_prompts and (card.metric, card.model, card.effort) == (metric, model, effort)
 
-    return max(filter(fits, known), key=lambda each: each.created_at, default=None)
+    return max(filter(fits, known), key=lambda card: card.created_at, default=None)
 
 
 def refuse_uncalibrated(gated: Collection[str], never: Iterable[str], feeding: Collection[str], model: str) -> None:
@@ -127,7 +127,8 @@ def spearman(pairs: Sequence[tuple[float, float]]) -> Figure:
     import numpy as np  # noqa: PLC0415 - a saved run is shown without it
 
     # Twice the mean rank of each, less a constant: how many are below it, and how many at most it.
-    ranks = [np.searchsorted(sorted(c), c) + np.searchsorted(sorted(c), c, "right") for c in zip(*pairs, strict=True)]
+    columns = [(np.sort(column), column) for column in zip(*pairs, strict=True)]
+    ranks = [np.searchsorted(known, column) + np.searchsorted(known, column, "right") for known, column in columns]
     if len(pairs) < 2 or not all(rank.std() > 0 for rank in ranks):
         return Figure(n=len(pairs), reason="scores or lengths are all the same")
     return Figure(value=float(np.corrcoef(ranks[0], ranks[1])[0, 1]), n=len(pairs))
