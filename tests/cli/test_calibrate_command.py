@@ -22,14 +22,9 @@ def calibrate(evals_cli: Cli, judge_api: Any, tmp_path: Path) -> Cli:
 
 def row(n: int, right: bool, label: Any, **more: Any) -> dict[str, Any]:
     """An answer that the imitation calls correct or incorrect, and what people say of it."""
-    answer = (RIGHT if right else WRONG).format(n=n)
-    return {
-        "question": f"When does ferry {n} sail?",
-        "expected_answer": RIGHT.format(n=n),
-        "answer": answer,
-        "label": label,
-        **more,
-    }
+    answer, expected = (RIGHT if right else WRONG).format(n=n), RIGHT.format(n=n)
+    question = {"question": f"When does ferry {n} sail?", "expected_answer": expected}
+    return {**question, "answer": answer, "label": label, **more}
 
 
 def jsonl(path: Path, rows: list[dict[str, Any]]) -> Path:
@@ -71,11 +66,8 @@ def test_the_judge_is_held_against_labels(calibrate: Cli, labels: Path) -> None:
         "correct": {"correct": 14, "incorrect": 1},
         "incorrect": {"correct": 2, "incorrect": 3},
     }
-    assert [(each["label"], each["judged"]) for each in done.json["disagreements"]] == [
-        ("incorrect", "correct"),
-        ("incorrect", "correct"),
-        ("correct", "incorrect"),
-    ]
+    labels_of_both = [(each["label"], each["judged"]) for each in done.json["disagreements"]]
+    assert labels_of_both == [("incorrect", "correct"), ("incorrect", "correct"), ("correct", "incorrect")]
     assert done.json["disagreements"][0]["quote"] == RIGHT.format(n=14)
     assert (done.json["label_mean"]["value"], done.json["score_mean"]["value"]) == (0.75, 0.8)
 

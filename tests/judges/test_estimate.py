@@ -41,9 +41,7 @@ def test_the_range_holds_what_is_paid_and_a_saved_run_narrows_it(
     assert paid.cost_usd is not None
     after = estimated(settings)
     for found in (before, after):
-        assert found.cost_low_usd is not None
-        assert found.cost_high_usd is not None
-        assert found.cost_low_usd <= paid.cost_usd <= found.cost_high_usd
+        assert 0 < (found.cost_low_usd or 0.0) <= paid.cost_usd <= (found.cost_high_usd or 0.0)
         assert 0.6 * paid.calls <= found.calls <= 1.5 * paid.calls
     assert (after.cost_high_usd or 0.0) - (after.cost_low_usd or 0.0) < (before.cost_high_usd or 0.0)
     assert "sizes from run" in after.basis
