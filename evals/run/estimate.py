@@ -122,31 +122,29 @@ def estimate_judging(
             with_calls += any(verdict.usage for verdict in foreseen)
         verdicts += sample.verdicts
         most_rounds = max(most_rounds, with_calls)
-    calls = [verdict.usage for verdict in verdicts if verdict.usage]
-    scale, total = len(records) / (len(part) or 1), sum(calls, JudgeUsage())
+    usages = [verdict.usage for verdict in verdicts if verdict.usage]
+    total, scale = sum(usages, JudgeUsage()), len(records) / (len(part) or 1)
+    calls, batches = scale * len(usages), most_rounds if judge.batch else 0
     # By a mean call, as the price of a token may depend on the size of a call.
-    mean = JudgeUsage(**{name: round(tokens / (len(calls) or 1)) for name, tokens in total})
+    mean = JudgeUsage(**{name: round(tokens / (len(usages) or 1)) for name, tokens in total})
     price = judge_price(config.prices, judge.provider, judge.base_url, batch=judge.batch)
-    least, most = _thinking(config, mean.output_tokens)
 
     def cost(thought: float, cached_tokens: int, error: float) -> float | None:
         written = mean.output_tokens + round(thought)
-        usage = mean.model_copy(update={"output_tokens": written, "cache_read_tokens": cached_tokens})
-        usd = price(judge.model, usage)
-        return None if usd is None else scale * len(calls) * usd * error
+        usd = price(judge.model, mean.model_copy(update={"output_tokens": written, "cache_read_tokens": cached_tokens}))
+        return None if usd is None else calls * usd * error
 
+    least, most = _thinking(config, mean.output_tokens)
     # At best, the vendor's cache holds the instructions of all calls.
     cached_tokens = mean.cache_read_tokens if judge.provider == "anthropic" and not judge.batch else 0
-    batches = most_rounds if judge.batch else 0
-    seconds = batches * SECONDS_A_ROUND or scale * len(calls) * SECONDS_A_CALL / judge.concurrency
     return Estimate(
-        calls=round(scale * len(calls)),
+        calls=round(calls),
         cached=round(scale * sum(verdict.cached for verdict in verdicts)),
         input_tokens=round(scale * total.input_tokens),
         output_tokens=round(scale * total.output_tokens),
         cost_low_usd=cost(least, cached_tokens, 1 - off),
         cost_high_usd=cost(most, 0, 1 + off),
-        minutes=seconds / 60,
+        minutes=(batches * SECONDS_A_ROUND or calls * SECONDS_A_CALL / judge.concurrency) / 60,
         rounds=batches,
         basis=basis,
     )
@@ -160,18 +158,18 @@ def _foreseen(
     key = key_of(config.judge.identity, call)
     stored = JudgeCache.among(config.runs_dir).get(key) if config.judge.cache else None
     known = [stored and stored.reply, *(verdict.reply for verdict in earlier if verdict.key == key)]
-    verdict = JudgeVerdict(request=request.name, repeat=repeat, passages=request.passages)
-    if any(known):
-        return verdict.model_copy(update={"reply": next(filter(None, known)), "cached": True})
-    reply = usual_reply(load_prompt(request.prompt), request.data)
-    if request.name in DECIDING:
-        answers = "answers" if request.name == ABSTENTION else "correct"
-        reply["verdict"] = "declines" if sample.reads_as_refusal else answers
-    if why_too_long(call, config.judge.max_input_tokens):
-        return verdict.model_copy(update={"reply": reply})
-    sent, kept = (len(text) // CHARACTERS_A_TOKEN for text in (call.content, call.system))
-    usage = JudgeUsage(input_tokens=sent + kept, output_tokens=usual_tokens(request), cache_read_tokens=kept)
-    return verdict.model_copy(update={"reply": reply, "usage": usage})
+    reply, usage = next(filter(None, known), None), None
+    if reply is None:
+        reply = usual_reply(load_prompt(request.prompt), request.data)
+        if request.name in DECIDING:
+            answers = "answers" if request.name == ABSTENTION else "correct"
+            reply["verdict"] = "declines" if sample.reads_as_refusal else answers
+        if why_too_long(call, config.judge.max_input_tokens) is None:
+            sent, kept = (len(text) // CHARACTERS_A_TOKEN for text in (call.content, call.system))
+            written = usual_tokens(request)
+            usage = JudgeUsage(input_tokens=sent + kept, output_tokens=written, cache_read_tokens=kept)
+    facts = {"reply": reply, "usage": usage, "cached": any(known)}
+    return JudgeVerdict(request=request.name, repeat=repeat, passages=request.passages, **facts)
 
 
 def _thinking(config: EvalConfig, written: float) -> tuple[float, float]:
