@@ -264,6 +264,13 @@ def test_no_call_starts_beyond_the_budget(limit: float) -> None:
     assert judge.prevented == 60 - len(made)
 
 
+def test_a_second_call_beyond_the_budget_leaves_the_first_reply() -> None:
+    """A decision that has one was not prevented."""
+    judge = LLMJudge(Scripted(says(MADE_UP, usage=JudgeUsage(input_tokens=20_000))), price=penny, max_cost_usd=0.2)
+    (verdict,) = decide(judge)
+    assert (verdict.attempts, verdict.failure, judge.prevented) == (1, None, 0)
+
+
 @pytest.mark.parametrize("count", [100, 3000])
 def test_calls_at_the_same_time_exceed_it_by_one_misestimate_at_most(count: int) -> None:
     """What is in flight is held back."""
