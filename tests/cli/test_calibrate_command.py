@@ -121,6 +121,13 @@ def test_of_several_annotators_most_decide(calibrate: Cli, tmp_path: Path) -> No
     assert len(found["answers"]) == 20
 
 
+def test_an_answer_without_a_verdict_is_lost(calibrate: Cli, labels: Path, messages_api: Any) -> None:
+    """It is neither good nor bad."""
+    messages_api.script({"match": "ferry 3 sail", "then": {"text": "nope"}}, {"then": {"python": "judge"}})
+    found = calibrate(labels, "--json").json
+    assert (found["lost"], found["judge"]["agreement"]["n"], len(found["answers"])) == (1, 19, 20)
+
+
 def test_a_review_sheet_that_was_filled_in_is_read(
     calibrate: Cli, evals_cli: Cli, golden_server: str, tmp_path: Path
 ) -> None:
@@ -137,11 +144,8 @@ def test_a_review_sheet_that_was_filled_in_is_read(
     done = calibrate(sheet(tmp_path / "filled.csv", rows), "--json")
     assert done.code == 0, done.err
     found = done.json
-    assert found["unlabelled"] == 2
-    assert len(found["answers"]) == 18
-    assert found["labels_from"] == ["filled.csv"]
-    log = evals_cli("show", found["run"], "--json", *runs).json
-    assert log["judge"]["calls"] == 0
+    assert (found["unlabelled"], len(found["answers"]), found["labels_from"]) == (2, 18, ["filled.csv"])
+    assert evals_cli("show", found["run"], "--json", *runs).json["judge"]["calls"] == 0
 
 
 @pytest.mark.parametrize(

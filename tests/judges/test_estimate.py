@@ -99,5 +99,4 @@ def test_many_questions_are_extrapolated(config: Configure) -> None:
     records = [EvalRecord(question=question, response=answer) for question in asked]
     found = estimate_of(settings, check_config(settings), records)
     assert found is not None
-    assert found.calls == 2 * 900
-    assert found.basis == "over the answers that are there"
+    assert (found.calls, found.basis) == (2 * 900, "over the answers that are there")
