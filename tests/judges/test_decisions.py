@@ -113,8 +113,8 @@ def test_an_unusable_reply_is_asked_for_once_more_and_told_why(first: Any) -> No
 
 def test_a_second_unusable_reply_loses_the_decision_and_is_not_kept(tmp_path: Path) -> None:
     """It is counted, and asked for again by the next run."""
-    judge = LLMJudge(Scripted(says("nothing")), cache=JudgeCache(tmp_path))
-    (verdict,) = decide(judge)
+    (verdict,) = decide(LLMJudge(Scripted(says("nothing")), cache=JudgeCache(tmp_path)))
+    assert list(tmp_path.rglob("*.json")) == []
     assert (verdict.reply, verdict.failure, verdict.attempts) == (None, "unparsable", 2)
     assert "not JSON" in (verdict.message or "")
     assert decide(LLMJudge(Scripted(), cache=JudgeCache(tmp_path)))[0].reply == GOOD

@@ -1,6 +1,7 @@
 """What judging will take, said before anything is asked."""
 
 import asyncio
+import shutil
 from collections.abc import Callable
 from typing import Any
 
@@ -47,10 +48,12 @@ def test_the_range_holds_what_is_paid_and_a_saved_run_narrows_it(
     assert "sizes from run" in after.basis
 
 
-def test_what_is_there_already_is_not_estimated(config: Configure) -> None:
-    """Neither in the cache, nor in the saved run that is measured again."""
+@pytest.mark.parametrize("place", [".judge-cache", "nowhere"])
+def test_what_is_there_already_is_not_estimated(config: Configure, place: str) -> None:
+    """Neither in the cache, nor, where its files are gone, in the saved run that is measured again."""
     settings = config(judge={"cache": True})
     run = run_evaluation(settings)
+    shutil.rmtree(settings.runs_dir / place, ignore_errors=True)
     assert run.judge is not None
     found = estimate_saved(answers_of_run(run, settings), check_config(settings), settings)
     assert found is not None
