@@ -41,7 +41,7 @@ _YES_AND_NO: dict[Label, float] = {
 
 _UNDECIDED = frozenset({"cannot_tell", "?", "unsure", "skip", "n/a"})
 
-_DECLARE = "give the label of the worst answer and that of the best: --scale 1,5"
+_SCALE_HINT = "give the label of the worst answer and that of the best: --scale 1,5"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def scale_of(labels: Sequence[Label], metric: BaseMetric, declared: str | None) 
         words, low, high, cut = "-2 to 2", -2.0, 2.0, 0.75
     else:
         what = f"labels from {min(numbers):g} to {max(numbers):g}: it is not stated which of them is good"
-        raise ConfigError(what, _DECLARE)
+        raise ConfigError(what, _SCALE_HINT)
     worths = {number: (number - low) / (high - low) for number in numbers}
     on_scale: dict[Label, float] = {number: worth for number, worth in worths.items() if 0 <= worth <= 1}
     return Scale(words, on_scale, cut, graded=words != "0 and 1")
@@ -120,7 +120,7 @@ def _ends(declared: str) -> tuple[float, float]:
     except ValueError:
         low = high = 0.0
     if low == high:
-        raise ConfigError(f"not a scale: {declared!r}", _DECLARE)
+        raise ConfigError(f"not a scale: {declared!r}", _SCALE_HINT)
     return low, high
 
 
@@ -251,8 +251,10 @@ def _of_run(records: Mapping[str, EvalRecord], row: LabelRow) -> EvalRecord:
 
 def _of_row(row: LabelRow) -> EvalRecord:
     if row.question is None or row.answer is None:
-        hint = "give the columns question and answer, or name the run that has them with --run RUN"
-        raise DatasetError(f"{row.where}: there is no question and answer to judge", hint)
+        raise DatasetError(
+            f"{row.where}: there is no question and answer to judge",
+            "give the columns question and answer, or name the run that has them with --run RUN",
+        )
     chunks = None if row.chunks is None else [RetrievedChunk(text=text) for text in row.chunks]
     question = EvalQuestion(id=row.id, question=row.question, expected_answer=row.expected_answer, dataset="labels")
     return EvalRecord(question=question, response=EvalResponse(answer=row.answer, chunks=chunks))
