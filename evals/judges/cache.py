@@ -1,33 +1,21 @@
-"""The cache: one JSON file for each reply, by a hash over everything that decides it, so that it is paid for once."""
+"""The cache: one JSON file for each usable reply, by a hash over all that decides it, so that it is paid for once.
+
+A file holds the `reply`, the `model` that gave it, the `usage` of all calls for it, and what these cost by the prices
+of then (`cost_usd`).
+"""
 
 import json
 import tempfile
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
-
-from pydantic import AwareDatetime, ConfigDict, ValidationError
 
 from evals.errors import StoreError
 from evals.judges.models import Call, Identity
-from evals.schemas.base import Finite, Record
-from evals.schemas.verdicts import JudgeUsage
+from evals.schemas.verdicts import JudgeVerdict
 from evals.store.atomic import make_folder, write_atomically
 
-
-class StoredReply(Record):
-    """A usable reply, with the facts of its call; failures are never kept."""
-
-    model_config = ConfigDict(extra="ignore")  # keys of other versions
-
-    reply: dict[str, Any]
-    model: str | None = None
-    usage: JudgeUsage | None = None
-    """Of the call that brought it."""
-    cost_usd: Finite | None = None
-    """What all calls for it cost, by the prices of then; None if unknown."""
-    asked_at: AwareDatetime | None = None
+_KEPT = {"reply", "model", "usage", "cost_usd"}
 
 
 def key_of(judge: Identity, call: Call) -> str:
@@ -62,22 +50,25 @@ class JudgeCache:
             what = f"cannot keep replies of the judge in {self._folder}: {error.strerror or error}"
             raise StoreError(what, self._hint) from error
 
-    def get(self, key: str) -> StoredReply | None:
-        """The stored reply; None where there is none, or the file is damaged."""
+    def get(self, key: str) -> JudgeVerdict | None:
+        """A verdict with the stored reply; None where there is none, or the file is damaged."""
         try:
-            return StoredReply.model_validate_json(self.path(key).read_bytes())
-        except (OSError, ValidationError):
+            stored = json.loads(self.path(key).read_bytes())
+            return JudgeVerdict(request="", **{name: stored[name] for name in _KEPT & stored.keys()})
+        except (OSError, ValueError, AttributeError):
             return None
 
-    def put(self, key: str, reply: StoredReply) -> None:
-        """Store a reply, whole or not at all.
+    def put(self, key: str, verdict: JudgeVerdict) -> None:
+        """Store the reply of a verdict, whole or not at all.
 
         Raises:
             StoreError: It cannot be written.
         """
         with suppress(OSError):  # what cannot be made cannot be written either
             make_folder(self.path(key).parent)
-        write_atomically(self.path(key), [reply.model_dump_json(exclude_none=True).encode()], hint=self._hint)
+        write_atomically(
+            self.path(key), [verdict.model_dump_json(include=_KEPT, exclude_none=True).encode()], hint=self._hint
+        )
 
     def path(self, key: str) -> Path:
         """Where a reply is kept."""

@@ -1,37 +1,33 @@
 """`LLMJudge`: asks a model for verdicts and checks them."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 from evals.errors import JudgeError, StoreError
 from evals.judges.budget import Ahead, Budget, BudgetSpent, cost_ahead, thinking_allowance
-from evals.judges.cache import JudgeCache, StoredReply, key_of
+from evals.judges.cache import JudgeCache, key_of
 from evals.judges.config import DEFAULT_MAX_INPUT_TOKENS, DEFAULT_MODEL, DEFAULT_PROVIDER
-from evals.judges.models import PROVIDERS, Call, CallFailed, Identity, JudgeReply, Model, NotWaitedFor
+from evals.judges.models import PROVIDERS, Call, CallFailed, Identity, Model, NotWaitedFor
 from evals.judges.money import PriceOf
 from evals.judges.prompts import call_of, load_prompt, usual_tokens, why_too_long
-from evals.judges.replies import FLAG, MisfitError, fitted, read
+from evals.judges.replies import FLAG, MisfitError, ReplyReading, fitted, read
 from evals.schemas.verdicts import JudgeSpending, JudgeUsage, JudgeVerdict, VerdictRequest
 
 FAILURES_IN_A_ROW = 8
 """Calls that failed one after the other, each after its retries, end the judging."""
 
-_UNCOUNTED = (
-    "budget (judge.max_cost_usd) counts calls of unknown cost at the estimate: "
-    "their replies have no token counts, or were cut off"
-)
+_UNCOUNTED = "budget (judge.max_cost_usd) counts calls of unknown cost at the estimate: replies lack counts or were cut"
 
 _UNPRICED = "budget (judge.max_cost_usd) has no effect: no price of the model is known; name one in `prices:`"
 
 _NO_ACCESS = "check the key and the model's name, or measure everything else with --no-judge"
 
-_NO_MONEY = (
-    "raise the spend limit or add credit at the judge's vendor, and resume the run; "
-    "or measure everything else with --no-judge"
-)
+_NO_MONEY = "raise the spend limit or add credit at the judge's vendor, and resume; or measure the rest with --no-judge"
+
+_CUT_OFF = ReplyReading(failure="transport", message="cut off: the run ended while the judge was being asked")
 
 _Log = Callable[[JudgeVerdict], None]
 
@@ -84,7 +80,7 @@ class LLMJudge:
         self.remarks: list[str] = []
         self._cache, self._price, self._max_input_tokens = cache, price, max_input_tokens
         self._slots = asyncio.Semaphore(100_000 if self.batched else concurrency)
-        self._in_flight: dict[str, asyncio.Future[StoredReply | None]] = {}
+        self._in_flight: dict[str, asyncio.Future[JudgeVerdict | None]] = {}
         self._failures = 0
 
     @property
@@ -128,93 +124,92 @@ class LLMJudge:
     async def _decide(
         self, request: VerdictRequest, repeat: int, known: Sequence[JudgeVerdict], log: _Log
     ) -> JudgeVerdict | None:
-        """One decision: by a reply that is known, cached or on its way to an equal request; else by asking for one."""
+        """From request to verdict: a reply that is there already, else budget, call and reading, at most twice.
+
+        None where no call was allowed.
+        """
         call = call_of(request, repeat, again=self.repeats > 1 and not request.once)
         key = key_of(self.identity, call)
         same = [verdict for verdict in known if verdict.repeat == repeat]
         if fitting := [verdict for verdict in same if verdict.key == key and verdict.reply is not None]:
             return fitting[-1]
-        spent = sum((verdict.spent for verdict in same), JudgeSpending())
-        draft = JudgeVerdict(
-            request=request.name,
-            repeat=repeat,
-            key=key,
-            prompt_hash=load_prompt(request.prompt).hash,
-            passages=request.passages,
-            earlier=spent if spent.calls else None,
-            attempts=0,
-        )
-        verdict = self._taken(draft, request, self._cache.get(key) if self._cache is not None else None)
-        while verdict is None and (equal := self._in_flight.get(key)) is not None:
-            verdict = self._taken(draft, request, await asyncio.shield(equal))
-        if verdict is None and (problem := why_too_long(call, self._max_input_tokens)):
-            verdict = draft.model_copy(update={"failure": "too_long", "message": problem})
-        if verdict is not None:
-            log(verdict)
-            return verdict
-        self._in_flight[key], stored = asyncio.get_running_loop().create_future(), None
-        try:
-            verdict = await self._ask(draft, call, request, log)
-            stored = await self._stored(verdict)
-        finally:
-            self._in_flight.pop(key).set_result(stored)
+        draft = _draft(request, repeat, key, same)
+        if (kept := await self._kept(draft, request)) is not None:
+            log(kept)
+            return kept
+        verdict: JudgeVerdict | None = None
+        best, total = ReplyReading(), JudgeSpending()
+        with self._announced(key) as pending:
+            for is_last in (False, True):
+                try:
+                    reading, spent = await self._send(call, request)
+                except BudgetSpent:
+                    self.prevented += best.reply is None
+                    break
+                except NotAsked:  # in a batch, what a first reply cost is counted when a resumed run reads it
+                    verdict = None if self.batched else verdict
+                    break
+                except CutOff:
+                    log(_judged(draft, _CUT_OFF.replacing(best), total + JudgeSpending(calls=1, unpriced=1)))
+                    raise
+                best, total = reading.replacing(best), total + spent
+                verdict = _judged(draft, best, total)
+                is_final = is_last or not reading.remark
+                if is_final or not self.batched:  # it is paid for; in a batch it is read again by a resumed run
+                    log(verdict)
+                if is_final:
+                    break
+                room = call.max_tokens * (2 if reading.failure == "truncated" else 1)
+                call = replace(call, remark=reading.remark.strip(), max_tokens=room)
+            if verdict is not None:
+                await self._keep(verdict)
+            pending.set_result(verdict)
         return verdict
 
-    def _taken(self, draft: JudgeVerdict, request: VerdictRequest, stored: StoredReply | None) -> JudgeVerdict | None:
-        """The verdict by a reply that is there already; None where it cannot be read as one to this request."""
-        if stored is None or not is_usable(stored.reply, request):
+    async def _kept(self, draft: JudgeVerdict, request: VerdictRequest) -> JudgeVerdict | None:
+        """The verdict by a usable reply of the cache, or by that to an equal call in flight, which is waited for."""
+        key = draft.key or ""
+        kept = self._cache.get(key) if self._cache is not None else None
+        while not (usable := kept is not None and is_usable(kept.reply, request)) and key in self._in_flight:
+            kept = await asyncio.shield(self._in_flight[key])
+        if kept is None or not usable:
             return None
-        saved = self._cost(stored.usage) if stored.cost_usd is None else stored.cost_usd
-        facts = {"reply": stored.reply, "model": stored.model, "cost_usd": 0.0, "cached": True, "saved_usd": saved}
-        return draft.model_copy(update={**facts, FLAG: stored.reply.get(FLAG) is True})
+        saved = self._cost(kept.usage) if kept.cost_usd is None else kept.cost_usd
+        verdict = _judged(draft, ReplyReading(kept.reply, model=kept.model), JudgeSpending())
+        return verdict.model_copy(update={"cost_usd": 0.0, "cached": True, "saved_usd": saved})
 
-    async def _ask(self, verdict: JudgeVerdict, call: Call, request: VerdictRequest, log: _Log) -> JudgeVerdict | None:
-        """The verdict by a call, or by a second one where the reply to the first is unusable or misquotes.
+    @contextmanager
+    def _announced(self, key: str) -> Iterator[asyncio.Future[JudgeVerdict | None]]:
+        """Let equal requests wait for the reply that this one gets; they ask themselves where it gets none."""
+        pending = self._in_flight[key] = asyncio.get_running_loop().create_future()
+        try:
+            yield pending
+        finally:
+            del self._in_flight[key]
+            if not pending.done():
+                pending.set_result(None)
 
-        None where no call was allowed.
-        """
-        asked = call
-        for last in (False, True):
+    async def _keep(self, verdict: JudgeVerdict) -> None:
+        """Put a reply into the cache. Where that fails, it is remarked on and the cache is not used any more."""
+        if self._cache is not None and verdict.reply is not None:
             try:
-                said, spent = await self._send(asked, usual_tokens(request))
-            except BudgetSpent:
-                self.prevented += verdict.reply is None
-                break
-            except NotAsked:
-                if self.batched:  # what a first reply cost is counted when a resumed run reads it
-                    return None
-                break
-            except (CallFailed, CutOff) as error:
-                verdict = _failed(verdict, error)
-                log(verdict)
-                if isinstance(error, CutOff):
-                    raise
-                break
-            verdict, reading = _paid(verdict, spent), read(said, request)
-            if reading.reply is not None or verdict.reply is None:
-                facts = {"reply": reading.reply, "failure": reading.failure, "message": reading.message}
-                flagged = reading.reply is not None and reading.reply.get(FLAG) is True
-                verdict = verdict.model_copy(update={**facts, "model": said.model, FLAG: flagged})
-            final = last or not reading.remark
-            if final or not self.batched:  # it is paid for; in a batch it is read again by a resumed run
-                log(verdict)
-            if final:
-                break
-            room = call.max_tokens * (2 if reading.failure == "truncated" else 1)
-            asked = replace(call, remark=reading.remark.strip(), max_tokens=room)
-        return verdict if verdict.attempts else None
+                await asyncio.to_thread(self._cache.put, verdict.key or "", verdict)
+            except StoreError as error:
+                self._cache = None
+                self.remark(f"replies are no longer kept in the cache: {error.message}")
 
-    async def _send(self, call: Call, written: int) -> tuple[JudgeReply, JudgeSpending]:
-        """Make one call, once a slot and the budget are free for it, and count what it cost.
+    async def _send(self, call: Call, request: VerdictRequest) -> tuple[ReplyReading, JudgeSpending]:
+        """Make one call, once a slot and the budget are free for it; what its reply comes to, and what it cost.
 
         Raises:
             NotAsked: No further call may start, or its reply is left at the vendor.
             BudgetSpent: The budget does not hold it.
-            CallFailed: It brought no reply.
-            CutOff: The run ended before it did.
+            CutOff: The run ended before the reply came.
         """
+        if problem := why_too_long(call, self._max_input_tokens):
+            return ReplyReading(failure="too_long", message=problem), JudgeSpending()
         thought = thinking_allowance(self.identity.model, self.identity.effort) // 2
-        ahead = cost_ahead(call, written + thought, self._cost)
+        ahead = cost_ahead(call, usual_tokens(request) + thought, self._cost)
         async with self._slots, self.budget.hold(ahead):
             if self.over:
                 raise NotAsked
@@ -222,7 +217,7 @@ class LLMJudge:
                 reply = await self.model.complete(call)
             except asyncio.CancelledError as error:
                 if not self.batched:
-                    raise CutOff("cut off: the run ended while the judge was being asked") from error
+                    raise CutOff from error
                 self.left += 1
                 raise
             except NotWaitedFor:
@@ -230,12 +225,14 @@ class LLMJudge:
                 self.closing = True
                 raise NotAsked from None
             except CallFailed as error:
+                self._count(error)
                 if error.sent:
                     self._bill(None, ahead)
-                self._count(error)
-                raise
+                spent = JudgeSpending(calls=1, unpriced=int(error.sent))
+                return ReplyReading(failure=error.kind, message=str(error)), spent
             self._failures = 0
-            return reply, self._bill(reply.usage, ahead)
+            spent = self._bill(reply.usage, ahead)
+        return read(reply, request), spent
 
     def _bill(self, usage: JudgeUsage | None, ahead: Ahead) -> JudgeSpending:
         """Count what a call cost; a budget that cannot know it is remarked on."""
@@ -257,21 +254,6 @@ class LLMJudge:
             hint = _NO_MONEY if error.kind == "spend_limit" else _NO_ACCESS
             self.unusable = JudgeError(f"the judge {self.identity.model} cannot be used: {why}", hint)
 
-    async def _stored(self, verdict: JudgeVerdict | None) -> StoredReply | None:
-        """The new reply, put into the cache. Where that fails, it is remarked on and the cache is not used any more."""
-        if verdict is None or verdict.reply is None:
-            return None
-        now = datetime.now(UTC).replace(microsecond=0)
-        facts: dict[str, Any] = {"model": verdict.model, "usage": verdict.usage, "cost_usd": verdict.cost_usd}
-        stored = StoredReply(reply=verdict.reply, asked_at=now, **facts)
-        if self._cache is not None:
-            try:
-                await asyncio.to_thread(self._cache.put, verdict.key or "", stored)
-            except StoreError as error:
-                self._cache = None
-                self.remark(f"replies are no longer kept in the cache: {error.message}")
-        return stored
-
     def remark(self, remark: str) -> None:
         """Say once what a reader of the verdicts must know."""
         if remark not in self.remarks:
@@ -286,8 +268,6 @@ class NotAsked(Exception):  # noqa: N818 - what it is
 class CutOff(asyncio.CancelledError):
     """The run ended while a call was in flight, which may have to be paid for."""
 
-    kind, sent = "transport", True
-
 
 def repeats_of(request: VerdictRequest, repeats: int) -> Sequence[int]:
     """Which repeats a request is made for, where each decision is made so often."""
@@ -296,7 +276,7 @@ def repeats_of(request: VerdictRequest, repeats: int) -> Sequence[int]:
     return range(1 if request.once else repeats)
 
 
-def is_usable(reply: dict[str, Any], request: VerdictRequest) -> bool:
+def is_usable(reply: dict[str, Any] | None, request: VerdictRequest) -> bool:
     """Whether a saved reply, in which items may be marked, can be read as one to the request."""
     try:
         fitted(load_prompt(request.prompt), reply, request.data)
@@ -305,25 +285,28 @@ def is_usable(reply: dict[str, Any], request: VerdictRequest) -> bool:
     return True
 
 
-def _failed(verdict: JudgeVerdict, error: CallFailed | CutOff) -> JudgeVerdict:
-    """The verdict after a call that brought no reply, which may have to be paid for; one that has a reply keeps it."""
-    paid = _paid(verdict, JudgeSpending(calls=1, unpriced=int(error.sent)))
-    return paid if paid.reply is not None else paid.model_copy(update={"failure": error.kind, "message": str(error)})
+def _draft(request: VerdictRequest, repeat: int, key: str, earlier: Iterable[JudgeVerdict]) -> JudgeVerdict:
+    """The verdict without a reply, which carries along what earlier tries cost."""
+    spent = sum((verdict.spent for verdict in earlier), JudgeSpending())
+    return JudgeVerdict(
+        request=request.name,
+        repeat=repeat,
+        key=key,
+        prompt_hash=load_prompt(request.prompt).hash,
+        passages=request.passages,
+        earlier=spent if spent.calls else None,
+        attempts=0,
+    )
 
 
-def _paid(verdict: JudgeVerdict, spent: JudgeSpending) -> JudgeVerdict:
-    """The verdict with one more call."""
-    total = spent + JudgeSpending(
-        calls=verdict.attempts,
-        usage=verdict.usage or JudgeUsage(),
-        cost_usd=verdict.cost_usd or 0.0,
-        unpriced=verdict.unpriced,
-    )
-    return verdict.model_copy(
-        update={
-            "attempts": total.calls,
-            "usage": total.usage if total.usage != JudgeUsage() else None,
-            "cost_usd": None if total.unpriced == total.calls else total.cost_usd,
-            "unpriced": total.unpriced,
-        }
-    )
+def _judged(draft: JudgeVerdict, reading: ReplyReading, spent: JudgeSpending) -> JudgeVerdict:
+    """The verdict by what a reply comes to, and by what all calls for it cost."""
+    facts = {"reply": reading.reply, "failure": reading.failure, "message": reading.message, "model": reading.model}
+    cost = {
+        "attempts": spent.calls,
+        "usage": spent.usage if spent.usage != JudgeUsage() else None,
+        "cost_usd": None if spent.unpriced == spent.calls else spent.cost_usd,
+        "unpriced": spent.unpriced,
+    }
+    flag = reading.reply is not None and reading.reply.get(FLAG) is True
+    return draft.model_copy(update={**facts, **cost, FLAG: flag})

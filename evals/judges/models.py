@@ -92,16 +92,14 @@ class CallFailed(Exception):  # noqa: N818 - what it is
     """A call that brought no reply, after all retries.
 
     Args:
-        message: Why, without keys.
+        why: What happened, without keys.
         kind: How the decision counts that it ends.
         fatal: Whether every further call would end so: no access, no money, no such model.
         sent: Whether it may have to be paid for: it was sent, and no complete response came back.
     """
 
-    def __init__(
-        self, message: str, kind: JudgeFailure = "transport", *, fatal: bool = False, sent: bool = False
-    ) -> None:
-        super().__init__(message)
+    def __init__(self, why: str, kind: JudgeFailure = "transport", *, fatal: bool = False, sent: bool = False) -> None:
+        super().__init__(why)
         self.kind, self.fatal, self.sent = kind, fatal, sent
 
 
@@ -229,8 +227,8 @@ class SdkModel(ABC):
         """The reply without keys; one that stands in what was asked, such as `ollama`, is an ordinary word there."""
         given = f"{self.model} {call.system} {call.content}"
         text = Masker(secret for secret in self._secrets if secret not in given).text
-        said, name = (without_surrogates(each) if isinstance(each, str) else "" for each in (reply.text, reply.model))
-        return replace(reply, text=text(said), model=text(name)[:200] or None)
+        words, name = (without_surrogates(part) if isinstance(part, str) else "" for part in (reply.text, reply.model))
+        return replace(reply, text=text(words), model=text(name)[:200] or None)
 
     @contextmanager
     def translated(self) -> Iterator[None]:
@@ -243,18 +241,18 @@ class SdkModel(ABC):
             raise self._refused(error) from error
         except self._sdk.APIConnectionError as error:
             unsent = type(error.__cause__).__name__ in {"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError"}
-            said = f"{type(error).__name__}: {error.__cause__ or error}"
-            raise CallFailed(self._clean(said), sent=not unsent) from error
+            what = f"{type(error).__name__}: {error.__cause__ or error}"
+            raise CallFailed(self._clean(what), sent=not unsent) from error
         except (self._sdk.APIError, self._http.HTTPError, ValueError, TypeError, AttributeError) as error:
-            said = f"the address does not answer as the API does: {type(error).__name__}: {error}"
-            raise CallFailed(self._clean(said), sent=True) from error
+            what = f"the address does not answer as the API does: {type(error).__name__}: {error}"
+            raise CallFailed(self._clean(what), sent=True) from error
 
     def _refused(self, error: Any) -> CallFailed:
         """What an error status means."""
         status, body = error.status_code, error.body
         inner = body.get("error", body) if isinstance(body, dict) else body
-        said = inner.get("message") if isinstance(inner, dict) else inner
-        message = self._clean(f"HTTP {status}: {said or error.message}")
+        told = inner.get("message") if isinstance(inner, dict) else inner
+        message = self._clean(f"HTTP {status}: {told or error.message}")
         if status == 402 or (status in {400, 403, 429} and _SPENT.search(str(body))):
             return CallFailed(message, "spend_limit", fatal=True)
         if status in {401, 403, 404} or "model_not_found" in str(body):
@@ -329,6 +327,15 @@ def read_message(message: Any) -> JudgeReply:
     return JudgeReply(text, stop, message.model, usage)
 
 
+def read_result(result: Any) -> JudgeReply | CallFailed:
+    """What a result in a batch says: a message, or why there is none."""
+    if result.type == "succeeded":
+        return read_message(result.message)
+    told = result.error.error if result.type == "errored" else None
+    kind: JudgeFailure = "rejected" if told and told.type == "invalid_request_error" else "transport"
+    return CallFailed(f"its batch says {result.type}" + (f": {told.message}" if told else ""), kind)
+
+
 class OpenAIModel(SdkModel):
     """Any model behind a Chat Completions API: OpenAI's, or that of vLLM, Ollama, llama.cpp, LM Studio.
 
@@ -372,22 +379,18 @@ class OpenAIModel(SdkModel):
 
     def _params(self, call: Call) -> dict[str, Any]:
         form = {"name": "verdict", "strict": True, "schema": call.schema}
-        in_words = "" if self._bound else f"\n{_IN_WORDS}\n{json.dumps(call.schema)}"
-        return {
+        system = call.system if self._bound else f"{call.system}\n{_IN_WORDS}\n{json.dumps(call.schema)}"
+        params = {
             "model": self.model,
-            "messages": [
-                {"role": "system", "content": call.system + in_words},
-                {"role": "user", "content": call.message},
-            ],
-            **({"response_format": {"type": "json_schema", "json_schema": form}} if self._bound else {}),
-            **({self._limit: call.max_tokens} if self._limit else {}),
-            **({"reasoning_effort": self.effort} if self.effort is not None else {}),
+            "messages": [{"role": "system", "content": system}, {"role": "user", "content": call.message}],
+            "response_format": {"type": "json_schema", "json_schema": form} if self._bound else None,
+            self._limit: call.max_tokens if self._limit else None,
+            "reasoning_effort": self.effort,
         }
+        return {name: value for name, value in params.items() if value is not None}
 
 
-_IN_WORDS = (
-    "Reply with one JSON object and nothing else: no text around it, no code fence. It follows this JSON schema:"
-)
+_IN_WORDS = "Reply with one JSON object and nothing else: no text around it, no fence. It follows this JSON schema:"
 
 
 def _read_completion(completion: Any) -> JudgeReply:

@@ -79,13 +79,13 @@ def read_prompts(folder: Path) -> dict[str, Prompt]:
     Raises:
         ConfigError: There is no such folder, it holds no prompt, one of another name, or one that cannot be used.
     """
-    found = sorted(folder.glob("*.yml"))
-    if not found:
+    paths = sorted(folder.glob("*.yml"))
+    if not paths:
         raise ConfigError(f"judge.prompts: {folder} holds no *.yml", "`evals prompts --copy FOLDER` writes ours")
-    for path in found:
+    for path in paths:
         if path.stem not in prompt_names():
             raise UnknownNameError("prompt", path.stem, prompt_names())
-    return {path.stem: read_prompt(path, load_prompt(path.stem)) for path in found}
+    return {path.stem: read_prompt(path, load_prompt(path.stem)) for path in paths}
 
 
 _NOTES = """
@@ -190,6 +190,6 @@ def _usual(schema: Mapping[str, Any], about: Mapping[str, Any], name: str = "") 
     if schema["type"] == "object":
         return {key: _usual(part, about, key) for key, part in schema["properties"].items()}
     if schema["type"] == "array":
-        return [_usual(schema["items"], {"id": each}) for each in about.get(name) or [1]]
+        return [_usual(schema["items"], {"id": number}) for number in about.get(name) or [1]]
     plain: dict[str, Any] = {"boolean": False, "integer": about.get("id", 1) if name == "id" else 1}
     return plain.get(schema["type"], "x" * _LENGTHS.get(name, _OTHER_LENGTH))

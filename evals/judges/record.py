@@ -4,6 +4,7 @@ import re
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from itertools import combinations
 from statistics import fmean
 from typing import Any
@@ -64,9 +65,7 @@ class VerdictTally:
         spent, cost, judged = self._spent, self._spent.known_cost_usd, self._counts["judged"]
         flips = {name: fmean(rates) for name, rates in sorted(self._flips.items())} if repeats > 1 else {}
         return JudgeRecord(
-            model=judge.model,
-            origin=judge.origin,
-            effort=judge.effort,
+            **asdict(judge),
             prompt_hashes=dict(sorted(self._hashes.items())),
             repeats=repeats,
             calls=spent.calls,
@@ -134,9 +133,9 @@ def disagreements(verdicts: Sequence[JudgeVerdict]) -> dict[str, list[float]]:
     return rates
 
 
-def _distance(one: Counter[str], other: Counter[str]) -> float:
+def _distance(first: Counter[str], second: Counter[str]) -> float:
     """Half the sum of the differences between shares of labels; 0 or 1 where there is one label each."""
-    return sum(abs(one[label] / one.total() - other[label] / other.total()) for label in one | other) / 2
+    return sum(abs(first[label] / first.total() - second[label] / second.total()) for label in first | second) / 2
 
 
 def _labels(part: Any, item: str = "") -> Iterator[tuple[str, str]]:
@@ -184,4 +183,4 @@ def _generators(config: Mapping[str, Any]) -> Iterator[str]:
         if isinstance(value, str):
             yield value
         elif isinstance(value, Mapping):
-            yield from _generators({f"model.{inner}": each for inner, each in value.items()})
+            yield from _generators({f"model.{inner}": model for inner, model in value.items()})

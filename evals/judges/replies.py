@@ -10,7 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import getitem
 from typing import Any
 
 import json_repair
@@ -50,31 +52,38 @@ class ReplyReading:
         failure: Why there is none.
         message: The same in words.
         remark: What is said when the same is asked once more; empty where that would bring nothing.
+        model: The model that replied, as it names itself.
     """
 
     reply: dict[str, Any] | None = None
     failure: JudgeFailure | None = None
     message: str | None = None
     remark: str = ""
+    model: str | None = None
+
+    def replacing(self, earlier: "ReplyReading") -> "ReplyReading":
+        """What counts of two replies to one request: the later one, unless the earlier alone is usable."""
+        return earlier if self.reply is None and earlier.reply is not None else self
 
 
-def read(said: JudgeReply, request: VerdictRequest) -> ReplyReading:
+def read(answer: JudgeReply, request: VerdictRequest) -> ReplyReading:
     """Read a reply to a request."""
-    if said.stop == "refused":
-        return ReplyReading(failure="refused", message="the model refused to judge")
-    if said.stop == "truncated":
-        return ReplyReading(failure="truncated", message="the reply was cut off", remark=" ")
-    prompt, shown = load_prompt(request.prompt), f"Your reply was:\n{said.text}\n"
-    if len(said.text) > _LONGEST_REPLY or not said.text.strip():
-        shown = ""
+    unread = ReplyReading(model=answer.model)
+    if answer.stop == "refused":
+        return replace(unread, failure="refused", message="the model refused to judge")
+    if answer.stop == "truncated":
+        return replace(unread, failure="truncated", message="the reply was cut off", remark=" ")
+    prompt = load_prompt(request.prompt)
+    shown = f"Your reply was:\n{answer.text}\n" if len(answer.text) <= _LONGEST_REPLY and answer.text.strip() else ""
     try:
-        reply = _only(prompt, said.text, request.data)
+        reply = _only(prompt, answer.text, request.data)
     except MisfitError as error:
         problem = str(error)[:_LONGEST_PROBLEM]
-        return ReplyReading(failure="unparsable", message=problem, remark=_AGAIN.format(problem=problem, shown=shown))
+        remark = _AGAIN.format(problem=problem, shown=shown)
+        return replace(unread, failure="unparsable", message=problem, remark=remark)
     marked, problems = _with_marks(prompt, reply, request.data)
     told = "\n".join(f"- {problem}" for problem in problems)
-    return ReplyReading(marked, remark=_MISQUOTED.format(problem=told, shown=shown) if problems else "")
+    return replace(unread, reply=marked, remark=_MISQUOTED.format(problem=told, shown=shown) if problems else "")
 
 
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)|\A(?:(?!<think).)*?</think(?:ing)?>", re.DOTALL)
@@ -176,8 +185,7 @@ def _fitted(schema: _Object, value: Any, where: str) -> Any:
             raise MisfitError(f"{where} is no text")
         return "" if value is None else str(value)
     try:
-        written = value.strip().rstrip("%") if isinstance(value, str) else value
-        return _READERS[kind, isinstance(value, bool)].validate_python(written)
+        return _READERS[kind].validate_python(str(value).strip().rstrip("%"))  # as text, true is no number
     except (ValidationError, KeyError):
         raise MisfitError(f"{where} is no {kind}: {str(value)[:80]!r}") from None
 
@@ -186,40 +194,35 @@ def _plain(label: str) -> str:
     return label.strip().strip("\"'.").casefold().replace(" ", "_").replace("-", "_")
 
 
-_READERS: dict[tuple[str, bool], TypeAdapter[Any]] = {
-    ("integer", False): TypeAdapter(int),
-    ("boolean", False): TypeAdapter(bool),
-    ("boolean", True): TypeAdapter(bool),
-}
-"""By the type of the schema, and whether the value is true or false: these are no numbers."""
+_READERS: dict[str, TypeAdapter[Any]] = {"integer": TypeAdapter(int), "boolean": TypeAdapter(bool)}
 
 
 def _check(check: _Object, reply: _Object, data: _Object) -> None:
     """One of the checks `ids`, `names`, `inner_ids` (every item asked about, once), `count` and `range`."""
-    kind, items = check["kind"], reply.get(check.get("items", ""), [])
-    if kind == "count" and len(items) != check["number"]:
-        raise MisfitError(f"{check['items']}: {len(items)}, not {check['number']}")
-    if kind == "range":
-        for place in check["of"]:
-            part, _, name = place.rpartition(".")
-            number = (reply[part] if part else reply)[name]
-            if not check["low"] <= number <= check["high"]:
-                raise MisfitError(f"{place} is {number}, not from {check['low']} to {check['high']}")
-    if kind in {"ids", "names"}:
-        asked = check["are"] if kind == "names" else [item["id"] for item in data[check["of"]]]
-        _compare(check["items"], [item["id"] for item in items], asked)
-    if kind == "inner_ids":
-        wanted = {item["id"]: item[check["list"]] for item in data[check["of"]]}
-        for item in items:
-            parts = [part["id"] for part in item[check["list"]]]
-            _compare(f"{check['list']} of {item['id']}", parts, wanted.get(item["id"], []))
+    name, items = check.get("items", ""), reply.get(check.get("items", ""), [])
+    match check["kind"]:
+        case "count" if len(items) != check["number"]:
+            raise MisfitError(f"{name}: {len(items)}, not {check['number']}")
+        case "range":
+            for place in check["of"]:
+                number = reduce(getitem, place.split("."), reply)
+                if not check["low"] <= number <= check["high"]:
+                    raise MisfitError(f"{place} is {number}, not from {check['low']} to {check['high']}")
+        case "names":
+            _compare(name, items, check["are"])
+        case "ids":
+            _compare(name, items, [item["id"] for item in data[check["of"]]])
+        case "inner_ids":
+            wanted = {item["id"]: item[check["list"]] for item in data[check["of"]]}
+            for item in items:
+                _compare(f"{check['list']} of {item['id']}", item[check["list"]], wanted.get(item["id"], []))
 
 
-def _compare(what: str, got: Iterable[Any], wanted: Iterable[Any]) -> None:
-    lacking, extra = Counter(wanted), Counter(got)
-    for difference, said in ((lacking - extra, "nothing"), (extra - lacking, "too much")):
+def _compare(what: str, items: Iterable[_Object], wanted: Iterable[Any]) -> None:
+    lacking, extra = Counter(wanted), Counter(item["id"] for item in items)
+    for difference, amount in ((lacking - extra, "nothing"), (extra - lacking, "too much")):
         if difference:
-            raise MisfitError(f"{what}: {said} on {', '.join(map(str, list(difference)[:5]))}")
+            raise MisfitError(f"{what}: {amount} on {', '.join(map(str, list(difference)[:5]))}")
 
 
 # Evidence: an item whose quotation is not there does not count.
@@ -253,15 +256,15 @@ def _misquoted(check: _Object, part: _Object, item: _Object, data: _Object) -> s
     if not required and ("only" in check or not quote):
         return None
     within = data.get(check["within"])
-    texts = {each["id"]: each["text"] for each in within} if isinstance(within, list) else {"": str(within or "")}
+    texts = {text["id"]: text["text"] for text in within} if isinstance(within, list) else {"": str(within or "")}
     if check.get("same_id"):
         texts = {number: text for number, text in texts.items() if number == part["id"]}
     elif "one_of" in check:
-        cited = {each["id"] for each in item[check["one_of"]]}
+        cited = {part["id"] for part in item[check["one_of"]]}
         texts = {number: text for number, text in texts.items() if number in cited}
     place = f"{check['within']} {part['id']}" if check.get("same_id") else check["within"]
     bare = re.sub(r"\A\W{0,3}[\[(]\s?(?:\w{1,12}\s)?\d+\s?[\])]", "", quote)  # the id of its text: "[3] Members may"
-    if not any(is_quoted(each, texts.values()) for each in {quote, bare}):
+    if not any(is_quoted(words, texts.values()) for words in {quote, bare}):
         return f"a quotation that is not in {place}: {quote[:120]!r}"
     if required and not is_evidence(quote, texts.values()):
         return f"a quotation of fewer than four words, which proves nothing: {quote[:120]!r}"

@@ -218,9 +218,8 @@ def rubric_metric(name: str, spec: RubricConfig) -> BaseMetric:
         raise _wrong(name, f"the name of a rubric {what}", "give it another name")
     examples = _examples(name, spec)
     prompt, values = _prompt(name, spec, examples), set(spec.labels.values())
-    low, high, unit = min(values), max(values), "points"
-    if low >= 0 and high <= 1:
-        low, high, unit = 0.0, 1.0, "ratio"
+    is_share = min(values) >= 0 and max(values) <= 1
+    low, high, unit = (0.0, 1.0, "ratio") if is_share else (min(values), max(values), "points")
     facts = {
         "name": name,
         "spec": spec,

@@ -10,7 +10,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import cycle, islice
 from statistics import fmean
-from typing import NamedTuple
 
 from evals.config import EvalConfig
 from evals.errors import StoreError
@@ -22,7 +21,7 @@ from evals.judges.prompts import CHARACTERS_A_TOKEN, call_of, load_prompt, usual
 from evals.metrics.base import BaseMetric
 from evals.metrics.judged import rounds
 from evals.metrics.sample import ABSTENTION, DECIDING, Sample
-from evals.schemas.dataset import Document
+from evals.schemas.dataset import Document, EvalQuestion
 from evals.schemas.response import Citation, EvalResponse, RetrievedChunk
 from evals.schemas.results import EvalRecord
 from evals.schemas.verdicts import JudgeUsage, JudgeVerdict, VerdictRequest
@@ -84,22 +83,13 @@ class Estimate:
     def __str__(self) -> str:
         kept = f" ({self.cached:,} more are there already)" if self.cached else ""
         ends = [f"${end:.2f}" for end in (self.cost_low_usd, self.cost_high_usd) if end is not None]
-        cost = " to ".join(dict.fromkeys(ends)) or "price unknown"
-        time = f"{max(1, round(self.minutes))} min"
+        cost, time = " to ".join(dict.fromkeys(ends)) or "price unknown", f"{max(1, round(self.minutes))} min"
         if self.rounds:
             time = f"at half price in {counted(self.rounds, 'round')} of batches of up to an hour as a rule"
         return (
             f"about {self.calls:,} {agree(self.calls, 'call', 'calls')}{kept}, {self.input_tokens:,} tokens in and "
             f"{self.output_tokens:,} out besides thinking, {cost}, {time} ({self.basis})"
         )
-
-
-class _Call(NamedTuple):
-    """Tokens of a call: of its instructions and data, and of a usual reply."""
-
-    instructions: int
-    data: int
-    written: int
 
 
 def estimate_judging(
@@ -118,42 +108,43 @@ def estimate_judging(
         config: Of the run; saved runs in its folder tell how long this server's answers are.
         settings: How records are seen by metrics: what is asked may depend on it.
     """
-    judge, calls, cached, most_rounds = config.judge, list[_Call](), 0, 0
+    judge, verdicts, most_rounds = config.judge, list[JudgeVerdict](), 0
     part = records[:: -(-len(records) // _LOOKED_AT) or 1]
-    stand_ins, basis, off = _stand_ins(config, part, documents)
+    stand_ins, basis, off = iter(list[EvalResponse]()), "over the answers that are there", _KNOWN_OFF
+    if unknown := [record.question for record in part if record.response is None]:
+        stand_ins, basis, off = _stand_ins(config, unknown, documents)
     for record in part:
         sample, with_calls = settings.sample(record.question, record.response or next(stand_ins)), 0
         for requests in rounds(metrics, sample):
             asked = [(request, repeat) for request in requests for repeat in repeats_of(request, judge.repeats)]
-            foreseen = [_foreseen(sample, request, repeat, record.verdicts, config) for request, repeat in asked]
-            sample.verdicts = [*sample.verdicts, *(verdict for _, verdict in foreseen)]
-            calls += (new := [call for call, _ in foreseen if call])
-            cached += sum(verdict.cached for _, verdict in foreseen)
-            with_calls += bool(new)
+            foreseen = [_foreseen(sample, *repeated, record.verdicts, config) for repeated in asked]
+            sample.verdicts = [*sample.verdicts, *foreseen]
+            with_calls += any(verdict.usage for verdict in foreseen)
+        verdicts += sample.verdicts
         most_rounds = max(most_rounds, with_calls)
-    count, instructions, data, written = len(calls), *map(sum, zip(*calls, _Call(0, 0, 0), strict=True))
+    usages = [verdict.usage for verdict in verdicts if verdict.usage]
+    total, scale = sum(usages, JudgeUsage()), len(records) / (len(part) or 1)
+    calls, batches = scale * len(usages), most_rounds if judge.batch else 0
+    # By a mean call, as the price of a token may depend on the size of a call.
+    mean = JudgeUsage(**{name: round(tokens / (len(usages) or 1)) for name, tokens in total})
     price = judge_price(config.prices, judge.provider, judge.base_url, batch=judge.batch)
-    scale, batches = len(records) / (len(part) or 1), most_rounds if judge.batch else 0
 
     def cost(thought: float, cached_tokens: int, error: float) -> float | None:
-        """Of all calls, by the price of a mean one, as the price of a token may depend on the size of a call."""
-        tokens = (instructions + data, written + count * thought, cached_tokens)
-        read, out, kept = (round(total / max(count, 1)) for total in tokens)
-        each = price(judge.model, JudgeUsage(input_tokens=read, output_tokens=out, cache_read_tokens=kept))
-        return None if each is None else scale * count * each * error
+        written = mean.output_tokens + round(thought)
+        usd = price(judge.model, mean.model_copy(update={"output_tokens": written, "cache_read_tokens": cached_tokens}))
+        return None if usd is None else calls * usd * error
 
-    least, most = _thinking(config, written / max(count, 1))
+    least, most = _thinking(config, mean.output_tokens)
     # At best, the vendor's cache holds the instructions of all calls.
-    low = cost(least, instructions if judge.provider == "anthropic" and not judge.batch else 0, 1 - off)
-    seconds = batches * SECONDS_A_ROUND or scale * count * SECONDS_A_CALL / judge.concurrency
+    cached_tokens = mean.cache_read_tokens if judge.provider == "anthropic" and not judge.batch else 0
     return Estimate(
-        calls=round(scale * count),
-        cached=round(scale * cached),
-        input_tokens=round(scale * (instructions + data)),
-        output_tokens=round(scale * written),
-        cost_low_usd=low,
+        calls=round(calls),
+        cached=round(scale * sum(verdict.cached for verdict in verdicts)),
+        input_tokens=round(scale * total.input_tokens),
+        output_tokens=round(scale * total.output_tokens),
+        cost_low_usd=cost(least, cached_tokens, 1 - off),
         cost_high_usd=cost(most, 0, 1 + off),
-        minutes=seconds / 60,
+        minutes=(batches * SECONDS_A_ROUND or calls * SECONDS_A_CALL / judge.concurrency) / 60,
         rounds=batches,
         basis=basis,
     )
@@ -161,26 +152,24 @@ def estimate_judging(
 
 def _foreseen(
     sample: Sample, request: VerdictRequest, repeat: int, earlier: Sequence[JudgeVerdict], config: EvalConfig
-) -> tuple[_Call | None, JudgeVerdict]:
-    """The call for a repeat, and the verdict that may come of it; no call where the verdict is there already."""
-    call, reply = call_of(request, repeat), usual_reply(load_prompt(request.prompt), request.data)
-    if request.name in DECIDING:
-        answers = "answers" if request.name == ABSTENTION else "correct"
-        reply["verdict"] = "declines" if sample.reads_as_refusal else answers
+) -> JudgeVerdict:
+    """The verdict that may come of a request, with the tokens of its call; without any where no call will be made."""
+    call = call_of(request, repeat)
     key = key_of(config.judge.identity, call)
     stored = JudgeCache.among(config.runs_dir).get(key) if config.judge.cache else None
     known = [stored and stored.reply, *(verdict.reply for verdict in earlier if verdict.key == key)]
-    instructions, data = len(call.system) // CHARACTERS_A_TOKEN, len(call.content) // CHARACTERS_A_TOKEN
-    verdict = JudgeVerdict(
-        request=request.name,
-        repeat=repeat,
-        passages=request.passages,
-        reply=next(filter(None, known), reply),
-        cached=any(known),
-    )
-    if verdict.cached or why_too_long(call, config.judge.max_input_tokens):
-        return None, verdict
-    return _Call(instructions, data, usual_tokens(request)), verdict
+    reply, usage = next(filter(None, known), None), None
+    if reply is None:
+        reply = usual_reply(load_prompt(request.prompt), request.data)
+        if request.name in DECIDING:
+            answers = "answers" if request.name == ABSTENTION else "correct"
+            reply["verdict"] = "declines" if sample.reads_as_refusal else answers
+        if why_too_long(call, config.judge.max_input_tokens) is None:
+            sent, kept = (len(text) // CHARACTERS_A_TOKEN for text in (call.content, call.system))
+            written = usual_tokens(request)
+            usage = JudgeUsage(input_tokens=sent + kept, output_tokens=written, cache_read_tokens=kept)
+    facts = {"reply": reply, "usage": usage, "cached": any(known)}
+    return JudgeVerdict(request=request.name, repeat=repeat, passages=request.passages, **facts)
 
 
 def _thinking(config: EvalConfig, written: float) -> tuple[float, float]:
@@ -194,12 +183,9 @@ def _thinking(config: EvalConfig, written: float) -> tuple[float, float]:
 
 
 def _stand_ins(
-    config: EvalConfig, records: Sequence[EvalRecord], documents: Sequence[Document]
+    config: EvalConfig, unknown: Sequence[EvalQuestion], documents: Sequence[Document]
 ) -> tuple[Iterator[EvalResponse], str, float]:
-    """Responses to the questions that have none, where they are from, and how far they may be off."""
-    unknown = [record.question for record in records if record.response is None]
-    if not unknown:
-        return iter(()), "over the answers that are there", _KNOWN_OFF
+    """Responses to questions that have none, where they are from, and how far they may be off."""
     store, url = RunStore(config.runs_dir), "" if config.embedded else config.server_spec().url.rstrip("/")
     for run in store.newest(_RUNS):
         if url == ("" if run.eval_config.get("embedded") else run.server.url.rstrip("/")):

@@ -10,13 +10,13 @@ from time import perf_counter
 from typing import Any, Literal
 
 from evals.config import EvalConfig
-from evals.judges.money import with_prices
 from evals.metrics.base import BaseMetric
 from evals.metrics.custom import SavedMetric
 from evals.metrics.registry import METRICS, definitions
 from evals.metrics.sample import Sample
 from evals.run.corpus import UNFOUND
 from evals.run.observer import Observer
+from evals.run.server_prices import with_prices
 from evals.schemas.results import SCHEMA_VERSION, EvalRecord, EvalRun, MetricResult
 from evals.scoring.calibration import with_cards, with_facts
 from evals.scoring.citation_base import CitationSigns

@@ -22,14 +22,9 @@ def calibrate(evals_cli: Cli, judge_api: Any, tmp_path: Path) -> Cli:
 
 def row(n: int, right: bool, label: Any, **more: Any) -> dict[str, Any]:
     """An answer that the imitation calls correct or incorrect, and what people say of it."""
-    answer = (RIGHT if right else WRONG).format(n=n)
-    return {
-        "question": f"When does ferry {n} sail?",
-        "expected_answer": RIGHT.format(n=n),
-        "answer": answer,
-        "label": label,
-        **more,
-    }
+    answer, expected = (RIGHT if right else WRONG).format(n=n), RIGHT.format(n=n)
+    question = {"question": f"When does ferry {n} sail?", "expected_answer": expected}
+    return {**question, "answer": answer, "label": label, **more}
 
 
 def jsonl(path: Path, rows: list[dict[str, Any]]) -> Path:
@@ -71,11 +66,8 @@ def test_the_judge_is_held_against_labels(calibrate: Cli, labels: Path) -> None:
         "correct": {"correct": 14, "incorrect": 1},
         "incorrect": {"correct": 2, "incorrect": 3},
     }
-    assert [(each["label"], each["judged"]) for each in done.json["disagreements"]] == [
-        ("incorrect", "correct"),
-        ("incorrect", "correct"),
-        ("correct", "incorrect"),
-    ]
+    labels_of_both = [(each["label"], each["judged"]) for each in done.json["disagreements"]]
+    assert labels_of_both == [("incorrect", "correct"), ("incorrect", "correct"), ("correct", "incorrect")]
     assert done.json["disagreements"][0]["quote"] == RIGHT.format(n=14)
     assert (done.json["label_mean"]["value"], done.json["score_mean"]["value"]) == (0.75, 0.8)
 
@@ -129,6 +121,13 @@ def test_of_several_annotators_most_decide(calibrate: Cli, tmp_path: Path) -> No
     assert len(found["answers"]) == 20
 
 
+def test_an_answer_without_a_verdict_is_lost(calibrate: Cli, labels: Path, messages_api: Any) -> None:
+    """It is neither good nor bad."""
+    messages_api.script({"match": "ferry 3 sail", "then": {"text": "nope"}}, {"then": {"python": "judge"}})
+    found = calibrate(labels, "--json").json
+    assert (found["lost"], found["judge"]["agreement"]["n"], len(found["answers"])) == (1, 19, 20)
+
+
 def test_a_review_sheet_that_was_filled_in_is_read(
     calibrate: Cli, evals_cli: Cli, golden_server: str, tmp_path: Path
 ) -> None:
@@ -145,11 +144,8 @@ def test_a_review_sheet_that_was_filled_in_is_read(
     done = calibrate(sheet(tmp_path / "filled.csv", rows), "--json")
     assert done.code == 0, done.err
     found = done.json
-    assert found["unlabelled"] == 2
-    assert len(found["answers"]) == 18
-    assert found["labels_from"] == ["filled.csv"]
-    log = evals_cli("show", found["run"], "--json", *runs).json
-    assert log["judge"]["calls"] == 0
+    assert (found["unlabelled"], len(found["answers"]), found["labels_from"]) == (2, 18, ["filled.csv"])
+    assert evals_cli("show", found["run"], "--json", *runs).json["judge"]["calls"] == 0
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
-"""A program that evaluates and kills itself: ``python killed.py CLASS METHOD NUMBER before|after configuration.json``.
+"""A program that evaluates and kills itself: ``python killed.py PLACE NAME NUMBER before|after configuration.json``.
 
-It dies at that call of a method of a class, before or after the call; nothing is cleaned up, as by a kill from outside.
+It dies at that call of a function of a module or class, before or after it; nothing is cleaned up, as by a kill from
+outside.
 """
 
 import importlib
@@ -16,24 +17,25 @@ from evals.config import EvalConfig
 from evals.runner import run_evaluation
 
 
-def kill_at(place: str, method: str, number: int, when: str) -> None:
-    """Replace a method of `module:Class` by one that kills this process."""
+def kill_at(place: str, function: str, number: int, when: str) -> None:
+    """Replace a function of `module` or a method of `module:Class` by one that kills this process."""
     module, _, name = place.partition(":")
-    cls = getattr(importlib.import_module(module), name)
-    real, times = getattr(cls, method), count(1)
+    owner = importlib.import_module(module)
+    owner = getattr(owner, name) if name else owner
+    real, times = getattr(owner, function), count(1)
 
     def die(wanted: str, turn: int) -> None:
         if (turn, when) == (number, wanted):
             os.kill(os.getpid(), signal.SIGKILL)
 
-    def deadly(*arguments: Any) -> Any:
+    def deadly(*arguments: Any, **options: Any) -> Any:
         turn = next(times)
         die("before", turn)
-        result = real(*arguments)
+        result = real(*arguments, **options)
         die("after", turn)
         return result
 
-    setattr(cls, method, deadly)
+    setattr(owner, function, deadly)
 
 
 if __name__ == "__main__":

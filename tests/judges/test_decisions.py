@@ -113,8 +113,8 @@ def test_an_unusable_reply_is_asked_for_once_more_and_told_why(first: Any) -> No
 
 def test_a_second_unusable_reply_loses_the_decision_and_is_not_kept(tmp_path: Path) -> None:
     """It is counted, and asked for again by the next run."""
-    judge = LLMJudge(Scripted(says("nothing")), cache=JudgeCache(tmp_path))
-    (verdict,) = decide(judge)
+    (verdict,) = decide(LLMJudge(Scripted(says("nothing")), cache=JudgeCache(tmp_path)))
+    assert list(tmp_path.rglob("*.json")) == []
     assert (verdict.reply, verdict.failure, verdict.attempts) == (None, "unparsable", 2)
     assert "not JSON" in (verdict.message or "")
     assert decide(LLMJudge(Scripted(), cache=JudgeCache(tmp_path)))[0].reply == GOOD
@@ -136,18 +136,15 @@ def test_a_refusal_is_final() -> None:
 
 
 @pytest.mark.parametrize(
-    ("second", "verdict", "calls"),
-    [(GOOD, "relevant", 2), (MADE_UP, "cannot_tell", 2), ("no JSON", "cannot_tell", 2)],
+    ("second", "verdict"), [(GOOD, "relevant"), (MADE_UP, "cannot_tell"), ("no JSON", "cannot_tell")]
 )
-def test_a_quotation_that_is_nowhere_is_asked_for_once_more_and_then_marked(
-    second: Any, verdict: str, calls: int
-) -> None:
+def test_a_quotation_that_is_nowhere_is_asked_for_once_more_and_then_marked(second: Any, verdict: str) -> None:
     """What the judge gave stays with the mark, so that nothing is hidden."""
     model = Scripted(says(MADE_UP), says(second))
     (found,) = decide(LLMJudge(model))
     assert found.failure is None
     assert found.reply is not None
-    assert (found.reply["verdict"], found.attempts) == (verdict, calls)
+    assert (found.reply["verdict"], found.attempts) == (verdict, 2)
     assert "a quotation that is not in answer" in model.calls[1].remark
     if verdict == "cannot_tell":
         assert (found.reply["quote_not_found"], found.reply["said"]) == (True, "relevant")
@@ -171,17 +168,11 @@ def test_a_call_without_a_reply_is_lost_and_priced_by_whether_it_was_sent() -> N
     assert (torn.failure, torn.spent.unpriced, torn.cost_usd) == ("transport", 1, None)
 
 
-@pytest.mark.parametrize(
-    ("error", "hint"),
-    [
-        (failed("HTTP 401: no", fatal=True), "check the key"),
-        (failed("no money", kind="spend_limit", fatal=True), "credit"),
-    ],
-)
-def test_a_judge_that_cannot_be_used_ends_the_judging(error: Exception, hint: str) -> None:
+@pytest.mark.parametrize(("kind", "hint"), [("transport", "check the key"), ("spend_limit", "credit")])
+def test_a_judge_that_cannot_be_used_ends_the_judging(kind: str, hint: str) -> None:
     """The first call says so, with the way out; the verdict is logged all the same."""
     logged: list[JudgeVerdict] = []
-    judge = LLMJudge(Scripted(error))
+    judge = LLMJudge(Scripted(failed("HTTP 401: no", kind=kind, fatal=True)))
     with pytest.raises(JudgeError, match="cannot be used") as raised:
         decide(judge, log=logged.append)
     assert hint in (raised.value.hint or "")
@@ -271,6 +262,13 @@ def test_no_call_starts_beyond_the_budget(limit: float) -> None:
     assert judge.budget.spent_usd <= limit + 1e-9
     assert judge.budget.spent_usd > limit - 0.03
     assert judge.prevented == 60 - len(made)
+
+
+def test_a_second_call_beyond_the_budget_leaves_the_first_reply() -> None:
+    """A decision that has one was not prevented."""
+    judge = LLMJudge(Scripted(says(MADE_UP, usage=JudgeUsage(input_tokens=20_000))), price=penny, max_cost_usd=0.2)
+    (verdict,) = decide(judge)
+    assert (verdict.attempts, verdict.failure, judge.prevented) == (1, None, 0)
 
 
 @pytest.mark.parametrize("count", [100, 3000])

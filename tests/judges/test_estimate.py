@@ -1,6 +1,7 @@
 """What judging will take, said before anything is asked."""
 
 import asyncio
+import shutil
 from collections.abc import Callable
 from typing import Any
 
@@ -41,18 +42,18 @@ def test_the_range_holds_what_is_paid_and_a_saved_run_narrows_it(
     assert paid.cost_usd is not None
     after = estimated(settings)
     for found in (before, after):
-        assert found.cost_low_usd is not None
-        assert found.cost_high_usd is not None
-        assert found.cost_low_usd <= paid.cost_usd <= found.cost_high_usd
+        assert 0 < (found.cost_low_usd or 0.0) <= paid.cost_usd <= (found.cost_high_usd or 0.0)
         assert 0.6 * paid.calls <= found.calls <= 1.5 * paid.calls
     assert (after.cost_high_usd or 0.0) - (after.cost_low_usd or 0.0) < (before.cost_high_usd or 0.0)
     assert "sizes from run" in after.basis
 
 
-def test_what_is_there_already_is_not_estimated(config: Configure) -> None:
-    """Neither in the cache, nor in the saved run that is measured again."""
+@pytest.mark.parametrize("place", [".judge-cache", "nowhere"])
+def test_what_is_there_already_is_not_estimated(config: Configure, place: str) -> None:
+    """Neither in the cache, nor, where its files are gone, in the saved run that is measured again."""
     settings = config(judge={"cache": True})
     run = run_evaluation(settings)
+    shutil.rmtree(settings.runs_dir / place, ignore_errors=True)
     assert run.judge is not None
     found = estimate_saved(answers_of_run(run, settings), check_config(settings), settings)
     assert found is not None
@@ -101,5 +102,4 @@ def test_many_questions_are_extrapolated(config: Configure) -> None:
     records = [EvalRecord(question=question, response=answer) for question in asked]
     found = estimate_of(settings, check_config(settings), records)
     assert found is not None
-    assert found.calls == 2 * 900
-    assert found.basis == "over the answers that are there"
+    assert (found.calls, found.basis) == (2 * 900, "over the answers that are there")

@@ -229,8 +229,7 @@ def test_repeats_give_the_median_and_their_disagreement(config: Configure, messa
     assert run.judge.flip_rates
     assert run.judge.score_flip_rates
     assert all(rate == 0.0 for rate in run.judge.flip_rates.values())
-    repeats = {verdict.repeat for record in run.records() for verdict in record.verdicts}
-    assert repeats == {0, 1, 2}
+    assert {verdict.repeat for record in run.records() for verdict in record.verdicts} == {0, 1, 2}
 
 
 @pytest.mark.parametrize(("setting", "counted"), [("exclude", False), ("keep", True)])
@@ -261,8 +260,7 @@ def test_a_local_model_judges_a_run_without_a_key(config: Configure, chat_api: C
     assert money(run)[1] == pytest.approx(money(run)[2] / 1e6)
     unpriced = run_evaluation(config(judge=judge))
     assert unpriced.judge is not None
-    assert unpriced.judge.cost_usd is None
-    assert unpriced.judge.unpriced == money(unpriced)[0]
+    assert (unpriced.judge.cost_usd, unpriced.judge.unpriced) == (None, money(unpriced)[0])
 
 
 def test_what_the_judge_took_is_shown(evals_cli: Callable[..., Any], config: Configure, messages_api: Any) -> None:

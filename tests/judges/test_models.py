@@ -294,7 +294,7 @@ def test_a_judge_that_is_not_there_was_never_paid(vendor: str, monkeypatch: pyte
 
 def test_a_call_that_takes_too_long_may_have_been_paid_for(messages_api: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """After its time-outs."""
-    monkeypatch.setattr(AnthropicModel, "timeout_s", 0.05)
+    monkeypatch.setattr(AnthropicModel, "timeout_s", 0.5)
     monkeypatch.setattr(models, "RETRIES", 0)
     messages_api.script({"then": {"slow": 5}})
     error = fail("anthropic", messages_api.url)

@@ -11,6 +11,7 @@ from evals.judges.record import NOTE, VerdictTally, disagreements, family_of, sa
 from evals.schemas.verdicts import JudgeRecord, JudgeSpending, JudgeUsage, JudgeVerdict
 
 USAGE = JudgeUsage(input_tokens=10_000, output_tokens=1_000, cache_read_tokens=4_000, cache_write_tokens=2_000)
+FOR_AN_HOUR = {"input_tokens": 100_000, "cache_write_tokens": 100_000, "cache_write_1h_tokens": 100_000}
 WHO = Identity("claude-sonnet-5-5", "http://127.0.0.1")
 
 
@@ -22,12 +23,7 @@ WHO = Identity("claude-sonnet-5-5", "http://127.0.0.1")
         ("claude-sonnet-5-5", {"output_tokens": 100_000}, False, 1.0),
         ("claude-sonnet-5-5", {"input_tokens": 100_000, "cache_read_tokens": 100_000}, False, 0.01),
         ("claude-sonnet-5-5", {"input_tokens": 100_000, "cache_write_tokens": 100_000}, False, 0.25),
-        (
-            "claude-sonnet-5-5",
-            {"input_tokens": 100_000, "cache_write_tokens": 100_000, "cache_write_1h_tokens": 100_000},
-            False,
-            0.4,
-        ),
+        ("claude-sonnet-5-5", FOR_AN_HOUR, False, 0.4),
         ("claude-haiku-5-5", {"input_tokens": 100_000}, False, 0.01),
         ("claude-haiku-5-5", {"input_tokens": 100_001}, False, 0.0500005),
         ("a-model-that-is-unknown", {"input_tokens": 1}, False, None),
@@ -76,11 +72,11 @@ def verdict(request: str = "answer_relevancy", **fields: Any) -> JudgeVerdict:
 
 
 def record(*questions: list[JudgeVerdict], repeats: int = 1) -> JudgeRecord:
-    return tally(*questions).record(WHO, repeats, prevented=0, left=0)
+    return VerdictTally(questions).record(WHO, repeats, prevented=0, left=0)
 
 
-def tally(*questions: list[JudgeVerdict]) -> VerdictTally:
-    return VerdictTally(questions)
+def notes(*verdicts: JudgeVerdict, prevented: int = 0) -> list[str]:
+    return VerdictTally([verdicts]).notes(WHO, prevented=prevented)
 
 
 def test_a_record_sums_what_was_paid() -> None:
@@ -106,8 +102,7 @@ def test_a_cost_of_which_nothing_is_known_is_none(verdicts: list[JudgeVerdict], 
     """Where a part is known, it is a lower bound, and a note says so."""
     found = record(verdicts)
     assert (found.cost_usd, found.unpriced) == (cost, unpriced)
-    bound = any("cost is a lower bound" in note for note in tally(verdicts).notes(WHO, prevented=0))
-    assert bound is bool(cost and unpriced)
+    assert any("cost is a lower bound" in note for note in notes(*verdicts)) is bool(cost and unpriced)
 
 
 @pytest.mark.parametrize(
@@ -123,15 +118,14 @@ def test_a_cost_of_which_nothing_is_known_is_none(verdicts: list[JudgeVerdict], 
 )
 def test_what_a_reader_must_know_is_a_note(fields: dict[str, Any], said: str) -> None:
     """Each begins with whose it is."""
-    notes = tally([verdict(**fields)]).notes(WHO, prevented=0)
-    assert any(note.startswith(f"{NOTE} {said}") for note in notes)
+    assert any(note.startswith(f"{NOTE} {said}") for note in notes(verdict(**fields)))
 
 
 @pytest.mark.parametrize("named", [None, "claude-sonnet-5-5", "claude-sonnet-5-5-20261001", "Claude-Sonnet-5-5-latest"])
 def test_a_date_makes_no_other_model(named: str | None) -> None:
     """Nor does case."""
-    assert tally([verdict(model=named)]).notes(WHO, prevented=0) == []
-    assert tally([]).notes(WHO, prevented=3) == [f"{NOTE} budget is spent: 3 decisions were not made"]
+    assert notes(verdict(model=named)) == []
+    assert notes(prevented=3) == [f"{NOTE} budget is spent: 3 decisions were not made"]
 
 
 @pytest.mark.parametrize(("labels", "rate"), [("aa", 0.0), ("ab", 1.0), ("aab", 2 / 3), ("aaab", 0.5), ("a", None)])

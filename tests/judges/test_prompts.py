@@ -3,13 +3,13 @@
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from messages_api.schema_rules import SchemaError, check_schema
+from messages_api.schema_rules import SchemaError, check_schema, nodes
 
 from evals.config import EvalConfig
 from evals.errors import ConfigError
@@ -55,12 +55,6 @@ HASHES = {
 
 def system_of(name: str) -> str:
     return " ".join(load_prompt(name).system.split())
-
-
-def nodes(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    yield schema
-    for part in [*schema.get("properties", {}).values(), *([schema["items"]] if "items" in schema else [])]:
-        yield from nodes(part)
 
 
 def test_prompts_and_keys_of_the_cache_are_those_of_saved_runs() -> None:
@@ -151,10 +145,9 @@ def test_every_metric_asks_by_a_prompt_that_exists() -> None:
     """And no prompt lies about that nothing asks by."""
     judged = [cls for cls in METRICS if issubclass(cls, JudgedMetric)]
     asked = chain(task for cls in judged for task in cls.inquiries)
-    others = [
-        each for cls in judged for each in vars(sys.modules[cls.__module__]).values() if isinstance(each, JudgeTask)
-    ]
-    assert {ABSTENTION, *(each.prompt for each in [*asked, *others])} == set(prompt_names())
+    known = [value for cls in judged for value in vars(sys.modules[cls.__module__]).values()]
+    tasks = [*asked, *(value for value in known if isinstance(value, JudgeTask))]
+    assert {ABSTENTION, *(task.prompt for task in tasks)} == set(prompt_names())
 
 
 # What a run changes.

@@ -14,10 +14,10 @@ from evals.judges.prompts import load_prompt
 from evals.judges.rubrics import RubricConfig, rubric_metric
 from evals.metrics import registry
 from evals.metrics.judged import JudgedMetric
+from evals.run.calibrating import scale_of
 from evals.runner import run_evaluation
 from evals.schemas import EvalQuestion, EvalResponse, EvalRun, JudgeVerdict
 from evals.schemas.results import saved_definitions
-from evals.scoring.calibration import scale_of
 from evals.store.runs import RunStore
 
 Cli = Callable[..., Any]
@@ -196,12 +196,7 @@ def test_all_of_a_rubric_is_in_prompt_and_hash(changed: dict[str, Any], said: st
     ("keys", "question", "answer", "reason"),
     [
         ({"sees": ["metadata.topic", "answer"]}, {}, "Yes.", "the question has no metadata 'topic'"),
-        (
-            {"sees": ["expected_answer", "answer"]},
-            {"is_unanswerable": True},
-            "Yes.",
-            "the question has no expected answer",
-        ),
+        ({"sees": ["expected_answer"]}, {"is_unanswerable": True}, "Yes.", "the question has no expected answer"),
         ({"sees": ["contexts", "answer"]}, {}, "Yes.", "the server sent no chunks"),
         ({"when": "answerable"}, {"is_unanswerable": True}, "Yes.", "the question is unanswerable"),
         ({"when": "answered"}, {}, "I don't know.", "the answer abstains"),
@@ -233,9 +228,8 @@ def test_a_label_is_its_value_and_one_that_cannot_tell_is_none() -> None:
 
 def test_labels_of_people_are_read_on_the_scale_of_the_rubric() -> None:
     """Whatever their case and their numbers."""
-    scale = scale_of(
-        ["very_poor", "good"], rubric("stars", "How good?", labels={"Very poor": 1, "fair": 3, "good": 5}), None
-    )
+    stars = rubric("stars", "How good?", labels={"Very poor": 1, "fair": 3, "good": 5})
+    scale = scale_of(["very_poor", "good"], stars, None)
     assert [scale.worth(label, "row 1") for label in ("very_poor", "fair", "good")] == [0, 0.5, 1]
 
 
@@ -248,10 +242,7 @@ def test_labels_of_people_are_read_on_the_scale_of_the_rubric() -> None:
         ("ask: ' '", "judged.tone.ask: must not be empty"),
         ("ask: ok\n    sees: [answr]", "judged.tone.sees: a judge cannot see 'answr'"),
         ("ask: ok\n    labels: {good: high, bad: 0}", "judged.tone.labels.good: must be a number, not 'high'"),
-        (
-            "ask: ok\n    labels: {Polite: 1, polite: 0}",
-            "judged.tone.labels: must differ in more than case and blanks",
-        ),
+        ("ask: ok\n    labels: {Polite: 1, polite: 0}", "judged.tone.labels: must differ in more than case"),
         ("ask: ok\n    when: never", "judged.tone.when: must be 'all', 'answered' or 'answerable'"),
         ("ask: ok\n    examples: labels.csv", "judged.tone.examples: labels.csv, row 1 (line 2): no label 'rude'"),
         ("ask: ok\n    examples: none.csv", "judged.tone.examples: cannot read none.csv"),

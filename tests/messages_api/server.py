@@ -79,11 +79,9 @@ class MessagesApi(LoopbackApi):
 
 def refusal(status: int, message: str | None = None) -> Rejection:
     """An error of the API; tests do not wait before they ask again."""
-    kind, said = (
-        "invalid_request_error" if status in {400, 413} else "api_error",
-        message or f"scripted status {status}",
-    )
-    return Rejection(status, {"type": "error", "error": {"type": kind, "message": said}}, {"retry-after-ms": "1"})
+    kind = "invalid_request_error" if status in {400, 413} else "api_error"
+    error = {"type": kind, "message": message or f"scripted status {status}"}
+    return Rejection(status, {"type": "error", "error": error}, {"retry-after-ms": "1"})
 
 
 # What the API refuses, as far as a judge can break it.
@@ -170,11 +168,8 @@ def requested_schema(body: dict[str, Any]) -> dict[str, Any] | None:
 
 def _blocks(body: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """All texts in the order of the prompt, system first, each with its role."""
-    for role, content in (
-        ("system", body.get("system", [])),
-        *((each["role"], each["content"]) for each in body["messages"]),
-    ):
-        yield from ((role, block) for block in content)
+    parts = [{"role": "system", "content": body.get("system", [])}, *body["messages"]]
+    return ((part["role"], block) for part in parts for block in part["content"])
 
 
 def _tokens(characters: int) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from evals.config import EvalConfig
-from evals.judges.money import PriceConfig, with_prices
+from evals.judges.money import PriceConfig
 from evals.metrics import BaseMetric, CostPerQuery, LatencyP50, LatencyP95, Price
 from evals.metrics.performance import (
     RAN_OUT,
@@ -15,6 +15,7 @@ from evals.metrics.performance import (
     TimeToFirstTokenP95,
 )
 from evals.run.checks import check_config
+from evals.run.server_prices import with_prices
 from evals.schemas import MetricResult, ResponseError, TokenUsage
 
 Measure = Callable[..., MetricResult]

@@ -7,21 +7,22 @@ import pytest
 
 from evals.errors import ConfigError, DatasetError
 from evals.metrics.registry import parse_metric
+from evals.run.calibrating import agreement_of, cohen_kappa, scale_of
 from evals.schemas.calibration import Agreement, Calibration, Figure, LabelledAnswer
-from evals.scoring.calibration import cohen_kappa, figures_of, find_calibration, scale_of, spearman
+from evals.scoring.calibration import find_calibration, spearman
 
 CORRECTNESS, FAITHFULNESS = parse_metric("answer_correctness"), parse_metric("faithfulness")
 YES_NO = scale_of(["yes", "no"], FAITHFULNESS, None)
 
 
-def figures(*pairs: tuple[float, float | None], scale: Any = YES_NO) -> dict[str, Any]:
+def figures(*pairs: tuple[float, float], scale: Any = YES_NO) -> dict[str, Any]:
     answers = [LabelledAnswer(id=str(n), label=label, score=score) for n, (label, score) in enumerate(pairs)]
-    return figures_of(answers, [f"quote {n}" for n in range(len(pairs))], scale, 1.0, 0.95)
+    return agreement_of([(answer, f"quote {answer.id}") for answer in answers], scale, (scale.cut, 1.0), 0.95)
 
 
 def test_figures_are_those_of_a_table_of_two_by_two() -> None:
-    """Good answers that the judge calls good, and others that it does not; what has no score does not count."""
-    found = figures(*[(1.0, 1.0)] * 6, *[(1.0, 0.5)] * 2, (0.0, 1.0), *[(0.0, 0.0)] * 3, (1.0, None))
+    """Good answers that the judge calls good, and others that it does not."""
+    found = figures(*[(1.0, 1.0)] * 6, *[(1.0, 0.5)] * 2, (0.0, 1.0), *[(0.0, 0.0)] * 3)
     judge = found["judge"]
     assert (judge.agreement.value, judge.sensitivity.value, judge.specificity.value) == (9 / 12, 6 / 8, 3 / 4)
     assert (judge.agreement.n, judge.sensitivity.n, judge.specificity.n) == (12, 8, 4)
@@ -37,7 +38,6 @@ def test_figures_are_those_of_a_table_of_two_by_two() -> None:
     [
         ([(1.0, 1.0)] * 3, "specificity", "people call every answer good"),
         ([(0.0, 1.0)] * 3, "sensitivity", "people call no answer good"),
-        ([(1.0, None)], "agreement", "no answer has both a label and a score"),
         ([(1.0, 1.0)] * 3, "kappa", "both give one label alone"),
     ],
 )
