@@ -65,7 +65,7 @@ class AnthropicBatches(AnthropicModel):
             raise reply
         return reply
 
-    @retry(retry=_PASSING, stop=stop_after_attempt(RETRIES), wait=wait_exponential(0.5, max=8), reraise=True)
+    @retry(retry=_PASSING, stop=stop_after_attempt(RETRIES), wait=wait_exponential(0.5, max=60), reraise=True)
     async def _exchange(self) -> None:
         """Send what waits and is in no batch, and take the replies of the batches that hold what waits."""
         count = 0

@@ -29,7 +29,7 @@ from evals.schemas.verdicts import JudgeVerdict
 from evals.scoring.results import check_cluster
 from evals.scoring.saved import SavedRun, open_saved
 from evals.secrets import in_clear
-from evals.store.disk_list import DiskMap
+from evals.store.disk_list import DiskList, DiskMap
 from evals.store.runs import RunStore
 from evals.text.numbers import agree, counted
 
@@ -167,9 +167,9 @@ async def measure_answers(
 
 def estimate_saved(answers: SavedAnswers, metrics: Sequence[BaseMetric], config: EvalConfig) -> Estimate | None:
     """What judging the answers will take, as far as it is not known already; None where no judge takes part."""
-    answered = [record for record in answers.records if record.response is not None and record.response.error is None]
-    known = [record.model_copy(update={"verdicts": answers.free(record.question.id)}) for record in answered]
-    return estimate_of(config, metrics, known)
+    answered = (record for record in answers.records if record.response and record.response.error is None)
+    known = (record.model_copy(update={"verdicts": answers.free(record.question.id)}) for record in answered)
+    return estimate_of(config, metrics, DiskList(known, config.runs_dir))
 
 
 # The answers of a saved run.
