@@ -49,13 +49,9 @@ class FunctionMetric(BaseMetric):
         """What the function returns."""
         return type(self).function(sample)
 
-    def unavailable(self, case: Sample) -> str | None:
-        wanted = Need.JUDGE in self.needs and not (case.judged or case.verdicts)
-        return "no judge was used" if wanted else None
-
-    def measure(self, case: Sample) -> MetricResult:
+    def measure(self, sample: Sample) -> MetricResult:
         with redirect_stdout(sys.stderr):  # what a function prints is no part of `--json`
-            given = self(case)
+            given = self(sample)
         if given is None or isinstance(given, Lack):
             lack = given or Lack("the metric gave no value")
             return self.undefined(lack.reason, missing=lack.missing)
@@ -251,8 +247,8 @@ class SavedMetric(BaseMetric):
     def __init__(self) -> None:
         self.results: MutableMapping[str, MetricResult] = {}
 
-    def measure(self, case: Sample) -> MetricResult:
-        return self.results.get(case.question.id) or self.undefined("it was not measured", missing="fault")
+    def measure(self, sample: Sample) -> MetricResult:
+        return self.results.get(sample.question.id) or self.undefined("it was not measured", missing="fault")
 
 
 def saved_metric(definition: MetricDefinition) -> SavedMetric:

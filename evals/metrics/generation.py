@@ -1,19 +1,12 @@
 """Generation: is the answer grounded, correct and to the point? An LLM judge reads; the scores are computed here."""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 from evals.metrics.base import Need, settled_by_abstention, settled_relevance
-from evals.metrics.judge_tasks import (
-    ANSWER_CORRECTNESS,
-    FAITHFULNESS,
-    JudgeTask,
-    ReplyData,
-    numbered_contexts,
-    question_and_answer,
-)
-from evals.metrics.judged import JudgedMetric, LabelledMetric
+from evals.metrics.judge_tasks import ANSWER_CORRECTNESS, FAITHFULNESS, JudgeTask, ReplyData, question_and_answer
+from evals.metrics.judged import JudgedMetric, LabelledMetric, Replies
 from evals.metrics.sample import Sample
 from evals.schemas.results import MetricGroup, MetricResult
 
@@ -25,15 +18,15 @@ class _Grounded(JudgedMetric):
     needs = frozenset({Need.JUDGE, Need.CHUNKS})
     inquiries = (FAITHFULNESS,)
 
-    def hangs_on_abstention(self, case: Sample) -> bool:
-        return bool(numbered_contexts(case))
+    def hangs_on_abstention(self, sample: Sample) -> bool:
+        return bool(sample.passages)
 
-    def settled(self, case: Sample) -> MetricResult | None:
-        if case.abstained:
+    def settled(self, sample: Sample) -> MetricResult | None:
+        if sample.abstained:
             return self.undefined("the answer abstains")
-        return None if numbered_contexts(case) else self.undefined("the chunks carry no text")
+        return None if sample.passages else self.undefined("the chunks carry no text")
 
-    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
+    def grade(self, sample: Sample, replies: Replies) -> MetricResult:
         claims = replies[FAITHFULNESS.name]["claims"]
         if not claims:
             return self.undefined("the answer makes no claims")
@@ -88,8 +81,8 @@ class AnswerCorrectness(LabelledMetric):
     inquiries = (ANSWER_CORRECTNESS,)
     scale: ClassVar = {"correct": 1.0, "partly_correct": 0.5, "incorrect": 0.0, "declines": 0.0}
 
-    def settled(self, case: Sample) -> MetricResult | None:
-        return settled_by_abstention(self, case)
+    def settled(self, sample: Sample) -> MetricResult | None:
+        return settled_by_abstention(self, sample)
 
 
 class AnswerRelevancy(LabelledMetric):
@@ -109,8 +102,8 @@ class AnswerRelevancy(LabelledMetric):
     inquiries = (JudgeTask("answer_relevancy", "answer_relevancy", question_and_answer),)
     scale: ClassVar = {"relevant": 1.0, "partly_relevant": 0.5, "evasive": 0.0, "irrelevant": 0.0}
 
-    def settled(self, case: Sample) -> MetricResult | None:
-        return settled_relevance(self, case)
+    def settled(self, sample: Sample) -> MetricResult | None:
+        return settled_relevance(self, sample)
 
 
 class Contradiction(_Grounded):

@@ -1,22 +1,19 @@
 """The rubric of a question: what the dataset says in plain words that an answer to it must be like."""
 
-from collections.abc import Mapping
 from typing import ClassVar
 
 from evals.metrics.base import Need
-from evals.metrics.judge_tasks import JudgeTask, ReplyData
-from evals.metrics.judged import JudgedMetric
+from evals.metrics.judge_tasks import JudgeTask, showing
+from evals.metrics.judged import JudgedMetric, Replies
 from evals.metrics.sample import Sample
 from evals.schemas.results import MetricGroup, MetricResult
 
 CRITERIA = JudgeTask(
     "rubric",
     "rubric",
-    lambda case: {
-        "criteria": [{"id": n, "text": text} for n, text in enumerate(case.question.rubric, start=1)],
-        "expected_answer": case.question.expected_answer,
-        "question": case.asked,
-        "answer": case.response.answer,
+    lambda sample: {
+        "criteria": [{"id": n, "text": text} for n, text in enumerate(sample.question.rubric, start=1)],
+        **showing("expected_answer", "question", "answer")(sample),
     },
 )
 """Which of the question's own criteria the answer meets."""
@@ -36,8 +33,8 @@ class Rubric(JudgedMetric):
     needs = frozenset({Need.JUDGE, Need.RUBRIC})
     inquiries = (CRITERIA,)
 
-    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
-        texts = dict(enumerate(case.question.rubric, start=1))
+    def grade(self, sample: Sample, replies: Replies) -> MetricResult:
+        texts = dict(enumerate(sample.question.rubric, start=1))
         known = [item for item in replies[CRITERIA.name]["criteria"] if item["verdict"] != "cannot_tell"]
         if not known:
             return self.undecided()
