@@ -11,8 +11,8 @@ from evals.metrics.embedders import Semantics
 from evals.metrics.judge_tasks import DECIDING_TASKS
 from evals.metrics.sample import Lack, Sample
 from evals.schemas.base import unchecked
-from evals.schemas.dataset import EvalQuestion, GoldPassage
-from evals.schemas.response import EvalResponse, RetrievedChunk
+from evals.schemas.dataset import EvalQuestion
+from evals.schemas.response import EvalResponse
 from evals.schemas.results import MetricGroup, MetricResult
 from evals.schemas.verdicts import JudgeVerdict, VerdictRequest
 from evals.text.matching import OF_TEXT, MatchSettings
@@ -262,28 +262,21 @@ def _lacking(metric: BaseMetric, sample: Sample) -> str | None:
         if chunks is None:
             unread = response.could_not_read("chunks")
             return "the chunks could not be read" if unread else "the server sent no chunks"
-        if chunks and not _known_by(chunks):
+        if chunks and not sample.chunks_tell:
             return _SAYS_NOTHING
     if Need.CITATIONS in needs and response.citations is None:
         return "the server sent no citations"
     if not chunks or not needs >= {Need.GOLD, Need.CHUNKS}:
         return None
     # No chunk can be told to be gold or not where it says nothing of what golds say of themselves.
-    of_golds, rule = _known_by(sample.question.gold_passages), sample.settings.rule
-    if "text" not in of_golds and rule in OF_TEXT:
+    has_texts, rule = "text" in sample.golds_tell, sample.settings.rule
+    if not has_texts and rule in OF_TEXT:
         return f"the gold passages carry no text, which match.rule {rule} compares"
-    if of_golds & _known_by(chunks):
+    if sample.golds_tell & sample.chunks_tell:
         return None
-    if "text" in of_golds:
+    if has_texts:
         return _SAYS_NOTHING
     return "gold is known by an id alone, and the chunks carry no such id (is the mapping right?)"
-
-
-def _known_by(passages: Sequence[GoldPassage] | Sequence[RetrievedChunk]) -> set[str]:
-    """What the passages are known by: text, chunk_id, document_id."""
-    known = {name for name in ("text", "chunk_id", "document_id") if any(getattr(each, name) for each in passages)}
-    named = any(getattr(each, "document_name", None) for each in passages)
-    return known | {"document_id"} if named else known
 
 
 @lru_cache(maxsize=1024)

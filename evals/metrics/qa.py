@@ -154,7 +154,7 @@ class AdaptedNDCG(_Returned):
 
     def measure(self, sample: Sample) -> MetricResult:
         matches = sample.matches
-        hits = [bool(golds) for golds in matches.newly_found()]
+        hits = [bool(golds) for golds in matches.newly_found]
         relevant = sum(hits) + len(sample.question.gold_passages) - len(matches.found)
         return self.result(adapted_ndcg(hits, relevant), returned=len(hits), relevant=relevant, **matches.evidence)
 

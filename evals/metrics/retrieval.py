@@ -26,7 +26,7 @@ class _Retrieval(BaseMetric):
 
 def _counts(sample: Sample) -> list[int]:
     """For each rank, how many golds are found there and at no earlier one."""
-    return list(map(len, sample.matches.newly_found()))
+    return list(map(len, sample.matches.newly_found))
 
 
 class RecallAtK(AtK, _Retrieval):
@@ -127,4 +127,4 @@ class NDCG(AtK, _Retrieval):
 
     def value(self, sample: Sample) -> float:
         grades = [gold.relevance for gold in sample.question.gold_passages]
-        return unit_ndcg_at(sample.matches.newly_found(self.k), grades, self.k)
+        return unit_ndcg_at(sample.matches.newly_found, grades, self.k)

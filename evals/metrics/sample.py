@@ -10,8 +10,8 @@ from itertools import zip_longest
 from typing import Any, Literal, NamedTuple
 
 from evals.metrics.embedders import Semantics
-from evals.schemas.dataset import EvalQuestion
-from evals.schemas.response import Citation, EvalResponse
+from evals.schemas.dataset import EvalQuestion, GoldPassage
+from evals.schemas.response import Citation, EvalResponse, RetrievedChunk
 from evals.schemas.verdicts import JudgeVerdict, Prompt
 from evals.text.documents import same_document
 from evals.text.markup import plain, without_citation_marks, without_thoughts
@@ -244,6 +244,16 @@ class Sample:
         return match(self.question.gold_passages, self.response.chunks or [], self.settings)
 
     @cached_property
+    def chunks_tell(self) -> set[str]:
+        """What any of the chunks is known by: text, chunk_id, document_id."""
+        return _told_by(self.response.chunks or [])
+
+    @cached_property
+    def golds_tell(self) -> set[str]:
+        """The same of the golds."""
+        return _told_by(self.question.gold_passages)
+
+    @cached_property
     def passages(self) -> list[tuple[int, str]]:
         """The chunks with text: their rank, from 1, and the text, in an order that the rank has no part in.
 
@@ -320,6 +330,15 @@ class Sample:
             for place, chunk in enumerate(chunks)
             if same_document(chunk, document) and section in {None, chunk.section}
         ]
+
+
+def _told_by(passages: Sequence[GoldPassage] | Sequence[RetrievedChunk]) -> set[str]:
+    known: set[str] = set()
+    for passage in passages:
+        known |= {"text"} if passage.text else set()
+        known |= {"chunk_id"} if passage.chunk_id else set()
+        known |= {"document_id"} if passage.document_id or getattr(passage, "document_name", None) else set()
+    return known
 
 
 def _bare(text: str) -> str:

@@ -159,12 +159,12 @@ class Matches:
             for place, golds in enumerate(self.by_chunk[:k])
         ]
 
-    def newly_found(self, k: int | None = None) -> list[set[int]]:
-        """For each of the top k chunks, or of all, the golds found there and at none before."""
-        fresh: list[set[int]] = [set() for _ in self.by_chunk[:k]]
+    @cached_property
+    def newly_found(self) -> list[set[int]]:
+        """For each chunk the golds found there and at none before."""
+        fresh: list[set[int]] = [set() for _ in self.by_chunk]
         for gold, (place, _) in self.found.items():
-            if place < len(fresh):
-                fresh[place].add(gold)
+            fresh[place].add(gold)
         return fresh
 
     @property

@@ -86,7 +86,7 @@ def test_two_pieces_complete_a_gold_behind_a_page_header(recognised: Recognised,
     assert found.hits == (True, True)
     assert found.hits_within(1) == [False]
     assert found.hits_within(2) == [True, True]
-    assert [sorted(golds) for golds in found.newly_found()] == [[], [0]]
+    assert [sorted(golds) for golds in found.newly_found] == [[], [0]]
 
 
 def test_one_piece_alone_is_nothing(recognised: Recognised) -> None:
