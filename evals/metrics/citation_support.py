@@ -23,7 +23,7 @@ from evals.text.sentences import sentence_spans
 _NUMBERS = frozenset(range(1000))
 """What a mark may name that names nothing retrieved; from 1000 on it is a year."""
 
-Span = tuple[int, int]
+_Span = tuple[int, int]
 """First and one-past-last character in the answer."""
 
 
@@ -53,15 +53,15 @@ def statements(sample: Sample) -> list[Statement] | None:
     return None if placed is None else [statement for _, statement in placed]
 
 
-def placed_statements(sample: Sample) -> list[tuple[Span, Statement]] | None:
+def placed_statements(sample: Sample) -> list[tuple[_Span, Statement]] | None:
     """The same, each with where it stands in the answer."""
     if "statements" not in sample.derived:  # asked for again with every verdict that arrives
         sample.derived["statements"] = _read(sample)
-    placed: list[tuple[Span, Statement]] | None = sample.derived["statements"]
+    placed: list[tuple[_Span, Statement]] | None = sample.derived["statements"]
     return placed
 
 
-def _read(sample: Sample) -> list[tuple[Span, Statement]] | None:
+def _read(sample: Sample) -> list[tuple[_Span, Statement]] | None:
     answer, (possible, indices) = sample.response.answer or "", sample.citation_numbers
     # Glued to a word, as in "array[1]", a mark counts where the response cites its number, or numbers no citation.
     known, glued = _NUMBERS | possible, indices or possible

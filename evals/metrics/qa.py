@@ -16,7 +16,7 @@ from evals.metrics.judged import JudgedMetric, Replies
 from evals.metrics.ranking import adapted_ndcg
 from evals.metrics.sample import Sample
 from evals.schemas.results import MetricGroup, MetricResult
-from evals.text.matching import covered
+from evals.text.matching import Tokens, covered
 from evals.text.numbers import numbers
 from evals.text.tokens import NEGATORS, UNSPACED, fold, tokens
 
@@ -31,7 +31,6 @@ _BEFORE = 3
 """Tokens before the stretch that is compared in which a negator denies it."""
 _WORD = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
 
-Tokens = tuple[str, ...]
 Stretch = tuple[float, Tokens, Tokens]
 """The part of an answer that is most like the expected one: its score, its tokens, and those before it."""
 
