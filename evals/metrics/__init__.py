@@ -8,114 +8,46 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evals.metrics.abstention import FalseNegativeRate, FalsePositiveRate, UnanswerableAccuracy
-    from evals.metrics.base import Aggregation, AtK, BaseMetric, Need
-    from evals.metrics.citation import CitationPrecision, CitationRecall, SectionAccuracy
-    from evals.metrics.generation import AnswerCorrectness, AnswerRelevancy, Faithfulness
-    from evals.metrics.performance import CostPerQuery, LatencyP50, LatencyP95, Price
-    from evals.metrics.registry import parse_metric, select
-    from evals.metrics.retrieval import MRR, NDCG, PrecisionAtK, RecallAtK
-    from evals.metrics.sample import Sample
-    from evals.text.matching import MatchSettings
+    from evals.metrics.abstention import FalseNegativeRate as FalseNegativeRate
+    from evals.metrics.abstention import FalsePositiveRate as FalsePositiveRate
+    from evals.metrics.abstention import UnanswerableAccuracy as UnanswerableAccuracy
+    from evals.metrics.base import Aggregation as Aggregation
+    from evals.metrics.base import AtK as AtK
+    from evals.metrics.base import BaseMetric as BaseMetric
+    from evals.metrics.base import Need as Need
+    from evals.metrics.citation import CitationPrecision as CitationPrecision
+    from evals.metrics.citation import CitationRecall as CitationRecall
+    from evals.metrics.citation import SectionAccuracy as SectionAccuracy
+    from evals.metrics.generation import AnswerCorrectness as AnswerCorrectness
+    from evals.metrics.generation import AnswerRelevancy as AnswerRelevancy
+    from evals.metrics.generation import Faithfulness as Faithfulness
+    from evals.metrics.performance import CostPerQuery as CostPerQuery
+    from evals.metrics.performance import LatencyP50 as LatencyP50
+    from evals.metrics.performance import LatencyP95 as LatencyP95
+    from evals.metrics.performance import Price as Price
+    from evals.metrics.registry import parse_metric as parse_metric
+    from evals.metrics.registry import select as select
+    from evals.metrics.retrieval import MRR as MRR
+    from evals.metrics.retrieval import NDCG as NDCG
+    from evals.metrics.retrieval import PrecisionAtK as PrecisionAtK
+    from evals.metrics.retrieval import RecallAtK as RecallAtK
+    from evals.metrics.sample import Sample as Sample
+    from evals.text.matching import MatchSettings as MatchSettings
 
-
-__all__ = [
-    "MRR",
-    "NDCG",
-    "AdaptedNDCG",
-    "Aggregation",
-    "AnswerCompleteness",
-    "AnswerCorrectness",
-    "AnswerRelevancy",
-    "AtK",
-    "BaseMetric",
-    "BertScoreF1",
-    "CitationPrecision",
-    "CitationRecall",
-    "CitationSupportPrecision",
-    "CitationSupportRecall",
-    "ClaimF1",
-    "ClaimPrecision",
-    "ClaimRecall",
-    "ContextPrecision",
-    "ContextRecall",
-    "ContextSufficiency",
-    "ContextUtilization",
-    "Contradiction",
-    "CorrectAnswersCount",
-    "CostPerQuery",
-    "DeclinedRate",
-    "DontKnowAnswersCount",
-    "ExactMatch",
-    "FactScore",
-    "FactualAccuracyPercentage",
-    "FactualMatch",
-    "Faithfulness",
-    "FalseNegativeRate",
-    "FalsePositiveRate",
-    "FuzzyMatch",
-    "GPTScore",
-    "Hallucination",
-    "IsCorrect",
-    "KeywordCoverage",
-    "LatencyP50",
-    "LatencyP95",
-    "MRRAtK",
-    "MatchSettings",
-    "ModifiedPrecision",
-    "Need",
-    "NumberMatch",
-    "OutputTokensPerSecond",
-    "OverCitationRate",
-    "PassageExactMatch",
-    "PassageNDCGAtK",
-    "PassageRecallAtK",
-    "PrecisionAtK",
-    "Price",
-    "RagasAnswerRelevance",
-    "RagasContextPrecision",
-    "RagasContextPrecisionOrdered",
-    "RagasContextRecall",
-    "RagasFaithfulness",
-    "RagasScore",
-    "RecallAtK",
-    "Rubric",
-    "RulesCoverage",
-    "Sample",
-    "SectionAccuracy",
-    "SemanticSimilarityPercentage",
-    "SentenceCoverage",
-    "SetPrecision",
-    "SourceCitationQuality",
-    "SpanF1",
-    "SquadEM",
-    "SquadF1",
-    "TimeToFirstTokenP50",
-    "TimeToFirstTokenP95",
-    "UnanswerableAccuracy",
-    "UnsupportedNumbers",
-    "UnsupportedQuotations",
-    "WrongAnswersCount",
-    "parse_metric",
-    "select",
-]
-
-
-_WHERE = {
-    "Aggregation": "evals.metrics.base",
-    "AtK": "evals.metrics.base",
-    "BaseMetric": "evals.metrics.base",
-    "Sample": "evals.metrics.sample",
-    "MatchSettings": "evals.text.matching",
-    "Need": "evals.metrics.base",
-    "Price": "evals.metrics.performance",
-    "parse_metric": "evals.metrics.registry",
-    "select": "evals.metrics.registry",
+_OTHERS = {
+    "evals.metrics.base": ("Aggregation", "AtK", "BaseMetric", "Need"),
+    "evals.metrics.performance": ("Price",),
+    "evals.metrics.registry": ("parse_metric", "select"),
+    "evals.metrics.sample": ("Sample",),
+    "evals.text.matching": ("MatchSettings",),
 }
-"""The module of each name that is no metric; metrics are found in the registry."""
+"""By module the names that are no metrics; those of metrics are in the registry."""
+_WHERE = {name: module for module, names in _OTHERS.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__all__":  # for `from evals.metrics import *`
+        return __dir__()
     if name in _WHERE:
         return getattr(import_module(_WHERE[name]), name)
     # The registry imports the modules of this package from it: for their names, in lower case, it is not asked.

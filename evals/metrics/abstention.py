@@ -27,9 +27,9 @@ class _Abstention(BaseMetric):
             return "the question is " + ("unanswerable" if unanswerable else "answerable")
         return super().not_applicable_to(question)
 
-    def measure(self, case: Sample) -> MetricResult:
-        holds = self.holds(case.abstained, bool(case.question.is_unanswerable))
-        return self.result(holds, abstained=case.abstained)
+    def measure(self, sample: Sample) -> MetricResult:
+        holds = self.holds(sample.abstained, bool(sample.question.is_unanswerable))
+        return self.result(holds, abstained=sample.abstained)
 
     @abstractmethod
     def holds(self, abstained: bool, unanswerable: bool) -> bool:
@@ -135,5 +135,5 @@ class DontKnowAnswersCount(BaseMetric):
     higher_is_better = None
     of_answer = True
 
-    def measure(self, case: Sample) -> MetricResult:
-        return self.result(float(is_dont_know(case.answer or "")))
+    def measure(self, sample: Sample) -> MetricResult:
+        return self.result(float(is_dont_know(sample.answer or "")))

@@ -97,9 +97,9 @@ class ExactMatch(_Lexical):
     name = "exact_match"
     aggregation = Aggregation.RATE
 
-    def measure(self, case: Sample) -> MetricResult:
-        accepted = (case.question.expected_answer or "", *case.question.answers)
-        return self.result(_same_case(case.answer or "") in {_same_case(text) for text in accepted if text.strip()})
+    def measure(self, sample: Sample) -> MetricResult:
+        accepted = (sample.question.expected_answer or "", *sample.question.answers)
+        return self.result(_same_case(sample.answer or "") in {_same_case(text) for text in accepted if text.strip()})
 
 
 def _same_case(text: str) -> str:
@@ -119,10 +119,10 @@ class _Coverage(_Lexical):
         wanted = keywords(question.expected_answer or "", language_for(question))
         return None if len(wanted) else "no keywords: the expected answer has no name, no number and no longer word"
 
-    def measure(self, case: Sample) -> MetricResult:
-        if case.abstained:
+    def measure(self, sample: Sample) -> MetricResult:
+        if sample.abstained:
             return self.result(0.0, abstained=True)
-        return self.cover(case.question, case.question.expected_answer or "", case.answer or "")
+        return self.cover(sample.question, sample.question.expected_answer or "", sample.answer or "")
 
     @abstractmethod
     def cover(self, question: EvalQuestion, expected: str, answer: str) -> MetricResult:

@@ -128,8 +128,8 @@ class _Checked(BaseMetric, Generic[T]):
             return None
         return f"the question declares no check of kind {self.label!r}"
 
-    def measure(self, case: Sample) -> MetricResult:
-        return self.check(self.checks(case.question), case.answer or "", language_for(case.question))
+    def measure(self, sample: Sample) -> MetricResult:
+        return self.check(self.checks(sample.question), sample.answer or "", language_for(sample.question))
 
     @abstractmethod
     def check(self, checks: list[T], answer: str, language: str) -> MetricResult:
@@ -161,10 +161,10 @@ class RulesCoverage(_Checked[ListCheck]):
         lists = [(check.name, {item.name: _names(answer, item) for item in check.items}) for check in checks]
         return self._covered(lists)
 
-    def measure(self, case: Sample) -> MetricResult:
-        if any(isinstance(check, ListCheck) for check in case.question.checks):
-            return super().measure(case)
-        wanted, said = rules_in(case.question.expected_answer or ""), rules_in(case.answer or "")
+    def measure(self, sample: Sample) -> MetricResult:
+        if any(isinstance(check, ListCheck) for check in sample.question.checks):
+            return super().measure(sample)
+        wanted, said = rules_in(sample.question.expected_answer or ""), rules_in(sample.answer or "")
         return self._covered([("rules", {name: name in said for name in wanted})])
 
     def _covered(self, lists: list[tuple[str, dict[str, bool]]]) -> MetricResult:

@@ -31,17 +31,21 @@ class _Citation(BaseMetric):
     needs = frozenset({Need.GOLD, Need.CHUNKS, Need.CITATIONS})
     of_answer = True
 
-    def hangs_on_abstention(self, case: Sample) -> bool:
-        return bool(case.response.citations)
+    def hangs_on_abstention(self, sample: Sample) -> bool:
+        return bool(sample.response.citations)
 
-    def measure(self, case: Sample) -> MetricResult:
-        if case.abstained:
+    def measure(self, sample: Sample) -> MetricResult:
+        if sample.abstained:
             return self.undefined("the answer abstains")
-        return self.measure_sources(case, case.cited)
+        return self.measure_sources(sample, sample.cited)
 
     @abstractmethod
-    def measure_sources(self, case: Sample, sources: list[CitedSource]) -> MetricResult:
+    def measure_sources(self, sample: Sample, sources: list[CitedSource]) -> MetricResult:
         """Measure the distinct cited sources of an answer."""
+
+    def over(self, sources: list[CitedSource], value: float) -> MetricResult:
+        """The result with the number of sources, and of those that resolve to nothing retrieved."""
+        return self.result(value, cited=len(sources), invalid=sum(source.place is None for source in sources))
 
 
 class CitationPrecision(_Citation):
@@ -57,11 +61,11 @@ class CitationPrecision(_Citation):
 
     name = "citation_precision"
 
-    def measure_sources(self, case: Sample, sources: list[CitedSource]) -> MetricResult:
+    def measure_sources(self, sample: Sample, sources: list[CitedSource]) -> MetricResult:
         if not sources:
             return self.undefined("the answer cites nothing")
-        right = sum(any(case.cited_golds[place] for place in source.places) for source in sources)
-        return self.result(right / len(sources), cited=len(sources), invalid=_invalid(sources))
+        right = sum(any(sample.cited_golds[place] for place in source.places) for source in sources)
+        return self.over(sources, right / len(sources))
 
 
 class CitationRecall(_Citation):
@@ -76,16 +80,12 @@ class CitationRecall(_Citation):
 
     name = "citation_recall"
 
-    def hangs_on_abstention(self, case: Sample) -> bool:
+    def hangs_on_abstention(self, sample: Sample) -> bool:
         return True
 
-    def measure_sources(self, case: Sample, sources: list[CitedSource]) -> MetricResult:
-        covered: set[int] = set()
-        for source in sources:
-            for place in source.places:
-                covered.update(case.cited_golds[place])
-        value = len(covered) / len(case.question.gold_passages)
-        return self.result(value, cited=len(sources), invalid=_invalid(sources))
+    def measure_sources(self, sample: Sample, sources: list[CitedSource]) -> MetricResult:
+        held = {gold for golds in sample.cited_golds.values() for gold in golds}
+        return self.over(sources, len(held) / len(sample.question.gold_passages))
 
 
 class SectionAccuracy(_Citation):
@@ -108,20 +108,18 @@ class SectionAccuracy(_Citation):
             return "the gold passages name no document and section"
         return reason
 
-    def measure_sources(self, case: Sample, sources: list[CitedSource]) -> MetricResult:
+    def measure_sources(self, sample: Sample, sources: list[CitedSource]) -> MetricResult:
         if not sources:
             return self.undefined("the answer cites nothing")
-        chunks = case.response.chunks or []
+        chunks = sample.response.chunks or []
         if not any(chunk.section for chunk in chunks) and not any(source.sections for source in sources):
             return self.undefined("no section was read of the chunks")
-        golds = _with_section(case.question)
-        named = [chunk.section or "" for chunk in chunks] + [
-            section for source in sources for section in source.sections
-        ]
-        if all(map(_is_number, (gold.section for gold in golds))) and not any(map(_is_number, named)):
+        golds = _with_section(sample.question)
+        named = [*(chunk.section for chunk in chunks), *(name for source in sources for name in source.sections)]
+        if all(_is_number(gold.section) for gold in golds) and not any(map(_is_number, named)):
             return self.undefined("the gold passages name pages, and the server names none")
         right = sum(any(_stands_in(source, gold, chunks) for gold in golds) for source in sources)
-        return self.result(right / len(sources), cited=len(sources), invalid=_invalid(sources))
+        return self.over(sources, right / len(sources))
 
 
 def _with_section(question: EvalQuestion) -> list[GoldPassage]:
@@ -153,10 +151,6 @@ def _section_key(section: str) -> tuple[str, ...]:
     return words or (section.strip(),)
 
 
-def _invalid(sources: list[CitedSource]) -> int:
-    return sum(1 for source in sources if source.place is None)
-
-
 INDICATORS = ("source:", "table:", "page", "document", "pdf", "according to", "based on", "from")
 """What names a source, at the start of a word."""
 
@@ -179,9 +173,9 @@ class SourceCitationQuality(BaseMetric):
     heeds_abstention = True
     of_answer = True
 
-    def measure(self, case: Sample) -> MetricResult:
-        if case.abstained:
+    def measure(self, sample: Sample) -> MetricResult:
+        if sample.abstained:
             return self.undefined("the answer abstains")
-        text = " ".join(fold(case.response.answer or "").split())
+        text = " ".join(fold(sample.response.answer or "").split())
         found = [indicator for indicator in INDICATORS if re.search(rf"(?<!\w){indicator}", text)]
         return self.result(min(len(found) / _ENOUGH, 1.0), indicators=found)

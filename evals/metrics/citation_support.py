@@ -7,14 +7,13 @@ word counts where its numbers are those of citations or chunks ("a[0]" is code, 
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, ClassVar
 
 from evals.metrics.base import Need
 from evals.metrics.judge_tasks import JudgeTask, ReplyData, numbered_contexts, passage_ids
-from evals.metrics.judged import JudgedMetric
+from evals.metrics.judged import JudgedMetric, Replies
 from evals.metrics.sample import Sample
 from evals.schemas.response import Citation
 from evals.schemas.results import MetricGroup, MetricResult
@@ -24,9 +23,8 @@ from evals.text.sentences import sentence_spans
 _NUMBERS = frozenset(range(1000))
 """What a mark may name that names nothing retrieved; from 1000 on it is a year."""
 
-
-Placed = tuple[int, int, tuple[int | None, ...]]
-"""Start and end of a citation, and the numbers of its chunks; None for one that resolves to no chunk with text."""
+_Span = tuple[int, int]
+"""First and one-past-last character in the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,98 +47,84 @@ class Statement:
         return bool(self.cited) and not self.invalid
 
 
-def statements(case: Sample) -> list[Statement] | None:
+def statements(sample: Sample) -> list[Statement] | None:
     """The sentences of the answer with what they cite; None where nothing says which sentence a citation stands in."""
-    found = placed_statements(case)
-    return None if found is None else [statement for _, statement in found]
+    placed = placed_statements(sample)
+    return None if placed is None else [statement for _, statement in placed]
 
 
-def placed_statements(case: Sample) -> list[tuple[tuple[int, int], Statement]] | None:
-    """The same, each with where it stands in the answer: its first and one-past-last character."""
-    possible, cited = case.citation_numbers
+def placed_statements(sample: Sample) -> list[tuple[_Span, Statement]] | None:
+    """The same, each with where it stands in the answer."""
+    if "statements" not in sample.derived:  # asked for again with every verdict that arrives
+        sample.derived["statements"] = _read(sample)
+    placed: list[tuple[_Span, Statement]] | None = sample.derived["statements"]
+    return placed
+
+
+def _read(sample: Sample) -> list[tuple[_Span, Statement]] | None:
+    answer, (possible, indices) = sample.response.answer or "", sample.citation_numbers
     # Glued to a word, as in "array[1]", a mark counts where the response cites its number, or numbers no citation.
-    known = _NUMBERS if possible <= _NUMBERS else _NUMBERS | possible  # what is remembered holds one set, not one each
-    text = _read(case.response.answer or "", known, cited or possible)
-    placed = _placed(case, text)
-    return None if placed is None else list(zip(text.spans, _with_citations(text, placed), strict=True))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Text:
-    """An answer cut into sentences: asked for again with every verdict that arrives, and so made once.
-
-    Attributes:
-        spans: Where the sentences stand that are more than citation marks.
-        sentences: They themselves, without marks.
-        marks: Start, end and numbers of each citation mark.
-    """
-
-    spans: tuple[tuple[int, int], ...]
-    sentences: tuple[str, ...]
-    marks: tuple[tuple[int, int, tuple[int, ...]], ...]
-
-
-@lru_cache(maxsize=256)
-def _read(answer: str, possible: frozenset[int], glued: frozenset[int]) -> _Text:
-    spans = sentence_spans(answer)
-    found = [(span, without_citation_marks(answer[slice(*span)], possible, glued).strip()) for span in spans]
-    said = [(span, sentence) for span, sentence in found if sentence]
-    marks = [(mark.opens, mark.end, numbers_of(mark.numbers)) for mark in citation_marks(answer, possible, glued)]
-    return _Text(tuple(span for span, _ in said), tuple(sentence for _, sentence in said), tuple(marks))
-
-
-def _placed(case: Sample, text: _Text) -> tuple[Placed, ...] | None:
-    """The citations that say where they stand, else those of the marks; None where neither say it of any."""
-    citations, readable = case.response.citations or [], {rank for rank, _ in case.passages}
-
-    def number_of(citation: Citation) -> int | None:
-        place = case.place_of(citation)
-        return place + 1 if place is not None and place + 1 in readable else None
-
-    found: list[Placed] = [
-        (one.start, one.end, (number_of(one),)) for one in citations if one.start is not None and one.end is not None
-    ]
-    if not found:
-        named = {numbers for *_, numbers in text.marks}
-        known = {number: number_of(Citation(index=number)) for number in set().union(*named)}
-        resolved = {numbers: tuple(known[number] for number in numbers) for numbers in named}
-        found = [(start, end, resolved[numbers]) for start, end, numbers in text.marks]
-    return None if citations and not found else tuple(dict.fromkeys(found))
-
-
-@lru_cache(maxsize=256)
-def _with_citations(text: _Text, placed: tuple[Placed, ...]) -> tuple[Statement, ...]:
-    """The sentences, each with the citations that cover it, or follow it and cover none."""
-    firsts, lasts = [first for first, _ in text.spans], [last for _, last in text.spans]
-    cited: list[list[int | None]] = [[] for _ in text.spans]
-    for start, end, chunks in placed:
+    known, glued = _NUMBERS | possible, indices or possible
+    texts = {
+        span: without_citation_marks(answer[slice(*span)], known, glued).strip() for span in sentence_spans(answer)
+    }
+    spans = [span for span, text in texts.items() if text]
+    firsts, lasts = [first for first, _ in spans], [last for _, last in spans]
+    ranks: list[list[int | None]] = [[] for _ in spans]
+    citations = list(_citations(sample, known, glued))
+    if sample.response.citations and not citations:
+        return None
+    for start, end, cited in citations:
         covered = range(bisect_right(lasts, start), bisect_left(firsts, end))
         before = bisect_left(firsts, start)
-        for place in covered or range(max(0, before - 1), before):
-            cited[place].extend(chunks)
-    return tuple(
-        Statement(sentence, tuple(dict.fromkeys(filter(None, found))), None in found)
-        for sentence, found in zip(text.sentences, cited, strict=True)
-    )
+        for sentence in covered or range(max(0, before - 1), before):
+            ranks[sentence] += cited
+    return [
+        (span, Statement(texts[span], tuple(dict.fromkeys(filter(None, cited))), None in cited))
+        for span, cited in zip(spans, ranks, strict=True)
+    ]
 
 
-def _data(case: Sample) -> dict[str, Any]:
-    found = list(enumerate(statements(case) or [], start=1))
-    shown = passage_ids(case)
-    cited = {shown[chunk] for _, statement in found if statement.examined for chunk in statement.cited}
+def _citations(
+    sample: Sample, known: frozenset[int], glued: frozenset[int]
+) -> Iterator[tuple[int, int, list[int | None]]]:
+    """Where the citations stand that say it, else the marks, each with the ranks of its chunks.
+
+    The rank is None of one that resolves to no chunk with text.
+    """
+    readable = {rank for rank, _ in sample.passages}
+
+    def rank_of(citation: Citation) -> int | None:
+        place = sample.place_of(citation)
+        return place + 1 if place is not None and place + 1 in readable else None
+
+    placed = [one for one in sample.response.citations or [] if one.start is not None and one.end is not None]
+    for one in placed:
+        yield one.start or 0, one.end or 0, [rank_of(one)]
+    for mark in [] if placed else citation_marks(sample.response.answer or "", known, glued):
+        yield mark.opens, mark.end, [rank_of(Citation(index=number)) for number in numbers_of(mark.numbers)]
+
+
+def _examined(sample: Sample) -> list[tuple[int, Statement]]:
+    """The statements that a judge must look at, with their numbers among all."""
+    return [pair for pair in enumerate(statements(sample) or [], start=1) if pair[1].examined]
+
+
+def _data(sample: Sample) -> dict[str, Any]:
+    ids, examined = passage_ids(sample), _examined(sample)
+    cited = {ids[rank] for _, statement in examined for rank in statement.cited}
     return {
-        "passages": [context for context in numbered_contexts(case) if context["id"] in cited],
-        "question": case.asked,
+        "passages": [context for context in numbered_contexts(sample) if context["id"] in cited],
+        "question": sample.asked,
         "statements": [
-            {"id": n, "text": statement.text, "citations": [shown[chunk] for chunk in statement.cited]}
-            for n, statement in found
-            if statement.examined
+            {"id": number, "text": statement.text, "citations": [ids[rank] for rank in statement.cited]}
+            for number, statement in examined
         ],
     }
 
 
-def _given(case: Sample) -> ReplyData | None:
-    return None if any(statement.examined for statement in statements(case) or []) else {"statements": []}
+def _given(sample: Sample) -> ReplyData | None:
+    return None if _examined(sample) else {"statements": []}
 
 
 CITATION_SUPPORT = JudgeTask("citation_support", "citation_support", _data, given=_given)
@@ -155,24 +139,23 @@ class _CitationSupport(JudgedMetric):
     needs = frozenset({Need.JUDGE, Need.CHUNKS, Need.CITATIONS})
     inquiries = (CITATION_SUPPORT,)
 
-    def hangs_on_abstention(self, case: Sample) -> bool:
-        return self._not_to_examine(case) is None
+    def hangs_on_abstention(self, sample: Sample) -> bool:
+        return self._not_to_examine(sample) is None
 
-    def settled(self, case: Sample) -> MetricResult | None:
-        return self.undefined("the answer abstains") if case.abstained else self._not_to_examine(case)
+    def settled(self, sample: Sample) -> MetricResult | None:
+        return self.undefined("the answer abstains") if sample.abstained else self._not_to_examine(sample)
 
-    def _not_to_examine(self, case: Sample) -> MetricResult | None:
+    def _not_to_examine(self, sample: Sample) -> MetricResult | None:
         """Why no sentence of an answer could be examined; None where some can be."""
-        without_text = super().settled(case)
-        if without_text is not None:
+        sentences = statements(sample)
+        if (without_text := super().settled(sample)) is not None:
             return without_text
-        found = statements(case)
-        if found is None:
+        if sentences is None:
             return self.undefined("the citations do not say which sentence they stand in")
-        return None if found else self.undefined("the answer holds no sentence")
+        return None if sentences else self.undefined("the answer holds no sentence")
 
 
-def _verdicts(replies: Mapping[str, ReplyData]) -> dict[int, ReplyData]:
+def _verdicts(replies: Replies) -> dict[int, ReplyData]:
     return {item["id"]: item for item in replies[CITATION_SUPPORT.name]["statements"]}
 
 
@@ -195,7 +178,7 @@ class CitationSupportPrecision(_CitationSupport):
 
     name = "citation_support_precision"
 
-    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
+    def grade(self, sample: Sample, replies: Replies) -> MetricResult:
         items = [item for item in _verdicts(replies).values() if item["verdict"] != "cannot_tell"]
         if not items:
             return self.undecided() if _verdicts(replies) else self.undefined("no sentence cites a retrieved chunk")
@@ -217,11 +200,11 @@ class CitationSupportRecall(_CitationSupport):
 
     name = "citation_support_recall"
 
-    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
+    def grade(self, sample: Sample, replies: Replies) -> MetricResult:
         verdicts = _verdicts(replies)
         counted = [
             verdicts[n]["verdict"] if statement.examined else "unsupported"
-            for n, statement in enumerate(statements(case) or [], start=1)
+            for n, statement in enumerate(statements(sample) or [], start=1)
         ]
         known = [verdict == "supported" for verdict in counted if verdict != "cannot_tell"]
         if not known:
@@ -241,7 +224,7 @@ class OverCitationRate(_CitationSupport):
     name = "over_citation_rate"
     higher_is_better = False
 
-    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
+    def grade(self, sample: Sample, replies: Replies) -> MetricResult:
         items = list(_verdicts(replies).values())
         supported = [item for item in items if item["verdict"] == "supported"]
         if not supported:

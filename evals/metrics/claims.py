@@ -5,7 +5,7 @@ denominators give None, where RAGChecker gives 0.
 """
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from evals.metrics.base import Need
@@ -16,36 +16,35 @@ from evals.metrics.judge_tasks import (
     REFERENCE_CLAIMS,
     REFERENCE_IN_CONTEXTS,
     JudgeTask,
-    ReplyData,
     in_order,
 )
-from evals.metrics.judged import JudgedMetric
+from evals.metrics.judged import JudgedMetric, Replies
 from evals.metrics.sample import Sample
 from evals.schemas.results import MetricGroup, MetricResult
 
-Replies = Mapping[str, ReplyData]
 
-
-def _verdicts(replies: Replies, task: JudgeTask, claims: str) -> list[str]:
+def _verdicts(replies: Replies, task: JudgeTask, claims: str = "claims") -> list[str]:
     return [item["verdict"] for item in in_order(replies[task.name][claims])]
 
 
+def _which(verdicts: Iterable[str], wanted: str) -> list[bool | None]:
+    """Of each claim whether it has the wanted verdict; None where the judge could not tell."""
+    return [None if verdict == "cannot_tell" else verdict == wanted for verdict in verdicts]
+
+
 def answer_correct(replies: Replies) -> list[bool | None]:
-    """Of each claim of the answer whether the reference says it; None where the judge could not tell."""
-    said = _verdicts(replies, COMPARED, "answer_claims")
-    return [None if verdict == "cannot_tell" else verdict == "correct" for verdict in said]
+    """Of each claim of the answer whether the reference says it."""
+    return _which(_verdicts(replies, COMPARED, "answer_claims"), "correct")
 
 
 def reference_conveyed(replies: Replies) -> list[bool | None]:
-    """Of each claim of the reference whether the answer conveys it, wholly; None where the judge could not tell."""
-    said = _verdicts(replies, COMPARED, "reference_claims")
-    return [None if verdict == "cannot_tell" else verdict == "conveyed" for verdict in said]
+    """Of each claim of the reference whether the answer conveys it, wholly."""
+    return _which(_verdicts(replies, COMPARED, "reference_claims"), "conveyed")
 
 
 def supported(replies: Replies, task: JudgeTask) -> list[bool | None]:
-    """Of each claim whether a chunk supports it; None where the judge could not tell."""
-    said = _verdicts(replies, task, "claims")
-    return [None if verdict == "cannot_tell" else verdict == "supported" for verdict in said]
+    """Of each claim whether a chunk supports it."""
+    return _which(_verdicts(replies, task), "supported")
 
 
 class ClaimMetric(JudgedMetric):
@@ -62,22 +61,22 @@ class ClaimMetric(JudgedMetric):
     def counted(self, replies: Replies) -> Sequence[bool | None]:
         """Whether each claim counts; None where the judge could not tell."""
 
-    def nothing(self, case: Sample) -> str:
+    def nothing(self, sample: Sample) -> str:
         """Why there may be no claim to count."""
         if self.of_reference:
             return "the expected answer states no facts"
-        return "the answer abstains" if case.abstained else "the answer makes no claims"
+        return "the answer abstains" if sample.abstained else "the answer makes no claims"
 
-    def settled_by(self, case: Sample, replies: Replies) -> MetricResult | None:
+    def settled_by(self, sample: Sample, replies: Replies) -> MetricResult | None:
         claims = replies.get((REFERENCE_CLAIMS if self.of_reference else ANSWER_CLAIMS).name)
-        return self.undefined(self.nothing(case)) if claims is not None and not claims["claims"] else None
+        return self.undefined(self.nothing(sample)) if claims is not None and not claims["claims"] else None
 
-    def grade(self, case: Sample, replies: Replies) -> MetricResult:
+    def grade(self, sample: Sample, replies: Replies) -> MetricResult:
         counted = self.counted(replies)
         known = [value for value in counted if value is not None]
         if known:
             return self.result(sum(known) / len(known), claims=len(known))
-        return self.undecided() if counted else self.undefined(self.nothing(case))
+        return self.undecided() if counted else self.undefined(self.nothing(sample))
 
 
 class ClaimPrecision(ClaimMetric):
@@ -131,12 +130,12 @@ class ClaimF1(ClaimMetric):
     def counted(self, replies: Replies) -> Sequence[bool | None]:
         return reference_conveyed(replies)
 
-    def grade(self, case: Sample, replies: Replies) -> MetricResult:
-        recalled, said = super().grade(case, replies), answer_correct(replies)
-        correct = [right for right in said if right is not None]
+    def grade(self, sample: Sample, replies: Replies) -> MetricResult:
+        recalled, claims = super().grade(sample, replies), answer_correct(replies)
+        correct = [right for right in claims if right is not None]
         if recalled.value is None:
             return recalled
-        if said and not correct:
+        if claims and not correct:
             return self.undecided()
         recall, precision = recalled.value, sum(correct) / len(correct) if correct else 0.0
         value = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
@@ -161,13 +160,13 @@ class ContextUtilization(ClaimMetric):
         pairs = zip(supported(replies, REFERENCE_IN_CONTEXTS), reference_conveyed(replies), strict=True)
         return [None if retrieved is None else conveyed for retrieved, conveyed in pairs if retrieved is not False]
 
-    def nothing(self, case: Sample) -> str:
+    def nothing(self, sample: Sample) -> str:
         return "no chunk supports a claim of the expected answer"
 
-    def settled_by(self, case: Sample, replies: Replies) -> MetricResult | None:
+    def settled_by(self, sample: Sample, replies: Replies) -> MetricResult | None:
         retrieved = supported(replies, REFERENCE_IN_CONTEXTS) if REFERENCE_IN_CONTEXTS.name in replies else [None]
         none = all(chunk is False for chunk in retrieved)
-        return self.undefined(self.nothing(case)) if none else super().settled_by(case, replies)
+        return self.undefined(self.nothing(sample)) if none else super().settled_by(sample, replies)
 
 
 class Hallucination(ClaimMetric):
@@ -188,11 +187,10 @@ class Hallucination(ClaimMetric):
         pairs = zip(answer_correct(replies), supported(replies, ANSWER_IN_CONTEXTS), strict=True)
         return [None if None in pair else pair == (False, False) for pair in pairs]
 
-    def grade(self, case: Sample, replies: Replies) -> MetricResult:
-        result = super().grade(case, replies)
+    def grade(self, sample: Sample, replies: Replies) -> MetricResult:
+        result = super().grade(sample, replies)
         if result.value is None:
             return result
-        said = _verdicts(replies, ANSWER_IN_CONTEXTS, "claims")
-        pairs = zip(said, answer_correct(replies), strict=True)
-        denied = sum(verdict == "contradicted" and correct is False for verdict, correct in pairs)
-        return self.detailed(result, contradicted=denied)
+        pairs = list(zip(_verdicts(replies, ANSWER_IN_CONTEXTS), answer_correct(replies), strict=True))
+        denied = pairs.count(("contradicted", False))
+        return self.with_verdicts(result, (), contradicted=denied)

@@ -49,13 +49,9 @@ class FunctionMetric(BaseMetric):
         """What the function returns."""
         return type(self).function(sample)
 
-    def unavailable(self, case: Sample) -> str | None:
-        wanted = Need.JUDGE in self.needs and not (case.judged or case.verdicts)
-        return "no judge was used" if wanted else None
-
-    def measure(self, case: Sample) -> MetricResult:
+    def measure(self, sample: Sample) -> MetricResult:
         with redirect_stdout(sys.stderr):  # what a function prints is no part of `--json`
-            given = self(case)
+            given = self(sample)
         if given is None or isinstance(given, Lack):
             lack = given or Lack("the metric gave no value")
             return self.undefined(lack.reason, missing=lack.missing)
@@ -166,6 +162,10 @@ def _named(known: Mapping[str, _Named], what: str, name: str) -> _Named:
 # What a run says of a metric that is not built in, and the metric that stands for it where its code is not there.
 
 
+_DECLARED = ("name", "group", "unit", "higher_is_better", "low", "high", "percentile", "of_answer")
+"""What a definition says in the words of the class."""
+
+
 def definition_of(own: BaseMetric, source: str | None = None) -> MetricDefinition:
     """What a run says of a metric.
 
@@ -193,22 +193,16 @@ def definition_of(own: BaseMetric, source: str | None = None) -> MetricDefinitio
 
 
 def _declared(own: BaseMetric, source: str | None) -> MetricDefinition:
-    return MetricDefinition(
-        name=own.name,
-        group=own.group,
-        unit=own.unit,
-        higher_is_better=own.higher_is_better,
-        low=own.low,
-        high=own.high,
-        aggregation=own.aggregation.value,
-        percentile=own.percentile,
-        needs=sorted(need.name.lower() for need in own.needs),
-        of_answer=own.of_answer,
-        labels=dict(getattr(own, "labels", {})),
-        description=inspect.cleandoc(type(own).__doc__ or "").partition("\n\n")[0],
-        source=source,
-        sha256=getattr(own, "sha256", None) or _hash_of_code(own, source),
-    )
+    declared = {key: getattr(own, key) for key in _DECLARED}
+    declared |= {
+        "aggregation": own.aggregation.value,
+        "needs": sorted(need.name.lower() for need in own.needs),
+        "labels": dict(getattr(own, "labels", {})),
+        "description": inspect.cleandoc(type(own).__doc__ or "").partition("\n\n")[0],
+        "source": source,
+        "sha256": getattr(own, "sha256", None) or _hash_of_code(own, source),
+    }
+    return MetricDefinition.model_validate(declared)
 
 
 def _code_of(own: BaseMetric) -> Any:
@@ -251,20 +245,18 @@ class SavedMetric(BaseMetric):
     def __init__(self) -> None:
         self.results: MutableMapping[str, MetricResult] = {}
 
-    def measure(self, case: Sample) -> MetricResult:
-        return self.results.get(case.question.id) or self.undefined("it was not measured", missing="fault")
+    def measure(self, sample: Sample) -> MetricResult:
+        return self.results.get(sample.question.id) or self.undefined("it was not measured", missing="fault")
 
 
 def saved_metric(definition: MetricDefinition) -> SavedMetric:
     """The metric that stands for one of a saved run."""
-    kept = {"name", "group", "unit", "higher_is_better", "low", "high", "of_answer", "labels"}
-    fields = definition.model_dump(include=kept)
     attributes = {
-        **fields,
+        **{key: getattr(definition, key) for key in _DECLARED},
         "__doc__": definition.description,
         "definition": definition,
+        "labels": definition.labels,
         "aggregation": Aggregation(definition.aggregation),
-        "percentile": definition.percentile,
         "needs": frozenset(_NEEDS[need] for need in definition.needs if need in _NEEDS),
     }
     made: SavedMetric = type(SavedMetric.__name__, (SavedMetric,), attributes)()

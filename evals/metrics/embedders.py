@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from math import isnan, sqrt
 from operator import mul
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol
 
 from pydantic import Field
 
@@ -64,11 +64,6 @@ class Semantics:
     reason: str | None = None
     coverage_threshold: float = COVERAGE_THRESHOLD
 
-    @property
-    def compares(self) -> bool:
-        """Whether a model takes part."""
-        return self.embedder is not None or self.scorer is not None
-
     def names(self) -> dict[str, str] | None:
         """What was used, as it is saved with a run; None where nothing was."""
         used = {"embedder": self.embedder, "scorer": self.scorer}
@@ -90,63 +85,34 @@ def cosine(a: Embedding, b: Embedding) -> float:
     return value if isnan(value) else max(-1.0, min(1.0, value))  # rounding takes equal vectors a little over 1
 
 
-def hash64(text: str) -> int:
-    """The first 64 bits of a text's BLAKE2b hash."""
-    return int.from_bytes(blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest())
+class Remembering:
+    """A model that is asked about each text, or pair of texts, once.
 
-
-T = TypeVar("T", str, tuple[str, str])
-V = TypeVar("V")
-
-
-class _Remembered(Generic[T, V]):
-    """What a model found, by a hash of what it was asked: texts and pairs are not held."""
-
-    def __init__(self) -> None:
-        self._known: dict[int, V] = {}
-
-    def look_up(self, items: Sequence[T], work: Callable[[list[T]], Iterable[V]]) -> list[V]:
-        """What is known of the items, in their order; the model is asked about the others, each once."""
-        keys = {item: hash64(item if isinstance(item, str) else f"{len(item[0])} {item[0]}{item[1]}") for item in items}
-        new = [item for item, key in keys.items() if key not in self._known]
-        self._known.update(zip([keys[item] for item in new], work(new) if new else (), strict=True))
-        return [self._known[keys[item]] for item in items]
-
-
-class RememberingEmbedder:
-    """Embeds each text once; vectors are held as arrays of 32-bit numbers.
+    Its answers are held by hashes, and vectors as arrays of 32-bit numbers: texts are not held.
 
     Args:
-        embedder: Does the work.
+        model: An embedder or a scorer, which does the work.
     """
 
-    def __init__(self, embedder: Embedder) -> None:
-        self.name = embedder.name
-        self._embedder = embedder
-        self._vectors = _Remembered[str, Embedding]()
+    def __init__(self, model: Any) -> None:
+        self.name: str = model.name
+        self._model = model
+        self._known: dict[bytes, Any] = {}
 
     def embed(self, texts: Sequence[str]) -> list[Embedding]:
         """One vector for each text, in their order."""
-        return self._vectors.look_up(texts, lambda new: [array("f", vector) for vector in self._embedder.embed(new)])
-
-
-class RememberingScorer:
-    """Scores each pair once; a pair with an empty text scores 0, on which BERTScore's own package breaks.
-
-    Args:
-        scorer: Does the work.
-    """
-
-    def __init__(self, scorer: TextScorer) -> None:
-        self.name = scorer.name
-        self._scorer = scorer
-        self._scores = _Remembered[tuple[str, str], float]()
+        return self._look_up(texts, lambda new: [array("f", vector) for vector in self._model.embed(new)])
 
     def f1(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """The F1 of each (candidate, reference), in their order."""
-        said = [pair for pair in pairs if all(text.strip() for text in pair)]
-        scores = iter(self._scores.look_up(said, self._scorer.f1))
-        return [next(scores) if all(text.strip() for text in pair) else 0.0 for pair in pairs]
+        return self._look_up(pairs, self._model.f1)
+
+    def _look_up(self, items: Sequence[Any], work: Callable[[list[Any]], Iterable[Any]]) -> list[Any]:
+        keys = {item: blake2b(repr(item).encode(), digest_size=8).digest() for item in items}
+        new = [item for item, key in keys.items() if key not in self._known]
+        if new:
+            self._known.update(zip([keys[item] for item in new], work(new), strict=True))
+        return [self._known[keys[item]] for item in items]
 
 
 # The models: sentence-transformers, and BERTScore by the package of its authors.
@@ -303,32 +269,22 @@ class SemanticConfig(Record):
 
     def choice(self, *, embedder: bool, scorer: bool) -> "ModelChoice":
         """Those of the models that are wanted, with `~` in the name of a folder resolved."""
-        folders = {
-            key: str(Path(name).expanduser())
-            for key in ("embedder", "bert_score_model")
-            if (name := getattr(self, key)).startswith("~")
-        }
-        return ModelChoice(self.model_copy(update=folders), embedder=embedder, scorer=scorer)
+        names = [os.path.expanduser(name) for name in (self.embedder, self.bert_score_model)]
+        return ModelChoice(names[0] if embedder else None, names[1] if scorer else None, self)
 
 
-@dataclass(frozen=True, slots=True)
-class ModelChoice:
+class ModelChoice(NamedTuple):
     """The models that the metrics of a run want.
 
     Attributes:
+        embedder: Its id on the hub, or its folder; None where no metric wants it.
+        scorer: The same of BERTScore's model.
         config: How both are configured.
-        embedder: Whether a metric wants the embedder.
-        scorer: Whether a metric wants BERTScore.
     """
 
+    embedder: str | None
+    scorer: str | None
     config: SemanticConfig
-    embedder: bool
-    scorer: bool
-
-    @property
-    def empty(self) -> bool:
-        """Whether no model is wanted."""
-        return not (self.embedder or self.scorer)
 
 
 def check_choice(choice: ModelChoice) -> None:
@@ -337,23 +293,16 @@ def check_choice(choice: ModelChoice) -> None:
     Raises:
         ConfigError: A folder does not exist, or its layer is not said.
     """
-    config = choice.config
-    wanted = {
-        "embedder": choice.embedder and config.embedder,
-        "bert_score_model": choice.scorer and config.bert_score_model,
-    }
-    for key, model in wanted.items():
-        if not model:
-            continue
-        is_path = model.startswith((".", "/", "~")) or "\\" in model or model.count("/") > 1
-        if is_path and not Path(model).is_dir():
+    for key, model in (("embedder", choice.embedder), ("bert_score_model", choice.scorer)):
+        is_path = model and (model.startswith((".", "/", "~")) or "\\" in model or model.count("/") > 1)
+        if is_path and not Path(model or "").is_dir():
             hint = "name the folder of a model, or a model of the hub"
             raise ConfigError(f"semantic.{key}: there is no folder {model}", hint)
-        if key == "bert_score_model" and Path(model).is_dir() and config.bert_score_layers is None:
-            raise ConfigError(
-                f"semantic.bert_score_model is a folder ({model}), so the layer to compare is unknown",
-                "set semantic.bert_score_layers, for example to 9 for a BERT of 12 layers",
-            )
+    if choice.scorer and Path(choice.scorer).is_dir() and choice.config.bert_score_layers is None:
+        raise ConfigError(
+            f"semantic.bert_score_model is a folder ({choice.scorer}), so the layer to compare is unknown",
+            "set semantic.bert_score_layers, for example to 9 for a BERT of 12 layers",
+        )
 
 
 def load_semantics(choice: ModelChoice, settle_hub: Callable[[], bool]) -> Semantics:
@@ -368,17 +317,18 @@ def load_semantics(choice: ModelChoice, settle_hub: Callable[[], bool]) -> Seman
         ConfigError: A model cannot be loaded.
     """
     check_choice(choice)
-    config = choice.config
-    needed = {"sentence-transformers": choice.embedder, "bert-score": choice.scorer}
-    missing = [name for name, wanted in needed.items() if wanted and find_spec(name.replace("-", "_")) is None]
-    embedder = scorer = None
-    if choice.embedder and "sentence-transformers" not in missing:
-        with _loading("embedder", config.embedder, settle_hub):
-            embedder = RememberingEmbedder(SentenceTransformersEmbedder(config.embedder, device=config.device))
-    if choice.scorer and "bert-score" not in missing:
-        model, layers, rescale = config.bert_score_model, config.bert_score_layers, config.bert_score_rescale
-        with _loading("bert_score_model", model, settle_hub):
-            scorer = RememberingScorer(BertScorer(model, layers=layers, rescale=rescale, device=config.device))
+    config, embedder, scorer, missing = choice.config, None, None, []
+    if choice.embedder and find_spec("sentence_transformers") is None:
+        missing.append("sentence-transformers")
+    elif choice.embedder:
+        with _loading("embedder", choice.embedder, settle_hub):
+            embedder = Remembering(SentenceTransformersEmbedder(choice.embedder, device=config.device))
+    if choice.scorer and find_spec("bert_score") is None:
+        missing.append("bert-score")
+    elif choice.scorer:
+        layers, rescale = config.bert_score_layers, config.bert_score_rescale
+        with _loading("bert_score_model", choice.scorer, settle_hub):
+            scorer = Remembering(BertScorer(choice.scorer, layers=layers, rescale=rescale, device=config.device))
     are = "are" if missing[1:] else "is"
     reason = f"{' and '.join(missing)} {are} not installed: {INSTALL}" if missing else None
     return Semantics(embedder, scorer, reason, config.sentence_coverage_threshold)

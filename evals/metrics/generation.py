@@ -1,7 +1,7 @@
 """Generation: is the answer grounded, correct and to the point? An LLM judge reads; the scores are computed here."""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 from evals.metrics.base import Need, settled_by_abstention, settled_relevance
@@ -10,10 +10,10 @@ from evals.metrics.judge_tasks import (
     FAITHFULNESS,
     JudgeTask,
     ReplyData,
-    numbered_contexts,
     question_and_answer,
+    showing,
 )
-from evals.metrics.judged import JudgedMetric, LabelledMetric
+from evals.metrics.judged import JudgedMetric, LabelledMetric, Replies
 from evals.metrics.sample import Sample
 from evals.schemas.results import MetricGroup, MetricResult
 
@@ -25,15 +25,15 @@ class _Grounded(JudgedMetric):
     needs = frozenset({Need.JUDGE, Need.CHUNKS})
     inquiries = (FAITHFULNESS,)
 
-    def hangs_on_abstention(self, case: Sample) -> bool:
-        return bool(numbered_contexts(case))
+    def hangs_on_abstention(self, sample: Sample) -> bool:
+        return bool(sample.passages)
 
-    def settled(self, case: Sample) -> MetricResult | None:
-        if case.abstained:
+    def settled(self, sample: Sample) -> MetricResult | None:
+        if sample.abstained:
             return self.undefined("the answer abstains")
-        return None if numbered_contexts(case) else self.undefined("the chunks carry no text")
+        return None if sample.passages else self.undefined("the chunks carry no text")
 
-    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
+    def grade(self, sample: Sample, replies: Replies) -> MetricResult:
         claims = replies[FAITHFULNESS.name]["claims"]
         if not claims:
             return self.undefined("the answer makes no claims")
@@ -88,8 +88,8 @@ class AnswerCorrectness(LabelledMetric):
     inquiries = (ANSWER_CORRECTNESS,)
     scale: ClassVar = {"correct": 1.0, "partly_correct": 0.5, "incorrect": 0.0, "declines": 0.0}
 
-    def settled(self, case: Sample) -> MetricResult | None:
-        return settled_by_abstention(self, case)
+    def settled(self, sample: Sample) -> MetricResult | None:
+        return settled_by_abstention(self, sample)
 
 
 class AnswerRelevancy(LabelledMetric):
@@ -109,8 +109,8 @@ class AnswerRelevancy(LabelledMetric):
     inquiries = (JudgeTask("answer_relevancy", "answer_relevancy", question_and_answer),)
     scale: ClassVar = {"relevant": 1.0, "partly_relevant": 0.5, "evasive": 0.0, "irrelevant": 0.0}
 
-    def settled(self, case: Sample) -> MetricResult | None:
-        return settled_relevance(self, case)
+    def settled(self, sample: Sample) -> MetricResult | None:
+        return settled_relevance(self, sample)
 
 
 class Contradiction(_Grounded):
@@ -130,3 +130,40 @@ class Contradiction(_Grounded):
     def share(self, known: Sequence[ReplyData], **details: Any) -> MetricResult:
         denied = _contradicted(known)
         return self.result(len(denied) / len(known), **details, contradicted=denied)
+
+
+# What the dataset says in plain words that an answer to a question must be like.
+
+CRITERIA = JudgeTask(
+    "rubric",
+    "rubric",
+    lambda sample: {
+        "criteria": [{"id": n, "text": text} for n, text in enumerate(sample.question.rubric, start=1)],
+        **showing("expected_answer", "question", "answer")(sample),
+    },
+)
+"""Which of the question's own criteria the answer meets."""
+
+
+class Rubric(JudgedMetric):
+    """Share of the criteria that the dataset has for the question which the answer meets.
+
+    Formula: met / (met + not met) over the column `rubric` (or `criteria`) of the dataset, a text or a list; criteria
+    on which the judge could not tell do not count. Range 0 to 1, higher is better. None where the question has none.
+    Reference: the assertion `llm-rubric` of promptfoo, and the guidelines of MLflow; quote and label are ours.
+    """
+
+    name = "rubric"
+    group = MetricGroup.GENERATION
+    suites: ClassVar[frozenset[str]] = frozenset()
+    needs = frozenset({Need.JUDGE, Need.RUBRIC})
+    inquiries = (CRITERIA,)
+
+    def grade(self, sample: Sample, replies: Replies) -> MetricResult:
+        texts = dict(enumerate(sample.question.rubric, start=1))
+        known = [item for item in replies[CRITERIA.name]["criteria"] if item["verdict"] != "cannot_tell"]
+        if not known:
+            return self.undecided()
+        failed = [item for item in known if item["verdict"] == "not_met"]
+        told = {"not_met": [f"{texts.get(item['id'])}: {item['justification']}" for item in failed]}
+        return self.result((len(known) - len(failed)) / len(known), criteria=len(known), **told)

@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
-from evals.metrics.sample import CORRECTNESS, Sample
+from evals.metrics.sample import ABSTENTION, CORRECTNESS, Sample
 from evals.schemas.response import Citation
 from evals.schemas.verdicts import Prompt, VerdictRequest
 from evals.text.markup import numbers_of, without_citation_marks
@@ -52,15 +52,15 @@ class JudgeTask:
 
     def replies(self, sample: Sample) -> dict[int, ReplyData]:
         """The usable replies by repeat; a given one, and one that is asked for once, stand for `EVERY` repeat."""
-        verdicts = (each for each in sample.verdicts if each.request == self.name and each.reply is not None)
-        found: dict[int, ReplyData] = {
-            EVERY if self.once else each.repeat: each.ranked_reply or {} for each in verdicts
+        replies: dict[int, ReplyData] = {
+            EVERY if self.once else verdict.repeat: verdict.ranked_reply or {}
+            for verdict in sample.verdicts
+            if verdict.request == self.name and verdict.reply is not None
         }
-        for repeat in self._begun(sample):
-            given = self.given(self._within(sample, repeat))
-            if given is not None:
-                found = {**found, repeat: given} if repeat != EVERY else {EVERY: given}
-        return found
+        for repeat, within in self._ready(sample):
+            if (given := self.given(within)) is not None:
+                replies = {EVERY: given} if repeat == EVERY else {**replies, repeat: given}
+        return replies
 
     def reply(self, sample: Sample) -> ReplyData:
         """The first usable reply; only for what is in `after`."""
@@ -71,122 +71,131 @@ class JudgeTask:
 
         Where it builds on what each repeat found anew, it is asked for each repeat.
         """
-        found: list[VerdictRequest] = []
-        for repeat in self._begun(sample):
-            within = self._within(sample, repeat)
-            if self.given(within) is None:
-                data = self.data(within)
-                found.append(
-                    VerdictRequest(
-                        name=self.name,
-                        prompt=sample.prompt_for(self.prompt),
-                        data=data,
-                        once=self.once,
-                        repeat=None if repeat == EVERY else repeat,
-                        passages=[] if data.keys().isdisjoint(_PASSAGES) else [rank for rank, _ in sample.passages],
-                    )
-                )
-        return found
+        ready = self._ready(sample)
+        return [self._request(repeat, within) for repeat, within in ready if self.given(within) is None]
 
-    def _begun(self, sample: Sample) -> list[int]:
-        """The repeats of which all that must be known before is known; `EVERY` alone where it is the same for all."""
-        return common_repeats(task.replies(sample) for task in self.after)
+    def _request(self, repeat: int, within: Sample) -> VerdictRequest:
+        data = self.data(within)
+        return VerdictRequest(
+            name=self.name,
+            prompt=within.prompt_for(self.prompt),
+            data=data,
+            once=self.once,
+            repeat=None if repeat == EVERY else repeat,
+            passages=[] if data.keys().isdisjoint(_PASSAGES) else [rank for rank, _ in within.passages],
+        )
 
-    def _within(self, sample: Sample, repeat: int) -> Sample:
-        """The sample as one repeat sees it: of what must be known before, its own replies alone."""
-        if repeat == EVERY:
-            return sample
-        before = {task.name for task in chain(self.after) if not task.once}
-        seen = copy(sample)  # with all that was derived of it
-        seen.verdicts = [each for each in sample.verdicts if each.repeat == repeat or each.request not in before]
-        return seen
+    def _ready(self, sample: Sample) -> list[tuple[int, Sample]]:
+        """The repeats of which all is known that must be known before, each with the sample as it sees it.
+
+        It sees, of what must be known before, its own replies alone. `EVERY` alone where it is the same for all.
+        """
+        repeats = common_repeats(task.replies(sample) for task in self.after)
+        if repeats == [EVERY]:
+            return [(EVERY, sample)]
+        before, ready = {task.name for task in chain(self.after) if not task.once}, []
+        for repeat in repeats:
+            within = copy(sample)  # with all that was derived of it
+            within.verdicts = [one for one in sample.verdicts if one.repeat == repeat or one.request not in before]
+            ready.append((repeat, within))
+        return ready
 
 
-def common_repeats(found: Iterable[Mapping[int, ReplyData]]) -> list[int]:
+def common_repeats(replies: Iterable[Mapping[int, ReplyData]]) -> list[int]:
     """The repeats of which all have a reply; `EVERY` alone where each of them is the same for all."""
-    numbered = [set(replies) for replies in found if EVERY not in replies]
+    numbered = [set(by_repeat) for by_repeat in replies if EVERY not in by_repeat]
     return sorted(set.intersection(*numbered)) if numbered else [EVERY]
 
 
 def chain(tasks: Iterable[JudgeTask]) -> list[JudgeTask]:
     """The tasks with all that they need, each once, what is needed first."""
-    found: dict[str, JudgeTask] = {}
+    by_name: dict[str, JudgeTask] = {}
     for task in tasks:
         for needed in (*chain(task.after), task):
-            found.setdefault(needed.name, needed)
-    return list(found.values())
+            by_name.setdefault(needed.name, needed)
+    return list(by_name.values())
 
 
-def numbered_contexts(case: Sample) -> list[dict[str, Any]]:
+# What a judge is given.
+
+
+def numbered_contexts(sample: Sample) -> list[dict[str, Any]]:
     """The texts of the retrieved chunks, numbered from 1 in an order that says nothing of their rank."""
-    return [{"id": number, "text": text} for number, (_, text) in enumerate(case.passages, start=1)]
+    return [{"id": number, "text": text} for number, (_, text) in enumerate(sample.passages, start=1)]
 
 
-def passage_ids(case: Sample) -> dict[int, int]:
+def passage_ids(sample: Sample) -> dict[int, int]:
     """By the rank of each chunk with text, the id that it has for a judge."""
-    return {rank: number for number, (rank, _) in enumerate(case.passages, start=1)}
+    return {rank: number for number, (rank, _) in enumerate(sample.passages, start=1)}
 
 
-def question_and_answer(case: Sample) -> dict[str, Any]:
-    """What a judge needs to look at the answer alone."""
-    return {"question": case.asked, "answer": case.response.answer}
-
-
-def answer_in_contexts(case: Sample) -> dict[str, Any]:
-    """What a judge needs to compare the answer with what was retrieved."""
-    return {"contexts": numbered_contexts(case), "question": case.asked, "answer": answer_citing_passages(case)}
-
-
-def answer_citing_passages(case: Sample) -> str | None:
+def answer_citing_passages(sample: Sample) -> str | None:
     """The answer, which cites passages by their ids; a mark that names none is left out, as its number is another's."""
-    ids = passage_ids(case)
-    listed = {one.index: one for one in reversed(case.response.citations or [])}
+    ids = passage_ids(sample)
+    listed = {one.index: one for one in reversed(sample.response.citations or [])}
 
     def cited(numbers: str) -> str:
         sources = (listed.get(number) or Citation(index=number) for number in numbers_of(numbers))
-        places = map(case.place_of, sources)
-        found = dict.fromkeys(ids[place + 1] for place in places if place is not None and place + 1 in ids)
-        return f"[{', '.join(map(str, found))}]" if found else ""
+        places = map(sample.place_of, sources)
+        named = dict.fromkeys(ids[place + 1] for place in places if place is not None and place + 1 in ids)
+        return f"[{', '.join(map(str, named))}]" if named else ""
 
-    answer = case.response.answer
-    return None if answer is None else without_citation_marks(answer, *case.citation_numbers, cited)
-
-
-def answer_beside_reference(case: Sample) -> dict[str, Any]:
-    """What a judge needs to compare the answer with the expected one."""
-    return {
-        "question": case.asked,
-        "expected_answer": case.question.expected_answer,
-        "accepted_variants": case.question.answers,
-        "answer": case.response.answer,
-    }
+    answer = sample.response.answer
+    return None if answer is None else without_citation_marks(answer, *sample.citation_numbers, cited)
 
 
-# The tasks that several suites share: claims of answer and reference, and what supports them.
+_PARTS: dict[str, Callable[[Sample], Any]] = {
+    "question": lambda sample: sample.asked,
+    "expected_answer": lambda sample: sample.question.expected_answer,
+    "accepted_variants": lambda sample: sample.question.answers,
+    "answer": lambda sample: sample.response.answer,
+    "contexts": numbered_contexts,
+}
 
 
-def _numbered(reply: ReplyData) -> list[dict[str, Any]]:
-    return [{"id": n, "text": claim["claim"]} for n, claim in enumerate(reply["claims"], start=1)]
+def showing(*parts: str) -> Callable[[Sample], dict[str, Any]]:
+    """What a judge is given that sees these parts of a sample, in this order.
+
+    Args:
+        parts: Of question, expected_answer, accepted_variants, answer, contexts.
+    """
+    return lambda sample: {part: _PARTS[part](sample) for part in parts}
+
+
+question_and_answer = showing("question", "answer")
+"""What a judge needs to look at the answer alone."""
+
+answer_beside_reference = showing("question", "expected_answer", "accepted_variants", "answer")
+"""What a judge needs to compare the answer with the expected one."""
+
+
+# The tasks that several suites share: does the answer decline, what do it and the reference claim, what supports that.
 
 
 ANSWER_CORRECTNESS = JudgeTask(CORRECTNESS, CORRECTNESS, answer_beside_reference)
 """Whether the answer says what the expected one says, or declines to."""
 
+DECIDING_TASKS = {ABSTENTION: JudgeTask(ABSTENTION, ABSTENTION, question_and_answer), CORRECTNESS: ANSWER_CORRECTNESS}
+"""Those that decide whether the answer declines, by name."""
 
-FAITHFULNESS = JudgeTask("faithfulness", "faithfulness", answer_in_contexts)
+FAITHFULNESS = JudgeTask(
+    "faithfulness",
+    "faithfulness",
+    lambda sample: {**showing("contexts", "question")(sample), "answer": answer_citing_passages(sample)},
+)
 """The claims that the answer makes, each against the chunks, in one call."""
 
 
-def says_nothing(case: Sample) -> bool:
+def says_nothing(sample: Sample) -> bool:
     """Whether the answer abstains or is empty: no claim is made, and no judge is needed."""
-    return case.abstained or not (case.response.answer or "").strip()
+    return sample.abstained or not (sample.response.answer or "").strip()
 
 
 ANSWER_CLAIMS = JudgeTask(
     "answer_claims",
     "answer_claims",
     question_and_answer,
-    given=lambda case: {"claims": []} if says_nothing(case) else None,
+    given=lambda sample: {"claims": []} if says_nothing(sample) else None,
     heeds_abstention=True,
 )
 """The claims that the answer makes."""
@@ -195,24 +204,30 @@ ANSWER_CLAIMS = JudgeTask(
 REFERENCE_CLAIMS = JudgeTask(
     "reference_claims",
     "reference_claims",
-    lambda case: {"question": case.asked, "expected_answer": case.question.expected_answer},
-    given=lambda case: None if (case.question.expected_answer or "").strip() else {"claims": []},
+    showing("question", "expected_answer"),
+    given=lambda sample: None if (sample.question.expected_answer or "").strip() else {"claims": []},
 )
 """The claims of the expected answer, each vital or okay."""
 
 
+def _numbered(claims: JudgeTask, sample: Sample) -> list[dict[str, Any]]:
+    return [{"id": n, "text": claim["claim"]} for n, claim in enumerate(claims.reply(sample)["claims"], start=1)]
+
+
 def _in_contexts(claims: JudgeTask, name: str) -> JudgeTask:
-    def data(case: Sample) -> dict[str, Any]:
-        texts = _numbered(claims.reply(case))
-        return {"contexts": numbered_contexts(case), "question": case.asked, "claims": texts}
-
-    def given(case: Sample) -> ReplyData | None:
-        found = claims.reply(case)["claims"]
-        if found and numbered_contexts(case):
+    def given(sample: Sample) -> ReplyData | None:
+        listed = claims.reply(sample)["claims"]
+        if listed and sample.passages:
             return None
-        return {"claims": [{"id": n, "passages": [], "verdict": "not_said"} for n in range(1, len(found) + 1)]}
+        return {"claims": [{"id": n, "passages": [], "verdict": "not_said"} for n in range(1, len(listed) + 1)]}
 
-    return JudgeTask(name, "claims_in_contexts", data, after=(claims,), given=given)
+    return JudgeTask(
+        name,
+        "claims_in_contexts",
+        lambda sample: {**showing("contexts", "question")(sample), "claims": _numbered(claims, sample)},
+        after=(claims,),
+        given=given,
+    )
 
 
 ANSWER_IN_CONTEXTS = _in_contexts(ANSWER_CLAIMS, "answer_in_contexts")
@@ -223,21 +238,9 @@ REFERENCE_IN_CONTEXTS = _in_contexts(REFERENCE_CLAIMS, "reference_in_contexts")
 """Which of the reference's claims which chunks support."""
 
 
-def _compared_data(case: Sample) -> dict[str, Any]:
-    return {
-        "question": case.asked,
-        "expected_answer": case.question.expected_answer,
-        "answer": case.response.answer,
-        "answer_claims": _numbered(ANSWER_CLAIMS.reply(case)),
-        "reference_claims": _numbered(REFERENCE_CLAIMS.reply(case)),
-    }
-
-
-def _compared_given(case: Sample) -> ReplyData | None:
-    wanted = REFERENCE_CLAIMS.reply(case)["claims"]
-    if wanted and not says_nothing(case):
-        return None
-    if not wanted and ANSWER_CLAIMS.reply(case)["claims"]:
+def _compared_given(sample: Sample) -> ReplyData | None:
+    wanted = REFERENCE_CLAIMS.reply(sample)["claims"]
+    if (wanted and not says_nothing(sample)) or (not wanted and ANSWER_CLAIMS.reply(sample)["claims"]):
         return None
     missing = [{"id": n, "verdict": "missing"} for n in range(1, len(wanted) + 1)]
     return {"answer_claims": [], "reference_claims": missing}
@@ -246,7 +249,11 @@ def _compared_given(case: Sample) -> ReplyData | None:
 COMPARED = JudgeTask(
     "claims_compared",
     "claims_compared",
-    _compared_data,
+    lambda sample: {
+        **showing("question", "expected_answer", "answer")(sample),
+        "answer_claims": _numbered(ANSWER_CLAIMS, sample),
+        "reference_claims": _numbered(REFERENCE_CLAIMS, sample),
+    },
     after=(REFERENCE_CLAIMS, ANSWER_CLAIMS),  # without claims of the reference some metrics have no value
     given=_compared_given,
 )
@@ -256,12 +263,8 @@ COMPARED = JudgeTask(
 CONTEXT_RELEVANCE = JudgeTask(
     "context_relevance",
     "context_relevance",
-    lambda case: {
-        "contexts": numbered_contexts(case),
-        "question": case.asked,
-        "expected_answer": case.question.expected_answer,
-    },
-    given=lambda case: None if numbered_contexts(case) else {"contexts": []},
+    showing("contexts", "question", "expected_answer"),
+    given=lambda sample: None if sample.passages else {"contexts": []},
 )
 """Which chunks help to answer the question."""
 

@@ -6,7 +6,7 @@ or reached gives no score: such questions are counted apart (`judge`), never as 
 """
 
 from abc import abstractmethod
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median, median_low
 from typing import Any, ClassVar, Protocol
 
@@ -21,6 +21,9 @@ from evals.text.matching import MatchSettings
 
 REPEATS = "repeats"
 """The detail that holds the values of all repeats, where there are several."""
+
+Replies = Mapping[str, ReplyData]
+"""Replies that belong together, by the names of the inquiries."""
 
 
 class Decider(Protocol):
@@ -38,10 +41,10 @@ def judge_calls(metrics: Iterable[type[BaseMetric]]) -> int:
     """
     every = list(metrics)
     asked = chain(inquiry for cls in every if issubclass(cls, JudgedMetric) for inquiry in cls.inquiries)
-    others = sum(cls.judge_calls for cls in every if not issubclass(cls, JudgedMetric))
+    of_others = sum(cls.judge_calls for cls in every if not issubclass(cls, JudgedMetric))
     declining = judged_abstention(every)
     extra = bool(asked) and declining.answers == "every" and not declining.by_correctness
-    return len(asked) + others + extra
+    return len(asked) + of_others + extra
 
 
 def judged_abstention(metrics: Iterable[BaseMetric | type[BaseMetric]]) -> JudgedAbstention:
@@ -73,30 +76,26 @@ class JudgedMetric(BaseMetric):
         cls.judge_calls = len(chain(cls.inquiries))
 
     @abstractmethod
-    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
-        """Score one set of replies, by the names of the inquiries.
+    def grade(self, sample: Sample, replies: Replies) -> MetricResult:
+        """Score one set of replies.
 
         Returns `self.result(...)`, or `self.undefined(..., missing="judge")` where the judge could not tell.
         """
 
-    def settled(self, case: Sample) -> MetricResult | None:
+    def settled(self, sample: Sample) -> MetricResult | None:
         """The result where no judge is needed to know it; None where one is."""
-        if Need.CHUNKS in self.needs and case.response.chunks and not case.passages:
+        if Need.CHUNKS in self.needs and sample.response.chunks and not sample.passages:
             return self.undefined("the chunks carry no text")
         return None
 
-    def undecided(self, **details: Any) -> MetricResult:
-        """The result where the judge could not tell."""
-        return self.undefined("the judge could not tell", missing="judge", **details)
-
-    def settled_by(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult | None:
+    def settled_by(self, sample: Sample, replies: Replies) -> MetricResult | None:
         """The result where these replies settle it, whatever those say that are asked for after them.
 
         A verdict that is lost then changes nothing. Else a question without a value, of which that is known only once
         all its verdicts are there, would stand for lost ones in some runs and not in others: a ratio that leans.
 
         Args:
-            case: The record.
+            sample: The record.
             replies: One set, of the first inquiries of the chain.
 
         Returns:
@@ -104,9 +103,13 @@ class JudgedMetric(BaseMetric):
         """
         return None
 
-    def wanted(self, case: Sample) -> tuple[JudgeTask, ...]:
-        """The inquiries for this case."""
+    def wanted(self, sample: Sample) -> tuple[JudgeTask, ...]:
+        """The inquiries for this sample."""
         return self.inquiries
+
+    def undecided(self, **details: Any) -> MetricResult:
+        """The result where the judge could not tell."""
+        return self.undefined("the judge could not tell", missing="judge", **details)
 
     def compute(
         self,
@@ -116,77 +119,70 @@ class JudgedMetric(BaseMetric):
         *,
         settings: MatchSettings | None = None,
     ) -> MetricResult:
-        judged, declining = bool(verdicts or self.judge), judged_abstention([self])
-        case = Sample(
-            question, response, verdicts or (), settings or MatchSettings(), judged=judged, declining=declining
-        )
+        sample = Sample(question, response, verdicts or (), settings or MatchSettings())
+        sample.judged, sample.declining = bool(verdicts or self.judge), judged_abstention([self])
         if verdicts is None and self.judge is not None:
             from evals.runtime import run_anywhere  # noqa: PLC0415 - with asyncio, which a saved run is shown without
 
-            run_anywhere(decide_all(self, case, self.judge))
-        return self.score(case)
+            run_anywhere(decide_all(self, sample, self.judge))
+        return self.score(sample)
 
-    def requests(self, case: Sample) -> list[VerdictRequest]:
-        if not self._applies(case):
-            return []
-        first = self._whether_it_abstains(case)
-        if (first and case.abstention_open) or self.settled(case) is not None:
+    def requests(self, sample: Sample) -> list[VerdictRequest]:
+        first = super().requests(sample)
+        if self.applies(sample) is not None or (first and sample.decision.lost) or self.settled(sample) is not None:
             return first
-        asked = [*first, *(request for one in chain(self.wanted(case)) for request in one.requests(case))]
+        asked = [*first, *(request for task in chain(self.wanted(sample)) for request in task.requests(sample))]
         return list({request.place: request for request in asked}.values())
 
-    def hangs_on_abstention(self, case: Sample) -> bool:
+    def hangs_on_abstention(self, sample: Sample) -> bool:
         if self.heeds_abstention:
             return True
-        return any(one.heeds_abstention for one in chain(self.wanted(case))) and self.settled(case) is None
+        return any(task.heeds_abstention for task in chain(self.wanted(sample))) and self.settled(sample) is None
 
-    def unavailable(self, case: Sample) -> str | None:
-        return None if case.judged or case.verdicts else "no judge was used"
-
-    def measure(self, case: Sample) -> MetricResult:
-        result, needed = self.settled(case), self.settling_verdicts(case)
+    def measure(self, sample: Sample) -> MetricResult:
+        hangs = sample.decision.by_judge and self.hangs_on_abstention(sample)
+        judged_by = [sample.decision.inquiry] if hangs else []
+        result, suspected = self.settled(sample), {}
         if result is None:
-            result = self.detailed(self._from_verdicts(case, needed), **self.injection_flag(case))
-        return self.judged(result, needed) if case.judged else result
+            result, suspected = self._by_replies(sample, judged_by), self.injection_flag(sample)
+        return self.with_verdicts(result, judged_by if sample.judged else (), **suspected)
 
-    def injection_flag(self, case: Sample) -> dict[str, Any]:
+    def injection_flag(self, sample: Sample) -> dict[str, Any]:
         """The detail that says that the data holds text which speaks to the judge; nothing where it does not."""
-        names = {inquiry.name for inquiry in chain(self.wanted(case))}
-        names |= {case.decided_by} if self.hangs_on_abstention(case) else set()
-        suspected = any(verdict.injection_suspected for verdict in case.verdicts if verdict.request in names)
+        names = {task.name for task in chain(self.wanted(sample))}
+        names |= {sample.decision.inquiry} if self.hangs_on_abstention(sample) else set()
+        suspected = any(verdict.injection_suspected for verdict in sample.verdicts if verdict.request in names)
         return {"injection_suspected": True} if suspected else {}
 
-    def _from_verdicts(self, case: Sample, needed: list[str]) -> MetricResult:
+    def _by_replies(self, sample: Sample, judged_by: list[str]) -> MetricResult:
         """The result by the replies, up to the one that settles it or is lost; adds the names of those needed."""
-        by_name: dict[str, dict[int, ReplyData]] = {}
-        for inquiry in chain(self.wanted(case)):
-            if inquiry.given(case) is None and inquiry.name not in needed:  # correctness tells whether it declines too
-                needed.append(inquiry.name)
-            by_name[inquiry.name] = inquiry.replies(case)
-            if not by_name[inquiry.name]:
-                return self.undefined(_failure(case, [inquiry.name]), missing="judge")
-            settled = [self.settled_by(case, replies) for replies in _by_repeat(by_name)]
+        replies: dict[str, dict[int, ReplyData]] = {}
+        for task in chain(self.wanted(sample)):
+            if task.name not in judged_by and task.given(sample) is None:  # correctness tells whether it declines too
+                judged_by.append(task.name)
+            replies[task.name] = task.replies(sample)
+            if not replies[task.name]:
+                heard = (verdict for verdict in sample.verdicts if verdict.request == task.name)
+                failed = next((verdict for verdict in heard if verdict.failure is not None), None)
+                lost = f"judge {failed.failure}: {failed.message}" if failed else "the judge was not asked"
+                return self.undefined(lost, missing="judge")
+            settled = [self.settled_by(sample, each) for each in _by_repeat(replies)]
             if settled and settled[0] is not None and None not in settled:
                 return settled[0]
-        return self._graded([self.grade(case, replies) for replies in _by_repeat(by_name)])
+        return self._median([self.grade(sample, each) for each in _by_repeat(replies)])
 
-    def _graded(self, graded: Sequence[MetricResult]) -> MetricResult:
+    def _median(self, graded: Sequence[MetricResult]) -> MetricResult:
         """The median of the repeats that have a value, with the details of the one that is nearest."""
         if not graded:
             return self.undefined("no repeat of the judge's verdicts is whole", missing="judge")
-        decided = {place: result.value for place, result in enumerate(graded) if result.value is not None}
-        if not decided:
+        values = [result.value for result in graded if result.value is not None]
+        if not values:
             return graded[0]
         whole = self.aggregation in {Aggregation.RATE, Aggregation.SUM}  # half a yes is no, half an answer none
-        value = (median_low if whole else median)(decided.values())
-        nearest = min(decided, key=lambda place: abs(decided[place] - value))
-        repeats = {REPEATS: list(decided.values())} if len(decided) > 1 else {}
-        return self.result(value, **{**graded[nearest].details, **repeats})
-
-
-def _failure(case: Sample, names: Container[str]) -> str:
-    failed = next((v for v in case.verdicts if v.request in names and v.failure is not None), None)
-    return f"judge {failed.failure}: {failed.message}" if failed else "the judge was not asked"
+        value = (median_low if whole else median)(values)
+        decided = (result for result in graded if result.value is not None)
+        nearest = min(decided, key=lambda result: abs((result.value or 0.0) - value))
+        return self.result(value, **{**nearest.details, **({REPEATS: values} if len(values) > 1 else {})})
 
 
 def _by_repeat(by_name: Mapping[str, Mapping[int, ReplyData]]) -> list[dict[str, ReplyData]]:
@@ -197,14 +193,14 @@ def _by_repeat(by_name: Mapping[str, Mapping[int, ReplyData]]) -> list[dict[str,
     ]
 
 
-def rounds(metrics: Iterable[BaseMetric], case: Sample) -> Iterator[list[VerdictRequest]]:
-    """What is to be asked about a case, round by round, each request once.
+def rounds(metrics: Iterable[BaseMetric], sample: Sample) -> Iterator[list[VerdictRequest]]:
+    """What is to be asked about a sample, round by round, each request once.
 
-    Some requests build on the replies to others: put the verdicts of a round into the case before you take the next.
+    Some requests build on the replies to others: put the verdicts of a round into the sample before you take the next.
     """
     asked: set[tuple[str, int | None]] = set()
     while True:
-        requests = {request.place: request for metric in metrics for request in metric.requests(case)}
+        requests = {request.place: request for metric in metrics for request in metric.requests(sample)}
         new = [request for place, request in requests.items() if place not in asked]
         if not new:
             return
@@ -212,12 +208,12 @@ def rounds(metrics: Iterable[BaseMetric], case: Sample) -> Iterator[list[Verdict
         asked.update(requests)
 
 
-async def decide_all(metric: BaseMetric, case: Sample, judge: Decider) -> list[VerdictRequest]:
-    """Have a judge decide what a metric wants to know of a case, which gets the verdicts; returns what was asked."""
+async def decide_all(metric: BaseMetric, sample: Sample, judge: Decider) -> list[VerdictRequest]:
+    """Have a judge decide what a metric wants to know of a sample, which gets the verdicts; returns what was asked."""
     asked: list[VerdictRequest] = []
-    for requests in rounds([metric], case):
+    for requests in rounds([metric], sample):
         for request in requests:
-            case.verdicts = [*case.verdicts, *await judge.decide(request)]
+            sample.verdicts = [*sample.verdicts, *await judge.decide(request)]
         asked += requests
     return asked
 
@@ -228,7 +224,7 @@ class LabelledMetric(JudgedMetric):
     scale: ClassVar[Mapping[str, float]]
     """The value of each label; one that is not here means that the judge could not tell."""
 
-    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
+    def grade(self, sample: Sample, replies: Replies) -> MetricResult:
         (reply,) = replies.values()
         return self.labelled(reply)
 
@@ -239,6 +235,11 @@ class LabelledMetric(JudgedMetric):
         return self.undecided(**details) if value is None else self.result(value, **details)
 
 
+def known_verdicts(items: Iterable[ReplyData]) -> list[str]:
+    """The verdicts of the items of a reply on which the judge could tell."""
+    return [item["verdict"] for item in items if item["verdict"] != "cannot_tell"]
+
+
 def share_supported(metric: JudgedMetric, claims: Sequence[ReplyData], *, retrieved: bool) -> MetricResult:
     """The share of claims that are supported, on the metric's scale; all of it where there are none.
 
@@ -247,12 +248,10 @@ def share_supported(metric: JudgedMetric, claims: Sequence[ReplyData], *, retrie
         claims: Each with its verdict.
         retrieved: Whether there are passages that could support one.
     """
-    whole = metric.high or 1.0
+    whole, known = metric.high or 1.0, known_verdicts(claims)
     if not claims:
         return metric.result(whole, edge="no claims")
-    verdicts = [claim["verdict"] for claim in claims]
-    known = len(verdicts) - verdicts.count("cannot_tell")
     if not known:
         return metric.undecided()
     edge = {} if retrieved else {"edge": "no contexts"}
-    return metric.result(whole * verdicts.count("supported") / known, claims=known, **edge)
+    return metric.result(whole * known.count("supported") / len(known), claims=len(known), **edge)

@@ -57,11 +57,12 @@ class _Passage(BaseMetric):
             return "a gold passage carries no text"
         return reason
 
-    def measure(self, case: Sample) -> MetricResult:
-        chunks = case.response.chunks or []
+    def measure(self, sample: Sample) -> MetricResult:
+        chunks = sample.response.chunks or []
         if chunks and all(chunk.text is None for chunk in chunks):
             return self.undefined("the chunks carry no text")
-        return self.measure_texts([chunk.text or "" for chunk in chunks], [g.text for g in case.question.gold_passages])
+        golds = [gold.text for gold in sample.question.gold_passages]
+        return self.measure_texts([chunk.text or "" for chunk in chunks], golds)
 
     @abstractmethod
     def measure_texts(self, passages: list[str], golds: list[str]) -> MetricResult:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from evals.metrics.base import Aggregation, BaseMetric, Need
-from evals.metrics.sample import Sample
+from evals.metrics.sample import Lack, Sample
 from evals.schemas.response import EvalResponse, TokenUsage
 from evals.schemas.results import MetricGroup, MetricResult
 
@@ -30,18 +30,18 @@ class _Latency(BaseMetric):
     """The field of the response that holds the milliseconds that count."""
     unrecorded: ClassVar[str] = "no latency was recorded"
 
-    def score(self, case: Sample) -> MetricResult:
-        error = case.response.error
-        if error is not None and (error.kind != "timeout" or getattr(case.response, self.timed) is None):
-            return self.undefined(f"no answer: {error.kind}", missing="transport")
-        return self.measure(case)
+    def applies(self, sample: Sample) -> Lack | None:
+        error = sample.response.error
+        if error is not None and (error.kind != "timeout" or getattr(sample.response, self.timed) is None):
+            return Lack(f"no answer: {error.kind}", "transport")
+        return None
 
-    def measure(self, case: Sample) -> MetricResult:
-        milliseconds = getattr(case.response, self.timed)
+    def measure(self, sample: Sample) -> MetricResult:
+        milliseconds = getattr(sample.response, self.timed)
         if milliseconds is None:
             return self.undefined(self.unrecorded)
         # The request would have taken longer: a percentile at or above such a time is a lower bound.
-        late = {RAN_OUT: True} if self.is_bound(case.response) else {}
+        late = {RAN_OUT: True} if self.is_bound(sample.response) else {}
         return self.result(milliseconds, **late)
 
     def is_bound(self, response: EvalResponse) -> bool:
@@ -135,8 +135,8 @@ class OutputTokensPerSecond(BaseMetric):
     of_stream = True
     needs = frozenset({Need.USAGE})
 
-    def measure(self, case: Sample) -> MetricResult:
-        response = case.response
+    def measure(self, sample: Sample) -> MetricResult:
+        response = sample.response
         first, last = response.time_to_first_token_ms, response.time_to_last_token_ms
         if first is None or last is None:
             return self.undefined(_TimeToFirstToken.unrecorded)
@@ -204,11 +204,11 @@ class CostPerQuery(BaseMetric):
         self.model = model
         """The model that the server says it uses, where its answers name none."""
 
-    def measure(self, case: Sample) -> MetricResult:
-        usage = case.response.usage
+    def measure(self, sample: Sample) -> MetricResult:
+        usage = sample.response.usage
         if usage is None:
             return self.undefined("the server reported no token usage")
-        model = case.response.model
+        model = sample.response.model
         price = self.prices.get(model or "") or self.prices.get((model or "").rpartition("/")[2])
         price = price or (self.default if self._is_default(model) else None)
         if price is not None:

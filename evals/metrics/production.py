@@ -38,15 +38,15 @@ class ContextSufficiency(LabelledMetric):
         JudgeTask(
             "context_sufficiency",
             "context_sufficiency",
-            lambda case: {"contexts": numbered_contexts(case), "question": case.asked},
+            lambda sample: {"contexts": numbered_contexts(sample), "question": sample.asked},
         ),
     )
     scale: ClassVar = {"sufficient": 1.0, "insufficient": 0.0}
 
-    def settled(self, case: Sample) -> MetricResult | None:
-        if not case.response.chunks:
+    def settled(self, sample: Sample) -> MetricResult | None:
+        if not sample.response.chunks:
             return self.result(0.0, edge="no contexts")
-        return self.undefined(_WITHOUT_TEXT) if len(case.passages) < len(case.response.chunks) else None
+        return self.undefined(_WITHOUT_TEXT) if len(sample.passages) < len(sample.response.chunks) else None
 
 
 class _Unsupported(BaseMetric):
@@ -61,19 +61,19 @@ class _Unsupported(BaseMetric):
     items: ClassVar[str]
     """What they are, for reasons: "numbers"."""
 
-    def measure(self, case: Sample) -> MetricResult:
-        if case.abstained:
+    def measure(self, sample: Sample) -> MetricResult:
+        if sample.abstained:
             return self.undefined("the answer abstains")
-        texts = [text for _, text in case.passages]
-        if len(texts) < len(case.response.chunks or []):
+        texts = [text for _, text in sample.passages]
+        if len(texts) < len(sample.response.chunks or []):
             return self.undefined(_WITHOUT_TEXT)
-        items, missing = self.look_up(case, texts)
+        items, missing = self.look_up(sample, texts)
         if not items:
             return self.undefined(f"the answer holds no {self.items}")
         return self.result(len(missing) / len(items), **{self.items: len(items), "unsupported": missing[:_LISTED]})
 
     @abstractmethod
-    def look_up(self, case: Sample, texts: list[str]) -> tuple[list[str], list[str]]:
+    def look_up(self, sample: Sample, texts: list[str]) -> tuple[list[str], list[str]]:
         """The items of the answer, and those of them that neither the texts nor the question hold."""
 
 
@@ -91,11 +91,11 @@ class UnsupportedNumbers(_Unsupported):
     name = "unsupported_numbers"
     items = "numbers"
 
-    def look_up(self, case: Sample, texts: list[str]) -> tuple[list[str], list[str]]:
-        answer = _LIST_NUMBER.sub("", case.answer or "")
-        language = language_of(answer) or language_of(case.asked, *texts)
+    def look_up(self, sample: Sample, texts: list[str]) -> tuple[list[str], list[str]]:
+        answer = _LIST_NUMBER.sub("", sample.answer or "")
+        language = language_of(answer) or language_of(sample.asked, *texts)
         stated = missing = numbers(answer, language, words=False)
-        for text in (case.asked, *texts) if stated else ():
+        for text in (sample.asked, *texts) if stated else ():
             missing -= numbers(text, language)
         return sorted(stated), sorted(missing)
 
@@ -113,13 +113,13 @@ class UnsupportedQuotations(_Unsupported):
     name = "unsupported_quotations"
     items = "quotations"
 
-    def look_up(self, case: Sample, texts: list[str]) -> tuple[list[str], list[str]]:
-        groups = (match.groups() for match in _QUOTATION.finditer(case.answer or ""))
+    def look_up(self, sample: Sample, texts: list[str]) -> tuple[list[str], list[str]]:
+        groups = (match.groups() for match in _QUOTATION.finditer(sample.answer or ""))
         quoted = [next(filter(None, texts_of)) for texts_of in groups]
         quotations = [
             quotation for quotation in dict.fromkeys(quoted) if is_evidence(quotation, ["long enough a text"])
         ]
-        held = [case.asked, *texts]
+        held = [sample.asked, *texts]
         return quotations, [quotation for quotation in quotations if not is_quoted(quotation, held)]
 
 
@@ -139,5 +139,5 @@ class DeclinedRate(BaseMetric):
     of_answer = True
     heeds_abstention = True
 
-    def measure(self, case: Sample) -> MetricResult:
-        return self.result(float(case.abstained))
+    def measure(self, sample: Sample) -> MetricResult:
+        return self.result(float(sample.abstained))

@@ -6,19 +6,17 @@ relevant, not by what was returned.
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import ClassVar, NamedTuple
 
 from evals.metrics.answer import language_for
 from evals.metrics.base import Aggregation, BaseMetric, Need, settled_by_abstention
-from evals.metrics.judge_tasks import JudgeTask, ReplyData, answer_beside_reference
-from evals.metrics.judged import JudgedMetric
+from evals.metrics.judge_tasks import JudgeTask, answer_beside_reference
+from evals.metrics.judged import JudgedMetric, Replies
 from evals.metrics.ranking import adapted_ndcg
 from evals.metrics.sample import Sample
 from evals.schemas.results import MetricGroup, MetricResult
-from evals.schemas.verdicts import VerdictRequest
-from evals.text.matching import covered
+from evals.text.matching import Tokens, covered
 from evals.text.numbers import numbers
 from evals.text.tokens import NEGATORS, UNSPACED, fold, tokens
 
@@ -33,9 +31,11 @@ _BEFORE = 3
 """Tokens before the stretch that is compared in which a negator denies it."""
 _WORD = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
 
+Stretch = tuple[float, Tokens, Tokens]
+"""The part of an answer that is most like the expected one: its score, its tokens, and those before it."""
 
-@dataclass(frozen=True, slots=True)
-class Inclusion:
+
+class Inclusion(NamedTuple):
     """Whether an expected answer is included in an answer.
 
     Attributes:
@@ -60,12 +60,7 @@ def inclusion(expected: str, answer: str, language: str = "") -> Inclusion:
     if not wanted:
         same = bool(expected.strip()) and fold(expected.strip()) in fold(answer)
         return Inclusion(expected, 100.0 * same, None if same else "text")
-    if len(expected.strip()) < _SHORT:
-        score, stretch, before = _whole_tokens(wanted, given)
-    elif len(expected) > _LONG:
-        score, stretch, before = 100 * covered(wanted, given), given, ()
-    else:
-        score, stretch, before = _aligned(" ".join(wanted), " ".join(given))
+    score, stretch, before = _nearest(expected, wanted, given)
     differs = None
     if score < THRESHOLD:
         differs = "text"
@@ -79,45 +74,58 @@ def inclusion(expected: str, answer: str, language: str = "") -> Inclusion:
     return Inclusion(expected, score, differs)
 
 
-def _whole_tokens(wanted: tuple[str, ...], given: tuple[str, ...]) -> tuple[float, tuple[str, ...], tuple[str, ...]]:
-    """Where the tokens stand in the answer, one after the other: the score, they, and the tokens before them."""
+def _nearest(expected: str, wanted: Tokens, given: Tokens) -> Stretch:
+    if len(expected.strip()) < _SHORT:
+        return _whole_tokens(wanted, given)
+    if len(expected) > _LONG:
+        return 100 * covered(wanted, given), given, ()
+    return _aligned(" ".join(wanted), " ".join(given))
+
+
+def _whole_tokens(wanted: Tokens, given: Tokens) -> Stretch:
+    """Where the tokens stand in the answer one after the other, best where no negator stands before them."""
     size = len(wanted)
     places = [place for place in range(len(given) - size + 1) if given[place : place + size] == wanted]
-    free = [place for place in places if NEGATORS.isdisjoint(given[max(0, place - _BEFORE) : place])]
+    before = [given[max(0, place - _BEFORE) : place] for place in places]
     if not places:
         return 0.0, (), ()
-    place = (free or places)[0]
-    return 100.0, wanted, given[max(0, place - _BEFORE) : place]
+    return 100.0, wanted, next(filter(NEGATORS.isdisjoint, before), before[0])
 
 
-def _aligned(wanted: str, given: str) -> tuple[float, tuple[str, ...], tuple[str, ...]]:
-    """The stretch of the answer that is most alike, between bounds of tokens: its score, it, and what stands before."""
+def _aligned(wanted: str, given: str) -> Stretch:
+    """The stretch of the answer that is most alike, between bounds of tokens."""
     from rapidfuzz import fuzz  # noqa: PLC0415 - for this metric only
 
     if len(given) <= len(wanted):
         return fuzz.ratio(wanted, given), tuple(_WORD.findall(given)), ()
-    found = fuzz.partial_ratio_alignment(wanted, given, score_cutoff=THRESHOLD - 10)
-    if found is None:
+    aligned = fuzz.partial_ratio_alignment(wanted, given, score_cutoff=THRESHOLD - 10)
+    if aligned is None:
         return 0.0, (), ()
     words = list(_WORD.finditer(given))
-    inside = [n for n, word in enumerate(words) if word.start() < found.dest_end and word.end() > found.dest_start]
+    inside = [n for n, word in enumerate(words) if word.start() < aligned.dest_end and word.end() > aligned.dest_start]
     first, last = inside[0], inside[-1]
     options = [(a, b) for a in (first, first + 1) for b in (last, last - 1) if a <= b]
     score, first, last = max((fuzz.ratio(wanted, given[words[a].start() : words[b].end()]), a, b) for a, b in options)
-    said = tuple(word[0] for word in words)
-    return score, said[first : last + 1], said[max(0, first - _BEFORE) : first]
+    texts = tuple(word[0] for word in words)
+    return score, texts[first : last + 1], texts[max(0, first - _BEFORE) : first]
 
 
-def _begin_alike(wanted: tuple[str, ...], stretch: tuple[str, ...]) -> bool:
+def _begin_alike(wanted: Tokens, stretch: Tokens) -> bool:
     """Whether no word has another first letter in its place: "illegal" is not "legal", nor "decrease" "increase"."""
     if len(wanted) != len(stretch):
-        return wanted[0][0] == stretch[0][0] and wanted[-1][0] == stretch[-1][0]
+        wanted, stretch = (wanted[0], wanted[-1]), (stretch[0], stretch[-1])
     return all(one[0] == other[0] for one, other in zip(wanted, stretch, strict=True))
 
 
 def best_inclusion(expected: Sequence[str], answer: str, language: str = "") -> Inclusion:
-    """The first of the accepted answers that is included, else the nearest."""
-    return max((inclusion(text, answer, language) for text in expected), key=lambda found: (found.holds, found.score))
+    """The inclusion of the expected answer, or of the variant that is nearest.
+
+    Args:
+        expected: The expected answer and accepted variants.
+        answer: In which they are looked for.
+        language: By which numbers are read, an ISO 639-1 code.
+    """
+    return max((inclusion(text, answer, language) for text in expected), key=lambda best: (best.holds, best.score))
 
 
 class _Returned(BaseMetric):
@@ -143,10 +151,11 @@ class AdaptedNDCG(_Returned):
 
     name = "adapted_ndcg"
 
-    def measure(self, case: Sample) -> MetricResult:
-        hits = [bool(golds) for golds in case.matches.newly_found()]
-        relevant = sum(hits) + len(case.question.gold_passages) - len(case.matches.found)
-        return self.result(adapted_ndcg(hits, relevant), returned=len(hits), relevant=relevant, **case.matches.evidence)
+    def measure(self, sample: Sample) -> MetricResult:
+        matches = sample.matches
+        hits = [bool(golds) for golds in matches.newly_found]
+        relevant = sum(hits) + len(sample.question.gold_passages) - len(matches.found)
+        return self.result(adapted_ndcg(hits, relevant), returned=len(hits), relevant=relevant, **matches.evidence)
 
 
 class ModifiedPrecision(_Returned):
@@ -160,9 +169,9 @@ class ModifiedPrecision(_Returned):
 
     name = "modified_precision"
 
-    def measure(self, case: Sample) -> MetricResult:
-        found, relevant = len(case.matches.found), len(case.question.gold_passages)
-        return self.result(found / relevant, found=found, relevant=relevant, **case.matches.evidence)
+    def measure(self, sample: Sample) -> MetricResult:
+        found, relevant = len(sample.matches.found), len(sample.question.gold_passages)
+        return self.result(found / relevant, found=found, relevant=relevant, **sample.matches.evidence)
 
 
 class FuzzyMatch(BaseMetric):
@@ -188,13 +197,13 @@ class FuzzyMatch(BaseMetric):
     heeds_abstention = True
     of_answer = True
 
-    def measure(self, case: Sample) -> MetricResult:
-        settled = settled_by_abstention(self, case)
+    def measure(self, sample: Sample) -> MetricResult:
+        settled = settled_by_abstention(self, sample)
         if settled is not None:
             return settled
-        question = case.question
+        question = sample.question
         accepted = [question.expected_answer or "", *question.answers]
-        best = best_inclusion(accepted, case.answer or "", language_for(question))
+        best = best_inclusion(accepted, sample.answer or "", language_for(question))
         details = {"matched": best.expected} if best.holds else {"nearest": best.expected, "differs": best.differs}
         return self.result(best.holds, score=round(best.score, 1), threshold=THRESHOLD, **details)
 
@@ -226,10 +235,10 @@ class GPTScore(JudgedMetric):
     heeds_abstention = True
     inquiries = (FIVE_CRITERIA,)
 
-    def settled(self, case: Sample) -> MetricResult | None:
-        return settled_by_abstention(self, case)
+    def settled(self, sample: Sample) -> MetricResult | None:
+        return settled_by_abstention(self, sample)
 
-    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
+    def grade(self, sample: Sample, replies: Replies) -> MetricResult:
         verdicts = {item["id"]: item["verdict"] for item in replies[FIVE_CRITERIA.name]["criteria"]}
         if "not_met" in verdicts.values():
             failed = [name for name, verdict in verdicts.items() if verdict == "not_met"]
@@ -239,7 +248,7 @@ class GPTScore(JudgedMetric):
         return self.result(1.0, criteria=verdicts)
 
 
-class FactualMatch(JudgedMetric):
+class FactualMatch(GPTScore):
     """Whether the answer holds the expected fact, by letters or by meaning.
 
     Formula: 1 if `fuzzy_match` or `gptscore` is 1, else 0. Both always run; where they disagree the details say
@@ -250,34 +259,19 @@ class FactualMatch(JudgedMetric):
     """
 
     name = "factual_match"
-    group = MetricGroup.GENERATION
-    suites: ClassVar = frozenset({"qa"})
-    aggregation = Aggregation.RATE
-    needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER})
-    heeds_abstention = True
-    inquiries = (FIVE_CRITERIA,)
 
-    def requests(self, case: Sample) -> list[VerdictRequest]:
-        return GPTScore().requests(case)
-
-    def score(self, case: Sample) -> MetricResult:
-        if (reason := self.unavailable(case)) is not None:
-            return self.undefined(reason)
-        by_letters, by_meaning = FuzzyMatch().score(case), GPTScore().score(case)
-        scores = {"fuzzy_match": by_letters.value, "gptscore": by_meaning.value}
-        details: dict[str, Any] = {**scores, **self.injection_flag(case), **self.dispute_flag(case)}
-        settled = bool(by_letters.value) or not case.judged
-        needed = list(dict.fromkeys([*by_letters.judged_by, *([] if settled else by_meaning.judged_by)]))
-        return self.judged(self._either(by_letters, by_meaning, details), needed)
-
-    def _either(self, by_letters: MetricResult, by_meaning: MetricResult, details: Mapping[str, Any]) -> MetricResult:
-        if by_letters.value is not None and by_meaning.value is not None:
-            disagree = {"needs_verification": True} if by_letters.value != by_meaning.value else {}
-            return self.result(max(by_letters.value, by_meaning.value), **details, **disagree)
-        if by_letters.value:
-            return self.result(1.0, **details)
-        lacking = by_letters if by_letters.value is None else by_meaning
-        return self.undefined(lacking.reason or "", missing=lacking.missing or "not_applicable", **details)
-
-    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
-        return self.score(case)
+    def measure(self, sample: Sample) -> MetricResult:
+        letters, meaning = FuzzyMatch().score(sample), GPTScore().score(sample)
+        details = {"fuzzy_match": letters.value, "gptscore": meaning.value, **self.injection_flag(sample)}
+        judged_by = letters.judged_by
+        if not letters.value and sample.judged:
+            judged_by = list(dict.fromkeys([*judged_by, *meaning.judged_by]))
+        if letters.value is not None and meaning.value is not None:
+            disagree = {"needs_verification": True} if letters.value != meaning.value else {}
+            result = self.result(max(letters.value, meaning.value), **details, **disagree)
+        elif letters.value:
+            result = self.result(1.0, **details)
+        else:
+            lacking = letters if letters.value is None else meaning
+            result = self.undefined(lacking.reason or "", missing=lacking.missing or "not_applicable", **details)
+        return self.with_verdicts(result, judged_by)

@@ -5,33 +5,27 @@ Edge values: no claims 100, no contexts 0. The details name the edge that was me
 The package `ragas` is not used: it calls the judge by itself, past the cache, the budget and the checks of quotations.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import isfinite, isnan
 from statistics import fmean
 from typing import ClassVar
 
 from evals.metrics.abstention import is_dont_know
-from evals.metrics.base import (
-    EMBEDDING_NOT_FINITE,
-    Aggregation,
-    Comparing,
-    Need,
-    settled_by_abstention,
-    settled_relevance,
-)
+from evals.metrics.base import Aggregation, Need, settled_by_abstention, settled_relevance
 from evals.metrics.embedders import Semantics, cosine
 from evals.metrics.judge_tasks import (
     ANSWER_IN_CONTEXTS,
     CONTEXT_RELEVANCE,
     REFERENCE_IN_CONTEXTS,
     JudgeTask,
-    ReplyData,
     answer_beside_reference,
     in_order,
     question_and_answer,
+    showing,
 )
-from evals.metrics.judged import Decider, JudgedMetric, LabelledMetric, share_supported
+from evals.metrics.judged import Decider, JudgedMetric, LabelledMetric, Replies, known_verdicts, share_supported
 from evals.metrics.sample import Sample
+from evals.metrics.semantic import EMBEDDING_NOT_FINITE
 from evals.schemas.results import WITHOUT_VERDICT, MetricGroup, MetricResult
 from evals.schemas.run_parts import RAGAS_WEIGHTS
 from evals.schemas.verdicts import VerdictRequest
@@ -74,11 +68,11 @@ class ContextPrecision(_ContextMetric):
     suites: ClassVar = frozenset({"answer", "production"})
     inquiries = (CONTEXT_RELEVANCE,)
 
-    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
-        verdicts = [item["verdict"] for item in in_order(replies[CONTEXT_RELEVANCE.name]["contexts"])]
-        if not verdicts:
+    def grade(self, sample: Sample, replies: Replies) -> MetricResult:
+        contexts = in_order(replies[CONTEXT_RELEVANCE.name]["contexts"])
+        known = [verdict == "relevant" for verdict in known_verdicts(contexts)]
+        if not contexts:
             return self.result(0.0, edge="no contexts")
-        known = [verdict == "relevant" for verdict in verdicts if verdict != "cannot_tell"]
         if not known:
             return self.undecided()
         return self.result((self.high or 1.0) * self.precision(known), relevant=sum(known), contexts=len(known))
@@ -102,8 +96,8 @@ class ContextRecall(_ContextMetric):
     needs = frozenset({Need.JUDGE, Need.CHUNKS, Need.EXPECTED_ANSWER})
     inquiries = (REFERENCE_IN_CONTEXTS,)
 
-    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
-        return share_supported(self, replies[REFERENCE_IN_CONTEXTS.name]["claims"], retrieved=bool(case.passages))
+    def grade(self, sample: Sample, replies: Replies) -> MetricResult:
+        return share_supported(self, replies[REFERENCE_IN_CONTEXTS.name]["claims"], retrieved=bool(sample.passages))
 
 
 class RagasContextPrecision(_Percent, ContextPrecision):
@@ -132,8 +126,8 @@ class RagasContextPrecisionOrdered(RagasContextPrecision):
     name = "ragas_context_precision_ordered"
 
     def precision(self, relevant: list[bool]) -> float:
-        found = [rank for rank, is_relevant in enumerate(relevant, start=1) if is_relevant]
-        return sum(hits / rank for hits, rank in enumerate(found, start=1)) / len(found) if found else 0.0
+        ranks = [rank for rank, is_relevant in enumerate(relevant, start=1) if is_relevant]
+        return sum(hits / rank for hits, rank in enumerate(ranks, start=1)) / len(ranks) if ranks else 0.0
 
 
 class RagasContextRecall(_Percent, ContextRecall):
@@ -161,16 +155,14 @@ class RagasFaithfulness(_InPercent):
     needs = frozenset({Need.JUDGE, Need.CHUNKS})
     inquiries = (ANSWER_IN_CONTEXTS,)
 
-    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
-        return share_supported(self, replies[ANSWER_IN_CONTEXTS.name]["claims"], retrieved=bool(case.passages))
+    def grade(self, sample: Sample, replies: Replies) -> MetricResult:
+        return share_supported(self, replies[ANSWER_IN_CONTEXTS.name]["claims"], retrieved=bool(sample.passages))
 
 
 # RAGAS: does the answer address the question, and the weighted score of the four.
 
 
-GENERATED_QUESTIONS = JudgeTask(
-    "generated_questions", "generated_questions", lambda case: {"answer": case.response.answer}
-)
+GENERATED_QUESTIONS = JudgeTask("generated_questions", "generated_questions", showing("answer"))
 """Three questions to which the answer is an answer, and whether it commits itself."""
 
 
@@ -178,7 +170,7 @@ DIRECT_RELEVANCE = JudgeTask("direct_relevance", "direct_relevance", question_an
 """How fully the answer addresses the question, on five steps."""
 
 
-class RagasAnswerRelevance(Comparing, LabelledMetric, _InPercent):
+class RagasAnswerRelevance(LabelledMetric, _InPercent):
     """How well the answer addresses the question, whether or not it is right, in percent.
 
     Formula: the judge writes three questions that the answer replies to; mean of the cosines between their embeddings
@@ -206,37 +198,27 @@ class RagasAnswerRelevance(Comparing, LabelledMetric, _InPercent):
         super().__init__(judge)
         self.semantics = semantics
 
-    def wanted(self, case: Sample) -> tuple[JudgeTask, ...]:
-        return (GENERATED_QUESTIONS,) if self.embedder(case) else (DIRECT_RELEVANCE,)
+    def wanted(self, sample: Sample) -> tuple[JudgeTask, ...]:
+        return (GENERATED_QUESTIONS if self.compares_by(sample).embedder else DIRECT_RELEVANCE,)
 
-    def settled(self, case: Sample) -> MetricResult | None:
-        return settled_relevance(self, case)
+    def settled(self, sample: Sample) -> MetricResult | None:
+        return settled_relevance(self, sample)
 
-    def texts(self, case: Sample) -> Sequence[str]:
-        replies = GENERATED_QUESTIONS.replies(case).values() if self.embedder(case) else ()
-        written = [question for reply in replies for question in _written(reply)]
-        return [case.question.question, *written] if written else ()
-
-    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
-        embedder = self.embedder(case)
+    def grade(self, sample: Sample, replies: Replies) -> MetricResult:
+        embedder = self.compares_by(sample).embedder
         if embedder is None:
             return self.labelled(replies[DIRECT_RELEVANCE.name], method="direct assessment")
         reply = replies[GENERATED_QUESTIONS.name]
-        written = _written(reply)
-        if not written:
+        questions = [question for question in reply["questions"] if question.strip()]
+        if not questions:
             return self.undefined("the judge wrote no question", missing="judge")
         noncommittal = reply["verdict"] == "noncommittal"
-        details = {"method": "generated questions", "questions": written, "noncommittal": noncommittal}
-        asked, *vectors = embedder.embed([case.question.question, *written])
+        details = {"method": "generated questions", "questions": questions, "noncommittal": noncommittal}
+        asked, *vectors = embedder.embed([sample.question.question, *questions])
         alike = fmean(cosine(asked, vector) for vector in vectors)
         if not isfinite(alike):
             return self.undefined(EMBEDDING_NOT_FINITE)
         return self.result(0.0 if noncommittal else 100 * max(0.0, alike), **details)
-
-
-def _written(reply: ReplyData) -> list[str]:
-    """The questions that are some."""
-    return [question for question in reply["questions"] if question.strip()]
 
 
 def ragas_score(values: Mapping[str, float | None], weights: Mapping[str, float] = RAGAS_WEIGHTS) -> float | None:
@@ -250,19 +232,9 @@ def ragas_score(values: Mapping[str, float | None], weights: Mapping[str, float]
         On the scale of the values; None where none is there, or all that are weigh nothing.
     """
     weigh = {**RAGAS_WEIGHTS, **weights}
-    there = {name: value for name, value in values.items() if value is not None and not isnan(value)}
-    total = sum(weigh[name] for name in there)
-    return sum(weigh[name] * value for name, value in there.items()) / total if total else None
-
-
-def _verdicts_of(parts: Sequence[MetricResult]) -> tuple[list[str], str | None]:
-    """The verdicts that parts hang on, up to the first that is lost, and why that one is; None where none is."""
-    needed: dict[str, None] = {}
-    for part in parts:
-        needed.update(dict.fromkeys(part.judged_by))
-        if part.missing in WITHOUT_VERDICT:
-            return list(needed), part.reason
-    return list(needed), None
+    known = {name: value for name, value in values.items() if value is not None and not isnan(value)}
+    total = sum(weigh[name] for name in known)
+    return sum(weigh[name] * value for name, value in known.items()) / total if total else None
 
 
 class RagasScore(_InPercent):
@@ -296,33 +268,29 @@ class RagasScore(_InPercent):
             RagasAnswerRelevance(semantics=semantics),
         )
 
-    def requests(self, case: Sample) -> list[VerdictRequest]:
-        found = {request.name: request for part in self.parts for request in part.requests(case)}
-        return list(found.values())
+    def requests(self, sample: Sample) -> list[VerdictRequest]:
+        return list({request.name: request for part in self.parts for request in part.requests(sample)}.values())
 
-    def texts(self, case: Sample) -> Sequence[str]:
-        return [text for part in self.parts for text in part.texts(case)]
-
-    def measure(self, case: Sample) -> MetricResult:
-        results = {part.name: part.score(case) for part in self.parts}
+    def measure(self, sample: Sample) -> MetricResult:
+        results = {part.name: part.score(sample) for part in self.parts}
         values = {name: result.value for name, result in results.items()}
-        left_out = {name: result.reason for name, result in results.items() if result.value is None}
-        weigh = {**RAGAS_WEIGHTS, **self.weights}
-        needed, lost = _verdicts_of([result for name, result in results.items() if weigh[name]])
+        left_out = {name: str(result.reason) for name, result in results.items() if result.value is None}
+        judged_by: dict[str, None] = {}
+        lost = None
+        for name, result in results.items():
+            if lost is None and {**RAGAS_WEIGHTS, **self.weights}[name]:
+                judged_by.update(dict.fromkeys(result.judged_by))
+                lost = result.reason if result.missing in WITHOUT_VERDICT else None
+        score, details = ragas_score(values, self.weights), {"parts": values, **self.injection_flag(sample)}
         if lost is not None:
-            found = self.undefined(lost, missing="judge", parts=values, **self.injection_flag(case))
-            return self.judged(found, needed)
-        score = ragas_score(values, self.weights)
+            return self.with_verdicts(self.undefined(lost, missing="judge", **details), list(judged_by))
         if score is None:
-            return self.judged(self.undefined("; ".join(dict.fromkeys(map(str, left_out.values())))), needed)
+            return self.with_verdicts(self.undefined("; ".join(dict.fromkeys(left_out.values()))), list(judged_by))
         partly = {"left_out": left_out} if left_out else {}
-        return self.judged(self.result(score, parts=values, **partly, **self.injection_flag(case)), needed)
+        return self.with_verdicts(self.result(score, **details, **partly), list(judged_by))
 
-    def settling_verdicts(self, case: Sample) -> list[str]:
-        return []  # as its parts say
-
-    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
-        return self.measure(case)
+    def grade(self, sample: Sample, replies: Replies) -> MetricResult:
+        return self.measure(sample)
 
 
 # The graphrag suite's verdicts on an answer: a graded accuracy, and how many are correct, wrong, or not known.
@@ -358,10 +326,10 @@ class FactualAccuracyPercentage(_InPercent):
     inquiries = (FACTUAL_ACCURACY,)
     weights: ClassVar[Mapping[str, float]] = {"correctness": 0.5, "completeness": 0.3, "consistency": 0.2}
 
-    def settled(self, case: Sample) -> MetricResult | None:
-        return settled_by_abstention(self, case, label="E")
+    def settled(self, sample: Sample) -> MetricResult | None:
+        return settled_by_abstention(self, sample, label="E")
 
-    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
+    def grade(self, sample: Sample, replies: Replies) -> MetricResult:
         scores = {name: replies[FACTUAL_ACCURACY.name][name]["score"] for name in self.weights}
         value = sum(weight * scores[name] for name, weight in self.weights.items())
         return self.result(value, label=letter_grade(value), criteria=scores)
@@ -378,12 +346,12 @@ class _AnswerCount(JudgedMetric):
     inquiries = (ANSWER_CLASSIFICATION,)
     counted: ClassVar[str]
 
-    def settled(self, case: Sample) -> MetricResult | None:
-        if is_dont_know(case.answer or ""):
+    def settled(self, sample: Sample) -> MetricResult | None:
+        if is_dont_know(sample.answer or ""):
             return self._classified("don't know")
-        return self._classified("wrong") if case.question.is_unanswerable else None
+        return self._classified("wrong") if sample.question.is_unanswerable else None
 
-    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
+    def grade(self, sample: Sample, replies: Replies) -> MetricResult:
         reply = replies[ANSWER_CLASSIFICATION.name]
         return self._classified(reply["verdict"], justification=reply["justification"])
 

@@ -72,7 +72,6 @@ _FAMILIES = [
     "retrieval",
     "passage",
     "generation",
-    "rubric",
     "answer",
     "checks",
     "squad",

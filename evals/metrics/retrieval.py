@@ -16,17 +16,17 @@ class _Retrieval(BaseMetric):
     suites: ClassVar[frozenset[str]] = frozenset({"core"})
     needs = frozenset({Need.GOLD, Need.CHUNKS})
 
-    def measure(self, case: Sample) -> MetricResult:
-        return self.result(self.value(case), **case.matches.evidence)
+    def measure(self, sample: Sample) -> MetricResult:
+        return self.result(self.value(sample), **sample.matches.evidence)
 
     @abstractmethod
-    def value(self, case: Sample) -> float:
+    def value(self, sample: Sample) -> float:
         """The metric's number."""
 
 
-def _counts(case: Sample) -> list[int]:
+def _counts(sample: Sample) -> list[int]:
     """For each rank, how many golds are found there and at no earlier one."""
-    return list(map(len, case.matches.newly_found()))
+    return list(map(len, sample.matches.newly_found))
 
 
 class RecallAtK(AtK, _Retrieval):
@@ -40,8 +40,8 @@ class RecallAtK(AtK, _Retrieval):
     family = "recall_at"
     default_ks: ClassVar = (1, 3, 5, 10)
 
-    def value(self, case: Sample) -> float:
-        return recall_at(_counts(case), len(case.question.gold_passages), self.k)
+    def value(self, sample: Sample) -> float:
+        return recall_at(_counts(sample), len(sample.question.gold_passages), self.k)
 
 
 class PrecisionAtK(AtK, _Retrieval):
@@ -58,8 +58,8 @@ class PrecisionAtK(AtK, _Retrieval):
     family = "precision_at"
     default_ks: ClassVar = (1, 3, 5)
 
-    def value(self, case: Sample) -> float:
-        return precision_at(case.matches.hits_within(self.k), self.k)
+    def value(self, sample: Sample) -> float:
+        return precision_at(sample.matches.hits_within(self.k), self.k)
 
 
 class SetPrecision(_Retrieval):
@@ -74,9 +74,9 @@ class SetPrecision(_Retrieval):
     name = "set_precision"
     suites: ClassVar = frozenset()
 
-    def value(self, case: Sample) -> float:
-        size = len(case.matches.hits)
-        return precision_at(case.matches.hits_within(size), size) if size else 0.0
+    def value(self, sample: Sample) -> float:
+        size = len(sample.matches.hits)
+        return precision_at(sample.matches.hits_within(size), size) if size else 0.0
 
 
 class MRR(_Retrieval):
@@ -90,8 +90,8 @@ class MRR(_Retrieval):
 
     name = "mrr"
 
-    def value(self, case: Sample) -> float:
-        return reciprocal_rank(_counts(case))
+    def value(self, sample: Sample) -> float:
+        return reciprocal_rank(_counts(sample))
 
 
 class MRRAtK(AtK, _Retrieval):
@@ -107,8 +107,8 @@ class MRRAtK(AtK, _Retrieval):
     suites: ClassVar = frozenset()
     default_ks: ClassVar = ()
 
-    def value(self, case: Sample) -> float:
-        return reciprocal_rank(_counts(case)[: self.k])
+    def value(self, sample: Sample) -> float:
+        return reciprocal_rank(_counts(sample)[: self.k])
 
 
 class NDCG(AtK, _Retrieval):
@@ -125,6 +125,6 @@ class NDCG(AtK, _Retrieval):
     family = "ndcg_at"
     default_ks: ClassVar = (10,)
 
-    def value(self, case: Sample) -> float:
-        grades = [gold.relevance for gold in case.question.gold_passages]
-        return unit_ndcg_at(case.matches.newly_found(self.k), grades, self.k)
+    def value(self, sample: Sample) -> float:
+        grades = [gold.relevance for gold in sample.question.gold_passages]
+        return unit_ndcg_at(sample.matches.newly_found, grades, self.k)

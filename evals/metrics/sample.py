@@ -2,15 +2,15 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from itertools import zip_longest
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from evals.metrics.embedders import Semantics
-from evals.schemas.dataset import EvalQuestion
+from evals.schemas.dataset import EvalQuestion, GoldPassage
 from evals.schemas.response import Citation, EvalResponse, RetrievedChunk
 from evals.schemas.verdicts import JudgeVerdict, Prompt
 from evals.text.documents import same_document
@@ -18,54 +18,26 @@ from evals.text.markup import plain, without_citation_marks, without_thoughts
 from evals.text.matching import Matches, MatchSettings, match
 from evals.text.tokens import UNSPACED
 
-# What a citation points to: the retrieved chunk behind an id or an index.
-
-
-@dataclass(frozen=True, slots=True)
-class CitedSource:
-    """One cited source.
-
-    Attributes:
-        place: Place of the chunk in the response; None where the citation resolves to no retrieved chunk. Of a source
-            that is a document, the first of its chunks that holds gold, else the first.
-        places: Places of all distinct chunks that it stands for: several only where it is a document or a section.
-        sections: The section that the citation names, else those of its chunks.
-    """
-
-    place: int | None
-    places: tuple[int, ...] = ()
-    sections: tuple[str, ...] = ()
-
-
-def _names(citation: Citation, chunk: RetrievedChunk) -> bool:
-    return bool(same_document(chunk, citation.document_id)) and citation.section in {None, chunk.section}
-
-
-def _named(sections: Sequence[str | None]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(section for section in sections if section))
-
-
-# Who decides that an answer declines: the text rules, or a judge.
-
-
 ABSTENTION = "abstention"
 """The inquiry that asks whether an answer declines, and nothing else: the name of its prompt, and of its verdicts."""
-
-
 CORRECTNESS = "answer_correctness"
 """The inquiry that asks whether an answer is correct; that it declines is one of the labels."""
-
 DECIDING = (ABSTENTION, CORRECTNESS)
-
-
 FEW_WORDS = 5
 """An answer of this many words at most needs no judge: "I cannot answer this question." has no room for an answer."""
 
 _DECLINES = "declines"
-
 _ANSWERS = ("answers", "correct", "partly_correct", "incorrect")
-
 _UNSPACED = re.compile(f"[{UNSPACED}]")
+_YEARS = 1000
+"""From here on a number in brackets is a year or the like, also where it was read from the answer as a citation."""
+
+
+class Lack(NamedTuple):
+    """Why a metric has no value, as a `MetricResult` says it."""
+
+    reason: str
+    missing: str = "not_applicable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,54 +66,44 @@ class JudgedAbstention:
         return self.answers == "settling" and bool(question.is_unanswerable)
 
 
-def is_long(answer: str) -> bool:
-    """Whether an answer has more than a few words; a sign of Chinese, Japanese or Thai is a word."""
-    words = _UNSPACED.sub(r" \g<0> ", answer).split()
-    return sum(any(map(str.isalnum, word)) for word in words) > FEW_WORDS
+class Decision(NamedTuple):
+    """Whether an answer declines to answer, and who decided it.
 
-
-def judges_word(verdicts: Collection[JudgeVerdict], inquiry: str) -> bool | None:
-    """Whether an answer declines by most of the judge's repeats.
-
-    Args:
-        verdicts: On the answer.
-        inquiry: The name of the one that decides.
-
-    Returns:
-        None where it was not asked, gave no usable verdict, could not tell, or its repeats are divided.
+    Attributes:
+        inquiry: The name of the judge's inquiry that decides, where a judge does.
+        declines: By the server's own flag, else by the judge's word, else by the text rules.
+        by_judge: Whether it is the judge's to decide: never where the server flags it, or of a few words.
+        word: Whether it declines, says the judge; None where it did not say it (yet), or is not to be asked.
+        lost: Why the judge's word is not there (yet), though it has it; then no value may follow from `declines`.
+        is_disputed: Whether one of text rules and judge takes the answer for a refusal, and the other does not.
     """
-    if not verdicts:
-        return None
-    there = (verdict for verdict in verdicts if verdict.request == inquiry and verdict.reply is not None)
-    labels = Counter(str((verdict.reply or {}).get("verdict")) for verdict in there)
-    declines, answers = labels[_DECLINES], sum(labels[label] for label in _ANSWERS)
-    return None if declines == answers else declines > answers
+
+    inquiry: str
+    declines: bool
+    by_judge: bool = False
+    word: bool | None = None
+    lost: Lack | None = None
+    is_disputed: bool = False
 
 
-def why_open(verdicts: Iterable[JudgeVerdict], inquiry: str) -> str:
-    """Why the word of the inquiry that decides is not there."""
-    found = [verdict for verdict in verdicts if verdict.request == inquiry]
-    if not found:
-        return "the judge was not asked whether the answer abstains"
-    failed = next((verdict for verdict in found if verdict.failure is not None), None)
-    if failed is not None:
-        return f"judge {failed.failure}, asked whether the answer abstains: {failed.message}"
-    return "the judge could not tell whether the answer abstains"
+@dataclass(frozen=True, slots=True)
+class CitedSource:
+    """A cited source.
 
+    Attributes:
+        place: Place of the chunk in the response; None where the citation resolves to no retrieved chunk. Of a source
+            that is a document, the first of its chunks that holds gold, else the first.
+        places: Places of all distinct chunks that it stands for: several only where it is a document or a section.
+        sections: The section that the citation names, else those of its chunks.
+    """
 
-_YEARS = 1000
-"""From here on a number in brackets is a year or the like, also where it was read from the answer as a citation."""
+    place: int | None
+    places: tuple[int, ...] = ()
+    sections: tuple[str, ...] = ()
 
 
 def _as_it_is(prompt: str | Prompt) -> str | Prompt:
     return prompt
-
-
-class Lack(NamedTuple):
-    """Why there is nothing to measure, as a `MetricResult` says it."""
-
-    reason: str
-    missing: str = "not_applicable"
 
 
 @dataclass
@@ -151,7 +113,7 @@ class Sample:
     Args:
         question: What was asked, with its gold; citation marks are taken off its reference as off the answer.
         response: What the server said.
-        verdicts: What the judge said about it, if anything.
+        verdicts: What the judge said about it, if anything; put a new list in its place to add some.
         settings: How chunks are recognised as gold.
         citation_base: Number of the first chunk in the server's citation indices.
         judged: Whether a judge takes part in the run.
@@ -171,8 +133,9 @@ class Sample:
     declining: JudgedAbstention = field(default_factory=JudgedAbstention)
     keeps_flagged: bool = False
     prompt_for: Callable[[str | Prompt], str | Prompt] = field(default=_as_it_is, repr=False, compare=False)
-    lacks: dict[object, Lack | None] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """By kind of metric, what is lacking where it has nothing to measure; kept by the metrics."""
+    derived: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What metrics derive of question and response, and share, by keys of their own."""
+    _decided: tuple[object, Decision] | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         texts = [self.question.expected_answer or "", *self.question.answers]
@@ -181,10 +144,7 @@ class Sample:
         expected, *answers = map(self._to_compare, texts)
         self.question = self.question.model_copy(update={"expected_answer": expected or None, "answers": answers})
 
-    @cached_property
-    def matches(self) -> Matches:
-        """Which retrieved chunk is which gold passage; empty where the server sent no chunks."""
-        return match(self.question.gold_passages, self.response.chunks or [], self.settings)
+    # The question and the answer.
 
     @property
     def asked(self) -> str:
@@ -195,87 +155,6 @@ class Sample:
         before = zip_longest(self.question.turns[:-1], answers, fillvalue="")
         said = "\n".join(f"User: {message}\nAssistant: {answer}" for message, answer in before)
         return f"Said before:\n{said}\n\nThe question:\n{self.question.question}" if said else self.question.question
-
-    @property
-    def abstained(self) -> bool:
-        """Whether the answer declines to answer.
-
-        By the server's own flag; else by the judge's word where it is there, else by the text rules. Where that is open
-        (`abstention_open`), no value may follow from it.
-        """
-        said = self.judges_word
-        return self.is_flagged or self.reads_as_refusal if said is None else said
-
-    @property
-    def is_flagged(self) -> bool:
-        """Whether the server itself says that it declined: that settles it, whatever the text is."""
-        return self.response.refused is True
-
-    @property
-    def judges_word(self) -> bool | None:
-        """Whether the answer declines, says the judge; None where it did not say it (yet), or is not to be asked.
-
-        It is not about an answer of a few words, or one that the server calls a refusal itself.
-        """
-        return judges_word(self.verdicts, self.decided_by) if self.verdicts and self._is_for_judge else None
-
-    @property
-    def decided_by(self) -> str:
-        """The name of the inquiry that decides whether the answer declines."""
-        return self.declining.inquiry(self.question)
-
-    @property
-    def abstention_open(self) -> bool:
-        """Whether a judge should say if the answer declines, and its word is not there (yet)."""
-        return self.abstention_judged and self.judges_word is None
-
-    @property
-    def abstention_judged(self) -> bool:
-        """Whether a judge has the word on whether the answer declines: never of few words, or flagged."""
-        if not self.judged or not self._is_for_judge:
-            return False
-        return self.declining.concerns(self.question, reads_as_refusal=self.reads_as_refusal)
-
-    @property
-    def abstention_disputed(self) -> bool:
-        """Whether one of text rules and judge takes the answer for a refusal, and the other does not."""
-        said = self.judges_word
-        return said is not None and said != self.reads_as_refusal
-
-    def is_injected(self, inquiries: Collection[str]) -> bool:
-        """Whether the judge flags a verdict by one of these inquiries, and such verdicts do not count."""
-        if self.keeps_flagged or not inquiries:
-            return False
-        return any(each.is_flagged and each.request in inquiries for each in self.verdicts)
-
-    @cached_property
-    def _is_for_judge(self) -> bool:
-        return not (self.is_flagged or self.response.extractive) and is_long(self.answer or "")
-
-    @cached_property
-    def reads_as_refusal(self) -> bool:
-        """Whether the text rules take the answer for one that declines; never one that is or holds what is expected.
-
-        Of an extractive system only the empty answer declines: a span of a passage is what it says.
-        """
-        if self.response.extractive:
-            return not (self.response.answer or "").strip()
-        # The rules' patterns take a tenth of a second to compile, and a saved run is shown without them.
-        from evals.text.refusals.detector import holds_expected, is_abstention, says_expected  # noqa: PLC0415
-
-        if not is_abstention(self.response.answer or "", self.question.question):
-            return False
-        if self._is_expected() or holds_expected(self.answer or "", self.question):
-            return False
-        return not says_expected(self.answer or "", self.question)
-
-    def _is_expected(self) -> bool:
-        """Whether the answer is an accepted one, but for case and closing marks, to what is known to be answerable."""
-        answer = _bare(self.answer or "")
-        question = self.question
-        if question.is_unanswerable is not False or not answer:
-            return False
-        return any(answer == _bare(text) for text in (question.expected_answer or "", *question.answers))
 
     @cached_property
     def answer(self) -> str | None:
@@ -290,6 +169,90 @@ class Sample:
         """The text without thoughts, HTML and citation marks, which are no part of what it says."""
         return plain(without_citation_marks(without_thoughts(text)[0], *self.citation_numbers))
 
+    # Whether the answer declines, and whether the judge's verdicts count.
+
+    @property
+    def abstained(self) -> bool:
+        """Whether the answer declines to answer; while the judge's word on it is lost, no value may follow from it."""
+        return self.decision.declines
+
+    @property
+    def decision(self) -> Decision:
+        """Whether the answer declines to answer, and who decided it."""
+        if self._decided is None or self._decided[0] is not self.verdicts:
+            self._decided = self.verdicts, self._decide()
+        return self._decided[1]
+
+    def _decide(self) -> Decision:
+        inquiry = self.declining.inquiry(self.question)
+        if self.response.refused:
+            return Decision(inquiry, declines=True)
+        reads = self.reads_as_refusal
+        if not (self.judged or self.verdicts) or self.response.extractive or not self._is_long:
+            return Decision(inquiry, reads)
+        heard = [verdict for verdict in self.verdicts if verdict.request == inquiry]
+        labels = Counter(str(verdict.reply.get("verdict")) for verdict in heard if verdict.reply is not None)
+        declines, answers = labels[_DECLINES], sum(labels[label] for label in _ANSWERS)
+        word = None if declines == answers else declines > answers
+        by_judge = self.judged and self.declining.concerns(self.question, reads_as_refusal=reads)
+        if word is not None:
+            return Decision(inquiry, word, by_judge, word, is_disputed=word != reads)
+        if not by_judge:
+            return Decision(inquiry, reads)
+        reason = "the judge could not tell whether the answer abstains"
+        if not heard:
+            reason = "the judge was not asked whether the answer abstains"
+        elif failed := next((verdict for verdict in heard if verdict.failure is not None), None):
+            reason = f"judge {failed.failure}, asked whether the answer abstains: {failed.message}"
+        return Decision(inquiry, reads, by_judge, lost=Lack(reason, "judge"))
+
+    @cached_property
+    def _is_long(self) -> bool:
+        """Whether the answer has more than a few words; a sign of Chinese, Japanese or Thai is a word."""
+        words = _UNSPACED.sub(r" \g<0> ", self.answer or "").split()
+        return sum(any(map(str.isalnum, word)) for word in words) > FEW_WORDS
+
+    @cached_property
+    def reads_as_refusal(self) -> bool:
+        """Whether the text rules take the answer for one that declines; never one that is or holds what is expected.
+
+        Of an extractive system only the empty answer declines: a span of a passage is what it says.
+        """
+        if self.response.extractive:
+            return not (self.response.answer or "").strip()
+        # The rules' patterns take a tenth of a second to compile, and a saved run is shown without them.
+        from evals.text.refusals.detector import holds_expected, is_abstention, says_expected  # noqa: PLC0415
+
+        question, answer = self.question, self.answer or ""
+        if not is_abstention(self.response.answer or "", question.question):
+            return False
+        accepted = [_bare(text) for text in (question.expected_answer or "", *question.answers)]
+        is_expected = question.is_unanswerable is False and _bare(answer) in filter(None, accepted)
+        return not (is_expected or holds_expected(answer, question) or says_expected(answer, question))
+
+    def is_injected(self, inquiries: Collection[str]) -> bool:
+        """Whether the judge flags a verdict by one of these inquiries, and such verdicts do not count."""
+        if self.keeps_flagged or not inquiries:
+            return False
+        return any(verdict.is_flagged and verdict.request in inquiries for verdict in self.verdicts)
+
+    # What was retrieved, and which of it is gold.
+
+    @cached_property
+    def matches(self) -> Matches:
+        """Which retrieved chunk is which gold passage; empty where the server sent no chunks."""
+        return match(self.question.gold_passages, self.response.chunks or [], self.settings)
+
+    @cached_property
+    def chunks_tell(self) -> set[str]:
+        """What any of the chunks is known by: text, chunk_id, document_id."""
+        return _told_by(self.response.chunks or [])
+
+    @cached_property
+    def golds_tell(self) -> set[str]:
+        """The same of the golds."""
+        return _told_by(self.question.gold_passages)
+
     @cached_property
     def passages(self) -> list[tuple[int, str]]:
         """The chunks with text: their rank, from 1, and the text, in an order that the rank has no part in.
@@ -302,6 +265,8 @@ class Sample:
             texts,
             key=lambda text: sha256(f"{self.question.question}\0{text[1]}".encode("utf-8", "surrogatepass")).digest(),
         )
+
+    # What the answer cites: the retrieved chunks behind ids, indices and documents.
 
     @cached_property
     def citation_numbers(self) -> tuple[frozenset[int], frozenset[int]]:
@@ -318,19 +283,25 @@ class Sample:
         A document, or a section of one, stands for all its retrieved chunks, in whatever order they were retrieved.
         """
         sources: dict[object, CitedSource] = {}
+        chunks, matches = self.response.chunks or [], self.matches
         for citation in self.response.citations or []:
-            places = tuple(dict.fromkeys(self.matches.original[place] for place in self._places_of(citation)))
+            places = tuple(dict.fromkeys(matches.original[place] for place in self._places_of(citation)))
             key = places or (citation.chunk_id, citation.index, citation.document_id, citation.section)
             if key not in sources:
-                chunks = self.response.chunks or []
-                sections = _named([citation.section]) or _named([chunks[place].section for place in places])
-                sources[key] = CitedSource(self._first_with_gold(places), places, sections)
+                sections = [citation.section] if citation.section else [chunks[place].section for place in places]
+                first = next(iter(places), None)
+                if len(places) > 1:
+                    first = next((place for place in places if matches.hits[place]), first)
+                sources[key] = CitedSource(first, places, tuple(dict.fromkeys(filter(None, sections))))
         return list(sources.values())
 
-    def _first_with_gold(self, places: Sequence[int]) -> int | None:
-        if len(places) < 2:
-            return next(iter(places), None)
-        return next((place for place in places if self.matches.hits[place]), places[0])
+    @cached_property
+    def cited_golds(self) -> Mapping[int, Mapping[int, str]]:
+        """For the place of each cited chunk, the golds that it holds.
+
+        A piece of a gold that chunk borders have cut counts where the cited chunks complete the gold.
+        """
+        return self.matches.among({place for source in self.cited for place in source.places})
 
     def place_of(self, citation: Citation) -> int | None:
         """The place of the first retrieved chunk that a citation points to; None where it points to none.
@@ -340,32 +311,34 @@ class Sample:
         return next(iter(self._places_of(citation)), None)
 
     def _places_of(self, citation: Citation) -> list[int]:
-        """The places of the chunks that a citation points to: one, or all those of the document that it names."""
-        chunks, at = (self.response.chunks or []), (citation.index or 0) - self.citation_base
+        """The places of the chunks that a citation points to: one, or all those of the document that it names.
+
+        Many servers count ids from 0 in each document: of several chunks with the id it is that of the index, else the
+        first of the document, else the first.
+        """
+        chunks, at = self.response.chunks or [], (citation.index or 0) - self.citation_base
+        document, section = citation.document_id, citation.section
         if citation.chunk_id is not None:
             named = [place for place, chunk in enumerate(chunks) if chunk.chunk_id == citation.chunk_id]
-            return named if len(named) < 2 else [self._the_one(citation, at, named)]
+            if citation.index is not None and at in named:
+                return [at]
+            return [place for place in named if same_document(chunks[place], document)][:1] or named[:1]
         if citation.index is not None:
             return [at] if 0 <= at < len(chunks) else []
-        return [place for place, chunk in enumerate(chunks) if _names(citation, chunk)]
+        return [
+            place
+            for place, chunk in enumerate(chunks)
+            if same_document(chunk, document) and section in {None, chunk.section}
+        ]
 
-    def _the_one(self, citation: Citation, at: int, named: Sequence[int]) -> int:
-        """Of several chunks with one id that of the index, else the first of the document, else the first.
 
-        Many servers count from 0 in each document.
-        """
-        if citation.index is not None and at in named:
-            return at
-        chunks = self.response.chunks or []
-        return next((place for place in named if same_document(chunks[place], citation.document_id)), named[0])
-
-    @cached_property
-    def cited_golds(self) -> Mapping[int, Mapping[int, str]]:
-        """For the place of each cited chunk, the golds that it holds.
-
-        A piece of a gold that chunk borders have cut counts where the cited chunks complete the gold.
-        """
-        return self.matches.among({place for source in self.cited for place in source.places})
+def _told_by(passages: Sequence[GoldPassage] | Sequence[RetrievedChunk]) -> set[str]:
+    known: set[str] = set()
+    for passage in passages:
+        known |= {"text"} if passage.text else set()
+        known |= {"chunk_id"} if passage.chunk_id else set()
+        known |= {"document_id"} if passage.document_id or getattr(passage, "document_name", None) else set()
+    return known
 
 
 def _bare(text: str) -> str:

@@ -5,20 +5,23 @@ metrics have no value and say what to install. No judge takes part, and no value
 """
 
 from abc import abstractmethod
-from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
-from evals.metrics.base import EMBEDDING_NOT_FINITE, BaseMetric, Comparing, Need
+from evals.metrics.base import BaseMetric, Need
 from evals.metrics.embedders import Embedder, Semantics, TextScorer, cosine
-from evals.metrics.sample import Sample
+from evals.metrics.sample import Lack, Sample
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.results import MetricGroup, MetricResult
 from evals.text.sentences import sentences
 
+EMBEDDING_NOT_FINITE = "the embedder gave numbers that are not finite"
+"""Why a metric of embeddings has no value where it cannot be computed from them."""
+_NOT_FINITE = "BERTScore gave a number that is not finite"
 
-class _Semantic(Comparing, BaseMetric):
-    """What the semantic metrics share: when they have a value without a model, and when none at all."""
+
+class _Semantic(BaseMetric):
+    """What the semantic metrics share: they compare by the embedder or the scorer, whichever they need."""
 
     group = MetricGroup.GENERATION
     of_answer = True
@@ -26,34 +29,15 @@ class _Semantic(Comparing, BaseMetric):
     def __init__(self, semantics: Semantics | None = None) -> None:
         self.semantics = semantics
 
-    @abstractmethod
-    def settled(self, case: Sample) -> MetricResult | None:
-        """The result where nothing needs to be compared to know it; None where something does."""
+    def tool(self, sample: Sample) -> Any:
+        """What the metric compares by; None where it is not loaded."""
+        models = self.compares_by(sample)
+        return models.embedder if Need.EMBEDDER in self.needs else models.scorer
 
-    @abstractmethod
-    def compare(self, case: Sample, tool: Any) -> MetricResult:
-        """Compare the texts of a case by the embedder or the scorer that the metric needs."""
-
-    def tool(self, case: Sample) -> Embedder | TextScorer | None:
-        """What the metric compares by; None where it is not there."""
-        if Need.EMBEDDER in self.needs:
-            return self.embedder(case)
-        semantics = self.semantics_for(case)
-        return semantics.scorer if semantics else None
-
-    def measure(self, case: Sample) -> MetricResult:
-        settled = self.settled(case)
-        return self.compare(case, self.tool(case)) if settled is None else settled
-
-    def unavailable(self, case: Sample) -> str | None:
-        if self.tool(case) is not None:
-            return None
-        semantics = self.semantics_for(case)
-        return (semantics.reason if semantics else None) or "no model that compares texts is loaded"
-
-    def is_open(self, case: Sample) -> bool:
-        """Whether something needs to be compared."""
-        return self._applies(case) and self.settled(case) is None
+    def applies(self, sample: Sample) -> Lack | None:
+        if self.tool(sample) is None:
+            return Lack(self.compares_by(sample).reason or "no model that compares texts is loaded")
+        return super().applies(sample)
 
 
 class _AgainstExpected(_Semantic):
@@ -66,11 +50,15 @@ class _AgainstExpected(_Semantic):
     def not_applicable_to(self, question: EvalQuestion) -> str | None:
         return "the question has no expected answer" if question.expected_answer is None else None
 
-    def settled(self, case: Sample) -> MetricResult | None:
-        answer, expected = _pair(case)
-        if not answer.strip():
-            return self.result(0.0, empty="answer")
-        return None if expected.strip() else self.result(0.0, empty="expected answer")
+    def measure(self, sample: Sample) -> MetricResult:
+        answer, expected = sample.answer or "", sample.question.expected_answer or ""
+        if not answer.strip() or not expected.strip():
+            return self.result(0.0, empty="expected answer" if answer.strip() else "answer")
+        return self.compare(answer, expected, self.tool(sample))
+
+    @abstractmethod
+    def compare(self, answer: str, expected: str, tool: Any) -> MetricResult:
+        """Compare the two texts by the embedder or the scorer."""
 
 
 class SemanticSimilarityPercentage(_AgainstExpected):
@@ -86,12 +74,8 @@ class SemanticSimilarityPercentage(_AgainstExpected):
     name = "semantic_similarity_percentage"
     needs = frozenset({Need.EXPECTED_ANSWER, Need.EMBEDDER})
 
-    def texts(self, case: Sample) -> Sequence[str]:
-        return _pair(case) if self.is_open(case) else ()
-
-    def compare(self, case: Sample, tool: Embedder) -> MetricResult:
-        answer, expected = tool.embed(_pair(case))
-        value = cosine(answer, expected)
+    def compare(self, answer: str, expected: str, tool: Embedder) -> MetricResult:
+        value = cosine(*tool.embed([answer, expected]))
         if not isfinite(value):
             return self.undefined(EMBEDDING_NOT_FINITE)
         return self.result(round(max(0.0, value) * 100, 2))
@@ -111,11 +95,8 @@ class BertScoreF1(_AgainstExpected):
     name = "bert_score_f1"
     needs = frozenset({Need.EXPECTED_ANSWER, Need.TEXT_SCORER})
 
-    def text_pairs(self, case: Sample) -> Sequence[tuple[str, str]]:
-        return [_pair(case)] if self.is_open(case) else ()
-
-    def compare(self, case: Sample, tool: TextScorer) -> MetricResult:
-        (score,) = tool.f1([_pair(case)])
+    def compare(self, answer: str, expected: str, tool: TextScorer) -> MetricResult:
+        (score,) = tool.f1([(answer, expected)])
         if not isfinite(score):
             return self.undefined(_NOT_FINITE)
         value = _within_one(score)
@@ -143,55 +124,38 @@ class SentenceCoverage(_Semantic):
     def not_applicable_to(self, question: EvalQuestion) -> str | None:
         return None if _key_sentences(question) else "the question has no key sentences"
 
-    def settled(self, case: Sample) -> MetricResult | None:
-        failed: dict[str, Any] = {**_adequacy(adequate=False), "failed": _key_sentences(case.question)}
-        if case.abstained:
-            if case.question.is_unanswerable:
-                return self.undefined("the question is unanswerable and the answer abstains")
-            return self.result(0.0, abstained=True, **failed)
-        return None if sentences(case.answer or "") else self.result(0.0, empty="answer", **failed)
-
-    def text_pairs(self, case: Sample) -> Sequence[tuple[str, str]]:
-        return _matrix(case) if self.is_open(case) else ()
-
-    def compare(self, case: Sample, tool: TextScorer) -> MetricResult:
-        pairs = _matrix(case)
-        scores = tool.f1(pairs)
+    def measure(self, sample: Sample) -> MetricResult:
+        keys, said = _key_sentences(sample.question), list(dict.fromkeys(sentences(sample.answer or "")))
+        if sample.abstained and sample.question.is_unanswerable:
+            return self.undefined("the question is unanswerable and the answer abstains")
+        if sample.abstained or not said:
+            why = {"abstained": True} if sample.abstained else {"empty": "answer"}
+            return self.result(0.0, **why, **_adequacy(adequate=False), failed=keys)
+        scorer = self.tool(sample)
+        pairs = [(sentence, key) for key in keys for sentence in said]
+        scores = scorer.f1(pairs)
         if not all(map(isfinite, scores)):
             return self.undefined(_NOT_FINITE)
         best: dict[str, tuple[float, str]] = {}
         for (sentence, key), score in zip(pairs, map(_within_one, scores), strict=True):
             if key not in best or score > best[key][0]:
                 best[key] = (score, sentence)
-        threshold = (self.semantics_for(case) or Semantics()).coverage_threshold
+        threshold = self.compares_by(sample).coverage_threshold
         failed = [key for key, (score, _) in best.items() if score < threshold]
         return self.result(
             min(score for score, _ in best.values()),
             **_adequacy(adequate=not failed),
             failed=failed,
-            key_sentences=[{"text": key, "score": score, "best": said} for key, (score, said) in best.items()],
+            key_sentences=[{"text": key, "score": score, "best": text} for key, (score, text) in best.items()],
             threshold=threshold,
-            scorer=tool.name,
+            scorer=scorer.name,
         )
-
-
-_NOT_FINITE = "BERTScore gave a number that is not finite"
-
-
-def _pair(case: Sample) -> tuple[str, str]:
-    return case.answer or "", case.question.expected_answer or ""
 
 
 def _key_sentences(question: EvalQuestion) -> list[str]:
     """The distinct key sentences that say something, in order; those of the expected answer where none is named."""
     named = [key.text for key in question.key_sentences] or sentences(question.expected_answer or "")
     return [text for text in dict.fromkeys(named) if text.strip()]
-
-
-def _matrix(case: Sample) -> list[tuple[str, str]]:
-    """Every sentence of the answer with every key sentence."""
-    said = list(dict.fromkeys(sentences(case.answer or "")))
-    return [(sentence, key) for key in _key_sentences(case.question) for sentence in said]
 
 
 def _adequacy(*, adequate: bool) -> dict[str, Any]:

@@ -56,13 +56,13 @@ class _Squad(BaseMetric):
     needs = frozenset({Need.EXPECTED_ANSWER})
     of_answer = True
 
-    def hangs_on_abstention(self, case: Sample) -> bool:
-        return bool(case.question.is_unanswerable)
+    def hangs_on_abstention(self, sample: Sample) -> bool:
+        return bool(sample.question.is_unanswerable)
 
-    def measure(self, case: Sample) -> MetricResult:
-        question = case.question
+    def measure(self, sample: Sample) -> MetricResult:
+        question = sample.question
         golds = [] if question.is_unanswerable else [question.expected_answer or "", *question.answers]
-        prediction = "" if question.is_unanswerable and case.abstained else case.answer or ""
+        prediction = "" if question.is_unanswerable and sample.abstained else sample.answer or ""
         language = str(question.metadata.get("language") or "en")[:2].lower()
         value = self.value(question, prediction, golds, language)
         return self.result(value, has_answer=any(normalised(gold, language) for gold in golds))

@@ -79,7 +79,7 @@ def why_left_out(record: EvalRecord, sample: Sample) -> str | None:
         return "without an answer"
     if (result := _MRR.score(sample)).value is None:
         return f"without a value: {result.reason}"
-    several = max(map(len, sample.matches.newly_found()), default=0) > 1
+    several = max(map(len, sample.matches.newly_found), default=0) > 1
     return "with a chunk that is the first to hold several golds" if several else None
 
 
@@ -91,7 +91,7 @@ def to_trec_run(saved: SavedRun) -> Iterator[str]:
             continue
         golds = _gold_ids(record.question)
         own = _unique(map(passage_id, sample.response.chunks or []), golds)
-        held = sample.matches.newly_found()
+        held = sample.matches.newly_found
         names = [golds[next(iter(found))] if found else name for name, found in zip(own, held, strict=True)]
         names = names or ["nothing-retrieved"]
         for rank, name in enumerate(names, start=1):

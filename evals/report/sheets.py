@@ -65,7 +65,7 @@ def row_of(saved: SavedRun, record: EvalRecord) -> SheetRow:
         citations = [citation.model_dump(mode="json", exclude_none=True) for citation in response.citations or ()]
         row |= {
             "answer": response.answer,
-            "declined": None if response.answer is None or sample.abstention_open else sample.abstained,
+            "declined": None if response.answer is None or sample.decision.lost else sample.abstained,
             "chunks": None if response.chunks is None else chunks,
             "citations": None if response.citations is None else citations,
         }

@@ -297,7 +297,7 @@ async def load_tools(config: EvalConfig, metrics: Sequence[BaseMetric], observer
         await find_judge(config.judge, only_refused=True)
         judge = make_judge(config)
     choice = model_choice(config, metrics)
-    if choice.empty:
+    if not (choice.embedder or choice.scorer):
         return Tools(metrics, judge, None)
     observer.phase("loading the models that compare texts")
     return Tools(metrics, judge, await asyncio.to_thread(load_semantics, choice, settle_hub))

@@ -91,7 +91,8 @@ def computable(
         by_reason = {metric.not_applicable_to(question): question for question in reversed(looked_at)}
         reason = None if None in by_reason else next(reversed(by_reason), "there are no questions yet")
         if reason is None and response is not None and settings is not None:
-            reason = metric.missing_for(settings.sample(by_reason[None], response))
+            lack = metric.applies(settings.sample(by_reason[None], response))
+            reason = lack and lack.reason
             if reason is None and Need.USAGE in metric.needs and response.usage is None:
                 reason = "the server reported no token usage"
         if reason is None:

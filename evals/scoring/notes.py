@@ -73,12 +73,12 @@ class Tally:
             self._add_answer(record, sample)
 
     def _add_answer(self, record: EvalRecord, sample: Sample) -> None:
-        counts = self.counts
+        counts, decision = self.counts, sample.decision
         counts["answers"] += 1
-        counts["open"] += sample.abstention_open
-        counts["abstained"] += sample.abstained and not sample.abstention_open
-        counts["by_judge"] += sample.judges_word is not None
-        if sample.abstention_disputed:
+        counts["open"] += decision.lost is not None
+        counts["abstained"] += decision.declines and decision.lost is None
+        counts["by_judge"] += decision.word is not None
+        if decision.is_disputed:
             self.disputed[sample.reads_as_refusal].append(record.question.id)
 
     def _add_lists(self, response: EvalResponse, sample: Sample) -> None:

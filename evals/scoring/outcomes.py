@@ -121,7 +121,7 @@ def ending_of(sample: Sample, scores: Sequence[MetricResult], *, asked: bool = T
     if response.answer is None and response.chunks is None:
         return Ending(Outcome.FAILED, "the server sent no answer")
     if question.is_unanswerable:
-        if response.answer is None or sample.abstention_open:
+        if response.answer is None or sample.decision.lost:
             return Ending(Outcome.UNKNOWN)
         if sample.abstained:
             return Ending(Outcome.RIGHT)
@@ -131,7 +131,7 @@ def ending_of(sample: Sample, scores: Sequence[MetricResult], *, asked: bool = T
 
 def _ending_of_answerable(sample: Sample, scores: Sequence[MetricResult]) -> Ending:
     by_judge, by_words = _is_right(sample, scores)
-    declined = sample.abstained and not sample.abstention_open and by_judge is not True
+    declined = sample.abstained and not sample.decision.lost and by_judge is not True
     only_retrieves = sample.response.answer is None
     retrieved = _retrieved(sample)
     if retrieved is False and (only_retrieves or by_judge is False or by_words is False or declined):

@@ -70,7 +70,7 @@ class Column:
     reasons: list[Reason] = field(default_factory=lambda: [_NOT_ASKED])
     rules: Counter[str] = field(default_factory=Counter)
     """How many golds were recognised by which matching rule."""
-    _places: dict[Reason, int] = field(default_factory=lambda: {_NOT_ASKED: 0})
+    _places: dict[tuple[object, ...], int] = field(default_factory=lambda: {_NOT_ASKED: 0})
 
     def add(self, result: MetricResult | None) -> None:
         """Add the result of the next question; None where it was not asked."""
@@ -79,17 +79,17 @@ class Column:
             self.codes.append(0)
             return
         details = result.details
-        label = details.get("label") if details else None
-        late = bool(details.get(RAN_OUT)) if details else False
-        reason = Reason(result.missing, result.reason, label if isinstance(label, str) else None, late)
-        code = self._places.setdefault(reason, len(self.reasons))
-        if code == len(self.reasons):
-            self.reasons.append(reason)
+        label, rules = details.get("label"), details.get("rules")
+        reason = (result.missing, result.reason, label if isinstance(label, str) else None, RAN_OUT in details)
+        code = self._places.get(reason)
+        if code is None:
+            code = self._places[reason] = len(self.reasons)
+            self.reasons.append(Reason(*reason))
         self.values.append(nan if result.value is None else result.value)
         self.codes.append(code)
-        rules = details.get("rules") if details else None
         if isinstance(rules, dict):
-            self.rules.update({rule: count for rule, count in rules.items() if isinstance(count, int)})
+            for rule, count in rules.items():
+                self.rules[rule] += count if isinstance(count, int) else 0
 
     @property
     def numbers(self) -> Vector:

@@ -19,7 +19,7 @@ from collections.abc import Collection, Container, Iterable, Iterator, Mapping, 
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Literal, NamedTuple
 
 from pydantic import Field
@@ -159,12 +159,12 @@ class Matches:
             for place, golds in enumerate(self.by_chunk[:k])
         ]
 
-    def newly_found(self, k: int | None = None) -> list[set[int]]:
-        """For each of the top k chunks, or of all, the golds found there and at none before."""
-        fresh: list[set[int]] = [set() for _ in self.by_chunk[:k]]
+    @cached_property
+    def newly_found(self) -> list[set[int]]:
+        """For each chunk the golds found there and at none before."""
+        fresh: list[set[int]] = [set() for _ in self.by_chunk]
         for gold, (place, _) in self.found.items():
-            if place < len(fresh):
-                fresh[place].add(gold)
+            fresh[place].add(gold)
         return fresh
 
     @property
@@ -198,14 +198,15 @@ def match(golds: Sequence[GoldPassage], chunks: Sequence[RetrievedChunk], settin
         return Matches(tuple(found.by_chunk), tuple(original))
     texts = [_Text(place, chunks[place].text or "") for place, first in enumerate(original) if place == first]
     _set_margins(texts)
-    wanted = [_Gold(index, gold.text) for index, gold in enumerate(golds)]
+    wanted = [_Text(index, gold.text) for index, gold in enumerate(golds)]
     ids: dict[int, set[str | None]] = {text.place: set() for text in texts}
     for chunk, first in zip(chunks, original, strict=True):
         ids[first].add(chunk.chunk_id)
     names = ResponseNames([gold.document_id for gold in golds], chunks)
     by_text = settings.rule in {"auto", *OF_TEXT}
-    threes_of: _Threes = {}
-    shared = {text.place: _shared(text, wanted, threes_of) if by_text else {} for text in texts}
+    vocabulary = frozenset(chain.from_iterable(gold.tokens for gold in wanted))
+    places_in = _places_in(wanted) if by_text else {}
+    shared = {text.place: _shared(text, wanted, vocabulary, places_in) if by_text else {} for text in texts}
     for gold, text in zip(golds, wanted, strict=True):
         document = names.of(gold.document_id)
         pieces: list[tuple[int, bytes]] = []
@@ -316,9 +317,9 @@ class _Text:
         parted = "- " in self.text or "-\n" in self.text or "-\r" in self.text
         return f" {' '.join(tokens(_PARTED.sub('', self.text)))} " if parted else ""
 
-    def holds(self, gold: "_Text") -> bool:
-        """Whether a gold stands in it as whole words."""
-        if gold.framed in self.framed:
+    def holds(self, gold: "_Text", longest: int) -> bool:
+        """Whether a gold stands in it as whole words, given its longest stretch of three or more tokens of golds."""
+        if gold.count <= max(longest, _SHINGLE - 1) and gold.framed in self.framed:
             return True
         parted = (gold.joined, self.framed), (gold.framed, self.joined), (gold.joined, self.joined)
         return any(mine and mine in yours for mine, yours in parted) if gold.joined or self.joined else False
@@ -342,62 +343,72 @@ def _agreeing(one: Tokens, other: Tokens) -> int:
     return count if _MIN_RUN <= count < len(one) else 0
 
 
-class _Gold(_Text):
-    """A gold, with the places where each three of its tokens in a row stand."""
+_STRETCH = re.compile(rb"\x01{3,}")
 
-    def __init__(self, place: int, text: str | Tokens) -> None:
-        super().__init__(place, text)
-        threes = list(_threes(self.tokens))
-        self.last = dict(zip(threes, range(len(threes)), strict=True))
-        self.repeated: dict[tuple[str, ...], list[int]] = {}
-        """Of threes that stand several times, the last places."""
-        if len(self.last) < len(threes):
-            for at, three in enumerate(threes):
-                if self.last[three] != at or three in self.repeated:
-                    self.repeated[three] = [*self.repeated.get(three, ()), at][-_MOST_REPEATED:]
+_Places = dict[Tokens, list[tuple[int, int]]]
+"""By three tokens in a row, the golds that say them, by their places in their list, and where they stand in each."""
 
 
-def _threes(said: Tokens) -> Iterator[tuple[str, str, str]]:
-    return zip(said, said[1:], said[2:], strict=False)
+def _threes(words: Tokens) -> Iterator[Tokens]:
+    return zip(words, words[1:], words[2:], strict=False)
 
 
-_Threes = dict[tuple[int, ...], set[tuple[str, ...]]]
-"""By golds the threes that stand in any of them, kept from chunk to chunk."""
-
-
-def _shared(chunk: _Text, golds: Sequence[_Gold], threes_of: _Threes) -> dict[int, list[Run] | None]:
-    """By gold what the chunk has of it: None for all of it, as whole words, else the runs that both share."""
-    shared: dict[int, list[Run] | None] = {}
-    rest = []
+def _places_in(golds: Sequence[_Text]) -> _Places:
+    """Where each three tokens of golds stand; of a gold that repeats them, the last places."""
+    places: _Places = {}
     for gold in golds:
-        if gold.count and chunk.holds(gold):
+        for at, three in enumerate(_threes(gold.tokens)):
+            stands = places.setdefault(three, [])
+            stands.append((gold.place, at))
+            if len(stands) > _MOST_REPEATED and stands[-_MOST_REPEATED - 1][0] == gold.place:
+                del stands[-_MOST_REPEATED - 1]
+    return places
+
+
+def _shared(
+    chunk: _Text, golds: Sequence[_Text], vocabulary: frozenset[str], places: _Places
+) -> dict[int, list[Run] | None]:
+    """By gold what the chunk has of it: None for all of it, as whole words, else the runs that both share.
+
+    A gold, or three of its tokens in a row, can only stand where each token of the chunk is of a gold's vocabulary.
+    """
+    known = bytes(map(vocabulary.__contains__, chunk.tokens))
+    stretches = [stretch.span() for stretch in _STRETCH.finditer(known)]
+    longest = max([end - start for start, end in stretches], default=0)
+    threes = [
+        (place, chunk.tokens[place : place + _SHINGLE])
+        for start, end in stretches
+        for place in range(start, end - _SHINGLE + 1)
+    ]
+    runs = _runs(threes, places)
+    shared: dict[int, list[Run] | None] = {}
+    for gold in golds:
+        if gold.count and chunk.holds(gold, longest):
             shared[gold.place] = None
-        elif gold.count > _SHINGLE:
-            rest.append(gold)
-    key = tuple(gold.place for gold in rest)
-    if key not in threes_of:
-        threes_of[key] = set().union(*(gold.last for gold in rest))
-    if threes_of[key].isdisjoint(_threes(chunk.tokens)):
-        return shared
-    threes = list(_threes(chunk.tokens))
-    for gold in rest:
-        if not gold.last.keys().isdisjoint(threes):
-            shared[gold.place] = _runs(threes, gold)
+        elif gold.count > _SHINGLE and gold.place in runs:
+            shared[gold.place] = runs[gold.place]
     return shared
 
 
-def _runs(chunk: Sequence[tuple[str, str, str]], gold: _Gold) -> list[Run]:
-    """The runs of a gold in a chunk, each bridged over misread tokens."""
-    rows: dict[int, list[list[int]]] = {}
-    last, repeated = gold.last, gold.repeated
-    for place, three in [(place, three) for place, three in enumerate(chunk) if three in last]:
-        for at in repeated.get(three) or (last[three],):
-            row = rows.setdefault(at - place, [])
+def _runs(threes: Iterable[tuple[int, Tokens]], places: _Places) -> dict[int, list[Run]]:
+    """By gold its runs in a chunk, each bridged over misread tokens.
+
+    Args:
+        threes: Three tokens in a row and their place in the chunk, in order.
+        places: Where they stand in golds.
+    """
+    rows: dict[tuple[int, int], list[list[int]]] = {}
+    for place, three in threes:
+        for gold, at in places.get(three, ()):
+            row = rows.setdefault((gold, at - place), [])
             if row and at <= row[-1][1] + _BRIDGE:
                 row[-1][1] = at + _SHINGLE
             else:
                 row.append([at, at + _SHINGLE, place])
-    return [Run(*run) for row in rows.values() for run in row]
+    runs: dict[int, list[Run]] = {}
+    for (gold, _), row in rows.items():
+        runs.setdefault(gold, []).extend(Run(*run) for run in row)
+    return runs
 
 
 def _untangled(runs: list[Run]) -> list[Run]:
@@ -414,8 +425,8 @@ def _untangled(runs: list[Run]) -> list[Run]:
 
 def covered(wanted: Tokens, given: Tokens) -> float:
     """The share of the wanted tokens that stand in the given ones in runs, in their order; 0 to 1."""
-    runs = _untangled(_runs(list(_threes(given)), _Gold(0, wanted)))
-    return sum(run.size for run in runs) / max(1, len(wanted))
+    runs = _runs(enumerate(_threes(given)), _places_in([_Text(0, wanted)])).get(0, [])
+    return sum(run.size for run in _untangled(runs)) / max(1, len(wanted))
 
 
 # The rules.

@@ -35,9 +35,12 @@ UNSPACED = (
 _TOKEN = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+(?:[\u0300-\u036f\u0900-\u0dff]+[^\W_{UNSPACED}]+)*")
 """A character of an unspaced script, or a run of letters, digits and the marks between them."""
 
-_ASCII_WORDS = bytes(code | 32 if 65 <= code <= 90 else code if chr(code).isalnum() else 32 for code in range(128)) + (
-    b" " * 128
+_WORDS = bytes(
+    code | 32 if 65 <= code <= 90 else code if code > 127 or chr(code).isalnum() else 32 for code in range(256)
 )
+"""Of UTF-8, ASCII letters in lower case, blanks in the place of other ASCII signs, and all else as it is."""
+_SIGNS = "’‘“”–—…•×°€£−\u00a0"
+"""What most English texts have beyond ASCII, and is no letter and no digit."""
 
 _STRAIGHT = str.maketrans({**dict.fromkeys("‘’‛′`", "'"), **dict.fromkeys("“”„«»", '"'), **dict.fromkeys("‐‑", "-")})
 
@@ -65,11 +68,12 @@ def _unified(text: str) -> str:
 def tokens(text: str) -> tuple[str, ...]:
     """The words of a text, folded; punctuation, symbols and white space are in none."""
     if not text.isascii():
-        for sign in "’‘“”–—…•\u00a0":  # all that most English texts have beyond ASCII; bytes are cut four times faster
+        for sign in _SIGNS:
             text = text.replace(sign, " ")
-    if text.isascii():
-        return tuple(text.encode().translate(_ASCII_WORDS).decode().split())
-    return tuple(_TOKEN.findall(_unified(text)))
+    if not text.isascii():  # bytes are cut many times faster than patterns find words, so only what must be is folded
+        parts = text.split()
+        text = " ".join(part if part.isascii() else " ".join(_TOKEN.findall(_unified(part))) for part in parts)
+    return tuple(text.encode("utf-8", "surrogatepass").translate(_WORDS).decode("utf-8", "surrogatepass").split())
 
 
 def framed(text: str) -> str:

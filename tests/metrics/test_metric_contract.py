@@ -115,8 +115,9 @@ def test_a_failure_of_transport_is_never_a_value(
         assert result.value == FULL["time_to_first_token_ms"]
     else:
         assert result.value is None
-        applicable = metric.unavailable(case) is None and metric.not_applicable_to(case.question) is None
-        assert result.missing == ("transport" if applicable else "not_applicable")
+        lacks_tool = bool(metric.needs & {Need.JUDGE, Need.EMBEDDER, Need.TEXT_SCORER})
+        lacks = lacks_tool or metric.not_applicable_to(case.question) is not None
+        assert result.missing == ("not_applicable" if lacks else "transport")
 
 
 @every_metric
@@ -210,7 +211,7 @@ def test_a_metric_that_looks_whether_an_answer_declines_says_so(metric: BaseMetr
     response = EvalResponse(answer="The documents do not say what is covered by the insurance [1].", **FULL)
     semantics = Semantics(_Alike(), _Alike())
     case = _Watched(question, response, VERDICTS, semantics=semantics)
-    if metric.unavailable(case) or metric.not_applicable_to(question):
+    if metric.applies(case) is not None:
         return
     metric.score(case)
     assert case.read == metric.hangs_on_abstention(case)

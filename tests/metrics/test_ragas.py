@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.metrics import Sample
+from evals.metrics import Sample, parse_metric
 from evals.metrics.judged import JudgedMetric
 from evals.metrics.ragas import (
     ContextPrecision,
@@ -16,6 +16,7 @@ from evals.metrics.ragas import (
     RagasContextPrecisionOrdered,
     RagasContextRecall,
     RagasFaithfulness,
+    RagasScore,
 )
 from evals.schemas import RetrievedChunk
 
@@ -231,3 +232,24 @@ def test_the_answer_suite_says_the_same_on_a_scale_of_one(judged_case: MakeCase,
         assert small.inquiries == large.inquiries
         assert (one.missing, one.reason) == (hundred.missing, hundred.reason)
         assert one.value == (None if hundred.value is None else pytest.approx(hundred.value / 100))
+
+
+@pytest.mark.parametrize(("weight", "value"), [(0.0, 50.0), (0.3, None)])
+def test_a_lost_part_that_weighs_nothing_costs_nothing(
+    judged_case: MakeCase, weight: float, value: float | None
+) -> None:
+    """One that weighs something takes the score with it."""
+    others = {"ragas_context_recall": 0.0, "ragas_answer_relevance": 0.0}
+    case = judged_case(said("context_relevance", "ri") | {"answer_claims": "refused"}, chunks=chunks(2))
+    result = RagasScore(weights={"ragas_faithfulness": weight, **others}).score(case)
+    assert (result.value, result.missing) == (value, None if weight == 0 else "judge")
+
+
+def test_metrics_of_like_needs_differ_in_which_questions_they_apply_to(judged_case: MakeCase) -> None:
+    """Of an unanswerable question, whichever is measured first: what the one lacks is no lack of the other."""
+    sufficiency = parse_metric("context_sufficiency")
+    for metrics in ([sufficiency, ContextPrecision()], [ContextPrecision(), sufficiency]):
+        case = judged_case(chunks=chunks(1), asked={"is_unanswerable": True})
+        lacks = {metric.name: metric.applies(case) for metric in metrics}
+        assert lacks["context_sufficiency"] is None
+        assert "unanswerable" in str(lacks["context_precision"])

@@ -139,7 +139,7 @@ def test_a_saved_verdict_does_not_outweigh_the_flag() -> None:
     case = Sample(EvalQuestion(id="q", question=QUESTION), EvalResponse(answer=FACT, refused=True), judged=True)
     assert case.abstained
     assert not case.reads_as_refusal
-    assert (case.abstention_judged, case.abstention_open, case.abstention_disputed) == (False, False, False)
+    assert (case.decision.by_judge, case.decision.lost, case.decision.is_disputed) == (False, None, False)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from whole_runs import scored
 
-from evals.metrics.embedders import RememberingEmbedder, RememberingScorer, Semantics
+from evals.metrics.embedders import Remembering, Semantics
 from evals.metrics.semantic import BertScoreF1, SemanticSimilarityPercentage, SentenceCoverage
 from evals.run.observer import Observer
 from evals.run.text_models import compare_texts
@@ -38,7 +38,7 @@ class Heard(Observer):
 @pytest.fixture
 def remembering(embedder: Any, scorer: Any) -> ScoreSettings:
     """How records are scored, with models that remember."""
-    return ScoreSettings(semantics=Semantics(RememberingEmbedder(embedder), RememberingScorer(scorer)))
+    return ScoreSettings(semantics=Semantics(Remembering(embedder), Remembering(scorer)))
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evals.schemas import GoldPassage, RetrievedChunk
 from evals.text.documents import Kinship, document_key, kinship
-from evals.text.matching import Matches, MatchSettings, match
+from evals.text.matching import Matches, MatchSettings, covered, match
 
 RuleOf = Callable[..., str | None]
 Recognised = Callable[..., Matches]
@@ -86,7 +86,7 @@ def test_two_pieces_complete_a_gold_behind_a_page_header(recognised: Recognised,
     assert found.hits == (True, True)
     assert found.hits_within(1) == [False]
     assert found.hits_within(2) == [True, True]
-    assert [sorted(golds) for golds in found.newly_found()] == [[], [0]]
+    assert [sorted(golds) for golds in found.newly_found] == [[], [0]]
 
 
 def test_one_piece_alone_is_nothing(recognised: Recognised) -> None:
@@ -271,3 +271,9 @@ def test_details_name_rules_in_the_order_of_the_golds() -> None:
     found = match(golds, [RetrievedChunk(chunk_id="c1", document_id="guide")], MatchSettings())
     assert list(found.rules) == ["document", "chunk_id"]
     assert found.evidence == {"hit_ranks": [1], "rules": {"document": 1, "chunk_id": 1}}
+
+
+def test_of_a_phrase_that_a_text_repeats_the_last_places_are_followed() -> None:
+    """So a piece that begins with the phrase is one run up to the end of the text."""
+    wanted, given_words = tuple("abc" * 6 + "xyzw"), tuple("abcxyzw")
+    assert covered(wanted, given_words) == len(given_words) / len(wanted)
