@@ -176,7 +176,7 @@ def interrupt(url: str, runs: Path, sign: signal.Signals) -> subprocess.Complete
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_ends_with_130_and_the_run_can_be_resumed(
     evals_cli: Cli, start_server: Callable[..., str], tmp_path: Path, sign: signal.Signals
 ) -> None:
