@@ -42,18 +42,6 @@ def test_only_spreadsheets_begin_with_a_byte_order_mark(build_run: Build, tmp_pa
     assert path.read_bytes().startswith(b"\xef\xbb\xbf") is (form == "csv")
 
 
-def test_a_file_is_replaced_whole(build_run: Build, tmp_path: Path) -> None:
-    """A link keeps pointing to the file, and nothing else is left behind."""
-    saved = kept_run(tmp_path / "runs", *build_run("a", {"q1": {"mrr": 1.0}}))
-    target, link = tmp_path / "target.csv", tmp_path / "link.csv"
-    target.write_text("old")
-    link.symlink_to(target)
-    write_export(link, saved, "json")
-    assert json.loads(target.read_text())["id"] == "a"
-    assert link.is_symlink()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["link.csv", "runs", "target.csv"]
-
-
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_name_says_the_format(form: str) -> None:
     """By its ending, the longest that fits, in whatever case."""
