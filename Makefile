@@ -4,9 +4,9 @@ WORKERS ?= $(shell $(PYTHON) -c "import os; print(2 * (os.cpu_count() or 1))")
 
 .PHONY: install check lint types test coverage full docs site bench
 
-install:            ## a fresh environment with everything for development
+install:            ## a fresh environment with everything that the tests use
 	python3 -m venv .venv
-	.venv/bin/pip install -e ".[dev]"
+	.venv/bin/pip install -e ".[dev-full,docs]"
 
 check: lint types test
 

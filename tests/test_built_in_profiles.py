@@ -98,7 +98,6 @@ def _answers(records: list[EvalRecord]) -> dict[str, str | None]:
     return {one.question.question: one.response.answer for one in records if one.response is not None}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", OTHERS)
 def test_a_built_in_profile_reads_its_server(name: str, evaluate: Evaluate) -> None:
     """All that the server sends, and nothing that it does not: no token is counted that it does not tell."""

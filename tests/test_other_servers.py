@@ -14,8 +14,6 @@ from other_servers.loopback import serving
 from whole_runs import notes_on_answers
 
 from evals import EvalConfig, run_evaluation
-from evals.cli import app
-from evals.cli.terminal import run as run_command
 from evals.client.profile import profile_text
 from evals.errors import EvalsError
 from evals.schemas import EvalRun
@@ -180,21 +178,3 @@ def test_a_server_of_another_kind_ends_the_run_before_it_is_written(
     assert "docs/profiles.md" in (raised.value.hint or "")
     assert raised.value.exit_code == 3
     assert RunStore(tmp_path / "runs").runs() == []
-
-
-def test_the_command_line_evaluates_by_a_profile(
-    start: Callable[[str], str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """As docs/profiles.md calls it."""
-    profile, questions = tmp_path / "txtai.yml", tmp_path / "questions.jsonl"
-    profile.write_text(PROFILES["txtai.yml"])
-    questions.write_text("\n".join(map(json.dumps, corpus.questions())))
-    flags = ["--profile", str(profile), "--rag-url", start("txtai"), "--dataset-file", str(questions), "--no-judge"]
-    monkeypatch.setattr("sys.argv", ["evals", "eval", *flags, "--runs-dir", str(tmp_path / "runs"), "--json"])
-    assert run_command(app) == 0
-    run = json.loads(capsys.readouterr().out)
-    mrr = next(metric for metric in run["scorecard"]["metrics"] if metric["name"] == "mrr")
-    assert mrr["value"] == pytest.approx(corpus.RETRIEVAL["mrr"])

@@ -5,15 +5,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
+
+from raw_server import RawServer, Secure, answering
 
 Refusal = tuple[int, bytes, dict[str, str]]
 
 
 class TokenServer:
-    """Gives tokens at /token, answers /ask, /health and /plain to those who bear one.
+    """Gives tokens at /token, and answers at every other path to those who bear one.
 
     Args:
         life_s: How long a token is valid; None for ever, and then it says nothing of it.
@@ -21,7 +22,7 @@ class TokenServer:
         open_to: Which tokens pass; None for those that are valid.
 
     Attributes:
-        url: Of it.
+        raw: The server beneath, which has the URL.
         asked: The headers and the form of each request at /token.
         given: The tokens, in their order.
         paths: Every path that was asked.
@@ -29,6 +30,8 @@ class TokenServer:
         refused: How many requests bore a token that does not pass.
         most_at_once: So many requests at /token were in hand at a time.
     """
+
+    raw: RawServer
 
     def __init__(self, life_s: float | None, refuse: Refusal | None, open_to: Callable[[str], bool] | None) -> None:
         self.life_s, self.refuse, self._open_to = life_s, refuse, open_to
@@ -39,17 +42,29 @@ class TokenServer:
         self.refused = self.most_at_once = self._at_once = 0
         self._ends: dict[str, float] = {}
         self._lock = threading.Lock()
-        self.over = threading.Event()
-        self.http = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"tokens": self}))
-        self.url = f"http://127.0.0.1:{self.http.server_address[1]}"
 
-    def fetched(self, headers: dict[str, str], form: dict[str, list[str]]) -> Refusal:
-        """Answer a request for a token."""
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        return self.raw.url
+
+    def __call__(self, number: int) -> list[bytes]:
+        """What is sent for a request."""
+        head, _, body = self.raw.asked[number][1].decode().partition("\r\n\r\n")
+        line, *lines = head.split("\r\n")
+        headers = {name.lower(): value.strip() for name, _, value in (each.partition(":") for each in lines)}
+        self.paths.append(line.split()[1])
+        is_token = self.paths[-1] == "/token"
+        status, content, more = self._fetched(headers, parse_qs(body)) if is_token else self._answer(headers)
+        said = "".join(f"{name}: {value}\r\n" for name, value in more.items())
+        return [f"HTTP/1.1 {status} Said\r\n{said}Content-Length: {len(content)}\r\n\r\n".encode() + content]
+
+    def _fetched(self, headers: dict[str, str], form: dict[str, list[str]]) -> Refusal:
         with self._lock:
             self._at_once += 1
             self.most_at_once = max(self.most_at_once, self._at_once)
             self.asked.append((headers, form))
-        self.over.wait(0.02)
+        self.raw.over.wait(0.02)
         with self._lock:
             self._at_once -= 1
             if self.refuse is not None:
@@ -60,54 +75,22 @@ class TokenServer:
         said: dict[str, Any] = {"access_token": token, "token_type": "Bearer"}
         return 200, json.dumps(said if self.life_s is None else {**said, "expires_in": self.life_s}).encode(), {}
 
+    def _answer(self, headers: dict[str, str]) -> Refusal:
+        bearer = headers.get("authorization", "")
+        token = bearer.removeprefix("Bearer ")
+        with self._lock:
+            self.borne.append(bearer)
+            passes = self._open_to(token) if self._open_to else self._ends.get(token, 0.0) > time.monotonic()
+            self.refused += not passes
+        if not passes:
+            return 401, b"who are you?", {}
+        self.raw.over.wait(0.005)
+        return 200, json.dumps({"answer": f"Four francs, {bearer}.", "sources": []}).encode(), {}
+
     def revoke(self) -> None:
         """Let no token pass that was given so far."""
         with self._lock:
             self._ends = dict.fromkeys(self._ends, 0.0)
-
-    def passes(self, bearer: str) -> bool:
-        """Whether a request with this header passes."""
-        token = bearer.removeprefix("Bearer ")
-        with self._lock:
-            passes = self._open_to(token) if self._open_to else self._ends.get(token, 0.0) > time.monotonic()
-            self.refused += not passes
-        return passes
-
-
-class _Server(ThreadingHTTPServer):
-    request_queue_size = 128
-    daemon_threads = True
-
-
-class _Handler(BaseHTTPRequestHandler):
-    tokens: TokenServer
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers.get("content-length", 0)))
-        path, bearer = urlsplit(self.path).path, self.headers.get("authorization", "")
-        self.tokens.paths.append(self.path)
-        if path == "/token":
-            headers = {name.lower(): value for name, value in self.headers.items()}
-            return self._say(*self.tokens.fetched(headers, parse_qs(body.decode())))
-        self.tokens.borne.append(bearer)
-        if not self.tokens.passes(bearer):
-            return self._say(401, b"who are you?", {})
-        self.tokens.over.wait(0.005)
-        return self._say(200, json.dumps({"answer": f"Four francs, {bearer}.", "sources": []}).encode(), {})
-
-    def do_GET(self) -> None:
-        self.do_POST()
-
-    def _say(self, status: int, body: bytes, headers: dict[str, str]) -> None:
-        self.send_response(status)
-        for name, value in {**headers, "content-length": str(len(body))}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
 
 
 @contextmanager
@@ -116,19 +99,9 @@ def token_server(
     *,
     refuse: Refusal | None = None,
     open_to: Callable[[str], bool] | None = None,
-    secure: Callable[[Any], Any] | None = None,
+    secure: Secure | None = None,
 ) -> Iterator[TokenServer]:
     """Serve for the time of a block."""
     server = TokenServer(life_s, refuse, open_to)
-    if secure is not None:
-        server.http.socket = secure(server.http.socket)
-        server.url = server.url.replace("http:", "https:")
-    thread = threading.Thread(target=server.http.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    with answering(server, secure) as server.raw:
         yield server
-    finally:
-        server.over.set()
-        server.http.shutdown()
-        server.http.server_close()
-        thread.join()

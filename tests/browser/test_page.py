@@ -4,10 +4,10 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from extras import full
 from whole_runs import saved_run
 
 from evals.report.page import write_report
@@ -47,18 +47,18 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def chromium(page_file: Path) -> Iterator[Browser]:
+def chromium(page_file: Path) -> Iterator[Any]:
     """A headless Chromium, as Debian installs it; while it is open, this thread can run no other event loop."""
     path = shutil.which("chromium") or lacking("chromium is not installed: apt-get install chromium")
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []  # Chromium has no sandbox for root
-    with sync_playwright() as playwright:
+    with full("playwright.sync_api").sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=arguments)
         yield browser
         browser.close()
 
 
 @pytest.fixture
-def page(chromium: Browser, page_file: Path) -> Iterator[Page]:
+def page(chromium: Any, page_file: Path) -> Iterator[Any]:
     """The page, opened; what its console says is an error."""
     context = chromium.new_context(viewport={"width": 1280, "height": 900})
     opened = context.new_page()
@@ -70,12 +70,12 @@ def page(chromium: Browser, page_file: Path) -> Iterator[Page]:
     assert problems == []
 
 
-def rows(page: Page) -> list[str]:
+def rows(page: Any) -> list[str]:
     """The ids of the questions that are shown, in their order."""
     return [text.partition(":")[0] for text in page.locator("table.questions summary").all_inner_texts()]
 
 
-def test_a_word_and_an_outcome_filter_the_questions(page: Page) -> None:
+def test_a_word_and_an_outcome_filter_the_questions(page: Any) -> None:
     """Both together; how many are left is said."""
     page.get_by_label("outcome").select_option("declined")
     assert rows(page) == [f"q{number:02}" for number in range(0, 30, 3)]
@@ -84,7 +84,7 @@ def test_a_word_and_an_outcome_filter_the_questions(page: Page) -> None:
     assert "1 of 30" in page.locator("[data-shown]").inner_text()
 
 
-def test_a_click_on_a_title_sorts_by_it_and_another_turns_the_order(page: Page) -> None:
+def test_a_click_on_a_title_sorts_by_it_and_another_turns_the_order(page: Any) -> None:
     """Numbers by their value."""
     title = page.get_by_role("button", name="latency p50")
     title.click()
@@ -93,7 +93,7 @@ def test_a_click_on_a_title_sorts_by_it_and_another_turns_the_order(page: Page) 
     assert rows(page)[:2] == ["q00", "q01"]
 
 
-def test_a_link_opens_the_question_that_it_names(page: Page) -> None:
+def test_a_link_opens_the_question_that_it_names(page: Any) -> None:
     """With its answer, its marked gold and its metrics."""
     page.locator("a[href^='#']", has_text="q03").first.click()
     detail = page.locator("tr", has_text="q03").locator("details")
@@ -101,7 +101,7 @@ def test_a_link_opens_the_question_that_it_names(page: Page) -> None:
     assert detail.locator("mark").inner_text() == "Room 3 is on floor 3."
 
 
-def test_an_answer_is_text_whatever_it_holds(page: Page) -> None:
+def test_an_answer_is_text_whatever_it_holds(page: Any) -> None:
     """Nothing of it runs."""
     page.locator("tr", has_text="q01:").locator("summary").click()
     assert HOSTILE in page.locator("tr", has_text="q01:").inner_text()
@@ -111,12 +111,12 @@ def test_an_answer_is_text_whatever_it_holds(page: Page) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 380])
 def test_a_page_is_accessible_and_no_wider_than_the_window(
-    chromium: Browser, page_file: Path, scheme: str, width: int
+    chromium: Any, page_file: Path, scheme: str, width: int
 ) -> None:
     """By the rules of axe-core; without a script everything can be read too."""
     if not AXE.is_file():
         lacking("axe-core is not installed: npm ci --prefix tests/browser")
-    context = chromium.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)  # type: ignore[arg-type]
+    context = chromium.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
     opened = context.new_page()
     opened.goto(page_file.as_uri())
     opened.evaluate(AXE.read_text(encoding="utf-8"))

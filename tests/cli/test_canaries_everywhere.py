@@ -1,7 +1,9 @@
 """A secret is told by no key of the configuration, no profile, no flag, no proxy, no judge and no view of a run."""
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -134,33 +136,33 @@ def test_the_configuration_here_has_every_key() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", [path for path, _ in leaves(CONFIGURATION)])
-def test_no_key_tells_what_a_name_of_the_environment_stands_for(
-    path: str, told: Told, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.timeout(600)
+def test_no_key_tells_what_a_name_of_the_environment_stands_for(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether it takes such names or not, in a value that fits and in one that does not."""
     # What a file of one's own does not go with, and what makes several runs of one, or has others ask.
     alone = {"datasets", "shard", "preflight", "repeats", "dask", "variants", "stratify"}
-    whole = {
-        key: value for key, value in CONFIGURATION.items() if key not in alone or key == path.split(".", maxsplit=1)[0]
-    }
-    keys = _at(whole, path, "${CANARY}")
-    for form in FORMS:
-        monkeypatch.setenv("CANARY", form)
-        assert CORE not in told("eval", "--config", "c.yml", "--dry-run", config=keys)
+    for path, _ in leaves(CONFIGURATION):
+        left_out = alone - {path.partition(".")[0]}
+        whole = {key: value for key, value in CONFIGURATION.items() if key not in left_out}
+        keys = _at(whole, path, "${CANARY}")
+        for form in FORMS:
+            monkeypatch.setenv("CANARY", form)
+            assert CORE not in told("eval", "--config", "c.yml", "--dry-run", config=keys), (path, form)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", [path for path, _ in leaves(SERVER)])
+@pytest.mark.timeout(600)
 def test_no_key_of_a_server_gives_away_what_it_holds(
-    path: str, told: Told, server: RawServer, monkeypatch: pytest.MonkeyPatch
+    told: Told, server: RawServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether it is used, refused or sent back by the server."""
-    for value in (*FORMS, f"(?P<{CORE}>a)(?P<{CORE}>b)", f"{CORE}\n{CORE}: {CORE}"):
+    flags = ("--dataset-file", "q.jsonl", "--no-judge", "--runs-dir", "runs")
+    paths = [path for path, _ in leaves(SERVER)]
+    for path, value in product(paths, (*FORMS, f"(?P<{CORE}>a)(?P<{CORE}>b)", f"{CORE}\n{CORE}: {CORE}")):
         monkeypatch.setenv("CANARY", value)
         keys = {"server": _at({**SERVER, "url": server.url}, path, "${CANARY}")}
-        flags = ("--dataset-file", "q.jsonl", "--no-judge", "--runs-dir", "runs")
-        assert CORE not in told("eval", "--config", "c.yml", *flags, config=keys), value
+        assert CORE not in told("eval", "--config", "c.yml", *flags, config=keys), (path, value)
+        shutil.rmtree("runs", ignore_errors=True)
 
 
 @pytest.mark.parametrize("name", SECRET_NAMES)

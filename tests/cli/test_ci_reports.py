@@ -155,12 +155,11 @@ def test_the_comment_says_what_moved_and_folds_the_rest(save: Cli, evals_cli: Cl
     assert gated.index("0 of 1 met**") < gated.index("scored worse")
 
 
-@pytest.mark.slow
 def test_a_comment_of_hostile_answers_is_text_and_short_enough(save: Cli, evals_cli: Cli, tmp_path: Path) -> None:
     """Nobody is mentioned, nothing is linked or run, and it stays within what a comment holds."""
-    questions = {key: {"question": HOSTILE * 20, "expected_answer": HOSTILE} for key in recall(60, 1.0)}
-    save("bbbb", recall(60, 1.0), answer=HOSTILE * 1000, questions=questions, name=HOSTILE)
-    save("aaaa", recall(60, 0.0), answer=HOSTILE * 1000, questions=questions, name=HOSTILE)
+    questions = {key: {"question": HOSTILE * 20, "expected_answer": HOSTILE} for key in recall(30, 1.0)}
+    save("bbbb", recall(30, 1.0), answer=HOSTILE * 100, questions=questions, name=HOSTILE)
+    save("aaaa", recall(30, 0.0), answer=HOSTILE * 100, questions=questions, name=HOSTILE)
     comment, junit = tmp_path / "comment.md", tmp_path / "junit.xml"
     reports = ("--comment", comment, "--junit", junit, "--runs-dir", tmp_path / "runs")
     assert evals_cli("gate", "aaaa", "--baseline", "bbbb", "--metrics", "recall_at_5", *reports).code == 1

@@ -14,13 +14,12 @@ Cli = Callable[..., Any]
 HOME = Path(__file__).resolve().parents[2]
 
 
-def test_a_run_works_with_stderr_closed(tmp_path: Path) -> None:
+def test_a_run_works_with_stderr_closed(golden_server: str, tmp_path: Path) -> None:
     """As `2>&-` does: nothing is printed there, and the run is saved."""
-    command = f"{sys.executable} -m evals.cli eval --embedded --no-judge --datasets golden --samples 2 --runs-dir runs"
+    flags = f"--rag-url {golden_server} --no-judge --datasets golden --samples 2 --runs-dir runs"
     environment = {**os.environ, "PYTHONPATH": str(HOME)}
-    done = subprocess.run(
-        ["sh", "-c", f"{command} 2>&-"], cwd=tmp_path, env=environment, capture_output=True, timeout=60
-    )
+    command = ["sh", "-c", f"{sys.executable} -m evals.cli eval {flags} 2>&-"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, timeout=60)
     assert done.returncode == 0, done.stdout
     assert list((tmp_path / "runs").glob("*.json"))
 
@@ -33,16 +32,12 @@ ANYBODY = ["setpriv", "--inh-caps=-dac_override", "--bounding-set=-dac_override"
 @pytest.mark.parametrize(
     "command",
     [
-        "eval --embedded --no-judge --datasets golden --samples 2 --runs-dir shut",
-        "doctor --embedded --no-judge --datasets golden --runs-dir shut/new",
-        "ingest documents --rag-url URL --no-check --runs-dir shut",
+        "eval --rag-url URL --no-judge --datasets golden --samples 2 --runs-dir shut",
         "init --rag-url URL -o shut/config.yml",
     ],
 )
 def test_a_read_only_folder_is_called_that(command: str, golden_server: str, tmp_path: Path) -> None:
     """With exit code 2, whatever would have been written."""
-    (tmp_path / "documents").mkdir()
-    (tmp_path / "documents" / "a.md").write_text("# A\n\nA text.\n")
     (tmp_path / "shut").mkdir(mode=0o555)
     words = command.replace("URL", golden_server).split()
     environment = {**os.environ, "PYTHONPATH": str(HOME)}

@@ -1,23 +1,10 @@
 """What the shell completes."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-INSTRUCTION = "_PYTHON _M EVALS.CLI_COMPLETE"
-
-
-def completed(line: str, folder: Path) -> list[str]:
-    """What bash would offer behind a line that was typed so far."""
-    words = line.split(" ")
-    said = {INSTRUCTION: "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
-    done = subprocess.run(
-        [sys.executable, "-m", "evals.cli"], env={**os.environ, **said}, cwd=folder, capture_output=True, text=True
-    )
-    return done.stdout.split()
+from evals.cli import app
 
 
 @pytest.fixture
@@ -31,7 +18,6 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "offered"),
     [
@@ -44,6 +30,14 @@ def folder(tmp_path: Path) -> Path:
         ("evals eval --metrics recall_at_1", ["recall_at_1", "recall_at_10"]),
     ],
 )
-def test_names_are_completed(line: str, offered: list[str], folder: Path) -> None:
-    """Commands, runs with the latest first, profiles, and lists with commas."""
-    assert completed(line, folder) == offered
+def test_names_are_completed(
+    line: str, offered: list[str], folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Commands, runs with the latest first, profiles, and lists with commas, as bash asks for them."""
+    monkeypatch.chdir(folder)
+    asked = {"_EVALS_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
+    for name, value in asked.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(SystemExit):
+        app([], prog_name="evals")
+    assert capsys.readouterr().out.split() == offered

@@ -176,7 +176,7 @@ def interrupt(url: str, runs: Path, sign: signal.Signals) -> subprocess.Complete
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_ends_with_130_and_the_run_can_be_resumed(
     evals_cli: Cli, start_server: Callable[..., str], tmp_path: Path, sign: signal.Signals
 ) -> None:
@@ -229,3 +229,32 @@ def test_a_dry_run_says_that_the_run_would_want_a_key(evals_cli: Cli, tmp_path: 
     assert "export ANTHROPIC_API_KEY=…" in said
     assert "--no-judge" in said
     assert f"error: {evals_cli(*plan, '--json').json['refusal']['message']}" in evals_cli(*plan[:-1]).err
+
+
+def test_a_setting_that_only_looks_like_a_credential_is_saved_and_the_run_resumed(
+    ask: Cli, evals_cli: Cli, golden_server: str, tmp_path: Path
+) -> None:
+    """Neither `keyword_mode` nor a pattern of stars is taken for a credential that is not there any more."""
+    path = tmp_path / "config.yml"
+    path.write_text(
+        "server:\n  clean: ['[***]{3}']\n"
+        "  ask: {json: {query: '{{question}}', include_chunks: true, keyword_mode: auto, tokenizer: words}}\n"
+    )
+    run = ask("--config", path, "--rag-url", golden_server, "--json").json
+    assert run["eval_config"]["server"]["ask"]["json"]["keyword_mode"] == "auto"
+    result = evals_cli("eval", "--resume", run["id"], "--runs-dir", tmp_path / "runs")
+    assert result.code == 0, result.err
+
+
+def test_a_login_that_was_not_saved_can_be_given_again(
+    ask: Cli, evals_cli: Cli, golden_server: str, tmp_path: Path
+) -> None:
+    """A run is not resumed without its login, and the message says how it is."""
+    url = golden_server.replace("http://", "http://user:S3cretPW@")
+    run = ask("--rag-url", url, "--json").json
+    resume = ("eval", "--resume", run["id"], "--runs-dir", tmp_path / "runs")
+    without = evals_cli(*resume)
+    assert without.code == 2
+    assert "server.url" in without.err
+    assert "--rag-url" in without.err
+    assert evals_cli(*resume, "--rag-url", url).code == 0

@@ -2,7 +2,6 @@
 
 import errno
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -40,13 +39,6 @@ def runs(save: Callable[..., RunStore]) -> Path:
     return save("bad", {f"q{n}": {"mrr": 0.0} for n in range(30)}).folder
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("arguments", [["metrics"], ["--help"], ["eval", "--help"], ["--version"]])
-def test_a_reader_that_goes_away_is_no_failure(arguments: list[str]) -> None:
-    """`evals … | head -c 1` ends with 0 and without a word."""
-    assert unread(*arguments) == (0, "")
-
-
 def test_a_regression_is_one_however_much_of_it_is_read(runs: Path) -> None:
     """`evals compare … --fail-on-regression | head -1` ends with 1, and says why."""
     code, err = unread("compare", "good", "bad", "--fail-on-regression", "--runs-dir", runs)
@@ -55,13 +47,11 @@ def test_a_regression_is_one_however_much_of_it_is_read(runs: Path) -> None:
     assert unread("compare", "good", "bad", "--runs-dir", runs) == (0, "")
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
-@pytest.mark.parametrize("arguments", [["metrics"], ["--version"], ["--help"]])
-def test_a_full_disk_behind_stdout_ends_with_4(arguments: list[str]) -> None:
+def test_a_full_disk_behind_stdout_ends_with_4() -> None:
     """The message says that the output could not be written."""
     with open("/dev/full", "w") as full:
-        ended = subprocess.run([*PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE, text=True)
+        ended = subprocess.run([*PROGRAM, "metrics"], stdout=full, stderr=subprocess.PIPE, text=True)
     assert (ended.returncode, ended.stderr) == (4, "error: cannot write the output: No space left on device\n")
 
 
@@ -121,17 +111,16 @@ def test_a_long_message_is_wrapped_on_a_terminal_alone(
     assert max(map(len, lines)) <= 60
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("ctrl_c", [signal.default_int_handler, signal.SIG_IGN])
-def test_a_time_limit_ends_like_ctrl_c(ctrl_c: Any) -> None:
-    """SIGTERM ends with 130 and a message, also where Ctrl-C is ignored, as in the background of a shell."""
+@pytest.mark.parametrize("sign", ["SIGTERM", "SIGHUP", "SIGQUIT"])
+def test_a_time_limit_ends_like_ctrl_c(sign: str) -> None:
+    """With 130 and a message, also where Ctrl-C is ignored, as in the background of a shell."""
     code = (
         "import os, signal, sys, typer\n"
         "from evals.cli.terminal import end_like_ctrl_c, run\n"
         "app = typer.Typer()\n"
         "@app.command()\n"
         "def command():\n"
-        "    os.kill(os.getpid(), signal.SIGTERM)\n"
+        f"    os.kill(os.getpid(), signal.{sign})\n"
         "    signal.pause()\n"
         "end_like_ctrl_c()\n"
         "sys.exit(run(app))\n"
@@ -141,8 +130,7 @@ def test_a_time_limit_ends_like_ctrl_c(ctrl_c: Any) -> None:
         capture_output=True,
         text=True,
         timeout=PATIENCE_S,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, ctrl_c if ctrl_c is signal.SIG_IGN else signal.SIG_DFL),
-        env=os.environ,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
     )
     assert (child.returncode, child.stderr) == (130, "error: interrupted\n")
 

@@ -1,16 +1,14 @@
 """Flags, each told once: what a command takes, the key of the configuration that each sets, and wrong values."""
 
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
-from evals.cli import COMMANDS
 from evals.cli.flags import EvalFlags, RescoreFlags, ScoreFlags
 from evals.cli.measuring import overrides
-from evals.cli.parameters import Flags, parameters
+from evals.cli.parameters import Flags
 from evals.config import EvalConfig
 from evals.errors import ConfigError
 
@@ -49,26 +47,6 @@ def test_a_flag_may_stand_for_a_key_of_another_name_and_depth() -> None:
     assert (config.server, config.match.rule) == ({"url": "http://s:1"}, "overlap")
     assert config.concurrency == 2
     assert overrides(EvalFlags(config=Path("c.yml"), dry_run=True, resume="abcd")) == {}
-
-
-@pytest.mark.parametrize("kind", [kind for kind, _ in COMMANDS.values()], ids=lambda kind: kind.__name__)
-def test_a_command_may_say_of_its_flags_what_others_do_not(kind: type[Flags]) -> None:
-    """Words are of flags that are there, and those of others keep theirs."""
-    helps = {each.name: get_args(each.annotation)[1].help for each in parameters(kind)}
-    assert kind.words.items() <= helps.items()
-
-
-@pytest.mark.parametrize("place", [place for _, place in COMMANDS.values()])
-def test_every_command_has_its_function(place: str) -> None:
-    """It is imported by its name, and only when it runs."""
-    module, _, function = place.partition(".")
-    assert callable(getattr(import_module(f"evals.cli.commands.{module}"), function))
-
-
-def test_a_flag_that_is_not_there_is_refused() -> None:
-    """As a parameter would be."""
-    with pytest.raises(TypeError, match="RescoreFlags has no siute"):
-        RescoreFlags(siute="core")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ import pytest
 import typer
 
 from evals.cli import COMMANDS, PANELS, app
-from evals.cli.flags import EvalFlags
 
 Cli = Callable[..., Any]
 
@@ -57,13 +56,6 @@ def test_the_short_help_shows_the_common_flags_and_names_the_long_one(evals_cli:
     shown, every = (set(re.findall(r"^│ +(?:\*? +)?(--[\w-]+)", text, re.MULTILINE)) for text in (short, long))
     assert {"--help-all", "--judge-model"} <= shown < every
     assert {"--judge-effort", "--name"} <= every - shown or command == "rescore"
-
-
-def test_there_are_some_fifteen_common_flags() -> None:
-    """Of eval; each is one."""
-    named = EvalFlags.common.split()
-    assert 14 <= len(named) <= 20
-    assert set(named) <= {flag for flags in panels("eval").values() for flag in flags}
 
 
 @pytest.mark.parametrize("command", COMMANDS)

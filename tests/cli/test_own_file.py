@@ -106,18 +106,6 @@ def test_columns_that_cannot_be_read_end_with_2(
     assert f"error: {message}" in result.err
 
 
-def test_a_folder_may_be_the_one_that_one_stands_in(
-    evals_cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The dataset is called by the folder all the same."""
-    home = tmp_path / "scifact"
-    home.mkdir()
-    (home / "queries.jsonl").write_text('{"_id": "q1", "text": "How long?"}')
-    (home / "qrels.tsv").write_text("q1\td1\t1\n")
-    monkeypatch.chdir(home)
-    assert "\nscifact: from scifact; measures retrieval" in evals_cli("stats", "--dataset-file", ".").out
-
-
 def test_files_of_promptfoo_end_with_2_and_the_form_that_is_read(evals_cli: Cli, tmp_path: Path) -> None:
     """In each of the forms in which it keeps tests."""
     row = {"vars": {"question": "How long?"}, "assert": [{"type": "equals", "value": "96 hours"}]}

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from evals.cli.terminal import show
 from evals.report.elements import TableRow, TextLine, TextTable
-from evals.report.summary import scorecard_lines, scorecard_table
+from evals.report.summary import scorecard_table
 from evals.schemas import EvalRun, MetricSummary, Scorecard, ServerRecord
 from evals.schemas.results import MetricCounts
 
@@ -93,17 +93,6 @@ def test_no_name_and_no_number_is_cut(width: int) -> None:
     said = " ".join(" ".join(drawn).replace(";", "").split())
     assert {LONG, "0.250", "0.100", "0.400", "7"} <= set(said.split())
     assert "a remark of a few words" in said
-
-
-def test_metrics_without_a_value_stand_below_the_table_with_the_reason() -> None:
-    """Those of the same reason together."""
-    nothing = [summary(name, value=None, sample_size=0, reason="no judge was used") for name in ("a", "b")]
-    run = run_of(*nothing, summary(), summary("c", value=None, reason="no gold"))
-    assert [row.cells[0] for row in scorecard_table(run).rows] == ["retrieval", "  mrr ↑"]
-    assert list(scorecard_lines(run)) == [
-        "no value: a, b (no judge was used)",
-        "no value: c (no gold)",
-    ]
 
 
 def test_a_large_scorecard_shows_the_main_metrics_of_each_group() -> None:

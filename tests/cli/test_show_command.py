@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from whole_runs import put_records
+from whole_runs import put_records, scored
 
 from evals import EvalRun
+from evals.metrics import parse_metric
 from evals.store.runs import RunStore
 
 Cli = Callable[..., Any]
@@ -219,3 +220,90 @@ def test_stats_says_what_a_dataset_holds(evals_cli: Cli) -> None:
         result = evals_cli("stats", *wrong)
         assert (result.code, result.out) == (2, "")
         assert "--datasets" in result.err
+
+
+@pytest.mark.parametrize("width", [80, 110])
+def test_values_of_a_key_are_readable_at_the_width(
+    save: Callable[..., RunStore], evals_cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    """A column a value, with its number of questions; of very many the biggest are shown, and the others counted."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    values = [*range(40), 39, 39, 17]
+    questions = {f"q{n}": {"metadata": {"tag": value}} for n, value in enumerate(values)}
+    store = save("abcd", {key: {"mrr": 1.0} for key in questions}, questions=questions)
+    out = evals_cli("show", "abcd", "--by", "tag", "--runs-dir", store.folder).out
+    assert re.search(r"^39 \(n=3\) +0 of 3 +1\.000", out, re.M)
+    assert "17 (n=2)" in out
+    assert out.count("(n=") == 12
+    assert "the 12 of 40 values with the most questions" in out
+    assert all(len(line) <= width for line in out.splitlines())
+
+
+@pytest.fixture
+def partly(save: Callable[..., RunStore]) -> RunStore:
+    """A run whose questions are of two kinds, of which one easy one has no value; and one that did not finish."""
+    values = {"q1": {"mrr": 1.0}, "q2": {"mrr": None}, "q3": {"mrr": 0.5}}
+    kinds = {name: {"metadata": {"kind": kind}} for name, kind in (("q1", "easy"), ("q2", "easy"), ("q3", "hard"))}
+    save("beef", values, questions=kinds, completed_at=None)
+    return save("abcd", values, questions=kinds)
+
+
+def test_each_value_is_over_the_questions_that_have_one(partly: RunStore, evals_cli: Callable[..., Any]) -> None:
+    """Two easy questions, and a mean over the one of them that the metric applies to."""
+    out = evals_cli("show", "abcd", "--by", "kind", "--runs-dir", partly.folder).out
+    (row,) = (line for line in out.splitlines() if line.startswith("mrr"))
+    assert "easy (n=2)" in out
+    assert row.split()[1] == "1.000"
+
+
+def test_slices_are_given_to_programs_too(partly: RunStore, evals_cli: Callable[..., Any]) -> None:
+    """Every value of the key with its questions and its scorecard, and nothing else."""
+    said = evals_cli("show", "abcd", "--by", "kind", "--json", "--runs-dir", partly.folder).json
+    assert (said["id"], said["by"], list(said["slices"])) == ("abcd", "kind", ["easy", "hard"])
+    easy = said["slices"]["easy"]
+    (mrr,) = (metric for metric in easy["scorecard"]["metrics"] if metric["name"] == "mrr")
+    assert (easy["questions"], mrr["value"], mrr["sample_size"]) == (2, 1.0, 1)
+
+
+def test_slices_of_a_run_that_did_not_finish_are_refused(partly: RunStore, evals_cli: Callable[..., Any]) -> None:
+    """A program gets no empty scorecards; it is told how to go on."""
+    result = evals_cli("show", "beef", "--by", "kind", "--json", "--runs-dir", partly.folder)
+    assert (result.code, result.out) == (2, "")
+    assert "evals eval --resume beef" in result.err
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [pytest.param(0.1, True, id="where it shows"), pytest.param(0.9, False, id="not elsewhere")]
+)
+def test_show_prints_the_hints_that_apply(
+    ask: Cli, evals_cli: Cli, golden_server: str, tmp_path: Path, value: float, shown: bool
+) -> None:
+    """A hint stands below the scorecard with the metrics that it rests on, and only where its pattern shows."""
+    saved = ask("--rag-url", golden_server, "--metrics", "source_citation_quality", "--json").json
+    (path,) = (tmp_path / "runs").glob("*Z.json")
+    (metric,) = (m for m in saved["scorecard"]["metrics"] if m["name"] == "source_citation_quality")
+    metric["value"] = value
+    saved["outcomes"]["citations"] = 0  # the hint is for answers that come without
+    path.write_text(json.dumps(saved))
+    out = evals_cli("show", saved["id"], "--runs-dir", tmp_path / "runs", "--all").out
+    assert ("(source_citation_quality 0.10)" in " ".join(out.split())) is shown
+    assert ("→ The answers rarely say where they come from" in out) is shown
+
+
+def test_a_question_shows_what_its_checks_found(evals_cli: Cli, build_run: Callable[..., Any], tmp_path: Path) -> None:
+    """The share of the facts that hold, and of a list that is named."""
+    facts = [{"name": "has_red", "any": ["red"]}, {"name": "has_7", "numbers": ["7"]}]
+    checks = [
+        {"kind": "facts", "facts": facts},
+        {"kind": "list", "name": "rules", "items": [{"name": "a red rule", "any": ["red"]}, *facts[:1]]},
+    ]
+    run, (record,) = build_run("a1", {"q": {}}, questions={"q": {"checks": checks}})
+    metrics = [parse_metric(name) for name in ("fact_score", "rules_coverage")]
+    store = RunStore(tmp_path)
+    response = record.response.model_copy(update={"answer": "It is red."})
+    records = scored(metrics, [record.model_copy(update={"response": response})])
+    run = run.model_copy(update={"completed_at": run.created_at})
+    store.save(run)
+    put_records(store, run, records)
+    out = " ".join(evals_cli("show", "a1", "--question", "q", "--runs-dir", tmp_path).out.split())
+    assert "fact_score 0.5 rules_coverage 1" in out

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from evals.cli.saved import next_command, what_is_undone
+from evals.client import http
 from evals.schemas import EvalRecord, EvalRun, Outcomes, ResponseError, ServerRecord
 from evals.schemas.results import SAVED_ANSWERS
 from evals.schemas.verdicts import JudgeRecord
@@ -111,12 +112,12 @@ def test_the_way_out_leads_out(undone: Undone, errors: Any, parts: Any, ways: li
     assert [way for way in ways if way not in said] == []
 
 
-@pytest.mark.slow
 def test_a_server_that_answers_nothing_is_the_reason_in_the_run_and_in_the_message(
-    ask: Callable[..., Any], start_server: Callable[..., str]
+    ask: Callable[..., Any], start_server: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same words stand in `outcomes.stopped`, for programs, and behind the count of questions not asked."""
-    url = start_server("--corpus", "golden", "--misbehave", "every:1:status:500")
+    monkeypatch.setattr(http, "_BACKOFF", lambda _state: 0.001)
+    url = start_server("--corpus", "golden", "--misbehave", "status:500")
     result = ask("--rag-url", url, "--concurrency", 1, "--json")
     outcomes = result.json["outcomes"]
     assert outcomes["stopped"].startswith("the first 2 questions all failed: ")

@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Callable
-from typing import Any
 
 import httpx
 import pytest
@@ -13,9 +11,7 @@ from hypothesis import strategies as st
 from evals.client import RAGClient
 from evals.client.profile import resolve_spec
 from evals.schemas import EvalResponse
-from evals.text.decoding import MAX_DEPTH
 
-Ask = Callable[..., EvalResponse]
 NAMES = [
     *("answer", "sources", "citations", "metrics", "token_usage", "prompt_tokens", "completion_tokens", "stages"),
     *("full_text", "excerpt", "score", "chunk_id", "document_id", "document_name", "section", "source_index"),
@@ -38,6 +34,7 @@ answers = st.fixed_dictionaries(
     {"answer": st.text(st.characters())},
     optional={"sources": st.lists(bodies, max_size=3), "citations": bodies, "metrics": bodies},
 )
+sent = (bodies | answers).map(lambda body: json.dumps(body).encode()) | st.binary(max_size=60)
 
 
 def _ask(*contents: bytes) -> list[EvalResponse]:
@@ -56,31 +53,12 @@ def _is_sound(response: EvalResponse) -> None:
 
 
 @settings(derandomize=True, deadline=None, max_examples=60)
-@given(st.lists(bodies | answers, min_size=1, max_size=5))
-def test_any_json_body_yields_an_answer_or_an_error(values: list[Any]) -> None:
-    """Asking never raises, and what it gives can be written and read back."""
-    for response in _ask(*(json.dumps(value).encode() for value in values)):
-        _is_sound(response)
-
-
-@settings(derandomize=True, deadline=None, max_examples=60)
-@given(st.lists(st.binary(max_size=60), min_size=1, max_size=5))
-def test_any_bytes_yield_an_answer_or_an_error(contents: list[bytes]) -> None:
-    """A body that is no JSON, or in no encoding, is malformed and kept."""
+@given(st.lists(sent, min_size=1, max_size=5))
+def test_any_body_yields_an_answer_or_an_error(contents: list[bytes]) -> None:
+    """Asking never raises, and what it gives can be written and read back; what is no answer is kept."""
     for response in _ask(*contents):
         _is_sound(response)
-        assert response.raw is not None
-
-
-@pytest.mark.parametrize("opening", [b"[", b'{"a":'])
-@pytest.mark.parametrize("depth", [MAX_DEPTH + 1, 400, 5000, 200_000])
-def test_a_body_nested_beyond_reason_is_malformed(depth: int, opening: bytes) -> None:
-    """Neither the parser nor the writer of the record is driven into its limits."""
-    closing = b"]" if opening == b"[" else b"}"
-    (response,) = _ask(b'{"answer":"a","metrics":{"stages":[' + opening * depth + b"1" + closing * depth + b"]}}")
-    _is_sound(response)
-    assert response.error is not None
-    assert response.error.kind == "malformed"
+        assert response.error is None or response.raw is not None
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import pytest
 from raw_server import answering
 
 from evals.client import RAGClient
-from evals.client.conversation import render
 from evals.client.profile import resolve_spec
 from evals.schemas import EvalResponse
 
@@ -101,16 +100,6 @@ def test_a_conversation_streams() -> None:
     assert [turn.answer for turn in response.turns] == ["96 hours", "96 hours"]
     assert [entry["session_id"] for entry in sent] == [None, "s", "s"]
     assert response.time_to_first_token_ms is not None
-
-
-def test_messages_stand_for_a_list_or_for_items_of_one() -> None:
-    """Alone as a value, and among others; within a text they are JSON, and other lists are not spread."""
-    messages = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
-    values = {"messages": messages, "docs": [1, 2]}
-    assert render({"m": "{{messages}}"}, values) == {"m": messages}
-    assert render(["{{ messages }}", "x"], values) == [*messages, "x"]
-    assert render(["{{docs}}"], values) == [[1, 2]]
-    assert render("m={{messages}}", values) == f"m={json.dumps(messages)}"
 
 
 @pytest.mark.parametrize(

@@ -48,19 +48,6 @@ def test_a_refusal_is_no_attempt(status: int) -> None:
     assert response.total_ms >= response.waited_ms
 
 
-def test_without_patience_each_refusal_is_an_attempt() -> None:
-    """The third of them is the last."""
-
-    def say(number: int) -> Iterable[bytes | None]:
-        yield BUSY % (503, b"Retry-After: 0\r\n")
-
-    with answering(say) as server:
-        (response,) = ask(server, 1, patience_s=0)
-        assert len(server.asked) == 3
-    assert response.error is not None
-    assert (response.error.status, response.attempts) == (503, 3)
-
-
 def test_a_question_has_a_deadline() -> None:
     """Whatever is waited for, it ends there, as a timeout that names the key."""
 
@@ -75,7 +62,7 @@ def test_a_question_has_a_deadline() -> None:
     assert time.monotonic() - began < 15
 
 
-@pytest.mark.parametrize("concurrency", [1, 3, 16])
+@pytest.mark.parametrize("concurrency", [1, 16])
 def test_so_many_are_in_flight_and_no_more(concurrency: int) -> None:
     """A server that counts those under way sees all that are allowed, and never one more."""
     lock, flying, most = threading.Lock(), 0, 0
@@ -164,9 +151,7 @@ def number_of(request: bytes) -> int:
     return int(json.loads(request.partition(b"\r\n\r\n")[2])["query"])
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("_short_retry_waits")
-@pytest.mark.parametrize("concurrency", [4, 64])
 @pytest.mark.parametrize(
     "pieces",
     [
@@ -177,7 +162,7 @@ def number_of(request: bytes) -> int:
     ],
 )
 def test_a_server_that_breaks_every_fourth_question_is_asked_all_others(
-    pieces: list[bytes | Literal["reset"] | None], concurrency: int
+    pieces: list[bytes | Literal["reset"] | None],
 ) -> None:
     """There are more faulty questions than slots; each fails after its own attempts, and the server is not gone."""
 
@@ -185,9 +170,9 @@ def test_a_server_that_breaks_every_fourth_question_is_asked_all_others(
         return pieces if number_of(server.asked[number][1]) % FAULTY_EVERY == 1 else [OK]
 
     with answering(say) as server:
-        found, stop = ask_questions(server, 200, concurrency, patience_s=1)
+        found, stop = ask_questions(server, 80, 16, patience_s=1)
     assert stop.reason is None
-    assert sorted(found) == list(range(200))
+    assert sorted(found) == list(range(80))
     assert [number for number, response in found.items() if response.error and number % FAULTY_EVERY != 1] == []
     assert all(response.attempts <= 3 for response in found.values())
 

@@ -10,6 +10,7 @@ import pytest
 import respx
 
 from evals.client import RAGClient, ServerSpec, rag_client
+from evals.client.profile import login_hint, resolve_spec
 from evals.errors import ServerRefusedError, ServerUnreachableError
 from evals.reference_server import Settings
 
@@ -79,3 +80,36 @@ def test_a_fact_from_an_earlier_endpoint_is_not_lost(spec: Callable[..., ServerS
     second = {"path": "/b", "map": {"model": "m", "top_k": "k", "odd": "length(k)"}}
     facts, _ = _info(spec(info=[first, second]))
     assert facts == {"model": "one", "top_k": 5, "odd": None}
+
+
+@pytest.mark.parametrize(
+    ("headers", "environ", "hint"),
+    [
+        ({"X-API-Key": "${RAG_KEY:-}"}, {}, "export RAG_KEY, or set server.headers"),
+        ({"A": "${B:-} ${C:-}"}, {"B": "Bearer", "C": ""}, "export C, or set server.headers"),
+        ({"A": "${B:-}", "C": "${D:-}"}, {}, "export B and D, or set server.headers"),
+        ({"A": "Bearer ${B}"}, {"B": "k-9"}, "look at the key in B, or set server.headers"),
+        ({"X-Version": "2"}, {}, None),
+        ({}, {}, None),
+    ],
+)
+def test_what_a_header_lacks_is_named_with_its_variable(
+    headers: dict[str, str], environ: dict[str, str], hint: str | None
+) -> None:
+    """A variable that is empty counts as not set; its name is said, and never what it holds."""
+    assert login_hint(resolve_spec({"headers": headers}), environ) == hint
+    asked = resolve_spec({"ask": {"headers": headers}})
+    assert login_hint(asked, environ) == hint
+
+
+@pytest.mark.parametrize(("status", "named"), [(401, True), (403, True), (404, False), (500, False)])
+def test_a_health_check_that_wants_a_login_names_the_variable(
+    status: int, named: bool, spec: Callable[..., ServerSpec], mocked: respx.MockRouter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only where it says that it wants one."""
+    monkeypatch.delenv("RAG_KEY", raising=False)
+    mocked.get("/health").mock(return_value=httpx.Response(status))
+
+    with pytest.raises(ServerRefusedError) as raised:
+        _health(spec(headers={"X-API-Key": "${RAG_KEY:-}"}))
+    assert ("export RAG_KEY" in (raised.value.hint or "")) is named

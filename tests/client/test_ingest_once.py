@@ -188,26 +188,26 @@ asyncio.run(run())
 
 
 @pytest.mark.slow
-def test_a_thousand_documents_are_uploaded_once_though_killed_again_and_again(library: Library, tmp_path: Path) -> None:
+def test_many_documents_are_uploaded_once_though_killed_again_and_again(library: Library, tmp_path: Path) -> None:
     """SIGKILL leaves a batch of which nobody knows: the server's list does, after a while."""
     folder, rng = tmp_path / "docs", random.Random(4)  # noqa: S311 - no secret
     folder.mkdir()
-    for i in range(1000):
+    for i in range(300):
         (folder / f"doc-{i:04}.md").write_text(f"# Doc {i}\n\nAbout subject {i}.\n", encoding="utf-8")
     library.pause_s = 0.01
     spec = json.dumps(_server(library, batch=10))
     command = [sys.executable, "-c", _PROGRAM, spec, str(folder), str(tmp_path / "runs")]
     environment = {**os.environ, "PYTHONPATH": str(HOME)}
-    for _ in range(6):
+    for _ in range(4):
         child = subprocess.Popen(command, env=environment)
-        goal = len(library.given) + rng.randint(20, 150)
+        goal = len(library.given) + rng.randint(20, 60)
         wait_until(lambda goal=goal, child=child: len(library.given) >= goal or child.poll() is not None, "uploads")
         time.sleep(rng.uniform(0, 0.02))
         child.send_signal(signal.SIGKILL)
         child.wait(PATIENCE_S)
-    assert 100 < len(library.given) < 1000
+    assert 60 < len(library.given) < 300
     assert subprocess.run(command, env=environment, check=False, timeout=PATIENCE_S).returncode == 0
-    assert len(library.given) == 1000
+    assert len(library.given) == 300
     assert set(library.given.values()) == {1}
 
 

@@ -169,3 +169,23 @@ def test_chunks_beyond_what_is_analysed_are_left_out_with_a_note(spec: Callable[
     assert found["notes"] == [
         "chunks: longer than 4,194,304 characters in all, and those from number 9 on are left out"
     ]
+
+
+RETRIEVER = {"answer": None, "chunks": "[].{chunk_id: id, text: text, score: score}"}
+
+
+def test_what_was_retrieved_is_a_whole_response(ask: Ask) -> None:
+    """It has no answer and no citations, and is no failure; an answer in the body is not looked for."""
+    response = ask([{"id": 3, "text": "t [1]", "score": 0.5, "answer": "a [1]"}], map=RETRIEVER)
+    assert response.chunks == [RetrievedChunk(chunk_id="3", text="t [1]", score=0.5)]
+    assert (response.answer, response.citations, response.error) == (None, None, None)
+
+
+TEXTS = {"answer": "answer", "chunks": "contexts", "citations": "cited"}
+
+
+def test_a_text_is_a_chunk_with_that_text(ask: Ask) -> None:
+    """In the server's order, an empty one included: ranks do not move."""
+    response = ask({"answer": "a", "contexts": ["first", "", "third"]}, map=TEXTS)
+    assert response.chunks == [RetrievedChunk(text=text) for text in ("first", "", "third")]
+    assert response.notes == []

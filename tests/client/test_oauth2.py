@@ -203,8 +203,8 @@ def test_a_token_server_is_reached_with_the_same_authorities(tmp_path: Path) -> 
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(made / "good.pem", made / "good.key")
 
-    def secure(plain: Any) -> Any:
-        return context.wrap_socket(plain, server_side=True, do_handshake_on_connect=False)
+    def secure(_: int, plain: Any) -> Any:
+        return context.wrap_socket(plain, server_side=True)
 
     with token_server(secure=secure) as server:
         assert ask(keys(server.url, tls={"ca": str(made / "authority.pem")}))[0].error is None

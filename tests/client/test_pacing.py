@@ -11,7 +11,6 @@ import pytest
 import respx
 
 from evals.client import RAGClient, ServerSpec
-from evals.client.http import Pacer
 from evals.config import EvalConfig
 from evals.runner import EvaluationRunner
 
@@ -29,24 +28,6 @@ class Clock:
         until = self.now + seconds
         await asyncio.sleep(0)
         self.now = max(self.now, until)
-
-
-def test_requests_start_evenly_spaced() -> None:
-    """At four in a second the tenth starts nine quarters after the first, however many are waiting."""
-    clock = Clock()
-    pacer = Pacer(4, sleep=clock.sleep, clock=clock)
-    starts: list[float] = []
-
-    async def one() -> None:
-        await pacer.wait()
-        starts.append(clock())
-
-    async def run() -> None:
-        for _ in range(10):
-            await one()
-
-    asyncio.run(run())
-    assert starts == pytest.approx([100 + i / 4 for i in range(10)])
 
 
 def test_pacing_is_in_no_latency(spec: Callable[..., ServerSpec], mocked: respx.MockRouter) -> None:

@@ -10,7 +10,6 @@ import httpx
 import pytest
 import respx
 
-from evals.client.conversation import render
 from evals.errors import ConfigError
 from evals.schemas import EvalResponse
 
@@ -81,16 +80,6 @@ def test_a_question_can_stand_in_json_within_a_text(question: str, ask: Ask, moc
     body = {"input": '{"query": {{question_json}}}', "q": "{{question}}"}
     ask(ANSWER, question=question, ask={"json": body})
     assert json.loads(json.loads(mocked.calls.last.request.content)["input"]) == {"query": question}
-
-
-@pytest.mark.parametrize(
-    ("values", "filled"),
-    [({"x": [1]}, [1]), ({"x": None}, None), ({"x": "t"}, "t"), ({"x": {"a": 1}}, {"a": 1}), ({}, "{{x}}")],
-)
-def test_a_name_alone_stands_for_its_value(values: dict[str, object], filled: object) -> None:
-    """Of whatever type; in a longer text it is JSON."""
-    assert render({"a": "{{x}}"}, values) == {"a": filled}
-    assert render("v: {{ x }}", {"x": [1, None]}) == "v: [1, null]"
 
 
 def test_an_answer_that_is_plain_text_is_read_as_one(ask: Ask) -> None:

@@ -3,15 +3,14 @@
 import asyncio
 import json
 import ssl
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 from faults.running import make_certificates
+from raw_server import answering
 
 from evals.client import RAGClient
 from evals.client.profile import resolve_spec
@@ -20,30 +19,9 @@ from evals.runner import UNVERIFIED
 from evals.schemas import EvalResponse
 from evals.store.runs import RunStore
 
+ANSWER = b'HTTP/1.1 200 OK\r\nContent-Length: 26\r\n\r\n{"answer": "Four francs."}'
 # The library leaves a connection whose certificate it refuses to the collector.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
-
-
-class Answers(BaseHTTPRequestHandler):
-    """Answers every question alike."""
-
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
-        body = json.dumps({"answer": "Four francs."}).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-
-class Server(ThreadingHTTPServer):
-    def handle_error(self, *_: object) -> None:
-        """A client that refuses the certificate is no error here."""
 
 
 @pytest.fixture(scope="module")
@@ -59,16 +37,8 @@ def serving(certificates: Path, *, mutual: bool = False) -> Iterator[str]:
     if mutual:
         context.load_verify_locations(certificates / "authority.pem")
         context.verify_mode = ssl.CERT_REQUIRED
-    server = Server(("127.0.0.1", 0), Answers)
-    server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield f"https://127.0.0.1:{server.server_address[1]}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with answering(lambda _: [ANSWER], lambda _, plain: context.wrap_socket(plain, server_side=True)) as server:
+        yield server.url
 
 
 def spec_of(url: str, **tls: Any) -> dict[str, Any]:

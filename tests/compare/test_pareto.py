@@ -1,25 +1,19 @@
 """Pareto fronts by values, and what is beyond chance between two runs."""
 
 from collections.abc import Callable, Sequence
-from itertools import permutations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from whole_runs import valued_run
 
 from evals.compare.models import ParetoFront
 from evals.compare.paired import compare_runs
-from evals.compare.pareto import dominates, pareto
+from evals.compare.pareto import pareto
 from evals.errors import ConfigError
 from evals.scoring.saved import SavedRun
 
-DIRECTIONS: dict[str, Any] = {"quality": "higher", "citation": "higher", "latency": "lower"}
-POINTS = st.fixed_dictionaries({name: st.sampled_from([0.0, 0.25, 0.5, 1.0]) for name in DIRECTIONS})
-deterministic = settings(derandomize=True, deadline=None, max_examples=300)
 Made = Callable[..., SavedRun]
 
 
@@ -31,17 +25,6 @@ def made(tmp_path: Path) -> Made:
         return valued_run(tmp_path, run_id, columns, **about)
 
     return make
-
-
-@deterministic
-@given(POINTS, POINTS, POINTS)
-def test_dominance_is_irreflexive_and_transitive(
-    first: dict[str, float], second: dict[str, float], third: dict[str, float]
-) -> None:
-    """No point dominates itself, and dominance carries on."""
-    assert not dominates(first, first, DIRECTIONS)
-    if dominates(first, second, DIRECTIONS) and dominates(second, third, DIRECTIONS):
-        assert dominates(first, third, DIRECTIONS)
 
 
 def by_brute_force(points: Sequence[Sequence[float]], lower: Sequence[bool]) -> set[int]:
@@ -96,15 +79,6 @@ def test_a_third_run_changes_nothing_that_is_said_of_two_others(made: Made) -> N
     assert next(point.dominated_by for point in three.points if point.run_id == "c") == ["a", "b"]
 
 
-def test_the_order_of_the_runs_changes_no_front(made: Made) -> None:
-    """Whichever is the baseline."""
-    runs = [
-        made(key, {"mrr": [m] * 8, "citation_recall": [c] * 8})
-        for key, m, c in (("a", 0.5, 0.9), ("b", 0.9, 0.5), ("c", 0.4, 0.4))
-    ]
-    assert {frozenset(pareto(order).front) for order in permutations(runs)} == {frozenset("ab")}
-
-
 def test_what_is_beyond_chance_is_said_for_each_two_runs(made: Made) -> None:
     """Thirty of sixty questions fell in retrieval, and none in citation."""
     runs = [
@@ -113,12 +87,6 @@ def test_what_is_beyond_chance_is_said_for_each_two_runs(made: Made) -> None:
     ]
     found = {each.objective: each.better for each in pareto(runs).differences}
     assert found == {"retrieval": "a", "citation": None}
-
-
-def test_equal_runs_are_both_on_the_front(made: Made) -> None:
-    """Neither is better on one objective."""
-    runs = [made(key, {"mrr": around(0.5), "citation_recall": around(0.5)}) for key in "ab"]
-    assert pareto(runs).front == ["a", "b"]
 
 
 def test_an_objective_that_a_run_lacks_is_left_out_and_named(made: Made) -> None:

@@ -4,12 +4,11 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import escape
-from zipfile import ZipFile
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import xlsxwriter
 
 Row = dict[str, Any]
 
@@ -154,56 +153,15 @@ def spreadsheet() -> Callable[[Path, Mapping[str, Sequence[Sequence[object]]]], 
 
     None is a cell that is not there, a pair is a number with the code of its format.
     """
-    namespace = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-    package = "http://schemas.openxmlformats.org/package/2006"
-
-    codes: dict[str, int] = {}
-
-    def cell(value: object, place: str) -> str:
-        if value is None:
-            return ""
-        if isinstance(value, tuple):
-            return f'<c r="{place}" s="{codes.setdefault(value[1], len(codes) + 1)}"><v>{value[0]}</v></c>'
-        if isinstance(value, bool):
-            return f'<c r="{place}" t="b"><v>{int(value)}</v></c>'
-        if isinstance(value, int | float):
-            return f'<c r="{place}"><v>{value}</v></c>'
-        return f'<c r="{place}" t="inlineStr"><is><t xml:space="preserve">{escape(str(value))}</t></is></c>'
-
-    def sheet(rows: Sequence[Sequence[object]]) -> str:
-        lines = (
-            f'<row r="{number}">{"".join(cell(v, f"{chr(65 + at)}{number}") for at, v in enumerate(row))}</row>'
-            for number, row in enumerate(rows, start=1)
-        )
-        return f'<worksheet xmlns="{namespace}"><sheetData>{"".join(lines)}</sheetData></worksheet>'
 
     def write(path: Path, sheets: Mapping[str, Sequence[Sequence[object]]]) -> Path:
-        numbered = list(enumerate(sheets, start=1))
-        listed = "".join(f'<sheet name="{name}" sheetId="{n}" r:id="rId{n}"/>' for n, name in numbered)
-        links = "".join(
-            f'<Relationship Id="rId{n}" Type="{office}/worksheet" Target="worksheets/sheet{n}.xml"/>'
-            for n, _ in numbered
-        )
-        book = f'<Relationship Id="rId1" Type="{office}/officeDocument" Target="xl/workbook.xml"/>'
-        with ZipFile(path, "w") as file:
-            file.writestr("_rels/.rels", f'<Relationships xmlns="{package}/relationships">{book}</Relationships>')
-            file.writestr(
-                "xl/workbook.xml",
-                f'<workbook xmlns="{namespace}" xmlns:r="{office}"><sheets>{listed}</sheets></workbook>',
-            )
-            file.writestr(
-                "xl/_rels/workbook.xml.rels", f'<Relationships xmlns="{package}/relationships">{links}</Relationships>'
-            )
-            for n, name in numbered:
-                file.writestr(f"xl/worksheets/sheet{n}.xml", sheet(sheets[name]))
-            formats = "".join(f'<numFmt numFmtId="{163 + n}" formatCode="{escape(c)}"/>' for c, n in codes.items())
-            styles = "".join(f'<xf numFmtId="{163 + n}"/>' for n in codes.values())
-            file.writestr(
-                "xl/styles.xml",
-                f'<styleSheet xmlns="{namespace}"><numFmts>{formats}</numFmts>'
-                f'<cellXfs><xf numFmtId="0"/>{styles}</cellXfs></styleSheet>',
-            )
+        with xlsxwriter.Workbook(path) as book:
+            for name, rows in sheets.items():
+                sheet = book.add_worksheet(name)
+                for (row, cells), column in ((pair, at) for pair in enumerate(rows) for at in range(len(pair[1]))):
+                    value = cells[column]
+                    number, code = value if isinstance(value, tuple) else (value, None)
+                    sheet.write(row, column, number, book.add_format({"num_format": code}) if code else None)
         return path
 
     return write

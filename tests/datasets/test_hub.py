@@ -158,11 +158,3 @@ def test_an_unknown_config_of_a_clone_is_our_error(load: Callable[..., dict[str,
     assert error["error"] == "DatasetError"
     assert "rajpurkar/squad_v2 (nope, validation)" in error["message"]
     assert "--datasets" in error["hint"]
-
-
-def test_without_hub_and_cache_the_message_says_three_ways_out(load: Callable[..., dict[str, Any]], dead: str) -> None:
-    """Local files, a mirror, or questions that need no hub."""
-    error = load(environ={"HF_ENDPOINT": dead})
-    assert error["error"] == "HubUnreachableError"
-    assert "rajpurkar/squad_v2 is not in the local cache" in error["message"]
-    assert all(way in error["hint"] for way in ("--data-dir", "HF_ENDPOINT", "--datasets golden", "--dataset-file"))

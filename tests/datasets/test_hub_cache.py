@@ -231,6 +231,7 @@ def test_a_dataset_loaded_once_is_there_when_the_hub_is_gone(
     assert dataset["fingerprint"]["source"] == source
 
 
+@pytest.mark.slow
 def test_a_hub_that_comes_back_is_used_by_the_same_process(
     environ: dict[str, str], repositories: Path, port: int
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.datasets.base import Draft, LoadOptions
+from evals.datasets.base import LoadOptions
 from evals.datasets.ragbench import DOMAINS, RAGBenchLoader
 from evals.errors import DatasetError
 from evals.schemas import EvalDataset
@@ -56,16 +56,6 @@ def load(put: Callable[..., Path]) -> Load:
 def rows_of(count: int) -> list[Row]:
     """So many rows of a subset."""
     return [row(str(number)) for number in range(count)]
-
-
-def test_rows_are_labelled_by_their_own_subset(load: Load, put: Callable[..., Path]) -> None:
-    """Rows that are added by themselves are the questions that loading the subset gives."""
-    loaded = load(cuad=rows_of(3), config="cuad")
-    loader, draft = RAGBenchLoader(), Draft()
-    rows, subset = loader.open(LoadOptions(data_dir=put("ragbench", rows_of(3), FILE, config="cuad"), config="cuad"))
-    loader.add(subset, rows, [1], draft)
-    assert [question.id for question in draft.questions] == ["ragbench:cuad:1"]
-    assert draft.questions[0] in loaded.questions
 
 
 def subsets_of(dataset: EvalDataset) -> list[str]:
@@ -240,28 +230,6 @@ def test_an_unknown_subset_is_told_with_the_list(load: Load) -> None:
     with pytest.raises(DatasetError, match="no subset 'covid'") as caught:
         load(row("a"), config="covid")
     assert all(subset in (caught.value.hint or "") for subset in DOMAINS)
-
-
-@pytest.mark.parametrize(
-    "column",
-    [
-        "id",
-        "question",
-        "documents",
-        "response",
-        "generation_model_name",
-        "documents_sentences",
-        "adherence_score",
-        "all_relevant_sentence_keys",
-    ],
-)
-def test_a_missing_column_is_named(put: Callable[..., Path], column: str) -> None:
-    """Rows of another shape than the hub's are told by the column that they lack."""
-    line = row("a")
-    del line[column]
-    folder = put("ragbench", [line], "test.jsonl", config="covidqa")
-    with pytest.raises(DatasetError, match=f"no column '{column}'"):
-        RAGBenchLoader().load(LoadOptions(data_dir=folder))
 
 
 REFUSAL = "The provided context does not contain information about the price."

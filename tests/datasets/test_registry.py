@@ -6,7 +6,7 @@ import pytest
 
 from evals.datasets import registry
 from evals.datasets.base import BaseDatasetLoader, LoadOptions
-from evals.errors import ConfigError, UnknownNameError
+from evals.errors import ConfigError
 from evals.schemas import EvalDataset
 
 
@@ -58,27 +58,3 @@ def test_a_name_that_is_taken_is_refused(taken: str) -> None:
     with pytest.raises(ConfigError, match=f"dataset '{taken}' exists already: .*(Loader|Mine)"):
         registry.register(other)
     assert type(registry.get_loader(taken)) is not other
-
-
-@pytest.mark.parametrize(("name", "nearest"), [("squad", "squad_v2"), ("HotPotQA", "hotpotqa"), ("goldne", "golden")])
-def test_an_unknown_name_says_the_nearest(name: str, nearest: str) -> None:
-    """A typing error is answered with what was probably meant, and with all that there is."""
-    with pytest.raises(UnknownNameError, match=f"unknown dataset '{name}'") as caught:
-        registry.get_loader(name)
-    assert f"did you mean '{nearest}'?" in (caught.value.hint or "")
-    assert "known: " in (caught.value.hint or "")
-
-
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [
-        ("ragbench", ("ragbench", None)),
-        ("ragbench:covidqa", ("ragbench", "covidqa")),
-        ("msmarco:v1.1", ("msmarco", "v1.1")),
-        ("ragbench:", ("ragbench", None)),
-        ("a:b:c", ("a", "b:c")),
-    ],
-)
-def test_a_config_follows_a_colon(text: str, parts: tuple[str, str | None]) -> None:
-    """`name:config` selects a config; without one the default counts."""
-    assert registry.parse_name(text) == parts

@@ -15,7 +15,6 @@ from whole_runs import kept_run
 from evals.export import export_pieces
 from evals.report.sheets import cell, sheet
 from evals.report.wording import printable
-from evals.schemas import EvalResponse
 
 Build = Callable[..., Any]
 deterministic = settings(derandomize=True, deadline=None, max_examples=300)
@@ -143,14 +142,6 @@ def test_any_text_is_read_back(rows: list[list[str]]) -> None:
     for row, original in zip(found[1:], rows, strict=True):
         for value, first in zip(row, original, strict=True):
             assert value in {printable(first), f"'{printable(first)}"}
-
-
-def test_the_expected_answer_counts_for_the_column_of_refusals(build_run: Build, tmp_path: Path) -> None:
-    """An answer that holds what is expected is none."""
-    questions = {"q1": {"expected_answer": "Kings", "is_unanswerable": False}}
-    run, records = build_run("a", {"q1": {"mrr": 0.5}}, questions=questions)
-    answered = records[0].model_copy(update={"response": EvalResponse(answer="I don't know about the Kings.")})
-    assert rows_of(tmp_path, run, [answered])[0]["declined"] == "false"
 
 
 def test_the_time_to_the_first_token_has_one_column_in_runs_that_measure_it(build_run: Build, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from whole_runs import kept_run
 
-from evals.errors import WITHDRAWN_FORMATS, ConfigError, StoreError, UnknownNameError
+from evals.errors import ConfigError
 from evals.export import FORMATS, export_pieces, export_run, format_of, write_export
 from evals.schemas import EvalRecord, EvalRun
 
@@ -34,21 +34,6 @@ def test_a_run_without_records_can_be_exported(build_run: Build, form: str, tmp_
     assert (tmp_path / "out").exists()
 
 
-def test_an_unknown_format_is_answered_with_the_nearest(build_run: Build) -> None:
-    """A typing error is answered with what was probably meant."""
-    with pytest.raises(UnknownNameError) as caught:
-        export_run(build_run("a", {})[0], "markdwon")
-    assert "did you mean 'markdown'" in (caught.value.hint or "")
-
-
-@pytest.mark.parametrize(("form", "instead"), WITHDRAWN_FORMATS.items())
-def test_a_withdrawn_format_names_what_to_use(build_run: Build, form: str, instead: str) -> None:
-    """It is wrong usage, and no typing error."""
-    with pytest.raises(ConfigError, match=f"no format '{form}' any more") as caught:
-        export_run(build_run("a", {})[0], form)
-    assert caught.value.hint == instead
-
-
 @pytest.mark.parametrize("form", FORMATS)
 def test_only_spreadsheets_begin_with_a_byte_order_mark(build_run: Build, tmp_path: Path, form: str) -> None:
     """Spreadsheets know UTF-8 by it; other programs stumble over it."""
@@ -57,45 +42,10 @@ def test_only_spreadsheets_begin_with_a_byte_order_mark(build_run: Build, tmp_pa
     assert path.read_bytes().startswith(b"\xef\xbb\xbf") is (form == "csv")
 
 
-def test_a_file_is_replaced_whole(build_run: Build, tmp_path: Path) -> None:
-    """A link keeps pointing to the file, and nothing else is left behind."""
-    saved = kept_run(tmp_path / "runs", *build_run("a", {"q1": {"mrr": 1.0}}))
-    target, link = tmp_path / "target.csv", tmp_path / "link.csv"
-    target.write_text("old")
-    link.symlink_to(target)
-    write_export(link, saved, "json")
-    assert json.loads(target.read_text())["id"] == "a"
-    assert link.is_symlink()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["link.csv", "runs", "target.csv"]
-
-
-def test_a_device_is_written_and_stays_one(build_run: Build, tmp_path: Path) -> None:
-    """Nothing takes the place of /dev/null."""
-    null = Path("/dev/null")
-    write_export(null, kept_run(tmp_path, *build_run("a", {"q1": {"mrr": 1.0}})), "json")
-    assert null.is_char_device()
-
-
-@pytest.mark.parametrize("where", ["missing/out.csv", "."])
-def test_a_file_that_cannot_be_written_is_one_clear_error(build_run: Build, tmp_path: Path, where: str) -> None:
-    """The message names the file, and the hint the way out."""
-    with pytest.raises(StoreError, match="cannot write") as caught:
-        write_export(tmp_path / where, kept_run(tmp_path, *build_run("a", {"q1": {"mrr": 1.0}})), "csv")
-    assert caught.value.hint == "name another file"
-
-
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_name_says_the_format(form: str) -> None:
     """By its ending, the longest that fits, in whatever case."""
     assert format_of(Path(f"a.b{FORMATS[form].ending.upper()}")) == form
-
-
-@pytest.mark.parametrize("name", ["x.txt", "x", "csv"])
-def test_a_name_that_says_no_format_is_answered_with_all(name: str) -> None:
-    """Nothing is guessed."""
-    with pytest.raises(ConfigError, match="says no format") as caught:
-        format_of(Path(name))
-    assert all(f"{form} (" in (caught.value.hint or "") for form in FORMATS)
 
 
 def test_what_is_no_text_is_no_text(build_run: Build, tmp_path: Path) -> None:

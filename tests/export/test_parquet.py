@@ -6,8 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from extras import full
 from whole_runs import kept_run
 
 from evals.export import export_pieces
@@ -56,17 +58,17 @@ def test_rows_are_written_in_groups(found: SavedRun, monkeypatch: pytest.MonkeyP
 
 
 def by_pandas(path: Path, column: str) -> tuple[list[str], int, float]:
-    table = pytest.importorskip("pandas").read_parquet(path)
+    table = pd.read_parquet(path)
     return list(table.columns), len(table), float(table[column].mean())
 
 
 def by_polars(path: Path, column: str) -> tuple[list[str], int, float]:
-    table = pytest.importorskip("polars").read_parquet(path)
+    table = full("polars").read_parquet(path)
     return list(table.columns), table.height, float(table[column].mean())
 
 
 def by_duckdb(path: Path, column: str) -> tuple[list[str], int, float]:
-    with pytest.importorskip("duckdb").connect() as connection:
+    with full("duckdb").connect() as connection:
         names = [row[0] for row in connection.execute("describe from read_parquet(?)", [str(path)]).fetchall()]
         asked = f"select count(*), avg({column}) from read_parquet(?)"  # noqa: S608 - a name of ours
         rows, mean = connection.execute(asked, [str(path)]).fetchone()

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 import pytest
-import pytrec_eval
+from extras import full
 from whole_runs import kept_run
 
 from evals import EvalConfig, run_evaluation
@@ -21,6 +21,7 @@ from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, GoldPassage, R
 from evals.scoring.saved import SavedRun, open_saved
 from evals.store.runs import RunStore
 
+pytrec_eval = full("pytrec_eval")
 Build = Callable[..., Any]
 KS = (1, 3, 5, 10)
 METRICS: list[tuple[str, BaseMetric]] = [

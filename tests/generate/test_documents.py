@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from generate.conftest import FERRY, HARBOUR, YARD, write_files
+from generate.conftest import HARBOUR, write_files
 from other_servers.loopback import serving
 
 from evals.errors import ConfigError
@@ -206,14 +206,6 @@ def test_chinese_words_count_by_characters() -> None:
     """Else a page would be a passage of three words, and left out."""
     (passage,) = cut(a_md="# 港口\n\n" + "渡轮每天早上七点四十分从奥尔港出发。" * 5).passages
     assert len(tokens(passage.text)) > SHORTEST
-
-
-def test_a_section_is_the_heading_above_a_place() -> None:
-    """Also in the middle of a passage that has two of them."""
-    passages = cut(a_md=FERRY + YARD)
-    place = (FERRY + YARD).index("Forty people")
-    assert passages.section_at("a.md", place) == "Vessels"
-    assert passages.section_at("a.md", 3) is None
 
 
 def test_a_server_that_does_not_answer_is_named(generate: Callable[..., Any], tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
 from generate.conftest import RULES
 
 from evals.datasets.file import read_file
@@ -15,25 +14,42 @@ from evals.generate.journal import journal_path
 from evals.schemas import EvalQuestion
 
 COMMAND = ("-n", 50, "-o", "golden.jsonl", "--json")
+FEW = ("-n", 6, "--mix", "1/0/0", "-o", "few.jsonl", "--json")
 
 
 def questions_in(path: Path) -> list[EvalQuestion]:
     return list(read_file(path).questions)
 
 
-@pytest.fixture
-def fifty(generate: Callable[..., Any], tmp_path: Path) -> tuple[dict[str, Any], Path]:
-    """What the command prints, and the file."""
+def test_fifty_questions_of_all_kinds_stand_on_quotations_and_are_paid_for_once(
+    generate: Callable[..., Any], messages_api: Any, tmp_path: Path
+) -> None:
+    """Each gold is a slice of its document; what is paid is within the estimate, and nothing is paid again.
+
+    The same command, a larger number and another file with the same documents go on from what is there.
+    """
+    path = tmp_path / "golden.jsonl"
+    estimate = generate(CORPUS, *COMMAND, "--dry-run").json
+    assert (messages_api.stats()["requests"], path.exists()) == (0, False)
     done = generate(CORPUS, *COMMAND)
     assert done.code == 0, done.err
-    return done.json, tmp_path / "golden.jsonl"
-
-
-def test_fifty_questions_of_all_kinds_stand_on_quotations_at_their_spans(fifty: tuple[dict[str, Any], Path]) -> None:
-    """Each gold is a slice of its document, each question has its own id, and most documents have one."""
-    printed, path = fifty
-    questions = questions_in(path)
+    printed, calls = done.json, messages_api.stats()["requests"]
     assert printed["accepted"] == printed["wanted"] == {"single": 30, "pair": 10, "near_miss": 10}
+    assert (printed["spent"]["calls"], printed["spent"]["unpriced"]) == (calls, 0)
+    assert estimate["cost_low_usd"] <= printed["spent"]["cost_usd"] <= estimate["cost_high_usd"]
+    check(questions_in(path))
+    before = path.read_bytes()
+    assert generate(CORPUS, *COMMAND).json["spent"] == printed["spent"]
+    assert generate(CORPUS, "-n", 50, "-o", "again.jsonl", "--json").json["spent"]["cost_usd"] == 0
+    assert (path.read_bytes(), messages_api.stats()["requests"]) == (before, calls)
+    ids = [{question.id for question in questions_in(tmp_path / name)} for name in (path.name, "again.jsonl")]
+    assert len(ids[0] & ids[1]) >= 45  # which of two alike is first depends on who answers first
+    assert generate(CORPUS, "-n", 60, *COMMAND[2:]).json["questions"] == 60
+    assert path.read_bytes().startswith(before)
+
+
+def check(questions: list[EvalQuestion]) -> None:
+    """Each gold is a slice of its document, each question has its own id, and most documents have one."""
     assert Counter(question.metadata["kind"] for question in questions) == {"number": 30, "pair": 10, "near_miss": 10}
     golds = [gold for question in questions for gold in question.gold_passages]
     for gold in golds:
@@ -49,81 +65,37 @@ def test_fifty_questions_of_all_kinds_stand_on_quotations_at_their_spans(fifty: 
         assert question.metadata["generator"] == question.metadata["solver"] == "claude-sonnet-5-5"
 
 
-def test_what_is_paid_is_within_the_estimate_and_what_the_journal_says(
+def test_a_torn_line_is_written_anew_and_a_deleted_question_does_not_come_back(
     generate: Callable[..., Any], messages_api: Any, tmp_path: Path
 ) -> None:
-    """The estimate asks nobody; the calls are those that the API received."""
-    estimate = generate(CORPUS, *COMMAND, "--dry-run").json
-    assert messages_api.stats()["requests"] == 0
-    assert not (tmp_path / "golden.jsonl").exists()
-    spent = generate(CORPUS, *COMMAND).json["spent"]
-    assert spent["calls"] == messages_api.stats()["requests"]
-    assert estimate["cost_low_usd"] <= spent["cost_usd"] <= estimate["cost_high_usd"]
-    assert spent["unpriced"] == 0
-
-
-def test_the_same_command_pays_nothing_again_and_a_larger_number_goes_on(
-    fifty: tuple[dict[str, Any], Path], generate: Callable[..., Any], messages_api: Any
-) -> None:
-    """The file begins with what was there, byte by byte."""
-    printed, path = fifty
-    before, calls = path.read_bytes(), messages_api.stats()["requests"]
-    assert generate(CORPUS, *COMMAND).json["spent"] == printed["spent"]
-    assert (path.read_bytes(), messages_api.stats()["requests"]) == (before, calls)
-    assert generate(CORPUS, "-n", 60, *COMMAND[2:]).json["questions"] == 60
-    assert path.read_bytes().startswith(before)
-
-
-def test_another_file_with_the_same_documents_is_free_by_the_cache(
-    fifty: tuple[dict[str, Any], Path], generate: Callable[..., Any], messages_api: Any, tmp_path: Path
-) -> None:
-    """The ids are the same too; without the cache everything is asked again."""
-    _, path = fifty
-    calls = messages_api.stats()["requests"]
-    assert generate(CORPUS, "-n", 50, "-o", "again.jsonl", "--json").json["spent"]["cost_usd"] == 0
-    assert messages_api.stats()["requests"] == calls
-    ids = [{question.id for question in questions_in(tmp_path / name)} for name in (path.name, "again.jsonl")]
-    assert len(ids[0] & ids[1]) >= 45  # which of two alike is first depends on who answers first
-
-
-def test_a_question_that_somebody_deleted_does_not_come_back(
-    fifty: tuple[dict[str, Any], Path], generate: Callable[..., Any]
-) -> None:
-    """Another one takes its place."""
-    _, path = fifty
-    first, *rest = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(b"".join(rest))
-    assert generate(CORPUS, *COMMAND).code == 0
-    questions = questions_in(path)
-    assert len(questions) == 50
-    assert json.loads(first)["id"] not in {question.id for question in questions}
-
-
-def test_a_torn_last_line_is_written_anew(
-    fifty: tuple[dict[str, Any], Path], generate: Callable[..., Any], messages_api: Any
-) -> None:
-    """As a kill leaves it, between file and journal."""
-    _, path = fifty
+    """A kill tears the last line, between file and journal; of what somebody deleted another takes the place."""
+    path = tmp_path / "few.jsonl"
+    assert generate(CORPUS, *FEW).code == 0
     whole, calls = path.read_bytes(), messages_api.stats()["requests"]
-    journal = journal_path(path)
     path.write_bytes(whole[:-30])
     last = json.loads(whole.splitlines()[-1])["id"]
-    lines = journal.read_bytes().splitlines(keepends=True)
-    journal.write_bytes(b"".join(line for line in lines if json.loads(line).get("accepted") != last))
-    assert generate(CORPUS, *COMMAND).code == 0
+    lines = journal_path(path).read_bytes().splitlines(keepends=True)
+    journal_path(path).write_bytes(b"".join(line for line in lines if json.loads(line).get("accepted") != last))
+    assert generate(CORPUS, *FEW).code == 0
     assert sorted(path.read_bytes().splitlines()) == sorted(whole.splitlines())
     assert messages_api.stats()["requests"] == calls
+    first, *rest = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(rest))
+    assert generate(CORPUS, *FEW).code == 0
+    assert len(questions_in(path)) == 6
+    assert json.loads(first)["id"] not in {question.id for question in questions_in(path)}
 
 
 def test_a_run_asks_them_and_notes_that_the_judge_wrote_them(
-    fifty: tuple[dict[str, Any], Path],
+    generate: Callable[..., Any],
     evals_cli: Callable[..., Any],
     messages_api: Any,
     golden_server: str,
     tmp_path: Path,
 ) -> None:
     """Most of the quotations are retrieved; another judge has no such note."""
-    _, path = fifty
+    path = tmp_path / "golden.jsonl"
+    assert generate(CORPUS, "-n", 16, *COMMAND[2:]).code == 0
     messages_api.script(RULES)
     command = ("eval", "--dataset-file", path, "--rag-url", golden_server, "--runs-dir", tmp_path / "runs", "--json")
     judged = (*command, "--samples", 12, "--judge-base-url", messages_api.url)

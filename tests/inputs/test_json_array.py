@@ -21,8 +21,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("stream") / "file.json"
 
 
-@pytest.mark.slow
-@settings(derandomize=True, deadline=None, max_examples=150)
+@settings(derandomize=True, deadline=None, max_examples=50)
 @given(st.lists(VALUES, max_size=6), st.sampled_from([None, 1]), st.booleans(), st.booleans())
 def test_the_elements_are_those_of_the_file(
     path: Path, values: list[Any], indent: int, escaped: bool, bom: bool

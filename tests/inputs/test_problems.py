@@ -9,14 +9,13 @@ import pytest
 from pydantic import BaseModel, ValidationError
 from whole_runs import read_answers
 
-from evals.client.spec import ServerSpec
 from evals.config import EvalConfig
 from evals.datasets.file import read_file
 from evals.errors import EvalsError
 from evals.schemas import EvalQuestion, EvalResponse
 from evals.store.journal import RecordLog
 from evals.text.matching import MatchSettings
-from evals.text.yaml_files import first_problem, problems_of
+from evals.text.yaml_files import first_problem
 
 
 def failing(model: type[BaseModel], data: Any) -> ValidationError:
@@ -52,38 +51,6 @@ def test_what_is_wrong_is_said_plainly(model: type[BaseModel], data: Any, said: 
     """No class and no term of the library that checks is in the message."""
     problem = str(first_problem(failing(model, data), model))
     assert re.fullmatch(said, problem), problem
-
-
-@pytest.mark.parametrize(
-    ("model", "data", "key", "hint"),
-    [
-        (EvalQuestion, {"question": "a", "anwers": []}, "anwers", "did you mean 'answers'?"),
-        (EvalQuestion, {"question": "a", "gold_passages": [{"txet": "t"}]}, "gold_passages.0.txet",
-         "did you mean 'text'?"),
-        (EvalResponse, {"usage": {"promt_tokens": 1}}, "usage.promt_tokens", "did you mean 'prompt_tokens'?"),
-        (ServerSpec, {"ask": {"path": "/", "jsno": {}}, "map": {"answer": "a"}}, "ask.jsno", "did you mean 'json'?"),
-        (ServerSpec, {"ask": {"path": "/"}, "map": {"answer": "a", "zzz": "b"}}, "map.zzz",
-         "known: answer, chunks, .*"),
-        (ServerSpec, {"ask": {"path": "/"}, "map": {"answer": "a"}, "info": [{"path": "/", "mpa": {}}]}, "info.0.mpa",
-         "did you mean 'map'?"),
-        (EvalQuestion, {"question": "a", "checks": [{"kind": "list", "name": "n", "itmes": []}]}, "checks.0.list.itmes",
-         "did you mean 'items'?"),
-    ],
-    ids=lambda value: str(value)[:40],
-)  # fmt: skip
-def test_an_unknown_key_is_told_before_the_one_it_was_to_be(
-    model: type[BaseModel], data: Any, key: str, hint: str
-) -> None:
-    """The nearest key of its place is what was probably meant, wherever in the data it is."""
-    problem = first_problem(failing(model, data), model)
-    assert (problem.key, problem.what) == (key, "unknown key")
-    assert re.fullmatch(hint.replace("?", r"\?"), problem.hint or ""), problem.hint
-
-
-def test_a_long_value_is_not_repeated() -> None:
-    """Nor is a whole mapping: only what is short helps to find the mistake."""
-    (problem,) = problems_of(failing(MatchSettings, {"rule": "x" * 100}), MatchSettings)
-    assert problem.what.endswith("not a text")
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,14 @@
 
 import csv
 import io
+import json
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.datasets.tables import csv_rows
+from evals.datasets.tables import as_list, csv_rows, is_nothing
 from evals.errors import DatasetError
 from evals.text.decoding import read_text
 
@@ -72,3 +73,18 @@ def test_only_what_is_not_utf_8_is_windows_1252_and_that_is_said(path: Path) -> 
         read_text(path)
     path.write_bytes("question\n€49,90 – für".encode())
     assert read_text(path, windows=True)[1] is None
+
+
+PASSAGES = st.lists(st.text(min_size=1).filter(lambda text: not is_nothing(text)), min_size=1, max_size=5)
+
+
+@settings(derandomize=True, deadline=None, max_examples=200)
+@given(PASSAGES, st.sampled_from(["json", "python", "numpy"]))
+def test_a_list_is_read_however_it_was_printed(passages: list[str], printer: str) -> None:
+    """JSON, a literal of Python, and numpy's print without commas, which Python would read as one passage."""
+    texts = {
+        "json": json.dumps(passages),
+        "python": repr(passages),
+        "numpy": f"[{chr(10).join(map(repr, passages))}]",
+    }
+    assert as_list(texts[printer]) == passages

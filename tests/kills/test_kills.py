@@ -37,7 +37,7 @@ def prepared(folder: Path, count: int, stack: ExitStack) -> Attack:
 @pytest.mark.parametrize(
     ("kills", "questions"),
     [
-        pytest.param(5, 40, marks=[pytest.mark.slow, pytest.mark.timeout(300)], id="5 kills"),
+        pytest.param(3, 24, marks=[pytest.mark.slow, pytest.mark.timeout(300)], id="3 kills"),
         pytest.param(25, 200, marks=[pytest.mark.full, pytest.mark.timeout(1800)], id="25 kills"),
     ],
 )

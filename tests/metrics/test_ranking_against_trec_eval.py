@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from math import log2
 
 import pytest
-import pytrec_eval
+from extras import full
 
 from evals.metrics import MRR, NDCG, BaseMetric, PrecisionAtK, RecallAtK
 from evals.schemas import EvalQuestion, EvalResponse, GoldPassage, RetrievedChunk
 
+pytrec_eval = full("pytrec_eval")
 KS = (1, 2, 3, 5, 10, 20, 50)
 METRICS: list[tuple[str, BaseMetric]] = [
     ("recip_rank", MRR()),

@@ -91,15 +91,6 @@ def test_the_most_frequent_failure_is_named_and_none_stops_after_an_answer() -> 
     assert _see(StopRule(2), ANSWER, *[CONNECT] * 100).reason is None
 
 
-def test_all_questions_are_asked_once_and_in_order() -> None:
-    """As many at a time as allowed, each reported as it ends."""
-    client = Scripted([ANSWER] * 23)
-    stop, answered = _ask_all(client, 23, 4)
-    assert client.asked == [str(i) for i in range(23)]
-    assert sorted(answered, key=int) == client.asked
-    assert (client.most, stop.reason) == (4, None)
-
-
 def test_after_the_stop_nothing_more_is_asked() -> None:
     """What is in flight ends and is reported, so that no answer is lost."""
     client = Scripted([ANSWER] * 5 + [_failure("status", 401)] + [ANSWER] * 50)
@@ -107,12 +98,6 @@ def test_after_the_stop_nothing_more_is_asked() -> None:
     assert stop.refused
     assert 6 <= len(client.asked) <= 8
     assert sorted(answered) == sorted(client.asked)
-
-
-def test_more_workers_than_questions_is_fine() -> None:
-    """Nor are no questions at all."""
-    assert _ask_all(Scripted([ANSWER] * 2), 2, 10)[1] == ["0", "1"]
-    assert _ask_all(Scripted([]), 0, 2)[1] == []
 
 
 def test_an_error_of_ours_ends_the_asking() -> None:
@@ -125,11 +110,3 @@ def test_an_error_of_ours_ends_the_asking() -> None:
     with pytest.raises(OSError, match="disk full"):
         _ask_all(client, 100, 3, full)
     assert len(client.asked) <= 6
-
-
-def test_a_server_that_is_not_waited_for_any_more_ends_the_asking() -> None:
-    """One failure is enough then, and the reason is what the server said last."""
-    stop = StopRule(4)
-    stop.take(ANSWER)
-    stop.take(_failure("status", 503), "HTTP 503")
-    assert stop.reason == "the server is gone: HTTP 503"

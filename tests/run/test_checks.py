@@ -104,11 +104,6 @@ def test_a_model_may_have_a_colon_in_its_name(config: Callable[..., EvalConfig],
     assert check_config(config(judge=judge), asking=False)
 
 
-def test_what_is_checked_is_what_is_computed(config: Callable[..., EvalConfig]) -> None:
-    """The metrics come back in the order asked for, any K among them."""
-    assert [metric.name for metric in check_config(config(metrics=["recall_at_20", "mrr"]))] == ["recall_at_20", "mrr"]
-
-
 def test_a_judge_without_a_key_stops_before_anything_is_loaded(
     config: Callable[..., EvalConfig], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from servers import PATIENCE_S
 
-from evals import EvalConfig, run_evaluation
+from evals import EvalConfig
 from evals.client.profile import resolve_spec
 from evals.errors import ConfigError, ServerUnreachableError
 from evals.run import embedded
@@ -90,18 +90,6 @@ def test_how_a_server_of_another_profile_is_asked_is_refused(key: dict[str, Any]
     assert check_config(
         EvalConfig(embedded=True, judge=False, server={"profile": "rag-server", "ask": {"method": "POST"}})
     )
-
-
-@pytest.mark.slow
-def test_it_is_asked_as_the_configuration_says(tmp_path: Path) -> None:
-    """It is a server like any other: so many chunks come as were asked for."""
-    asked = {"ask": {"json": {"top_k": 2}}}
-    config = EvalConfig(
-        embedded=True, judge=False, datasets=["golden"], samples_per_dataset=4, runs_dir=tmp_path, server=asked
-    )
-    run = run_evaluation(config)
-    assert run.outcomes.median_chunks == 2
-    assert not [note for note in run.notes if "not used" in note]
 
 
 def test_the_keys_of_the_configuration_hold_for_it_but_not_which_server_it_is() -> None:

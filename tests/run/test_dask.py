@@ -1,7 +1,5 @@
 """`--dask`: questions asked by processes of a Dask cluster on this machine, some of which are killed."""
 
-import importlib
-import importlib.util
 import json
 import os
 import re
@@ -15,13 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from extras import full
 from other_servers import loopback
 from servers import PATIENCE_S, wait_until
 
-pytestmark = [
-    pytest.mark.skipif(importlib.util.find_spec("distributed") is None, reason="needs the extra dask"),
-    pytest.mark.timeout(120),
-]
 QUESTIONS = [f"Question {number}?" for number in range(16)]
 AT_ONCE = 4
 
@@ -49,6 +44,12 @@ class Server:
         return {"answer": f"It is {request.body['q']}", "chunks": [{"text": "It is blue."}]}
 
 
+@pytest.fixture(autouse=True)
+def distributed() -> Any:
+    """The package, which takes a second to import."""
+    return full("distributed")
+
+
 @pytest.fixture
 def server() -> Server:
     return Server()
@@ -73,7 +74,7 @@ def evaluate(server: Server, evals_cli: Callable[..., Any], tmp_path: Path) -> I
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[tuple[str, list["subprocess.Popen[bytes]"]]]:
+def cluster(distributed: Any, tmp_path: Path) -> Iterator[tuple[str, list["subprocess.Popen[bytes]"]]]:
     """The address of a scheduler, and its process with those of two workers."""
     file, started = tmp_path / "scheduler.json", []
 
@@ -88,7 +89,7 @@ def cluster(tmp_path: Path) -> Iterator[tuple[str, list["subprocess.Popen[bytes]
         for _ in range(2):
             start("worker", "--host", "127.0.0.1", "--nthreads", "1", "--no-nanny")
         address = json.loads(file.read_text())["address"]
-        with importlib.import_module("distributed").Client(address, set_as_default=False) as client:
+        with distributed.Client(address, set_as_default=False) as client:
             client.wait_for_workers(2, PATIENCE_S)
         yield address, started
     finally:
@@ -111,6 +112,7 @@ def test_a_cluster_of_this_machine_gives_the_numbers_of_one_process(evaluate: An
     assert local.json["engine"]["workers"] == os.cpu_count()
 
 
+@pytest.mark.slow
 def test_questions_of_a_killed_worker_are_asked_again(evaluate: Any, server: Server, cluster: Any) -> None:
     """By the other one; no answer is lost, and nothing is asked twice that was answered."""
     address, (_, worker, _) = cluster
@@ -124,6 +126,7 @@ def test_questions_of_a_killed_worker_are_asked_again(evaluate: Any, server: Ser
     assert scorecard(evaluate().json) == scorecard(done.json)
 
 
+@pytest.mark.slow
 def test_a_lost_scheduler_is_one_error_and_the_run_is_completed_without_it(
     evaluate: Any, server: Server, cluster: Any
 ) -> None:

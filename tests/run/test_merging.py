@@ -94,13 +94,6 @@ def test_the_shards_of_a_run_are_the_run(whole: EvalRun, count: int, tmp_path: P
     assert list(made.results.outcomes) == list(before.outcomes)
 
 
-def test_a_shard_alone_differs_from_the_run(whole: EvalRun, tmp_path: Path) -> None:
-    """Else the comparison above says nothing: parts have other values, and no gates."""
-    first = split(whole, 2, tmp_path)[0]
-    assert first.scorecard != whole.scorecard
-    assert (first.gates, [gate.gate for gate in whole.gates]) == ([], GATES)
-
-
 def test_a_merged_run_says_what_it_was_made_of(whole: EvalRun, tmp_path: Path) -> None:
     """Its shards with their times, whose sum is its own; its configuration is that of the whole."""
     shards = split(whole, 2, tmp_path)

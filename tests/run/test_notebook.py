@@ -69,18 +69,3 @@ def test_a_line_now_and_then_says_how_fast_it_goes_and_what_failed(capsys: Print
     assert lines[:2] == ["· asking 1000 questions", "  200/1000, 100.0/s, 8 s left 100 failed"]
     assert lines[-2:] == ["! the server \ufffd[31mchanged", "  1000/1000, 100.0/s 500 failed"]
     assert len(lines) < 10
-
-
-def test_scoring_tells_how_far_it_has_come(config: EvalConfig) -> None:
-    """Record by record."""
-    heard: list[object] = []
-
-    class Listening(Observer):
-        def phase(self, message: str) -> None:
-            heard.append(message)
-
-        def progress(self, done: int, total: int) -> None:
-            heard.append((done, total))
-
-    run_evaluation(config, Listening())
-    assert heard[heard.index("scoring") + 1 :] == [(number, 7) for number in range(1, 8)]

@@ -12,7 +12,6 @@ from evals.client.profile import resolve_spec
 from evals.errors import CorpusMissingError, ServerRefusedError
 from evals.run.corpus import (
     PROBES,
-    Corpus,
     check_kind,
     check_probes,
     choose_probes,
@@ -74,11 +73,6 @@ def test_a_server_without_documents_is_known_at_once() -> None:
 def test_without_a_list_nothing_is_concluded(reply: httpx.Response) -> None:
     """No endpoint, no right, no JSON: the probes must tell."""
     assert _listed(reply, [_question()]) is False
-
-
-def test_a_profile_without_a_list_concludes_nothing() -> None:
-    """Nothing is requested."""
-    assert _listed(_documents("guide.md"), [_question()], documents=None) is False
 
 
 def _check(*chunks: list[str] | None, error: bool = False) -> None:
@@ -232,14 +226,6 @@ def test_one_question_that_fails_shows_nothing(second: EvalResponse) -> None:
     """The second must be another one, and fail in the same way."""
     assert _check_kind(_failed(404), second) == ["How?"]
     assert _check_kind(_failed(404), _failed(404), "Why?") == []
-
-
-def test_the_first_questions_with_gold_are_the_probes() -> None:
-    """Those without gold can prove nothing."""
-    questions = [_question(gold=i % 2 == 1) for i in range(50)]
-    unlisted = RAGClient(resolve_spec({"url": URL, "documents": None}))
-    assert choose_probes(unlisted, Corpus(), questions) == questions[1 : 2 * PROBES : 2]
-    assert choose_probes(unlisted, Corpus(), questions[:1]) == []
 
 
 @pytest.mark.parametrize(

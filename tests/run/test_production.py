@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from trace_exports import ANSWER, EXPORTS, QUESTION, TEXTS, attribute, otlp, request
 
-from evals.run.production import draw, feedback_word
 from evals.store.runs import RunStore
 
 Row = Mapping[str, Any]
@@ -287,7 +286,6 @@ def test_what_users_said_is_in_the_sheet_of_labels(
         assert sorted(row["verdict"] for row in csv.DictReader(file)) == ["", "no", "yes"]
 
 
-@pytest.mark.slow
 def test_a_judge_says_whether_the_texts_suffice(evals_cli: Callable[..., Any], judge_api: Any, tmp_path: Path) -> None:
     """The table tells answers without a ground from those that could have been given; of a sample, of the whole."""
     rows = [
@@ -348,27 +346,3 @@ def test_a_flag_that_does_not_fit_is_one_message(
     done = evals_cli("score", "log.jsonl", "--no-judge", *flags)
     assert done.code == 2
     assert message in done.err
-
-
-@pytest.mark.parametrize("count", [3, 10, 40, 109])
-def test_a_draw_takes_of_each_stratum_by_the_root_of_its_size(count: int) -> None:
-    """At least one, and never more than there are."""
-    strata = {"bad": list(range(4)), "good": list(range(4, 9)), "none": list(range(9, 109))}
-    drawn = draw(strata, count, 42)
-    assert sum(map(len, drawn.values())) == count
-    assert all(set(drawn[name]) <= set(places) and drawn[name] for name, places in strata.items())
-    assert drawn == draw(strata, count, 42)
-
-
-@pytest.mark.parametrize(
-    ("said", "word"),
-    [
-        *((said, "good") for said in (1, 1.0, "1", True, "Thumbs Up")),
-        *((said, "bad") for said in (-1, 0, "👎", False)),
-        (4, "4"),
-        ("fine", "fine"),
-    ],
-)
-def test_feedback_has_one_word_for_one_thing(said: object, word: str) -> None:
-    """Stars and other words stay as they are."""
-    assert feedback_word(said) == word

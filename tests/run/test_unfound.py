@@ -1,7 +1,6 @@
 """Chunks that the mapping looks for and finds in no answer."""
 
 import json
-from typing import Any
 
 import pytest
 
@@ -20,28 +19,6 @@ def test_a_path_that_finds_nothing_is_told_with_what_the_body_has() -> None:
         "server.map.chunks found nothing in 2 of 2 answers, so retrieval is not measured: nothing is at "
         "`sourcs[].{text: text}`; the body: it has the keys answer, sources[] (text)"
     )
-
-
-@pytest.mark.parametrize("raw", [None, "", '{"answer": "It', "["])
-def test_a_body_that_is_not_there_whole_is_not_described(raw: str | None) -> None:
-    """A long one is saved in part."""
-    found = chunks_unfound(f"a\n  {PATH}{'x' * 90}", [BARE.model_copy(update={"raw": raw})])
-    assert found is not None
-    assert found.endswith("x…`")
-    assert "\n" not in found
-
-
-@pytest.mark.parametrize(
-    ("fields", "said"),
-    [
-        ({"raw": '{"answer": "x", "\\ud800": 1}'}, "the body: it has the keys answer, ?"),
-        ({"notes": ["the stream ends within an event, which is left out"]}, "sources[] (text)"),
-    ],
-    ids=["half of a pair of surrogates, with which the run could not be saved", "a note on something else"],
-)
-def test_what_the_body_has_is_said_all_the_same(fields: dict[str, Any], said: str) -> None:
-    """Whatever else there is to say of the answer."""
-    assert (chunks_unfound(PATH, [BARE.model_copy(update=fields)]) or "").endswith(said)
 
 
 @pytest.mark.parametrize(

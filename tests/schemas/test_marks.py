@@ -1,41 +1,8 @@
 """What may change of a run that has begun is said by the keys themselves."""
 
-from typing import Annotated
-
-import pytest
-
 from evals.client.spec import ServerSpec
 from evals.config import EvalConfig
-from evals.schemas.base import MayChange, Record, marked
-
-
-class Inner(Record):
-    """A part of a configuration."""
-
-    loud: Annotated[bool, MayChange.ON_RESUME] = False
-    size: int = 1
-
-
-class Outer(Record):
-    """A configuration."""
-
-    inner: Inner = Inner()
-    whole: Annotated[Inner, MayChange.ON_RESCORE] = Inner()
-    name: Annotated[str, MayChange.ON_RESUME, MayChange.ON_RESCORE] = ""
-    seed: int = 42
-
-
-@pytest.mark.parametrize(
-    ("mark", "paths"),
-    [
-        (MayChange.ON_RESUME, {"a.inner.loud", "a.whole.loud", "a.name"}),
-        (MayChange.ON_RESCORE, {"a.whole", "a.name"}),
-        (MayChange.ON_REMAP, set()),
-    ],
-)
-def test_marked_keys_are_found_by_their_paths(mark: MayChange, paths: set[str]) -> None:
-    """A part that bears a mark is named whole; of one that bears none, the keys in it."""
-    assert marked(Outer, mark, "a.") == paths
+from evals.schemas.base import MayChange, marked
 
 
 def test_what_may_change_is_what_could_change_before_there_were_marks() -> None:

@@ -11,12 +11,9 @@ from evals.schemas import (
     EvalResponse,
     GoldPassage,
     JudgeVerdict,
-    KeySentence,
     MetricCounts,
-    MetricGroup,
     MetricResult,
     MetricSummary,
-    ParetoPoint,
     RetrievedChunk,
     TokenUsage,
     WeightedScore,
@@ -83,53 +80,11 @@ def test_what_cannot_be_is_refused(model: type[BaseModel], fields: dict[str, Any
         model.model_validate(fields)
 
 
-@pytest.mark.parametrize("parts", [{"value": 0.0}, {"missing": "not_applicable", "reason": "no gold passages"}])
-def test_a_value_alone_or_a_reason_alone_is_a_result(parts: dict[str, Any]) -> None:
-    """Zero is a value like any other, and a reason stands for a missing one."""
-    result = MetricResult(name="mrr", group=MetricGroup.RETRIEVAL, **parts)
-    assert (result.value is None) == (result.missing is not None)
-
-
-def test_a_record_does_not_change() -> None:
-    """Records are frozen: who wants another makes a copy."""
-    question = EvalQuestion(question="Who?")
-    with pytest.raises(ValidationError, match="frozen"):
-        question.question = "Where?"  # type: ignore[misc]
-
-
-def test_a_document_with_sections_is_uploaded_as_markdown() -> None:
-    """The ending of the file tells the server whether there are headings to read."""
-    plain = Document(id="notes", name="Notes", text="# A")
-    titled = plain.model_copy(update={"sections": [{"title": "A", "start": 0, "end": 3}]})
-    assert [plain.file_name, titled.file_name] == ["notes.txt", "notes.md"]
-
-
-def test_a_question_survives_the_way_to_json_and_back() -> None:
-    """Gold, spans, key sentences and metadata come back as they were."""
-    question = EvalQuestion(
-        id="q1",
-        question="Who?",
-        answers=["a"],
-        gold_passages=[GoldPassage(text="gold", document_id="d", section="S", span=(0, 4), relevance=2)],
-        key_sentences=[KeySentence(text="s", source="expected_answer")],
-        is_unanswerable=False,
-        metadata={"type": "list", "depth": {"n": 1}},
-    )
-    assert EvalQuestion.model_validate_json(question.model_dump_json()) == question
-
-
 @pytest.mark.parametrize("chunks", [None, []])
 def test_nothing_said_stays_apart_from_none_found(chunks: list[RetrievedChunk] | None) -> None:
     """None (the server did not say) and an empty list (it found none) survive the way to JSON and back."""
     again = EvalResponse.model_validate_json(EvalResponse(chunks=chunks).model_dump_json())
     assert again.chunks == chunks
-
-
-def test_a_point_that_nothing_dominates_is_on_the_front() -> None:
-    """The front is the runs that no other run dominates."""
-    point = ParetoPoint(run_id="a", name="a", objectives={"latency": 1.0})
-    assert point.on_front
-    assert not point.model_copy(update={"dominated_by": ["b"]}).on_front
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 from whole_runs import put_records
 
 from evals.errors import StoreError
-from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, JudgeVerdict, MetricGroup, MetricResult
-from evals.store.journal import Journal, record_line
+from evals.schemas import EvalQuestion, EvalResponse, EvalRun, JudgeVerdict, MetricGroup, MetricResult
+from evals.store.journal import Journal
 from evals.store.runs import RunStore
 
 Write = Callable[[Journal], None]
@@ -103,15 +103,3 @@ def test_an_event_of_no_run_is_an_error_that_names_its_line(
     path.write_bytes(path.read_bytes() + line + b'\n{"type":"answer","question_id":"q1","answer":{}}\n')
     with pytest.raises(StoreError, match=f"line {number}: "):
         store.records(run)
-
-
-@pytest.mark.parametrize("answered", [True, False])
-def test_the_line_of_a_record_is_the_json_of_all_of_it(questions: list[EvalQuestion], *, answered: bool) -> None:
-    """Answered or not."""
-    verdict = JudgeVerdict(request="faithfulness", reply={"claims": []})
-    answer = EvalResponse(answer="Nein", latency_ms=1.5, stages=[{"name": "ä"}], notes=["left out"])
-    value = MetricResult(name="mrr", group=MetricGroup.RETRIEVAL, value=0.5, details={"hit_ranks": [2]})
-    response = answer if answered else None
-    record = EvalRecord(question=questions[0], response=response, scores=[value], verdicts=[verdict])
-    whole = b'{"type":"record","question_id":"q0","record":%b}\n' % record.model_dump_json().encode()
-    assert record_line(record) == whole

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from extras import full
 from whole_runs import kept_run
 
 from evals.errors import ConfigError, TrackerError
@@ -49,7 +50,7 @@ def test_an_error_of_the_store_is_told_in_a_line(
     raised: OSError, said: str, build_run: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One without words by its kind."""
-    mlflow = pytest.importorskip("mlflow")
+    mlflow = full("mlflow")
 
     def fail(*_: Any) -> None:
         raise raised
@@ -73,7 +74,7 @@ def test_a_server_that_is_not_there_is_one_message(
     build_run: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With what the run is worth all the same."""
-    pytest.importorskip("mlflow")
+    full("mlflow")
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
     with pytest.raises(TrackerError, match=r"MLflow at http://127\.0\.0\.1:9 does not take the run: "):
         log_to_mlflow(kept_run(tmp_path, *build_run("a", {"q1": {"mrr": 1.0}})), uri="http://127.0.0.1:9")
@@ -83,7 +84,7 @@ def test_a_password_in_the_uri_is_in_no_message(
     build_run: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """MLflow names the address in its own, of the flag as of its variable."""
-    pytest.importorskip("mlflow")
+    full("mlflow")
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
     uri = "http://me:correct-horse@127.0.0.1:9"
     monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
@@ -95,7 +96,7 @@ def test_a_password_in_the_uri_is_in_no_message(
 
 def test_a_uri_that_is_none_is_one_message(build_run: Build, tmp_path: Path) -> None:
     """The packages beneath raise what is no error of MLflow."""
-    pytest.importorskip("mlflow")
+    full("mlflow")
     with pytest.raises(ConfigError, match="is no URI"):
         log_to_mlflow(kept_run(tmp_path, *build_run("a", {"q1": {"mrr": 1.0}})), uri="http://[::1")
 
@@ -104,8 +105,8 @@ def test_a_uri_that_is_none_is_one_message(build_run: Build, tmp_path: Path) -> 
 @pytest.mark.filterwarnings("ignore")  # of the packages beneath
 def test_a_run_is_in_the_store_once_with_all_that_belongs_to_it(build_run: Build, tmp_path: Path) -> None:
     """Parameters, metrics, the run, its page, and a row a question; logged again, it is brought up to date."""
-    mlflow = pytest.importorskip("mlflow")
-    pytest.importorskip("sqlalchemy")
+    mlflow = full("mlflow")
+    full("sqlalchemy")
     uri = f"sqlite:///{tmp_path / 'mlflow.db'}"
     client = mlflow.MlflowClient(tracking_uri=uri)
     client.create_experiment("rag-evals", artifact_location=(tmp_path / "artefacts").as_uri())

@@ -97,12 +97,6 @@ def test_true_is_not_one() -> None:
     assert len(variants_of(build(variants=over))) == 2
 
 
-def test_one_variant_compares_with_nothing() -> None:
-    """It would be a run with another name."""
-    with pytest.raises(ConfigError, match="compares with nothing"):
-        variants_of(build(variants={"a": {}}))
-
-
 def test_variants_are_asked_by_this_process() -> None:
     """Workers of a cluster would each ask what they have."""
     with pytest.raises(ConfigError, match="not by a cluster"):

@@ -31,7 +31,7 @@ SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | TEXTS
 VALUES = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(COLUMNS), inner, max_size=3)
 )
-SOME = settings(derandomize=True, deadline=None, max_examples=400)
+SOME = settings(derandomize=True, deadline=None, max_examples=80)
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,6 @@ def read_or_told(path: Path, rows: Any, read: Callable[[Path], Any]) -> None:
         json.dumps(content, default=lambda record: record.model_dump(mode="json"), allow_nan=False)
 
 
-@pytest.mark.slow
 @SOME
 @given(st.lists(st.dictionaries(st.sampled_from(COLUMNS), VALUES, max_size=5) | VALUES, max_size=3))
 def test_a_row_of_questions_is_read_or_told(path: Path, rows: list[Any]) -> None:
@@ -57,7 +56,6 @@ def test_a_row_of_questions_is_read_or_told(path: Path, rows: list[Any]) -> None
     read_or_told(path, rows, lambda file: read_file(file).questions)
 
 
-@pytest.mark.slow
 @SOME
 @given(st.lists(st.dictionaries(st.sampled_from(FIELDS), VALUES, max_size=5) | VALUES, max_size=3))
 def test_a_row_of_answers_is_read_or_told(path: Path, rows: list[Any]) -> None:

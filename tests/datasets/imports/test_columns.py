@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from evals.datasets.base import Draft
-from evals.datasets.columns import plain_name
 from evals.datasets.file import read_file
 from evals.errors import DatasetError
 
@@ -273,23 +272,6 @@ def test_a_fault_is_told_by_the_name_that_the_file_has(read: Read, row: dict[str
     """Nobody looks for a column that is not in their file."""
     with pytest.raises(DatasetError, match=message):
         read(row)
-
-
-@pytest.mark.parametrize(
-    "title",
-    [
-        "Ground Truth",
-        "Ground truth:",
-        "ground truth ?",
-        "ground-truth",
-        "groundTruth",
-        " GROUND_TRUTH ",
-        "outputs.ground_truth",
-    ],
-)
-def test_names_are_compared_as_words(title: str) -> None:
-    """Capitals, hyphens and the objects that a tool took apart make no other name."""
-    assert plain_name(title) == "ground_truth"
 
 
 @pytest.mark.parametrize(

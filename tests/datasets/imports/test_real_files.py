@@ -8,7 +8,6 @@ from whole_runs import read_answers
 
 from evals.datasets.base import Draft
 from evals.datasets.file import read_file
-from evals.errors import DatasetError
 
 DATA = os.environ.get("EVALS_REAL_DATA")
 HOME = Path(DATA or "") / "imports"
@@ -89,20 +88,6 @@ def test_sheets(name: str) -> None:
     assert ("Windows-1252" in content.notes[0]) == ("cp1252" in name)
     said = read_file(HOME / name, {"gold_passages": "Source"})
     assert golds(said) == [each[:1] for each in GOLDS]
-
-
-@pytest.mark.parametrize("name", ["promptfoo-tests.yaml", "promptfoo-tests.csv", "promptfoo-output.json"])
-def test_promptfoo_is_refused(name: str) -> None:
-    """With the form that is read."""
-    with pytest.raises(DatasetError, match="files of promptfoo are not read any more") as caught:
-        read_file(HOME / name)
-    assert "question and expected_answer" in (caught.value.hint or "")
-
-
-def test_topics_of_trec_are_refused() -> None:
-    """They have no header; with one they are a table."""
-    with pytest.raises(DatasetError, match="files of TREC topics are not read any more"):
-        read_file(HOME / "trec-topics.tsv")
 
 
 @pytest.mark.parametrize("name", ["beir", "beir/queries.jsonl"])
