@@ -136,6 +136,8 @@ def _question_id(row: Mapping[str, Any], columns: Mapping[str, str], where: str)
     named = {field: (plain_name(column),) for field, column in columns.items()}
     by_field = columns_by_field(row, {**QUESTION_COLUMNS, "id": ("question_id", *QUESTION_COLUMNS["id"]), **named})
     asked: dict[str, Any] = {field: row[by_field[field][0]] for field in ("question", "turns") if field in by_field}
+    if "turns" in asked and not isinstance(asked["turns"], list):
+        raise DatasetError(f"{where}: turns must be a list of what the user says, not {asked['turns']!r:.60}")
     if "id" in by_field:
         question_id = row[by_field["id"][0]]
         if type(question_id) in {int, float} and float(question_id).is_integer():

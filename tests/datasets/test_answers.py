@@ -173,3 +173,11 @@ def test_numbers_that_none_can_be_are_refused(field: str, value: object, said: s
     path.write_text(json.dumps({"question_id": "q1", "answer": "A", field: value}))
     with pytest.raises(DatasetError, match=re.escape(said)):
         read_answers(path)
+
+
+@pytest.mark.parametrize("turns", ["true", "3", '"text"', '{"a": 1}', "null"])
+def test_turns_that_are_no_list_are_told_with_their_line(tmp_path: Path, turns: str) -> None:
+    path = tmp_path / "answers.jsonl"
+    path.write_text(f'{{"question": "What is the X300?", "answer": "A phone.", "turns": {turns}}}\n')
+    with pytest.raises(DatasetError, match=r"answers\.jsonl, line 1: turns must be a list"):
+        read_answers(path)
