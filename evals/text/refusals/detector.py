@@ -195,7 +195,7 @@ def _directs(answer: Answer) -> bool:
     if not _WAY.search(answer.context.topic.text) or _ELSEWHERE.search(answer.text) or "?" in answer.text:
         return False
     is_personal = _FIRST_PERSON.search(answer.text) or answer.lexicon.shown(words) & BITS["sorry"]
-    return not (is_personal or any(map(answer.lexicon.denies, words)))
+    return not (is_personal or answer.lexicon.denies(words))
 
 
 def _is_bare(text: str) -> bool:

@@ -296,7 +296,7 @@ def _placed(answer: Answer, live: Sequence[Clause]) -> Circumstances:
 def _denied(clause: Clause, taken: Collection[str], live: Sequence[Clause], answer: Answer) -> Circumstances:
     """Which words of the question stand in a clause that denies."""
     topic, words = answer.context.topic, answer.words(clause)
-    if not any(map(answer.lexicon.denies, words)):
+    if not answer.lexicon.denies(words):
         return {}
     begins, kind, is_last = bool(topic.named(words[:_BEGINNING])), any(map(topic.is_kind, words)), clause is live[-1]
     return {
@@ -326,10 +326,11 @@ def score(answer: Answer, found: Circumstances) -> float:
     """The sum of the weights of all evidence; above 0 where an answer rather declines."""
     there = {name: value for name, value in found.items() if value}
     singly = sum(WEIGHTS["circumstances"].get(name, 0.0) * value for name, value in there.items())
+    pairs: Mapping[str, Mapping[str, float]] = WEIGHTS["together"]
     together = sum(
-        weight * value * there.get(other, 0.0)
+        value * sum(table[other] * there[other] for other in table.keys() & there.keys())
         for one, value in there.items()
-        for other, weight in WEIGHTS["together"].get(one, {}).items()
+        if (table := pairs.get(one))
     )
     shown = {(place, bits) for place, all_bits in signs(answer) for bits in _singly_and_in_pairs(all_bits)}
     return float(

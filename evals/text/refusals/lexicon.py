@@ -2,7 +2,7 @@
 
 They stand in `evals/data/refusals`, a TOML file for each language; `romance.toml` holds the rules that four share.
 Words are separated by white space, folded and without accents; "refer*" stands for all words that begin so, "*los" for
-all that end so. A word may play several parts.
+all that end so, but not in the parts of `DECLINING`. A word may play several parts.
 
 =============  ==========================================================================================
 function       words that say nothing about what is spoken of
@@ -82,8 +82,8 @@ _PARTS = {letter: BITS[part] for part, letters in ROLES.items() for letter in le
 _LONGEST = 40
 """Characters of a word that a lexicon may know."""
 
-_KNOWN_WORDS = 2048
-"""Words that a lexicon remembers, of each kind of fact; more take memory and save no time."""
+_KNOWN_WORDS = 8192
+"""Words that a lexicon remembers, of each kind of fact: 2 MB."""
 
 # Words that only an accent tells from another one, and how they are spelt here.
 _TOLD_APART = {"sé": "se1", "è": "e1", "é": "e1", "dà": "da1", "dá": "da1", "né": "ne1", "où": "ou1", "está": "esta1"}
@@ -170,7 +170,8 @@ class Lexicon:
         ]
         self._words, self._signs = _WordLists(read["words"]), _WordLists(read["signs"])
         self.letters = lru_cache(maxsize=_KNOWN_WORDS)(self._letters)
-        self.denies = lru_cache(maxsize=_KNOWN_WORDS)(self._denies)
+        denying = (words for name, words in read["words"].items() if not DECLINING.isdisjoint(ROLES[name]))
+        self.denying = frozenset(" ".join(denying).split())
         self._bits = lru_cache(maxsize=_KNOWN_WORDS)(self._bits_of)
 
     def _letters(self, word: str) -> str:
@@ -182,13 +183,13 @@ class Lexicon:
         told = [_PARTS.get(letter, 0) for letter in self.letters(word)]
         return reduce(or_, [*told, *(BITS[name] for name in self._signs.names(word))], 0)
 
-    def _denies(self, word: str) -> bool:
-        """Whether a word plays a part without which nothing declines by rule."""
-        return not DECLINING.isdisjoint(self.letters(word))
-
     def may_decline(self, words: Collection[str]) -> bool:
         """Whether any of the words of a text can decline: a quick look before any rule is tried."""
-        return not self.hints.isdisjoint(words) or any(map(self.denies, words))
+        return not self.hints.isdisjoint(words) or self.denies(words)
+
+    def denies(self, words: Iterable[str]) -> bool:
+        """Whether any word plays a part without which nothing declines by rule."""
+        return not self.denying.isdisjoint(words)
 
     def tagged(self, words: Iterable[str]) -> str:
         """The words as groups of letters, each with a blank before it."""
@@ -227,7 +228,8 @@ def every_lexicon() -> tuple[Lexicon, ...]:
 
 def lexicons_of(text: str) -> tuple[Lexicon, ...]:
     """The lexicons of the languages that a text may be in, the likeliest first; all where nothing tells."""
-    words = WORD.findall(text[:4000])[:_ENOUGH]
-    counts = Counter({lexicon: sum(map(lexicon.function.__contains__, words)) for lexicon in every_lexicon()})
+    words = Counter(WORD.findall(text[:4000])[:_ENOUGH])
+    known = {lexicon: lexicon.function.intersection(words) for lexicon in every_lexicon()}
+    counts = Counter({lexicon: sum([words[word] for word in found]) for lexicon, found in known.items()})
     most = max(counts.values())
     return tuple(lexicon for lexicon, count in counts.most_common() if most < _FEW or 2 * count >= most)

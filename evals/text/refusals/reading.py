@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import Enum
 from typing import NamedTuple
 
@@ -20,10 +20,20 @@ _STEM, _SHORT_STEM = 4, 3
 
 def shared(words: Iterable[str], others: Iterable[str]) -> list[str]:
     """The words that are likely forms of one of the others: these share four letters, of short words three."""
+    return _forms_among(words, _by_beginning(others))
+
+
+def _by_beginning(words: Iterable[str]) -> Mapping[str, list[str]]:
     near = defaultdict(list)
-    for other in others:
-        near[other[:_SHORT_STEM]].append(other)
-    return [word for word in words if any(_are_forms(word, other) for other in near.get(word[:_SHORT_STEM], ()))]
+    for word in words:
+        near[word[:_SHORT_STEM]].append(word)
+    return near
+
+
+def _forms_among(words: Iterable[str], others: Mapping[str, list[str]]) -> list[str]:
+    """The words that are forms of one of the others, which stand by their beginnings."""
+    beginnings = ((word, others.get(word[:_SHORT_STEM])) for word in words)
+    return [word for word, near in beginnings if near and any(_are_forms(word, other) for other in near)]
 
 
 def _are_forms(one: str, other: str) -> bool:
@@ -50,6 +60,7 @@ class Topic:
         self.text = text = without_accents(fold(question))
         lexicon = lexicons_of(text)[0]
         self.words = lexicon.content(WORD.findall(text))
+        self._near = _by_beginning(self.words)
         letters = lexicon.tagged(WORD.findall(_NEEDED.sub(" ", text)))
         self.compound = bool(_COMPOUND.search(text))
         self.lacks = bool(set(letters) & set("nl")) or bool(_LACKING.search(text))
@@ -59,7 +70,7 @@ class Topic:
 
     def named(self, words: Collection[str]) -> list[str]:
         """The words that name what is asked for: words of the question, or nouns for what it asks for."""
-        forms = set(shared(words, self.words))
+        forms = set(_forms_among(words, self._near))
         return [word for word in words if word in forms or self.is_kind(word)]
 
     def is_kind(self, word: str) -> bool:
@@ -243,7 +254,7 @@ def _tagged(words: list[str], lexicon: Lexicon, topic: Topic) -> list[str]:
 
 def _declined_before(plain: str, words: list[str], groups: list[str], lexicon: Lexicon, topic: Topic) -> int | None:
     """The place behind the words that decline, by a rule or an idiom."""
-    if any(map(lexicon.denies, words)):
+    if lexicon.denies(words):
         end = declined("".join(f" {group}" for group in _with_asked(words, groups, topic)), lexicon)
         if end is not None:
             return end
