@@ -15,7 +15,7 @@ from evals.metrics.judge_tasks import JudgeTask, ReplyData, chain, common_repeat
 from evals.metrics.sample import CORRECTNESS, JudgedAbstention, Sample
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
-from evals.schemas.results import MetricGroup, MetricResult
+from evals.schemas.results import MetricResult
 from evals.schemas.verdicts import JudgeVerdict, VerdictRequest
 from evals.text.matching import MatchSettings
 
@@ -33,28 +33,18 @@ class Decider(Protocol):
 def judge_calls(metrics: Iterable[type[BaseMetric]]) -> int:
     """How often a judge is asked about one question, at most: the distinct inquiries of the metrics, chains included.
 
-    Whether the answer declines is in it where that is asked of every answer. Not in it are asking again after an
-    unusable reply, repeats, and whether an answer declines that reads like a refusal.
+    Not in it are asking again after an unusable reply, repeats, and whether a doubtful answer declines.
     """
     every = list(metrics)
     asked = chain(inquiry for cls in every if issubclass(cls, JudgedMetric) for inquiry in cls.inquiries)
     others = sum(cls.judge_calls for cls in every if not issubclass(cls, JudgedMetric))
-    declining = judged_abstention(every)
-    extra = bool(asked) and declining.answers == "every" and not declining.by_correctness
-    return len(asked) + others + extra
+    return len(asked) + others
 
 
 def judged_abstention(metrics: Iterable[BaseMetric | type[BaseMetric]]) -> JudgedAbstention:
-    """Of which answers a judge has the word on whether they decline, in a run of these metrics.
-
-    Of every longer one where the run asks if answers are correct, for then that tells it too, and where it counts
-    abstentions. Elsewhere a judge would be asked for the sake of answers that are judged anyway.
-    """
-    by_correctness = counting = False
-    for metric in metrics:
-        counting |= getattr(metric, "group", None) is MetricGroup.ABSTENTION
-        by_correctness |= any(inquiry.name == CORRECTNESS for inquiry in getattr(metric, "inquiries", ()))
-    return JudgedAbstention("every" if by_correctness or counting else "settling", by_correctness)
+    """By which request a judge decides whether a doubtful answer declines, in a run of these metrics."""
+    inquiries = (inquiry for metric in metrics for inquiry in getattr(metric, "inquiries", ()))
+    return JudgedAbstention(by_correctness=any(inquiry.name == CORRECTNESS for inquiry in inquiries))
 
 
 class JudgedMetric(BaseMetric):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from itertools import zip_longest
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from evals.metrics.embedders import Semantics
 from evals.schemas.dataset import EvalQuestion
@@ -16,7 +16,8 @@ from evals.schemas.verdicts import JudgeVerdict, Prompt
 from evals.text.documents import same_document
 from evals.text.markup import plain, without_citation_marks, without_thoughts
 from evals.text.matching import Matches, MatchSettings, match
-from evals.text.tokens import UNSPACED
+from evals.text.refusals import Refusal, reading
+from evals.text.tokens import STOP_WORDS, framed, tokens
 
 # What a citation points to: the retrieved chunk behind an id or an index.
 
@@ -45,7 +46,7 @@ def _named(sections: Sequence[str | None]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(section for section in sections if section))
 
 
-# Who decides that an answer declines: the text rules, or a judge.
+# Who decides whether an answer declines: the model of refusals, or where it is in doubt a judge.
 
 
 ABSTENTION = "abstention"
@@ -58,46 +59,25 @@ CORRECTNESS = "answer_correctness"
 DECIDING = (ABSTENTION, CORRECTNESS)
 
 
-FEW_WORDS = 5
-"""An answer of this many words at most needs no judge: "I cannot answer this question." has no room for an answer."""
-
 _DECLINES = "declines"
 
 _ANSWERS = ("answers", "correct", "partly_correct", "incorrect")
 
-_UNSPACED = re.compile(f"[{UNSPACED}]")
-
 
 @dataclass(frozen=True, slots=True)
 class JudgedAbstention:
-    """Of which longer answers the judge of a run has the word on whether they decline, and by which inquiry.
+    """By which request the judge of a run decides on a doubtful answer.
 
     Attributes:
-        answers: "every" one; "settling" are those that the text rules take for a refusal, and all to unanswerable
-            questions, where a value would follow from the text rules alone; "refusals" are the former only, as in
-            earlier runs.
         by_correctness: Whether the run asks if answers are correct: where there is an expected answer, that decides.
     """
 
-    answers: Literal["every", "settling", "refusals"] = "settling"
     by_correctness: bool = False
 
     def inquiry(self, question: EvalQuestion) -> str:
         """The name of the inquiry that decides on answers to a question."""
         comparable = question.expected_answer is not None and not question.is_unanswerable
         return CORRECTNESS if self.by_correctness and comparable else ABSTENTION
-
-    def concerns(self, question: EvalQuestion, *, reads_as_refusal: bool) -> bool:
-        """Whether the judge has the word on a longer answer."""
-        if reads_as_refusal or self.answers == "every":
-            return True
-        return self.answers == "settling" and bool(question.is_unanswerable)
-
-
-def is_long(answer: str) -> bool:
-    """Whether an answer has more than a few words; a sign of Chinese, Japanese or Thai is a word."""
-    words = _UNSPACED.sub(r" \g<0> ", answer).split()
-    return sum(any(map(str.isalnum, word)) for word in words) > FEW_WORDS
 
 
 def judges_word(verdicts: Collection[JudgeVerdict], inquiry: str) -> bool | None:
@@ -156,7 +136,7 @@ class Sample:
         citation_base: Number of the first chunk in the server's citation indices.
         judged: Whether a judge takes part in the run.
         semantics: What texts are compared with, if any metric wants that.
-        declining: Of which answers a judge that takes part has the word on whether they decline.
+        declining: By which request a judge decides on doubtful answers.
         keeps_flagged: Whether verdicts count of which the judge says that the data tells it what to decide.
         prompt_for: What the run asks by in place of a prompt; the prompt itself where it changes none.
     """
@@ -200,7 +180,7 @@ class Sample:
     def abstained(self) -> bool:
         """Whether the answer declines to answer.
 
-        By the server's own flag; else by the judge's word where it is there, else by the text rules. Where that is open
+        By the server's own flag; else by the judge's word where there is one, else by the text. Where that is open
         (`abstention_open`), no value may follow from it.
         """
         said = self.judges_word
@@ -213,11 +193,8 @@ class Sample:
 
     @property
     def judges_word(self) -> bool | None:
-        """Whether the answer declines, says the judge; None where it did not say it (yet), or is not to be asked.
-
-        It is not about an answer of a few words, or one that the server calls a refusal itself.
-        """
-        return judges_word(self.verdicts, self.decided_by) if self.verdicts and self._is_for_judge else None
+        """Whether the answer declines by the judge; None where it has not decided, or is not to be asked."""
+        return judges_word(self.verdicts, self.decided_by) if self.verdicts and self._is_doubtful else None
 
     @property
     def decided_by(self) -> str:
@@ -231,14 +208,12 @@ class Sample:
 
     @property
     def abstention_judged(self) -> bool:
-        """Whether a judge has the word on whether the answer declines: never of few words, or flagged."""
-        if not self.judged or not self._is_for_judge:
-            return False
-        return self.declining.concerns(self.question, reads_as_refusal=self.reads_as_refusal)
+        """Whether a judge decides if the answer declines: a doubtful one, which the server does not call a refusal."""
+        return self.judged and self._is_doubtful
 
     @property
     def abstention_disputed(self) -> bool:
-        """Whether one of text rules and judge takes the answer for a refusal, and the other does not."""
+        """Whether either the model or the judge takes the answer for a refusal, and the other does not."""
         said = self.judges_word
         return said is not None and said != self.reads_as_refusal
 
@@ -249,25 +224,40 @@ class Sample:
         return any(each.is_flagged and each.request in inquiries for each in self.verdicts)
 
     @cached_property
-    def _is_for_judge(self) -> bool:
-        return not (self.is_flagged or self.response.extractive) and is_long(self.answer or "")
+    def _is_doubtful(self) -> bool:
+        if self.is_flagged or self.response.extractive or not (self.answer or "").strip():
+            return False
+        return self._reading.doubtful and not self.gives_expected
+
+    @cached_property
+    def _reading(self) -> Refusal:
+        return reading(self.response.answer or "", self.question.question)
 
     @cached_property
     def reads_as_refusal(self) -> bool:
-        """Whether the text rules take the answer for one that declines; never one that is or holds what is expected.
+        """Whether the answer declines by its text; never one that is or holds what is expected.
 
         Of an extractive system only the empty answer declines: a span of a passage is what it says.
         """
         if self.response.extractive:
             return not (self.response.answer or "").strip()
-        # The rules' patterns take a tenth of a second to compile, and a saved run is shown without them.
-        from evals.text.refusals.detector import holds_expected, is_abstention, says_expected  # noqa: PLC0415
+        return self._reading.declines and not self.gives_expected
 
-        if not is_abstention(self.response.answer or "", self.question.question):
+    @cached_property
+    def gives_expected(self) -> bool:
+        """Whether an accepted answer stands in the answer, or reads like a refusal itself and says the same.
+
+        "The audit found no weaknesses" may be a finding, and what is expected.
+        """
+        question, answer = self.question, self.answer or ""
+        accepted = [text for text in (question.expected_answer, *question.answers) if text]
+        if question.is_unanswerable or not accepted:
             return False
-        if self._is_expected() or holds_expected(self.answer or "", self.question):
-            return False
-        return not says_expected(self.answer or "", self.question)
+        if self._is_expected() or any(holds(answer, text, question.question) for text in accepted):
+            return True
+        words = set(tokens(answer)) - STOP_WORDS
+        findings = (set(tokens(text)) - STOP_WORDS for text in accepted if reading(text, question.question).declines)
+        return any(words and len(words & each) >= _NEARLY * len(words | each) for each in findings)
 
     def _is_expected(self) -> bool:
         """Whether the answer is an accepted one, but for case and closing marks, to what is known to be answerable."""
@@ -366,6 +356,25 @@ class Sample:
         A piece of a gold that chunk borders have cut counts where the cited chunks complete the gold.
         """
         return self.matches.among({place for source in self.cited for place in source.places})
+
+
+_NEARLY = 0.6
+_TELLS_NOTHING = STOP_WORDS.union(
+    *(["yes", "no", "true", "false", "ja", "nein", "oui", "non", "si", "sí", "sim", "não", "nao", "none"],),
+    *(["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "unanswerable"],),
+)
+_NO_ANSWER = re.compile(r"\W*(?:no answer(?: present)?|not answerable|\d(?:\.0+)?)\W*", re.IGNORECASE)
+
+
+def holds(answer: str, expected: str, question: str) -> bool:
+    """Whether an expected answer stands in an answer, as whole words, where it would not in a refusal.
+
+    Yes and no, numbers below ten, words that say nothing ("it"), parts of the question and labels for no answer would.
+    """
+    words = framed(expected)
+    if _TELLS_NOTHING.issuperset(words.split()) or _NO_ANSWER.fullmatch(words) or words in framed(question):
+        return False
+    return words in framed(answer)
 
 
 def _bare(text: str) -> str:

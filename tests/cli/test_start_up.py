@@ -6,7 +6,6 @@ import sys
 import pytest
 
 SHOWN_WITHOUT = {
-    "evals.text.refusals.detector",
     "evals.client",
     "evals.config",
     "evals.judges.llm_judge",
@@ -39,10 +38,10 @@ def test_a_record_is_made_ready_for_checks_when_the_first_is_read() -> None:
 
 
 def test_the_words_of_languages_are_taken_in_when_the_first_answer_is_read() -> None:
-    """Their patterns are what takes longest to compile."""
+    """Reading the lists and weights takes time that a command without answers need not spend."""
     code = (
-        "from evals.text.refusals import detector, lexicon\n"
-        "before = lexicon.every_lexicon.cache_info().currsize\n"
-        "print(before, detector.is_abstention('I do not know.'), lexicon.every_lexicon.cache_info().currsize)"
+        "from evals.text import refusals\n"
+        "before = refusals._words.cache_info().currsize\n"
+        "print(before, refusals.reading('I do not know.').declines, refusals._words.cache_info().currsize)"
     )
     assert printed(code) == "0 True 1"

@@ -24,6 +24,7 @@ from evals.schemas import (
 )
 from evals.schemas.dataset import CalculationCheck, Fact, FactsCheck, ListCheck, ListItem
 from evals.schemas.response import ErrorKind
+from evals.text.refusals import Refusal
 
 ALL = select(["all"], [])
 GOLD = GoldPassage(text="burst pipes are covered", chunk_id="c1", document_id="guide", section="Water")
@@ -204,8 +205,12 @@ class _Watched(Sample):
 
 @every_metric
 @pytest.mark.parametrize("is_unanswerable", [False, True])
-def test_a_metric_that_looks_whether_an_answer_declines_says_so(metric: BaseMetric, is_unanswerable: bool) -> None:
-    """Where only the text rules say that it does, it has no value; and no other metric is lost to that."""
+def test_a_metric_that_looks_whether_an_answer_declines_says_so(
+    metric: BaseMetric, is_unanswerable: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a doubtful answer it has no value until the judge decides; and no other metric is lost to that."""
+    doubtful = Refusal(declines=True, doubtful=True, score=0.0)
+    monkeypatch.setattr("evals.metrics.sample.reading", lambda _answer, _question: doubtful)
     question = QUESTION.model_copy(update={"is_unanswerable": is_unanswerable})
     response = EvalResponse(answer="The documents do not say what is covered by the insurance [1].", **FULL)
     semantics = Semantics(_Alike(), _Alike())

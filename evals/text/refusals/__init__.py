@@ -1,1 +1,0 @@
-"""Detect answers that decline, by their words."""
