@@ -15,7 +15,8 @@ from evals.datasets.base import LoadOptions
 from evals.datasets.golden import GoldenLoader
 from evals.text.refusals.detector import is_abstention
 
-pytestmark = pytest.mark.slow
+MOST_PAIRS = 60
+"""Of a set of questions, spread over the whole of it: with every caveat and form they make 2,500 answers."""
 
 CAVEATS = (
     "The documents do not say whether students pay it.",
@@ -52,6 +53,7 @@ def caveated(answer: str, forms: Iterable[str] = FORMS) -> Iterable[str]:
 
 
 def share_of_abstentions(pairs: Pairs, says: Callable[[str, str], Iterable[str]]) -> float:
+    pairs = pairs[:: -(-len(pairs) // MOST_PAIRS)]
     said = [is_abstention(text, question) for question, answer in pairs for text in says(question, answer)]
     return sum(said) / len(said)
 
@@ -89,6 +91,7 @@ def ragbench() -> Pairs:
 real = [pytest.param(pairs, marks=pytest.mark.real_rows, id=pairs.__name__) for pairs in (hotpotqa, squad_v2)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pairs", [pytest.param(golden, id="golden"), *real])
 def test_the_expected_answer_with_a_caveat_is_an_answer(pairs: Callable[[], Pairs]) -> None:
     """By the text rules alone, which do not know what is expected, at most one in a hundred is taken for a refusal."""
@@ -119,6 +122,7 @@ def test_what_models_answered_is_told_from_what_they_declined() -> None:
     assert len(DECLINED - said) <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)  # it fits weights, a minute of CPU on a slow machine
 @pytest.mark.real_rows
 def test_the_page_shows_the_figure_of_weights_that_did_not_learn_from_the_responses() -> None:
@@ -133,6 +137,7 @@ def test_the_page_shows_the_figure_of_weights_that_did_not_learn_from_the_respon
     assert f"{found[2]} refusal missed" in page
 
 
+@pytest.mark.slow
 @pytest.mark.real_rows
 @pytest.mark.parametrize("form", FORMS)
 def test_what_models_answered_is_an_answer_with_a_caveat_too(form: str) -> None:
@@ -142,6 +147,7 @@ def test_what_models_answered_is_an_answer_with_a_caveat_too(form: str) -> None:
     assert share_of_abstentions(answered, lambda _question, answer: caveated(answer, [form])) <= 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pairs", [pytest.param(golden, id="golden"), *real])
 def test_a_refusal_that_repeats_its_question_stays_one(pairs: Callable[[], Pairs]) -> None:
     """However much of the question stands in it, at least 97 in a hundred are taken for what they are."""
