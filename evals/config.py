@@ -12,6 +12,7 @@ from pydantic import Field, ModelWrapValidatorHandler, ValidationError, field_va
 from evals.client.profile import resolve_spec
 from evals.client.spec import ServerSpec
 from evals.datasets.columns import QUESTION_COLUMNS as FIELDS
+from evals.datasets.columns import field_of
 from evals.errors import ConfigError, UnknownNameError, withdrawn_key
 from evals.judges.config import DEFAULT_PROVIDER, JudgeConfig, spell_out_model
 from evals.judges.money import PriceConfig
@@ -171,6 +172,7 @@ class EvalConfig(Record):
     @field_validator("columns")
     @classmethod
     def _fields_exist(cls, columns: dict[str, str]) -> dict[str, str]:
+        columns = {field_of(name): column for name, column in columns.items()}
         for field in columns:
             if field not in FIELDS:
                 raise ValueError(f"a question has no field {field!r} ({nearest_hint(field, FIELDS)})")
@@ -375,6 +377,6 @@ def _explain(problem: Problem) -> ConfigError:
         known = problem.beside if section else (*problem.beside, "rag_server_url")
         error = UnknownNameError("configuration key", name, known, section=section)
     else:
-        error = ConfigError(f"configuration: {problem}", problem.hint or "eval_config.yml documents every key")
+        error = ConfigError(f"configuration: {problem}", problem.hint or "docs/configuration.md documents every key")
     error.key = problem.key
     return error

@@ -43,6 +43,9 @@ MAX_RAW_CHARS = 256 * 1024
 START_TIMEOUT_S = 3.0
 """For the calls before the first question: a dead server is known within seconds."""
 
+_FIRST_LOOK_S = 0.1
+"""After this long a job is looked at first, then at growing intervals up to `every_s`: its latency ends with a look."""
+
 _LARGE = 128 * 1024
 """Bytes from which on a body is read outside the event loop, so that the times of other answers are not ours."""
 
@@ -389,18 +392,22 @@ class RAGClient:
         if job is None and not is_done:
             lost = MappingError(f"the body has no id of a job at `{then.id}` (ask.then.id)")
             raise self._unusable(part, started, lost)
-        path = render_path(then.path, {"id": job})
+        path, pause_s = render_path(then.path, {"id": job}), min(_FIRST_LOOK_S, then.every_s)
+        away_since: float | None = None
         try:
             async with asyncio.timeout(max(0.0, self.spec.timeout_s - started.elapsed_ms / 1000)):
                 while not is_done:
                     if failed := find_or_none(then.failed, status):
                         broken = UnusableError(f"the job failed: {str(failed)[:200]}", "not_ok")
                         raise self._unusable(part, reply, broken)
-                    await self._sleep(then.every_s)
+                    await self._sleep(pause_s)
+                    pause_s = min(1.5 * pause_s, then.every_s)
                     try:
-                        reply = await self.http.send("GET", path, cookies=cookies)
+                        reply, away_since = await self.http.send("GET", path, cookies=cookies), None
                     except ExchangeError as failure:
-                        if not failure.retryable:
+                        away_since = self._clock() if away_since is None else away_since
+                        has_patience = self._clock() - away_since < self.spec.patience_s
+                        if not failure.retryable or (failure.error.kind == "connect" and not has_patience):
                             raise
                         continue
                     status = self._body_of(part, reply, is_checked=False)

@@ -187,7 +187,8 @@ class ThenSpec(Record):
         id: Selects the id in the answer to `ask`.
         until: True when the job is done.
         failed: True, or a message, if the job failed; the question then fails as `not_ok`.
-        every_s: Seconds between two requests. The job has `timeout_s` in all; its latency includes them.
+        every_s: Seconds between two requests at most; the first ones are closer. The job has `timeout_s` in all; its
+            latency includes them.
     """
 
     path: str

@@ -116,7 +116,7 @@ def headline_of(comparison: RunComparison) -> str:
     better, than = (
         (comparison.run, comparison.baseline) if score.difference > 0 else (comparison.baseline, comparison.run)
     )
-    sure = {"better": "beyond chance", "worse": "beyond chance"}.get(score.verdict, "within chance")
+    sure = "beyond chance" if score.verdict in ("better", "worse") else "not established"
     return f"{better} is better than {than} by value ({values}), {sure}"
 
 

@@ -19,6 +19,7 @@ QUESTION_COLUMNS, RESPONSE_COLUMNS, LABEL_COLUMNS = (
 EITHER, _SOURCE, _SPREAD, _ANSWERS, _ANSWER_KEYS, _NO_SLIPS = (
     tuple(_TABLE[name].split()) for name in ("either", "source", "asked", "answered", "answer_keys", "no_slips")
 )
+BOOLEANS = {word: name == "true" for name in ("true", "false") for word in _TABLE[name].split()}
 PASSAGE_KEYS: Mapping[str, str] = _TABLE["passage_keys"]
 _KNOWN = {
     *EITHER,
@@ -54,6 +55,12 @@ def columns_by_field(titles: Iterable[str], names: Mapping[str, Sequence[str]]) 
     by_name = {plain_name(title): title for title in titles}
     columns = {field: [by_name[name] for name in known if name in by_name] for field, known in names.items()}
     return {field: titles for field, titles in columns.items() if titles}
+
+
+def field_of(name: str) -> str:
+    """The field that a name stands for, such as `gold_document_ids` for "gold_document"; else the name itself."""
+    plain = plain_name(name)
+    return next((field for field, names in QUESTION_COLUMNS.items() if plain in names), name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from evals.datasets.columns import PASSAGE_KEYS, QUESTION_COLUMNS, Columns, plain_name
+from evals.datasets.columns import BOOLEANS, PASSAGE_KEYS, QUESTION_COLUMNS, Columns, plain_name
 from evals.datasets.tables import as_list, as_text, as_texts, is_dash, is_nothing, parsed, storable
 from evals.errors import DatasetError
 from evals.schemas.dataset import CONVERSATION, EvalQuestion
@@ -17,7 +17,6 @@ from evals.text.numbers import counted
 from evals.text.refusals.detector import is_abstention, is_clear_refusal
 from evals.text.yaml_files import first_problem
 
-_BOOLEANS = dict.fromkeys(("true", "yes", "y", "t", "1"), True) | dict.fromkeys(("false", "no", "n", "f", "0"), False)
 _GOLD_PARTS = {
     "gold_document_ids": "document_id",
     "gold_chunk_ids": "chunk_id",
@@ -120,7 +119,7 @@ def _expected(value: Any) -> Any:
 
 
 def _boolean(value: Any) -> bool:
-    boolean = _BOOLEANS.get(str(as_text(value)).strip().casefold())
+    boolean = BOOLEANS.get(str(as_text(value)).strip().casefold())
     if boolean is None:
         raise ValueError(f"{value!r} is not true or false; yes, no, Y, N, 1 and 0 will do")
     return boolean
@@ -217,6 +216,9 @@ _MARK = re.compile(r"\W*(?:no[ _-]?answer(?:[ _-]present)?|unanswerable)\W*", re
 """How datasets say that there is no answer: MS MARCO, RAGBench, Qasper."""
 _PROSE = 3
 """Words from which an answer that declines is a sentence: "unknown" may be what is asked for."""
+_OFTEN = 3
+"""Questions that expect the same words, from which on a note says so: the words may be a mark."""
+_ANSWERABILITY = frozenset({"is_unanswerable", "is_answerable"})
 _NEGATION = re.compile(r"\b(?:no|not|none|never|nothing|cannot|without|\w*un\w+able)\b|n['’]t\b", re.IGNORECASE)
 _ELIDED = re.compile(r"\w[^\w\s]*\s+\[?(?:…|\.{3})\]?\s+\w")
 """A passage of which words in the middle were left out, as quotations do."""
@@ -239,12 +241,14 @@ class QuestionReader:
         dropped: What was left out, by reason.
         elided: Gold passages that leave words out.
         dashes: Questions that cannot be answered by an expected answer such as "-".
+        expected: How many questions without a gold passage expect an answer of several words.
     """
 
     columns: Columns
     dropped: Counter[str] = field(default_factory=Counter)
     elided: int = 0
     dashes: int = 0
+    expected: Counter[str] = field(default_factory=Counter)
 
     def questions(self, row: Mapping[str, Any], where: str) -> Iterator[tuple[EvalQuestion, bool]]:
         """The questions of a row, several where it is a conversation, and whether their id was given.
@@ -256,6 +260,8 @@ class QuestionReader:
         for fields in with_turns(data, data.get("id", derived_id(data)), where):
             question = self._question(fields, where)
             self.elided += sum(bool(_ELIDED.search(gold.text)) for gold in question.gold_passages)
+            if question.expected_answer and not (question.gold_passages or self.columns.fields.keys() & _ANSWERABILITY):
+                self.expected[question.expected_answer] += " " in question.expected_answer.strip()
             yield question, "id" in data
 
     def notes(self) -> Iterator[str]:
@@ -263,6 +269,12 @@ class QuestionReader:
         if self.dashes:
             count = counted(self.dashes, "question", "is")
             yield f"{count} not answerable by an expected answer such as `-`, `none` or `n/a`"
+        expected, times = next(iter(self.expected.most_common(1)), ("", 0))
+        if times >= _OFTEN:
+            yield (
+                f"{times} questions without a gold passage expect {expected[:60]!r}: if that means that no document "
+                "answers them, write `-` there, or mark them in a column is_unanswerable"
+            )
         if self.elided:
             golds = counted(self.elided, "gold passage", "leaves")
             yield f"{golds} words out (…), and may be found in no chunk: give each part as a passage of its own"

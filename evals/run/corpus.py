@@ -144,8 +144,9 @@ async def check_kind(
     if response.error is None or other is None or _wrong_keys(await client.ask(other.question)) != wrong:
         return
     made = (client.spec.retrieve if response.error.request == "retrieve" else None) or client.spec.ask
+    described = "the configuration" if client.spec.profile == "none" else f"profile {client.spec.profile!r}"
     raise ServerRefusedError(
-        f"the server at {client.url} is not of the kind that profile {client.spec.profile!r} describes: "
+        f"the server at {client.url} is not of the kind that {described} describes: "
         f"to {made.method} {client.redact.text(made.path)} it answers {response.error.message}",
         f"correct {wrong}, name the right server with --rag-url, or describe this one in a profile of its own "
         "(docs/profiles.md has examples) and name that with --profile FILE.yml",

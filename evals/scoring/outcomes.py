@@ -190,8 +190,9 @@ def right_by_words(sample: Sample) -> bool | None:
 
 
 def _retrieved(sample: Sample) -> bool | None:
-    """Whether a chunk holds gold; None where the server sent no chunks, or the question has no gold."""
-    if sample.response.chunks is None or not sample.question.gold_passages:
+    """Whether a chunk holds gold; None where the question has none, or nothing that chunks say of themselves tells."""
+    chunks = sample.response.chunks
+    if chunks is None or not sample.question.gold_passages or (chunks and not sample.golds_tell & sample.chunks_tell):
         return None
     return bool(sample.matches.found)
 

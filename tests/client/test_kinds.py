@@ -120,6 +120,44 @@ def test_a_job_has_the_time_of_a_request_and_its_latency_is_of_all() -> None:
     assert (late.error.kind, "within 0.3 s" in late.error.message) == ("timeout", True)
 
 
+def test_a_job_is_looked_at_soon_and_then_less_often() -> None:
+    """So the latency of a quick job is not rounded up to `every_s`."""
+    pauses: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+
+    keys = {"url": "http://server.test", **PLAIN, "ask": JOB}
+    handler = jobs(*[{"status": "running"}] * 8, {"status": "done", "answer": "a"})
+    client = RAGClient(resolve_spec(keys), transport=httpx.MockTransport(handler), sleep=sleep)
+    assert asyncio.run(client.ask("Why?")).answer == "a"
+    assert pauses[0] == pytest.approx(0.1)
+    assert pauses == sorted(pauses)
+    assert pauses[-1] == 1.0
+
+
+def test_a_server_that_goes_away_during_a_job_is_waited_for_as_long_as_patience_says() -> None:
+    """And not until the job's time is over."""
+    now = 0.0
+
+    async def sleep(seconds: float) -> None:
+        nonlocal now
+        now += seconds
+
+    def handle(request: httpx.Request) -> httpx.Response:
+        if request.method == "GET":
+            raise httpx.ConnectError("refused", request=request)
+        return httpx.Response(200, json={"id": 7, "status": "running"})
+
+    keys = {"url": "http://server.test", **PLAIN, "ask": JOB, "patience_s": 5}
+    transport = httpx.MockTransport(handle)
+    client = RAGClient(resolve_spec(keys), transport=transport, sleep=sleep, clock=lambda: now, max_attempts=1)
+    error = asyncio.run(client.ask("Why?")).error
+    assert error is not None
+    assert error.kind == "connect"
+    assert now < 30
+
+
 # Two requests on two hosts.
 
 

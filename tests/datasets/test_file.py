@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from evals.config import EvalConfig
 from evals.datasets.base import Draft, LoadOptions, fingerprint
 from evals.datasets.file import load_file, read_file
 
@@ -147,3 +148,30 @@ def test_what_cannot_be_answered_may_have_a_refusal_as_its_answer(write: Write, 
     row = {"question": "Price?", "is_unanswerable": True, "answers": answers, "expected_answer": (answers or [None])[0]}
     (question,) = read_file(write("q.json", json.dumps([row]))).questions
     assert question.is_unanswerable is True
+
+
+def test_titles_and_cells_may_be_german(tmp_path: Path) -> None:
+    """As a German Excel writes them."""
+    path = tmp_path / "fragen.csv"
+    path.write_text(
+        "Frage;Musterantwort;Quelle;Beantwortbar\nWie lange hält der Akku?;96 Stunden;akku.md;WAHR\n", "utf-8"
+    )
+    (question,) = read_file(path).questions
+    assert (question.question, question.expected_answer) == ("Wie lange hält der Akku?", "96 Stunden")
+    assert question.gold_passages[0].document_id == "akku.md"
+    assert question.is_unanswerable is False
+
+
+@pytest.mark.parametrize(("times", "is_told"), [(2, False), (3, True)])
+def test_an_expected_answer_that_several_questions_share_is_told(tmp_path: Path, times: int, is_told: bool) -> None:
+    """It may be the words by which a file says that no document answers."""
+    path = tmp_path / "q.csv"
+    rows = [f"Question {n}?,out of scope" for n in range(times)]
+    path.write_text("\n".join(["question,expected_answer", "When?,in 1932", *rows]))
+    assert any("expect 'out of scope'" in note for note in read_file(path).notes) is is_told
+
+
+@pytest.mark.parametrize("name", ["gold_document", "Gold Document", "gold_document_ids"])
+def test_a_column_may_be_named_by_any_name_of_its_field(name: str) -> None:
+    config = EvalConfig(dataset_file=Path("q.csv"), columns={name: "Datei"})
+    assert config.columns == {"gold_document_ids": "Datei"}

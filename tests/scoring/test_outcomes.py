@@ -56,6 +56,7 @@ UNANSWERABLE: dict[str, Any] = {"is_unanswerable": True, "golds": [], "expected"
         (record("It is seven hundred.", chunks=[OTHER]), "not_retrieved"),
         (record(REFUSAL, chunks=[OTHER]), "not_retrieved"),
         (record(REFUSAL, chunks=[GOLD]), "declined"),
+        (record(REFUSAL, chunks=[""]), "declined"),  # whether chunks without text hold gold is unknown
         (record(REFUSAL), "declined"),
         (record("It is $750 per claim.", chunks=[OTHER]), "right"),  # an answer that is right needs no gold
         (record("It is $750 per claim.", chunks=[OTHER, GOLD], citations=[1]), "cited_wrongly"),

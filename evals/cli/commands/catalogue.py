@@ -3,6 +3,7 @@
 import inspect
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import median
 
@@ -142,13 +143,14 @@ def _print_stats(loaded: Mapping[str, Workload]) -> None:
 
 def _row(name: str, workload: Workload) -> list[str]:
     questions = workload.questions
-    answerable = [not question.is_unanswerable for question in questions if question.is_unanswerable is not None]
+    answerable = Counter(question.is_unanswerable for question in questions)
+    unknown = f", {answerable[None] / len(questions):.0%} unknown" if answerable[None] else ""
     golds = [len(question.gold_passages) for question in questions if question.gold_passages]
     lengths = [len(document.text.split()) for document in workload.documents]
     return [
         name,
         questions_of(workload.fingerprints, len(questions)).removesuffix("s").removesuffix(" question"),
-        f"{sum(answerable) / len(answerable):.0%}" if answerable else "not said",
+        f"{answerable[False] / len(questions):.0%}{unknown}" if len(questions) > answerable[None] else "not said",
         str(len(golds)),
         str(sum(question.expected_answer is not None for question in questions)),
         str(len(lengths)),
