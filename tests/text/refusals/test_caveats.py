@@ -127,6 +127,7 @@ def test_what_models_answered_is_told_from_what_they_declined() -> None:
 @pytest.mark.real_rows
 def test_the_page_shows_the_figure_of_weights_that_did_not_learn_from_the_responses() -> None:
     """The weights are fitted again without RAGBench, and told on its responses; the page has the errors of that fit."""
+    filed("ragbench", "id")  # skips where the rows are not at hand
     home = Path(__file__).resolve().parents[3]
     command = [sys.executable, "benchmarks/abstention_weights.py", "--without", "ragbench"]
     said = subprocess.run(command, cwd=home, check=True, capture_output=True, text=True, timeout=300).stdout
