@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import IO, TYPE_CHECKING, TextIO
+from typing import IO, Any, TextIO
 
 import typer
 from rich.cells import cell_len
@@ -29,10 +29,6 @@ from evals.errors import (
 )
 from evals.report.elements import ShownPart, TextTable
 from evals.report.wording import one_line, plain
-
-if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer
-
 
 # How things are printed: results to stdout, progress to stderr, colour only on a terminal.
 
@@ -82,6 +78,12 @@ def tell(line: str, limit: int = 400) -> None:
 def clean(text: str, limit: int | None = None) -> Text:
     """Foreign text made harmless: no control or direction characters, no markup, cut at a limit."""
     return Text(plain(text) if limit is None else one_line(text, limit))
+
+
+def say(*lines: str) -> None:
+    """Print lines on stdout, foreign text made harmless, without a break in what may be copied."""
+    for line in lines:
+        console().print(clean(line), soft_wrap=True)
 
 
 _LEAST = 8
@@ -147,7 +149,7 @@ _LONGEST = 300
 
 def is_terminal() -> bool:
     """Whether somebody can be asked."""
-    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr is not None and sys.stderr.isatty()
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 
 def ask_line(text: str, default: str = "") -> str:
@@ -287,9 +289,8 @@ def check_place(path: Path, flag: str = "--output") -> None:
         raise UnwritableError(f"cannot write {path}: there is no folder {target.parent}", f"make it, or change {flag}")
     written = target if target.exists() and not target.is_file() else target.parent  # a file is replaced, no device
     if not os.access(written, os.W_OK):
-        raise UnwritableError(
-            f"cannot write {path}: the folder is read-only", f"name a file in another folder with {flag}"
-        )
+        hint = f"name a file in another folder with {flag}"
+        raise UnwritableError(f"cannot write {path}: the folder is read-only", hint)
 
 
 # Output on terminals and pipes that do not hold every character, that are full, or that nobody reads any more.
@@ -313,10 +314,11 @@ def prepare_streams() -> None:
     sys.stderr = _prepared(sys.stderr, quiet=True)
 
 
-def print_json(text: str) -> None:
-    """Print JSON without a loss: what stdout's encoding does not hold is escaped, which in JSON means the same."""
+def print_json(data: object) -> None:
+    """Print what is JSON already, or is made so, without a loss: what stdout's encoding does not hold is escaped."""
+    text = data if isinstance(data, str) else json.dumps(data, indent=2, ensure_ascii=False)
     if not _holds(sys.stdout, text, "strict"):
-        text = _NOT_ASCII.sub(lambda found: json.dumps(found[0])[1:-1], text)
+        text = _NOT_ASCII.sub(lambda match: json.dumps(match[0])[1:-1], text)
     typer.echo(text)
 
 
@@ -333,7 +335,7 @@ class _Output(io.FileIO):
         self._quiet = quiet
         self._failed = False
 
-    def write(self, data: "ReadableBuffer", /) -> int:
+    def write(self, data: Any, /) -> int:
         size = memoryview(data).nbytes
         if self._failed:
             return size
