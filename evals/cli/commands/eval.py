@@ -151,9 +151,9 @@ def _print_variants(done: Sequence[SavedRun], runs_dir: Path, flags: EvalFlags, 
         dumped = [run.model_dump(mode="json") for run in runs]
         print_json({"runs": dumped, "comparison": comparison.model_dump(mode="json")})
     elif flags.quiet:
-        shown = (command(f"show {run.id}", runs_dir) for run in runs)
-        states = (f"{run.id}  {run.name}  {run.status}, score {headline(run)}" for run in runs)
-        say(*(f"{state}: {words}" for state, words in zip(states, shown, strict=True)))
+        for run in runs:
+            shown = command(f"show {run.id}", runs_dir)
+            say(f"{run.id}  {run.name}  {run.status}, score {headline(run)}: {shown}")
     else:
         show(console(), compared_parts(comparison, every=flags.every))
         say(f"\nmore on a run: {command(f'show {runs[-1].id}', runs_dir)}")
