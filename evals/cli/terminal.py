@@ -18,15 +18,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from evals.errors import (
-    EXIT_INTERNAL,
-    EXIT_INTERRUPTED,
-    EXIT_OK,
-    EvalsError,
-    StoreError,
-    UnwritableError,
-    withdrawn_word,
-)
+from evals import errors
+from evals.errors import EvalsError, StoreError, UnwritableError
 from evals.report.elements import ShownPart, TextTable
 from evals.report.wording import one_line, plain
 
@@ -209,9 +202,9 @@ def run(app: typer.Typer) -> int:
         say_error(error)
         return error.exit_code
     except (typer.Abort, KeyboardInterrupt):
-        result = EXIT_INTERRUPTED  # as newer typers return where older ones raise Abort
+        result = errors.EXIT_INTERRUPTED  # as newer typers return where older ones raise Abort
     except _UsageError as error:
-        if (gone := withdrawn_word(sys.argv[1:])) is not None:
+        if (gone := errors.withdrawn_word(sys.argv[1:])) is not None:
             say_error(gone)
         else:
             error.show()
@@ -221,10 +214,10 @@ def run(app: typer.Typer) -> int:
 
         _say(masked("".join(traceback.format_exception(error))).removesuffix("\n"))
         _say("error: this is a bug in evals; please report it with the lines above")
-        return EXIT_INTERNAL
-    if result == EXIT_INTERRUPTED:
+        return errors.EXIT_INTERNAL
+    if result == errors.EXIT_INTERRUPTED:
         _say("error: interrupted")
-    return result if isinstance(result, int) else EXIT_OK
+    return result if isinstance(result, int) else errors.EXIT_OK
 
 
 def say_error(error: EvalsError) -> None:
@@ -372,9 +365,9 @@ def _prepared(stream: TextIO, *, quiet: bool) -> TextIO:
     )
 
 
-def _holds(stream: object, text: str, errors: str) -> bool:
+def _holds(stream: object, text: str, handler: str) -> bool:
     try:
-        text.encode(getattr(stream, "encoding", None) or "utf-8", errors)
+        text.encode(getattr(stream, "encoding", None) or "utf-8", handler)
     except UnicodeEncodeError:
         return False
     return True

@@ -12,24 +12,10 @@ from rich.console import Console
 
 from evals.cli.terminal import show
 from evals.compare.models import Comparison
+from evals.report import summary
 from evals.report.compared import comparison_parts, several_table
 from evals.report.elements import EMPTY, ShownPart, TableRow, TextLine, TextTable, Tone, grid
 from evals.report.hints import applying
-from evals.report.summary import (
-    example_of,
-    gate_lines,
-    head_line,
-    judge_lines,
-    notes_of,
-    outcome_line,
-    repeats_table,
-    score_line,
-    score_parts,
-    scorecard_lines,
-    scorecard_table,
-    sufficiency_table,
-    wrong_table,
-)
 from evals.report.wording import natural_order, one_line, place_of, ratio, value
 from evals.schemas.calibration import Agreement, Calibration, Figure
 from evals.schemas.response import EvalResponse
@@ -65,21 +51,22 @@ def run_parts(saved: SavedRun, runs_dir: Path | None, *, every: bool = False) ->
     """A run: score, outcomes, what went wrong, scorecard, notes, and the commands that show more."""
     run = saved.run
     yield EMPTY
-    yield TextLine(head_line(run), "strong", limit=300)
-    yield TextLine(score_line(run), "strong")
-    yield TextLine(outcome_line(run))
-    yield from gate_lines(run.gates)
-    if (wrong := wrong_table(run, saved.results)) is not None:
+    yield TextLine(summary.head_line(run), "strong", limit=300)
+    yield TextLine(summary.score_line(run), "strong")
+    yield TextLine(summary.outcome_line(run))
+    yield from summary.gate_lines(run.gates)
+    if (wrong := summary.wrong_table(run, saved.results)) is not None:
         yield wrong
     yield EMPTY
-    yield scorecard_table(run, every=every)
-    yield from sufficiency_table(run)
-    yield from (TextLine(line, "faint") for line in scorecard_lines(run, every=every))
+    yield summary.scorecard_table(run, every=every)
+    yield from summary.sufficiency_table(run)
+    yield from (TextLine(line, "faint") for line in summary.scorecard_lines(run, every=every))
     if every:
-        yield from (TextLine(f"  {line}", "faint") for line in score_parts(run))
-    yield from map(TextLine, judge_lines(run))
-    yield from repeats_table(run)
-    yield from (TextLine(f"! {note}", "doubtful", limit=None if every else 300) for note in notes_of(run, every=every))
+        yield from (TextLine(f"  {line}", "faint") for line in summary.score_parts(run))
+    yield from map(TextLine, summary.judge_lines(run))
+    yield from summary.repeats_table(run)
+    limit = None if every else 300
+    yield from (TextLine(f"! {note}", "doubtful", limit) for note in summary.notes_of(run, every=every))
     for hint in applying(run.scorecard, run.outcomes) if every else ():
         yield TextLine(f"→ {hint.text} ({hint.evidence(run.scorecard)})")
     yield from next_commands(saved, runs_dir, every=every)
@@ -89,7 +76,7 @@ def next_commands(saved: SavedRun, runs_dir: Path | None, *, every: bool) -> Ite
     """The commands that show more of a run."""
     run = saved.run
     commands = {} if every else {"all metrics": f"show {run.id} --all"}
-    if (example := example_of(count_outcomes(saved.results))) is not None:
+    if (example := summary.example_of(count_outcomes(saved.results))) is not None:
         outcome, row = example
         commands["all of one kind"] = f"show {run.id} --failed {outcome.value}"
         commands["one question"] = f"show {run.id} --question {quote(saved.results.ids[row])}"
@@ -252,7 +239,7 @@ def slice_parts(saved: SavedRun, key: str) -> Iterator[ShownPart]:
         rows.append(["went wrong", *(f"{len(wrong & set(group))} of {len(group)}" for group in chosen.values())])
     for metric in metrics:
         summaries = [card.get(metric.name) for card in cards]
-        if any(summary.value is not None for summary in summaries):
+        if any(result.value is not None for result in summaries):
             rows.append([metric.name, *map(_with_interval, summaries)])
     titles = [f"{one_line(name, 40)} (n={len(group)})" for name, group in chosen.items()]
     narrow = len(chosen) <= _SIDE_BY_SIDE
@@ -261,11 +248,11 @@ def slice_parts(saved: SavedRun, key: str) -> Iterator[ShownPart]:
         yield TextLine(f"the {len(chosen)} of {len(groups)} values with the most questions", "faint")
 
 
-def _with_interval(summary: MetricSummary) -> str:
-    if summary.value is None or summary.ci is None or summary.unit not in ("ratio", "ms"):
-        return value(summary)
-    digits = 2 if summary.unit == "ratio" else 0
-    return f"{value(summary)} ({summary.ci[0]:.{digits}f}–{summary.ci[1]:.{digits}f})"
+def _with_interval(metric: MetricSummary) -> str:
+    if metric.value is None or metric.ci is None or metric.unit not in ("ratio", "ms"):
+        return value(metric)
+    digits = 2 if metric.unit == "ratio" else 0
+    return f"{value(metric)} ({metric.ci[0]:.{digits}f}–{metric.ci[1]:.{digits}f})"
 
 
 def _row_by_row(run: EvalRun, key: str, titles: Sequence[str], rows: Sequence[Sequence[str]]) -> TextTable:
