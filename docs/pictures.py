@@ -14,7 +14,8 @@ from rich.console import Console
 from rich.terminal_theme import DEFAULT_TERMINAL_THEME, SVG_EXPORT_THEME, TerminalTheme
 
 from evals import EvalConfig, run_evaluation
-from evals.cli.views import print_run
+from evals.cli.terminal import show
+from evals.cli.views import run_parts
 from evals.report.page import write_report
 from evals.scoring.saved import SavedRun, open_saved
 from evals.store.runs import RunStore
@@ -28,7 +29,7 @@ THEMES: dict[str, TerminalTheme] = {"light": DEFAULT_TERMINAL_THEME, "dark": SVG
 def terminal(run: SavedRun, theme: str) -> None:
     """What `evals eval` prints first, as it stands on a terminal."""
     out = Console(record=True, width=100, file=io.StringIO(), highlight=False, markup=False, force_terminal=True)
-    print_run(out, run, None)
+    show(out, run_parts(run, None))
     svg = out.export_svg(title="evals eval --embedded --no-judge", code_format=_SVG, theme=THEMES[theme])
     (PICTURES / f"scorecard-{theme}.svg").write_text(svg, encoding="utf-8")
 

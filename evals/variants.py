@@ -7,11 +7,13 @@ warm caches affect all variants alike. docs/compare.md says what comes out, and 
 """
 
 import asyncio
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import reduce
-from itertools import combinations
+from itertools import combinations, product
+from math import prod
 from operator import and_, or_
 from random import Random
 from typing import Any
@@ -27,7 +29,7 @@ from evals.schemas.response import EvalResponse
 from evals.schemas.results import EvalRun
 from evals.scoring.saved import SavedRun
 from evals.store.runs import RunStore
-from evals.text.yaml_files import merge
+from evals.text.yaml_files import YamlTextError, load_yaml, merge
 
 MOST_APART = 0.05
 """Where more of the questions than this were answered in some variants alone, latency does not compare."""
@@ -200,3 +202,67 @@ def _variant(config: EvalConfig, label: str) -> EvalConfig:
         names = dict.fromkeys([*config.metrics, SetPrecision.name])
         changed |= {"suite": config.suite_names, "metrics": list(names)}
     return config.model_copy(update=changed)
+
+
+# `--vary ask.json.top_k=3,5,10`: which keys of the server take which values.
+
+
+_HINT = "write it as --vary ask.json.top_k=3,5,10: a key of server, and its values with commas, each once"
+
+MOST_VARIANTS = 64
+"""More variants than these are a mistake: each asks every question."""
+
+
+def vary(given: Sequence[str], variants: Mapping[str, Mapping[str, Any]] | None = None) -> dict[str, dict[str, Any]]:
+    """The variants that these axes make: one for each combination of their values, and of what there is already.
+
+    Args:
+        given: Each a key below `server`, with dots between its parts, and its values; these are read as YAML is.
+        variants: Those of the configuration, each of which is combined with all values.
+
+    Returns:
+        By label, the keys laid over `server`.
+
+    Raises:
+        ConfigError: One has no key or no value, a key or a value is named twice, or there are too many.
+    """
+    axes = dict(map(_axis, given))
+    if len(axes) < len(given):
+        raise ConfigError("--vary names a key twice", _HINT)
+    known = list((variants or {"": {}}).items())
+    if len(known) * prod(map(len, axes.values())) > MOST_VARIANTS:
+        raise ConfigError(
+            f"these are more than {MOST_VARIANTS} variants", "each asks every question: vary less at a time"
+        )
+    last = {key: key.rpartition(".")[2] for key in axes}
+    names = last if len(set(last.values())) == len(last) else {key: key for key in axes}
+    labelled = [
+        [(f"{names[key]}={label}", _layer(key, value)) for label, value in values.items()]
+        for key, values in axes.items()
+    ]
+    varied: dict[str, dict[str, Any]] = {}
+    for chosen in product(known, *labelled):
+        labels, layers = zip(*chosen, strict=True)
+        varied[" ".join(filter(None, labels))] = reduce(merge, layers, {})
+    return varied
+
+
+def _layer(key: str, value: Any) -> dict[str, Any]:
+    layer: dict[str, Any] = reduce(lambda inner, part: {part: inner}, reversed(key.split(".")), value)
+    return layer
+
+
+def _axis(text: str) -> tuple[str, dict[str, Any]]:
+    """The key, and its values by how a label says them: a text as it is, anything else as JSON."""
+    key, _, values = text.partition("=")
+    parts = key.strip().removeprefix("server.").split(".")
+    try:
+        read = load_yaml(f"[{values}]")
+    except YamlTextError as error:
+        raise ConfigError(f"the values of --vary {text!r} cannot be read: {error}", _HINT) from None
+    if not read or not all(parts):
+        raise ConfigError(f"--vary {text!r} has no key or no values", _HINT)
+    labels = [value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str) for value in read]
+    if len(set(labels)) < len(labels):
+        raise ConfigError(f"--vary {text!r} has a value twice", _HINT)
+    return ".".join(parts), dict(zip(labels, read, strict=True))

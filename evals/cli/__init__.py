@@ -10,34 +10,34 @@ import typer
 from typer.core import TyperCommand, TyperOption
 from typer.main import get_command
 
-from evals.cli import flags as of
+from evals.cli import flags
 from evals.cli.parameters import Flags, parameters
 
 COMMANDS: dict[str, tuple[type[Flags], str]] = {
-    "eval": (of.EvalFlags, "eval.evaluate"),
-    "doctor": (of.DoctorFlags, "server.doctor"),
-    "init": (of.InitFlags, "init.init"),
-    "ingest": (of.IngestFlags, "server.ingest"),
-    "generate": (of.GenerateFlags, "generate.generate"),
-    "datasets": (of.DatasetsFlags, "catalogue.list_datasets"),
-    "stats": (of.StatsFlags, "catalogue.show_stats"),
-    "metrics": (of.MetricsFlags, "catalogue.show_metrics"),
-    "profiles": (of.ProfilesFlags, "catalogue.show_profiles"),
-    "runs": (of.ListFlags, "runs.list_runs"),
-    "show": (of.ShowFlags, "show.show"),
-    "rescore": (of.RescoreFlags, "eval.rescore"),
-    "score": (of.ScoreFlags, "eval.score"),
-    "merge": (of.MergeFlags, "eval.merge_shards"),
-    "compare": (of.CompareFlags, "compare.compare"),
-    "gate": (of.GateFlags, "compare.gate"),
-    "prompts": (of.PromptsFlags, "prompts.prompts"),
-    "calibrate": (of.CalibrateFlags, "calibrate.calibrate"),
-    "review": (of.ReviewFlags, "review.review"),
-    "export": (of.ExportFlags, "show.export"),
-    "report": (of.PageFlags, "show.report"),
-    "view": (of.ViewFlags, "show.view"),
-    "track": (of.TrackFlags, "show.track"),
-    "serve": (of.ServeFlags, "server.serve"),
+    "eval": (flags.EvalFlags, "eval.evaluate"),
+    "doctor": (flags.DoctorFlags, "server.doctor"),
+    "init": (flags.InitFlags, "init.init"),
+    "ingest": (flags.IngestFlags, "server.ingest"),
+    "generate": (flags.GenerateFlags, "generate.generate"),
+    "datasets": (flags.DatasetsFlags, "catalogue.list_datasets"),
+    "stats": (flags.StatsFlags, "catalogue.show_stats"),
+    "metrics": (flags.MetricsFlags, "catalogue.show_metrics"),
+    "profiles": (flags.ProfilesFlags, "catalogue.show_profiles"),
+    "runs": (flags.ListFlags, "runs.list_runs"),
+    "show": (flags.ShowFlags, "show.show"),
+    "rescore": (flags.RescoreFlags, "eval.rescore"),
+    "score": (flags.ScoreFlags, "eval.score"),
+    "merge": (flags.MergeFlags, "eval.merge_shards"),
+    "compare": (flags.CompareFlags, "compare.compare"),
+    "gate": (flags.GateFlags, "compare.gate"),
+    "prompts": (flags.PromptsFlags, "catalogue.show_prompts"),
+    "calibrate": (flags.CalibrateFlags, "calibrate.calibrate"),
+    "review": (flags.ReviewFlags, "review.review"),
+    "export": (flags.ExportFlags, "show.export"),
+    "report": (flags.PageFlags, "show.report"),
+    "view": (flags.ViewFlags, "show.view"),
+    "track": (flags.TrackFlags, "show.track"),
+    "serve": (flags.ServeFlags, "server.serve"),
 }
 """By name: the flags, whose docstring is the help, and the function below `commands` that is given them."""
 
@@ -55,9 +55,7 @@ _SELDOM = (20_000, 20, 100)
 
 app = typer.Typer(
     name="evals",
-    help="Measure a live RAG server over HTTP, with error bars.",
     no_args_is_help=True,
-    add_completion=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -133,8 +131,7 @@ def _add(panel: str, name: str, kind: type[Flags], place: str) -> None:
 
 for _panel, _names in PANELS.items():
     for _name in _names.split():
-        if _name in COMMANDS:
-            _add(_panel, _name, *COMMANDS[_name])
+        _add(_panel, _name, *COMMANDS[_name])
 
 
 def main() -> None:

@@ -19,10 +19,9 @@ EVERY: Any = switch("Print every metric and table", names="--all")
 RUNS: Any = argument(_RUN, metavar="RUN...", autocompletion=runs)
 
 
-class DrawFlags(Flags):
+class DrawFlags(Flags, panel="Questions"):
     """Which questions of which datasets."""
 
-    panel = "Questions"
     datasets: str | None = flag(
         "Dataset names with commas; NAME:CONFIG for a config", "datasets", autocompletion=datasets
     )
@@ -31,26 +30,23 @@ class DrawFlags(Flags):
     data_dir: Path | None = flag("Folder of local datasets, read instead of the hub", "data_dir")
 
 
-class FileFlags(Flags):
+class FileFlags(Flags, panel="Questions"):
     """Questions of your own."""
 
-    panel = "Questions"
     dataset_file: Path | None = flag("Your own questions: .csv, .xlsx, .json and others", "dataset_file")
     columns: str | None = flag("Column names of your file: question=Frage", "columns")
 
 
-class AddressFlags(Flags):
+class AddressFlags(Flags, panel="Server"):
     """Which server."""
 
-    panel = "Server"
     rag_url: str | None = flag("URL of the server (RAG_SERVER_URL or localhost:8001)", "server.url")
     profile: str | None = flag("Kind of server, or a YAML file (rag-server)", "server.profile", autocompletion=profiles)
 
 
-class ServerFlags(Flags):
+class ServerFlags(Flags, panel="Server"):
     """How the server is asked."""
 
-    panel = "Server"
     embedded: bool | None = switch("Evaluate the small built-in server", "embedded")
     ingest: bool | None = switch("Upload the datasets' documents first", "ingest")
     preflight: bool | None = flag("Check first that the documents are there (yes)", "preflight")
@@ -60,37 +56,33 @@ class ServerFlags(Flags):
     warmup: int | None = flag("Unscored questions asked first (1)", "warmup")
 
 
-class VariantFlags(Flags):
+class VariantFlags(Flags, panel="Variants"):
     """Several runs over the same questions."""
 
-    panel = "Variants"
     vary: list[str] | None = flag("A run for each value: ask.json.top_k=3,5,10")
     repeats: int | None = flag("Times to ask each question (1)", "repeats")
     shard: str | None = flag("Ask only this part of the questions: 2/7; see merge", "shard")
 
 
-class GatedFlags(Flags):
+class GatedFlags(Flags, panel="Gates"):
     """What a run must reach."""
 
-    panel = "Gates"
     gate: list[str] | None = flag(f"Fail unless: {_GATE}", "gate")
     lenient: bool = switch("Do not fail where evidence is too weak to decide")
     allow_uncalibrated: bool | None = switch("Allow gates on an uncalibrated judge", "allow_uncalibrated")
 
 
-class MeasureFlags(GatedFlags):
+class MeasureFlags(GatedFlags, panel="Measures"):
     """What is computed."""
 
-    panel = "Measures"
     suite: str | None = flag("Suites of `evals metrics`, with commas (core)", "suite", autocompletion=suites)
     metrics: str | None = flag("Metrics, with commas: mrr,./metrics.py:NAME", "metrics", autocompletion=metrics)
     match: str | None = flag("How to recognise relevant chunks (auto)", "match.rule")
 
 
-class JudgeFlags(Flags):
+class JudgeFlags(Flags, panel="Judge"):
     """Who judges, and for how much money."""
 
-    panel = "Judge"
     judge: bool | None = flag("Use an LLM judge (yes)", "judge.enabled")
     judge_model: str | None = flag("Model of the judge; openai:NAME for another provider", "judge.model")
     judge_base_url: str | None = flag("URL of the judge's API, such as a local one", "judge.base_url")
@@ -101,40 +93,35 @@ class JudgeFlags(Flags):
     max_cost: float | None = flag("Budget of the judge, in dollars", "judge.max_cost_usd")
 
 
-class EngineFlags(Flags):
+class EngineFlags(Flags, panel="Engine"):
     """Who asks."""
 
-    panel = "Engine"
     dask: str | None = flag("Ask on a Dask cluster: local, or the address of a scheduler", "dask")
 
 
-class OutputFlags(Flags):
+class OutputFlags(Flags, panel="Output"):
     """How much is printed."""
 
-    panel = "Output"
     quiet: bool = switch("Print only score, gates and place; no progress", names="--quiet -q")
     verbose: bool = switch("Print a line for each answer", names="--verbose -v")
     every: bool = EVERY
 
 
-class JsonFlags(Flags):
+class JsonFlags(Flags, panel="Output"):
     """Output for a program."""
 
-    panel = "Output"
     as_json: bool = switch("Print JSON and nothing else", names="--json")
 
 
-class ConfigFlags(JsonFlags):
+class ConfigFlags(JsonFlags, panel="Run"):
     """A configuration in a file."""
 
-    panel = "Run"
     config: Path | None = flag("Configuration file; flags override it")
 
 
-class RunsDirFlags(Flags):
+class RunsDirFlags(Flags, panel="Run"):
     """Where runs are."""
 
-    panel = "Run"
     runs_dir: Path | None = flag("Folder of saved runs (data/eval_runs)", "runs_dir", names="--runs-dir")
 
 
@@ -142,26 +129,22 @@ class SavedFlags(JsonFlags, RunsDirFlags):
     """What a command takes that reads saved runs and prints what it finds."""
 
 
-class MakeFlags(ConfigFlags):
+class MakeFlags(ConfigFlags, panel="Run"):
     """What every command that makes a run takes."""
 
-    panel = "Run"
     name: str | None = flag("Name of the run", "name")
     dry_run: bool = switch("Print the plan; send nothing")
 
 
-class CommentFlags(Flags):
+class CommentFlags(Flags, panel="CI"):
     """What is left for people in a continuous integration."""
 
-    panel = "CI"
-    junit: Path | None = None
     comment: Path | None = flag("Write a Markdown comment for a pull request")
 
 
-class CiFlags(CommentFlags):
+class CiFlags(CommentFlags, panel="CI"):
     """What is left for a continuous integration, and what it fails by."""
 
-    panel = "CI"
     junit: Path | None = flag("Write gates and failed questions as a JUnit report")
 
 
@@ -172,10 +155,9 @@ class MeasuringFlags(MeasureFlags, JudgeFlags, OutputFlags, MakeFlags, RunsDirFl
 # The flags of each command; the docstring is what the help says of it.
 
 
-class EvalRunFlags(Flags):
+class EvalRunFlags(Flags, panel="Run"):
     """Which run `eval` makes."""
 
-    panel = "Run"
     runs_dir: Path | None = flag("Folder of saved runs (data/eval_runs)", "runs_dir", names="--runs-dir --output")
     resume: str | None = flag("Continue a saved run, with its variants")
     on_error: str | None = flag("Score of failed requests: exclude, or worst (exclude)", "on_error")
@@ -210,10 +192,9 @@ class DoctorFlags(EvalFlags):
     common = "datasets samples dataset_file rag_url profile embedded suite judge judge_model as_json config"
 
 
-class InitFlags(Flags):
+class InitFlags(Flags, panel="What is written"):
     """Write a first configuration and a first file of questions."""
 
-    panel = "What is written"
     rag_url: str | None = flag(_URL)
     profile: str | None = flag("Kind of server, or a YAML file (found by asking)", autocompletion=profiles)
     header: list[str] | None = flag(_HEADER)
@@ -227,10 +208,9 @@ class InitFlags(Flags):
     force: bool = switch("Overwrite the file")
 
 
-class IngestFlags(DrawFlags, FileFlags, AddressFlags, ConfigFlags, RunsDirFlags):
+class IngestFlags(DrawFlags, FileFlags, AddressFlags, ConfigFlags, RunsDirFlags, panel="Documents"):
     """Upload documents to a server, each once, and check that they are found."""
 
-    panel = "Documents"
     folder: Path | None = argument("Folder of documents (those of the datasets)", default=None)
     check: str | None = flag("Question that must find one of them (from a document)")
     no_check: bool = switch("Do not check that they are found")
@@ -260,17 +240,15 @@ class ProfilesFlags(Flags):
     name: str | None = argument("A profile to print", default=None)
 
 
-class ListFlags(SavedFlags):
+class ListFlags(SavedFlags, panel="Run"):
     """List the saved runs."""
 
-    panel = "Run"
     calibrations: bool = switch("Also list the runs of calibrate", names="--all")
 
 
-class ShowFlags(SavedFlags):
+class ShowFlags(SavedFlags, panel="What is shown"):
     """Show a saved run: scorecard, what went wrong, and an example."""
 
-    panel = "What is shown"
     run: str = RUN
     question: str | None = flag("Show this question; with --all, whole chunks")
     by: str | None = flag("Values by dataset, or by a key of the metadata")
@@ -310,10 +288,9 @@ class ScoreFlags(FileFlags, MeasuringFlags):
     stratify: str | None = flag("Log: draw by the values of this key, such as feedback", "stratify")
 
 
-class MergeFlags(GatedFlags, SavedFlags, CiFlags):
+class MergeFlags(GatedFlags, SavedFlags, CiFlags, panel="Run"):
     """Merge the shards of eval --shard into one run."""
 
-    panel = "Run"
     words = {"gate": f"Fail unless: {_GATE} (those of the shards)"}
 
     runs: list[str] = argument("Runs of all shards: ids or their starts, names, or files")
@@ -321,10 +298,9 @@ class MergeFlags(GatedFlags, SavedFlags, CiFlags):
     allow_partial: bool = switch("Accept partial shards")
 
 
-class CompareFlags(SavedFlags, CommentFlags):
+class CompareFlags(SavedFlags, CommentFlags, panel="Comparison"):
     """Compare saved runs, question by question."""
 
-    panel = "Comparison"
     runs: list[str] = argument("Runs: ids or their starts, names, files, or last")
     baseline: str | None = flag("Run to compare the others with (the first)")
     primary: str | None = flag("Main metric, tested at the full level of 0.05")
@@ -333,10 +309,9 @@ class CompareFlags(SavedFlags, CommentFlags):
     fail_on_regression: bool = switch("Exit with 1 if a run is worse than the baseline")
 
 
-class GateFlags(GatedFlags, SavedFlags, CiFlags):
+class GateFlags(GatedFlags, SavedFlags, CiFlags, panel="Baseline"):
     """Check a saved run: conditions on metrics, and not worse than a baseline."""
 
-    panel = "Baseline"
     words = {"gate": f"Fail unless: {_GATE} (those of the run)"}
     run: str = RUN
     baseline: str | None = flag("Run that this one must not be worse than")
@@ -344,10 +319,9 @@ class GateFlags(GatedFlags, SavedFlags, CiFlags):
     metrics: str | None = flag("Metrics that must not be worse (those of --gate, or score)")
 
 
-class CalibrateFlags(JudgeFlags, MakeFlags, RunsDirFlags):
+class CalibrateFlags(JudgeFlags, MakeFlags, RunsDirFlags, panel="Labels"):
     """Compare the judge with labels by people; later reports show how well they agree."""
 
-    panel = "Labels"
     common = "metric run scale label_cut score_cut judge_model max_cost as_json config dry_run"
     labels: list[Path] = argument("Labels: a review sheet, .csv, .jsonl and others")
     metric: str | None = flag("Metric of the labels (answer_correctness)")
@@ -357,10 +331,9 @@ class CalibrateFlags(JudgeFlags, MakeFlags, RunsDirFlags):
     score_cut: float | None = flag("Least score that counts as good, from 0 to 1 (1)")
 
 
-class GenerateFlags(AddressFlags, MakeFlags, RunsDirFlags):
+class GenerateFlags(AddressFlags, MakeFlags, RunsDirFlags, panel="Questions"):
     """Generate questions from documents: drafted by a model, checked, and answered blind before they are accepted."""
 
-    panel = "Questions"
     words = {
         "rag_url": "Server that lists its documents with their texts",
         "dry_run": "Print the estimate; send nothing",
@@ -394,30 +367,27 @@ class PromptsFlags(Flags):
     copy: Path | None = flag("Folder to write the prompts to")
 
 
-class ReviewFlags(RunsDirFlags):
+class ReviewFlags(RunsDirFlags, panel="Labels"):
     """Write a sheet in which people label the answers of a run, for calibrate, or look through a file of questions."""
 
-    panel = "Labels"
     run: str = argument(f"{_RUN}; or a file of questions", autocompletion=runs)
     apply: Path | None = flag("Filled sheet of the questions; writes those that are kept")
     metric: str | None = flag("Metric to label (answer_correctness)")
     output: Path | None = flag("File to write (reviews/RUN-METRIC.csv, or FILE-review.csv)", names="--output -o")
 
 
-class ExportFlags(RunsDirFlags):
+class ExportFlags(RunsDirFlags, panel="Output"):
     """Write a saved run for a spreadsheet, a program, a pull request or a reader."""
 
-    panel = "Output"
     run: str | None = argument(_RUN, default=None, autocompletion=runs)
     run_id: str | None = flag("The same, as an option", autocompletion=runs)
     form: str | None = flag("csv, json, markdown, parquet, ... (from the file name)", names="--format")
     output: Path | None = flag("File; its ending says the format (standard output)", names="--output -o")
 
 
-class PageFlags(RunsDirFlags):
+class PageFlags(RunsDirFlags, panel="Output"):
     """Write saved runs as one HTML page that needs no network."""
 
-    panel = "Output"
     runs: list[str] = RUNS
     output: Path = flag("HTML file to write", default=Parameter.empty, names="--output -o")
 

@@ -13,11 +13,13 @@ from evals.cli.flags import ConfigFlags
 from evals.cli.parameters import Flags, flag_name
 from evals.cli.progress import Quiet, Terminal
 from evals.cli.saved import next_command, what_is_undone
-from evals.cli.terminal import console, print_json, tell
-from evals.cli.views import print_run, print_score
+from evals.cli.terminal import console, print_json, show, tell
+from evals.cli.views import run_parts
 from evals.config import EvalConfig
 from evals.errors import ConfigError, RunIncompleteError, RunInterruptedError
 from evals.metrics.base import BaseMetric
+from evals.report.elements import TextLine
+from evals.report.summary import gate_lines, score_line
 from evals.run.checks import wants_judge
 from evals.run.observer import Observer
 from evals.run.saved import SavedAnswers, measure_answers
@@ -29,7 +31,7 @@ from evals.text.yaml_files import merge, problems_of, read_layer
 
 _CHOOSE_JUDGE = {"judge_model", "judge_base_url", "judge_effort", "judge_repeats"}
 
-_BESIDE = Path("eval_config.yml")
+_USUAL_FILE = Path("eval_config.yml")
 """The file that `evals init` writes; it is read only where --config names it."""
 
 _EXCLUSIVE = (("embedded", "rag_url"), ("embedded", "profile"), ("dataset_file", "datasets"))
@@ -43,9 +45,9 @@ def overrides(flags: Flags) -> dict[str, Any]:
         ConfigError: A flag is empty, its value is wrong, or two flags exclude each other; the message names the flag.
     """
     given, keys = flags.given(), flags.keys()
-    for one, other in _EXCLUSIVE:
-        if given.get(one) and given.get(other):
-            raise ConfigError(f"{flag_name(one)} and {flag_name(other)} exclude each other")
+    for first, second in _EXCLUSIVE:
+        if given.get(first) and given.get(second):
+            raise ConfigError(f"{flag_name(first)} and {flag_name(second)} exclude each other")
     result: dict[str, Any] = {"judge": {"enabled": True}} if given.keys() & _CHOOSE_JUDGE else {}  # naming it wants it
     for name, value in given.items():
         if value == "" or (value == Path() and name != "dataset_file"):  # "." may be a folder of questions
@@ -61,9 +63,10 @@ def config_layers(flags: ConfigFlags) -> list[dict[str, Any]]:
     Raises:
         ConfigError: The file cannot be read, or a flag is wrong.
     """
-    if flags.config is None and _BESIDE.is_file() and not (flags.as_json or getattr(flags, "embedded", False)):
-        tell(f"! {_BESIDE} is in this folder, but not used: add --config {_BESIDE}")
-    return [*([read_layer(flags.config, "configuration")] if flags.config else []), overrides(flags)]
+    if flags.config is None and _USUAL_FILE.is_file() and not (flags.as_json or getattr(flags, "embedded", False)):
+        tell(f"! {_USUAL_FILE} is in this folder, but not used: add --config {_USUAL_FILE}")
+    files = [flags.config] if flags.config else []
+    return [*(read_layer(file, "configuration") for file in files), overrides(flags)]
 
 
 def runs_dir_of(layers: Sequence[dict[str, Any]]) -> Path:
@@ -105,7 +108,7 @@ def observer_for(flags: Flags) -> Observer:
         raise ConfigError("--quiet and --verbose exclude each other")
     if flags.as_json:
         return Observer()
-    return Quiet() if flags.quiet else Terminal(each=flags.verbose)
+    return Quiet() if flags.quiet else Terminal(every=flags.verbose)
 
 
 def until_ctrl_c(work: Coroutine[Any, Any, _T], interrupted: Callable[[], RunInterruptedError]) -> _T:
@@ -153,18 +156,12 @@ def finish(saved: SavedRun, config: EvalConfig, reporter: Reporter, flags: Flags
     if flags.as_json:
         print_json(run.model_dump_json(indent=2))
     else:
-        _print(saved, config, flags)
+        short = [TextLine(score_line(run), "strong"), *gate_lines(run.gates)]
+        show(console(), short if flags.quiet else run_parts(saved, config.runs_dir, every=flags.every))
+        path = RunStore(config.runs_dir).run_path(run)
+        link = Text(str(path), style=f"link {path.absolute().as_uri()}")
+        console().print("saved to ", link, sep="", soft_wrap=True)
     if run.status != "complete":
         undone = what_is_undone(saved)
         raise RunIncompleteError(f"the run is {run.status}: {undone}", next_command(saved, config.runs_dir))
     reporter.judge(run.gates)
-
-
-def _print(saved: SavedRun, config: EvalConfig, flags: Flags) -> None:
-    out = console()
-    if flags.quiet:
-        print_score(out, saved.run)
-    else:
-        print_run(out, saved, config.runs_dir, every=flags.every)
-    path = RunStore(config.runs_dir).run_path(saved.run)
-    out.print("saved to ", Text(str(path), style=f"link {path.absolute().as_uri()}"), sep="", soft_wrap=True)

@@ -104,6 +104,7 @@ class Flags:
         verbose: Whether each answer has a line of its own.
         every: Whether every metric and table is printed.
         lenient: Whether a gate for which there is not enough evidence is no fault.
+        junit: The JUnit report to write.
     """
 
     panel: ClassVar[str | None] = None
@@ -114,19 +115,23 @@ class Flags:
     verbose: bool = False
     every: bool = False
     lenient: bool = False
+    junit: Path | None = None
     help_all: bool = flag(
         "Show every flag and exit", default=False, names="--help-all", callback=_print_help, is_eager=True
     )
 
+    def __init_subclass__(cls, panel: str | None = None) -> None:
+        cls.panel = panel
+
     def __init__(self, **given: Any) -> None:
-        for name, (_, each) in flags_of(type(self)).items():
-            setattr(self, name, given.pop(name, each.default))
+        for name, (_, declared) in flags_of(type(self)).items():
+            setattr(self, name, given.pop(name, declared.default))
         if given:
             raise TypeError(f"{type(self).__name__} has no {', '.join(given)}")
 
     def keys(self) -> dict[str, str]:
         """By flag, the key of the configuration that it sets, where it sets one."""
-        return {name: each.key for name, (_, each) in flags_of(type(self)).items() if each.key}
+        return {name: declared.key for name, (_, declared) in flags_of(type(self)).items() if declared.key}
 
     def given(self) -> dict[str, Any]:
         """The values of the flags given that set a key; one that is left out is None, or an empty list."""
@@ -136,22 +141,22 @@ class Flags:
 
 def flags_of(kind: type[Flags]) -> dict[str, tuple[type[Flags], Flag]]:
     """By name, each flag with the class that declares it."""
-    found: dict[str, tuple[type[Flags], Flag]] = {}
+    declared: dict[str, tuple[type[Flags], Flag]] = {}
     for owner in kind.__mro__:
         for name, value in vars(owner).items():
             if isinstance(value, Flag):
-                found.setdefault(name, (owner, value))
-    return found
+                declared.setdefault(name, (owner, value))
+    return declared
 
 
 def parameters(kind: type[Flags]) -> Iterator[Parameter]:
     """The flags as the parameters of a function, which typer reads."""
-    for name, (owner, each) in flags_of(kind).items():
-        names = each.names.format(name.replace("_", "-")).split()
-        panel = {"rich_help_panel": vars(owner).get("panel")} if each.kind is Option else {}
-        told = each.kind(*names, help=kind.words.get(name, each.help), **panel, **each.how)
+    for name, (owner, declared) in flags_of(kind).items():
+        names = declared.names.format(name.replace("_", "-")).split()
+        panel = {"rich_help_panel": owner.panel} if declared.kind is Option else {}
+        made = declared.kind(*names, help=kind.words.get(name, declared.help), **panel, **declared.how)
         value: Any = get_annotations(owner)[name]
-        yield Parameter(name, Parameter.KEYWORD_ONLY, default=each.default, annotation=Annotated[value, told])
+        yield Parameter(name, Parameter.KEYWORD_ONLY, default=declared.default, annotation=Annotated[value, made])
 
 
 def flag_name(name: str, value: object = None) -> str:

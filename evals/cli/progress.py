@@ -6,8 +6,9 @@ from statistics import fmean
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from evals.cli.terminal import BAD, DOUBTFUL, clean, console, hung
+from evals.cli.terminal import BAD, clean, console, show
 from evals.metrics.registry import parse_metric
+from evals.report.elements import TextLine
 from evals.report.wording import number, one_line
 from evals.run.estimate import Estimate
 from evals.run.observer import Observer, Tally
@@ -34,20 +35,20 @@ class Quiet(Observer):
         self._console = console(sys.stderr)
 
     def note(self, message: str) -> None:
-        self._console.print(clean(hung(self._console, f"! {message}")), style=DOUBTFUL)
+        show(self._console, [TextLine(f"! {message}", "doubtful")])
 
 
 class Terminal(Quiet):
     """Shows a bar with rate, time left, errors, and the numbers so far.
 
     Args:
-        each: Whether every answer has a line of its own.
+        every: Whether every answer has a line of its own.
     """
 
-    def __init__(self, *, each: bool = False) -> None:
+    def __init__(self, *, every: bool = False) -> None:
         super().__init__()
         self._live = sys.stderr.isatty()
-        self._each = each
+        self._every = every
         self._bar: Progress | None = None
         self._tally: Tally | None = None
         self._last_line = 0.0
@@ -108,7 +109,7 @@ class Terminal(Quiet):
         if tally is None:
             return
         tally.add(response)
-        if self._each:
+        if self._every:
             self._console.print(clean(line_of(question, response)), style=BAD if response.error else None)
         if self._bar is not None:
             if self._settings is not None and response.error is None:
@@ -127,8 +128,8 @@ class Terminal(Quiet):
         bar, tally = self._bar, self._tally
         if bar is not None and tally is not None:
             mean = f"{_SHOWN} {fmean(self._values):.2f} ({len(self._values)})" if self._values else ""
-            told = ", ".join(filter(None, [mean, self._judged]))
-            bar.update(bar.task_ids[0], completed=tally.done, rate=tally.rate, errors=tally.failures, so_far=told)
+            shown = ", ".join(filter(None, [mean, self._judged]))
+            bar.update(bar.task_ids[0], completed=tally.done, rate=tally.rate, errors=tally.failures, so_far=shown)
 
     def _time_for_a_line(self) -> bool:
         if time.monotonic() - self._last_line < _LINE_EVERY_S:
@@ -141,5 +142,5 @@ def line_of(question: EvalQuestion, response: EvalResponse) -> str:
     """What came of a question, in a line: its id, how long it took, and the answer or what went wrong."""
     tried = f", {counted(response.attempts, 'attempt')}" if response.attempts > 1 else ""
     took = f"{number(response.latency_ms, 'ms')}{tried}"
-    said = one_line(response.answer or "", _LINE) if response.error is None else one_line(response.error.message, _LINE)
-    return f"  {one_line(question.id, _NAME)}  {took}  {said}"
+    answer = (response.answer or "") if response.error is None else response.error.message
+    return f"  {one_line(question.id, _NAME)}  {took}  {one_line(answer, _LINE)}"

@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from shlex import quote
 
+from evals.errors import ConfigError
 from evals.report.wording import one_line
 from evals.schemas.response import ResponseError
-from evals.schemas.results import SAVED_ANSWERS, EvalRecord, EvalRun
+from evals.schemas.results import SAVED_ANSWERS, EvalRun
 from evals.scoring.calibration import with_cards
 from evals.scoring.saved import SavedRun, open_run
 from evals.store.naming import DEFAULT_RUNS_DIR, command, way_on_of
@@ -39,25 +40,34 @@ def open_calibrated(run_id: str, runs_dir: Path | None) -> SavedRun:
     return saved
 
 
+def open_different(run_ids: Sequence[str], runs_dir: Path | None, hint: str) -> list[SavedRun]:
+    """Saved runs as `open_calibrated` opens them, each named once.
+
+    Raises:
+        ConfigError: A run is named twice.
+        RunNotFoundError: There is no such run.
+        StoreError: It cannot be read.
+    """
+    runs = [open_calibrated(run_id, runs_dir) for run_id in run_ids]
+    twice, times = Counter(saved.run.id for saved in runs).most_common(1)[0]
+    if times > 1:
+        raise ConfigError(f"run {twice} is named {times} times", hint)
+    return runs
+
+
 def never_calibrated(run: EvalRun) -> list[str]:
     """The judged metrics of a run whose judge was never calibrated by them."""
     cards = run.judge.cards if run.judge is not None else {}
     return [name for name, card in cards.items() if card is None]
 
 
-def _in_its_log(records: Sequence[EvalRecord]) -> str:
-    """How many answers a run has that was never finished."""
-    answered = sum(record.response is not None for record in records)
-    return f"{share(answered, len(records), 'answer', 'is')} in its log, none is scored yet"
-
-
 def what_is_undone(saved: SavedRun) -> str:
     """What a run that is not complete lacks, and why, as far as it is known."""
     run = saved.run
     if run.completed_at is None:
-        return _in_its_log(list(saved.records()))
-    records = list(saved.records()) if run.status != "complete" else []
-    undone = _undone_judging(run) if _lacks_only_judging(run) else _undone_asking(run, records)
+        answered = [record.response is not None for record in saved.records()]
+        return f"{share(sum(answered), len(answered), 'answer', 'is')} in its log, none is scored yet"
+    undone = _undone_judging(run) if _lacks_only_judging(run) else _undone_asking(saved)
     return "; ".join(undone) or "it was ended early"
 
 
@@ -72,14 +82,14 @@ def _lacks_only_judging(run: EvalRun) -> bool:
     return run.status == "partial" and was_judged and asked_all and run.error_count <= allowed
 
 
-def _undone_asking(run: EvalRun, records: Sequence[EvalRecord]) -> Iterator[str]:
-    outcomes = run.outcomes
+def _undone_asking(saved: SavedRun) -> Iterator[str]:
+    run, outcomes = saved.run, saved.run.outcomes
     if run.error_count:
         kinds = ", ".join(f"{kind}: {count}" for kind, count in outcomes.transport.items())
-        cause = None if outcomes.stopped else _main_cause(records)
-        said = f"; such as {one_line(cause.message, _CAUSE)}" if cause else ""
-        asked = outcomes.answered + run.error_count
-        yield f"{share(run.error_count, asked, 'question')} brought no answer ({kinds}{said})"
+        cause = None if outcomes.stopped else _main_cause(saved)
+        example = f"; such as {one_line(cause.message, _CAUSE)}" if cause else ""
+        unanswered = share(run.error_count, outcomes.answered + run.error_count, "question")
+        yield f"{unanswered} brought no answer ({kinds}{example})"
     if outcomes.not_asked and run.server.profile == SAVED_ANSWERS:
         yield f"{share(outcomes.not_asked, run.question_count, 'question', 'has')} no saved answer"
     elif outcomes.not_asked:
@@ -106,47 +116,42 @@ def next_command(saved: SavedRun, runs_dir: Path | None) -> str:
         saved: The run; one that was never finished, because evals was killed, counts too.
         runs_dir: Where it is; None for the default.
     """
-    run, records = saved.run, list(saved.records())
+    run, is_saved_answers = saved.run, saved.run.server.profile == SAVED_ANSWERS
     if run.merged_from:
-        return _after_merging(run)
+        partial = ", ".join(f"evals eval --resume {part.id}" for part in run.merged_from if part.status != "complete")
+        return f"continue with the shards that are partial ({partial or 'none is'}), and merge again"
     lacks_judging = run.completed_at is not None and _lacks_only_judging(run)
-    if lacks_judging and run.rescored_from is None and run.server.profile != SAVED_ANSWERS:
+    if lacks_judging and run.rescored_from is None and not is_saved_answers:
         return _after_judging(run, runs_dir)
     if lacks_judging or run.completed_at is None:
         return way_on_of(run, runs_dir)
-    if run.server.profile == SAVED_ANSWERS:
+    if is_saved_answers:
         return "complete the file of answers, or leave out the questions without one, and `evals score` it again"
-    return _after_asking(run, records, runs_dir)
+    return _after_asking(saved, runs_dir)
 
 
-def _after_merging(run: EvalRun) -> str:
-    partial = ", ".join(f"evals eval --resume {one.id}" for one in run.merged_from if one.status != "complete")
-    return f"continue with the shards that are partial ({partial or 'none is'}), and merge again"
-
-
-def _after_asking(run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path | None) -> str:
+def _after_asking(saved: SavedRun, runs_dir: Path | None) -> str:
     """How to come to the answers that a run lacks, by what most of its questions ended with."""
-    cause = _main_cause(records)
+    run, cause = saved.run, _main_cause(saved)
     if cause is not None and cause.kind == "malformed":
-        return _mend_the_mapping(run, records, runs_dir)
+        return _mend_the_mapping(saved, runs_dir)
     again = command(f"eval --resume {run.rescored_from or run.id}", runs_dir)
     if run.rescored_from is not None:
         return f"the saved run lacks these answers too: {again} asks anew"
     if cause is None:
         return f"continue with: {again}"
-    status = cause.status or 0
-    if cause.kind in _PASSING_KINDS or status in _PASSING:
+    if cause.kind in _PASSING_KINDS or cause.status in _PASSING:
         return f"when the server is well again: {again}"
-    if status in _REFUSED:
+    if cause.status in _REFUSED:
         return f"set or renew the token of server.headers (docs/profiles.md), then continue with: {again}"
-    way = "waiting does not help: correct server.ask (docs/profiles.md), and begin a new run"
-    return f"{way}; if the server itself is corrected, continue with: {again}"
+    mend = "waiting does not help: correct server.ask (docs/profiles.md), and begin a new run"
+    return f"{mend}; if the server itself is corrected, continue with: {again}"
 
 
-def _mend_the_mapping(run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path | None) -> str:
+def _mend_the_mapping(saved: SavedRun, runs_dir: Path | None) -> str:
     """What to do where answers were not found in what the server sent."""
-    errors = ((record.question.id, record.response.error) for record in records if record.response is not None)
-    example = next((key for key, error in errors if error is not None and error.kind == "malformed"), "ID")
+    run = saved.run
+    example = next((key for key, error in _errors(saved) if error.kind == "malformed"), "ID")
     shown = command(f"show {run.id} --question {quote(example)}", runs_dir)
     again = command(f"rescore {run.rescored_from or run.id} --remap --config FILE", runs_dir)
     mend = f"correct server.map in the configuration (docs/profiles.md), and read what came again: {again}"
@@ -162,8 +167,15 @@ def _after_judging(run: EvalRun, runs_dir: Path | None) -> str:
     return f"try again: {again}; or another judge: {command(f'rescore {run.id} --judge-model NAME', runs_dir)}"
 
 
-def _main_cause(records: Sequence[EvalRecord]) -> ResponseError | None:
+def _errors(saved: SavedRun) -> Iterator[tuple[str, ResponseError]]:
+    """The questions that had no answer, with the reason."""
+    for record in saved.records():
+        if record.response is not None and record.response.error is not None:
+            yield record.question.id, record.response.error
+
+
+def _main_cause(saved: SavedRun) -> ResponseError | None:
     """The error that most questions ended with, the first of its kind."""
-    errors = [record.response.error for record in records if record.response is not None and record.response.error]
+    errors = [error for _, error in _errors(saved)]
     kinds = Counter((error.kind, error.status) for error in errors)
     return max(errors, key=lambda error: kinds[error.kind, error.status], default=None)

@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import IO, TYPE_CHECKING, TextIO
+from typing import IO, Any, TextIO
 
 import typer
 from rich.cells import cell_len
@@ -18,21 +18,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from evals.errors import (
-    EXIT_INTERNAL,
-    EXIT_INTERRUPTED,
-    EXIT_OK,
-    EvalsError,
-    StoreError,
-    UnwritableError,
-    withdrawn_word,
-)
+from evals import errors
+from evals.errors import EvalsError, StoreError, UnwritableError
 from evals.report.elements import ShownPart, TextTable
 from evals.report.wording import one_line, plain
-
-if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer
-
 
 # How things are printed: results to stdout, progress to stderr, colour only on a terminal.
 
@@ -82,6 +71,12 @@ def tell(line: str, limit: int = 400) -> None:
 def clean(text: str, limit: int | None = None) -> Text:
     """Foreign text made harmless: no control or direction characters, no markup, cut at a limit."""
     return Text(plain(text) if limit is None else one_line(text, limit))
+
+
+def say(*lines: str) -> None:
+    """Print lines on stdout, foreign text made harmless, without a break in what may be copied."""
+    for line in lines:
+        console().print(clean(line), soft_wrap=True)
 
 
 _LEAST = 8
@@ -147,7 +142,7 @@ _LONGEST = 300
 
 def is_terminal() -> bool:
     """Whether somebody can be asked."""
-    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr is not None and sys.stderr.isatty()
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 
 def ask_line(text: str, default: str = "") -> str:
@@ -207,9 +202,9 @@ def run(app: typer.Typer) -> int:
         say_error(error)
         return error.exit_code
     except (typer.Abort, KeyboardInterrupt):
-        result = EXIT_INTERRUPTED  # as newer typers return where older ones raise Abort
+        result = errors.EXIT_INTERRUPTED  # as newer typers return where older ones raise Abort
     except _UsageError as error:
-        if (gone := withdrawn_word(sys.argv[1:])) is not None:
+        if (gone := errors.withdrawn_word(sys.argv[1:])) is not None:
             say_error(gone)
         else:
             error.show()
@@ -219,10 +214,10 @@ def run(app: typer.Typer) -> int:
 
         _say(masked("".join(traceback.format_exception(error))).removesuffix("\n"))
         _say("error: this is a bug in evals; please report it with the lines above")
-        return EXIT_INTERNAL
-    if result == EXIT_INTERRUPTED:
+        return errors.EXIT_INTERNAL
+    if result == errors.EXIT_INTERRUPTED:
         _say("error: interrupted")
-    return result if isinstance(result, int) else EXIT_OK
+    return result if isinstance(result, int) else errors.EXIT_OK
 
 
 def say_error(error: EvalsError) -> None:
@@ -287,9 +282,8 @@ def check_place(path: Path, flag: str = "--output") -> None:
         raise UnwritableError(f"cannot write {path}: there is no folder {target.parent}", f"make it, or change {flag}")
     written = target if target.exists() and not target.is_file() else target.parent  # a file is replaced, no device
     if not os.access(written, os.W_OK):
-        raise UnwritableError(
-            f"cannot write {path}: the folder is read-only", f"name a file in another folder with {flag}"
-        )
+        hint = f"name a file in another folder with {flag}"
+        raise UnwritableError(f"cannot write {path}: the folder is read-only", hint)
 
 
 # Output on terminals and pipes that do not hold every character, that are full, or that nobody reads any more.
@@ -313,10 +307,11 @@ def prepare_streams() -> None:
     sys.stderr = _prepared(sys.stderr, quiet=True)
 
 
-def print_json(text: str) -> None:
-    """Print JSON without a loss: what stdout's encoding does not hold is escaped, which in JSON means the same."""
+def print_json(data: object) -> None:
+    """Print what is JSON already, or is made so, without a loss: what stdout's encoding does not hold is escaped."""
+    text = data if isinstance(data, str) else json.dumps(data, indent=2, ensure_ascii=False)
     if not _holds(sys.stdout, text, "strict"):
-        text = _NOT_ASCII.sub(lambda found: json.dumps(found[0])[1:-1], text)
+        text = _NOT_ASCII.sub(lambda match: json.dumps(match[0])[1:-1], text)
     typer.echo(text)
 
 
@@ -333,7 +328,7 @@ class _Output(io.FileIO):
         self._quiet = quiet
         self._failed = False
 
-    def write(self, data: "ReadableBuffer", /) -> int:
+    def write(self, data: Any, /) -> int:
         size = memoryview(data).nbytes
         if self._failed:
             return size
@@ -370,9 +365,9 @@ def _prepared(stream: TextIO, *, quiet: bool) -> TextIO:
     )
 
 
-def _holds(stream: object, text: str, errors: str) -> bool:
+def _holds(stream: object, text: str, handler: str) -> bool:
     try:
-        text.encode(getattr(stream, "encoding", None) or "utf-8", errors)
+        text.encode(getattr(stream, "encoding", None) or "utf-8", handler)
     except UnicodeEncodeError:
         return False
     return True

@@ -10,13 +10,13 @@ Against a baseline, for each metric that must not be worse (docs/gates.md has th
 | worse by more than the margin, beyond chance | not met |
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from math import inf
 
 from evals.compare.conditions import warnings_on
 from evals.compare.models import ANSWER_RATE, SCORE, MetricPair, RunComparison
 from evals.compare.paired import compare_two
-from evals.errors import ConfigError
+from evals.errors import ConfigError, GateFailedError
 from evals.metrics.base import UNITS_OF_TIME
 from evals.metrics.registry import parse_metric
 from evals.schemas.base import Finite, Record
@@ -209,3 +209,38 @@ def _worst(outcomes: Sequence[GateOutcome]) -> GateResult:
     if "not met" in results:
         return "not met"
     return "not enough evidence" if "not enough evidence" in results else "met"
+
+
+def regression_of(compared: RunComparison, primary: str | None, uncalibrated: Collection[str]) -> str:
+    """In what a run is worse than the baseline; nothing where it is not.
+
+    Args:
+        compared: The run with the baseline.
+        primary: The metric that must have been tested; None for any.
+        uncalibrated: Metrics by which the judge was never calibrated, which are marked.
+
+    Raises:
+        GateFailedError: No metric of quality compares.
+    """
+    doubt = f"{compared.run} may be worse than {compared.baseline}"
+    quality = [pair for pair in compared.pairs if pair.is_of_quality and pair.name != ANSWER_RATE]
+    if all(pair.verdict == "not compared" for pair in quality):
+        reasons = "; ".join(sorted({pair.reason for pair in quality if pair.reason}))
+        why = f" ({reasons})" if reasons else ""
+        raise GateFailedError(
+            f"no metric of quality has values in both runs that compare{why}, so {doubt}",
+            "compare runs whose questions have gold passages, expected answers or a known answerability, "
+            "measured alike",
+        )
+    problems = []
+    for pair in compared.regressions:
+        mark = ", uncalibrated" if pair.name in uncalibrated else ""
+        problems.append(f"{pair.name} {pair.first:.3g} to {pair.last:.3g} (p {pair.q or 0:.2g}{mark})")
+    missing = [metric.name for metric in compared.vanished if metric.is_regression or metric.name == primary]
+    problems += [f"{name} has no value any more" for name in missing]
+    if problems:
+        return f"{compared.run} is worse than {compared.baseline}: {', '.join(problems)}"
+    tested = compared.pair(primary) if primary else None
+    if tested is not None and tested.verdict == "not compared":
+        return f"{primary} could not be tested ({tested.reason}), so {doubt}"
+    return ""

@@ -415,7 +415,7 @@ def _changes(pairing: Pairing, metrics: dict[str, BaseMetric]) -> Iterator[Quest
     scoring = scoring_config(pairing.last.run)
     moved: dict[int, dict[str, tuple[float, float, float]]] = defaultdict(dict)
     measured: dict[int, int] = defaultdict(int)
-    for name in scoring.feeding & metrics.keys():
+    for name in sorted(scoring.feeding & metrics.keys()):
         metric = metrics[name]
         if metric.group.value == "performance" or why_not_compared(metric, pairing.first.run, pairing.last.run):
             continue

@@ -1,48 +1,48 @@
-"""Commands that list what can be chosen: `evals datasets`, `stats`, `metrics`, `profiles`."""
+"""Commands that list what can be chosen: `evals datasets`, `stats`, `metrics`, `profiles`, `prompts`."""
 
 import inspect
 import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from statistics import median
 
-from rich.text import Text
-
-from evals.cli.flags import MetricsFlags, ProfilesFlags, StatsFlags
+from evals.cli.flags import MetricsFlags, ProfilesFlags, PromptsFlags, StatsFlags
 from evals.cli.measuring import overrides
 from evals.cli.parameters import Flags, names_of
-from evals.cli.terminal import DOUBTFUL, clean, console, hung, show
+from evals.cli.terminal import check_place, console, say, show
 from evals.client.profile import DEFAULT_PROFILE, about_profile, list_profiles, measurable, profile_text, resolve_spec
 from evals.config import EvalConfig
 from evals.datasets.file import named_path
 from evals.datasets.registry import get_loader, list_available
-from evals.errors import ConfigError, DatasetError, EvalsError, HubUnreachableError
+from evals.errors import ConfigError, DatasetError, EvalsError, HubUnreachableError, UnknownNameError
+from evals.judges.prompts import FOLDER, load_prompt, prompt_names
 from evals.metrics.base import BaseMetric
 from evals.metrics.judged import judge_calls
 from evals.metrics.registry import facts, metric_classes, metrics_of, over_a_run, select, value_range
 from evals.metrics.registry import suites as suite_names
-from evals.report.elements import TableRow, TextTable
+from evals.report.elements import ShownPart, TableRow, TextLine, TextTable, grid
 from evals.report.question_review import coverage
 from evals.report.summary import left_out, questions_of
-from evals.report.wording import label_of, named
+from evals.report.wording import label_of, named, one_line
 from evals.run.workload import Workload, load_workload
 from evals.schemas.results import MetricGroup
+from evals.store.atomic import write_output
 from evals.text.numbers import counted
 
 # The kinds of servers and the datasets that are known: `evals profiles`, `evals datasets`.
 
 
-def _print_known(titles: Sequence[str], names: Iterable[str], rows: Callable[[str], Iterable[Sequence[str]]]) -> None:
-    """Print what is said of each name; a plug-in that is broken says so, and hides no other."""
-    found: list[TableRow] = []
+def _known(titles: Sequence[str], names: Iterable[str], cells: Callable[[str], Iterable[Sequence[str]]]) -> TextTable:
+    """What is said of each name; a plug-in that is broken says so, and hides no other."""
+    rows: list[TableRow] = []
     for name in names:
         try:
-            found += map(TableRow, rows(name))
+            rows += map(TableRow, cells(name))
         except EvalsError as error:
-            cells = [name, f"{error.message}; {error.hint}", *([""] * len(titles[2:]))]
-            found.append(TableRow(cells, "doubtful"))
-    show(console(), [TextTable(titles, found, words=titles[1:])])
+            rows.append(TableRow([name, f"{error.message}; {error.hint}", *([""] * len(titles[2:]))], "doubtful"))
+    return TextTable(titles, rows, words=titles[1:])
 
 
 _WIDE = 130
@@ -58,15 +58,15 @@ def show_profiles(flags: ProfilesFlags) -> None:
     if flags.name is not None:
         sys.stdout.write(profile_text(flags.name))
         return
-
-    def row(name: str) -> list[tuple[str, ...]]:
-        default = " (default)" if name == DEFAULT_PROFILE else ""
-        cells = (f"{name}{default}", about_profile(name), ", ".join(measurable(resolve_spec({"profile": name}))))
-        return [cells[: len(titles)]]
-
     out = console()
     titles = ("profile", "for", "what can be measured")[: 3 if out.width >= _WIDE else 2]
-    _print_known(titles, list_profiles(), row)
+
+    def cells(name: str) -> list[Sequence[str]]:
+        default = " (default)" if name == DEFAULT_PROFILE else ""
+        row = (f"{name}{default}", about_profile(name), ", ".join(measurable(resolve_spec({"profile": name}))))
+        return [row[: len(titles)]]
+
+    show(out, [_known(titles, list_profiles(), cells)])
     out.print("\n`evals profiles NAME` prints a profile, which says what can and cannot be measured of such a server.")
     out.print("Another server: write its keys to a YAML file, and pass --profile FILE.yml (docs/profiles.md).")
 
@@ -74,12 +74,13 @@ def show_profiles(flags: ProfilesFlags) -> None:
 def list_datasets(_: Flags) -> None:
     """Print every dataset with what it can measure."""
 
-    def rows(name: str) -> list[tuple[str, str]]:
+    def cells(name: str) -> list[Sequence[str]]:
         loader = get_loader(name)
         more = (f"measures {', '.join(loader.aspects)}", f"{loader.origin} ({loader.licence})")
         return [(name, loader.description), *(("", line) for line in more)]
 
-    _print_known(("dataset", "what it is, what it measures, where its rows come from"), list_available(), rows)
+    titles = ("dataset", "what it is, what it measures, where its rows come from")
+    show(console(), [_known(titles, list_available(), cells)])
 
 
 # `evals stats`: what the datasets hold.
@@ -111,14 +112,10 @@ def show_stats(flags: StatsFlags) -> None:
         except DatasetError as error:
             problems[name] = error
     if not loaded:
-        first, *others = problems.values()
-        raise type(first)("; ".join(_problem_lines(problems)), first.hint) if others else first
-    out = console()
-    _print_stats(loaded)
-    for most in {len(each.questions) for each in loaded.values()} & {config.samples_per_dataset}:
-        out.print(f"sampled: at most {counted(most, 'question')} of each dataset (--samples 0 for all)", style="dim")
-    for line in _problem_lines(problems):
-        out.print(clean(hung(out, line)), style=DOUBTFUL)
+        first, *more = problems.values()
+        raise type(first)("; ".join(_problem_lines(problems)), first.hint) if more else first
+    show(console(), _stats_parts(loaded, config.samples_per_dataset))
+    show(console(), [TextLine(line, "doubtful") for line in _problem_lines(problems)])
 
 
 def _problem_lines(problems: Mapping[str, DatasetError]) -> Iterator[str]:
@@ -129,16 +126,18 @@ def _problem_lines(problems: Mapping[str, DatasetError]) -> Iterator[str]:
     yield from (f"{name}: {problem.message}" for name, problem in problems.items() if name not in away)
 
 
-def _print_stats(loaded: Mapping[str, Workload]) -> None:
+def _stats_parts(loaded: Mapping[str, Workload], most: int | None) -> Iterator[ShownPart]:
     """A row a dataset, and below the table what else there is to say of each."""
-    rows = [_row(name, workload) for name, workload in loaded.items()]
-    show(console(), [TextTable(_COLUMNS, [*map(TableRow, rows)], spare=_COLUMNS[:-3:-1])])
+    rows = [TableRow(_row(name, workload)) for name, workload in loaded.items()]
+    yield TextTable(_COLUMNS, rows, spare=_COLUMNS[:-3:-1])
     for name, workload in loaded.items():
-        console().print(clean(hung(console(), _source(name, workload))), style="dim")
+        yield TextLine(_source(name, workload), "faint")
         if workload.fingerprints[0].columns:
-            for line in coverage(workload.questions):
-                console().print(clean(hung(console(), line)))
-            _print_reading(workload)
+            yield from map(TextLine, coverage(workload.questions))
+            yield from _reading(workload)
+    if any(len(workload.questions) == most for workload in loaded.values()):
+        sampled = f"sampled: at most {counted(most or 0, 'question')} of each dataset (--samples 0 for all)"
+        yield TextLine(sampled, "faint")
 
 
 def _row(name: str, workload: Workload) -> list[str]:
@@ -161,25 +160,27 @@ def _row(name: str, workload: Workload) -> list[str]:
 
 def _source(name: str, workload: Workload) -> str:
     """Where the rows came from, what was left out of them, and what they feed."""
-    (found,) = workload.fingerprints
-    without = f"; left out: {left_out(found.dropped)}" if found.dropped else ""
+    (rows,) = workload.fingerprints
+    without = f"; left out: {left_out(rows.dropped)}" if rows.dropped else ""
     metrics = [metric for metric in select(["core"], []) if metric.group is not MetricGroup.PERFORMANCE]
     fed = {m.group for m in metrics if any(m.not_applicable_to(question) is None for question in workload.questions)}
     groups = ", ".join(group.value for group in MetricGroup if group in fed) or "nothing"
-    return f"{name}: from {found.source}{without}; measures {groups}"
+    return f"{name}: from {rows.source}{without}; measures {groups}"
 
 
-def _print_reading(workload: Workload) -> None:
+def _reading(workload: Workload) -> Iterator[TextLine]:
     """How the columns of a file were read, and what came of its first row: its owner sees what is wrong."""
-    (found,), first, out = workload.fingerprints, workload.questions[0], console()
-    read = ", ".join(name if name == column else f"{name} from {column!r}" for name, column in found.columns.items())
-    out.print(clean(hung(out, f"read: {read}")), style="dim")
-    for note in found.notes:
-        out.print(clean(hung(out, f"! {note}")), style=DOUBTFUL)
+    (file,), first = workload.fingerprints, workload.questions[0]
+    columns = (name if name == column else f"{name} from {column!r}" for name, column in file.columns.items())
+    yield TextLine(f"read: {', '.join(columns)}", "faint")
+    yield from (TextLine(f"! {note}", "doubtful") for note in file.notes)
     golds = [gold.text or gold.document_id or gold.chunk_id for gold in first.gold_passages]
-    shown = (("question", first.question), ("expected", first.expected_answer), *(("gold", gold) for gold in golds))
-    for label, text in shown:
-        out.print(Text.assemble(f"  {label:<10}", clean(text or "–", 300)))
+    for label, text in (
+        ("question", first.question),
+        ("expected", first.expected_answer),
+        *(("gold", gold) for gold in golds),
+    ):
+        yield TextLine(f"  {label:<10}{one_line(text or '–', 300)}")
 
 
 # The metrics: `evals metrics`.
@@ -216,16 +217,15 @@ def list_metrics(suites: str | None = None) -> None:
     chosen = metrics_of(chosen_suites)
     rows: list[TableRow] = []
     for group in MetricGroup:
-        of_group = [cls for cls in chosen if cls.group is group]
-        rows += [TableRow([group.value], "strong")] if of_group else []
-        rows += [TableRow([*_cells(cls)]) for cls in of_group]
+        members = [TableRow([*_cells(cls)]) for cls in chosen if cls.group is group]
+        rows += [TableRow([group.value], "strong"), *members] if members else []
     columns = ("metric", "measures", "range", "over a run", "judge calls")
     out = console()
     show(out, [TextTable(columns, rows, words=columns[1:2], spare=("over a run", "judge calls", "range"))])
     out.print(f"\n↑ higher is better, ↓ lower is better; judge calls for a question, shared: {judge_calls(chosen)}")
     if suites is None:
-        others = (f"{name} ({len(metrics_of([name]))})" for name in suite_names() if name not in chosen_suites)
-        out.print(f"other suites, for `evals metrics --suite NAME`: {', '.join(others)}")
+        further = (f"{name} ({len(metrics_of([name]))})" for name in suite_names() if name not in chosen_suites)
+        out.print(f"other suites, for `evals metrics --suite NAME`: {', '.join(further)}")
     out.print("K is any positive number: recall_at_20. `evals metrics NAME` explains one.")
 
 
@@ -251,3 +251,42 @@ def explain_metric(name: str) -> None:
     out.print()
     for label, text in facts(metric).items():
         out.print(f"{label}: {text}")
+
+
+# The prompts of the judge: `evals prompts`.
+
+
+def show_prompts(flags: PromptsFlags) -> None:
+    """List our prompts, show one, or write them to a folder, from which `judge.prompts` reads what was changed.
+
+    Raises:
+        UnknownNameError: There is no such prompt.
+        ConfigError: The folder holds one of them already.
+        StoreError: It cannot be written.
+    """
+    names = prompt_names()
+    if flags.name is not None and flags.name not in names:
+        raise UnknownNameError("prompt", flags.name, names)
+    if flags.name is not None:
+        say((FOLDER / f"{flags.name}.yml").read_text(encoding="utf-8").rstrip())
+    elif flags.copy is not None:
+        _copy_prompts(flags.copy, names)
+    else:
+        rows = [[prompt.name, str(prompt.version), prompt.hash] for prompt in map(load_prompt, names)]
+        show(console(), [grid("", ("prompt", "version", "hash"), rows, words=("hash",))])
+        console().print("\n--copy FOLDER writes them; keep what you change, and name the folder with `judge.prompts`")
+
+
+def _copy_prompts(folder: Path, names: Sequence[str]) -> None:
+    """Write the prompts to a folder that holds none of them."""
+    check_place(folder, "--copy")
+    copied = next((path for name in names if (path := folder / f"{name}.yml").exists()), None)
+    if copied is not None:
+        raise ConfigError(f"{copied} is there already", "name an empty folder: what you changed would be lost")
+    if folder.is_file():
+        raise ConfigError(f"{folder} is a file", "name a folder with --copy")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        write_output(folder / f"{name}.yml", (FOLDER / f"{name}.yml").read_bytes())
+    advice = f"name the folder in the configuration: judge: {{prompts: {folder}}}"
+    say(f"wrote {len(names)} prompts to {folder}; change `system`, delete those that stay, and {advice}")

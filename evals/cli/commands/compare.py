@@ -1,19 +1,18 @@
 """Commands that set saved runs against each other: `evals gate` and `evals compare`."""
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 
 from evals.cli.ci import Reporter
 from evals.cli.flags import CompareFlags, GateFlags
 from evals.cli.parameters import names_of
-from evals.cli.saved import never_calibrated, next_command, open_calibrated, what_is_undone
+from evals.cli.saved import never_calibrated, next_command, open_calibrated, open_different, what_is_undone
 from evals.cli.terminal import console, print_json, show
-from evals.cli.views import print_comparison
-from evals.compare.gates import DEFAULT_MARGIN, GateReport, check_against, check_alone
-from evals.compare.models import ANSWER_RATE, Comparison, RunComparison
+from evals.cli.views import compared_parts
+from evals.compare.gates import DEFAULT_MARGIN, GateReport, check_against, check_alone, regression_of
+from evals.compare.models import ANSWER_RATE, Comparison
 from evals.compare.paired import compare_runs
 from evals.errors import ConfigError, GateFailedError, RunIncompleteError
 from evals.metrics.registry import parse_metric
@@ -22,8 +21,8 @@ from evals.report.summary import gate_lines
 from evals.schemas.results import EvalRun
 from evals.scoring.calibration import refuse_uncalibrated
 from evals.scoring.saved import SavedRun
-from evals.store.naming import DEFAULT_RUNS_DIR, command, folder_of
-from evals.store.runs import RunStore, refuse_damaged
+from evals.store.naming import command, folder_of
+from evals.store.runs import refuse_damaged
 
 
 def gate(flags: GateFlags) -> None:
@@ -39,10 +38,8 @@ def gate(flags: GateFlags) -> None:
     with Reporter(flags, made=False) as reporter:
         for name, value in (("margin", flags.margin), ("metrics", flags.metrics)):
             if flags.baseline is None and value is not None:
-                raise ConfigError(
-                    f"--{name} compares two runs, and there is no baseline",
-                    "name the run to hold this one against with --baseline RUN",
-                )
+                hint = "name the run to hold this one against with --baseline RUN"
+                raise ConfigError(f"--{name} compares two runs, and there is no baseline", hint)
         saved = _load_finished(flags.run, flags.runs_dir)
         report = _report(saved, flags, reporter)
         _refuse_uncalibrated(saved.run, report, flags)
@@ -52,10 +49,8 @@ def gate(flags: GateFlags) -> None:
         else:
             show(console(), _gate_parts(report))
         if saved.run.status == "partial":
-            raise RunIncompleteError(
-                f"the run is partial: {what_is_undone(saved)}",
-                f"what came out: {command(f'show {saved.run.id}', folder_of(saved.run))}",
-            )
+            hint = f"what came out: {command(f'show {saved.run.id}', folder_of(saved.run))}"
+            raise RunIncompleteError(f"the run is partial: {what_is_undone(saved)}", hint)
         reporter.judge(report.gates)
 
 
@@ -102,10 +97,8 @@ def _load_finished(run_id: str, runs_dir: Path | None) -> SavedRun:
     saved = open_calibrated(run_id, runs_dir)
     refuse_damaged(saved.run, saved.damage)
     if saved.run.completed_at is None:
-        undone = what_is_undone(saved)
-        raise RunIncompleteError(
-            f"run {saved.run.id} did not finish: {undone}", next_command(saved, folder_of(saved.run))
-        )
+        undone = f"run {saved.run.id} did not finish: {what_is_undone(saved)}"
+        raise RunIncompleteError(undone, next_command(saved, folder_of(saved.run)))
     return saved
 
 
@@ -128,70 +121,34 @@ def compare(flags: CompareFlags) -> None:
         if flags.as_json:
             print_json(comparison.model_dump_json(indent=2))
         else:
-            print_comparison(console(), comparison, every=flags.every)
-        for each in runs:
-            refuse_damaged(each.run, each.damage)
+            show(console(), compared_parts(comparison, every=flags.every))
+        for saved in runs:
+            refuse_damaged(saved.run, saved.damage)
         if flags.fail_on_regression:
-            _fail_on_regression(comparison, {each.run.id: each.run for each in runs})
+            _fail_on_regression(comparison, {saved.run.id: saved.run for saved in runs})
 
 
 def _load_compared(flags: CompareFlags) -> list[SavedRun]:
     """The runs, the baseline first; it may be one of those named, or another."""
-    store = RunStore(flags.runs_dir or DEFAULT_RUNS_DIR)
-    runs = [store.load(run_id) for run_id in flags.runs]
-    twice, times = Counter(run.id for run in runs).most_common(1)[0]
-    if times > 1:
-        raise ConfigError(f"run {twice} is named {times} times", "a run compares with others, not with itself")
+    runs = open_different(flags.runs, flags.runs_dir, "a run compares with others, not with itself")
     if flags.baseline is not None:
-        first = store.load(flags.baseline)
-        runs = [first, *(run for run in runs if run.id != first.id)]
+        first = open_calibrated(flags.baseline, flags.runs_dir)
+        runs = [first, *(saved for saved in runs if saved.run.id != first.run.id)]
     if len(runs) < 2:
-        hint = f"{command('runs', flags.runs_dir)} lists the saved runs"
-        raise ConfigError("a comparison needs at least two runs", hint)
-    return [open_calibrated(str(run.path) if run.path else run.id, flags.runs_dir) for run in runs]
+        lists = f"{command('runs', flags.runs_dir)} lists the saved runs"
+        raise ConfigError("a comparison needs at least two runs", lists)
+    return runs
 
 
 def _fail_on_regression(comparison: Comparison, runs: Mapping[str, EvalRun]) -> None:
     """Fail where a run is worse than the baseline, or where one was never finished, so that nothing compares."""
-    for each in comparison.runs:
-        if not each.scored:
-            raise GateFailedError(
-                f"run {each.id} did not finish, and none of it is scored yet: the runs cannot be compared",
-                f"continue with: {command(f'eval --resume {each.id}', folder_of(runs[each.id]))}",
-            )
-    problems = {}
-    for one in comparison.against:
-        if problem := _problem(one, comparison.primary, never_calibrated(runs[one.run])):
-            problems[one.run] = problem
-    if problems:
+    for head in comparison.runs:
+        if not head.scored:
+            message = f"run {head.id} did not finish, and none of it is scored yet: the runs cannot be compared"
+            again = command(f"eval --resume {head.id}", folder_of(runs[head.id]))
+            raise GateFailedError(message, f"continue with: {again}")
+    against, primary = comparison.against, comparison.primary
+    regressions = {pair.run: regression_of(pair, primary, never_calibrated(runs[pair.run])) for pair in against}
+    if problems := {run_id: problem for run_id, problem in regressions.items() if problem}:
         shown = " and ".join(command(f"show {run_id}", folder_of(runs[run_id])) for run_id in problems)
         raise GateFailedError("; ".join(problems.values()), f"question by question: {shown}")
-
-
-def _problem(one: RunComparison, primary: str | None, never: Sequence[str]) -> str:
-    """In what a run is worse than the baseline; nothing where it is not.
-
-    Raises:
-        GateFailedError: No metric of quality compares.
-    """
-    quality = [pair for pair in one.pairs if pair.is_of_quality and pair.name != ANSWER_RATE]
-    if all(pair.verdict == "not compared" for pair in quality):
-        reasons = "; ".join(sorted({pair.reason for pair in quality if pair.reason}))
-        raise GateFailedError(
-            f"no metric of quality has values in both runs that compare{f' ({reasons})' if reasons else ''}, "
-            f"so {one.run} may be worse than {one.baseline}",
-            "compare runs whose questions have gold passages, expected answers or a known answerability, "
-            "measured alike",
-        )
-    problems = []
-    for pair in one.regressions:
-        mark = ", uncalibrated" if pair.name in never else ""
-        problems.append(f"{pair.name} {pair.first:.3g} to {pair.last:.3g} (p {pair.q or 0:.2g}{mark})")
-    missing = [metric.name for metric in one.vanished if metric.is_regression or metric.name == primary]
-    problems += [f"{name} has no value any more" for name in missing]
-    if problems:
-        return f"{one.run} is worse than {one.baseline}: {', '.join(problems)}"
-    tested = one.pair(primary) if primary else None
-    if tested is not None and tested.verdict == "not compared":
-        return f"{primary} could not be tested ({tested.reason}), so {one.run} may be worse than {one.baseline}"
-    return ""

@@ -1,6 +1,5 @@
 """`evals generate`: questions from documents, and a look at their gold after the documents have changed."""
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ from typing import Any
 
 from evals.cli.flags import GenerateFlags
 from evals.cli.measuring import config_layers, observer_for, until_ctrl_c
-from evals.cli.terminal import check_output, clean, console, print_json
+from evals.cli.terminal import check_output, print_json, say
 from evals.client.rag_client import RAGClient
 from evals.config import EvalConfig
 from evals.datasets.file import read_file
@@ -26,6 +25,7 @@ from evals.generate.passages import PassageSet
 from evals.generate.pipeline import BUDGET_SPENT, Generator, QuestionPlan
 from evals.generate.relocate import relocate, updated
 from evals.judges.models import PROVIDERS
+from evals.report.wording import one_line
 from evals.run.estimate import Estimate
 from evals.run.observer import Observer
 from evals.run.workload import load_workload
@@ -69,10 +69,9 @@ def generate(flags: GenerateFlags) -> int:
         generator = Generator(passages, plan, journal, observer)
         _run(generator, journal, estimate_generation(plan, passages, journal), plan, observer)
     if flags.as_json:
-        print_json(json.dumps({**_facts(generator, journal), "output": str(output)}, indent=2))
+        print_json({**_facts(generator, journal), "output": str(output)})
     else:
-        for line in _summary(generator, journal):
-            console().print(clean(line), soft_wrap=True)
+        say(*_summary(generator, journal))
     if len(journal.questions) < plan.number:
         raise _too_few(generator, journal, plan)
     return 0
@@ -81,10 +80,8 @@ def generate(flags: GenerateFlags) -> int:
 def _tell_of_lost_gold(journal: QuestionJournal, passages: PassageSet, observer: Observer) -> None:
     golds = [gold for question in journal.questions.values() for gold in relocate(question, passages)]
     if lost := sum(gold.now is None for gold in golds):
-        gone = counted(lost, "gold passage", "is")
-        observer.note(
-            f"{gone} not in these documents any more, or in two places: see --check {quote(str(journal.path))}"
-        )
+        gone = f"{counted(lost, 'gold passage', 'is')} not in these documents any more, or in two places"
+        observer.note(f"{gone}: see --check {quote(str(journal.path))}")
 
 
 def _too_few(generator: Generator, journal: QuestionJournal, plan: QuestionPlan) -> RunIncompleteError:
@@ -153,9 +150,9 @@ def _print_estimate(flags: GenerateFlags, plan: QuestionPlan, passages: PassageS
     with QuestionJournal(output) if journal_path(output).exists() else nullcontext() as journal:
         estimate = estimate_generation(plan, passages, journal)
     if flags.as_json:
-        print_json(json.dumps(asdict(estimate), indent=2))
+        print_json(asdict(estimate))
     else:
-        console().print(f"{plan.number} questions will take {estimate}", soft_wrap=True)
+        say(f"{plan.number} questions will take {estimate}")
 
 
 def _check_keys(*configs: EvalConfig) -> None:
@@ -185,9 +182,8 @@ def _run(
     try:
         until_ctrl_c(generator.run(), lambda: interrupted)
     except JudgeError as error:
-        raise JudgeError(
-            error.message, f"{error.hint or 'check the key and the name of the model'}; then {_AGAIN}"
-        ) from error
+        hint = error.hint or "check the key and the name of the model"
+        raise JudgeError(error.message, f"{hint}; then {_AGAIN}") from error
 
 
 def _facts(generator: Generator, journal: QuestionJournal) -> dict[str, Any]:
@@ -222,22 +218,20 @@ def _check(flags: GenerateFlags, path: Path, passages: PassageSet) -> int:
     """Say what became of the gold of questions, and write them anew where a file is named."""
     if flags.output is not None and flags.output.exists():
         raise ConfigError(f"{flags.output} exists", "name another file with --output")
-    looked_for = [(question, list(relocate(question, passages))) for question in read_file(path).questions]
-    states = Counter(gold.state.value for _, golds in looked_for for gold in golds)
-    pairs = [(question.id, gold) for question, golds in looked_for for gold in golds]
+    relocated = [(question, list(relocate(question, passages))) for question in read_file(path).questions]
+    pairs = [(question.id, gold) for question, golds in relocated for gold in golds]
+    states = Counter(gold.state.value for _, gold in pairs)
     lost = [(gold.state.value, question, gold.before.text) for question, gold in pairs if gold.now is None]
+    kept = [line for line in (updated(question, golds) for question, golds in relocated) if line is not None]
     if flags.as_json:
         rows = [dict(zip(("state", "id", "text"), row, strict=True)) for row in lost]
-        print_json(json.dumps({"states": states, "lost": rows}, indent=2))
+        print_json({"states": states, "lost": rows})
     else:
-        told = ", ".join(f"{count} {state}" for state, count in states.most_common())
-        console().print(f"{counted(states.total(), 'gold passage')}: {told or 'none with a text'}")
-        for row in lost:
-            console().print(clean("  ".join(row), 200), soft_wrap=True)
+        counts = ", ".join(f"{count} {state}" for state, count in states.most_common())
+        say(f"{counted(states.total(), 'gold passage')}: {counts or 'none with a text'}")
+        say(*(one_line("  ".join(row), 200) for row in lost))
     if flags.output is not None:
-        kept = [updated(question, golds) for question, golds in looked_for]
-        lines = [question_line(question) for question in kept if question is not None]
-        write_output(flags.output, b"".join(lines))
+        write_output(flags.output, b"".join(map(question_line, kept)))
         if not flags.as_json:
-            console().print(f"wrote {counted(len(lines), 'question')} to {flags.output}")
+            say(f"wrote {counted(len(kept), 'question')} to {flags.output}")
     return int(bool(lost))

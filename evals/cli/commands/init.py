@@ -12,7 +12,7 @@ from shlex import quote
 from typing import Any
 
 from evals.cli.flags import InitFlags
-from evals.cli.terminal import ask_line, ask_yes, check_output, clean, console, is_terminal, tell
+from evals.cli.terminal import ask_line, ask_yes, check_output, clean, console, is_terminal, say, tell
 from evals.client.http import check_url
 from evals.client.profile import resolve_spec
 from evals.config import EvalConfig
@@ -91,8 +91,9 @@ def init(flags: InitFlags) -> None:
         url = _url(flags, asks=asks)
         questions = _questions(flags, asks=asks)
         server = _server(flags, url, headers, questions, asks=asks)
-        judge = "have an LLM judge the answers? it needs a key and costs money"
-        judged = flags.judge if flags.judge is not None else asks and ask_yes(judge, default=False)
+        judged = flags.judge
+        if judged is None:
+            judged = asks and ask_yes("have an LLM judge the answers? it needs a key and costs money", default=False)
     except KeyboardInterrupt as error:
         raise RunInterruptedError(f"interrupted; {flags.output} was not written") from error
     text = _config_text(flags.output, server, questions, judged=judged)
@@ -161,18 +162,15 @@ def _read(path: Path, columns: Mapping[str, str]) -> Sequence[EvalQuestion]:
     """The questions of a file; what is read of it is printed, with an example for columns that are not."""
     draft = read_file(path, columns)
     marked = sum(question.is_unanswerable is True for question in draft.questions)
-    tell(
-        f"{counted(len(draft.questions), 'question')} read: {', '.join(draft.columns)}; {marked or 'none'} unanswerable"
-    )
+    read = f"{counted(len(draft.questions), 'question')} read: {', '.join(draft.columns)}"
+    tell(f"{read}; {marked or 'none'} unanswerable")
     for note in draft.notes:
         tell(f"! {note}")
     unknown = list(draft.questions[0].metadata)
     wanted = [name for name in ("expected_answer", "gold_passages", "is_unanswerable") if name not in draft.columns]
     if unknown and wanted and path != GOLDEN_QUESTIONS:
-        pairs = ", ".join(f"{name}: {_flow(column)}" for name, column in zip(wanted, unknown, strict=False))
-        tell(
-            f"  where one of these is {' or '.join(wanted)}, say so in the configuration, such as columns: {{{pairs}}}"
-        )
+        pairs = _flow(dict(zip(wanted, unknown, strict=False)))
+        tell(f"  where one of these is {' or '.join(wanted)}, say so in the configuration, such as columns: {pairs}")
     return draft.questions
 
 
@@ -232,9 +230,8 @@ def _show(discovery: Discovery, questions: _Questions) -> None:
     if response.error is not None:
         tell(f"  nothing: {response.error.message}")
     tell(f"  answer: {'not sent' if response.answer is None else repr(response.answer)}")
-    chunks = response.chunks
-    tell(f"  chunks: {'not sent' if chunks is None else len(chunks)}")
-    for chunk in (chunks or [])[:2]:
+    tell(f"  chunks: {'not sent' if response.chunks is None else len(response.chunks)}")
+    for chunk in (response.chunks or [])[:2]:
         tell(f"    {chunk.model_dump(exclude_none=True)}")
     for part in ("citations", "usage", "model"):
         if (value := getattr(response, part)) is not None:
@@ -242,9 +239,9 @@ def _show(discovery: Discovery, questions: _Questions) -> None:
     for key, expressions in discovery.alternatives.items():
         for expression in expressions:
             tell(f"  map.{key} may be meant otherwise: {expression}")
-    if discovery.unread:
-        more = f" and {len(discovery.unread) - _UNREAD_SHOWN} more" if len(discovery.unread) > _UNREAD_SHOWN else ""
-        tell(f"not read: {', '.join(discovery.unread[:_UNREAD_SHOWN])}{more}", _RAW_SHOWN)
+    if unread := discovery.unread:
+        more = f" and {len(unread) - _UNREAD_SHOWN} more" if len(unread) > _UNREAD_SHOWN else ""
+        tell(f"not read: {', '.join(unread[:_UNREAD_SHOWN])}{more}", _RAW_SHOWN)
     for note in discovery.notes:
         out.print(clean(f"! {note}"), soft_wrap=True)
     if questions.documents is not None:
@@ -313,8 +310,7 @@ def _print_next(path: Path, server: dict[str, Any], questions: _Questions, varia
     if questions.documents is not None:
         lines += _generating(path, questions.documents, questions.file)
     lines += [f"  {_command('doctor', path)}    # checks that a run would work", f"  {_command('eval', path)}"]
-    for line in lines:
-        console().print(line, soft_wrap=True)
+    say(*lines)
 
 
 def _generating(path: Path, documents: Path, file: Path | None) -> Iterator[str]:

@@ -4,7 +4,7 @@ from pathlib import Path
 from shlex import quote
 
 from evals.cli.flags import ReviewFlags
-from evals.cli.terminal import check_output, console
+from evals.cli.terminal import check_output, say
 from evals.datasets.file import read_file
 from evals.errors import ConfigError
 from evals.generate.journal import journal_lines, question_line
@@ -48,26 +48,21 @@ def review(flags: ReviewFlags) -> None:
             raise ConfigError(f"cannot make {folder}: {error.strerror}", "name another file with --output") from error
         path = folder / f"{saved.run.id}-{metric.name}.csv"
     _write(path, "".join(review_sheet(saved, metric)).encode("utf-8-sig"))
-    out = console()
-    out.print(f"wrote {counted(count, 'answer')} to {path}, in random order", soft_wrap=True)
-    out.print(f"write into the column verdict: {', '.join(labels_of(metric))}; empty rows are left out", soft_wrap=True)
-    out.print(f"then: {command(f'calibrate {path}', flags.runs_dir)}", soft_wrap=True)
+    say(f"wrote {counted(count, 'answer')} to {path}, in random order")
+    say(f"write into the column verdict: {', '.join(labels_of(metric))}; empty rows are left out")
+    say(f"then: {command(f'calibrate {path}', flags.runs_dir)}")
 
 
 def _review_questions(path: Path, flags: ReviewFlags) -> None:
     """Write the sheet of a file of questions, or the questions that a filled sheet keeps."""
-    questions, out = list(read_file(path).questions), console()
+    questions = list(read_file(path).questions)
     if flags.apply is None:
         target = flags.output or path.with_name(f"{path.stem}-review.csv")
         paragraphs = {line.accepted: line.paragraphs for line in journal_lines(path) if line.accepted}
         _write(target, "".join(question_sheet(questions, paragraphs)).encode("utf-8-sig"))
-        out.print(
-            f"wrote {counted(len(questions), 'question')} to {target}; quotations are in [[ ]]",
-            soft_wrap=True,
-            markup=False,
-        )
-        out.print(f"write into the column verdict: {KEEP}, {EDIT} (change question or answer in the sheet) or {DROP}")
-        out.print(f"then: evals review {quote(str(path))} --apply {quote(str(target))}", soft_wrap=True)
+        say(f"wrote {counted(len(questions), 'question')} to {target}; quotations are in [[ ]]")
+        say(f"write into the column verdict: {KEEP}, {EDIT} (change question or answer in the sheet) or {DROP}")
+        say(f"then: evals review {quote(str(path))} --apply {quote(str(target))}")
         return
     target = flags.output or path.with_name(f"{path.stem}-reviewed.jsonl")
     kept, counts = reviewed(questions, read_decisions(flags.apply))
@@ -75,9 +70,8 @@ def _review_questions(path: Path, flags: ReviewFlags) -> None:
         raise ConfigError(f"{flags.apply} keeps no question", f"write {KEEP} or {EDIT} into the column verdict")
     _write(target, b"".join(map(question_line, kept)))
     undecided = f", {counts['']} without a verdict left out" if counts[""] else ""
-    decided = f"{counts[EDIT]} edited, {counts[DROP]} dropped{undecided}"
-    out.print(f"wrote {counted(len(kept), 'question')} to {target}: {decided}", soft_wrap=True)
-    out.print(f"then: evals eval --dataset-file {target}", soft_wrap=True)
+    say(f"wrote {counted(len(kept), 'question')} to {target}: {counts[EDIT]} edited, {counts[DROP]} dropped{undecided}")
+    say(f"then: evals eval --dataset-file {target}")
 
 
 def _write(path: Path, data: bytes) -> None:

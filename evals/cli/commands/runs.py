@@ -1,8 +1,6 @@
 """The command `evals runs`: a list of the saved runs."""
 
-import json
-from collections.abc import Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterator
 from typing import Any
 
 from evals.cli.flags import ListFlags
@@ -27,37 +25,31 @@ def list_runs(flags: ListFlags) -> None:
     survey = store.survey()
     saved = survey if flags.calibrations else survey.without_calibrations()
     if flags.as_json:
-        print_json(json.dumps(_as_json(store, saved), indent=2, ensure_ascii=False))
-        return
-    show(console(), chain(_listed(saved.runs), _remarks(store, saved)))
+        unreadable = [{"message": error.message, "hint": error.hint} for error in saved.unreadable]
+        print_json({"runs": [_as_json(store, run) for run in saved.runs], "unreadable": unreadable})
+    else:
+        show(console(), _listed(store, saved))
 
 
-def _listed(runs: Sequence[EvalRun]) -> Iterator[ShownPart]:
-    groups = by_objectives(runs)
+def _listed(store: RunStore, saved: SavedRuns) -> Iterator[ShownPart]:
+    runs, groups = saved.runs, by_objectives(saved.runs)
     if runs:
         yield runs_table(runs[-_MOST:], groups)
     if len(runs) > _MOST:
         yield TextLine(f"the newest {_MOST} of {len(runs)} runs; --json and `evals view` list all", "faint")
     if len(groups) > 1:
         yield TextLine("scores with different letters are made of different parts: do not compare them", "faint")
-
-
-def _remarks(store: RunStore, saved: SavedRuns) -> Iterator[ShownPart]:
-    if not (saved.runs or saved.unreadable):
+    if not (runs or saved.unreadable):
         yield TextLine(f"no saved runs in {store.folder}; `evals eval` makes one")
     for error in saved.unreadable:
-        way_out = f" ({error.hint})" if error.hint else ""
-        yield TextLine(f"not listed: {error.message}{way_out}", "doubtful", whole=True)
+        hint = f" ({error.hint})" if error.hint else ""
+        yield TextLine(f"not listed: {error.message}{hint}", "doubtful", whole=True)
 
 
-def _as_json(store: RunStore, saved: SavedRuns) -> dict[str, Any]:
-    def row(run: EvalRun) -> dict[str, Any]:
-        return {
-            **run.model_dump(mode="json", include=_KEYS),
-            "score": run.weighted_score.score,
-            "server": run.server.model_dump(mode="json", include={"url", "profile"}),
-            "path": str(store.run_path(run)),
-        }
-
-    unreadable = [{"message": error.message, "hint": error.hint} for error in saved.unreadable]
-    return {"runs": [row(run) for run in saved.runs], "unreadable": unreadable}
+def _as_json(store: RunStore, run: EvalRun) -> dict[str, Any]:
+    return {
+        **run.model_dump(mode="json", include=_KEYS),
+        "score": run.weighted_score.score,
+        "server": run.server.model_dump(mode="json", include={"url", "profile"}),
+        "path": str(store.run_path(run)),
+    }

@@ -1,6 +1,5 @@
 """Commands about a server before it is evaluated: `evals doctor`, `ingest`, `serve`."""
 
-import json
 import os
 import sys
 from collections.abc import Iterator
@@ -9,12 +8,10 @@ from pathlib import Path
 from shlex import quote
 from textwrap import fill
 
-import typer
-
 from evals.cli.flags import EvalFlags, IngestFlags, ServeFlags
 from evals.cli.measuring import config_layers, observer_for, until_ctrl_c
 from evals.cli.parameters import flag_name
-from evals.cli.terminal import BAD, DOUBTFUL, GOOD, console
+from evals.cli.terminal import BAD, DOUBTFUL, GOOD, console, print_json, say
 from evals.client.ingest import Upload, uploads_in, uploads_of
 from evals.config import EvalConfig
 from evals.errors import ConfigError, EvalsError, RunInterruptedError
@@ -46,22 +43,21 @@ def doctor(flags: EvalFlags) -> int:
         The exit code of the first part by which a run would end; 0 where none is.
     """
 
-    def show(finding: CheckResult) -> None:
+    def tell(finding: CheckResult) -> None:
         if not flags.as_json:
             _print_finding(finding)
 
-    origin = str(flags.config or "no file")
     try:
         config = EvalConfig.build(*config_layers(flags))
     except EvalsError as error:
-        found = [broken("configuration", error)]
-        show(found[0])
+        findings = [broken("configuration", error)]
+        tell(findings[0])
     else:
-        unchanged = RunInterruptedError("interrupted; nothing was changed")
-        found = until_ctrl_c(examine(config, Observer(), show, origin), lambda: unchanged)
+        work = examine(config, Observer(), tell, str(flags.config or "no file"))
+        findings = until_ctrl_c(work, lambda: RunInterruptedError("interrupted; nothing was changed"))
     if flags.as_json:
-        typer.echo(json.dumps([finding._asdict() for finding in found], indent=2))
-    return next((finding.exit_code for finding in found if finding.exit_code), 0)
+        print_json([finding._asdict() for finding in findings])
+    return next((finding.exit_code for finding in findings if finding.exit_code), 0)
 
 
 def _print_finding(finding: CheckResult) -> None:
@@ -69,8 +65,8 @@ def _print_finding(finding: CheckResult) -> None:
     mark, style = _SHOWN[finding.health]
     out.print(f"{mark} {finding.part:<{_WIDTH}}", style=style, end="")
     texts = filter(None, (finding.said, finding.hint))
-    told = (fill(text, max(60, out.width), initial_indent=indent, subsequent_indent=indent) for text in texts)
-    out.print("\n".join(told).lstrip(), soft_wrap=True)
+    filled = (fill(text, max(60, out.width), initial_indent=indent, subsequent_indent=indent) for text in texts)
+    out.print("\n".join(filled).lstrip(), soft_wrap=True)
 
 
 # `evals ingest`.
@@ -89,17 +85,14 @@ def ingest(flags: IngestFlags) -> None:
         raise ConfigError("--check and --no-check exclude each other" if flags.no_check else "--check is empty")
     config = EvalConfig.build(*config_layers(flags))
     documents, question = _of_folder(flags.folder) if flags.folder else _of_datasets(config)
-    noted = RunInterruptedError(
-        "interrupted; what was uploaded is noted", "give the same command again: nothing is uploaded twice"
-    )
     asked = None if flags.no_check else flags.check or question
+    again = "give the same command again: nothing is uploaded twice"
+    noted = RunInterruptedError("interrupted; what was uploaded is noted", again)
     done = until_ctrl_c(upload_documents(config, documents, observer_for(flags), asked), lambda: noted)
     if flags.as_json:
-        found = asdict(done)
-        typer.echo(json.dumps({**found["report"], "check": found["check"]}, indent=2))
-        return
-    for line in (*_told(done), *_next_steps(flags, config)):
-        console().print(line, soft_wrap=True)
+        print_json({**asdict(done.report), "check": done.check and asdict(done.check)})
+    else:
+        say(*_uploaded_lines(done), *_next_steps(flags, config))
 
 
 def _of_folder(folder: Path) -> tuple[list[Upload], str | None]:
@@ -107,7 +100,7 @@ def _of_folder(folder: Path) -> tuple[list[Upload], str | None]:
     if not folder.is_dir():
         raise ConfigError(f"{folder} is no folder", "name a folder of documents, or --dataset-file for questions")
     documents = uploads_in(folder)
-    texts = (each.data().decode("utf-8", "ignore") for each in documents if each.media_type.startswith("text/"))
+    texts = (file.data().decode("utf-8", "ignore") for file in documents if file.media_type.startswith("text/"))
     line = max(next(texts, "").splitlines(), key=len, default="").strip("#*-= \t")
     return documents, line[:_LONGEST_CHECK] or None
 
@@ -120,11 +113,11 @@ def _of_datasets(config: EvalConfig) -> tuple[list[Upload], str | None]:
             "there are no documents to ingest: these questions come without a corpus",
             "name a folder of documents, or add `documents` to the JSON file of questions",
         )
-    with_gold = (each.question for each in workload.questions if each.gold_passages)
+    with_gold = (asked.question for asked in workload.questions if asked.gold_passages)
     return uploads_of(workload.documents), next(with_gold, None)
 
 
-def _told(done: Uploaded) -> Iterator[str]:
+def _uploaded_lines(done: Uploaded) -> Iterator[str]:
     report, check = done.report, done.check
     yield from (f"· {remark}" for remark in remarks_on(report))
     total = report.uploaded + report.already_there + len(report.unconfirmed)
@@ -134,8 +127,8 @@ def _told(done: Uploaded) -> Iterator[str]:
     elif check.chunks is None:
         yield f"asked {check.question!r}: the server sends no chunks, so what it found is not known"
     else:
-        of_them = f"{check.of_these} of {counted(check.chunks, 'chunk')}"
-        yield f"asked {check.question!r}: {of_them} are of these documents"
+        ours = f"{check.of_these} of {counted(check.chunks, 'chunk')}"
+        yield f"asked {check.question!r}: {ours} are of these documents"
 
 
 def _next_steps(flags: IngestFlags, config: EvalConfig) -> Iterator[str]:

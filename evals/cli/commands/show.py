@@ -2,20 +2,21 @@
 
 import sys
 import webbrowser
-from collections import Counter
+from itertools import chain
 from pathlib import Path
 from secrets import token_urlsafe
 
 import typer
-from rich.console import Console
 
-from evals.cli import views
 from evals.cli.flags import ExportFlags, PageFlags, ShowFlags, TrackFlags, ViewFlags
 from evals.cli.parameters import flag_name
-from evals.cli.saved import next_command, open_calibrated, what_is_undone
-from evals.cli.terminal import check_output, clean, console, print_json
+from evals.cli.saved import next_command, open_calibrated, open_different, what_is_undone
+from evals.cli.terminal import check_output, clean, console, print_json, say
+from evals.cli.terminal import show as show_parts
+from evals.cli.views import failed_parts, question_parts, run_parts, slice_parts, slices_as_json
 from evals.errors import ConfigError, UnknownNameError
 from evals.export import export_pieces, format_of, known_format, notes_on, write_export
+from evals.report.elements import TextLine
 from evals.report.mlflow import log_to_mlflow
 from evals.report.page import write_report
 from evals.scoring.outcomes import WENT_WRONG, Outcome
@@ -68,10 +69,7 @@ def report(flags: PageFlags) -> None:
         RunIncompleteError: Records were lost or changed since a run was saved; what there is was written.
     """
     check_output(flags.output)
-    runs = [open_calibrated(run_id, flags.runs_dir) for run_id in flags.runs]
-    named, times = Counter(saved.run.id for saved in runs).most_common(1)[0]
-    if times > 1:
-        raise ConfigError(f"{named} is named {times} times", "name different runs")
+    runs = open_different(flags.runs, flags.runs_dir, "name different runs")
     write_report(flags.output, runs)
     typer.echo(f"wrote {flags.output}", err=True)
     for saved in runs:
@@ -93,8 +91,7 @@ def track(flags: TrackFlags) -> None:
     runs = [open_calibrated(run_id, flags.runs_dir) for run_id in flags.runs]
     for saved in runs:
         logged = log_to_mlflow(saved, uri=flags.uri, experiment=flags.experiment)
-        line = f"{saved.run.id} is in MLflow as {logged}, experiment {flags.experiment}"
-        console().print(clean(line), soft_wrap=True)
+        say(f"{saved.run.id} is in MLflow as {logged}, experiment {flags.experiment}")
     for saved in runs:
         refuse_damaged(saved.run, saved.damage)
 
@@ -135,16 +132,23 @@ def show(flags: ShowFlags) -> None:
         RunIncompleteError: Records were lost or changed since the run was saved; what there is was printed.
     """
     _refuse_contradictions(flags)
-    outcomes = [*WENT_WRONG, Outcome.DIFFERS]
+    outcomes = [outcome.value for outcome in (*WENT_WRONG, Outcome.DIFFERS)]
     if flags.failed is not None and flags.failed not in outcomes:
-        raise UnknownNameError("outcome", flags.failed, [outcome.value for outcome in outcomes])
+        raise UnknownNameError("outcome", flags.failed, outcomes)
     saved = open_calibrated(flags.run, flags.runs_dir)
     if flags.as_json and flags.by is None:
         print_json(saved.run.model_dump_json(indent=2))
     elif flags.question is not None:
-        views.print_question(console(), saved, _row_of(flags.question, saved), every=flags.every)
+        show_parts(console(), question_parts(saved, _row_of(flags.question, saved), every=flags.every))
+    elif saved.run.completed_at is None:
+        _show_unfinished(saved, flags)
+    elif flags.by is not None:
+        _show_slices(saved, flags.by, as_json=flags.as_json)
+    elif flags.failed is not None:
+        limit = len(saved.log) if flags.every else _FAILED_SHOWN
+        show_parts(console(), failed_parts(saved, Outcome(flags.failed), limit, folder_of(saved.run)))
     else:
-        _show(console(), saved, flags)
+        show_parts(console(), run_parts(saved, folder_of(saved.run), every=flags.every))
     refuse_damaged(saved.run, saved.damage)
 
 
@@ -168,34 +172,23 @@ def _refuse_contradictions(flags: ShowFlags) -> None:
             raise ConfigError(f"{alone} and {excluded[0]} exclude each other")
 
 
-def _show(out: Console, saved: SavedRun, flags: ShowFlags) -> None:
-    """Print the run, its slices, the questions of an outcome, or how to continue with what did not finish."""
-    run, runs_dir = saved.run, folder_of(saved.run)
-    if run.completed_at is None:
-        way_on = next_command(saved, runs_dir)
-        if flags.as_json:
-            raise ConfigError(f"run {run.id} did not finish: none of it is scored yet", way_on)
-        out.print(f"this run did not finish: {what_is_undone(saved)}")
-        out.print(way_on, soft_wrap=True)
-        return
-    if flags.by is not None:
-        _check_key(saved, flags.by)
-        if flags.as_json:
-            print_json(views.slices_as_json(saved, flags.by))
-        else:
-            views.print_slices(out, saved, flags.by)
-    elif flags.failed is not None:
-        limit = len(saved.log) if flags.every else _FAILED_SHOWN
-        views.print_failed(out, saved, Outcome(flags.failed), limit, runs_dir)
+def _show_unfinished(saved: SavedRun, flags: ShowFlags) -> None:
+    """Print how to continue with a run that did not finish."""
+    hint = next_command(saved, folder_of(saved.run))
+    if flags.as_json:
+        raise ConfigError(f"run {saved.run.id} did not finish: none of it is scored yet", hint)
+    undone = TextLine(f"this run did not finish: {what_is_undone(saved)}")
+    show_parts(console(), [undone, TextLine(hint, whole=True)])
+
+
+def _show_slices(saved: SavedRun, key: str, *, as_json: bool) -> None:
+    """Print the run by the values of a key, which a question must have."""
+    if all(slice_value(record, key) is None for record in saved.records()):
+        refuse_damaged(saved.run, saved.damage)
+        metadata = chain.from_iterable(record.question.metadata for record in saved.records())
+        known = {"dataset", *(name for name in metadata if not name.startswith("_"))}
+        raise UnknownNameError("key to slice by", key, known)
+    if as_json:
+        print_json(slices_as_json(saved, key))
     else:
-        views.print_run(out, saved, runs_dir, every=flags.every)
-
-
-def _check_key(saved: SavedRun, key: str) -> None:
-    known = {"dataset"}
-    for record in saved.records():
-        if slice_value(record, key) is not None:
-            return
-        known |= {name for name in record.question.metadata if not name.startswith("_")}
-    refuse_damaged(saved.run, saved.damage)
-    raise UnknownNameError("key to slice by", key, known)
+        show_parts(console(), slice_parts(saved, key))
