@@ -79,12 +79,13 @@ def pairs_table(one: RunComparison, *, every: bool) -> TextTable:
 
 
 def pair_cells(pair: MetricPair) -> list[str]:
-    """A metric as a row: name, before, after, difference, its interval, verdict with the reason."""
+    """A metric as a row: name (↓: lower is better), before, after, difference, its interval, verdict with the reason."""
+    name = f"{pair.name} ↓" if pair.higher_is_better is False else pair.name
     before, after = (
         f"{'≥ ' if lower else ''}{number(value, pair.unit)}"
         for value, lower in zip((pair.first, pair.last), pair.at_least, strict=True)
     )
-    return [pair.name, before, after, signed(pair.difference, pair.unit), pair_interval(pair), verdict_of(pair)]
+    return [name, before, after, signed(pair.difference, pair.unit), pair_interval(pair), verdict_of(pair)]
 
 
 def verdict_of(pair: MetricPair) -> str:
