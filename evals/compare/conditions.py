@@ -45,7 +45,7 @@ def _other_load(first: EvalRun, last: EvalRun) -> str | None:
     if (first.rescored_from or first.id) == (last.rescored_from or last.id):
         return None  # the same answers
     if last.id not in first.interleaved_with:
-        return "the runs were not asked in turn (use --vary): load and time differ"
+        return "not asked in turn (use --vary)"
     return None
 
 

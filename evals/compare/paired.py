@@ -47,7 +47,7 @@ from evals.scoring.stats import (
     questions_needed,
 )
 from evals.scoring.weighted import make_weighted_score, on_scale, scores_without_each
-from evals.text.numbers import counted
+from evals.text.numbers import agree
 
 
 @dataclass
@@ -316,7 +316,8 @@ def _decided(pair: MetricPair, q: float | None, *, tested: bool, family: int = 1
     elif not tested:
         reason = "it feeds no objective"
     elif q is None:
-        verdict, reason = "not established", f"{counted(pair.differing, 'question', 'differs')} (fewer than {FEWEST})"
+        differ = f"{pair.differing} {agree(pair.differing, 'differs', 'differ')}"
+        verdict, reason = "not established", f"{differ} (fewer than {FEWEST})"
     elif q >= ALPHA:
         verdict, reason = "not established", _why_within_chance(pair, family)
     elif pair.higher_is_better is None:
@@ -330,7 +331,7 @@ def _why_within_chance(pair: MetricPair, family: int) -> str:
     if pair.p is not None and pair.p < ALPHA:
         return f"within chance for one of {family} metrics tested; --primary tests it alone"
     if pair.questions_needed is not None and pair.questions_needed > pair.n:
-        return f"within chance; about {pair.questions_needed:,} questions would do"
+        return f"about {pair.questions_needed:,} questions would do"
     return "within chance"
 
 

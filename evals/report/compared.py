@@ -79,7 +79,7 @@ def pairs_table(one: RunComparison, *, every: bool) -> TextTable:
 
 
 def pair_cells(pair: MetricPair) -> list[str]:
-    """A metric as a row: name (↓: lower is better), before, after, difference, its interval, verdict with the reason."""
+    """A metric as a row: name (↓: lower is better), before, after, difference, interval, verdict with the reason."""
     name = f"{pair.name} ↓" if pair.higher_is_better is False else pair.name
     before, after = (
         f"{'≥ ' if lower else ''}{number(value, pair.unit)}"

@@ -59,7 +59,7 @@ def test_the_metrics_that_people_look_for_first_always_have_a_row(hits: Cli, com
     for name in ("score", "citation_recall", "unanswerable_accuracy", "answer_rate", "latency_p50"):
         assert row_of(out, name)[1], name
     if fell < 6:
-        differ = "1 question differs" if fell == 1 else f"{fell} questions differ"
+        differ = "1 differs" if fell == 1 else f"{fell} differ"
         assert f"not established: {differ} (fewer than 6)" in " ".join(out.split())
 
 
