@@ -279,7 +279,6 @@ def test_what_proves_something_has_four_words_or_fifteen_characters(quote: str, 
     assert is_evidence(quote, [text]) is enough
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", ["#" * 50_000, "\n" * 50_000, "(" * 50_000, "the " * 30_000, "1," * 50_000, "[x] " * 30_000]
 )

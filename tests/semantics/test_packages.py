@@ -19,7 +19,7 @@ from evals.metrics.embedders import (
     quietly,
 )
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("packages")]
+pytestmark = pytest.mark.usefixtures("packages")
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 WORDS = ["the", "battery", "lasts", "hours", "days", "96", "not", "is", "covered", "burst", "pipes", "water", "damage"]
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, *".,?!", *LETTERS, *(f"##{c}" for c in LETTERS)]

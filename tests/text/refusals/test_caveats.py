@@ -140,12 +140,12 @@ def test_the_page_shows_the_figure_of_weights_that_did_not_learn_from_the_respon
 
 @pytest.mark.slow
 @pytest.mark.real_rows
-@pytest.mark.parametrize("form", FORMS)
-def test_what_models_answered_is_an_answer_with_a_caveat_too(form: str) -> None:
+def test_what_models_answered_is_an_answer_with_a_caveat_too() -> None:
     """The answer stands in a model's own words: at most one in fifty is taken for a refusal."""
     answered = [(question, answer) for question, answer in ragbench() if not is_abstention(answer, question)]
     assert len(answered) > 380
-    assert share_of_abstentions(answered, lambda _question, answer: caveated(answer, [form])) <= 0.02
+    for form in FORMS:
+        assert share_of_abstentions(answered, lambda _question, answer: caveated(answer, [form])) <= 0.02, form  # noqa: B023
 
 
 @pytest.mark.slow
