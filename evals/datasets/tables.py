@@ -10,6 +10,7 @@ import tokenize
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,12 @@ def read_table(path: Path, is_known: IsKnown) -> tuple[Iterable[Row], str | None
         return _sheet_rows(path, is_known)
     if ending in _DELIMITED:
         text, note = read_text(path, windows=True)
+        if ending == ".txt" and not _is_table(text, is_known):
+            asked = ((n, line.strip()) for n, line in enumerate(text.splitlines(), start=1) if line.strip())
+            return ((f"{path.name}, line {n}", {"question": line}) for n, line in asked), note
         return csv_rows(path.name, text, is_known), note
+    if not path.exists():
+        raise DatasetError(f"cannot read {path.name}: no such file")
     raise DatasetError(
         f"{path.name}: the file must end with .json, .jsonl, .csv, .tsv, .xlsx, .parquet or .yaml",
         "a folder of queries.jsonl, corpus.jsonl and qrels will do too",
@@ -102,8 +108,7 @@ def csv_rows(name: str, text: str, is_known: IsKnown) -> Iterator[Row]:
     Raises:
         DatasetError: A row is not well formed, or two columns have one title; the message names it.
     """
-    csv.field_size_limit(_LONGEST_CELL)
-    headers = {sign: next(csv.reader(io.StringIO(text, newline=""), delimiter=sign), []) for sign in ",;\t|"}
+    headers = _headers(text)
     sign = max(headers, key=lambda sign: (sum(map(is_known, headers[sign])), len(headers[sign])))
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True)
     number = 0
@@ -118,6 +123,18 @@ def csv_rows(name: str, text: str, is_known: IsKnown) -> Iterator[Row]:
     except csv.Error as error:
         where = f"{name}, row {number + 1} (line {reader.line_num})"
         raise DatasetError(f"{where}: not valid CSV ({error})") from error
+
+
+def _headers(text: str) -> dict[str, list[str]]:
+    """The first row as each separator cuts it."""
+    csv.field_size_limit(_LONGEST_CELL)
+    return {sign: next(csv.reader(io.StringIO(text, newline=""), delimiter=sign), []) for sign in ",;\t|"}
+
+
+def _is_table(text: str, is_known: IsKnown) -> bool:
+    """Whether a text has columns; else each line of it is a question."""
+    headers = _headers(text)
+    return len(headers["\t"]) > 1 or any(map(is_known, chain.from_iterable(headers.values())))
 
 
 def _titles(name: str, header: Sequence[Any]) -> list[str]:

@@ -44,12 +44,12 @@ def test_every_output_says_that_rows_were_left_out(
 def sheet(tmp_path: Path) -> Path:
     """A sheet in German, with a reference that declines."""
     path = tmp_path / "fragen.csv"
-    rows = ["Frage;Soll;Quelle;Thema", "Wie lang?;96 Stunden;Sie hält 96 Stunden.;Akku", "Wer?;I don't know.;;Leute"]
+    rows = ["Anliegen;Soll;Quelle;Thema", "Wie lang?;96 Stunden;Sie hält 96 Stunden.;Akku", "Wer?;I don't know.;;Leute"]
     path.write_text("\n".join(rows), encoding="cp1252")
     return path
 
 
-COLUMNS = "question=Frage, expected_answer=soll,gold_passages=Quelle"
+COLUMNS = "question=Anliegen, expected_answer=soll,gold_passages=Quelle"
 
 
 def test_stats_shows_how_a_file_was_read(evals_cli: Cli, sheet: Path) -> None:
@@ -57,7 +57,7 @@ def test_stats_shows_how_a_file_was_read(evals_cli: Cli, sheet: Path) -> None:
     out = evals_cli("stats", "--dataset-file", sheet, "--columns", COLUMNS).out
     said = " ".join(out.split())
     assert "left out: 1 × expected answer that declines to answer; measures retrieval, generation, citation" in said
-    assert "read: question from 'Frage', expected_answer from 'Soll', gold_passages from 'Quelle'" in said
+    assert "read: question from 'Anliegen', expected_answer from 'Soll', gold_passages from 'Quelle'" in said
     assert "! fragen.csv: read as Windows-1252, for it is not UTF-8; kept as metadata: Thema" in said
     assert "  question  Wie lang?\n  expected  96 Stunden\n  gold      Sie hält 96 Stunden.\n" in out
 
@@ -78,9 +78,13 @@ def test_a_run_says_how_its_file_was_read(evals_cli: Cli, sheet: Path, golden_se
         assert note in plan
         assert f"! {note}" in shown
         assert f"- {note}" in exported
-    assert run["eval_config"]["columns"] == {"question": "Frage", "expected_answer": "soll", "gold_passages": "Quelle"}
+    assert run["eval_config"]["columns"] == {
+        "question": "Anliegen",
+        "expected_answer": "soll",
+        "gold_passages": "Quelle",
+    }
     (found,) = run["fingerprints"]
-    assert found["columns"] == {"question": "Frage", "expected_answer": "Soll", "gold_passages": "Quelle"}
+    assert found["columns"] == {"question": "Anliegen", "expected_answer": "Soll", "gold_passages": "Quelle"}
     assert (found["notes"], found["dropped"]) == (
         [f"{notes[0]} (`columns` names what is read otherwise)"],
         {"expected answer that declines to answer": 1},
@@ -92,9 +96,9 @@ def test_a_run_says_how_its_file_was_read(evals_cli: Cli, sheet: Path, golden_se
     [
         ("Frage", "--columns must be FIELD=COLUMN, with commas between several"),
         ("question=", "--columns must be FIELD=COLUMN"),
-        ("frage=Frage", "--columns: a question has no field 'frage' (known: answers, checks"),
+        ("farbe=Anliegen", "--columns: a question has no field 'farbe' (known: answers, checks"),
         ("question=Farge", "fragen.csv has no column 'Farge', which `columns` names"),
-        ("id=Thema", "fragen.csv: no column holds the question; its columns: Frage, Soll, Quelle, Thema"),
+        ("id=Thema", "fragen.csv: no column holds the question; its columns: Anliegen, Soll, Quelle, Thema"),
     ],
 )
 def test_columns_that_cannot_be_read_end_with_2(

@@ -9,6 +9,7 @@ import pytest
 from evals.config import EvalConfig
 from evals.datasets.base import Draft, LoadOptions, fingerprint
 from evals.datasets.file import load_file, read_file
+from evals.errors import DatasetError
 
 Write = Callable[..., Path]
 
@@ -175,3 +176,16 @@ def test_an_expected_answer_that_several_questions_share_is_told(tmp_path: Path,
 def test_a_column_may_be_named_by_any_name_of_its_field(name: str) -> None:
     config = EvalConfig(dataset_file=Path("q.csv"), columns={name: "Datei"})
     assert config.columns == {"gold_document_ids": "Datei"}
+
+
+def test_a_text_without_columns_holds_a_question_a_line(write: Write) -> None:
+    path = write("questions.txt", "What is the X300, and who sells it?\n\n  How long does it last?\n")
+    assert [one.question for one in read_file(path).questions] == [
+        "What is the X300, and who sells it?",
+        "How long does it last?",
+    ]
+
+
+def test_a_file_that_is_not_there_is_called_that_whatever_its_ending(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="cannot read questions: no such file"):
+        read_file(tmp_path / "questions")

@@ -60,7 +60,7 @@ BAD = [
     ("q.csv", "Question,question\na,b\n", "q.csv: the columns 'Question' and 'question' have one name"),
     ("q.json", '[{"question": "a", "gold_passages": [5]}]', "gold_passages.0: must hold keys and values, not a number"),
     ("q.json", '[{"question": "a", "gold_passages": [{"txet": "t"}]}]', "column gold_passages.0.txet: unknown key"),
-    ("q.txt", "Who?\nWhere?", r"q.txt: no column holds the question; its columns: Who\?"),
+    ("q.txt", "Who?\tWhere?\na\tb", r"q.txt: no column holds the question; its columns: Who\?"),
     ("q.docx", "Who?", "q.docx: the file must end with"),
     ("q.yaml", "a: [", "q.yaml: not valid YAML"),
     ("q.yaml", "- 5", "q.yaml, question 1: expected an object"),
