@@ -17,13 +17,13 @@ from urllib.parse import parse_qsl, urljoin, urlsplit, urlunsplit
 
 from evals.client.conversation import rendered
 from evals.client.http import REFUSED, ExchangeError, HttpClient
-from evals.client.mapping import UnusableError
+from evals.client.mapping import UnusableError, find_or_none
 from evals.client.profile import DEFAULT_PROFILE, list_profiles, load_profile, resolve_spec
 from evals.client.rag_client import RAGClient
 from evals.client.spec import RequestSpec, StreamSpec
 from evals.client.streams import Collector
 from evals.errors import ConfigError, ServerRefusedError, ServerUnreachableError
-from evals.run.guess import failure_in, guess_text, names, read_events, snake, unread_fields
+from evals.run.guess import failure_in, guess_text, is_of_passages, names, read_events, snake, unread_fields
 from evals.schemas.response import EvalResponse, ResponseError
 from evals.secrets import is_credential, masked, remember
 from evals.text.numbers import counted
@@ -56,6 +56,10 @@ _OPEN_HEADERS = names("accept content-type accept-language user-agent")
 _HEALTH = ("/health", "/healthz", "/api/health", "/ready", "/ping")
 _START_TIMEOUT_S, _LOOK_EVERY_S = 3.0, 1.0
 _USUAL_BODY = "a usual body"
+_NO_GIVE = (
+    "an empty list was sent as {path}: if a search brings the passages, add give: {{{name}: 'results[].text'}} to "
+    'retrieve and write "{{{{{name}}}}}" in ask.json; docs/profiles.md, Two requests'
+)
 _NO_PASSAGES = (
     "no passages in the answer, so retrieval is not measured. Where a second request brings them, add below server:\n"
     "  retrieve:\n"
@@ -101,11 +105,20 @@ class Headers:
             remember(secret)
 
 
+class Retrieved(NamedTuple):
+    """A request that brings passages, as keys of `retrieve`, with its body, and what it gives to the one that asks."""
+
+    keys: dict[str, Any]
+    raw: str
+    given: dict[str, Any]
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """A request that may ask the question; `made_up` names the values that it invents.
 
-    `prefix` is what stands in the URL before the path.
+    `prefix` is what stands in the URL before the path. `lists` are the required lists of passages that are sent empty:
+    by path in the body, the keys that their objects need, or None for texts. `retrieved` fills them.
     """
 
     method: str
@@ -116,6 +129,8 @@ class Plan:
     made_up: tuple[str, ...] = ()
     profile: str | None = None
     prefix: str = ""
+    lists: Mapping[str, Collection[str] | None] = field(default_factory=dict)
+    retrieved: Retrieved | None = None
 
     @property
     def ask(self) -> dict[str, Any]:
@@ -244,6 +259,9 @@ class _Search:
             plan = plans.pop(0)
             if plan.ask in tried:
                 continue
+            if plan.lists and self.left > 1 and (filled := self._with_passages(plan, question)) is not None:
+                plans.insert(0, replace(plan, lists={}))  # as it was, where the passages are refused
+                plan = filled
             tried.append(plan.ask)
             reply = self._asked(plan, question)
             discovery = self._read(plan, reply, question) if reply.failure is None else None
@@ -356,7 +374,8 @@ class _Search:
         spec = RequestSpec.model_validate({**plan.ask, "path": f"{plan.prefix}{plan.path}", "query": query})
         message = {"role": "user", "content": question}
         values = {"question": question, "question_json": json.dumps(question, ensure_ascii=False)}
-        request = rendered(spec, {**values, "messages": [message], "uuid": "evals-init"})
+        given = plan.retrieved.given if plan.retrieved is not None else {}
+        request = rendered(spec, {**values, **given, "messages": [message], "uuid": "evals-init"})
         request["headers"] = self.headers.sent
         try:
             # As a stream it ends with [DONE], whether the server then closes or not.
@@ -384,10 +403,10 @@ class _Search:
         guess = guess_text(reply.text, reply.content_type, question)
         if plan.profile and (discovery := self._by_profile(plan, where, reply, question, guesses=bool(guess.rows))):
             return discovery
-        ask, notes = (
-            plan.ask | guess.ask,
-            [f"made up for the request: {', '.join(plan.made_up)}"] if plan.made_up else [],
-        )
+        ask = plan.ask | guess.ask
+        notes = [f"made up for the request: {', '.join(plan.made_up)}"] if plan.made_up else []
+        empty = [each.removesuffix(": []") for each in plan.made_up if each.endswith(": []")]
+        notes += [_NO_GIVE.format(path=path, name=snake(path)) for path in empty if snake(path) not in _MESSAGE_LISTS]
         if not guess.rows and (job := _job(reply)):
             ask["then"], reply = self._job_done(plan, reply, *job)
             guess = guess_text(reply.text, reply.content_type, question)
@@ -399,12 +418,12 @@ class _Search:
             server["health"] = {"path": health}
         server |= {"ask": ask} | ({"stream": guess.stream} if guess.stream is not None else {})
         server |= {"map": guess.map} | ({"citations": guess.citations} if guess.citations else {})
-        second = None if guess.rows else self._second_request(question)
+        second = plan.retrieved or (None if guess.rows else self._retrieved(question, plan.path))
         if second is not None:
-            server["retrieve"] = second[0]
+            server["retrieve"] = {key: part for key, part in second.keys.items() if key != "map" or not guess.rows}
         elif not guess.rows:
             notes.append(_NO_PASSAGES)
-        return _discovery(server, reply.text, second and second[1], guess.alternatives, notes)
+        return _discovery(server, reply.text, second and second.raw, guess.alternatives, notes)
 
     def _by_profile(
         self, plan: Plan, where: dict[str, Any], reply: Received, question: str, *, guesses: bool
@@ -448,16 +467,57 @@ class _Search:
         told = f"ask.then: {{path: {path}, until: \"{key} == 'done'\", every_s: 1}}"
         raise ServerRefusedError(f"{plan.path} starts a job that was not seen to end", f"write it yourself: {told}")
 
-    def _second_request(self, question: str) -> tuple[dict[str, Any], str] | None:
-        """The keys of a second request that brings the passages, among the usual paths, and what it brought."""
+    def _retrieved(self, question: str, asking: str) -> Retrieved | None:
+        """A second request that brings passages, among the usual paths but the one that asks; it gives nothing yet."""
         known = {*USUAL, *(str((load_profile(name).get("retrieve") or {}).get("path")) for name in list_profiles())}
         for plan in operation_plans(self.document):
-            is_known = plan.path in known - {urlsplit(self.url).path} and _RETRIEVING.search(plan.path)
+            is_known = plan.path in known - {urlsplit(self.url).path, asking} and _RETRIEVING.search(plan.path)
             if is_known and self.left and (reply := self._asked(plan, question)).failure is None:
                 guess = guess_text(reply.text, "", question)
                 if guess.rows:
-                    return {**plan.ask, "map": {"chunks": guess.map["chunks"]}}, reply.text
+                    return Retrieved({**plan.ask, "map": {"chunks": guess.map["chunks"]}}, reply.text, {})
         return None
+
+    def _with_passages(self, plan: Plan, question: str) -> Plan | None:
+        """The request with the passages of a search in its lists; None: no search brings what they hold."""
+        retrieved = self._retrieved(question, plan.path)
+        if retrieved is None:
+            return None
+        body, give, given = plan.body, dict[str, str](), dict[str, Any]()
+        for path, keys in plan.lists.items():
+            found = _given(retrieved, keys)
+            if found is None:
+                self.tell(f"  it brings no passages that {path} can hold")
+                return None
+            name = re.sub(r"\W", "_", path)
+            give[name], given[name] = found
+            body = _placed(body, path.split("."), f"{{{{{name}}}}}")
+        made_up = tuple(each for each in plan.made_up if each.removesuffix(": []") not in plan.lists)
+        search = Retrieved({**retrieved.keys, "give": give}, retrieved.raw, given)
+        return replace(plan, body=body, made_up=made_up, lists={}, retrieved=search)
+
+
+def _given(retrieved: Retrieved, keys: Collection[str] | None) -> tuple[str, list[Any]] | None:
+    """What selects the texts of passages, or the objects with some keys, and the items that it selects."""
+    chunks = str(retrieved.keys["map"]["chunks"])
+    place, brace, fields = chunks.partition("[].{text: ")
+    text = re.match(r'"[^"]*"|[^,}]*', fields)
+    if keys is None:
+        expressions = [f"{place}[].{text[0]}"] if brace and text else []
+        expressions += [f"{chunks}.text", chunks]
+    else:
+        expressions = [place, chunks]
+    with suppress(ValueError):
+        body = json.loads(retrieved.raw)
+        for expression in expressions:
+            items = find_or_none(expression, body)
+            is_fitting = isinstance(items, list) and all(
+                isinstance(item, str) if keys is None else isinstance(item, Mapping) and set(keys) <= item.keys()
+                for item in items
+            )
+            if items and is_fitting:
+                return expression, items
+    return None
 
 
 def _discovery(
@@ -630,10 +690,18 @@ def operation_plans(document: Schema) -> Iterator[Plan]:
             continue
         if method == "POST":
             schema = reduce(lambda at, key: _resolved(document, at.get(key)), _JSON_SCHEMA, operation)
-            made_up: list[str] = []
-            body, has_question = _body_for(document, schema, made_up)
+            invented: dict[str, tuple[Any, Schema]] = {}
+            body, has_question = _body_for(document, schema, invented)
+            made_up = tuple(
+                f"{at}: {value if isinstance(value, str) else json.dumps(value)}" for at, (value, _) in invented.items()
+            )
+            lists = {
+                at: (items.get("required") or ()) if items.get("type") == "object" else None
+                for at, (value, items) in invented.items()
+                if value == [] and is_of_passages(at) and items.get("type") in {None, "string", "object"}
+            }
             if has_question:
-                plans.append((rank, Plan("POST", path, body, {}, "OpenAPI", tuple(made_up))))
+                plans.append((rank, Plan("POST", path, body, {}, "OpenAPI", made_up, lists=lists)))
         elif method == "GET":
             given = [str(each.get("name")) for each in operation.get("parameters", ()) if isinstance(each, Mapping)]
             if name := next((name for name in _QUESTION_FIELDS if name in given), None):
@@ -664,14 +732,20 @@ def _below(schema: Any, step: str) -> Any:
 
 
 def _body_for(
-    document: Schema, schema: Schema, made_up: list[str], depth: int = 5, at: str = "", *, asked: bool = False
+    document: Schema,
+    schema: Schema,
+    invented: dict[str, tuple[Any, Schema]],
+    depth: int = 5,
+    at: str = "",
+    *,
+    asked: bool = False,
 ) -> tuple[dict[str, Any], bool]:
     """A body with the question in it and all that is required, and whether the question has found a place.
 
     Args:
         document: OpenAPI, for references.
         schema: Of an object.
-        made_up: Gets what is invented.
+        invented: Gets what is made up, by path: the value, and the schema of the items of a list.
         depth: Objects within objects that are entered.
         at: Path of the object.
         asked: Whether the question stands elsewhere already.
@@ -690,15 +764,15 @@ def _body_for(
             body[key] = key != "stream"
         elif is_wanted and snake(key) in _MESSAGE_LISTS and kind == "array" and not has_question and _are_turns(items):
             body[key], has_question = [{"role": "user", "content": QUESTION}], True
-        elif is_wanted and depth and (kind == "object" or each.get("properties")):
-            body[key], has_question = _body_for(document, each, made_up, depth - 1, f"{at}{key}.", asked=has_question)
+        elif is_wanted and depth and each.get("properties"):
+            body[key], has_question = _body_for(document, each, invented, depth - 1, f"{at}{key}.", asked=has_question)
         elif is_wanted and depth and kind == "array" and items.get("properties") and not has_question:
-            inner, has_question = _body_for(document, items, made_up, depth - 1, f"{at}{key}[].")
+            inner, has_question = _body_for(document, items, invented, depth - 1, f"{at}{key}[].")
             body[key] = [inner]
         elif key in required:
             body[key] = _default(each)
-            if not {"default", "const", "enum"} & set(each) and kind not in {"array", "boolean", "object"}:
-                made_up.append(f"{at}{key}: {body[key]}")
+            if not {"default", "const", "enum"} & set(each):
+                invented[f"{at}{key}"] = body[key], items
     order = [key for key in fields if key in body]
     return {key: body[key] for key in order}, has_question
 

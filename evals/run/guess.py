@@ -123,6 +123,12 @@ def guess_body(body: Any, question: str, at: str = "", whole: Any = None) -> Gue
 # Names and paths.
 
 
+def is_of_passages(path: str) -> bool:
+    """Whether a key names passages, such as `passages` or `retrieved_chunks`; their ids are none."""
+    words = snake(path).split("_")
+    return bool({snake(path), *words} & {*_PASSAGES, "texts", "docs", "excerpts"}) and not {"id", "ids"} & set(words)
+
+
 def snake(path: str) -> str:
     """The last key of an expression in small letters with underscores: `chunk_id` of `sources[0].chunkId`."""
     keys = re.findall(r"[\w-]+", re.sub(r"\[[^\]]*\]", "", path.partition(" | join")[0]))

@@ -291,3 +291,55 @@ def test_columns_that_are_not_known_are_shown_with_an_example(start: Start, init
     Path("q.jsonl").write_text(json.dumps({"question": QUESTION, "Musterantwort": "Drei Meter.", "Beleg": "…"}))
     made = init(f"{start({('POST', '/ask'): lambda _: ANSWER})}/ask")
     assert "columns: {expected_answer: Musterantwort, gold_passages: Beleg}" in " ".join(made.err.split())
+
+
+def _generator(items: Any, search: Callable[[Any], Any]) -> dict[tuple[str, str], Callable[[Any], Any]]:
+    """A server whose search and generator are two requests; the generator quotes its first passage."""
+
+    def generate(request: Any) -> Any:
+        first = next(iter(request.body["passages"]), "Nothing was given to me.")
+        return {"text": first["body"] if isinstance(first, dict) else first}
+
+    wanted = {"query": TEXT, "passages": {"type": "array", "items": items}}
+    schema = {"type": "object", "required": list(wanted), "properties": wanted}
+    searched = {"type": "object", "required": ["query"], "properties": {"query": TEXT}}
+    document = described(("/generate", "post", "generate", schema), ("/search", "post", "search", searched))
+    routes = {("POST", "/generate"): generate, ("POST", "/search"): search}
+    return {("GET", "/openapi.json"): document, **routes}
+
+
+def _hits(_: Any) -> Any:
+    return {"hits": [{"body": each["text"], "file": each["file"], "rank": 1} for each in SOURCES]}
+
+
+@pytest.mark.parametrize(
+    ("items", "expression"),
+    [(TEXT, "hits[].body"), ({"type": "object", "required": ["body"], "properties": {"body": TEXT}}, "hits")],
+    ids=["texts", "objects"],
+)
+def test_a_generator_is_given_the_passages_of_a_search(
+    items: Any, expression: str, start: Start, init: Callable[..., Any], evals_cli: Cli
+) -> None:
+    """The search comes first, and its passages are those of the run."""
+    made = init(f"{start(_generator(items, _hits))}/generate")
+    assert made.code == 0, made.err
+    assert made.server["ask"]["json"] == {"query": "{{question}}", "passages": "{{passages}}"}
+    assert made.server["retrieve"]["give"] == {"passages": expression}
+    assert f"answer: '{SOURCES[0]['text']}'" in " ".join(made.err.split())
+    assert "made up" not in made.err
+    done = evals_cli("eval", "--config", "eval_config.yml", "--json")
+    assert {each["name"]: each["value"] for each in done.json["scorecard"]["metrics"]}["recall_at_1"] == 1.0
+
+
+@pytest.mark.parametrize("items", [TEXT, {"type": "object", "required": ["uuid"], "properties": {"uuid": TEXT}}])
+def test_an_empty_list_that_was_sent_is_told_with_what_fills_it(
+    items: Any, start: Start, init: Callable[..., Any]
+) -> None:
+    """A search that finds nothing, or objects without a key that is needed, cannot fill it."""
+    search = _hits if items is not TEXT else lambda _: {"hits": []}
+    made = init(f"{start(_generator(items, search))}/generate")
+    assert made.server["ask"]["json"] == {"query": "{{question}}", "passages": []}
+    told = " ".join(made.err.split())
+    assert "made up for the request: passages: []" in told
+    assert "give: {passages: 'results[].text'}" in told
+    assert 'write "{{passages}}" in ask.json' in told
