@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urljoin, urlsplit, urlunsplit
 
 from evals.client.conversation import rendered
-from evals.client.http import REFUSED, ExchangeError, HttpClient
+from evals.client.http import BUSY, REFUSED, ExchangeError, HttpClient
 from evals.client.mapping import UnusableError, find_or_none
 from evals.client.profile import DEFAULT_PROFILE, list_profiles, load_profile, resolve_spec
 from evals.client.rag_client import RAGClient
@@ -55,6 +55,9 @@ _NO_FIELDS = names("field parameter key property value it this that body json in
 _OPEN_HEADERS = names("accept content-type accept-language user-agent")
 _HEALTH = ("/health", "/healthz", "/api/health", "/ready", "/ping")
 _START_TIMEOUT_S, _LOOK_EVERY_S = 3.0, 1.0
+_OVERLOADED = frozenset({*BUSY, 502, 504})
+"""Statuses that say nothing about the body; any other 5xx may be what a server makes of a wrong one."""
+_REPEATS, _PAUSE_S, _LONGEST_PAUSE_S = 2, 1.0, 5.0
 _USUAL_BODY = "a usual body"
 _NO_GIVE = (
     "an empty list was sent as {path}: if a search brings the passages, add give: {{{name}: 'results[].text'}} to "
@@ -146,13 +149,17 @@ class Plan:
 
 
 class Received(NamedTuple):
-    """A response: its status (0: there is none), text, type and location, and why it is no answer (None: it may be)."""
+    """A response: its status (0: there is none), text, type and location, and why it is no answer (None: it may be).
+
+    `pause_s` is how long the server asks to wait.
+    """
 
     status: int
     text: str = ""
     content_type: str = ""
     location: str = ""
     failure: str | None = None
+    pause_s: float | None = None
 
     @property
     def body(self) -> Any:
@@ -262,8 +269,10 @@ class _Search:
             if plan.lists and self.left > 1 and (filled := self._with_passages(plan, question)) is not None:
                 plans.insert(0, replace(plan, lists={}))  # as it was, where the passages are refused
                 plan = filled
-            tried.append(plan.ask)
             reply = self._asked(plan, question)
+            is_overloaded = reply.status in _OVERLOADED
+            if reply.status < 500 and not is_overloaded:  # else it says nothing about this body
+                tried.append(plan.ask)
             discovery = self._read(plan, reply, question) if reply.failure is None else None
             if discovery is not None:
                 if discovery.server["profile"] == plan.profile or not any(each.profile for each in plans):
@@ -274,15 +283,22 @@ class _Search:
             self.tell(f"  {failure}")
             is_gone = reply.status in {404, 405, 501}
             is_telling = reply.status in {400, 422} and _IS_MISSING.search(failure) is not None
-            failures.append((0 if is_gone else 2 + is_telling, f"{plan.method} {plan.path}: {failure}"))
-            plans = [*_amended(plan, reply), *(each for each in plans if not (is_gone and each.path == plan.path))]
+            rank = 0 if is_gone else 4 if is_overloaded else 2 + is_telling
+            failures.append((rank, f"{plan.method} {plan.path}: {failure}"))
+            is_useless = is_gone or is_overloaded  # with any other body too
+            plans = [*_amended(plan, reply), *(each for each in plans if not (is_useless and each.path == plan.path))]
         if guessed is not None:
             return guessed
+        rank, most_telling = max(failures, key=lambda each: each[0])
+        if rank == 4:
+            raise ServerRefusedError(
+                f"the server is overloaded or not ready; {most_telling}",
+                "try again later: its path and its body may be right",
+            )
         hint = 'correct the path, or give the request: --body \'{"question": "{{question}}"}\''
         if "graphql" in self.url:
             form = '{"query": "{ask(question: {{question_json}}) {answer sources {text}}}"}'
             hint = f"give the query with the fields of your schema: --body '{form}'"
-        most_telling = max(failures, key=lambda each: each[0])[1]
         raise ServerRefusedError(f"no request was answered; {most_telling}", hint)
 
     # The requests that may ask the question, the likeliest first.
@@ -299,7 +315,7 @@ class _Search:
             return self._harmless([Plan("POST", path or "/", body, source="the body that was given")])
         if params:
             return self._harmless([_parametrised(path or "/", params, self.headers)])
-        reply = self._send(Plan("GET", "/openapi.json"), "")
+        reply = self._repeated(Plan("GET", "/openapi.json"), "")
         if reply.status == 200 and isinstance(reply.body, Mapping) and isinstance(reply.body.get("paths"), Mapping):
             self.document = reply.body
         operations, documented = _operations(self.document), list(operation_plans(self.document))
@@ -349,7 +365,7 @@ class _Search:
             ServerRefusedError: The login is refused.
         """
         self.tell(str(plan))
-        reply = self._send(plan, question)
+        reply = self._repeated(plan, question)
         if reply.status not in REFUSED:
             return reply
         schemes = reduce(_below, ("components", "securitySchemes"), self.document) or {}
@@ -362,6 +378,26 @@ class _Search:
             return self._asked(plan, question)
         shown = "Authorization: Bearer …" if name == "Authorization" else f"{name}: …"
         raise ServerRefusedError(f"the server refuses us: {reply.failure}", f'give its login: --header "{shown}"')
+
+    def _repeated(self, plan: Plan, question: str) -> Received:
+        """The response to a request, which is sent up to twice more while the server is overloaded.
+
+        A server error is repeated where the body is no guess: it is not the body that is wrong.
+        """
+        reply = self._send(plan, question)
+        for _ in range(_REPEATS):
+            is_broken = reply.status >= 500 and reply.status != 501 and plan.source != _USUAL_BODY
+            if not (reply.status in _OVERLOADED or is_broken):
+                break
+            pause = _PAUSE_S if reply.pause_s is None else reply.pause_s
+            if not self.left or pause > _LONGEST_PAUSE_S:
+                reason = f"the server asks to wait {pause:.0f} s" if self.left else f"{MOST_REQUESTS} requests are sent"
+                self.tell(f"  {reply.failure}; not repeated: {reason}")
+                break
+            self.tell(f"  {reply.failure}; the same request again in {pause:.0f} s")
+            time.sleep(pause)
+            reply = self._send(plan, question)
+        return reply
 
     def _send(self, plan: Plan, question: str) -> Received:
         """Send one request of the six.
@@ -386,7 +422,7 @@ class _Search:
                     f"no server answers at {self.base} ({failure.message})", "check the URL"
                 ) from failure
             text = masked(failure.body.decode("utf-8", "replace"))
-            return Received(failure.status or 0, text, failure=failure.message)
+            return Received(failure.status or 0, text, failure=failure.message, pause_s=failure.retry_after_s)
         text, kind = masked(reply.body.decode("utf-8", "replace")), reply.headers.get("content-type", "")
         received = Received(reply.status, text, kind, reply.headers.get("location", ""))
         problem = "a web page" if "text/html" in kind else None if text.strip() else "an empty body"

@@ -343,3 +343,73 @@ def test_an_empty_list_that_was_sent_is_told_with_what_fills_it(
     assert "made up for the request: passages: []" in told
     assert "give: {passages: 'results[].text'}" in told
     assert 'write "{{passages}}" in ask.json' in told
+
+
+OVERLOADED = (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.BAD_GATEWAY)
+
+
+@pytest.mark.parametrize("status", [*OVERLOADED, HTTPStatus.INTERNAL_SERVER_ERROR])
+@pytest.mark.parametrize("busy", ["document", "first", "amended"])
+def test_a_request_that_finds_the_server_overloaded_is_sent_again(
+    status: HTTPStatus, busy: str, start: Start, init: Callable[..., Any]
+) -> None:
+    """Its body may be right; a server error without a word of the body is not the end of that body either."""
+    once = [busy]
+
+    def fail_once(stage: str) -> None:
+        if stage in once:
+            once.clear()
+            raise loopback.Refusal(status, {"detail": "warming up"}, **{"Retry-After": "0"})
+
+    def document(_: Any) -> Any:
+        fail_once("document")
+        raise loopback.Refusal(HTTPStatus.NOT_FOUND, {})
+
+    def ask(request: Any) -> Any:
+        fail_once("first")
+        if "utterance" not in request.body:
+            raise loopback.Refusal(HTTPStatus.BAD_REQUEST, {"error": "missing field 'utterance'"})
+        fail_once("amended")
+        return ANSWER
+
+    made = init(f"{start({('GET', '/openapi.json'): document, ('POST', '/own'): ask})}/own")
+    assert made.code == 0, made.err
+    assert made.server["ask"] == {"path": "/own", "json": {"utterance": "{{question}}"}}
+
+
+def test_the_first_body_is_tried_again_after_a_server_error(start: Start, init: Callable[..., Any]) -> None:
+    """Once a refusal of another body names its field."""
+    asked: list[Any] = []
+
+    def ask(request: Any) -> Any:
+        asked.append(request.body)
+        if len(asked) == 1:
+            raise loopback.Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, {"detail": "hiccup"})
+        if "question" not in request.body:
+            raise loopback.Refusal(HTTPStatus.BAD_REQUEST, {"error": "missing field 'question'"})
+        return ANSWER
+
+    made = init(f"{start({('POST', '/own'): ask})}/own")
+    assert made.server["ask"] == {"path": "/own", "json": {"question": "{{question}}"}}
+
+
+@pytest.mark.parametrize(("pause", "count", "reason"), [("0", 3, "again in 0 s"), ("60", 1, "asks to wait 60 s")])
+def test_a_server_that_stays_overloaded_is_to_be_asked_later(
+    pause: str, count: int, reason: str, start: Start, init: Callable[..., Any]
+) -> None:
+    """Its reply is shown, and no other body is tried."""
+    asked: list[Any] = []
+
+    def ask(request: Any) -> Any:
+        asked.append(request.body)
+        raise loopback.Refusal(HTTPStatus.SERVICE_UNAVAILABLE, {"detail": "warming up"}, **{"Retry-After": pause})
+
+    made = init(f"{start({('POST', '/own'): ask})}/own")
+    assert (made.code, made.server, len(asked)) == (3, None, count)
+    assert {json.dumps(body) for body in asked} == {json.dumps({"question": QUESTION})}
+    assert reason in " ".join(made.err.split())
+    told = " ".join(made.err.rpartition("error: ")[2].split())
+    assert "the server is overloaded or not ready; POST /own: HTTP 503" in told
+    assert "warming up" in told
+    assert "try again later" in told
+    assert "correct the path" not in told
