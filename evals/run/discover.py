@@ -47,11 +47,19 @@ _NO_QUESTIONS = re.compile(
 )
 _RETRIEVING = re.compile(r"/(search|retriev\w*|contexts?|chunks|passages|data)$")
 _PENDING = names("queued pending running processing accepted in_progress created submitted started new")
-_NAMED = re.compile(
-    r"[\"'`]([A-Za-z_][\w.-]{0,40})[\"'`]|([A-Za-z_][\w.]*)\s+(?:is|was)\s+(?:missing|required|absent)\b"
+_QUOTED_NAME = re.compile(r"[\"'`„“‚‘«»]([^\W\d][\w.-]{0,40})[\"'`“”‘’«»]")
+_NAME_MISSING = re.compile(
+    r"([^\W\d][\w.]*)\s+(?:(?:is|was|ist|war|wird)\s+(?:missing|required|absent|erforderlich|notwendig|benötigt)|fehlt)"
+    r"\b(?!\s+(?:an?|the|its|any|some|one)\b)",
+    re.IGNORECASE,
 )
-_IS_MISSING = re.compile(r"miss|requir|expect|need|lack|absent|must", re.IGNORECASE)
-_NO_FIELDS = names("field parameter key property value it this that body json input request error message")
+_IS_MISSING = re.compile(
+    r"miss|requir|expect|need|lack|absent|must|fehl(?:t|en)|erforderlich|notwendig|benötigt|muss|müssen|pflicht",
+    re.IGNORECASE,
+)
+_NO_FIELDS = names(
+    "field parameter key property value it this that body json request error feld parameter wert es das pflichtfeld"
+)
 _OPEN_HEADERS = names("accept content-type accept-language user-agent")
 _HEALTH = ("/health", "/healthz", "/api/health", "/ready", "/ping")
 _START_TIMEOUT_S, _LOOK_EVERY_S = 3.0, 1.0
@@ -471,7 +479,9 @@ class _Search:
             keys = expand_env({key: retrieve.get(key) for key in ("method", "path", "json", "query")}, set(), {})
             method, path, query = keys["method"] or "POST", str(keys["path"]), keys["query"] or {}
             self.tell(f"{method} {path}, the second request of the profile {name}")
-            second = self._send(replace(plan, method=method, path=path, body=keys["json"], query=query), question).text
+            second = self._repeated(
+                replace(plan, method=method, path=path, body=keys["json"], query=query), question
+            ).text
         discovery = _discovery({"profile": name, **where}, reply.text, second, {}, [])
         response = discovery.response
         listed_paths = {path for _, path in _operations(self.document)} & _paths_of(name) - {plan.path}
@@ -690,8 +700,11 @@ def missing_fields(message: str) -> list[tuple[str | int, ...]]:
     located = [each for each in details or () if isinstance(each, Mapping) and each.get("loc")]
     if located:
         return list(dict.fromkeys(tuple(each["loc"][1:]) for each in located))
-    texts = [text for text in _strings(body) if _IS_MISSING.search(text)]
-    named = (first or second for text in texts for first, second in _NAMED.findall(text))
+    named: list[str] = []
+    for text in (text for text in _strings(body) if _IS_MISSING.search(text)):
+        # A sentence begins with a capital, as a German noun does, where the name of a field does not.
+        words = (name.lower() if name.lower() in _QUESTION_FIELDS else name for name in _NAME_MISSING.findall(text))
+        named += _QUOTED_NAME.findall(text) or words
     return [tuple(name.split(".")) for name in dict.fromkeys(named) if name.lower() not in _NO_FIELDS]
 
 

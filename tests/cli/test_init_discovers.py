@@ -413,3 +413,45 @@ def test_a_server_that_stays_overloaded_is_to_be_asked_later(
     assert "warming up" in told
     assert "try again later" in told
     assert "correct the path" not in told
+
+
+@pytest.mark.parametrize(
+    ("name", "refusal"),
+    [
+        ("message", "field 'message' is required"),
+        ("message", "Message is required."),
+        ("input", "the property 'input' must be set"),
+        ("anliegen", "Das Feld 'anliegen' fehlt."),
+        ("anliegen", "Pflichtfeld „anliegen“ nicht gesetzt"),
+        ("anliegen", "Fehler: anliegen ist erforderlich"),
+        ("frage", "Frage fehlt"),
+    ],
+)
+def test_a_field_is_followed_by_its_name_in_a_sentence(
+    name: str, refusal: str, start: Start, init: Callable[..., Any]
+) -> None:
+    """At once, in English and in German, also a name that sentences use of other things."""
+    asked: list[Any] = []
+
+    def ask(request: Any) -> Any:
+        asked.append(request.body)
+        if name not in request.body:
+            raise loopback.Refusal(HTTPStatus.BAD_REQUEST, {"fault": refusal})
+        return ANSWER
+
+    made = init(f"{start({('POST', '/own'): ask})}/own")
+    assert made.server["ask"] == {"path": "/own", "json": {name: "{{question}}"}}
+    assert len(asked) == 2
+
+
+@pytest.mark.parametrize("refusal", ["the message is missing a field", "Das Feld fehlt", "the field is required"])
+def test_a_sentence_that_names_no_field_is_not_followed(refusal: str, start: Start, init: Callable[..., Any]) -> None:
+    """The next usual body is."""
+    asked: list[Any] = []
+
+    def ask(request: Any) -> Any:
+        asked.append(request.body)
+        raise loopback.Refusal(HTTPStatus.BAD_REQUEST, {"fault": refusal})
+
+    init(f"{start({('POST', '/own'): ask})}/own")
+    assert [*asked[0], *asked[1]] == ["question", "query"]
