@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from http import HTTPStatus
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urljoin, urlsplit, urlunsplit
 
@@ -23,7 +24,7 @@ from evals.client.rag_client import RAGClient
 from evals.client.spec import RequestSpec, StreamSpec
 from evals.client.streams import Collector
 from evals.errors import ConfigError, ServerRefusedError, ServerUnreachableError
-from evals.run.guess import failure_in, guess_text, is_of_passages, names, read_events, snake, unread_fields
+from evals.run.guess import child, failure_in, guess_text, is_of_passages, names, read_events, snake, unread_fields
 from evals.schemas.response import EvalResponse, ResponseError
 from evals.secrets import is_credential, masked, remember
 from evals.text.numbers import counted
@@ -46,7 +47,12 @@ _NO_QUESTIONS = re.compile(
     r"(^|_)(id|ids|model|session|user|lang|language|locale|name|mode|type|format|role|token|key)$"
 )
 _RETRIEVING = re.compile(r"/(search|retriev\w*|contexts?|chunks|passages|data)$")
-_PENDING = names("queued pending running processing accepted in_progress created submitted started new")
+_PENDING = names(
+    "queued enqueued pending waiting scheduled running processing working executing accepted in_progress created "
+    "submitted started new"
+)
+_STATES = names("state status phase job_state job_status")
+_NAMES_JOB = re.compile(r"(^|_)(id|uuid|job|task|ticket|handle)$")
 _QUOTED_NAME = re.compile(r"[\"'`„“‚‘«»]([^\W\d][\w.-]{0,40})[\"'`“”‘’«»]")
 _NAME_MISSING = re.compile(
     r"([^\W\d][\w.]*)\s+(?:(?:is|was|ist|war|wird)\s+(?:missing|required|absent|erforderlich|notwendig|benötigt)|fehlt)"
@@ -175,6 +181,19 @@ class Received(NamedTuple):
         with suppress(ValueError):
             return json.loads(self.text)
         return None
+
+
+class Job(NamedTuple):
+    """A job that a response tells of: its id, the paths that may show it, and its state; no key: the state is unknown.
+
+    The paths hold `{{id}}`, the likeliest first.
+    """
+
+    id_key: str
+    id: str
+    paths: Sequence[str]
+    state_key: str | None
+    state: str | None
 
 
 @dataclass(slots=True)
@@ -451,8 +470,8 @@ class _Search:
         notes = [f"made up for the request: {', '.join(plan.made_up)}"] if plan.made_up else []
         empty = [each.removesuffix(": []") for each in plan.made_up if each.endswith(": []")]
         notes += [_NO_GIVE.format(path=path, name=snake(path)) for path in empty if snake(path) not in _MESSAGE_LISTS]
-        if not guess.rows and (job := _job(reply)):
-            ask["then"], reply = self._job_done(plan, reply, *job)
+        if not guess.rows and (job := _job(plan, reply, has_answer=bool(guess.answer))) is not None:
+            ask["then"], reply = self._job_done(plan, job)
             guess = guess_text(reply.text, reply.content_type, question)
         if not guess.answer and not guess.rows:
             return None
@@ -493,25 +512,38 @@ class _Search:
         self.tell(f"  it is read by the profile {name}")
         return discovery
 
-    def _job_done(self, plan: Plan, reply: Received, path: str, identity: tuple[str, str], key: str) -> Any:
+    def _job_done(self, plan: Plan, job: Job) -> tuple[dict[str, Any], Received]:
         """The keys of `ask.then`, and the response when the job is done.
 
         Raises:
-            ServerRefusedError: It is not done within the requests that are left.
+            ServerRefusedError: It failed, or is not done within the requests that are left.
         """
-        name, job = identity
-        while self.left:
-            time.sleep(_LOOK_EVERY_S)
-            self.tell(f"GET {path}: the job of this question")
-            latest = self._send(Plan("GET", path.replace("{{id}}", job)), "")
-            state = latest.body.get(key) if isinstance(latest.body, Mapping) else None
+        paths, key, state = list(job.paths), job.state_key, job.state
+        time.sleep(_LOOK_EVERY_S)
+        while paths and self.left:
+            self.tell(f"GET {paths[0]}: the job of this question")
+            latest = self._repeated(replace(plan, method="GET", path=paths[0].replace("{{id}}", job.id), body=None), "")
             if latest.status >= 400:
-                break
-            if state is not None and str(state).lower() not in _PENDING:
-                then = {"path": path} | ({} if name == "id" else {"id": name}) | {"until": f"{key} == '{state}'"}
-                return {**then, "failed": f"{key} == 'failed'", "every_s": 1}, latest
-        told = f"ask.then: {{path: {path}, until: \"{key} == 'done'\", every_s: 1}}"
-        raise ServerRefusedError(f"{plan.path} starts a job that was not seen to end", f"write it yourself: {told}")
+                self.tell(f"  {latest.failure}")
+                paths.pop(0)
+                continue
+            if latest.failure is not None:
+                raise ServerRefusedError(f"the job of {plan.path} failed: {latest.failure}")
+            fields = latest.body if isinstance(latest.body, Mapping) else {}
+            key = key or next((name for name in fields if snake(name) in _STATES), None)
+            state = str(fields.get(key, state)) if key else state
+            if key is not None and key in fields and not _is_pending(state):
+                then = {"path": paths[0]} | ({} if job.id_key == "id" else {"id": child("", job.id_key)})
+                until = f"{child('', key)} == '{state}'"
+                return {**then, "until": until, "failed": f"{child('', key)} == 'failed'", "every_s": 1}, latest
+            time.sleep(_LOOK_EVERY_S)
+        unknown = "" if paths else " at a path that is not known"
+        path = paths[0] if paths else job.paths[0]
+        told = f'ask.then: {{path: "{path}", id: {job.id_key}, until: "{key or "status"} == \'done\'", every_s: 1}}'
+        raise ServerRefusedError(
+            f"{plan.path} starts a job that was not seen to end{unknown}; its state was {state!r}",
+            f"write it yourself, with its state at the end for 'done': {told}",
+        )
 
     def _retrieved(self, question: str, asking: str) -> Retrieved | None:
         """A second request that brings passages, among the usual paths but the one that asks; it gives nothing yet."""
@@ -577,7 +609,7 @@ def _discovery(
     except (UnusableError, ValueError, ConfigError) as error:
         discovery.response = EvalResponse(error=ResponseError(kind="malformed", message=str(error)))
         return discovery
-    parts = (spec.map, spec.stream, spec.retrieve, spec.session, spec.ask.ok_when)
+    parts = (spec.map, spec.stream, spec.retrieve, spec.session, spec.ask.ok_when, spec.ask.then)
     expressions = " ".join(part if isinstance(part, str) else part.model_dump_json() for part in parts if part)
     for text in filter(None, (raw, second)):
         with suppress(ValueError):
@@ -590,17 +622,29 @@ def _discovery(
     return discovery
 
 
-def _job(reply: Received) -> tuple[str, tuple[str, str], str] | None:
-    """Where a job is looked at, the key and value of its id, and the key of its state; None: it is no job's."""
+def _is_pending(state: object) -> bool:
+    return re.sub(r"[\s-]+", "_", str(state).lower()) in _PENDING
+
+
+def _job(plan: Plan, reply: Received, *, has_answer: bool) -> Job | None:
+    """The job that a response tells of, by a word of its state or the status 202, with an id; None: it is no job's."""
     fields = reply.body if isinstance(reply.body, Mapping) else {}
-    key = next((key for key, value in fields.items() if str(value).lower() in _PENDING), None)
-    ids = ((name, str(value)) for name, value in fields.items() if isinstance(value, str | int))
-    identity = next((each for each in ids if snake(each[0]) == "id" or snake(each[0]).endswith("_id")), None)
-    if key is None or identity is None:
+    state_key = next((key for key, value in fields.items() if _is_pending(value)), None)
+    ids = {key: str(value) for key, value in fields.items() if isinstance(value, str | int) and key != state_key}
+    ids = {key: value for key, value in ids.items() if re.fullmatch(r"[^\s/]+", value)}
+    id_key = next((key for key in ids if _NAMES_JOB.search(snake(key))), None)
+    is_accepted = reply.status == HTTPStatus.ACCEPTED
+    if id_key is None and (is_accepted or not has_answer):  # under any name
+        id_key = next((key for key in ids if snake(key) not in _STATES), None)
+    if id_key is None or not (state_key or is_accepted):
         return None
-    links = [value for value in (reply.location, *fields.values()) if isinstance(value, str)]
-    link = next((link for link in links if "/" in link and identity[1] in link), f"/jobs/{identity[1]}")
-    return urlsplit(urljoin("http://host", link)).path.replace(identity[1], "{{id}}"), identity, key
+    identity = ids[id_key]
+    links = [value for value in (reply.location, *fields.values()) if isinstance(value, str) and "/" in value]
+    linked = [urlsplit(urljoin("http://host", link)).path.removeprefix(plan.prefix) for link in links]
+    paths = [link.replace(identity, "{{id}}") for link in linked if identity in link]
+    paths += [f"{plan.path.rstrip('/')}/{{{{id}}}}", "/jobs/{{id}}"]
+    state = str(fields[state_key]) if state_key is not None else None
+    return Job(id_key, identity, list(dict.fromkeys(paths)), state_key, state)
 
 
 # Requests that may ask: of profiles, with usual bodies, with what a refusal names, of OpenAPI.

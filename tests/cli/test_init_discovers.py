@@ -1,7 +1,7 @@
 """What `evals init` finds out about servers without a profile, and what it never does."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,6 +29,7 @@ class Made(NamedTuple):
 @pytest.fixture(autouse=True)
 def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("evals.run.discover._LOOK_EVERY_S", 0.01)
     row = {"question": QUESTION, "gold_passages": [{"text": SOURCES[0]["text"]}], "is_unanswerable": False}
     Path("q.jsonl").write_text(json.dumps(row))
 
@@ -491,3 +492,83 @@ def test_no_hint_is_given_on_a_column_that_fits_nothing(
     Path("q.jsonl").write_text(json.dumps({"question": QUESTION, **cells}))
     made = init(f"{start({('POST', '/ask'): lambda _: ANSWER})}/ask")
     assert (made.code, "say so in the configuration" in made.err) == (0, False)
+
+
+def _queue(started: Mapping[str, Any], path: str, status: HTTPStatus, ends: str = "finished", **headers: str) -> Any:
+    """A server that answers by a job, which is shown at a path and is done at the second look."""
+    looks: list[Any] = []
+
+    def submit(request: Any) -> Any:
+        if "question" not in request.body:
+            raise loopback.Refusal(HTTPStatus.BAD_REQUEST, {"error": "missing field 'question'"})
+        looks.clear()
+        raise loopback.Refusal(status, started, **headers)
+
+    def look(request: Any) -> Any:
+        looks.append(request)
+        return {"state": "running"} if len(looks) < 2 else {"state": ends, "result": ANSWER}
+
+    return {("POST", "/v2/jobs"): submit, ("GET", path): look}
+
+
+_AT, _JOBS = {"Location": "/v2/done/j-1"}, "/v2/jobs/{{id}}"
+
+
+@pytest.mark.parametrize(
+    ("started", "path", "headers", "then"),
+    [
+        ({"job": "j-1", "state": "queued"}, "/v2/jobs/j-1", {}, {"path": _JOBS, "id": "job"}),
+        ({"job_id": "j-1", "state": "In progress"}, "/v2/jobs/j-1", {}, {"path": _JOBS, "id": "job_id"}),
+        ({"vorgang": 17, "state": "queued"}, "/jobs/17", {}, {"path": "/jobs/{{id}}", "id": "vorgang"}),
+        ({"id": "j-1", "state": "queued"}, "/v2/done/j-1", _AT, {"path": "/v2/done/{{id}}"}),
+    ],
+    ids=["job", "job_id", "any key", "location"],
+)
+def test_a_job_is_read_where_it_is_shown(
+    started: Any, path: str, headers: Any, then: Any, start: Start, init: Callable[..., Any]
+) -> None:
+    """Below the path that starts it, at its location, or below /jobs."""
+    made = init(f"{start(_queue(started, path, HTTPStatus.OK, **headers))}/v2/jobs")
+    assert made.code == 0, made.err
+    end = {"until": "state == 'finished'", "failed": "state == 'failed'", "every_s": 1}
+    assert made.server["ask"]["then"] == {**then, **end}
+
+
+def test_a_job_with_any_key_for_its_id_is_evaluated(start: Start, init: Callable[..., Any], evals_cli: Cli) -> None:
+    """By what was written."""
+    made = init(f"{start(_queue({'job': 'j-1', 'state': 'queued'}, '/v2/jobs/j-1', HTTPStatus.ACCEPTED))}/v2/jobs")
+    assert "not read: job" not in made.err
+    done = evals_cli("eval", "--config", "eval_config.yml", "--json")
+    assert {each["name"]: each["value"] for each in done.json["scorecard"]["metrics"]}["recall_at_1"] == 1.0
+
+
+def test_an_accepted_job_without_a_state_is_read_by_that_of_the_next_look(
+    start: Start, init: Callable[..., Any]
+) -> None:
+    """202 says that it is a job."""
+    made = init(f"{start(_queue({'ticket': 't9'}, '/v2/jobs/t9', HTTPStatus.ACCEPTED))}/v2/jobs")
+    assert made.server["ask"]["then"]["until"] == "state == 'finished'"
+
+
+@pytest.mark.parametrize(
+    ("path", "ends", "state", "known"),
+    [("/v2/jobs/j-1", "running", "running", True), ("/elsewhere/j-1", "finished", "queued", False)],
+)
+def test_a_job_that_is_not_seen_to_end_is_to_be_written(
+    path: str, ends: str, state: str, known: bool, start: Start, init: Callable[..., Any]
+) -> None:
+    """By its path, the key of its id, and the state that was seen."""
+    routes = _queue({"job": "j-1", "state": "queued"}, path, HTTPStatus.ACCEPTED, ends)
+    made = init(f"{start(routes)}/v2/jobs")
+    told = " ".join(made.err.rpartition("error: ")[2].split())
+    assert (made.code, made.server) == (3, None)
+    assert f"its state was '{state}'" in told
+    assert ("a path that is not known" in told) is not known
+    assert 'ask.then: {path: "/v2/jobs/{{id}}", id: job, until: "state == \'done\'", every_s: 1}' in told
+
+
+def test_a_job_that_failed_is_no_answer(start: Start, init: Callable[..., Any]) -> None:
+    """Its state is not the end that runs wait for."""
+    routes = _queue({"job": "j-1", "state": "queued"}, "/v2/jobs/j-1", HTTPStatus.ACCEPTED, "failed")
+    made = init(f"{start(routes)}/v2/jobs")
+    assert (made.code, "the job of /v2/jobs failed: HTTP 200, but state is 'failed'" in made.err) == (3, True)
