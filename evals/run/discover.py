@@ -98,6 +98,12 @@ class Headers:
     variables: list[str] = field(default_factory=list)
     parameters: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def without_scheme(self) -> str | None:
+        """The name of an Authorization header whose value is a bare token; None: it names a scheme, or is not sent."""
+        names = (name for name, value in self.sent.items() if name.lower() == "authorization" and " " not in value)
+        return next(names, None)
+
     def add(self, header: str) -> None:
         """Read a header such as `X-API-Key: abc`; its value is masked in all messages.
 
@@ -402,6 +408,11 @@ class _Search:
         login, self.login = self.login, lambda _: None
         if self.left and (header := login(name)):
             self.headers.add(header)
+            return self._asked(plan, question)
+        if self.left and (bare := self.headers.without_scheme) is not None:
+            self.tell(f"  {reply.failure}; the value of {bare} names no scheme: trying Bearer")
+            self.headers.sent[bare] = f"Bearer {self.headers.sent[bare]}"
+            self.headers.written[bare] = f"Bearer {self.headers.written[bare]}"
             return self._asked(plan, question)
         shown = "Authorization: Bearer …" if name == "Authorization" else f"{name}: …"
         raise ServerRefusedError(f"the server refuses us: {reply.failure}", f'give its login: --header "{shown}"')

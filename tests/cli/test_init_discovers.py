@@ -572,3 +572,26 @@ def test_a_job_that_failed_is_no_answer(start: Start, init: Callable[..., Any]) 
     routes = _queue({"job": "j-1", "state": "queued"}, "/v2/jobs/j-1", HTTPStatus.ACCEPTED, "failed")
     made = init(f"{start(routes)}/v2/jobs")
     assert (made.code, "the job of /v2/jobs failed: HTTP 200, but state is 'failed'" in made.err) == (3, True)
+
+
+@pytest.mark.parametrize("typed", ["s3cret-Value-90210", "Bearer s3cret-Value-90210"])
+@pytest.mark.parametrize("by_flag", [True, False], ids=["flag", "typed"])
+def test_a_token_without_its_scheme_is_sent_as_a_bearer(
+    typed: str, by_flag: bool, start: Start, init: Callable[..., Any], type_lines: Callable[..., None]
+) -> None:
+    """After a refusal; the prompt says that the whole value is meant."""
+
+    def ask(request: Any) -> Any:
+        if request.headers.get("Authorization") != "Bearer s3cret-Value-90210":
+            raise loopback.Refusal(HTTPStatus.UNAUTHORIZED, {"error": "who are you?"})
+        return ANSWER
+
+    if by_flag:
+        made = init(f"{start({('POST', '/ask'): ask})}/ask", "--header", f"Authorization: {typed}")
+    else:
+        type_lines("y", typed)
+        made = init(f"{start({('POST', '/ask'): ask})}/ask", "--no-judge")
+        assert "the whole value of its header Authorization, such as Bearer …" in " ".join(made.err.split())
+    assert made.code == 0, made.err
+    assert made.server["headers"] == {"Authorization": "Bearer ${RAG_TOKEN}"}
+    assert "s3cret" not in made.out + made.err

@@ -232,7 +232,9 @@ def _server(flags: InitFlags, url: str, headers: Headers, questions: _Questions,
         raise ConfigError("the kind of server is not known", "name it with --profile; `evals profiles` lists them")
 
     def login(name: str) -> str | None:
-        given = ask_line(f"the server wants a login: the value of its header {name} (Enter: none)") if asks else ""
+        such_as = ", such as Bearer …" if name == "Authorization" else ""
+        prompt = f"the server wants a login: the whole value of its header {name}{such_as} (not shown; Enter: none)"
+        given = ask_line(prompt, is_secret=True) if asks else ""
         return f"{name}: {given}" if given else None
 
     discovery = discover(url, questions.first, headers, tell, body=_body(flags.body), login=login)
