@@ -595,3 +595,16 @@ def test_a_token_without_its_scheme_is_sent_as_a_bearer(
     assert made.code == 0, made.err
     assert made.server["headers"] == {"Authorization": "Bearer ${RAG_TOKEN}"}
     assert "s3cret" not in made.out + made.err
+
+
+@pytest.mark.parametrize(("flag", "is_judged"), [("--judge", True), ("--no-judge", False), ("--yes", False)])
+def test_judged_metrics_are_given_with_a_judge_alone(
+    flag: str, is_judged: bool, start: Start, init: Callable[..., Any]
+) -> None:
+    """Without one they are named with the reason."""
+    Path("q.jsonl").write_text(json.dumps({"question": QUESTION, "expected_answer": "At three metres."}))
+    told = init(f"{start({('POST', '/ask'): lambda _: ANSWER})}/ask", flag).err
+    given, _, missing = " ".join(told.partition("this server give:")[2].split()).partition(" not ")
+    for name in ("faithfulness", "answer_correctness", "answer_relevancy"):
+        assert (name in given, name in missing) == (is_judged, not is_judged)
+    assert ("no judge was used" in missing) is not is_judged

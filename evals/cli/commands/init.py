@@ -238,7 +238,8 @@ def _server(flags: InitFlags, url: str, headers: Headers, questions: _Questions,
         return f"{name}: {given}" if given else None
 
     discovery = discover(url, questions.first, headers, tell, body=_body(flags.body), login=login)
-    _show(discovery, questions)
+    judged = asks if flags.judge is None else flags.judge  # at a terminal it is asked afterwards
+    _show(discovery, questions, judged=judged)
     return discovery.server
 
 
@@ -249,7 +250,7 @@ def _body(text: str | None) -> Any:
         raise ConfigError("--body is no JSON", 'write it as \'{"question": "{{question}}"}\'') from error
 
 
-def _show(discovery: Discovery, questions: _Questions) -> None:
+def _show(discovery: Discovery, questions: _Questions, *, judged: bool) -> None:
     """The answer, what is read from it and what is not, and which metrics that gives; on stderr."""
     out, response = console(sys.stderr), discovery.response
     out.print("\nthe server sent:")
@@ -275,7 +276,7 @@ def _show(discovery: Discovery, questions: _Questions) -> None:
         out.print(clean(f"! {note}"), soft_wrap=True)
     if questions.documents is not None:
         return
-    settings = EvalConfig.build({"server": discovery.server, "judge": False}).score_settings(judged=True)
+    settings = EvalConfig.build({"server": discovery.server, "judge": False}).score_settings(judged=judged)
     metrics = computable(select(["core"], []), questions.questions, response, settings)
     tell(f"metrics that these questions and this server give: {', '.join(metrics.names) or 'none'}", _RAW_SHOWN)
     for reason, names in metrics.missing.items():
