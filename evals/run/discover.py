@@ -52,7 +52,7 @@ _PENDING = names(
     "submitted started new"
 )
 _STATES = names("state status phase job_state job_status")
-_NAMES_JOB = re.compile(r"(^|_)(id|uuid|job|task|ticket|handle)$")
+_NAMES_JOB = (re.compile(r"(^|_)(job|task|ticket)(_?id|_?uuid)?$"), re.compile(r"(^|_)(id|uuid|handle)$"))
 _QUOTED_NAME = re.compile(r"[\"'`„“‚‘«»]([^\W\d][\w.-]{0,40})[\"'`“”‘’«»]")
 _NAME_MISSING = re.compile(
     r"([^\W\d][\w.]*)\s+(?:(?:is|was|ist|war|wird)\s+(?:missing|required|absent|erforderlich|notwendig|benötigt)|fehlt)"
@@ -405,14 +405,14 @@ class _Search:
         named = [each["name"] for each in schemes.values() if each.get("in") == "header" and "name" in each]
         named += (load_profile(plan.profile).get("headers") or ()) if plan.profile else ()
         name = str(next(iter(named), "Authorization"))
-        login, self.login = self.login, lambda _: None
-        if self.left and (header := login(name)):
-            self.headers.add(header)
-            return self._asked(plan, question)
         if self.left and (bare := self.headers.without_scheme) is not None:
             self.tell(f"  {reply.failure}; the value of {bare} names no scheme: trying Bearer")
             self.headers.sent[bare] = f"Bearer {self.headers.sent[bare]}"
             self.headers.written[bare] = f"Bearer {self.headers.written[bare]}"
+            return self._asked(plan, question)
+        login, self.login = self.login, lambda _: None
+        if self.left and (header := login(name)):
+            self.headers.add(header)
             return self._asked(plan, question)
         shown = "Authorization: Bearer …" if name == "Authorization" else f"{name}: …"
         raise ServerRefusedError(f"the server refuses us: {reply.failure}", f'give its login: --header "{shown}"')
@@ -533,7 +533,7 @@ class _Search:
         time.sleep(_LOOK_EVERY_S)
         while paths and self.left:
             self.tell(f"GET {paths[0]}: the job of this question")
-            latest = self._repeated(replace(plan, method="GET", path=paths[0].replace("{{id}}", job.id), body=None), "")
+            latest = self._repeated(Plan("GET", paths[0].replace("{{id}}", job.id), prefix=plan.prefix), "")
             if latest.status >= 400:
                 self.tell(f"  {latest.failure}")
                 paths.pop(0)
@@ -596,6 +596,7 @@ def _given(retrieved: Retrieved, keys: Collection[str] | None) -> tuple[str, lis
         expressions += [f"{chunks}.text", chunks]
     else:
         expressions = [place, chunks]
+        expressions += [f"{place}[].{{{key}: {text[0]}}}" for key in keys if brace and text and len(keys) == 1]
     with suppress(ValueError):
         body = json.loads(retrieved.raw)
         for expression in expressions:
@@ -643,7 +644,7 @@ def _job(plan: Plan, reply: Received, *, has_answer: bool) -> Job | None:
     state_key = next((key for key, value in fields.items() if _is_pending(value)), None)
     ids = {key: str(value) for key, value in fields.items() if isinstance(value, str | int) and key != state_key}
     ids = {key: value for key, value in ids.items() if re.fullmatch(r"[^\s/]+", value)}
-    id_key = next((key for key in ids if _NAMES_JOB.search(snake(key))), None)
+    id_key = next((key for name in _NAMES_JOB for key in ids if name.search(snake(key))), None)
     is_accepted = reply.status == HTTPStatus.ACCEPTED
     if id_key is None and (is_accepted or not has_answer):  # under any name
         id_key = next((key for key in ids if snake(key) not in _STATES), None)

@@ -425,11 +425,11 @@ def fields_of_column(title: str, cells: Sequence[Any]) -> tuple[str, ...]:
         return ("gold_document_ids",)
     if _NAMES_ANSWERS.search(title):
         return ("expected_answer",)
+    words = sum(len(text.split()) for text in texts) / len(texts)
     if _NAMES_PASSAGES.search(title):
-        return ("gold_passages",)
+        return ("gold_passages",) if words >= 2 else ()
     are_questions = sum(text.endswith("?") for text in texts) * 2 > len(texts)
-    is_prose = sum(len(text.split()) for text in texts) >= 4 * len(texts)
-    return ("expected_answer", "gold_passages") if is_prose and not are_questions else ()
+    return ("expected_answer", "gold_passages") if words >= 4 and not are_questions else ()
 
 
 # What is cited, what it cost, and whether all is well.

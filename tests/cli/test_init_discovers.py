@@ -289,7 +289,9 @@ def test_metrics_of_questions_and_server_are_told_apart(start: Start, init: Call
 
 def test_columns_that_are_not_known_are_shown_with_an_example(start: Start, init: Callable[..., Any]) -> None:
     """In the user's own names."""
-    Path("q.jsonl").write_text(json.dumps({"question": QUESTION, "Musterantwort": "Drei Meter.", "Beleg": "…"}))
+    Path("q.jsonl").write_text(
+        json.dumps({"question": QUESTION, "Musterantwort": "Drei Meter.", "Beleg": "Es sind drei Meter."})
+    )
     made = init(f"{start({('POST', '/ask'): lambda _: ANSWER})}/ask")
     assert "columns: {expected_answer: Musterantwort, gold_passages: Beleg}" in " ".join(made.err.split())
 
@@ -299,7 +301,7 @@ def _generator(items: Any, search: Callable[[Any], Any]) -> dict[tuple[str, str]
 
     def generate(request: Any) -> Any:
         first = next(iter(request.body["passages"]), "Nothing was given to me.")
-        return {"text": first["body"] if isinstance(first, dict) else first}
+        return {"text": str(first.get("body") or first["content"]) if isinstance(first, dict) else first}
 
     wanted = {"query": TEXT, "passages": {"type": "array", "items": items}}
     schema = {"type": "object", "required": list(wanted), "properties": wanted}
@@ -309,14 +311,18 @@ def _generator(items: Any, search: Callable[[Any], Any]) -> dict[tuple[str, str]
     return {("GET", "/openapi.json"): document, **routes}
 
 
+def _of_key(*keys: str) -> dict[str, Any]:
+    return {"type": "object", "required": list(keys), "properties": dict.fromkeys(keys, TEXT)}
+
+
 def _hits(_: Any) -> Any:
     return {"hits": [{"body": each["text"], "file": each["file"], "rank": 1} for each in SOURCES]}
 
 
 @pytest.mark.parametrize(
     ("items", "expression"),
-    [(TEXT, "hits[].body"), ({"type": "object", "required": ["body"], "properties": {"body": TEXT}}, "hits")],
-    ids=["texts", "objects"],
+    [(TEXT, "hits[].body"), (_of_key("body"), "hits"), (_of_key("content"), "hits[].{content: body}")],
+    ids=["texts", "objects", "objects of another key"],
 )
 def test_a_generator_is_given_the_passages_of_a_search(
     items: Any, expression: str, start: Start, init: Callable[..., Any], evals_cli: Cli
@@ -332,7 +338,7 @@ def test_a_generator_is_given_the_passages_of_a_search(
     assert {each["name"]: each["value"] for each in done.json["scorecard"]["metrics"]}["recall_at_1"] == 1.0
 
 
-@pytest.mark.parametrize("items", [TEXT, {"type": "object", "required": ["uuid"], "properties": {"uuid": TEXT}}])
+@pytest.mark.parametrize("items", [TEXT, _of_key("content", "uuid")])
 def test_an_empty_list_that_was_sent_is_told_with_what_fills_it(
     items: Any, start: Start, init: Callable[..., Any]
 ) -> None:
@@ -483,7 +489,14 @@ def test_a_hint_on_a_column_is_what_its_cells_hold(
 
 
 @pytest.mark.parametrize(
-    "cells", [{"Reviewer": "Ada"}, {"Rating": 4}, {"Asked on": "2026-01-02"}, {"Next": "And what does it cost then?"}]
+    "cells",
+    [
+        {"Reviewer": "Ada"},
+        {"Rating": 4},
+        {"Quote no.": "17"},
+        {"Asked on": "2026-01-02"},
+        {"Next": "And what does it cost then?"},
+    ],
 )
 def test_no_hint_is_given_on_a_column_that_fits_nothing(
     cells: dict[str, Any], start: Start, init: Callable[..., Any]
@@ -517,7 +530,7 @@ _AT, _JOBS = {"Location": "/v2/done/j-1"}, "/v2/jobs/{{id}}"
 @pytest.mark.parametrize(
     ("started", "path", "headers", "then"),
     [
-        ({"job": "j-1", "state": "queued"}, "/v2/jobs/j-1", {}, {"path": _JOBS, "id": "job"}),
+        ({"request_id": "r", "job": "j-1", "state": "queued"}, "/v2/jobs/j-1", {}, {"path": _JOBS, "id": "job"}),
         ({"job_id": "j-1", "state": "In progress"}, "/v2/jobs/j-1", {}, {"path": _JOBS, "id": "job_id"}),
         ({"vorgang": 17, "state": "queued"}, "/jobs/17", {}, {"path": "/jobs/{{id}}", "id": "vorgang"}),
         ({"id": "j-1", "state": "queued"}, "/v2/done/j-1", _AT, {"path": "/v2/done/{{id}}"}),
@@ -608,3 +621,17 @@ def test_judged_metrics_are_given_with_a_judge_alone(
     for name in ("faithfulness", "answer_correctness", "answer_relevancy"):
         assert (name in given, name in missing) == (is_judged, not is_judged)
     assert ("no judge was used" in missing) is not is_judged
+
+
+def test_a_generator_that_refuses_passages_is_asked_without(start: Start, init: Callable[..., Any]) -> None:
+    """What was not answered is not written."""
+
+    def generate(request: Any) -> Any:
+        if request.body["passages"]:
+            raise loopback.Refusal(HTTPStatus.BAD_REQUEST, {"error": "these are not of our index"})
+        return {"text": SAID}
+
+    made = init(f"{start({**_generator(TEXT, _hits), ('POST', '/generate'): generate})}/generate")
+    assert made.server["ask"]["json"] == {"query": "{{question}}", "passages": []}
+    assert "give" not in made.server["retrieve"]
+    assert "made up for the request: passages: []" in made.err
