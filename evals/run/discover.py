@@ -71,6 +71,8 @@ _HEALTH = ("/health", "/healthz", "/api/health", "/ready", "/ping")
 _START_TIMEOUT_S, _LOOK_EVERY_S = 3.0, 1.0
 _OVERLOADED = frozenset({*BUSY, 502, 504})
 """Statuses that say nothing about the body; any other 5xx may be what a server makes of a wrong one."""
+_OVERLOAD_RANK = 4
+"""Above that of each other failure: the server says nothing about the requests."""
 _REPEATS, _PAUSE_S, _LONGEST_PAUSE_S = 2, 1.0, 5.0
 _USUAL_BODY = "a usual body"
 _NO_GIVE = (
@@ -316,23 +318,25 @@ class _Search:
             self.tell(f"  {failure}")
             is_gone = reply.status in {404, 405, 501}
             is_telling = reply.status in {400, 422} and _IS_MISSING.search(failure) is not None
-            rank = 0 if is_gone else 4 if is_overloaded else 2 + is_telling
+            rank = 0 if is_gone else _OVERLOAD_RANK if is_overloaded else 2 + is_telling
             failures.append((rank, f"{plan.method} {plan.path}: {failure}"))
             is_useless = is_gone or is_overloaded  # with any other body too
             plans = [*_amended(plan, reply), *(each for each in plans if not (is_useless and each.path == plan.path))]
         if guessed is not None:
             return guessed
+        raise self._refusal(failures)
+
+    def _refusal(self, failures: Sequence[tuple[int, str]]) -> ServerRefusedError:
+        """The error of a search that no answer ended, with the most telling of its failures by rank."""
         rank, most_telling = max(failures, key=lambda each: each[0])
-        if rank == 4:
-            raise ServerRefusedError(
-                f"the server is overloaded or not ready; {most_telling}",
-                "try again later: its path and its body may be right",
-            )
+        if rank == _OVERLOAD_RANK:
+            problem = f"the server is overloaded or not ready; {most_telling}"
+            return ServerRefusedError(problem, "try again later: its path and its body may be right")
         hint = 'correct the path, or give the request: --body \'{"question": "{{question}}"}\''
         if "graphql" in self.url:
             form = '{"query": "{ask(question: {{question_json}}) {answer sources {text}}}"}'
             hint = f"give the query with the fields of your schema: --body '{form}'"
-        raise ServerRefusedError(f"no request was answered; {most_telling}", hint)
+        return ServerRefusedError(f"no request was answered; {most_telling}", hint)
 
     # The requests that may ask the question, the likeliest first.
 
@@ -569,7 +573,9 @@ class _Search:
 
     def _with_passages(self, plan: Plan, question: str) -> Plan | None:
         """The request with the passages of a search in its lists; None: no search brings what they hold."""
+        self.left -= 1  # held back for the request that asks
         retrieved = self._retrieved(question, plan.path)
+        self.left += 1
         if retrieved is None:
             return None
         body, give, given = plan.body, dict[str, str](), dict[str, Any]()
@@ -772,6 +778,8 @@ def _strings(body: Any) -> Iterator[str]:
 
 
 Schema = Mapping[str, Any]
+Invented = dict[str, tuple[Any, Schema]]
+"""By path in a body, a value that is made up, and the schema of its items where it is a list."""
 
 
 def _operations(document: Schema) -> dict[tuple[str, str], Schema]:
@@ -795,7 +803,7 @@ def operation_plans(document: Schema) -> Iterator[Plan]:
             continue
         if method == "POST":
             schema = reduce(lambda at, key: _resolved(document, at.get(key)), _JSON_SCHEMA, operation)
-            invented: dict[str, tuple[Any, Schema]] = {}
+            invented: Invented = {}
             body, has_question = _body_for(document, schema, invented)
             made_up = tuple(
                 f"{at}: {value if isinstance(value, str) else json.dumps(value)}" for at, (value, _) in invented.items()
@@ -837,13 +845,7 @@ def _below(schema: Any, step: str) -> Any:
 
 
 def _body_for(
-    document: Schema,
-    schema: Schema,
-    invented: dict[str, tuple[Any, Schema]],
-    depth: int = 5,
-    at: str = "",
-    *,
-    asked: bool = False,
+    document: Schema, schema: Schema, invented: Invented, depth: int = 5, at: str = "", *, asked: bool = False
 ) -> tuple[dict[str, Any], bool]:
     """A body with the question in it and all that is required, and whether the question has found a place.
 

@@ -635,3 +635,21 @@ def test_a_generator_that_refuses_passages_is_asked_without(start: Start, init: 
     assert made.server["ask"]["json"] == {"query": "{{question}}", "passages": []}
     assert "give" not in made.server["retrieve"]
     assert "made up for the request: passages: []" in made.err
+
+
+def test_a_search_that_is_overloaded_leaves_a_request_for_the_answer(start: Start, init: Callable[..., Any]) -> None:
+    """Of the six."""
+    sent: list[str] = []
+
+    def search(_: Any) -> Any:
+        sent.append("search")
+        raise loopback.Refusal(HTTPStatus.SERVICE_UNAVAILABLE, {"detail": "warming up"}, **{"Retry-After": "0"})
+
+    routes = _generator(TEXT, search)
+    document = routes["GET", "/openapi.json"](None)
+    document["paths"]["/retrieve"] = document["paths"]["/search"]
+    routes |= {("GET", "/openapi.json"): lambda _: document, ("POST", "/retrieve"): search}
+    made = init(f"{start(routes)}/generate")
+    assert made.code == 0, made.err
+    assert len(sent) <= 4
+    assert "made up for the request: passages: []" in made.err
