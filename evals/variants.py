@@ -228,7 +228,7 @@ def vary(given: Sequence[str], variants: Mapping[str, Mapping[str, Any]] | None 
     """
     axes = dict(map(_axis, given))
     if len(axes) < len(given):
-        raise ConfigError("--vary names a key twice", _HINT)
+        raise ConfigError("a key is varied twice", _HINT)
     known = list((variants or {"": {}}).items())
     if len(known) * prod(map(len, axes.values())) > MOST_VARIANTS:
         raise ConfigError(
@@ -259,10 +259,10 @@ def _axis(text: str) -> tuple[str, dict[str, Any]]:
     try:
         read = load_yaml(f"[{values}]")
     except YamlTextError as error:
-        raise ConfigError(f"the values of --vary {text!r} cannot be read: {error}", _HINT) from None
+        raise ConfigError(f"the values of {text!r} cannot be read: {error}", _HINT) from None
     if not read or not all(parts):
-        raise ConfigError(f"--vary {text!r} has no key or no values", _HINT)
+        raise ConfigError(f"{text!r} has no key or no values", _HINT)
     labels = [value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str) for value in read]
     if len(set(labels)) < len(labels):
-        raise ConfigError(f"--vary {text!r} has a value twice", _HINT)
+        raise ConfigError(f"{text!r} has a value twice", _HINT)
     return ".".join(parts), dict(zip(labels, read, strict=True))

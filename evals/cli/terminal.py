@@ -145,13 +145,15 @@ def is_terminal() -> bool:
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 
-def ask_line(text: str, default: str = "") -> str:
-    """What somebody types, without blanks around it; the default where that is nothing.
+def ask_line(text: str, default: str = "", *, is_secret: bool = False) -> str:
+    """What somebody types, without blanks around it; the default where that is nothing. A secret is not shown.
 
     Raises:
         Abort: The input ended.
     """
-    line: str = typer.prompt(one_line(text, _LONGEST), default, show_default=bool(default), err=True)
+    line: str = typer.prompt(
+        one_line(text, _LONGEST), default, hide_input=is_secret, show_default=bool(default), err=True
+    )
     return line.strip() or default
 
 

@@ -12,18 +12,19 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from http import HTTPStatus
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urljoin, urlsplit, urlunsplit
 
 from evals.client.conversation import rendered
-from evals.client.http import REFUSED, ExchangeError, HttpClient
-from evals.client.mapping import UnusableError
+from evals.client.http import BUSY, REFUSED, ExchangeError, HttpClient
+from evals.client.mapping import UnusableError, find_or_none
 from evals.client.profile import DEFAULT_PROFILE, list_profiles, load_profile, resolve_spec
 from evals.client.rag_client import RAGClient
 from evals.client.spec import RequestSpec, StreamSpec
 from evals.client.streams import Collector
 from evals.errors import ConfigError, ServerRefusedError, ServerUnreachableError
-from evals.run.guess import failure_in, guess_text, names, read_events, snake, unread_fields
+from evals.run.guess import child, failure_in, guess_text, is_of_passages, names, read_events, snake, unread_fields
 from evals.schemas.response import EvalResponse, ResponseError
 from evals.secrets import is_credential, masked, remember
 from evals.text.numbers import counted
@@ -46,16 +47,38 @@ _NO_QUESTIONS = re.compile(
     r"(^|_)(id|ids|model|session|user|lang|language|locale|name|mode|type|format|role|token|key)$"
 )
 _RETRIEVING = re.compile(r"/(search|retriev\w*|contexts?|chunks|passages|data)$")
-_PENDING = names("queued pending running processing accepted in_progress created submitted started new")
-_NAMED = re.compile(
-    r"[\"'`]([A-Za-z_][\w.-]{0,40})[\"'`]|([A-Za-z_][\w.]*)\s+(?:is|was)\s+(?:missing|required|absent)\b"
+_PENDING = names(
+    "queued enqueued pending waiting scheduled running processing working executing accepted in_progress created "
+    "submitted started new"
 )
-_IS_MISSING = re.compile(r"miss|requir|expect|need|lack|absent|must", re.IGNORECASE)
-_NO_FIELDS = names("field parameter key property value it this that body json input request error message")
+_STATES = names("state status phase job_state job_status")
+_NAMES_JOB = (re.compile(r"(^|_)(job|task|ticket)(_?id|_?uuid)?$"), re.compile(r"(^|_)(id|uuid|handle)$"))
+_QUOTED_NAME = re.compile(r"[\"'`„“‚‘«»]([^\W\d][\w.-]{0,40})[\"'`“”‘’«»]")
+_NAME_MISSING = re.compile(
+    r"([^\W\d][\w.]*)\s+(?:(?:is|was|ist|war|wird)\s+(?:missing|required|absent|erforderlich|notwendig|benötigt)|fehlt)"
+    r"\b(?!\s+(?:an?|the|its|any|some|one)\b)",
+    re.IGNORECASE,
+)
+_IS_MISSING = re.compile(
+    r"miss|requir|expect|need|lack|absent|must|fehl(?:t|en)|erforderlich|notwendig|benötigt|muss|müssen|pflicht",
+    re.IGNORECASE,
+)
+_NO_FIELDS = names(
+    "field parameter key property value it this that body json request error feld parameter wert es das pflichtfeld"
+)
 _OPEN_HEADERS = names("accept content-type accept-language user-agent")
 _HEALTH = ("/health", "/healthz", "/api/health", "/ready", "/ping")
 _START_TIMEOUT_S, _LOOK_EVERY_S = 3.0, 1.0
+_OVERLOADED = frozenset({*BUSY, 502, 504})
+"""Statuses that say nothing about the body; any other 5xx may be what a server makes of a wrong one."""
+_OVERLOAD_RANK = 4
+"""Above that of each other failure: the server says nothing about the requests."""
+_REPEATS, _PAUSE_S, _LONGEST_PAUSE_S = 2, 1.0, 5.0
 _USUAL_BODY = "a usual body"
+_NO_GIVE = (
+    "an empty list was sent as {path}: if a search brings the passages, add give: {{{name}: 'results[].text'}} to "
+    'retrieve and write "{{{{{name}}}}}" in ask.json; docs/profiles.md, Two requests'
+)
 _NO_PASSAGES = (
     "no passages in the answer, so retrieval is not measured. Where a second request brings them, add below server:\n"
     "  retrieve:\n"
@@ -76,6 +99,12 @@ class Headers:
     written: dict[str, str] = field(default_factory=dict)
     variables: list[str] = field(default_factory=list)
     parameters: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def without_scheme(self) -> str | None:
+        """The name of an Authorization header whose value is a bare token; None: it names a scheme, or is not sent."""
+        names = (name for name, value in self.sent.items() if name.lower() == "authorization" and " " not in value)
+        return next(names, None)
 
     def add(self, header: str) -> None:
         """Read a header such as `X-API-Key: abc`; its value is masked in all messages.
@@ -101,11 +130,20 @@ class Headers:
             remember(secret)
 
 
+class Retrieved(NamedTuple):
+    """A request that brings passages, as keys of `retrieve`, with its body, and what it gives to the one that asks."""
+
+    keys: dict[str, Any]
+    raw: str
+    given: dict[str, Any]
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """A request that may ask the question; `made_up` names the values that it invents.
 
-    `prefix` is what stands in the URL before the path.
+    `prefix` is what stands in the URL before the path. `lists` are the required lists of passages that are sent empty:
+    by path in the body, the keys that their objects need, or None for texts. `retrieved` fills them.
     """
 
     method: str
@@ -116,6 +154,8 @@ class Plan:
     made_up: tuple[str, ...] = ()
     profile: str | None = None
     prefix: str = ""
+    lists: Mapping[str, Collection[str] | None] = field(default_factory=dict)
+    retrieved: Retrieved | None = None
 
     @property
     def ask(self) -> dict[str, Any]:
@@ -131,13 +171,17 @@ class Plan:
 
 
 class Received(NamedTuple):
-    """A response: its status (0: there is none), text, type and location, and why it is no answer (None: it may be)."""
+    """A response: its status (0: there is none), text, type and location, and why it is no answer (None: it may be).
+
+    `pause_s` is how long the server asks to wait.
+    """
 
     status: int
     text: str = ""
     content_type: str = ""
     location: str = ""
     failure: str | None = None
+    pause_s: float | None = None
 
     @property
     def body(self) -> Any:
@@ -145,6 +189,19 @@ class Received(NamedTuple):
         with suppress(ValueError):
             return json.loads(self.text)
         return None
+
+
+class Job(NamedTuple):
+    """A job that a response tells of: its id, the paths that may show it, and its state; no key: the state is unknown.
+
+    The paths hold `{{id}}`, the likeliest first.
+    """
+
+    id_key: str
+    id: str
+    paths: Sequence[str]
+    state_key: str | None
+    state: str | None
 
 
 @dataclass(slots=True)
@@ -244,8 +301,13 @@ class _Search:
             plan = plans.pop(0)
             if plan.ask in tried:
                 continue
-            tried.append(plan.ask)
+            if plan.lists and self.left > 1 and (filled := self._with_passages(plan, question)) is not None:
+                plans.insert(0, replace(plan, lists={}))  # as it was, where the passages are refused
+                plan = filled
             reply = self._asked(plan, question)
+            is_overloaded = reply.status in _OVERLOADED
+            if reply.status < 500 and not is_overloaded:  # else it says nothing about this body
+                tried.append(plan.ask)
             discovery = self._read(plan, reply, question) if reply.failure is None else None
             if discovery is not None:
                 if discovery.server["profile"] == plan.profile or not any(each.profile for each in plans):
@@ -256,16 +318,25 @@ class _Search:
             self.tell(f"  {failure}")
             is_gone = reply.status in {404, 405, 501}
             is_telling = reply.status in {400, 422} and _IS_MISSING.search(failure) is not None
-            failures.append((0 if is_gone else 2 + is_telling, f"{plan.method} {plan.path}: {failure}"))
-            plans = [*_amended(plan, reply), *(each for each in plans if not (is_gone and each.path == plan.path))]
+            rank = 0 if is_gone else _OVERLOAD_RANK if is_overloaded else 2 + is_telling
+            failures.append((rank, f"{plan.method} {plan.path}: {failure}"))
+            is_useless = is_gone or is_overloaded  # with any other body too
+            plans = [*_amended(plan, reply), *(each for each in plans if not (is_useless and each.path == plan.path))]
         if guessed is not None:
             return guessed
+        raise self._refusal(failures)
+
+    def _refusal(self, failures: Sequence[tuple[int, str]]) -> ServerRefusedError:
+        """The error of a search that no answer ended, with the most telling of its failures by rank."""
+        rank, most_telling = max(failures, key=lambda each: each[0])
+        if rank == _OVERLOAD_RANK:
+            problem = f"the server is overloaded or not ready; {most_telling}"
+            return ServerRefusedError(problem, "try again later: its path and its body may be right")
         hint = 'correct the path, or give the request: --body \'{"question": "{{question}}"}\''
         if "graphql" in self.url:
             form = '{"query": "{ask(question: {{question_json}}) {answer sources {text}}}"}'
             hint = f"give the query with the fields of your schema: --body '{form}'"
-        most_telling = max(failures, key=lambda each: each[0])[1]
-        raise ServerRefusedError(f"no request was answered; {most_telling}", hint)
+        return ServerRefusedError(f"no request was answered; {most_telling}", hint)
 
     # The requests that may ask the question, the likeliest first.
 
@@ -281,7 +352,7 @@ class _Search:
             return self._harmless([Plan("POST", path or "/", body, source="the body that was given")])
         if params:
             return self._harmless([_parametrised(path or "/", params, self.headers)])
-        reply = self._send(Plan("GET", "/openapi.json"), "")
+        reply = self._repeated(Plan("GET", "/openapi.json"), "")
         if reply.status == 200 and isinstance(reply.body, Mapping) and isinstance(reply.body.get("paths"), Mapping):
             self.document = reply.body
         operations, documented = _operations(self.document), list(operation_plans(self.document))
@@ -331,19 +402,44 @@ class _Search:
             ServerRefusedError: The login is refused.
         """
         self.tell(str(plan))
-        reply = self._send(plan, question)
+        reply = self._repeated(plan, question)
         if reply.status not in REFUSED:
             return reply
         schemes = reduce(_below, ("components", "securitySchemes"), self.document) or {}
         named = [each["name"] for each in schemes.values() if each.get("in") == "header" and "name" in each]
         named += (load_profile(plan.profile).get("headers") or ()) if plan.profile else ()
         name = str(next(iter(named), "Authorization"))
+        if self.left and (bare := self.headers.without_scheme) is not None:
+            self.tell(f"  {reply.failure}; the value of {bare} names no scheme: trying Bearer")
+            self.headers.sent[bare] = f"Bearer {self.headers.sent[bare]}"
+            self.headers.written[bare] = f"Bearer {self.headers.written[bare]}"
+            return self._asked(plan, question)
         login, self.login = self.login, lambda _: None
         if self.left and (header := login(name)):
             self.headers.add(header)
             return self._asked(plan, question)
         shown = "Authorization: Bearer …" if name == "Authorization" else f"{name}: …"
         raise ServerRefusedError(f"the server refuses us: {reply.failure}", f'give its login: --header "{shown}"')
+
+    def _repeated(self, plan: Plan, question: str) -> Received:
+        """The response to a request, which is sent up to twice more while the server is overloaded.
+
+        A server error is repeated where the body is no guess: it is not the body that is wrong.
+        """
+        reply = self._send(plan, question)
+        for _ in range(_REPEATS):
+            is_broken = reply.status >= 500 and reply.status != 501 and plan.source != _USUAL_BODY
+            if not (reply.status in _OVERLOADED or is_broken):
+                break
+            pause = _PAUSE_S if reply.pause_s is None else reply.pause_s
+            if not self.left or pause > _LONGEST_PAUSE_S:
+                reason = f"the server asks to wait {pause:.0f} s" if self.left else f"{MOST_REQUESTS} requests are sent"
+                self.tell(f"  {reply.failure}; not repeated: {reason}")
+                break
+            self.tell(f"  {reply.failure}; the same request again in {pause:.0f} s")
+            time.sleep(pause)
+            reply = self._send(plan, question)
+        return reply
 
     def _send(self, plan: Plan, question: str) -> Received:
         """Send one request of the six.
@@ -356,7 +452,8 @@ class _Search:
         spec = RequestSpec.model_validate({**plan.ask, "path": f"{plan.prefix}{plan.path}", "query": query})
         message = {"role": "user", "content": question}
         values = {"question": question, "question_json": json.dumps(question, ensure_ascii=False)}
-        request = rendered(spec, {**values, "messages": [message], "uuid": "evals-init"})
+        given = plan.retrieved.given if plan.retrieved is not None else {}
+        request = rendered(spec, {**values, **given, "messages": [message], "uuid": "evals-init"})
         request["headers"] = self.headers.sent
         try:
             # As a stream it ends with [DONE], whether the server then closes or not.
@@ -367,7 +464,7 @@ class _Search:
                     f"no server answers at {self.base} ({failure.message})", "check the URL"
                 ) from failure
             text = masked(failure.body.decode("utf-8", "replace"))
-            return Received(failure.status or 0, text, failure=failure.message)
+            return Received(failure.status or 0, text, failure=failure.message, pause_s=failure.retry_after_s)
         text, kind = masked(reply.body.decode("utf-8", "replace")), reply.headers.get("content-type", "")
         received = Received(reply.status, text, kind, reply.headers.get("location", ""))
         problem = "a web page" if "text/html" in kind else None if text.strip() else "an empty body"
@@ -384,12 +481,12 @@ class _Search:
         guess = guess_text(reply.text, reply.content_type, question)
         if plan.profile and (discovery := self._by_profile(plan, where, reply, question, guesses=bool(guess.rows))):
             return discovery
-        ask, notes = (
-            plan.ask | guess.ask,
-            [f"made up for the request: {', '.join(plan.made_up)}"] if plan.made_up else [],
-        )
-        if not guess.rows and (job := _job(reply)):
-            ask["then"], reply = self._job_done(plan, reply, *job)
+        ask = plan.ask | guess.ask
+        notes = [f"made up for the request: {', '.join(plan.made_up)}"] if plan.made_up else []
+        empty = [each.removesuffix(": []") for each in plan.made_up if each.endswith(": []")]
+        notes += [_NO_GIVE.format(path=path, name=snake(path)) for path in empty if snake(path) not in _MESSAGE_LISTS]
+        if not guess.rows and (job := _job(plan, reply, has_answer=bool(guess.answer))) is not None:
+            ask["then"], reply = self._job_done(plan, job)
             guess = guess_text(reply.text, reply.content_type, question)
         if not guess.answer and not guess.rows:
             return None
@@ -399,12 +496,12 @@ class _Search:
             server["health"] = {"path": health}
         server |= {"ask": ask} | ({"stream": guess.stream} if guess.stream is not None else {})
         server |= {"map": guess.map} | ({"citations": guess.citations} if guess.citations else {})
-        second = None if guess.rows else self._second_request(question)
+        second = plan.retrieved or (None if guess.rows else self._retrieved(question, plan.path))
         if second is not None:
-            server["retrieve"] = second[0]
+            server["retrieve"] = {key: part for key, part in second.keys.items() if key != "map" or not guess.rows}
         elif not guess.rows:
             notes.append(_NO_PASSAGES)
-        return _discovery(server, reply.text, second and second[1], guess.alternatives, notes)
+        return _discovery(server, reply.text, second and second.raw, guess.alternatives, notes)
 
     def _by_profile(
         self, plan: Plan, where: dict[str, Any], reply: Received, question: str, *, guesses: bool
@@ -416,7 +513,9 @@ class _Search:
             keys = expand_env({key: retrieve.get(key) for key in ("method", "path", "json", "query")}, set(), {})
             method, path, query = keys["method"] or "POST", str(keys["path"]), keys["query"] or {}
             self.tell(f"{method} {path}, the second request of the profile {name}")
-            second = self._send(replace(plan, method=method, path=path, body=keys["json"], query=query), question).text
+            second = self._repeated(
+                replace(plan, method=method, path=path, body=keys["json"], query=query), question
+            ).text
         discovery = _discovery({"profile": name, **where}, reply.text, second, {}, [])
         response = discovery.response
         listed_paths = {path for _, path in _operations(self.document)} & _paths_of(name) - {plan.path}
@@ -428,36 +527,93 @@ class _Search:
         self.tell(f"  it is read by the profile {name}")
         return discovery
 
-    def _job_done(self, plan: Plan, reply: Received, path: str, identity: tuple[str, str], key: str) -> Any:
+    def _job_done(self, plan: Plan, job: Job) -> tuple[dict[str, Any], Received]:
         """The keys of `ask.then`, and the response when the job is done.
 
         Raises:
-            ServerRefusedError: It is not done within the requests that are left.
+            ServerRefusedError: It failed, or is not done within the requests that are left.
         """
-        name, job = identity
-        while self.left:
-            time.sleep(_LOOK_EVERY_S)
-            self.tell(f"GET {path}: the job of this question")
-            latest = self._send(Plan("GET", path.replace("{{id}}", job)), "")
-            state = latest.body.get(key) if isinstance(latest.body, Mapping) else None
+        paths, key, state = list(job.paths), job.state_key, job.state
+        time.sleep(_LOOK_EVERY_S)
+        while paths and self.left:
+            self.tell(f"GET {paths[0]}: the job of this question")
+            latest = self._repeated(Plan("GET", paths[0].replace("{{id}}", job.id), prefix=plan.prefix), "")
             if latest.status >= 400:
-                break
-            if state is not None and str(state).lower() not in _PENDING:
-                then = {"path": path} | ({} if name == "id" else {"id": name}) | {"until": f"{key} == '{state}'"}
-                return {**then, "failed": f"{key} == 'failed'", "every_s": 1}, latest
-        told = f"ask.then: {{path: {path}, until: \"{key} == 'done'\", every_s: 1}}"
-        raise ServerRefusedError(f"{plan.path} starts a job that was not seen to end", f"write it yourself: {told}")
+                self.tell(f"  {latest.failure}")
+                paths.pop(0)
+                continue
+            if latest.failure is not None:
+                raise ServerRefusedError(f"the job of {plan.path} failed: {latest.failure}")
+            fields = latest.body if isinstance(latest.body, Mapping) else {}
+            key = key or next((name for name in fields if snake(name) in _STATES), None)
+            state = str(fields.get(key, state)) if key else state
+            if key is not None and key in fields and not _is_pending(state):
+                then = {"path": paths[0]} | ({} if job.id_key == "id" else {"id": child("", job.id_key)})
+                until = f"{child('', key)} == '{state}'"
+                return {**then, "until": until, "failed": f"{child('', key)} == 'failed'", "every_s": 1}, latest
+            time.sleep(_LOOK_EVERY_S)
+        unknown = "" if paths else " at a path that is not known"
+        path = paths[0] if paths else job.paths[0]
+        told = f'ask.then: {{path: "{path}", id: {job.id_key}, until: "{key or "status"} == \'done\'", every_s: 1}}'
+        raise ServerRefusedError(
+            f"{plan.path} starts a job that was not seen to end{unknown}; its state was {state!r}",
+            f"write it yourself, with its state at the end for 'done': {told}",
+        )
 
-    def _second_request(self, question: str) -> tuple[dict[str, Any], str] | None:
-        """The keys of a second request that brings the passages, among the usual paths, and what it brought."""
+    def _retrieved(self, question: str, asking: str) -> Retrieved | None:
+        """A second request that brings passages, among the usual paths but the one that asks; it gives nothing yet."""
         known = {*USUAL, *(str((load_profile(name).get("retrieve") or {}).get("path")) for name in list_profiles())}
         for plan in operation_plans(self.document):
-            is_known = plan.path in known - {urlsplit(self.url).path} and _RETRIEVING.search(plan.path)
+            is_known = plan.path in known - {urlsplit(self.url).path, asking} and _RETRIEVING.search(plan.path)
             if is_known and self.left and (reply := self._asked(plan, question)).failure is None:
                 guess = guess_text(reply.text, "", question)
                 if guess.rows:
-                    return {**plan.ask, "map": {"chunks": guess.map["chunks"]}}, reply.text
+                    return Retrieved({**plan.ask, "map": {"chunks": guess.map["chunks"]}}, reply.text, {})
         return None
+
+    def _with_passages(self, plan: Plan, question: str) -> Plan | None:
+        """The request with the passages of a search in its lists; None: no search brings what they hold."""
+        self.left -= 1  # held back for the request that asks
+        retrieved = self._retrieved(question, plan.path)
+        self.left += 1
+        if retrieved is None:
+            return None
+        body, give, given = plan.body, dict[str, str](), dict[str, Any]()
+        for path, keys in plan.lists.items():
+            found = _given(retrieved, keys)
+            if found is None:
+                self.tell(f"  it brings no passages that {path} can hold")
+                return None
+            name = re.sub(r"\W", "_", path)
+            give[name], given[name] = found
+            body = _placed(body, path.split("."), f"{{{{{name}}}}}")
+        made_up = tuple(each for each in plan.made_up if each.removesuffix(": []") not in plan.lists)
+        search = Retrieved({**retrieved.keys, "give": give}, retrieved.raw, given)
+        return replace(plan, body=body, made_up=made_up, lists={}, retrieved=search)
+
+
+def _given(retrieved: Retrieved, keys: Collection[str] | None) -> tuple[str, list[Any]] | None:
+    """What selects the texts of passages, or the objects with some keys, and the items that it selects."""
+    chunks = str(retrieved.keys["map"]["chunks"])
+    place, brace, fields = chunks.partition("[].{text: ")
+    text = re.match(r'"[^"]*"|[^,}]*', fields)
+    if keys is None:
+        expressions = [f"{place}[].{text[0]}"] if brace and text else []
+        expressions += [f"{chunks}.text", chunks]
+    else:
+        expressions = [place, chunks]
+        expressions += [f"{place}[].{{{key}: {text[0]}}}" for key in keys if brace and text and len(keys) == 1]
+    with suppress(ValueError):
+        body = json.loads(retrieved.raw)
+        for expression in expressions:
+            items = find_or_none(expression, body)
+            is_fitting = isinstance(items, list) and all(
+                isinstance(item, str) if keys is None else isinstance(item, Mapping) and set(keys) <= item.keys()
+                for item in items
+            )
+            if items and is_fitting:
+                return expression, items
+    return None
 
 
 def _discovery(
@@ -471,7 +627,7 @@ def _discovery(
     except (UnusableError, ValueError, ConfigError) as error:
         discovery.response = EvalResponse(error=ResponseError(kind="malformed", message=str(error)))
         return discovery
-    parts = (spec.map, spec.stream, spec.retrieve, spec.session, spec.ask.ok_when)
+    parts = (spec.map, spec.stream, spec.retrieve, spec.session, spec.ask.ok_when, spec.ask.then)
     expressions = " ".join(part if isinstance(part, str) else part.model_dump_json() for part in parts if part)
     for text in filter(None, (raw, second)):
         with suppress(ValueError):
@@ -484,17 +640,29 @@ def _discovery(
     return discovery
 
 
-def _job(reply: Received) -> tuple[str, tuple[str, str], str] | None:
-    """Where a job is looked at, the key and value of its id, and the key of its state; None: it is no job's."""
+def _is_pending(state: object) -> bool:
+    return re.sub(r"[\s-]+", "_", str(state).lower()) in _PENDING
+
+
+def _job(plan: Plan, reply: Received, *, has_answer: bool) -> Job | None:
+    """The job that a response tells of, by a word of its state or the status 202, with an id; None: it is no job's."""
     fields = reply.body if isinstance(reply.body, Mapping) else {}
-    key = next((key for key, value in fields.items() if str(value).lower() in _PENDING), None)
-    ids = ((name, str(value)) for name, value in fields.items() if isinstance(value, str | int))
-    identity = next((each for each in ids if snake(each[0]) == "id" or snake(each[0]).endswith("_id")), None)
-    if key is None or identity is None:
+    state_key = next((key for key, value in fields.items() if _is_pending(value)), None)
+    ids = {key: str(value) for key, value in fields.items() if isinstance(value, str | int) and key != state_key}
+    ids = {key: value for key, value in ids.items() if re.fullmatch(r"[^\s/]+", value)}
+    id_key = next((key for name in _NAMES_JOB for key in ids if name.search(snake(key))), None)
+    is_accepted = reply.status == HTTPStatus.ACCEPTED
+    if id_key is None and (is_accepted or not has_answer):  # under any name
+        id_key = next((key for key in ids if snake(key) not in _STATES), None)
+    if id_key is None or not (state_key or is_accepted):
         return None
-    links = [value for value in (reply.location, *fields.values()) if isinstance(value, str)]
-    link = next((link for link in links if "/" in link and identity[1] in link), f"/jobs/{identity[1]}")
-    return urlsplit(urljoin("http://host", link)).path.replace(identity[1], "{{id}}"), identity, key
+    identity = ids[id_key]
+    links = [value for value in (reply.location, *fields.values()) if isinstance(value, str) and "/" in value]
+    linked = [urlsplit(urljoin("http://host", link)).path.removeprefix(plan.prefix) for link in links]
+    paths = [link.replace(identity, "{{id}}") for link in linked if identity in link]
+    paths += [f"{plan.path.rstrip('/')}/{{{{id}}}}", "/jobs/{{id}}"]
+    state = str(fields[state_key]) if state_key is not None else None
+    return Job(id_key, identity, list(dict.fromkeys(paths)), state_key, state)
 
 
 # Requests that may ask: of profiles, with usual bodies, with what a refusal names, of OpenAPI.
@@ -594,8 +762,11 @@ def missing_fields(message: str) -> list[tuple[str | int, ...]]:
     located = [each for each in details or () if isinstance(each, Mapping) and each.get("loc")]
     if located:
         return list(dict.fromkeys(tuple(each["loc"][1:]) for each in located))
-    texts = [text for text in _strings(body) if _IS_MISSING.search(text)]
-    named = (first or second for text in texts for first, second in _NAMED.findall(text))
+    named: list[str] = []
+    for text in (text for text in _strings(body) if _IS_MISSING.search(text)):
+        # A sentence begins with a capital, as a German noun does, where the name of a field does not.
+        words = (name.lower() if name.lower() in _QUESTION_FIELDS else name for name in _NAME_MISSING.findall(text))
+        named += _QUOTED_NAME.findall(text) or words
     return [tuple(name.split(".")) for name in dict.fromkeys(named) if name.lower() not in _NO_FIELDS]
 
 
@@ -607,6 +778,8 @@ def _strings(body: Any) -> Iterator[str]:
 
 
 Schema = Mapping[str, Any]
+Invented = dict[str, tuple[Any, Schema]]
+"""By path in a body, a value that is made up, and the schema of its items where it is a list."""
 
 
 def _operations(document: Schema) -> dict[tuple[str, str], Schema]:
@@ -630,10 +803,18 @@ def operation_plans(document: Schema) -> Iterator[Plan]:
             continue
         if method == "POST":
             schema = reduce(lambda at, key: _resolved(document, at.get(key)), _JSON_SCHEMA, operation)
-            made_up: list[str] = []
-            body, has_question = _body_for(document, schema, made_up)
+            invented: Invented = {}
+            body, has_question = _body_for(document, schema, invented)
+            made_up = tuple(
+                f"{at}: {value if isinstance(value, str) else json.dumps(value)}" for at, (value, _) in invented.items()
+            )
+            lists = {
+                at: (items.get("required") or ()) if items.get("type") == "object" else None
+                for at, (value, items) in invented.items()
+                if value == [] and is_of_passages(at) and items.get("type") in {None, "string", "object"}
+            }
             if has_question:
-                plans.append((rank, Plan("POST", path, body, {}, "OpenAPI", tuple(made_up))))
+                plans.append((rank, Plan("POST", path, body, {}, "OpenAPI", made_up, lists=lists)))
         elif method == "GET":
             given = [str(each.get("name")) for each in operation.get("parameters", ()) if isinstance(each, Mapping)]
             if name := next((name for name in _QUESTION_FIELDS if name in given), None):
@@ -664,14 +845,14 @@ def _below(schema: Any, step: str) -> Any:
 
 
 def _body_for(
-    document: Schema, schema: Schema, made_up: list[str], depth: int = 5, at: str = "", *, asked: bool = False
+    document: Schema, schema: Schema, invented: Invented, depth: int = 5, at: str = "", *, asked: bool = False
 ) -> tuple[dict[str, Any], bool]:
     """A body with the question in it and all that is required, and whether the question has found a place.
 
     Args:
         document: OpenAPI, for references.
         schema: Of an object.
-        made_up: Gets what is invented.
+        invented: Gets what is made up, by path: the value, and the schema of the items of a list.
         depth: Objects within objects that are entered.
         at: Path of the object.
         asked: Whether the question stands elsewhere already.
@@ -690,15 +871,15 @@ def _body_for(
             body[key] = key != "stream"
         elif is_wanted and snake(key) in _MESSAGE_LISTS and kind == "array" and not has_question and _are_turns(items):
             body[key], has_question = [{"role": "user", "content": QUESTION}], True
-        elif is_wanted and depth and (kind == "object" or each.get("properties")):
-            body[key], has_question = _body_for(document, each, made_up, depth - 1, f"{at}{key}.", asked=has_question)
+        elif is_wanted and depth and each.get("properties"):
+            body[key], has_question = _body_for(document, each, invented, depth - 1, f"{at}{key}.", asked=has_question)
         elif is_wanted and depth and kind == "array" and items.get("properties") and not has_question:
-            inner, has_question = _body_for(document, items, made_up, depth - 1, f"{at}{key}[].")
+            inner, has_question = _body_for(document, items, invented, depth - 1, f"{at}{key}[].")
             body[key] = [inner]
         elif key in required:
             body[key] = _default(each)
-            if not {"default", "const", "enum"} & set(each) and kind not in {"array", "boolean", "object"}:
-                made_up.append(f"{at}{key}: {body[key]}")
+            if not {"default", "const", "enum"} & set(each):
+                invented[f"{at}{key}"] = body[key], items
     order = [key for key in fields if key in body]
     return {key: body[key] for key in order}, has_question
 

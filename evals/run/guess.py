@@ -10,6 +10,7 @@ from typing import Any
 from evals.client.mapping import find_or_none
 from evals.client.spec import CitationSpec, StreamFormat
 from evals.client.streams import END, EventReader
+from evals.datasets.columns import BOOLEANS
 
 
 def names(text: str) -> frozenset[str]:
@@ -44,6 +45,13 @@ _FIELDS = {
 }
 _NO_TEXTS = names("question query title description prompt summary")
 _FILE = re.compile(r"\S[^\n]{0,200}\.[A-Za-z]{2,5}|https?://\S+")
+_TRUTHS = BOOLEANS.keys() - {"0", "1", "t", "f"}
+_NAMES_ANSWERS = re.compile(
+    r"(?:answer|antwort|response|reply|solution|lösung|ground.?truth)(?:s|en)?\b", re.IGNORECASE
+)
+_NAMES_PASSAGES = re.compile(
+    r"passage|quote|quotation|evidence|excerpt|context|snippet|beleg|fundstelle|textstelle|zitat|auszug", re.IGNORECASE
+)
 _PLACES = names("index number n ref rank idx source_index reference_id citation_number")
 _CITES = re.compile(r"cit|refer|^refs?$|used|ground|based_on|support|pointer")
 _MARK = re.compile(r"[\[【]((?:[A-Za-z]{2,10}[:\s.#-]?)?\^?)(\d{1,3})[\]】]")
@@ -121,6 +129,12 @@ def guess_body(body: Any, question: str, at: str = "", whole: Any = None) -> Gue
 
 
 # Names and paths.
+
+
+def is_of_passages(path: str) -> bool:
+    """Whether a key names passages, such as `passages` or `retrieved_chunks`; their ids are none."""
+    words = snake(path).split("_")
+    return bool({snake(path), *words} & {*_PASSAGES, "texts", "docs", "excerpts"}) and not {"id", "ids"} & set(words)
 
 
 def snake(path: str) -> str:
@@ -393,6 +407,30 @@ def _words_of_column(path: str, values: Sequence[Any]) -> float:
     texts = [value for value in values if isinstance(value, str)]
     mean = sum(len(text.split()) for text in texts) / len(values) if texts else 0.0
     return mean * (2 if snake(path) in _MAYBE_ANSWERS | _PASSAGES else 0.4 if snake(path) in _NO_TEXTS else 1)
+
+
+# Columns of a file of questions.
+
+
+def fields_of_column(title: str, cells: Sequence[Any]) -> tuple[str, ...]:
+    """The fields of a question that a column may hold, by its cells, and of texts by its title; none: nothing fits.
+
+    Two fields: its cells do not tell which.
+    """
+    texts = [cell.strip() for cell in cells if isinstance(cell, str)]
+    if not cells or (len(texts) < len(cells) and not all(isinstance(cell, bool) for cell in cells)):
+        return ("expected_answer",) if cells and _NAMES_ANSWERS.search(title) else ()
+    if all(str(cell).strip().lower() in _TRUTHS for cell in cells):
+        return "is_answerable", "is_unanswerable"
+    if all(_FILE.fullmatch(text) for text in texts):
+        return ("gold_document_ids",)
+    if _NAMES_ANSWERS.search(title):
+        return ("expected_answer",)
+    words = sum(len(text.split()) for text in texts) / len(texts)
+    if _NAMES_PASSAGES.search(title):
+        return ("gold_passages",) if words >= 2 else ()
+    are_questions = sum(text.endswith("?") for text in texts) * 2 > len(texts)
+    return ("expected_answer", "gold_passages") if words >= 4 and not are_questions else ()
 
 
 # What is cited, what it cost, and whether all is well.

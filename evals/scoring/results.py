@@ -6,6 +6,7 @@ A value is a float and a code a question: the codes of a column say why values a
 
 import json
 import zipfile
+import zlib
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -221,8 +222,8 @@ class Results:
                         [Reason(*each) for each in metric["reasons"]],
                         Counter(metric["rules"]),
                     )
-        except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile):
-            return None  # it is made anew from the records
+        except (OSError, EOFError, ValueError, KeyError, TypeError, RuntimeError, zipfile.BadZipFile, zlib.error):
+            return None  # damaged; zipfile takes a changed byte for a later version or a password (RuntimeError)
         return results
 
 

@@ -86,5 +86,6 @@ def type_lines(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         monkeypatch.setenv("TERM", "dumb")
         monkeypatch.setattr(sys, "stdin", _Keyboard("".join(f"{line}\n" for line in lines)))
         monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+        monkeypatch.setattr("getpass.getpass", lambda _: sys.stdin.readline().rstrip("\n"))  # it asks the real terminal
 
     return sit

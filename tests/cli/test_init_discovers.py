@@ -1,7 +1,7 @@
 """What `evals init` finds out about servers without a profile, and what it never does."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,6 +29,7 @@ class Made(NamedTuple):
 @pytest.fixture(autouse=True)
 def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("evals.run.discover._LOOK_EVERY_S", 0.01)
     row = {"question": QUESTION, "gold_passages": [{"text": SOURCES[0]["text"]}], "is_unanswerable": False}
     Path("q.jsonl").write_text(json.dumps(row))
 
@@ -288,6 +289,367 @@ def test_metrics_of_questions_and_server_are_told_apart(start: Start, init: Call
 
 def test_columns_that_are_not_known_are_shown_with_an_example(start: Start, init: Callable[..., Any]) -> None:
     """In the user's own names."""
-    Path("q.jsonl").write_text(json.dumps({"question": QUESTION, "Musterantwort": "Drei Meter.", "Beleg": "…"}))
+    Path("q.jsonl").write_text(
+        json.dumps({"question": QUESTION, "Solution": "Drei Meter.", "Beleg": "Es sind drei Meter."})
+    )
     made = init(f"{start({('POST', '/ask'): lambda _: ANSWER})}/ask")
-    assert "columns: {expected_answer: Musterantwort, gold_passages: Beleg}" in " ".join(made.err.split())
+    assert "columns: {expected_answer: Solution, gold_passages: Beleg}" in " ".join(made.err.split())
+
+
+def _generator(items: Any, search: Callable[[Any], Any]) -> dict[tuple[str, str], Callable[[Any], Any]]:
+    """A server whose search and generator are two requests; the generator quotes its first passage."""
+
+    def generate(request: Any) -> Any:
+        first = next(iter(request.body["passages"]), "Nothing was given to me.")
+        return {"text": str(first.get("body") or first["content"]) if isinstance(first, dict) else first}
+
+    wanted = {"query": TEXT, "passages": {"type": "array", "items": items}}
+    schema = {"type": "object", "required": list(wanted), "properties": wanted}
+    searched = {"type": "object", "required": ["query"], "properties": {"query": TEXT}}
+    document = described(("/generate", "post", "generate", schema), ("/search", "post", "search", searched))
+    routes = {("POST", "/generate"): generate, ("POST", "/search"): search}
+    return {("GET", "/openapi.json"): document, **routes}
+
+
+def _of_key(*keys: str) -> dict[str, Any]:
+    return {"type": "object", "required": list(keys), "properties": dict.fromkeys(keys, TEXT)}
+
+
+def _hits(_: Any) -> Any:
+    return {"hits": [{"body": each["text"], "file": each["file"], "rank": 1} for each in SOURCES]}
+
+
+@pytest.mark.parametrize(
+    ("items", "expression"),
+    [(TEXT, "hits[].body"), (_of_key("body"), "hits"), (_of_key("content"), "hits[].{content: body}")],
+    ids=["texts", "objects", "objects of another key"],
+)
+def test_a_generator_is_given_the_passages_of_a_search(
+    items: Any, expression: str, start: Start, init: Callable[..., Any], evals_cli: Cli
+) -> None:
+    """The search comes first, and its passages are those of the run."""
+    made = init(f"{start(_generator(items, _hits))}/generate")
+    assert made.code == 0, made.err
+    assert made.server["ask"]["json"] == {"query": "{{question}}", "passages": "{{passages}}"}
+    assert made.server["retrieve"]["give"] == {"passages": expression}
+    assert f"answer: '{SOURCES[0]['text']}'" in " ".join(made.err.split())
+    assert "made up" not in made.err
+    done = evals_cli("eval", "--config", "eval_config.yml", "--json")
+    assert {each["name"]: each["value"] for each in done.json["scorecard"]["metrics"]}["recall_at_1"] == 1.0
+
+
+@pytest.mark.parametrize("items", [TEXT, _of_key("content", "uuid")])
+def test_an_empty_list_that_was_sent_is_told_with_what_fills_it(
+    items: Any, start: Start, init: Callable[..., Any]
+) -> None:
+    """A search that finds nothing, or objects without a key that is needed, cannot fill it."""
+    search = _hits if items is not TEXT else lambda _: {"hits": []}
+    made = init(f"{start(_generator(items, search))}/generate")
+    assert made.server["ask"]["json"] == {"query": "{{question}}", "passages": []}
+    told = " ".join(made.err.split())
+    assert "made up for the request: passages: []" in told
+    assert "give: {passages: 'results[].text'}" in told
+    assert 'write "{{passages}}" in ask.json' in told
+
+
+OVERLOADED = (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.BAD_GATEWAY)
+
+
+@pytest.mark.parametrize("status", [*OVERLOADED, HTTPStatus.INTERNAL_SERVER_ERROR])
+@pytest.mark.parametrize("busy", ["document", "first", "amended"])
+def test_a_request_that_finds_the_server_overloaded_is_sent_again(
+    status: HTTPStatus, busy: str, start: Start, init: Callable[..., Any]
+) -> None:
+    """Its body may be right; a server error without a word of the body is not the end of that body either."""
+    once = [busy]
+
+    def fail_once(stage: str) -> None:
+        if stage in once:
+            once.clear()
+            raise loopback.Refusal(status, {"detail": "warming up"}, **{"Retry-After": "0"})
+
+    def document(_: Any) -> Any:
+        fail_once("document")
+        raise loopback.Refusal(HTTPStatus.NOT_FOUND, {})
+
+    def ask(request: Any) -> Any:
+        fail_once("first")
+        if "utterance" not in request.body:
+            raise loopback.Refusal(HTTPStatus.BAD_REQUEST, {"error": "missing field 'utterance'"})
+        fail_once("amended")
+        return ANSWER
+
+    made = init(f"{start({('GET', '/openapi.json'): document, ('POST', '/own'): ask})}/own")
+    assert made.code == 0, made.err
+    assert made.server["ask"] == {"path": "/own", "json": {"utterance": "{{question}}"}}
+
+
+def test_the_first_body_is_tried_again_after_a_server_error(start: Start, init: Callable[..., Any]) -> None:
+    """Once a refusal of another body names its field."""
+    asked: list[Any] = []
+
+    def ask(request: Any) -> Any:
+        asked.append(request.body)
+        if len(asked) == 1:
+            raise loopback.Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, {"detail": "hiccup"})
+        if "question" not in request.body:
+            raise loopback.Refusal(HTTPStatus.BAD_REQUEST, {"error": "missing field 'question'"})
+        return ANSWER
+
+    made = init(f"{start({('POST', '/own'): ask})}/own")
+    assert made.server["ask"] == {"path": "/own", "json": {"question": "{{question}}"}}
+
+
+@pytest.mark.parametrize(("pause", "count", "reason"), [("0", 3, "again in 0 s"), ("60", 1, "asks to wait 60 s")])
+def test_a_server_that_stays_overloaded_is_to_be_asked_later(
+    pause: str, count: int, reason: str, start: Start, init: Callable[..., Any]
+) -> None:
+    """Its reply is shown, and no other body is tried."""
+    asked: list[Any] = []
+
+    def ask(request: Any) -> Any:
+        asked.append(request.body)
+        raise loopback.Refusal(HTTPStatus.SERVICE_UNAVAILABLE, {"detail": "warming up"}, **{"Retry-After": pause})
+
+    made = init(f"{start({('POST', '/own'): ask})}/own")
+    assert (made.code, made.server, len(asked)) == (3, None, count)
+    assert {json.dumps(body) for body in asked} == {json.dumps({"question": QUESTION})}
+    assert reason in " ".join(made.err.split())
+    told = " ".join(made.err.rpartition("error: ")[2].split())
+    assert "the server is overloaded or not ready; POST /own: HTTP 503" in told
+    assert "warming up" in told
+    assert "try again later" in told
+    assert "correct the path" not in told
+
+
+@pytest.mark.parametrize(
+    ("name", "refusal"),
+    [
+        ("message", "field 'message' is required"),
+        ("message", "Message is required."),
+        ("input", "the property 'input' must be set"),
+        ("anliegen", "Das Feld 'anliegen' fehlt."),
+        ("anliegen", "Pflichtfeld „anliegen“ nicht gesetzt"),
+        ("anliegen", "Fehler: anliegen ist erforderlich"),
+        ("frage", "Frage fehlt"),
+    ],
+)
+def test_a_field_is_followed_by_its_name_in_a_sentence(
+    name: str, refusal: str, start: Start, init: Callable[..., Any]
+) -> None:
+    """At once, in English and in German, also a name that sentences use of other things."""
+    asked: list[Any] = []
+
+    def ask(request: Any) -> Any:
+        asked.append(request.body)
+        if name not in request.body:
+            raise loopback.Refusal(HTTPStatus.BAD_REQUEST, {"fault": refusal})
+        return ANSWER
+
+    made = init(f"{start({('POST', '/own'): ask})}/own")
+    assert made.server["ask"] == {"path": "/own", "json": {name: "{{question}}"}}
+    assert len(asked) == 2
+
+
+@pytest.mark.parametrize("refusal", ["the message is missing a field", "Das Feld fehlt", "the field is required"])
+def test_a_sentence_that_names_no_field_is_not_followed(refusal: str, start: Start, init: Callable[..., Any]) -> None:
+    """The next usual body is."""
+    asked: list[Any] = []
+
+    def ask(request: Any) -> Any:
+        asked.append(request.body)
+        raise loopback.Refusal(HTTPStatus.BAD_REQUEST, {"fault": refusal})
+
+    init(f"{start({('POST', '/own'): ask})}/own")
+    assert [*asked[0], *asked[1]] == ["question", "query"]
+
+
+COLUMNS = [
+    ({"Source document": "checkin.md"}, 'columns: {gold_document_ids: "Source document"}'),
+    ({"Supporting quote": "Early check-in costs 25 euros."}, 'columns: {gold_passages: "Supporting quote"}'),
+    ({"Where": "Early check-in costs 25 euros per room."}, "expected_answer: Where or gold_passages: Where"),
+    ({"In handbook?": "yes"}, 'is_answerable: "In handbook?" or is_unanswerable: "In handbook?"'),
+    ({"Im Handbuch": "nein"}, 'is_answerable: "Im Handbuch" or is_unanswerable: "Im Handbuch"'),
+    ({"Fehlt": True}, "is_answerable: Fehlt or is_unanswerable: Fehlt"),
+    (
+        {"Reviewer": "Ada", "Ablage": "Gebühren.pdf", "Solution": "50 Cent", "Fundstelle": "Sie beträgt 50 Cent."},
+        "columns: {gold_document_ids: Ablage, expected_answer: Solution, gold_passages: Fundstelle}",
+    ),
+]
+
+
+@pytest.mark.parametrize(("cells", "hint"), COLUMNS)
+def test_a_hint_on_a_column_is_what_its_cells_hold(
+    cells: dict[str, Any], hint: str, start: Start, init: Callable[..., Any]
+) -> None:
+    """In any order of the columns; where they do not tell, both fields are named."""
+    Path("q.jsonl").write_text(json.dumps({"question": QUESTION, **cells}))
+    made = init(f"{start({('POST', '/ask'): lambda _: ANSWER})}/ask")
+    assert hint in " ".join(made.err.split())
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        {"Reviewer": "Ada"},
+        {"Rating": 4},
+        {"Quote no.": "17"},
+        {"Asked on": "2026-01-02"},
+        {"Next": "And what does it cost then?"},
+    ],
+)
+def test_no_hint_is_given_on_a_column_that_fits_nothing(
+    cells: dict[str, Any], start: Start, init: Callable[..., Any]
+) -> None:
+    """A wrong one would be followed."""
+    Path("q.jsonl").write_text(json.dumps({"question": QUESTION, **cells}))
+    made = init(f"{start({('POST', '/ask'): lambda _: ANSWER})}/ask")
+    assert (made.code, "say so in the configuration" in made.err) == (0, False)
+
+
+def _queue(started: Mapping[str, Any], path: str, status: HTTPStatus, ends: str = "finished", **headers: str) -> Any:
+    """A server that answers by a job, which is shown at a path and is done at the second look."""
+    looks: list[Any] = []
+
+    def submit(request: Any) -> Any:
+        if "question" not in request.body:
+            raise loopback.Refusal(HTTPStatus.BAD_REQUEST, {"error": "missing field 'question'"})
+        looks.clear()
+        raise loopback.Refusal(status, started, **headers)
+
+    def look(request: Any) -> Any:
+        looks.append(request)
+        return {"state": "running"} if len(looks) < 2 else {"state": ends, "result": ANSWER}
+
+    return {("POST", "/v2/jobs"): submit, ("GET", path): look}
+
+
+_AT, _JOBS = {"Location": "/v2/done/j-1"}, "/v2/jobs/{{id}}"
+
+
+@pytest.mark.parametrize(
+    ("started", "path", "headers", "then"),
+    [
+        ({"request_id": "r", "job": "j-1", "state": "queued"}, "/v2/jobs/j-1", {}, {"path": _JOBS, "id": "job"}),
+        ({"job_id": "j-1", "state": "In progress"}, "/v2/jobs/j-1", {}, {"path": _JOBS, "id": "job_id"}),
+        ({"vorgang": 17, "state": "queued"}, "/jobs/17", {}, {"path": "/jobs/{{id}}", "id": "vorgang"}),
+        ({"id": "j-1", "state": "queued"}, "/v2/done/j-1", _AT, {"path": "/v2/done/{{id}}"}),
+    ],
+    ids=["job", "job_id", "any key", "location"],
+)
+def test_a_job_is_read_where_it_is_shown(
+    started: Any, path: str, headers: Any, then: Any, start: Start, init: Callable[..., Any]
+) -> None:
+    """Below the path that starts it, at its location, or below /jobs."""
+    made = init(f"{start(_queue(started, path, HTTPStatus.OK, **headers))}/v2/jobs")
+    assert made.code == 0, made.err
+    end = {"until": "state == 'finished'", "failed": "state == 'failed'", "every_s": 1}
+    assert made.server["ask"]["then"] == {**then, **end}
+
+
+def test_a_job_with_any_key_for_its_id_is_evaluated(start: Start, init: Callable[..., Any], evals_cli: Cli) -> None:
+    """By what was written."""
+    made = init(f"{start(_queue({'job': 'j-1', 'state': 'queued'}, '/v2/jobs/j-1', HTTPStatus.ACCEPTED))}/v2/jobs")
+    assert "not read: job" not in made.err
+    done = evals_cli("eval", "--config", "eval_config.yml", "--json")
+    assert {each["name"]: each["value"] for each in done.json["scorecard"]["metrics"]}["recall_at_1"] == 1.0
+
+
+def test_an_accepted_job_without_a_state_is_read_by_that_of_the_next_look(
+    start: Start, init: Callable[..., Any]
+) -> None:
+    """202 says that it is a job."""
+    made = init(f"{start(_queue({'ticket': 't9'}, '/v2/jobs/t9', HTTPStatus.ACCEPTED))}/v2/jobs")
+    assert made.server["ask"]["then"]["until"] == "state == 'finished'"
+
+
+@pytest.mark.parametrize(
+    ("path", "ends", "state", "known"),
+    [("/v2/jobs/j-1", "running", "running", True), ("/elsewhere/j-1", "finished", "queued", False)],
+)
+def test_a_job_that_is_not_seen_to_end_is_to_be_written(
+    path: str, ends: str, state: str, known: bool, start: Start, init: Callable[..., Any]
+) -> None:
+    """By its path, the key of its id, and the state that was seen."""
+    routes = _queue({"job": "j-1", "state": "queued"}, path, HTTPStatus.ACCEPTED, ends)
+    made = init(f"{start(routes)}/v2/jobs")
+    told = " ".join(made.err.rpartition("error: ")[2].split())
+    assert (made.code, made.server) == (3, None)
+    assert f"its state was '{state}'" in told
+    assert ("a path that is not known" in told) is not known
+    assert 'ask.then: {path: "/v2/jobs/{{id}}", id: job, until: "state == \'done\'", every_s: 1}' in told
+
+
+def test_a_job_that_failed_is_no_answer(start: Start, init: Callable[..., Any]) -> None:
+    """Its state is not the end that runs wait for."""
+    routes = _queue({"job": "j-1", "state": "queued"}, "/v2/jobs/j-1", HTTPStatus.ACCEPTED, "failed")
+    made = init(f"{start(routes)}/v2/jobs")
+    assert (made.code, "the job of /v2/jobs failed: HTTP 200, but state is 'failed'" in made.err) == (3, True)
+
+
+@pytest.mark.parametrize("typed", ["s3cret-Value-90210", "Bearer s3cret-Value-90210"])
+@pytest.mark.parametrize("by_flag", [True, False], ids=["flag", "typed"])
+def test_a_token_without_its_scheme_is_sent_as_a_bearer(
+    typed: str, by_flag: bool, start: Start, init: Callable[..., Any], type_lines: Callable[..., None]
+) -> None:
+    """After a refusal; the prompt says that the whole value is meant."""
+
+    def ask(request: Any) -> Any:
+        if request.headers.get("Authorization") != "Bearer s3cret-Value-90210":
+            raise loopback.Refusal(HTTPStatus.UNAUTHORIZED, {"error": "who are you?"})
+        return ANSWER
+
+    if by_flag:
+        made = init(f"{start({('POST', '/ask'): ask})}/ask", "--header", f"Authorization: {typed}")
+    else:
+        type_lines("y", typed)
+        made = init(f"{start({('POST', '/ask'): ask})}/ask", "--no-judge")
+        assert "the whole value of its header Authorization, such as Bearer …" in " ".join(made.err.split())
+    assert made.code == 0, made.err
+    assert made.server["headers"] == {"Authorization": "Bearer ${RAG_TOKEN}"}
+    assert "s3cret" not in made.out + made.err
+
+
+@pytest.mark.parametrize(("flag", "is_judged"), [("--judge", True), ("--no-judge", False), ("--yes", False)])
+def test_judged_metrics_are_given_with_a_judge_alone(
+    flag: str, is_judged: bool, start: Start, init: Callable[..., Any]
+) -> None:
+    """Without one they are named with the reason."""
+    Path("q.jsonl").write_text(json.dumps({"question": QUESTION, "expected_answer": "At three metres."}))
+    told = init(f"{start({('POST', '/ask'): lambda _: ANSWER})}/ask", flag).err
+    given, _, missing = " ".join(told.partition("this server give:")[2].split()).partition(" not ")
+    for name in ("faithfulness", "answer_correctness", "answer_relevancy"):
+        assert (name in given, name in missing) == (is_judged, not is_judged)
+    assert ("no judge was used" in missing) is not is_judged
+
+
+def test_a_generator_that_refuses_passages_is_asked_without(start: Start, init: Callable[..., Any]) -> None:
+    """What was not answered is not written."""
+
+    def generate(request: Any) -> Any:
+        if request.body["passages"]:
+            raise loopback.Refusal(HTTPStatus.BAD_REQUEST, {"error": "these are not of our index"})
+        return {"text": SAID}
+
+    made = init(f"{start({**_generator(TEXT, _hits), ('POST', '/generate'): generate})}/generate")
+    assert made.server["ask"]["json"] == {"query": "{{question}}", "passages": []}
+    assert "give" not in made.server["retrieve"]
+    assert "made up for the request: passages: []" in made.err
+
+
+def test_a_search_that_is_overloaded_leaves_a_request_for_the_answer(start: Start, init: Callable[..., Any]) -> None:
+    """Of the six."""
+    sent: list[str] = []
+
+    def search(_: Any) -> Any:
+        sent.append("search")
+        raise loopback.Refusal(HTTPStatus.SERVICE_UNAVAILABLE, {"detail": "warming up"}, **{"Retry-After": "0"})
+
+    routes = _generator(TEXT, search)
+    document = routes["GET", "/openapi.json"](None)
+    document["paths"]["/retrieve"] = document["paths"]["/search"]
+    routes |= {("GET", "/openapi.json"): lambda _: document, ("POST", "/retrieve"): search}
+    made = init(f"{start(routes)}/generate")
+    assert made.code == 0, made.err
+    assert len(sent) <= 4
+    assert "made up for the request: passages: []" in made.err

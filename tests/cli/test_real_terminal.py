@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -99,3 +100,26 @@ def test_init_is_a_conversation(server: str, converse: Callable[..., tuple[int, 
     assert "    chunks: left\n" in (tmp_path / "eval_config.yml").read_text()
     (row,) = map(json.loads, (tmp_path / "questions.jsonl").read_text().splitlines())
     assert row == {"question": "How long is it kept?", "expected_answer": "Thirty days.", "is_unanswerable": False}
+
+
+def test_a_login_is_typed_without_being_shown(converse: Callable[..., tuple[int, str]]) -> None:
+    """Neither while it is typed nor afterwards."""
+
+    def ask(request: Any) -> dict[str, Any]:
+        if request.headers.get("Authorization") != "Bearer s3cret-Value-90210":
+            raise loopback.Refusal(HTTPStatus.UNAUTHORIZED, {"error": "who are you?"})
+        return {"answer": "It is kept for thirty days."}
+
+    with loopback.serving({("POST", "/own"): ask}) as url:
+        code, said = converse(
+            ["init", "--rag-url", f"{url}/own", "--no-judge"],
+            [
+                ("file of your questions", "\n"),
+                ("question 1", "\n"),
+                ("?", "y\n"),
+                ("(not shown; Enter: none): ", "s3cret-Value-90210\n"),
+            ],
+        )
+    assert code == 0, said
+    assert "trying Bearer" in said
+    assert "s3cret" not in said

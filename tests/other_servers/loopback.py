@@ -21,10 +21,11 @@ class Request(NamedTuple):
 class Refusal(Exception):  # noqa: N818 - what a route answers with
     """An answer with another status than 200."""
 
-    def __init__(self, status: HTTPStatus, detail: Any) -> None:
+    def __init__(self, status: HTTPStatus, detail: Any, **headers: str) -> None:
         super().__init__(status)
         self.status = status
         self.detail = detail
+        self.headers = headers
 
 
 class Streamed(NamedTuple):
@@ -82,7 +83,7 @@ class _Handler(BaseHTTPRequestHandler):
                 answer = self.routes[method, parts.path](request)
                 self._stream(answer) if isinstance(answer, Streamed) else self._send(HTTPStatus.OK, answer)
         except Refusal as refusal:
-            self._send(refusal.status, refusal.detail)
+            self._send(refusal.status, refusal.detail, **refusal.headers)
 
     def _send(self, status: HTTPStatus, body: Any, **headers: str) -> None:
         data = json.dumps(body).encode()

@@ -99,7 +99,14 @@ def _of_text(path: Path) -> None:
     path.write_text("not a zip file")
 
 
-@pytest.mark.parametrize("harm", [_delete, _cut, _empty, _of_text])
+def _of_a_later_version(path: Path) -> None:
+    """One byte of the directory of the zip file is another: the version that is needed to read it."""
+    data = bytearray(path.read_bytes())
+    data[data.index(b"PK\x01\x02") + 6] = 64
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("harm", [_delete, _cut, _empty, _of_text, _of_a_later_version])
 def test_columns_are_made_anew_where_their_file_is_missing_or_damaged(
     run_folder: Path, harm: Callable[[Path], None]
 ) -> None:

@@ -53,7 +53,7 @@ def test_labels_name_key_and_value() -> None:
         (["top_k="], "has no key or no values"),
         (["top_k=[3"], "cannot be read"),
         (["top_k=3,3"], "has a value twice"),
-        (["top_k=3,5", "top_k=7,9"], "names a key twice"),
+        (["top_k=3,5", "top_k=7,9"], "a key is varied twice"),
         (["a=1,2,3,4,5,6,7,8,9", "b=1,2,3,4,5,6,7,8"], "more than 64 variants"),
     ],
 )

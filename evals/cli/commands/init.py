@@ -16,6 +16,7 @@ from evals.cli.terminal import ask_line, ask_yes, check_output, clean, console, 
 from evals.client.http import check_url
 from evals.client.profile import resolve_spec
 from evals.config import EvalConfig
+from evals.datasets.base import Draft
 from evals.datasets.file import read_file
 from evals.datasets.golden import CORPUS as GOLDEN_CORPUS
 from evals.datasets.golden import QUESTIONS as GOLDEN_QUESTIONS
@@ -25,6 +26,7 @@ from evals.judges.config import DEFAULT_PROVIDER
 from evals.metrics.registry import select
 from evals.run.discover import Discovery, Headers, discover
 from evals.run.doctor import computable
+from evals.run.guess import fields_of_column
 from evals.schemas.dataset import EvalQuestion
 from evals.secrets import KEY_VARIABLES
 from evals.store.atomic import write_output
@@ -39,7 +41,12 @@ _TEMPLATE = Path(__file__).resolve().parents[2] / "data" / "first_questions.json
 _DEFAULT_QUESTION = "What is this about?"
 _PLAIN = re.compile(r"[A-Za-z_/][\w./-]*", re.ASCII)
 _YAML_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
-_ASKED, _RAW_SHOWN, _UNREAD_SHOWN = 3, 1500, 12
+_ASKED, _RAW_SHOWN, _UNREAD_SHOWN, _LOOKED_AT = 3, 1500, 12, 200
+_TRUTHS = ("is_answerable", "is_unanswerable")
+_MEANINGS = {
+    "is_answerable": "whether documents answer the question (is_answerable if yes means that they do; write yes or no)",
+    "expected_answer": "the answer, or what the documents say word for word",
+}
 
 
 @dataclass(frozen=True)
@@ -166,12 +173,31 @@ def _read(path: Path, columns: Mapping[str, str]) -> Sequence[EvalQuestion]:
     tell(f"{read}; {marked or 'none'} unanswerable")
     for note in draft.notes:
         tell(f"! {note}")
-    unknown = list(draft.questions[0].metadata)
-    wanted = [name for name in ("expected_answer", "gold_passages", "is_unanswerable") if name not in draft.columns]
-    if unknown and wanted and path != GOLDEN_QUESTIONS:
-        pairs = _flow(dict(zip(wanted, unknown, strict=False)))
-        tell(f"  where one of these is {' or '.join(wanted)}, say so in the configuration, such as columns: {pairs}")
+    if path != GOLDEN_QUESTIONS:
+        for line in _column_hints(draft):
+            tell(line)
     return draft.questions
+
+
+def _column_hints(draft: Draft) -> Iterator[str]:
+    """What columns that are not read may hold, by their cells; nothing where they fit nothing that is missing."""
+    cells: dict[str, list[Any]] = {}
+    for question in islice(draft.questions, _LOOKED_AT):
+        for column, cell in question.metadata.items():
+            cells.setdefault(column, []).append(cell)
+    read = {*draft.columns, *(_TRUTHS if {*_TRUTHS} & {*draft.columns} else ())}
+    pairs: dict[str, str] = {}
+    possible = {column: fields_of_column(column, values) for column, values in cells.items()}
+    for column in sorted(possible, key=lambda column: len(possible[column])):  # the certain ones first
+        fields = [field for field in possible[column] if field not in read]
+        if len(fields) == 1:
+            pairs.setdefault(fields[0], column)
+        elif fields:
+            choices = " or ".join(f"{field}: {_flow(column)}" for field in fields)
+            meaning = _MEANINGS[fields[0]]
+            yield f"  where the column {column} says {meaning}, say so in the configuration under columns: {choices}"
+    if pairs:
+        yield f"  where these columns hold what they seem to, say so in the configuration: columns: {_flow(pairs)}"
 
 
 def _typed_rows() -> list[dict[str, Any]]:
@@ -206,11 +232,14 @@ def _server(flags: InitFlags, url: str, headers: Headers, questions: _Questions,
         raise ConfigError("the kind of server is not known", "name it with --profile; `evals profiles` lists them")
 
     def login(name: str) -> str | None:
-        given = ask_line(f"the server wants a login: the value of its header {name} (Enter: none)") if asks else ""
+        such_as = ", such as Bearer …" if name == "Authorization" else ""
+        prompt = f"the server wants a login: the whole value of its header {name}{such_as} (not shown; Enter: none)"
+        given = ask_line(prompt, is_secret=True) if asks else ""
         return f"{name}: {given}" if given else None
 
     discovery = discover(url, questions.first, headers, tell, body=_body(flags.body), login=login)
-    _show(discovery, questions)
+    judged = asks if flags.judge is None else flags.judge  # at a terminal it is asked afterwards
+    _show(discovery, questions, judged=judged)
     return discovery.server
 
 
@@ -221,7 +250,7 @@ def _body(text: str | None) -> Any:
         raise ConfigError("--body is no JSON", 'write it as \'{"question": "{{question}}"}\'') from error
 
 
-def _show(discovery: Discovery, questions: _Questions) -> None:
+def _show(discovery: Discovery, questions: _Questions, *, judged: bool) -> None:
     """The answer, what is read from it and what is not, and which metrics that gives; on stderr."""
     out, response = console(sys.stderr), discovery.response
     out.print("\nthe server sent:")
@@ -246,7 +275,7 @@ def _show(discovery: Discovery, questions: _Questions) -> None:
         out.print(clean(f"! {note}"), soft_wrap=True)
     if questions.documents is not None:
         return
-    settings = EvalConfig.build({"server": discovery.server, "judge": False}).score_settings(judged=True)
+    settings = EvalConfig.build({"server": discovery.server, "judge": False}).score_settings(judged=judged)
     metrics = computable(select(["core"], []), questions.questions, response, settings)
     tell(f"metrics that these questions and this server give: {', '.join(metrics.names) or 'none'}", _RAW_SHOWN)
     for reason, names in metrics.missing.items():
