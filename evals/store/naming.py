@@ -107,7 +107,16 @@ def _newest(there: Sequence[Path], folder: Path) -> Path:
     runs = [path for path in there if not path.name.startswith(CALIBRATION)]
     if not runs:
         raise RunNotFoundError(f"there is no run in {folder}", "`evals eval` makes one")
-    return max(runs, key=lambda path: path.stem.rpartition("_")[2])
+    return max(runs, key=saved_at)
+
+
+def saved_at(path: Path) -> tuple[str, int]:
+    """When the run of a file began, and when the file was written: of two runs of one second the later one is newer."""
+    try:
+        written_ns = path.stat().st_mtime_ns
+    except OSError:
+        written_ns = 0
+    return path.stem.rpartition("_")[2], written_ns
 
 
 def _only(found: Sequence[Path], said: str, hint: str) -> Path | None:

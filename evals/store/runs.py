@@ -23,7 +23,7 @@ from evals.schemas.calibration import Calibration
 from evals.schemas.results import SAVED_ANSWERS, SCHEMA_VERSION, EvalRecord, EvalRun, saved_definitions
 from evals.store.atomic import make_folder, write_atomically
 from evals.store.journal import Journal, RecordLog
-from evals.store.naming import CALIBRATION, command, find_run, folder_of, way_on_of
+from evals.store.naming import CALIBRATION, command, find_run, folder_of, saved_at, way_on_of
 from evals.text.decoding import parse_stored, read_whole
 from evals.text.numbers import share
 from evals.text.yaml_files import first_problem
@@ -168,14 +168,14 @@ class RunStore:
 
     def newest(self, most: int) -> Iterator[EvalRun]:
         """The newest runs that can be read, the newest first."""
-        for path in sorted(self._files(), key=lambda path: path.stem.rpartition("_")[2], reverse=True)[:most]:
+        for path in sorted(self._files(), key=saved_at, reverse=True)[:most]:
             with suppress(StoreError):
                 yield read_run(path)
 
     def survey(self) -> SavedRuns:
         """All saved runs, and why others cannot be read."""
         runs, unreadable = [], []
-        for path in sorted(self._files()):
+        for path in sorted(self._files(), key=saved_at):
             try:
                 runs.append(read_run(path))
             except StoreError as error:

@@ -1,6 +1,7 @@
 """Saved runs: finding them by id and reading them."""
 
 import json
+import os
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from evals.errors import RunNotFoundError, StoreError
 from evals.schemas import EvalRun
 from evals.schemas.results import SCHEMA_VERSION
+from evals.store.naming import find_run
 from evals.store.runs import RunStore
 
 
@@ -153,7 +155,7 @@ def test_what_cannot_be_read_does_not_hide_the_runs_beside_it(
     (store.folder / "notes.json").write_text("{}")
     runs, unreadable = store.survey()
     assert [run.id for run in runs] == [run.id for run in store.runs()] == ["good"]
-    broken, newer = unreadable
+    broken, newer = sorted(unreadable, key=lambda error: "newer" in error.message)
     assert "broken_2026" in broken.message
     assert "newer version (schema 99)" in newer.message
     assert "upgrade" in (newer.hint or "")
@@ -166,3 +168,15 @@ def test_half_a_character_in_a_run_is_read_as_a_question_mark(store: RunStore, r
     read = store.load(run.id)
     assert read.name == "tr?ial"
     assert "tr?ial" in read.model_dump_json()
+
+
+@pytest.mark.parametrize("order", [("aaaa", "bbbb"), ("bbbb", "aaaa")])
+def test_of_two_runs_of_one_second_the_last_is_the_one_that_was_written_last(
+    tmp_path: Path, order: tuple[str, str]
+) -> None:
+    """A script that makes two runs and compares `last` with the other means the second."""
+    for age, run_id in enumerate(order):
+        path = tmp_path / f"{run_id}_20261128T120000Z.json"
+        path.write_text("{}")
+        os.utime(path, ns=(age, age))
+    assert find_run(tmp_path, "last").name.startswith(order[1])

@@ -44,7 +44,7 @@ _YAML_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y",
 _ASKED, _RAW_SHOWN, _UNREAD_SHOWN, _LOOKED_AT = 3, 1500, 12, 200
 _TRUTHS = ("is_answerable", "is_unanswerable")
 _MEANINGS = {
-    "is_answerable": "whether documents answer the question (is_answerable if yes means that they do; write yes or no)",
+    "is_answerable": "whether documents answer the question (is_answerable if yes means that they do)",
     "expected_answer": "the answer, or what the documents say word for word",
 }
 
