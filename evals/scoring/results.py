@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from math import nan
 from pathlib import Path
-from sys import intern
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -149,7 +148,7 @@ class Results:
         given = {score.name: score for score in scores}
         for name, column in self.columns.items():
             column.add(given.get(name))
-        self.ids.append(intern(question.id))  # the journal's own text of it
+        self.ids.append(question.id)
         self.groups.append(hash_of(group_of(question, self.cluster), signed=True))
         self.outcomes.append(outcome)
         self.golds.append(gold_hash(question))

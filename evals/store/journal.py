@@ -15,7 +15,6 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
-from sys import intern
 from threading import Lock
 from typing import BinaryIO, Self
 from zlib import crc32
@@ -173,7 +172,6 @@ class RecordLog:
             KeyError: It is of a question that was not planned.
         """
         if kind in ("question", "record"):
-            question_id = intern(question_id)  # `Results` holds the same text
             row = self._rows.setdefault(question_id, len(self.ids))
             if row == len(self.ids):
                 self.ids.append(question_id)

@@ -82,8 +82,8 @@ _PARTS = {letter: BITS[part] for part, letters in ROLES.items() for letter in le
 _LONGEST = 40
 """Characters of a word that a lexicon may know."""
 
-_KNOWN_WORDS = 8192
-"""Words that a lexicon remembers, of each kind of fact: 2 MB."""
+_KNOWN_WORDS = 2048
+"""Words that a lexicon remembers, of each kind of fact: of all languages together 5 MB."""
 
 # Words that only an accent tells from another one, and how they are spelt here.
 _TOLD_APART = {"sé": "se1", "è": "e1", "é": "e1", "dà": "da1", "dá": "da1", "né": "ne1", "où": "ou1", "está": "esta1"}
