@@ -273,7 +273,7 @@ class QuestionReader:
         if times >= _OFTEN:
             yield (
                 f"{times} questions without a gold passage expect {expected[:60]!r}: if that means that no document "
-                "answers them, write `-` there, or mark them in a column is_unanswerable"
+                "answers them, write `-` instead, or mark them in a column is_unanswerable"
             )
         if self.elided:
             golds = counted(self.elided, "gold passage", "leaves")

@@ -211,7 +211,7 @@ class Generator:
 
     async def _ask(self, model: LLMJudge, key: str, request: VerdictRequest) -> Mapping[str, Any] | None:
         known = self._journal.verdicts[key]
-        own = (one for one in known if one.request == request.name and one.model == model.identity.model)
+        own = (old for old in known if old.request == request.name and old.model == model.identity.model)
         if any(verdict.failure in _LASTING for verdict in own):
             return None
         verdicts = await model.decide(request, known=known, log=partial(self._journal.log, key))

@@ -164,8 +164,8 @@ class RulesCoverage(_Checked[ListCheck]):
     def measure(self, sample: Sample) -> MetricResult:
         if any(isinstance(check, ListCheck) for check in sample.question.checks):
             return super().measure(sample)
-        wanted, said = rules_in(sample.question.expected_answer or ""), rules_in(sample.answer or "")
-        return self._covered([("rules", {name: name in said for name in wanted})])
+        expected, named = rules_in(sample.question.expected_answer or ""), rules_in(sample.answer or "")
+        return self._covered([("rules", {name: name in named for name in expected})])
 
     def _covered(self, lists: list[tuple[str, dict[str, bool]]]) -> MetricResult:
         details: dict[str, Any] = {}

@@ -98,9 +98,10 @@ def _citations(
         place = sample.place_of(citation)
         return place + 1 if place is not None and place + 1 in readable else None
 
-    placed = [one for one in sample.response.citations or [] if one.start is not None and one.end is not None]
-    for one in placed:
-        yield one.start or 0, one.end or 0, [rank_of(one)]
+    citations = sample.response.citations or []
+    placed = [citation for citation in citations if citation.start is not None and citation.end is not None]
+    for citation in placed:
+        yield citation.start or 0, citation.end or 0, [rank_of(citation)]
     for mark in [] if placed else citation_marks(sample.response.answer or "", known, glued):
         yield mark.opens, mark.end, [rank_of(Citation(index=number)) for number in numbers_of(mark.numbers)]
 

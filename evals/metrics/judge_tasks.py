@@ -96,7 +96,9 @@ class JudgeTask:
         before, ready = {task.name for task in chain(self.after) if not task.once}, []
         for repeat in repeats:
             within = copy(sample)  # with all that was derived of it
-            within.verdicts = [one for one in sample.verdicts if one.repeat == repeat or one.request not in before]
+            within.verdicts = [
+                verdict for verdict in sample.verdicts if verdict.repeat == repeat or verdict.request not in before
+            ]
             ready.append((repeat, within))
         return ready
 
@@ -132,7 +134,7 @@ def passage_ids(sample: Sample) -> dict[int, int]:
 def answer_citing_passages(sample: Sample) -> str | None:
     """The answer, which cites passages by their ids; a mark that names none is left out, as its number is another's."""
     ids = passage_ids(sample)
-    listed = {one.index: one for one in reversed(sample.response.citations or [])}
+    listed = {citation.index: citation for citation in reversed(sample.response.citations or [])}
 
     def cited(numbers: str) -> str:
         sources = (listed.get(number) or Citation(index=number) for number in numbers_of(numbers))

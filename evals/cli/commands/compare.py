@@ -130,7 +130,7 @@ def compare(flags: CompareFlags) -> None:
 
 def _load_compared(flags: CompareFlags) -> list[SavedRun]:
     """The runs, the baseline first; it may be one of those named, or another."""
-    runs = open_different(flags.runs, flags.runs_dir, "a run compares with others, not with itself")
+    runs = open_different(flags.runs, flags.runs_dir, "a run compares with another run, not with itself")
     if flags.baseline is not None:
         first = open_calibrated(flags.baseline, flags.runs_dir)
         runs = [first, *(saved for saved in runs if saved.run.id != first.run.id)]
