@@ -15,11 +15,11 @@ By text, no chunk counts that says another number or name in its place, denies i
 
 import re
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain, pairwise, takewhile
 from typing import Literal, NamedTuple
 
 from pydantic import Field
@@ -27,9 +27,9 @@ from pydantic import Field
 from evals.schemas.base import Finite, Record
 from evals.schemas.dataset import GoldPassage
 from evals.schemas.response import RetrievedChunk
-from evals.text.documents import GoldDocument, ResponseNames
+from evals.text.documents import GoldDocument, names_of
 from evals.text.markup import plain
-from evals.text.tokens import NEGATORS, tokens
+from evals.text.tokens import NEGATORS, framed, tokens
 
 Rule = Literal["auto", "chunk_id", "span", "text", "inside", "overlap", "document"]
 OF_TEXT = frozenset({"text", "inside", "overlap"})
@@ -67,28 +67,10 @@ _PARTED = re.compile(r"(?<=\w)-\s+(?=\w)")
 Tokens = tuple[str, ...]
 
 
-class Run(NamedTuple):
-    """Tokens of a gold, from `start` to before `stop`, that stand in a chunk from `place` on."""
-
-    start: int
-    stop: int
-    place: int
-
-    @property
-    def size(self) -> int:
-        """Number of tokens."""
-        return self.stop - self.start
-
-    @property
-    def end(self) -> int:
-        """Where it ends in the chunk."""
-        return self.place + self.stop - self.start
-
-
 class Pieces(NamedTuple):
-    """What chunks hold of a gold: for each its index and a byte for each token of the gold; and how many are enough."""
+    """What chunks hold of a gold: for each its index and the gold's tokens as bits; and how many tokens are enough."""
 
-    parts: Sequence[tuple[int, bytes]]
+    parts: Sequence[tuple[int, int]]
     enough: float
 
     def together(self, places: Container[int] | None = None) -> tuple[list[int], int | None]:
@@ -97,48 +79,63 @@ class Pieces(NamedTuple):
         Args:
             places: The chunks that are looked at; all where None.
         """
-        covered, added, complete = b"", list[int](), None
+        covered, adding, complete = 0, list[int](), None
         for place, part in self.parts:
-            if places is not None and place not in places:
-                continue
-            both = _either(covered, part) if covered else part
-            if both.count(1) > covered.count(1):
-                covered = both
-                added.append(place)
-                if complete is None and covered.count(1) >= self.enough:
+            if part & ~covered and (places is None or place in places):
+                covered |= part
+                adding.append(place)
+                if complete is None and covered.bit_count() >= self.enough:
                     complete = place
-        return added, complete
+        return adding, complete
 
 
-@dataclass(frozen=True)
+@dataclass
 class Matches:
     """The golds that each chunk holds, by their indices.
 
     Attributes:
-        by_chunk: For each chunk the golds that it holds, or holds a piece of that others complete, with the rule.
         original: For each chunk the index of the first one that it repeats; its own if none.
+        by_chunk: For each chunk the golds that it holds, or holds a piece of that others complete, with the rule.
         found: For each gold found the index of the chunk that holds or completes it, and the rule.
         completed: For a chunk and a gold of which it holds a piece only, the index of the chunk that completes it.
-        other_documents: How often a gold's text was met in another document, where that does not count.
         pieces: For each gold the pieces of it.
+        other_documents: How often a gold's text was met in another document, where that does not count.
     """
 
-    by_chunk: tuple[Mapping[int, str], ...]
     original: tuple[int, ...]
-    found: Mapping[int, tuple[int, str]] = field(default_factory=dict)
-    completed: Mapping[tuple[int, int], int] = field(default_factory=dict)
+    by_chunk: tuple[dict[int, str], ...]
+    found: dict[int, tuple[int, str]] = field(default_factory=dict)
+    completed: dict[tuple[int, int], int] = field(default_factory=dict)
+    pieces: dict[int, Pieces] = field(default_factory=dict, repr=False)
     other_documents: int = 0
-    pieces: Mapping[int, Pieces] = field(default_factory=dict, repr=False)
+
+    def add(self, gold: int, place: int, rule: str) -> None:
+        """Add a chunk that holds a gold by itself; chunks come in their order."""
+        self.by_chunk[place][gold] = rule
+        self.found.setdefault(gold, (place, rule))
+
+    def put_together(self, gold: int, pieces: Pieces) -> None:
+        """Add the chunks that hold pieces of a gold which chunk borders have cut, where these make enough of it."""
+        self.pieces[gold] = pieces
+        adding, complete = pieces.together()
+        if complete is None:
+            return
+        if gold not in self.found or self.found[gold][0] > complete:
+            self.found[gold] = (complete, "overlap")
+        for place in adding:
+            if gold not in self.by_chunk[place]:
+                self.by_chunk[place][gold] = "overlap"
+                self.completed[place, gold] = max(place, complete)
 
     def among(self, places: Collection[int]) -> dict[int, dict[int, str]]:
-        """For each of some chunks the golds that it holds, where these chunks alone are looked at."""
+        """For each of these chunks the golds that it holds, where these chunks alone are looked at."""
         held = {
             place: {gold: rule for gold, rule in self.by_chunk[place].items() if (place, gold) not in self.completed}
             for place in places
         }
         for gold, pieces in self.pieces.items():
-            added, complete = pieces.together(places)
-            for place in added if complete is not None else ():
+            adding, complete = pieces.together(places)
+            for place in adding if complete is not None else ():
                 held[place].setdefault(gold, "overlap")
         return held
 
@@ -146,11 +143,6 @@ class Matches:
     def hits(self) -> tuple[bool, ...]:
         """For each chunk whether it holds a gold, or a piece of one."""
         return tuple(map(bool, self.by_chunk))
-
-    @property
-    def golds(self) -> frozenset[int]:
-        """The golds that were found."""
-        return frozenset(self.found)
 
     def hits_within(self, k: int) -> list[bool]:
         """`hits` of the top k chunks, by them alone: a piece counts where they complete its gold."""
@@ -172,16 +164,12 @@ class Matches:
         """The ranks, from 1, of the chunks that hold gold."""
         return [rank for rank, hit in enumerate(self.hits, 1) if hit]
 
-    @property
-    def rules(self) -> dict[str, int]:
-        """How many golds each rule found."""
-        return dict(Counter(rule for _, (_, rule) in sorted(self.found.items())))
-
     @cached_property
     def evidence(self) -> dict[str, object]:
-        """What a result says of the match."""
+        """What a result says of the match: the ranks of gold, and how many golds each rule found."""
+        rules = Counter(rule for _, (_, rule) in sorted(self.found.items()))
         elsewhere = {"other_documents": self.other_documents} if self.other_documents else {}
-        return {"hit_ranks": self.hit_ranks, "rules": self.rules, **elsewhere}
+        return {"hit_ranks": self.hit_ranks, "rules": dict(rules), **elsewhere}
 
 
 def match(golds: Sequence[GoldPassage], chunks: Sequence[RetrievedChunk], settings: MatchSettings) -> Matches:
@@ -192,45 +180,35 @@ def match(golds: Sequence[GoldPassage], chunks: Sequence[RetrievedChunk], settin
         chunks: In the server's order.
         settings: Which rules, and the shares that they ask for.
     """
-    original = _originals(chunks)
-    found = _Found(len(chunks))
+    matches = Matches(_originals(chunks), tuple({} for _ in chunks))
     if not golds or not chunks:
-        return Matches(tuple(found.by_chunk), tuple(original))
-    texts = [_Text(place, chunks[place].text or "") for place, first in enumerate(original) if place == first]
-    _set_margins(texts)
+        return matches
+    given = [_Text(place, chunks[place].text or "") for place, first in enumerate(matches.original) if place == first]
+    _set_margins(given)
     wanted = [_Text(index, gold.text) for index, gold in enumerate(golds)]
-    ids: dict[int, set[str | None]] = {text.place: set() for text in texts}
-    for chunk, first in zip(chunks, original, strict=True):
-        ids[first].add(chunk.chunk_id)
-    names = ResponseNames([gold.document_id for gold in golds], chunks)
-    by_text = settings.rule in {"auto", *OF_TEXT}
-    vocabulary = frozenset(chain.from_iterable(gold.tokens for gold in wanted))
-    places_in = _places_in(wanted) if by_text else {}
-    shared = {text.place: _shared(text, wanted, vocabulary, places_in) if by_text else {} for text in texts}
+    ids: dict[int, set[str | None]] = {}
+    for chunk, first in zip(chunks, matches.original, strict=True):
+        ids.setdefault(first, set()).add(chunk.chunk_id)
+    shared = _shared(given, wanted) if settings.rule in {"auto", *OF_TEXT} else {}
+    names, documents = list(map(names_of, chunks)), [gold.document_id for gold in golds]
+    by_name = {name: GoldDocument(name, documents, names) for name in dict.fromkeys(documents)}
     for gold, text in zip(golds, wanted, strict=True):
-        document = names.of(gold.document_id)
-        pieces: list[tuple[int, bytes]] = []
-        for one in texts:
-            place = one.place
-            rule = _rule_by_name(gold, chunks[place], ids[place], document, place, settings)
-            piece: bytes | None = b"\1" * text.count if rule else None
-            if rule is None and text.place in shared[place]:
-                rule, piece = _rule_by_text(text, one, shared[place][text.place], settings)
+        document, pieces, whole = by_name[gold.document_id], list[tuple[int, int]](), (1 << text.count) - 1
+        for chunk_text in given:
+            place = chunk_text.place
+            rule, piece = _rule_by_name(gold, chunks[place], ids[place], document, place, settings), whole
+            if rule is None:
+                rule, piece = _rule_by_text(text, chunk_text, shared.get((place, text.place), ()), settings)
                 if piece and _is_elsewhere(document, place, text, settings):
-                    found.elsewhere += rule is not None and document.is_other(place)
+                    matches.other_documents += rule is not None and document.is_other(place)
                     continue
             if rule is not None:
-                found.add(text.place, place, rule)
+                matches.add(text.place, place, rule)
             if piece:
                 pieces.append((place, piece))
         if pieces and settings.rule in {"auto", "overlap"} and text.count >= settings.short_gold_tokens:
-            found.put_together(text.place, Pieces(pieces, settings.overlap_threshold * text.count))
-    return Matches(tuple(found.by_chunk), tuple(original), found.golds, found.completed, found.elsewhere, found.pieces)
-
-
-def _either(one: bytes, other: bytes) -> bytes:
-    """Of two pieces of a gold the tokens that stand in either: as numbers, many times faster than one by one."""
-    return (int.from_bytes(one) | int.from_bytes(other)).to_bytes(len(one))
+            matches.put_together(text.place, Pieces(pieces, settings.overlap_threshold * text.count))
+    return matches
 
 
 def _is_elsewhere(document: GoldDocument, place: int, gold: "_Text", settings: MatchSettings) -> bool:
@@ -240,36 +218,7 @@ def _is_elsewhere(document: GoldDocument, place: int, gold: "_Text", settings: M
     return document.is_other(place) and not settings.count_other_documents
 
 
-class _Found:
-    """What is found, gold by gold; the attributes are those of `Matches`."""
-
-    def __init__(self, chunks: int) -> None:
-        self.by_chunk: list[dict[int, str]] = [{} for _ in range(chunks)]
-        self.golds: dict[int, tuple[int, str]] = {}
-        self.completed: dict[tuple[int, int], int] = {}
-        self.pieces: dict[int, Pieces] = {}
-        self.elsewhere = 0
-
-    def add(self, gold: int, place: int, rule: str) -> None:
-        """Add a chunk that holds a gold by itself; chunks come in their order."""
-        self.by_chunk[place][gold] = rule
-        self.golds.setdefault(gold, (place, rule))
-
-    def put_together(self, gold: int, pieces: "Pieces") -> None:
-        """Add the chunks that hold pieces of a gold which chunk borders have cut, where these make enough of it."""
-        self.pieces[gold] = pieces
-        added, complete = pieces.together()
-        if complete is None:
-            return
-        if gold not in self.golds or self.golds[gold][0] > complete:
-            self.golds[gold] = (complete, "overlap")
-        for place in added:
-            if gold not in self.by_chunk[place]:
-                self.by_chunk[place][gold] = "overlap"
-                self.completed[place, gold] = max(place, complete)
-
-
-def _originals(chunks: Sequence[RetrievedChunk]) -> list[int]:
+def _originals(chunks: Sequence[RetrievedChunk]) -> tuple[int, ...]:
     """For each chunk the index of the first one that it repeats: by text and document, or by id and one of the two.
 
     Many servers count ids from 0 in each document; the id of a chunk without text and document is that of any other.
@@ -277,19 +226,16 @@ def _originals(chunks: Sequence[RetrievedChunk]) -> list[int]:
     first: dict[object, int] = {}
     originals = []
     for place, chunk in enumerate(chunks):
-        name, document, text = chunk.chunk_id, chunk.document_id or chunk.document_name, chunk.text
-        keys: list[object] = [(document, text)] if text or not name else []
-        if name:
-            keys += [("document", name, document)] if document else []
-            keys += [("text", name, text)] if text else []
-            bare = ("bare", name)
-            keys += [bare] if not (document or text) else []
-        looked_up = [*keys, ("bare", name) if name and (document or text) else ("id", name) if name else None]
-        known = min(first.get(key, place) for key in looked_up)
+        document, text = chunk.document_id or chunk.document_name, chunk.text
+        id_ = chunk.chunk_id or place
+        keys: list[object] = [(id_, kind, value) for kind, value in (("document", document), ("text", text)) if value]
+        keys += [(document, text)] if text or not chunk.chunk_id else []
+        bare = [] if document or text else [(id_, "bare")]
+        known = min(first.get(key, place) for key in [*keys, (id_, "any" if bare else "bare")])
         originals.append(known)
-        for key in [*keys, *([("id", name)] if name else [])]:
+        for key in [*keys, *bare, (id_, "any")]:
             first.setdefault(key, known)
-    return originals
+    return tuple(originals)
 
 
 # Texts as runs of tokens.
@@ -298,10 +244,9 @@ def _originals(chunks: Sequence[RetrievedChunk]) -> list[int]:
 class _Text:
     """The tokens of a chunk or of a gold, with its place in its list."""
 
-    def __init__(self, place: int, text: str | Tokens) -> None:
-        self.place = place
-        self.text = plain(text) if isinstance(text, str) else " ".join(text)
-        self.tokens: Tokens = tokens(self.text) if isinstance(text, str) else text
+    def __init__(self, place: int, text: str) -> None:
+        self.place, self.text = place, plain(text)
+        self.tokens: Tokens = tokens(self.text)
         self.count = len(self.tokens)
         self.begin, self.end = 0, self.count
         """Where its own text begins and ends: a header and a footer that its neighbours have too stand outside."""
@@ -314,33 +259,44 @@ class _Text:
     @cached_property
     def joined(self) -> str:
         """The same, with the words joined that the ends of lines part; empty where none may be parted."""
-        parted = "- " in self.text or "-\n" in self.text or "-\r" in self.text
-        return f" {' '.join(tokens(_PARTED.sub('', self.text)))} " if parted else ""
+        joined = _PARTED.sub("", self.text) if "-" in self.text else self.text
+        return "" if joined == self.text else framed(joined)
 
     def holds(self, gold: "_Text", longest: int) -> bool:
         """Whether a gold stands in it as whole words, given its longest stretch of three or more tokens of golds."""
         if gold.count <= max(longest, _SHINGLE - 1) and gold.framed in self.framed:
             return True
         parted = (gold.joined, self.framed), (gold.framed, self.joined), (gold.joined, self.joined)
-        return any(mine and mine in yours for mine, yours in parted) if gold.joined or self.joined else False
+        return any(mine and mine in yours for mine, yours in parted)
 
 
 def _set_margins(texts: Sequence[_Text]) -> None:
     """Find with what each text begins and ends as the next one does, numbers aside."""
-    for one, other in zip(texts, [*texts[1:], *texts[:1]], strict=True):
-        if one is not other:
-            one.begin = _agreeing(one.tokens, other.tokens)
-            one.end = one.count - _agreeing(one.tokens[: one.begin : -1], other.tokens[::-1])
+    for text, neighbour in zip(texts, [*texts[1:], *texts[:1]], strict=True):
+        if text is not neighbour:
+            text.begin = _agreeing(text.tokens, neighbour.tokens)
+            text.end = text.count - _agreeing(text.tokens[: text.begin : -1], neighbour.tokens[::-1])
 
 
-def _agreeing(one: Tokens, other: Tokens) -> int:
+def _agreeing(mine: Tokens, yours: Tokens) -> int:
     """How many tokens the two have in common from the start; 0 for a few, which are chance."""
-    count = 0
-    for mine, yours in zip(one, other, strict=False):
-        if mine != yours and not (mine.isdigit() and yours.isdigit()):
-            break
-        count += 1
-    return count if _MIN_RUN <= count < len(one) else 0
+    alike = (ours == theirs or (ours.isdigit() and theirs.isdigit()) for ours, theirs in zip(mine, yours, strict=False))
+    count = sum(takewhile(bool, alike))
+    return count if _MIN_RUN <= count < len(mine) else 0
+
+
+class Run(NamedTuple):
+    """Tokens of a gold, from `start` to before `stop`, that stand in a chunk from `place` to before `end`."""
+
+    start: int
+    stop: int
+    place: int
+    end: int
+
+    @property
+    def size(self) -> int:
+        """Number of tokens."""
+        return self.stop - self.start
 
 
 _STRETCH = re.compile(rb"\x01{3,}")
@@ -353,45 +309,42 @@ def _threes(words: Tokens) -> Iterator[Tokens]:
     return zip(words, words[1:], words[2:], strict=False)
 
 
-def _places_in(golds: Sequence[_Text]) -> _Places:
+def _places_in(golds: Iterable[Tokens]) -> _Places:
     """Where each three tokens of golds stand; of a gold that repeats them, the last places."""
     places: _Places = {}
-    for gold in golds:
-        for at, three in enumerate(_threes(gold.tokens)):
+    for index, gold in enumerate(golds):
+        for at, three in enumerate(_threes(gold)):
             stands = places.setdefault(three, [])
-            stands.append((gold.place, at))
-            if len(stands) > _MOST_REPEATED and stands[-_MOST_REPEATED - 1][0] == gold.place:
+            stands.append((index, at))
+            if len(stands) > _MOST_REPEATED and stands[-_MOST_REPEATED - 1][0] == index:
                 del stands[-_MOST_REPEATED - 1]
     return places
 
 
-def _shared(
-    chunk: _Text, golds: Sequence[_Text], vocabulary: frozenset[str], places: _Places
-) -> dict[int, list[Run] | None]:
-    """By gold what the chunk has of it: None for all of it, as whole words, else the runs that both share.
+def _shared(chunks: Sequence[_Text], golds: Sequence[_Text]) -> dict[tuple[int, int], list[Run] | None]:
+    """By chunk and gold what both share: None for the whole gold, as whole words, else runs; without what shares none.
 
     A gold, or three of its tokens in a row, can only stand where each token of the chunk is of a gold's vocabulary.
     """
-    known = bytes(map(vocabulary.__contains__, chunk.tokens))
-    stretches = [stretch.span() for stretch in _STRETCH.finditer(known)]
-    longest = max([end - start for start, end in stretches], default=0)
-    threes = [
-        (place, chunk.tokens[place : place + _SHINGLE])
-        for start, end in stretches
-        for place in range(start, end - _SHINGLE + 1)
-    ]
-    runs = _runs(threes, places)
-    shared: dict[int, list[Run] | None] = {}
-    for gold in golds:
-        if gold.count and chunk.holds(gold, longest):
-            shared[gold.place] = None
-        elif gold.count > _SHINGLE and gold.place in runs:
-            shared[gold.place] = runs[gold.place]
+    vocabulary = frozenset(chain.from_iterable(gold.tokens for gold in golds))
+    places = _places_in(gold.tokens for gold in golds)
+    shared: dict[tuple[int, int], list[Run] | None] = {}
+    for chunk in chunks:
+        known = bytes(map(vocabulary.__contains__, chunk.tokens))
+        stretches = [stretch.span() for stretch in _STRETCH.finditer(known)]
+        starts = chain.from_iterable(range(start, end - _SHINGLE + 1) for start, end in stretches)
+        runs = _runs(((place, chunk.tokens[place : place + _SHINGLE]) for place in starts), places)
+        longest = max([end - start for start, end in stretches], default=0)
+        for gold in golds:
+            if gold.count and chunk.holds(gold, longest):
+                shared[chunk.place, gold.place] = None
+            elif gold.count > _SHINGLE and gold.place in runs:
+                shared[chunk.place, gold.place] = runs[gold.place]
     return shared
 
 
 def _runs(threes: Iterable[tuple[int, Tokens]], places: _Places) -> dict[int, list[Run]]:
-    """By gold its runs in a chunk, each bridged over misread tokens.
+    """By gold its runs in a chunk, bridged over misread tokens.
 
     Args:
         threes: Three tokens in a row and their place in the chunk, in order.
@@ -404,14 +357,14 @@ def _runs(threes: Iterable[tuple[int, Tokens]], places: _Places) -> dict[int, li
             if row and at <= row[-1][1] + _BRIDGE:
                 row[-1][1] = at + _SHINGLE
             else:
-                row.append([at, at + _SHINGLE, place])
+                row.append([at, at + _SHINGLE])
     runs: dict[int, list[Run]] = {}
-    for (gold, _), row in rows.items():
-        runs.setdefault(gold, []).extend(Run(*run) for run in row)
+    for (gold, ahead), row in rows.items():
+        runs.setdefault(gold, []).extend(Run(start, stop, start - ahead, stop - ahead) for start, stop in row)
     return runs
 
 
-def _untangled(runs: list[Run]) -> list[Run]:
+def _untangled(runs: Iterable[Run]) -> list[Run]:
     """The runs in the gold's order that do not lie across one another, the longest first: phrases repeat."""
     kept: list[Run] = []
     for run in sorted(runs, key=lambda run: -run.size):
@@ -425,7 +378,7 @@ def _untangled(runs: list[Run]) -> list[Run]:
 
 def covered(wanted: Tokens, given: Tokens) -> float:
     """The share of the wanted tokens that stand in the given ones in runs, in their order; 0 to 1."""
-    runs = _runs(enumerate(_threes(given)), _places_in([_Text(0, wanted)])).get(0, [])
+    runs = _runs(enumerate(_threes(given)), _places_in([wanted])).get(0, [])
     return sum(run.size for run in _untangled(runs)) / max(1, len(wanted))
 
 
@@ -458,36 +411,35 @@ def _rule_by_name(
 
 
 def _rule_by_text(
-    gold: _Text, chunk: _Text, runs: list[Run] | None, settings: MatchSettings
-) -> tuple[Rule | None, bytes | None]:
-    """The rule by texts that holds, and which tokens of the gold the chunk holds in runs that count."""
+    gold: _Text, chunk: _Text, runs: Sequence[Run] | None, settings: MatchSettings
+) -> tuple[Rule | None, int]:
+    """The rule by texts that holds, and as bits the tokens of the gold that the chunk holds in runs that count."""
     allowed = settings.rule
     if runs is None:
-        return ("text" if allowed in {"auto", "text"} else None), b"\1" * gold.count
-    piece = _piece(gold, chunk, runs) if gold.count >= settings.short_gold_tokens else bytearray()
-    held = piece.count(1)
-    if not held or _is_heading(gold, chunk, runs) or _contradicts(gold, chunk, _untangled(runs)):
-        return None, None
+        return ("text" if allowed in {"auto", "text"} else None), (1 << gold.count) - 1
+    piece = _piece(gold, chunk, runs) if gold.count >= settings.short_gold_tokens else 0
+    if not piece or _is_heading(gold, chunk, runs) or _contradicts(gold, chunk, _untangled(runs)):
+        return None, 0
     longest = max(run.size for run in runs)
     fewest = max(settings.inside_min_tokens, settings.inside_chunk_share * chunk.count)
     if allowed in {"auto", "inside"} and longest >= max(fewest, settings.inside_gold_share * gold.count):
-        return "inside", bytes(piece)
-    if allowed in {"auto", "overlap"} and held >= settings.overlap_threshold * gold.count:
-        return "overlap", bytes(piece)
-    return None, bytes(piece)
+        return "inside", piece
+    if allowed in {"auto", "overlap"} and piece.bit_count() >= settings.overlap_threshold * gold.count:
+        return "overlap", piece
+    return None, piece
 
 
-def _piece(gold: _Text, chunk: _Text, runs: list[Run]) -> bytearray:
-    """Which tokens of the gold the chunk holds: long runs, those that borders cut, and those at an end of the gold."""
-    piece = bytearray(gold.count)
+def _piece(gold: _Text, chunk: _Text, runs: Iterable[Run]) -> int:
+    """The tokens of the gold that the chunk holds, as bits: of long runs, of cut ones, of those at an end of it."""
+    piece = 0
     for run in runs:
         at_end = run.start <= 1 or run.stop >= gold.count - 1
         if run.size >= _FREE_RUN or _is_cut(run, gold, chunk) or (run.size >= _MIN_RUN and at_end):
-            piece[run.start : run.stop] = b"\1" * run.size
+            piece |= (1 << run.stop) - (1 << run.start)
     return piece
 
 
-def _is_heading(gold: _Text, chunk: _Text, runs: list[Run]) -> bool:
+def _is_heading(gold: _Text, chunk: _Text, runs: Sequence[Run]) -> bool:
     """Whether both begin with the same heading, differ behind it, and share no more."""
     if any(run.size >= _FREE_RUN and (run.start or run.place > chunk.begin) for run in runs):
         return False
@@ -504,19 +456,21 @@ def _is_cut(run: Run, gold: _Text, chunk: _Text) -> bool:
     return starts and (run.stop >= gold.count - 1 or run.end >= chunk.end - 1)
 
 
-def _contradicts(gold: _Text, chunk: _Text, runs: list[Run]) -> bool:
+def _contradicts(gold: _Text, chunk: _Text, runs: Sequence[Run]) -> bool:
     """Whether the chunk says another number or name in a place of the gold, or denies it there."""
-    return any(
-        _is_other_value(mine, yours, chunk.text, gold.text) for mine, yours in _in_place(gold, chunk, runs)
-    ) or any(NEGATORS.isdisjoint(mine) is not NEGATORS.isdisjoint(yours) for mine, yours in _gaps(gold, chunk, runs))
+    gaps = _gaps(gold, chunk, runs)
+    if any(NEGATORS.isdisjoint(mine) is not NEGATORS.isdisjoint(yours) for mine, yours in gaps):
+        return True
+    in_place = _in_place(gold, chunk, runs, gaps)
+    return any(_is_other_value(mine, yours, chunk.text, gold.text) for mine, yours in in_place if mine != yours)
 
 
-def _gaps(gold: _Text, chunk: _Text, runs: list[Run]) -> list[tuple[Tokens, Tokens]]:
+def _gaps(gold: _Text, chunk: _Text, runs: Sequence[Run]) -> list[tuple[Tokens, Tokens]]:
     """What chunk and gold say between two runs, where both say little, and before the first."""
     gaps = [
-        (chunk.tokens[one.end : other.place], gold.tokens[one.stop : other.start])
-        for one, other in pairwise(runs)
-        if 0 <= other.start - one.stop <= _GAP and 0 <= other.place - one.end <= _GAP
+        (chunk.tokens[run.end : later.place], gold.tokens[run.stop : later.start])
+        for run, later in pairwise(runs)
+        if 0 <= later.start - run.stop <= _GAP and 0 <= later.place - run.end <= _GAP
     ]
     first = runs[0]
     if first.size >= _FREE_RUN and 0 < first.start <= _EDGE <= first.place - chunk.begin:
@@ -524,45 +478,33 @@ def _gaps(gold: _Text, chunk: _Text, runs: list[Run]) -> list[tuple[Tokens, Toke
     return gaps
 
 
-def _in_place(gold: _Text, chunk: _Text, runs: list[Run]) -> Iterable[tuple[str, str]]:
+def _in_place(
+    gold: _Text, chunk: _Text, runs: Sequence[Run], gaps: Iterable[tuple[Tokens, Tokens]]
+) -> list[tuple[str, str]]:
     """Tokens that stand in each other's place: in runs, between them, beyond their ends."""
     pairs: list[tuple[str, str]] = []
     for run in runs:
         pairs += zip(chunk.tokens[run.place : run.end], gold.tokens[run.start : run.stop], strict=True)
-    for mine, yours in _gaps(gold, chunk, runs):
-        alike = len(mine) == len(yours)
-        pairs += zip(
-            *((mine, yours) if alike else (filter(str.isdigit, mine), filter(str.isdigit, yours))), strict=False
-        )
-    if any(run.size < gold.count and _is_cut(run, gold, chunk) and _at_border(run, gold, chunk) for run in runs):
-        return pairs
+    for mine, yours in gaps:
+        if len(mine) == len(yours):
+            pairs += zip(mine, yours, strict=True)
+        else:  # only numbers stand for one another
+            pairs += zip(filter(str.isdigit, mine), filter(str.isdigit, yours), strict=False)
     for run in runs:
-        if run.start <= _EDGE and run.start <= run.place:
+        if run.start <= min(_EDGE, run.place - chunk.begin):
             pairs += zip(chunk.tokens[run.place - run.start : run.place], gold.tokens[: run.start], strict=True)
         if gold.count - run.stop <= _EDGE:
-            pairs += zip(chunk.tokens[run.end :], gold.tokens[run.stop :], strict=False)
-    first, last = chunk.tokens[0], chunk.tokens[-1]  # parts of words, where a border cuts one
-    cut = {(first, yours) for mine, yours in pairs if mine == first and yours.endswith(mine)}
-    cut |= {(last, yours) for mine, yours in pairs if mine == last and yours.startswith(mine)}
-    return [pair for pair in pairs if pair not in cut]
-
-
-def _at_border(run: Run, gold: _Text, chunk: _Text) -> bool:
-    """Whether a run begins or ends with the chunk's own text, but for a part of the gold's next word."""
-    before, behind = gold.tokens[run.start - 1 : run.start], gold.tokens[run.stop : run.stop + 1]
-    at_start = run.place <= chunk.begin or (
-        run.place == chunk.begin + 1 and bool(before) and before[0].endswith(chunk.tokens[chunk.begin])
-    )
-    at_end = run.end >= chunk.end or (
-        run.end == chunk.end - 1 and bool(behind) and behind[0].startswith(chunk.tokens[run.end])
-    )
-    return at_start or at_end
+            pairs += zip(chunk.tokens[run.end : chunk.end], gold.tokens[run.stop :], strict=False)
+    first, last = chunk.tokens[chunk.begin], chunk.tokens[chunk.end - 1]  # parts of words, where a border cuts one
+    return [
+        (mine, yours)
+        for mine, yours in pairs
+        if not (mine == first and yours.endswith(mine)) and not (mine == last and yours.startswith(mine))
+    ]
 
 
 def _is_other_value(mine: str, yours: str, chunk: str, gold: str) -> bool:
     """Whether a token of the chunk is another number or another name than the gold's, and no misreading of it."""
-    if mine == yours:
-        return False
     if mine.isdigit() or yours.isdigit():
         return mine.isdigit() and yours.isdigit()
     if len(mine) < 3 or len(yours) < 3 or SequenceMatcher(None, mine, yours).ratio() >= _ALIKE:

@@ -92,7 +92,7 @@ def test_two_pieces_complete_a_gold_behind_a_page_header(recognised: Recognised,
 def test_one_piece_alone_is_nothing(recognised: Recognised) -> None:
     """A third of a gold is no gold."""
     found = recognised(words(60), f"{words(20, 'x')} {' '.join(words(60).split()[:19])}")
-    assert found.golds == frozenset()
+    assert found.found == {}
     assert found.hits == (False,)
 
 
@@ -269,8 +269,7 @@ def test_details_name_rules_in_the_order_of_the_golds() -> None:
     """And the ranks that hold gold."""
     golds = [GoldPassage(document_id="guide"), GoldPassage(chunk_id="c1")]
     found = match(golds, [RetrievedChunk(chunk_id="c1", document_id="guide")], MatchSettings())
-    assert list(found.rules) == ["document", "chunk_id"]
-    assert found.evidence == {"hit_ranks": [1], "rules": {"document": 1, "chunk_id": 1}}
+    assert str(found.evidence) == str({"hit_ranks": [1], "rules": {"document": 1, "chunk_id": 1}})
 
 
 def test_of_a_phrase_that_a_text_repeats_the_last_places_are_followed() -> None:
