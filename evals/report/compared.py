@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from evals.compare.models import MAIN, Comparison, MetricPair, ParetoFront, RunComparison
 from evals.report.elements import EMPTY, ShownPart, TableRow, TextLine, TextTable, Tone, grid
-from evals.report.wording import interval_end, number, one_line
+from evals.report.wording import interval_end, number
+from evals.text.foreign import one_line
 from evals.text.numbers import counted, share
 
 TONES: dict[str, Tone] = {"better": "good", "worse": "bad", "changed": "doubtful"}
