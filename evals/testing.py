@@ -28,7 +28,7 @@ from evals.errors import ConfigError, EvalsError
 from evals.judges.llm_judge import LLMJudge
 from evals.metrics.judged import decide_all, judged_abstention
 from evals.metrics.registry import parse_metric
-from evals.report.wording import interval, number, shortened, value
+from evals.report.wording import interval, number, value
 from evals.run.checks import make_judge
 from evals.run.observer import Observer
 from evals.run.workload import load_workload
@@ -40,6 +40,7 @@ from evals.scoring.gates import Gate
 from evals.scoring.outcomes import ending_of
 from evals.scoring.settings import settings_of
 from evals.store.runs import RunStore
+from evals.text.foreign import shortened
 from evals.text.numbers import counted
 
 # Asynchronous work for tests that are not asynchronous.

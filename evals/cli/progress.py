@@ -9,12 +9,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from evals.cli.terminal import BAD, clean, console, show
 from evals.metrics.registry import parse_metric
 from evals.report.elements import TextLine
-from evals.report.wording import number, one_line
+from evals.report.wording import number
 from evals.run.estimate import Estimate
 from evals.run.observer import Observer, Tally
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
 from evals.scoring.settings import ScoreSettings
+from evals.text.foreign import one_line
 from evals.text.numbers import counted
 
 # The progress of a run on stderr: a bar with the numbers so far on a terminal, a line now and then elsewhere.

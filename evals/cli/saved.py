@@ -6,13 +6,13 @@ from pathlib import Path
 from shlex import quote
 
 from evals.errors import ConfigError
-from evals.report.wording import one_line
 from evals.schemas.response import ResponseError
 from evals.schemas.results import SAVED_ANSWERS, EvalRun
 from evals.scoring.calibration import with_cards
 from evals.scoring.saved import SavedRun, open_run
 from evals.store.naming import DEFAULT_RUNS_DIR, command, way_on_of
 from evals.store.runs import RunStore, saved_calibrations
+from evals.text.foreign import one_line
 from evals.text.numbers import agree, counted, share
 
 _CAUSE = 120

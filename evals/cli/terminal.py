@@ -21,7 +21,7 @@ from rich.text import Text
 from evals import errors
 from evals.errors import EvalsError, StoreError, UnwritableError
 from evals.report.elements import ShownPart, TextTable
-from evals.report.wording import one_line, plain
+from evals.text.foreign import one_line, plain
 
 # How things are printed: results to stdout, progress to stderr, colour only on a terminal.
 

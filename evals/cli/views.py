@@ -16,7 +16,7 @@ from evals.report import summary
 from evals.report.compared import comparison_parts, several_table
 from evals.report.elements import EMPTY, ShownPart, TableRow, TextLine, TextTable, Tone, grid
 from evals.report.hints import applying
-from evals.report.wording import natural_order, one_line, place_of, ratio, value
+from evals.report.wording import natural_order, place_of, ratio, value
 from evals.schemas.calibration import Agreement, Calibration, Figure
 from evals.schemas.response import EvalResponse
 from evals.schemas.results import EvalRecord, EvalRun, MetricSummary
@@ -26,6 +26,7 @@ from evals.scoring.saved import SavedRun
 from evals.scoring.scorecard import make_scorecard
 from evals.scoring.settings import known_metrics
 from evals.store.naming import command
+from evals.text.foreign import one_line
 from evals.text.numbers import counted, share
 
 _TEXT, _CHUNK, _LONG = 160, 300, 4000

@@ -14,7 +14,7 @@ from evals.metrics.sample import Sample
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.results import MetricGroup, MetricResult
 from evals.text.markup import plain
-from evals.text.tokens import word_set
+from evals.text.sentences import word_set
 
 
 def exact_match(passages: Sequence[str], golds: Sequence[str]) -> float:

@@ -9,11 +9,11 @@ from evals.report.compared import regression_lines
 from evals.report.elements import TableRow, TextTable
 from evals.report.markdown import comparison_lines, escaped, run_lines, table_lines, to_markdown, within
 from evals.report.summary import GATE_TONES
-from evals.report.wording import one_line
 from evals.schemas.results import EvalRun
 from evals.schemas.run_parts import GateOutcome
 from evals.scoring.outcomes import WENT_WRONG, count_outcomes
 from evals.scoring.saved import SavedRun
+from evals.text.foreign import one_line
 
 MARKER = "<!-- evals: evaluation -->"
 """The first line of every comment, by which the earlier one is found; it is never changed."""

@@ -4,11 +4,13 @@ from collections.abc import Iterator, Sequence
 
 from evals.compare.models import MAIN, Comparison, MetricPair, ParetoFront, RunComparison
 from evals.report.elements import EMPTY, ShownPart, TableRow, TextLine, TextTable, Tone, grid
-from evals.report.wording import interval_end, number, one_line
+from evals.report.wording import interval_end, number
+from evals.text.foreign import one_line
 from evals.text.numbers import counted, share
 
 TONES: dict[str, Tone] = {"better": "good", "worse": "bad", "changed": "doubtful"}
-_SHOWN, _NAMED = 5, 8
+_SHOWN, _NAMED, _TOLD = 5, 8, 3
+"""Differences and changes of outcome that are shown; ids of a list; questions that fared worse, with their text."""
 
 
 def comparison_parts(comparison: Comparison, *, every: bool = False) -> Iterator[ShownPart]:
@@ -118,6 +120,9 @@ def change_lines(one: RunComparison, *, every: bool) -> Iterator[TextLine]:
             ids = [change.question_id for change in changes]
             listed = ", ".join(ids if every else ids[:_NAMED]) + ("" if every or len(ids) <= _NAMED else ", …")
             yield TextLine(f"{share(len(ids), one.common, 'question')} scored {title}: {listed}", tone)  # type: ignore[arg-type]
+    for change in one.lost if every else one.lost[:_TOLD]:
+        moved = ", ".join(f"{name} {before:.3g} → {after:.3g}" for name, (before, after) in [*change.moved.items()][:3])
+        yield TextLine(f"  {change.question_id}: {one_line(change.question, 100)} ({moved})", "faint")
     for move in one.moves if every else one.moves[:_SHOWN]:
         named = ", ".join(move.questions[:_NAMED]) + (", …" if len(move.questions) > _NAMED else "")
         yield TextLine(f"  {len(move.questions)} × {move.first.value} → {move.last.value}: {named}", "faint")

@@ -8,11 +8,11 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from evals.metrics.registry import known_metric
 from evals.report.ci import Checked, CommandEnd, CommandProblem, fails
-from evals.report.wording import one_line, plain, shortened
 from evals.schemas.results import EvalRecord, EvalRun
 from evals.scoring.config import SCORE
 from evals.scoring.outcomes import WENT_WRONG, Outcome, count_outcomes
 from evals.scoring.saved import SavedRun
+from evals.text.foreign import one_line, plain, shortened
 from evals.text.numbers import counted
 
 MOST_QUESTIONS = 5_000

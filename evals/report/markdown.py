@@ -20,9 +20,9 @@ from evals.report.summary import (
     scorecard_table,
     wrong_table,
 )
-from evals.report.wording import one_line
 from evals.scoring.outcomes import WENT_WRONG, count_outcomes
 from evals.scoring.saved import SavedRun
+from evals.text.foreign import one_line
 
 _EXAMPLES = 10
 _SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#~&"})

@@ -31,12 +31,13 @@ from evals.report.summary import (
     score_parts,
     scorecard_lines,
 )
-from evals.report.wording import arrow, interval, label_of, level, one_line, place_of, printable, remarks_of, value
+from evals.report.wording import arrow, interval, label_of, level, place_of, remarks_of, value
 from evals.schemas.results import EvalRecord, EvalRun, MetricSummary
 from evals.scoring.config import confidence, headline
 from evals.scoring.outcomes import Outcome, count_outcomes, remarks_on, wrong_headline
 from evals.scoring.saved import SavedRun
 from evals.store.atomic import write_output
+from evals.text.foreign import one_line, printable
 
 _SHOWN = (applying, arrow, cost_lines, head_line, interval, judge_lines, label_of, notes_of, outcome_line, remarks_of,
           score_line, score_parts, scorecard_lines, value, wrong_headline)  # fmt: skip

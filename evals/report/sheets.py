@@ -11,10 +11,10 @@ from typing import Any
 
 from evals.metrics.base import Aggregation
 from evals.metrics.registry import known_metric
-from evals.report.wording import printable
 from evals.schemas.results import EvalRecord
 from evals.scoring.outcomes import count_outcomes
 from evals.scoring.saved import SavedRun
+from evals.text.foreign import printable
 
 SheetRow = dict[str, Any]
 

@@ -1,6 +1,6 @@
 """What is said of a run: score, outcomes, what went wrong, scorecard, cost, notes; as lines and tables."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from evals.report.elements import TableRow, TextLine, TextTable, Tone, grid
@@ -11,7 +11,6 @@ from evals.report.wording import (
     level,
     named,
     number,
-    one_line,
     ratio,
     remarks_of,
     score_range,
@@ -22,8 +21,10 @@ from evals.schemas.results import EvalRun, MetricSummary
 from evals.schemas.run_parts import GateOutcome
 from evals.schemas.verdicts import JudgeRecord
 from evals.scoring.config import confidence, headline, percent, scoring_config
+from evals.scoring.notes import reading_notes
 from evals.scoring.outcomes import Outcome, OutcomeCount, count_outcomes, wrong_headline
 from evals.scoring.results import Results
+from evals.text.foreign import one_line
 from evals.text.numbers import counted, share
 
 COST_PER_QUERY = "cost_per_query"
@@ -236,21 +237,6 @@ def judge_lines(run: EvalRun) -> Iterator[str]:
     never = [name for name, card in judge.cards.items() if card is None]
     if never:
         yield f"  never calibrated: {', '.join(never)}"
-
-
-def left_out(dropped: Mapping[str, int]) -> str:
-    """What was left out of a dataset, by reason."""
-    return ", ".join(f"{count} × {reason}" for reason, count in dropped.items())
-
-
-def reading_notes(fingerprints: Iterable[DatasetFingerprint]) -> list[str]:
-    """How files of the user's own were read, and what was left out of them."""
-    notes = []
-    for each in fingerprints:
-        notes += each.notes
-        if each.available is not None and each.dropped:
-            notes.append(f"{each.source}: left out: {left_out(each.dropped)}")
-    return notes
 
 
 def notes_of(run: EvalRun, *, every: bool = True) -> list[str]:

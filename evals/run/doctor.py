@@ -13,7 +13,6 @@ from evals.client.rag_client import RAGClient
 from evals.config import EvalConfig
 from evals.errors import EvalsError, ServerRefusedError
 from evals.metrics.base import BaseMetric, Need
-from evals.report.summary import reading_notes
 from evals.run.checks import check_calibrated, check_config, find_judge, refusal_for_key, wants_judge
 from evals.run.corpus import survey_corpus
 from evals.run.embedded import embedded_server, embedded_spec
@@ -21,6 +20,7 @@ from evals.run.observer import Observer
 from evals.run.workload import check_conversations, load_workload
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
+from evals.scoring.notes import reading_notes
 from evals.scoring.settings import ScoreSettings
 from evals.store.runs import RunStore
 from evals.text.numbers import counted, share

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from rich.console import Console
 
-from evals.report.wording import plain
 from evals.run.estimate import Estimate
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.response import EvalResponse
 from evals.scoring.settings import ScoreSettings
+from evals.text.foreign import plain
 from evals.text.numbers import counted
 
 # How a running evaluation is watched: by a progress bar, a notebook or nobody.

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from platform import python_version
@@ -11,6 +11,7 @@ from statistics import median
 from evals import __version__
 from evals.metrics.performance import LIST_PRICE, CostPerQuery
 from evals.metrics.sample import Sample
+from evals.schemas.dataset import DatasetFingerprint
 from evals.schemas.response import EvalResponse, Outcomes
 from evals.schemas.results import EvalRecord
 from evals.schemas.run_parts import RunStatus
@@ -195,3 +196,21 @@ def package_versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return versions
+
+
+# How files of questions were read.
+
+
+def left_out(dropped: Mapping[str, int]) -> str:
+    """What was left out of a dataset, by reason."""
+    return ", ".join(f"{count} × {reason}" for reason, count in dropped.items())
+
+
+def reading_notes(fingerprints: Iterable[DatasetFingerprint]) -> list[str]:
+    """How files of the user's own were read, and what was left out of them."""
+    notes = []
+    for each in fingerprints:
+        notes += each.notes
+        if each.available is not None and each.dropped:
+            notes.append(f"{each.source}: left out: {left_out(each.dropped)}")
+    return notes

@@ -1,12 +1,20 @@
 """Where the sentences of a text begin and end: paragraphs, list items and table rows, cut at full stops as Punkt does.
 
+Also the words of sentences as NLTK cuts them.
+
 After Kiss & Strunk 2006, with lists of English abbreviations in the place of learnt ones; no data is downloaded.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
 
-from evals.text.tokens import lists_of
+from evals.text.tokens import LEFT_OUT, UNSPACED, lists_of, tokens
+
+if TYPE_CHECKING:
+    from nltk.tokenize import NLTKWordTokenizer
 
 _NAMES, _ANYWHERE, _NUMBERED, _STARTERS = (
     frozenset(lists_of("language")[name].split()) for name in ("before_names", "anywhere", "before_numbers", "starters")
@@ -23,6 +31,7 @@ _LAST_WORD = re.compile(r"[^\s)\";}\]*:@({\[“”«»?!]{0,64}\Z")
 _NEXT_WORD = re.compile(r"\s*([^\W_]+|[;:,.!?]|)")
 _NUMBER = re.compile(r"-?[.,]?\d[\d,.-]*")
 _WORD = re.compile(r"\w")
+_UNSPACED_SIGN = re.compile(f"[{UNSPACED}]")
 
 
 def sentences(text: str) -> list[str]:
@@ -73,3 +82,26 @@ def _ends(text: str, stop: re.Match[str], start: int) -> bool:
     if word.isalpha() and len(word) == 1:
         return starts or not following[:1].isalpha()
     return starts or not {word, word.rpartition("-")[2]} & _ANYWHERE
+
+
+@cache
+def _nltk() -> "NLTKWordTokenizer":
+    from nltk.tokenize import NLTKWordTokenizer  # noqa: PLC0415 - a second
+
+    return NLTKWordTokenizer()
+
+
+@lru_cache(maxsize=256)
+def word_set(text: str) -> frozenset[str]:
+    """The distinct tokens of NLTK's word tokenizer by sentence, lower-cased, all of letters and digits.
+
+    Characters of unspaced scripts are tokens of their own.
+    """
+    words: set[str] = set()
+    for sentence in sentences(text if text.isascii() else LEFT_OUT.sub("", unicodedata.normalize("NFKC", text))):
+        for token in _nltk().tokenize(sentence):
+            if not token.isascii() and _UNSPACED_SIGN.search(token):
+                words.update(tokens(token))
+            elif token.isalnum():
+                words.add(token.lower())
+    return frozenset(words)

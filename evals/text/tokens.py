@@ -6,10 +6,7 @@ import tomllib
 import unicodedata
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from nltk.tokenize import NLTKWordTokenizer
+from typing import Any
 
 _DATA = Path(__file__).resolve().parents[1] / "data"
 
@@ -44,7 +41,7 @@ _SIGNS = "’‘“”–—…•×°€£−\u00a0"
 
 _STRAIGHT = str.maketrans({**dict.fromkeys("‘’‛′`", "'"), **dict.fromkeys("“”„«»", '"'), **dict.fromkeys("‐‑", "-")})
 
-_LEFT_OUT = re.compile("[\u0610-\u061a\u064b-\u065f\u0670\u0640\u00ad\u200b-\u200f\u2060\ufeff]")
+LEFT_OUT = re.compile("[\u0610-\u061a\u064b-\u065f\u0670\u0640\u00ad\u200b-\u200f\u2060\ufeff]")
 """Arabic vowel marks and tatweel, soft hyphens, and characters without width."""
 
 _MANY_MARKS = re.compile(r"([\u0300-\u036f]{30})[\u0300-\u036f]+")
@@ -61,7 +58,7 @@ def fold(text: str) -> str:
 
 
 def _unified(text: str) -> str:
-    text = _LEFT_OUT.sub("", unicodedata.normalize("NFKC", _MANY_MARKS.sub(r"\1", text)).casefold())
+    text = LEFT_OUT.sub("", unicodedata.normalize("NFKC", _MANY_MARKS.sub(r"\1", text)).casefold())
     return _OTHER_DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), text)
 
 
@@ -112,28 +109,3 @@ def normalised(text: str, language: str = "en") -> str:
         plain = _UNSPACED_SIGN.sub(r" \g<0> ", "".join(signs))
     articles = ARTICLES.get(language)
     return " ".join((articles.sub(" ", plain) if articles else plain).split())
-
-
-@cache
-def _nltk() -> "NLTKWordTokenizer":
-    from nltk.tokenize import NLTKWordTokenizer  # noqa: PLC0415 - a second
-
-    return NLTKWordTokenizer()
-
-
-@lru_cache(maxsize=256)
-def word_set(text: str) -> frozenset[str]:
-    """The distinct tokens of NLTK's word tokenizer by sentence, lower-cased, all of letters and digits.
-
-    Characters of unspaced scripts are tokens of their own.
-    """
-    from evals.text.sentences import sentences  # noqa: PLC0415 - which reads the lists of this module
-
-    words: set[str] = set()
-    for sentence in sentences(text if text.isascii() else _LEFT_OUT.sub("", unicodedata.normalize("NFKC", text))):
-        for token in _nltk().tokenize(sentence):
-            if not token.isascii() and _UNSPACED_SIGN.search(token):
-                words.update(_TOKEN.findall(token.lower()))
-            elif token.isalnum():
-                words.add(token.lower())
-    return frozenset(words)

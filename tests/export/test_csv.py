@@ -14,7 +14,7 @@ from whole_runs import kept_run
 
 from evals.export import export_pieces
 from evals.report.sheets import cell, sheet
-from evals.report.wording import printable
+from evals.text.foreign import printable
 
 Build = Callable[..., Any]
 deterministic = settings(derandomize=True, deadline=None, max_examples=300)

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.tokenize import NLTKWordTokenizer
 
-from evals.text.sentences import sentences
-from evals.text.tokens import fold, normalised, tokens, word_set
+from evals.text.sentences import sentences, word_set
+from evals.text.tokens import fold, normalised, tokens
 
 
 @pytest.mark.parametrize(

@@ -24,11 +24,13 @@ from evals.metrics.registry import facts, metric_classes, metrics_of, over_a_run
 from evals.metrics.registry import suites as suite_names
 from evals.report.elements import ShownPart, TableRow, TextLine, TextTable, grid
 from evals.report.question_review import coverage
-from evals.report.summary import left_out, questions_of
-from evals.report.wording import label_of, named, one_line
+from evals.report.summary import questions_of
+from evals.report.wording import label_of, named
 from evals.run.workload import Workload, load_workload
 from evals.schemas.results import MetricGroup
+from evals.scoring.notes import left_out
 from evals.store.atomic import write_output
+from evals.text.foreign import one_line
 from evals.text.numbers import counted
 
 # The kinds of servers and the datasets that are known: `evals profiles`, `evals datasets`.

@@ -21,7 +21,7 @@ from evals.config import EvalConfig
 from evals.errors import ConfigError, RunIncompleteError, RunInterruptedError
 from evals.metrics.base import BaseMetric, Need
 from evals.report.elements import TextLine
-from evals.report.summary import questions_of, reading_notes
+from evals.report.summary import questions_of
 from evals.run.checks import check_config, estimate_of, refusal_of, wants_judge
 from evals.run.estimate import Estimate
 from evals.run.merge import merge, put_together
@@ -33,6 +33,7 @@ from evals.run.workload import check_conversations, load_workload
 from evals.runner import EvaluationRunner
 from evals.schemas.results import EvalRecord, EvalRun
 from evals.scoring.config import headline
+from evals.scoring.notes import reading_notes
 from evals.scoring.passages import score_predictions
 from evals.scoring.saved import SavedRun
 from evals.secrets import public_url

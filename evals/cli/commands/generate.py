@@ -25,12 +25,12 @@ from evals.generate.passages import PassageSet
 from evals.generate.pipeline import BUDGET_SPENT, Generator, QuestionPlan
 from evals.generate.relocate import relocate, updated
 from evals.judges.models import PROVIDERS
-from evals.report.wording import one_line
 from evals.run.estimate import Estimate
 from evals.run.observer import Observer
 from evals.run.workload import load_workload
 from evals.runtime import run_anywhere
 from evals.store.atomic import write_output
+from evals.text.foreign import one_line
 from evals.text.numbers import counted
 
 _AGAIN = "give the same command again: it continues, and nothing is paid twice"
