@@ -13,6 +13,7 @@ import httpx
 
 from evals.client.conversation import Conversation, render_path, rendered
 from evals.client.http import (
+    BUSY,
     REFUSED,
     Attempts,
     ExchangeError,
@@ -247,12 +248,14 @@ class RAGClient:
                     "start one with `evals serve` and ask it --datasets golden, name yours with --rag-url, or take the "
                     "built-in one with --embedded",
                 ) from failure
+            refused = self.login_hint if failure.status in REFUSED else None
+            starting = "wait until it has started; if it has, " if failure.status in BUSY else ""
             raise ServerRefusedError(
                 f"the server at {self.url} is not healthy: {self.spec.health.path} answers {message}",
-                (self.login_hint if failure.status in REFUSED else None)
-                or f"`evals init --rag-url {self.url}` finds out how to ask another kind of server, or describe it "
-                "(docs/profiles.md, --profile FILE.yml); for a login set server.headers, for another health check "
-                "server.health.path (null for none)",
+                refused
+                or f"{starting}`evals init --rag-url {self.url}` finds out how to ask another kind of server, or "
+                "describe it (docs/profiles.md, --profile FILE.yml); for a login set server.headers, for another "
+                "health check server.health.path (null for none)",
             ) from failure
 
     async def info(self) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from http import HTTPStatus
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 from urllib.parse import parse_qsl, urljoin, urlsplit, urlunsplit
 
 from evals.client.conversation import rendered
@@ -138,12 +138,19 @@ class Retrieved(NamedTuple):
     given: dict[str, Any]
 
 
+class Wanted(NamedTuple):
+    """What a field for passages holds: one text, a list of texts, or a list of objects with these keys."""
+
+    kind: Literal["text", "texts", "objects"]
+    keys: Collection[str] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """A request that may ask the question; `made_up` names the values that it invents.
 
-    `prefix` is what stands in the URL before the path. `lists` are the required lists of passages that are sent empty:
-    by path in the body, the keys that their objects need, or None for texts. `retrieved` fills them.
+    `prefix` is what stands in the URL before the path. `passages` are the required fields for what a search has found,
+    by path in the body, of which nothing real is sent; `retrieved` fills them.
     """
 
     method: str
@@ -154,7 +161,7 @@ class Plan:
     made_up: tuple[str, ...] = ()
     profile: str | None = None
     prefix: str = ""
-    lists: Mapping[str, Collection[str] | None] = field(default_factory=dict)
+    passages: Mapping[str, "Wanted"] = field(default_factory=dict)
     retrieved: Retrieved | None = None
 
     @property
@@ -301,8 +308,8 @@ class _Search:
             plan = plans.pop(0)
             if plan.ask in tried:
                 continue
-            if plan.lists and self.left > 1 and (filled := self._with_passages(plan, question)) is not None:
-                plans.insert(0, replace(plan, lists={}))  # as it was, where the passages are refused
+            if plan.passages and self.left > 1 and (filled := self._with_passages(plan, question)) is not None:
+                plans.insert(0, replace(plan, passages={}))  # as it was, where the passages are refused
                 plan = filled
             reply = self._asked(plan, question)
             is_overloaded = reply.status in _OVERLOADED
@@ -310,7 +317,10 @@ class _Search:
                 tried.append(plan.ask)
             discovery = self._read(plan, reply, question) if reply.failure is None else None
             if discovery is not None:
-                if discovery.server["profile"] == plan.profile or not any(each.profile for each in plans):
+                is_whole = discovery.response.answer or not any(each.passages for each in plans)
+                if is_whole and (
+                    discovery.server["profile"] == plan.profile or not any(each.profile for each in plans)
+                ):
                     return discovery, plan
                 guessed = guessed or (discovery, plan)
                 continue
@@ -364,7 +374,8 @@ class _Search:
         listed, profiles = {path for _, path in operations}, list(profile_plans(None))
         likely = [plan for plan in profiles if plan.path in listed]
         likely.sort(key=lambda plan: -len(_paths_of(str(plan.profile)) & listed))
-        likely += [plan for plan in documented if plan.path in {*USUAL, *(each.path for each in profiles)}]
+        known = {*USUAL, *(each.path for each in profiles)}
+        likely += [plan for plan in documented if plan.path in known or plan.passages]
         if documented and not likely:
             urls = ", ".join(f"{self.base}{plan.path}" for plan in documented[:5])
             raise ConfigError("which path takes the question is not known", f"give the URL with it: {urls}")
@@ -572,47 +583,55 @@ class _Search:
         return None
 
     def _with_passages(self, plan: Plan, question: str) -> Plan | None:
-        """The request with the passages of a search in its lists; None: no search brings what they hold."""
+        """The request with the passages of a search in it; None: no search brings what its fields hold."""
         self.left -= 1  # held back for the request that asks
         retrieved = self._retrieved(question, plan.path)
         self.left += 1
         if retrieved is None:
             return None
         body, give, given = plan.body, dict[str, str](), dict[str, Any]()
-        for path, keys in plan.lists.items():
-            found = _given(retrieved, keys)
-            if found is None:
+        for path, wanted in plan.passages.items():
+            selected = _given(retrieved, wanted)
+            if selected is None:
                 self.tell(f"  it brings no passages that {path} can hold")
                 return None
             name = re.sub(r"\W", "_", path)
-            give[name], given[name] = found
+            give[name], given[name] = selected
             body = _placed(body, path.split("."), f"{{{{{name}}}}}")
-        made_up = tuple(each for each in plan.made_up if each.removesuffix(": []") not in plan.lists)
+        made_up = tuple(each for each in plan.made_up if each.partition(": ")[0] not in plan.passages)
         search = Retrieved({**retrieved.keys, "give": give}, retrieved.raw, given)
-        return replace(plan, body=body, made_up=made_up, lists={}, retrieved=search)
+        return replace(plan, body=body, made_up=made_up, passages={}, retrieved=search)
 
 
-def _given(retrieved: Retrieved, keys: Collection[str] | None) -> tuple[str, list[Any]] | None:
-    """What selects the texts of passages, or the objects with some keys, and the items that it selects."""
+def _given(retrieved: Retrieved, wanted: Wanted) -> tuple[str, Any] | None:
+    """What selects the passages that a field holds, and what it selects; None: nothing does."""
     chunks = str(retrieved.keys["map"]["chunks"])
     place, brace, fields = chunks.partition("[].{text: ")
-    text = re.match(r'"[^"]*"|[^,}]*', fields)
-    if keys is None:
-        expressions = [f"{place}[].{text[0]}"] if brace and text else []
-        expressions += [f"{chunks}.text", chunks]
-    else:
+    text = re.match(r'"[^"]*"|[^,}]*', fields) if brace else None
+    if wanted.kind == "objects":
         expressions = [place, chunks]
-        expressions += [f"{place}[].{{{key}: {text[0]}}}" for key in keys if brace and text and len(keys) == 1]
+        expressions += [f"{place}[].{{{key}: {text[0]}}}" for key in wanted.keys if text and len(wanted.keys) == 1]
+    else:
+        expressions = [*([f"{place}[].{text[0]}"] if text else []), f"{chunks}.text", chunks]
     with suppress(ValueError):
         body = json.loads(retrieved.raw)
         for expression in expressions:
             items = find_or_none(expression, body)
             is_fitting = isinstance(items, list) and all(
-                isinstance(item, str) if keys is None else isinstance(item, Mapping) and set(keys) <= item.keys()
+                isinstance(item, Mapping) and set(wanted.keys) <= item.keys()
+                if wanted.kind == "objects"
+                else isinstance(item, str)
                 for item in items
             )
             if items and is_fitting:
-                return expression, items
+                return (
+                    (expression, items)
+                    if wanted.kind != "text"
+                    else (
+                        f"join('\n\n', {expression})",
+                        "\n\n".join(items),
+                    )
+                )
     return None
 
 
@@ -808,18 +827,24 @@ def operation_plans(document: Schema) -> Iterator[Plan]:
             made_up = tuple(
                 f"{at}: {value if isinstance(value, str) else json.dumps(value)}" for at, (value, _) in invented.items()
             )
-            lists = {
-                at: (items.get("required") or ()) if items.get("type") == "object" else None
-                for at, (value, items) in invented.items()
-                if value == [] and is_of_passages(at) and items.get("type") in {None, "string", "object"}
-            }
+            passages = {at: wanted for at, made in invented.items() if (wanted := _wanted(at, *made)) is not None}
             if has_question:
-                plans.append((rank, Plan("POST", path, body, {}, "OpenAPI", made_up, lists=lists)))
+                plans.append((rank, Plan("POST", path, body, {}, "OpenAPI", made_up, passages=passages)))
         elif method == "GET":
             given = [str(each.get("name")) for each in operation.get("parameters", ()) if isinstance(each, Mapping)]
             if name := next((name for name in _QUESTION_FIELDS if name in given), None):
                 plans.append((rank - 1, Plan("GET", path, None, {name: QUESTION}, "OpenAPI")))
     yield from (plan for _, plan in sorted(plans, key=lambda each: -each[0]))
+
+
+def _wanted(path: str, value: Any, items: Schema) -> Wanted | None:
+    """What a required field of a body holds of passages, by its name and the value that is made up for it."""
+    kind = items.get("type")
+    if not is_of_passages(path) or value not in ([], "probe") or kind not in {None, "string", "object"}:
+        return None
+    if value == "probe":
+        return Wanted("text")
+    return Wanted("objects", items.get("required") or ()) if kind == "object" else Wanted("texts")
 
 
 _JSON_SCHEMA = ("requestBody", "content", "application/json", "schema")

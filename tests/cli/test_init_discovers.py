@@ -297,13 +297,17 @@ def test_columns_that_are_not_known_are_shown_with_an_example(start: Start, init
 
 
 def _generator(items: Any, search: Callable[[Any], Any]) -> dict[tuple[str, str], Callable[[Any], Any]]:
-    """A server whose search and generator are two requests; the generator quotes its first passage."""
+    """A server whose search and generator are two requests; the generator quotes its first passage.
+
+    Without items its passages are one text.
+    """
 
     def generate(request: Any) -> Any:
-        first = next(iter(request.body["passages"]), "Nothing was given to me.")
+        given = request.body["passages"]
+        first = next(iter(given.splitlines() if isinstance(given, str) else given), "Nothing was given to me.")
         return {"text": str(first.get("body") or first["content"]) if isinstance(first, dict) else first}
 
-    wanted = {"query": TEXT, "passages": {"type": "array", "items": items}}
+    wanted = {"query": TEXT, "passages": {"type": "array", "items": items} if items else TEXT}
     schema = {"type": "object", "required": list(wanted), "properties": wanted}
     searched = {"type": "object", "required": ["query"], "properties": {"query": TEXT}}
     document = described(("/generate", "post", "generate", schema), ("/search", "post", "search", searched))
@@ -319,16 +323,22 @@ def _hits(_: Any) -> Any:
     return {"hits": [{"body": each["text"], "file": each["file"], "rank": 1} for each in SOURCES]}
 
 
+@pytest.mark.parametrize("path", ["/generate", ""], ids=["path", "base"])
 @pytest.mark.parametrize(
     ("items", "expression"),
-    [(TEXT, "hits[].body"), (_of_key("body"), "hits"), (_of_key("content"), "hits[].{content: body}")],
-    ids=["texts", "objects", "objects of another key"],
+    [
+        (TEXT, "hits[].body"),
+        (_of_key("body"), "hits"),
+        (_of_key("content"), "hits[].{content: body}"),
+        (None, "join('\n\n', hits[].body)"),
+    ],
+    ids=["texts", "objects", "objects of another key", "one text"],
 )
 def test_a_generator_is_given_the_passages_of_a_search(
-    items: Any, expression: str, start: Start, init: Callable[..., Any], evals_cli: Cli
+    items: Any, expression: str, path: str, start: Start, init: Callable[..., Any], evals_cli: Cli
 ) -> None:
-    """The search comes first, and its passages are those of the run."""
-    made = init(f"{start(_generator(items, _hits))}/generate")
+    """The search comes first, and its passages are those of the run; from the base URL it is not the answer."""
+    made = init(f"{start(_generator(items, _hits))}{path}")
     assert made.code == 0, made.err
     assert made.server["ask"]["json"] == {"query": "{{question}}", "passages": "{{passages}}"}
     assert made.server["retrieve"]["give"] == {"passages": expression}

@@ -52,6 +52,7 @@ def test_an_unhealthy_server_is_refused_at_once(
         _health(spec())
     for way in ("server.headers", "server.health.path", "docs/profiles.md", "--profile"):
         assert way in (raised.value.hint or "")
+    assert ("wait until it has started" in (raised.value.hint or "")) is (status == 503)
     assert route.call_count == 1
 
 
