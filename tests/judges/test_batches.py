@@ -174,7 +174,7 @@ BATCHES = "evals.judges.batches"
 STAGES = {
     "before it is sent": (BATCHES, "write_atomically", 1, "after"),
     "after it was sent": (BATCHES, "write_atomically", 2, "before"),
-    "while it is waited for": (f"{BATCHES}:AnthropicBatches", "_results", 1, "before"),
+    "while it is waited for": (f"{BATCHES}:AnthropicBatches", "_collect", 1, "before"),
     "while replies are read": (BATCHES, "read_result", 3, "before"),
     "before a verdict is written": ("evals.store.journal:Journal", "verdict", 1, "before"),
     "after a verdict was written": ("evals.store.journal:Journal", "verdict", 4, "after"),
