@@ -125,7 +125,7 @@ def estimate_judging(
     mean = {name: round(tokens / (len(usages) or 1)) for name, tokens in sum(usages, JudgeUsage())}
     past = (run.judge for run in runs.newest(_RUNS) if run.judge and run.judge.usage.output_tokens)
     same = next((judged for judged in past if (judged.model, judged.effort) == (judge.model, judge.effort)), None)
-    least = round(same.usage.output_tokens / same.calls) if same else mean["output_tokens"]
+    least = max(mean["output_tokens"], round(same.usage.output_tokens / same.calls) if same else 0)
     most = least if same else least + thinking_allowance(judge.model, judge.effort)
     price = judge_price(config.prices, judge.provider, judge.base_url, batch=judge.batch)
     low = price(judge.model, JudgeUsage(**{**mean, "output_tokens": least}))
