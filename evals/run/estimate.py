@@ -8,6 +8,7 @@ its prompt; what is thought before it is an allowance, until a run of the same m
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from statistics import fmean
 
 from evals.config import EvalConfig
@@ -172,7 +173,7 @@ def _stand_ins(
     for run in runs.newest(_RUNS):
         if url == ("" if run.eval_config.get("embedded") else run.server.url.rstrip("/")):
             with suppress(StoreError):
-                responses = (record.response for record in runs.records(run)[:_LOOKED_AT])
+                responses = (record.response for record in islice(runs.log(run), _LOOKED_AT))
                 saved = [response for response in responses if response and response.error is None]
                 if len(saved) >= _FEWEST_ANSWERS:
                     return saved, f"sizes from run {run.id}", _LIKE_OFF
