@@ -1,10 +1,9 @@
-"""What judging 100 golden questions takes by suite, for the table in docs/judge.md.
+"""What judging takes by suite: calls a question at most, and the price of 100 golden questions, for docs/judge.md.
 
     python benchmarks/judge_prices.py [--write]
 
 Estimated as before the first run of a server: over stand-ins of usual size, with the allowance for thinking at each
-model's own effort; call by call and in batches. Asks nobody anything. `--write` puts the table into docs/judge.md,
-between its two marks.
+model's own effort. Asks nobody anything. `--write` puts the table into docs/judge.md, between its two marks.
 """
 
 import argparse
@@ -13,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 from evals.config import EvalConfig
+from evals.metrics.judged import judge_calls
 from evals.metrics.registry import metrics_of, suites
 from evals.run.checks import check_config, estimate_of, wants_judge
 from evals.run.estimate import Estimate
@@ -26,26 +26,23 @@ _TABLE = re.compile(r"(<!-- judge_prices: begin -->\n).*?(<!-- judge_prices: end
 
 def table() -> str:
     """The table in Markdown."""
-    names = [f"{model}{kind}" for model in MODELS for kind in ("", ", batch")]
-    head = f"| suite | calls | rounds | {' | '.join(names)} |\n|---|---|---|{'---|' * len(names)}\n"
+    head = f"| suite | calls | {' | '.join(MODELS)} |\n|---|---|{'---|' * len(MODELS)}\n"
     return head + "".join(f"{row(suite)}\n" for suite in suites())
 
 
 def row(suite: str) -> str:
     """What one suite takes."""
-    found = [estimated(suite, model, batch=batch) for model in MODELS.values() for batch in (False, True)]
-    calls = found[0].calls if found[0] else 0
-    rounds = next((each.rounds for each in found if each and each.rounds), 0)
-    return f"| `{suite}` | {calls:,} | {rounds or '–'} | {' | '.join(map(_cell, found))} |"
+    costs = (_range(estimated(suite, model)) for model in MODELS.values())
+    return f"| `{suite}` | {judge_calls(metrics_of([suite]))} | {' | '.join(costs)} |"
 
 
-def _cell(found: Estimate | None) -> str:
+def _range(found: Estimate | None) -> str:
     if found is None or not found.calls or found.cost_low_usd is None or found.cost_high_usd is None:
         return "–"
     return f"${found.cost_low_usd:.2f}–{found.cost_high_usd:.2f}"
 
 
-def estimated(suite: str, model: str, *, batch: bool = False) -> Estimate | None:
+def estimated(suite: str, model: str) -> Estimate | None:
     """What judging will take; None where the suite needs no judge."""
     with tempfile.TemporaryDirectory() as folder:
         config = EvalConfig(
@@ -53,7 +50,7 @@ def estimated(suite: str, model: str, *, batch: bool = False) -> Estimate | None
             samples_per_dataset=100,
             suite=[suite],
             runs_dir=Path(folder),
-            judge={"model": model, "batch": batch},
+            judge={"model": model},
         )
         metrics = check_config(config, asking=False)
         if not metrics_of([suite]) or not wants_judge(config, metrics):

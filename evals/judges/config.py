@@ -66,8 +66,8 @@ class JudgeConfig(Record):
     """A folder of changed prompts, each in place of ours of its name: `evals prompts --copy FOLDER` writes ours."""
     batch: Annotated[bool, MayChange.ON_RESUME] = False
     """Ask by the Message Batches API: half the price, in rounds that usually take up to an hour each."""
-    batch_poll_s: Annotated[Finite, MayChange.ON_RESUME] = Field(default=5.0, gt=0, le=3600)
-    """Between the first two looks at a batch; later ones are further apart, up to twelve times as far."""
+    batch_poll_s: Annotated[Finite, MayChange.ON_RESUME] = Field(default=15.0, gt=0, le=3600)
+    """Between two looks at a batch."""
     batch_timeout_s: Annotated[Finite, MayChange.ON_RESUME] = Field(default=90_000.0, gt=0)
     """So long a round is waited for; after that the run is partial, and its replies are left for a resumed run."""
 

@@ -327,13 +327,18 @@ def read_message(message: Any) -> JudgeReply:
     return JudgeReply(text, stop, message.model, usage)
 
 
-def read_result(result: Any) -> JudgeReply | CallFailed:
-    """What a result in a batch says: a message, or why there is none."""
+def read_result(result: Any) -> JudgeReply:
+    """What a result in a batch says.
+
+    Raises:
+        CallFailed: It says why there is no message.
+        AttributeError: It is none.
+    """
     if result.type == "succeeded":
         return read_message(result.message)
     told = result.error.error if result.type == "errored" else None
     kind: JudgeFailure = "rejected" if told and told.type == "invalid_request_error" else "transport"
-    return CallFailed(f"its batch says {result.type}" + (f": {told.message}" if told else ""), kind)
+    raise CallFailed(f"its batch says {result.type}" + (f": {told.message}" if told else ""), kind)
 
 
 class OpenAIModel(SdkModel):

@@ -1,23 +1,19 @@
 """Holding a judge against people's labels: they are read as worths from 0 to 1, and so are its scores."""
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from secrets import token_hex
 from statistics import fmean, median_low
-from typing import Any
-
-import numpy as np
 
 from evals.config import EvalConfig
 from evals.datasets.answers import LabelRow, read_labels
 from evals.errors import ConfigError, DatasetError
 from evals.metrics.base import BaseMetric, Need
 from evals.metrics.registry import parse_metric
-from evals.report.review import DEFAULT_METRIC
+from evals.metrics.sample import CORRECTNESS
 from evals.run.judging import free_verdicts
 from evals.run.saved import SavedAnswers
 from evals.run.workload import new_run
@@ -34,12 +30,10 @@ from evals.store.runs import RunStore
 
 Label = str | float
 
-_YES_AND_NO: dict[Label, float] = {
-    **dict.fromkeys(("yes", "y", "true", "right", "correct", "pass", "good", "supported", "adherent"), 1.0),
-    **dict.fromkeys(("no", "n", "false", "wrong", "incorrect", "fail", "bad", "unsupported", "not_adherent"), 0.0),
-}
-
-_UNDECIDED = frozenset({"cannot_tell", "?", "unsure", "skip", "n/a"})
+_YES = ("yes", "y", "true", "right", "correct", "pass", "good", "supported", "adherent")
+_NO = ("no", "n", "false", "wrong", "incorrect", "fail", "bad", "unsupported", "not_adherent")
+_GRADES: dict[Label, float] = {-2.0: 0.0, -1.0: 0.25, 0.0: 0.5, 1.0: 0.75, 2.0: 1.0}
+_UNDECIDED = frozenset({None, "cannot_tell", "?", "unsure", "skip", "n/a"})
 
 _SCALE_HINT = "give the label of the worst answer and that of the best: --scale 1,5"
 
@@ -53,93 +47,60 @@ class Scale:
         worths: What each label is worth, from 0 to 1.
         cut: From this worth on an answer counts as good.
         graded: Whether the mean of several annotators' labels means something; else most of them decide.
-        shared: Whether judge and people have the same few words: these are what is agreed on; else good or not is.
+        names: The metric's own label by worth, where people use these: they are what is agreed on; else good or not is.
     """
 
     words: str
     worths: Mapping[Label, float]
     cut: float = 1.0
     graded: bool = False
-    shared: bool = False
+    names: Mapping[float, str] | None = None
 
-    def worth(self, label: Label | None, where: str) -> float | None:
-        """A label from 0 to 1; None if the annotator could not tell.
-
-        Raises:
-            DatasetError: It is not of the scale.
-        """
-        if label is None or label in _UNDECIDED:
-            return None
-        if label not in self.worths:
-            raise DatasetError(f"{where}: label {label!r} is not one of {self.words}")
-        return self.worths[label]
-
-    def together(self, worths: Iterable[float]) -> float:
-        """The label of several annotators: the mean of grades; else the middle one, of two the worse."""
+    def together(self, labels: Iterable[Label]) -> float:
+        """What labels of several annotators are worth: the mean of grades; else the middle one, of two the worse."""
+        worths = [self.worths[label] for label in labels]
         return fmean(worths) if self.graded else median_low(worths)
 
     def named(self, worth: float, cut: float) -> str:
-        """A worth in words: the metric's label, else good or not."""
-        if self.shared:
-            return next((str(word) for word, value in self.worths.items() if value == worth), f"{worth:g}")
+        """A worth in words."""
+        if self.names is not None:
+            return self.names.get(worth, f"{worth:g}")
         return "good" if worth >= cut else "not good"
 
 
-def scale_of(labels: Sequence[Label], metric: BaseMetric, declared: str | None) -> Scale:
+def scale_of(labels: Collection[Label], metric: BaseMetric, declared: str | None) -> Scale:
     """The scale that labels are on: words of the metric, yes and no, 0 and 1, shares, -2 to 2, or as it is declared.
 
     Raises:
         ConfigError: The scale of the numbers is unknown, or that which is declared is none.
     """
     numbers = {label for label in labels if isinstance(label, float)}
-    if declared is None and not numbers:
+    if declared is not None:
+        try:
+            low, high = map(float, declared.split(","))
+            shares = {number: (number - low) / (high - low) for number in numbers}
+        except (ValueError, ZeroDivisionError):
+            raise ConfigError(f"not a scale: {declared!r}", _SCALE_HINT) from None
+        worths: dict[Label, float] = {number: share for number, share in shares.items() if 0 <= share <= 1}
+        return Scale(f"numbers from {low:g} (worst) to {high:g}", worths, cut=0.5 + 1e-9, graded=True)
+    if not numbers:
         low, high = metric.low or 0.0, metric.high or 1.0
         scale = getattr(metric, "scale", {}).items()
         own = {word.casefold().replace(" ", "_"): (value - low) / (high - low) for word, value in scale}
-        shared = bool(own) and set(labels) - _UNDECIDED <= own.keys()
-        return Scale(", ".join(own), own, shared=True) if shared else Scale("yes and no", {**_YES_AND_NO, **own})
-    if declared is not None:
-        low, high = _ends(declared)
-        words, cut = f"numbers from {low:g} (worst) to {high:g}", 0.5 + 1e-9
-    elif all(0 <= number <= 1 for number in numbers):
-        words, low, high, cut = "0 and 1" if numbers <= {0.0, 1.0} else "shares from 0 to 1", 0.0, 1.0, 1.0
-    elif numbers <= {-2.0, -1.0, 0.0, 1.0, 2.0}:
-        words, low, high, cut = "-2 to 2", -2.0, 2.0, 0.75
-    else:
-        what = f"labels from {min(numbers):g} to {max(numbers):g}: it is not stated which of them is good"
-        raise ConfigError(what, _SCALE_HINT)
-    worths = {number: (number - low) / (high - low) for number in numbers}
-    on_scale: dict[Label, float] = {number: worth for number, worth in worths.items() if 0 <= worth <= 1}
-    return Scale(words, on_scale, cut, graded=words != "0 and 1")
-
-
-def _ends(declared: str) -> tuple[float, float]:
-    """The worst and the best label of a scale such as `1,5`."""
-    try:
-        low, high = map(float, declared.split(","))
-    except ValueError:
-        low = high = 0.0
-    if low == high:
-        raise ConfigError(f"not a scale: {declared!r}", _SCALE_HINT)
-    return low, high
+        if own and own.keys() >= set(labels):
+            return Scale(", ".join(own), own, names={worth: word for word, worth in reversed(own.items())})
+        return Scale("yes and no", dict.fromkeys(_YES, 1.0) | dict.fromkeys(_NO, 0.0) | own)
+    if numbers <= {0.0, 1.0}:
+        return Scale("0 and 1", {0.0: 0.0, 1.0: 1.0})
+    if all(0 <= number <= 1 for number in numbers):
+        return Scale("shares from 0 to 1", {number: number for number in numbers}, graded=True)
+    if numbers <= _GRADES.keys():
+        return Scale("-2 to 2", _GRADES, cut=0.75, graded=True)
+    what = f"labels from {min(numbers):g} to {max(numbers):g}: it is not stated which of them is good"
+    raise ConfigError(what, _SCALE_HINT)
 
 
 # What is labelled.
-
-
-@dataclass(frozen=True, slots=True)
-class LabelledRecord:
-    """An answer with people's labels.
-
-    Attributes:
-        record: Question and answer, under an id of its own; verdicts of a saved run, which cost nothing again.
-        question_id: Of the question, which other answers of the file may be to as well.
-        labels: By annotator, what the label is worth, and where it stands.
-    """
-
-    record: EvalRecord
-    question_id: str
-    labels: dict[str, tuple[float, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,14 +111,15 @@ class LabelSet:
         files: That they are from.
         metric: That the judge decides on.
         scale: How they are read.
-        answers: With at least one label each.
+        answers: By an id of its own, each question with its answer and, of a saved run, its verdicts; and what people's
+            label is worth.
         unlabelled: Rows without a label, or that could not be decided.
     """
 
     files: Sequence[Path]
     metric: BaseMetric
     scale: Scale
-    answers: Sequence[LabelledRecord]
+    answers: Mapping[str, tuple[EvalRecord, float]]
     unlabelled: int
 
 
@@ -176,7 +138,7 @@ def read_label_set(
         scale: The worst and the best of labels that are numbers; by what they are where None.
 
     Raises:
-        ConfigError: The metric cannot be calibrated, or if that is unknown what the labels mean.
+        ConfigError: The metric cannot be calibrated, or it is unknown what the labels mean.
         DatasetError: A file cannot be read, a row is wrong, or there is no label.
         RunNotFoundError: There is no such run.
     """
@@ -185,14 +147,16 @@ def read_label_set(
         name = path.stem if len(files) > 1 else ""
         rows += [replace(row, annotator=row.annotator or name, run=row.run or run) for row in read_labels(path)]
     chosen = _metric_of(rows, metric)
-    shown, mixed = getattr(chosen, "shown", ()), len({row.metric for row in rows} - {None}) > 1
-    rows = [row for row in rows if (row.question, row.answer) not in shown]
-    rows = [row for row in rows if not mixed or row.metric in {None, chosen.name}]
-    read_as = scale_of([row.label for row in rows if row.label is not None], chosen, scale)
-    labelled = [(row, worth) for row in rows if (worth := read_as.worth(row.label, row.where)) is not None]
+    rows = [row for row in rows if row.metric in {None, chosen.name}] or rows
+    rows = [row for row in rows if (row.question, row.answer) not in getattr(chosen, "shown", ())]
+    labelled = {row: row.label for row in rows if row.label is not None and row.label not in _UNDECIDED}
     if not labelled:
         raise DatasetError(f"{files[-1].name}: no row has a label", "fill in the column verdict")
-    return LabelSet(files, chosen, read_as, _answers(labelled, store), len(rows) - len(labelled))
+    read_as = scale_of(labelled.values(), chosen, scale)
+    for row, label in labelled.items():
+        if label not in read_as.worths:
+            raise DatasetError(f"{row.where}: label {label!r} is not one of {read_as.words}")
+    return LabelSet(files, chosen, read_as, _answers(labelled, read_as, store), len(rows) - len(labelled))
 
 
 def _metric_of(rows: Sequence[LabelRow], name: str | None) -> BaseMetric:
@@ -202,10 +166,10 @@ def _metric_of(rows: Sequence[LabelRow], name: str | None) -> BaseMetric:
         ConfigError: They name several, or it is none that a judge decides on and of which more is better.
         UnknownNameError: There is no such metric.
     """
-    told = {row.metric for row in rows if row.metric is not None}
-    if name is None and len(told) > 1:
-        raise ConfigError(f"the labels are about {' and '.join(sorted(told))}", "calibrate one metric: --metric NAME")
-    metric = parse_metric(name or next(iter(told), DEFAULT_METRIC))
+    named = {row.metric for row in rows if row.metric is not None}
+    if name is None and len(named) > 1:
+        raise ConfigError(f"the labels are about {' and '.join(sorted(named))}", "calibrate one metric: --metric NAME")
+    metric = parse_metric(name or next(iter(named), CORRECTNESS))
     if Need.JUDGE not in metric.needs:
         raise ConfigError(f"{metric.name} is not decided by a judge", "name a judged metric with --metric")
     if not metric.higher_is_better or metric.high is None:
@@ -214,47 +178,41 @@ def _metric_of(rows: Sequence[LabelRow], name: str | None) -> BaseMetric:
     return metric
 
 
-def _answers(labelled: Sequence[tuple[LabelRow, float]], store: RunStore) -> list[LabelledRecord]:
-    """The labelled answers, each once, with the labels of all annotators.
+def _answers(labelled: Mapping[LabelRow, Label], scale: Scale, store: RunStore) -> dict[str, tuple[EvalRecord, float]]:
+    """The labelled answers, each once, with what the labels of all annotators are worth.
 
     Raises:
         DatasetError: An answer is not there, or one annotator labelled it twice.
     """
-    saved = cache(lambda name: {record.question.id: record for record in store.records(store.load(name))})
-    answers: dict[tuple[str | None, ...], LabelledRecord] = {}
-    taken = Counter[str]()
-    for row, worth in labelled:
-        key = (row.run, row.id, row.system, None if row.run else row.answer)
-        if key not in answers:
-            record = _of_run(saved(row.run), row) if row.run else _of_row(row)
-            question = record.question
-            taken[question.id] += 1
-            if taken[question.id] > 1:  # several answers to one question are several records
-                own = f"{question.id} ({row.system or taken[question.id]})"
-                record = record.model_copy(update={"question": question.model_copy(update={"id": own})})
-            answers[key] = LabelledRecord(record, question.id)
-        labels = answers[key].labels
-        if row.annotator in labels:
-            who = f" by {row.annotator}" if row.annotator else ""
-            what = f"{row.where}: the answer to {row.id!r} is labelled{who} at {labels[row.annotator][1]} already"
+    runs = {name: store.load(name) for name in {row.run for row in labelled} if name}
+    saved = {(name, record.question.id): record for name, run in runs.items() for record in store.records(run)}
+    by_answer = defaultdict[tuple[str | None, ...], dict[str, LabelRow]](dict)
+    for row in labelled:
+        same = by_answer[row.run, row.id, row.system, None if row.run else row.answer]
+        if row.annotator in same:
+            what = f"{row.where}: the answer to {row.id!r} is labelled at {same[row.annotator].where} already"
             raise DatasetError(what, "where several people labelled it, say who did in a column annotator")
-        labels[row.annotator] = worth, row.where
-    return list(answers.values())
+        same[row.annotator] = row
+    answers = dict[str, tuple[EvalRecord, float]]()
+    for same in by_answer.values():
+        row = next(iter(same.values()))
+        record = saved.get((row.run, row.id.removeprefix("'"))) if row.run else _record(row)
+        if record is None or record.response is None:
+            raise DatasetError(f"{row.where}: run {row.run} has no answer to a question {row.id!r}")
+        key = record.question.id
+        if key in answers:
+            key = f"{key} ({len(answers) + 1})"
+        question = record.question.model_copy(update={"id": key})
+        worth = scale.together(labelled[each] for each in same.values())
+        answers[key] = record.model_copy(update={"question": question}), worth
+    return answers
 
 
-def _of_run(records: Mapping[str, EvalRecord], row: LabelRow) -> EvalRecord:
-    record = records.get(row.id) or records.get(row.id.removeprefix("'"))
-    if record is None or record.response is None:
-        raise DatasetError(f"{row.where}: run {row.run} has no answer to a question {row.id!r}")
-    return record
-
-
-def _of_row(row: LabelRow) -> EvalRecord:
+def _record(row: LabelRow) -> EvalRecord:
+    """The question and the answer that a row holds."""
     if row.question is None or row.answer is None:
-        raise DatasetError(
-            f"{row.where}: there is no question and answer to judge",
-            "give the columns question and answer, or name the run that has them with --run RUN",
-        )
+        what = f"{row.where}: there is no question and answer to judge"
+        raise DatasetError(what, "give the columns question and answer, or name the run that has them with --run RUN")
     chunks = None if row.chunks is None else [RetrievedChunk(text=text) for text in row.chunks]
     question = EvalQuestion(id=row.id, question=row.question, expected_answer=row.expected_answer, dataset="labels")
     return EvalRecord(question=question, response=EvalResponse(answer=row.answer, chunks=chunks))
@@ -262,7 +220,7 @@ def _of_row(row: LabelRow) -> EvalRecord:
 
 def labelled_answers(labels: LabelSet, config: EvalConfig) -> SavedAnswers:
     """The labelled answers, to be judged and saved as a run."""
-    records = {answer.record.question.id: answer.record for answer in labels.answers}
+    records = {key: record for key, (record, _) in labels.answers.items()}
     file, base = labels.files[0], config.server_spec().citations.base
     run = new_run(
         config,
@@ -294,21 +252,19 @@ def calibration_from(labels: LabelSet, done: SavedRun, score_cut: float | None, 
     """
     run, metric, scale = done.run, labels.metric, labels.scale
     low, high = metric.low or 0.0, metric.high or 1.0
-    scores = [(record.question.id, score) for record in done.records() for score in record.scores]
-    results = {question_id: score for question_id, score in scores if score.name == metric.name}
-    if run.judge is None or all(result.value is None for result in results.values()):
+    scored = ((record.question.id, score) for record in done.records() for score in record.scores)
+    results = {key: score for key, score in scored if score.name == metric.name}
+    scores = {key: (result.value - low) / (high - low) for key, result in results.items() if result.value is not None}
+    if run.judge is None or not scores:
         reason = next((f" ({result.reason})" for result in results.values() if result.reason), "")
         what = f"no labelled answer has a value of {metric.name}{reason}"
         raise DatasetError(what, "see that the rows hold what it needs")
-    answers, judged = list[LabelledAnswer](), list[tuple[LabelledAnswer, str | None]]()
-    for answer in labels.answers:
-        result = results[answer.record.question.id]
-        label = scale.together(worth for worth, _ in answer.labels.values())
-        score = None if result.value is None else (result.value - low) / (high - low)
-        answers.append(LabelledAnswer(id=answer.question_id, label=label, score=score))
-        if score is not None:
-            judged.append((answers[-1], result.details.get("quote") or result.details.get("justification")))
+    worths = {key: worth for key, (_, worth) in labels.answers.items()}
     label_cut, score_cut = scale.cut if label_cut is None else label_cut, (score_cut or 1.0) - 1e-9
+    pairs = {key: (scale.named(worths[key], label_cut), scale.named(scores[key], score_cut)) for key in scores}
+    good = [(worths[key] >= label_cut, scores[key] >= score_cut) for key in scores]
+    quotes = {key: results[key].details.get("quote") or results[key].details.get("justification") for key in scores}
+    people = sorted({label for label, _ in pairs.values()})
     return Calibration(
         metric=metric.name,
         **run.judge.model_dump(include={"model", "effort", "prompt_hashes", "origin"}),
@@ -318,50 +274,38 @@ def calibration_from(labels: LabelSet, done: SavedRun, score_cut: float | None, 
         scale=scale.words,
         label_cut=label_cut,
         score_cut=score_cut,
-        lost=len(answers) - len(judged),
+        lost=len(worths) - len(scores),
         unlabelled=labels.unlabelled,
-        answers=answers,
-        **agreement_of(judged, scale, (label_cut, score_cut), done.settings.confidence),
+        judge=agreement_of(list(pairs.values()), good, done.settings.confidence),
+        confusion={label: dict(Counter(judged for own, judged in pairs.values() if own == label)) for label in people},
+        disagreements=[
+            Disagreement(id=key, label=label, judged=judged, quote=quotes[key])
+            for key, (label, judged) in pairs.items()
+            if label != judged
+        ],
+        answers=[LabelledAnswer(id=key, label=worth, score=scores.get(key)) for key, worth in worths.items()],
     )
 
 
-def agreement_of(
-    judged: Sequence[tuple[LabelledAnswer, str | None]], scale: Scale, cuts: tuple[float, float], confidence: float
-) -> dict[str, Any]:
-    """How labels and scores agree, by the fields of `Calibration`.
+def agreement_of(pairs: Sequence[tuple[str, str]], good: Sequence[tuple[bool, bool]], confidence: float) -> Agreement:
+    """How people's labels and the judge's agree.
 
     Args:
-        judged: The answers with label and score, one or more, each with what the judge quotes for its score.
-        scale: How the labels were read.
-        cuts: From which label, and from which score on an answer counts as good.
+        pairs: People's label and the judge's of each answer, one or more.
+        good: Whether people call each answer good, and whether the judge does.
         confidence: Of the intervals.
     """
-    worths = np.array([(answer.label, answer.score) for answer, _ in judged])
-    good, called = (worths >= cuts).T
-    pairs = [(scale.named(label, cuts[0]), scale.named(score, cuts[1])) for label, score in worths]
-    people = sorted({label for label, _ in pairs})
-    label_mean, score_mean = (Figure(value=column.mean(), n=len(judged)) for column in worths.T)
 
-    def rate(hits: Any, reason: str = "") -> Figure:
-        ci = wilson(hits.sum(), hits.size, confidence)
-        return Figure(value=hits.mean(), ci=ci, n=hits.size) if ci else Figure(reason=reason)
+    def rate(hits: Sequence[bool], reason: str = "") -> Figure:
+        ci = wilson(sum(hits), len(hits), confidence)
+        return Figure(value=fmean(hits), ci=ci, n=len(hits)) if ci else Figure(reason=reason)
 
-    return {
-        "judge": Agreement(
-            agreement=rate(np.array([label == verdict for label, verdict in pairs])),
-            kappa=cohen_kappa(pairs),
-            sensitivity=rate(called[good], "people call no answer good"),
-            specificity=rate(~called[~good], "people call every answer good"),
-        ),
-        "confusion": {label: dict(Counter(verdict for truth, verdict in pairs if truth == label)) for label in people},
-        "disagreements": [
-            Disagreement(id=answer.id, label=label, judged=verdict, quote=quote)
-            for (answer, quote), (label, verdict) in zip(judged, pairs, strict=True)
-            if label != verdict
-        ],
-        "label_mean": label_mean,
-        "score_mean": score_mean,
-    }
+    return Agreement(
+        agreement=rate([label == judged for label, judged in pairs]),
+        kappa=cohen_kappa(pairs),
+        sensitivity=rate([judged for people, judged in good if people], "people call no answer good"),
+        specificity=rate([not judged for people, judged in good if not people], "people call every answer good"),
+    )
 
 
 def cohen_kappa(pairs: Sequence[tuple[str, str]]) -> Figure:
@@ -370,7 +314,7 @@ def cohen_kappa(pairs: Sequence[tuple[str, str]]) -> Figure:
     chance = sum(people[label] * judge[label] for label in people) / n**2
     if chance == 1:
         return Figure(n=n, reason="both give one label alone")
-    observed = fmean(label == verdict for label, verdict in pairs)
+    observed = fmean(label == judged for label, judged in pairs)
     value = (observed - chance) / (1 - chance)
     half = 1.96 * (observed * (1 - observed) / n) ** 0.5 / (1 - chance)
     return Figure(value=value, ci=(max(-1.0, value - half), min(1.0, value + half)), n=n)

@@ -5,10 +5,10 @@ server, else over one of usual size. What a call takes follows from the length o
 its prompt; what is thought before it is an allowance, until a run of the same model and effort is saved.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import cycle, islice
+from itertools import islice
 from statistics import fmean
 
 from evals.config import EvalConfig
@@ -20,8 +20,8 @@ from evals.judges.money import judge_price
 from evals.judges.prompts import CHARACTERS_A_TOKEN, call_of, load_prompt, usual_reply, usual_tokens, why_too_long
 from evals.metrics.base import BaseMetric
 from evals.metrics.judged import rounds
-from evals.metrics.sample import ABSTENTION, DECIDING, Sample
-from evals.schemas.dataset import Document, EvalQuestion
+from evals.metrics.sample import DECIDING, Sample
+from evals.schemas.dataset import Document
 from evals.schemas.response import Citation, EvalResponse, RetrievedChunk
 from evals.schemas.results import EvalRecord
 from evals.schemas.verdicts import JudgeUsage, JudgeVerdict, VerdictRequest
@@ -32,17 +32,15 @@ from evals.text.numbers import agree, counted
 SECONDS_A_CALL, SECONDS_A_ROUND = 4.0, 3600.0
 """How long a call usually takes, and a batch at most as a rule."""
 
-_LOOKED_AT, FEWEST_ANSWERS, _RUNS = 300, 20, 10
+_LOOKED_AT, _FEWEST_ANSWERS, _RUNS = 300, 20, 10
 """Questions that are composed (more are extrapolated), saved answers that may stand for others, runs looked into."""
 
-_KNOWN_OFF, _LIKE_OFF, _ASSUMED_OFF, _THINKING_OFF = 0.15, 0.25, 0.45, 0.2
+_KNOWN_OFF, _LIKE_OFF, _ASSUMED_OFF = 0.15, 0.25, 0.45
 """By which share the cost may be off: of judging answers that are known, that are like others of the same server, and
-that are assumed; and measured thinking."""
+that are assumed."""
 
-_REFUSAL = "I don't know: the provided documents do not answer this question."
-
-_CHUNKS, _CHUNK_CHARACTERS, _ANSWER_CHARACTERS = 10, 1200, 270
-"""Of an answer of usual size."""
+_CHUNKS, _CHUNK_CHARACTERS, _ANSWER = 10, 1200, "word " * 54
+"""An answer of usual size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,42 +106,38 @@ def estimate_judging(
         config: Of the run; saved runs in its folder tell how long this server's answers are.
         settings: How records are seen by metrics: what is asked may depend on it.
     """
-    judge, verdicts, most_rounds = config.judge, list[JudgeVerdict](), 0
+    judge, runs, verdicts, batches = config.judge, RunStore(config.runs_dir), list[JudgeVerdict](), 0
     part = records[:: -(-len(records) // _LOOKED_AT) or 1]
-    stand_ins, basis, off = iter(list[EvalResponse]()), "over the answers that are there", _KNOWN_OFF
-    if unknown := [record.question for record in part if record.response is None]:
-        stand_ins, basis, off = _stand_ins(config, unknown, documents)
-    for record in part:
-        sample, with_calls = settings.sample(record.question, record.response or next(stand_ins)), 0
-        for requests in rounds(metrics, sample):
+    stand_ins, basis, off = list[EvalResponse](), "over the answers that are there", _KNOWN_OFF
+    if any(record.response is None for record in part):
+        stand_ins, basis, off = _stand_ins(config, runs, documents)
+    for place, record in enumerate(part):
+        sample = settings.sample(record.question, record.response or stand_ins[place % len(stand_ins)])
+        for number, requests in enumerate(rounds(metrics, sample), start=1):
             asked = [(request, repeat) for request in requests for repeat in repeats_of(request, judge.repeats)]
             foreseen = [_foreseen(sample, *repeated, record.verdicts, config) for repeated in asked]
             sample.verdicts = [*sample.verdicts, *foreseen]
-            with_calls += any(verdict.usage for verdict in foreseen)
+            batches = max(batches, number if judge.batch and any(verdict.usage for verdict in foreseen) else 0)
         verdicts += sample.verdicts
-        most_rounds = max(most_rounds, with_calls)
     usages = [verdict.usage for verdict in verdicts if verdict.usage]
-    total, scale = sum(usages, JudgeUsage()), len(records) / (len(part) or 1)
-    calls, batches = scale * len(usages), most_rounds if judge.batch else 0
-    # By a mean call, as the price of a token may depend on the size of a call.
-    mean = JudgeUsage(**{name: round(tokens / (len(usages) or 1)) for name, tokens in total})
+    scale = len(records) / (len(part) or 1)
+    calls = scale * len(usages)
+    # By a mean call, whose size the price may depend on; at best, the vendor's cache holds the instructions.
+    mean = {name: round(tokens / (len(usages) or 1)) for name, tokens in sum(usages, JudgeUsage())}
+    past = (run.judge for run in runs.newest(_RUNS) if run.judge and run.judge.usage.output_tokens)
+    same = next((judged for judged in past if (judged.model, judged.effort) == (judge.model, judge.effort)), None)
+    least = max(mean["output_tokens"], round(same.usage.output_tokens / same.calls) if same else 0)
+    most = least if same else least + thinking_allowance(judge.model, judge.effort)
     price = judge_price(config.prices, judge.provider, judge.base_url, batch=judge.batch)
-
-    def cost(thought: float, cached_tokens: int, error: float) -> float | None:
-        written = mean.output_tokens + round(thought)
-        usd = price(judge.model, mean.model_copy(update={"output_tokens": written, "cache_read_tokens": cached_tokens}))
-        return None if usd is None else calls * usd * error
-
-    least, most = _thinking(config, mean.output_tokens)
-    # At best, the vendor's cache holds the instructions of all calls.
-    cached_tokens = mean.cache_read_tokens if judge.provider == "anthropic" and not judge.batch else 0
+    low = price(judge.model, JudgeUsage(**{**mean, "output_tokens": least}))
+    high = price(judge.model, JudgeUsage(input_tokens=mean["input_tokens"], output_tokens=most))
     return Estimate(
         calls=round(calls),
         cached=round(scale * sum(verdict.cached for verdict in verdicts)),
-        input_tokens=round(scale * total.input_tokens),
-        output_tokens=round(scale * total.output_tokens),
-        cost_low_usd=cost(least, cached_tokens, 1 - off),
-        cost_high_usd=cost(most, 0, 1 + off),
+        input_tokens=round(calls * mean["input_tokens"]),
+        output_tokens=round(calls * mean["output_tokens"]),
+        cost_low_usd=low and calls * low * (1 - off),
+        cost_high_usd=high and calls * high * (1 + off),
         minutes=(batches * SECONDS_A_ROUND or calls * SECONDS_A_CALL / judge.concurrency) / 60,
         rounds=batches,
         basis=basis,
@@ -162,8 +156,7 @@ def _foreseen(
     if reply is None:
         reply = usual_reply(load_prompt(request.prompt), request.data)
         if request.name in DECIDING:
-            answers = "answers" if request.name == ABSTENTION else "correct"
-            reply["verdict"] = "declines" if sample.reads_as_refusal else answers
+            reply["verdict"] = "declines" if sample.reads_as_refusal else "answers"
         if why_too_long(call, config.judge.max_input_tokens) is None:
             sent, kept = (len(text) // CHARACTERS_A_TOKEN for text in (call.content, call.system))
             written = usual_tokens(request)
@@ -172,34 +165,22 @@ def _foreseen(
     return JudgeVerdict(request=request.name, repeat=repeat, passages=request.passages, **facts)
 
 
-def _thinking(config: EvalConfig, written: float) -> tuple[float, float]:
-    """Tokens of thinking a call, from and to: as in a saved run of this model and effort, else an allowance."""
-    judge = config.judge
-    for past in (run.judge for run in RunStore(config.runs_dir).newest(_RUNS)):
-        if past and past.usage.output_tokens and (past.model, past.effort) == (judge.model, judge.effort):
-            thought = max(0.0, past.usage.output_tokens / past.calls - written)
-            return thought * (1 - _THINKING_OFF), thought * (1 + _THINKING_OFF)
-    return 0.0, float(thinking_allowance(judge.model, judge.effort))
-
-
 def _stand_ins(
-    config: EvalConfig, unknown: Sequence[EvalQuestion], documents: Sequence[Document]
-) -> tuple[Iterator[EvalResponse], str, float]:
-    """Responses to questions that have none, where they are from, and how far they may be off."""
-    store, url = RunStore(config.runs_dir), "" if config.embedded else config.server_spec().url.rstrip("/")
-    for run in store.newest(_RUNS):
+    config: EvalConfig, runs: RunStore, documents: Sequence[Document]
+) -> tuple[list[EvalResponse], str, float]:
+    """Answers that stand for those that are not there, where they are from, and how far the cost may be off."""
+    url = "" if config.embedded else config.server_spec().url.rstrip("/")
+    for run in runs.newest(_RUNS):
         if url == ("" if run.eval_config.get("embedded") else run.server.url.rstrip("/")):
             with suppress(StoreError):
-                responses = (record.response for record in islice(store.records(run), _LOOKED_AT))
+                responses = (record.response for record in islice(runs.log(run), _LOOKED_AT))
                 saved = [response for response in responses if response and response.error is None]
-                if len(saved) >= FEWEST_ANSWERS:
-                    return cycle(saved), f"sizes from run {run.id}", _LIKE_OFF
-    texts = [document.text[part.start : part.end] for document in documents for part in document.sections]
-    size = round(fmean(min(len(text), _CHUNK_CHARACTERS) for text in texts)) if texts else _CHUNK_CHARACTERS
+                if len(saved) >= _FEWEST_ANSWERS:
+                    return saved, f"sizes from run {run.id}", _LIKE_OFF
+    sizes = [min(part.end - part.start, _CHUNK_CHARACTERS) for document in documents for part in document.sections]
+    size = round(fmean(sizes or [_CHUNK_CHARACTERS]))
     chunks = [RetrievedChunk(chunk_id=str(n), text=f"{n} {'word ' * (size // 5)}") for n in range(_CHUNKS)]
-    text = "word " * (_ANSWER_CHARACTERS // 5)
-    answer = EvalResponse(answer=text, chunks=chunks, citations=[Citation(index=1, start=0, end=len(text))])
-    refusal = EvalResponse(answer=_REFUSAL, chunks=chunks, citations=[])
-    assumed = f"{_CHUNKS} chunks of {size:,} characters and answers of {_ANSWER_CHARACTERS}"
-    basis = f"assuming {assumed}, as no run of this server with {FEWEST_ANSWERS} answers is saved"
-    return (refusal if question.is_unanswerable else answer for question in unknown), basis, _ASSUMED_OFF
+    answer = EvalResponse(answer=_ANSWER, chunks=chunks, citations=[Citation(index=1, start=0, end=len(_ANSWER))])
+    assumed = f"{_CHUNKS} chunks of {size:,} characters and answers of {len(_ANSWER)}"
+    basis = f"assuming {assumed}, as no run of this server with {_FEWEST_ANSWERS} answers is saved"
+    return [answer], basis, _ASSUMED_OFF

@@ -38,7 +38,7 @@ class Disagreement(Record):
     """An answer to which judge and people give different labels."""
 
     id: str
-    """Of the question."""
+    """Of the question, with a number where several answers to it are labelled."""
     label: str
     """People's."""
     judged: str
@@ -84,9 +84,6 @@ class Calibration(_Card):
     confusion: dict[str, dict[str, int]] = {}
     """By people's label, how often the judge gave which."""
     disagreements: list[Disagreement] = []
-    label_mean: Figure
-    score_mean: Figure
-    """Of the judge, over the same answers."""
     answers: list[LabelledAnswer]
 
 

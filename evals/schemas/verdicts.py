@@ -207,8 +207,6 @@ class JudgeRecord(Record):
     earlier runs: the share of decisions on which not all verdicts agreed."""
     flip_rates: dict[str, Finite] = {}
     """The same by inquiry."""
-    score_flip_rates: dict[str, Finite] = {}
-    """By metric, the chance that two repeats give one answer different scores."""
     length_correlations: dict[str, Figure] = {}
     """By metric of the answer, Spearman's correlation of score and number of words."""
     injections_suspected: int = 0

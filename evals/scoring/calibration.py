@@ -1,30 +1,20 @@
-"""What is known of the judge of a run: how it was calibrated, whether length pays, and how often repeats differ."""
+"""What is known of the judge of a run: how it was calibrated, and whether length pays."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from itertools import combinations
-from statistics import fmean
 
 from evals.errors import ConfigError
 from evals.judges.prompts import load_prompt
 from evals.metrics.base import BaseMetric, Need
 from evals.metrics.judge_tasks import chain
-from evals.metrics.judged import REPEATS
 from evals.metrics.registry import known_metric
 from evals.metrics.sample import ABSTENTION
 from evals.schemas.calibration import Calibration, Figure, JudgeCard
 from evals.schemas.results import EvalRecord, EvalRun
 from evals.schemas.verdicts import Prompt
 from evals.scoring.config import SCORE
-from evals.text.numbers import agree
 
 # Which calibration is of the judge of a run: of the same model, effort and wording of the prompts.
-
-
-def asks_judge(name: str) -> bool:
-    """Whether the metric of this name needs a judge; False for an unknown metric."""
-    metric = known_metric(name)
-    return metric is not None and Need.JUDGE in metric.needs
 
 
 def hashes_of(metric: BaseMetric, load: Callable[[str | Prompt], Prompt] = load_prompt) -> dict[str, str]:
@@ -65,17 +55,22 @@ def refuse_uncalibrated(gated: Collection[str], never: Iterable[str], feeding: C
     Raises:
         ConfigError: A gate is on such a metric, or on a weighted score that such metrics feed.
     """
-    lacking = list(never)
-    of_score = [name for name in lacking if name in feeding and SCORE in gated]
-    on = [name for name in lacking if name in gated]
-    if of_score:
-        on.append(f"{SCORE}, which {' and '.join(of_score)} {agree(len(of_score), 'feeds', 'feed')}")
+    on = [name for name in never if name in gated or (SCORE in gated and name in feeding)]
     if on:
-        what = f"a gate is on {' and '.join(on)}, and the judge {model} was never calibrated for that"
+        score = f" (or on {SCORE}, which is made of it)" if SCORE in gated else ""
+        what = f"a gate is on {' and '.join(on)}{score}, and the judge {model} was never calibrated for that"
         label = "label answers of a run without this gate (evals review last --metric NAME)"
         allow = "permit the gate: --allow-uncalibrated, or allow_uncalibrated: true"
         hint = f"{label} and calibrate by them (evals calibrate), or {allow}"
         raise ConfigError(f"{what}: it is unknown how often it is wrong", hint)
+
+
+def _judged(run: EvalRun) -> dict[str, BaseMetric]:
+    """The judged metrics of a run that have a value."""
+    metrics = {
+        summary.name: known_metric(summary.name) for summary in run.scorecard.metrics if summary.value is not None
+    }
+    return {name: metric for name, metric in metrics.items() if metric is not None and Need.JUDGE in metric.needs}
 
 
 def with_cards(run: EvalRun, known: Iterable[Calibration]) -> EvalRun:
@@ -83,43 +78,30 @@ def with_cards(run: EvalRun, known: Iterable[Calibration]) -> EvalRun:
     if run.judge is None:
         return run
     every, judge, cards = list(known), run.judge, dict[str, JudgeCard | None]()
-    for summary in run.scorecard.metrics:
-        if asks_judge(summary.name) and summary.value is not None:
-            newest = find_calibration(summary.name, judge.model, judge.effort, judge.prompt_hashes, every)
-            cards[summary.name] = card_of(newest) if newest else judge.cards.get(summary.name)
+    for name in _judged(run):
+        cards[name] = judge.cards.get(name)
+        if card := find_calibration(name, judge.model, judge.effort, judge.prompt_hashes, every):
+            labels = sum(answer.score is not None for answer in card.answers)
+            cards[name] = JudgeCard(labels=labels, created_at=card.created_at, **dict(card.judge))
     return run.model_copy(update={"judge": judge.model_copy(update={"cards": cards})})
 
 
-def card_of(calibration: Calibration) -> JudgeCard:
-    """The calibration as reports show it."""
-    labels = sum(answer.score is not None for answer in calibration.answers)
-    return JudgeCard(labels=labels, created_at=calibration.created_at, **dict(calibration.judge))
-
-
-# What the scores of a judged run say of its judge: whether length pays, and how often repeats change a score.
+# Whether length pays.
 
 
 def with_facts(run: EvalRun, records: Iterable[EvalRecord]) -> EvalRun:
-    """The run with what its scored records say of its judge; itself where none took part."""
+    """The run with the correlation of its judge's scores and the words of the answers; itself where none judged."""
     if run.judge is None:
         return run
-    judged = {summary.name for summary in run.scorecard.metrics if asks_judge(summary.name)}
-    flips: defaultdict[str, list[float]] = defaultdict(list)
-    lengths: defaultdict[str, list[tuple[float, int]]] = defaultdict(list)
+    of_answers = [name for name, metric in _judged(run).items() if metric.of_answer]
+    pairs = defaultdict[str, list[tuple[float, int]]](list)
     for record in records:
         words = len(((record.response and record.response.answer) or "").split())
-        for score in (score for score in record.scores if score.name in judged):
-            pairs = list(combinations(score.details.get(REPEATS) or (), 2))
-            if pairs:
-                flips[score.name].append(fmean(one != other for one, other in pairs))
-            if score.value is not None and words:
-                lengths[score.name].append((score.value, words))
-    of_answers = [name for name in lengths if (metric := known_metric(name)) is not None and metric.of_answer]
-    facts = {
-        "length_correlations": {name: spearman(lengths[name]) for name in of_answers},
-        "score_flip_rates": {name: fmean(each) for name, each in flips.items()},
-    }
-    return run.model_copy(update={"judge": run.judge.model_copy(update=facts)})
+        for score in record.scores:
+            if score.value is not None and words and score.name in of_answers:
+                pairs[score.name].append((score.value, words))
+    correlations = {name: spearman(values) for name, values in pairs.items()}
+    return run.model_copy(update={"judge": run.judge.model_copy(update={"length_correlations": correlations})})
 
 
 def spearman(pairs: Sequence[tuple[float, float]]) -> Figure:

@@ -119,7 +119,8 @@ def _compose(then: Mapping[str, Any], body: dict[str, Any]) -> dict[str, Any]:
     """The completion that a rule asks for; a token a word, and the instructions count as read from the cache."""
     if "body" in then:
         return dict(then["body"])
-    text, finish = text_of(then, _schema(body), lambda: json.loads(body["messages"][-1]["content"])), "stop"
+    content, decoder = body["messages"][-1]["content"], json.JSONDecoder()  # behind the data, a remark may stand
+    text, finish = text_of(then, _schema(body), lambda: decoder.raw_decode(content)[0]), "stop"
     if "truncate" in then:
         text, finish = text[: then["truncate"]], "length"
     if "filter" in then:

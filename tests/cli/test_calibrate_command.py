@@ -69,7 +69,8 @@ def test_the_judge_is_held_against_labels(calibrate: Cli, labels: Path) -> None:
     labels_of_both = [(each["label"], each["judged"]) for each in done.json["disagreements"]]
     assert labels_of_both == [("incorrect", "correct"), ("incorrect", "correct"), ("correct", "incorrect")]
     assert done.json["disagreements"][0]["quote"] == RIGHT.format(n=14)
-    assert (done.json["label_mean"]["value"], done.json["score_mean"]["value"]) == (0.75, 0.8)
+    assert [each["label"] for each in done.json["answers"]] == [float(label == "correct") for _, label in TRUTH]
+    assert [each["score"] for each in done.json["answers"]] == [float(right) for right, _ in TRUTH]
 
 
 def test_what_came_out_is_saved_without_texts(calibrate: Cli, labels: Path, tmp_path: Path) -> None:
@@ -121,6 +122,16 @@ def test_of_several_annotators_most_decide(calibrate: Cli, tmp_path: Path) -> No
     assert len(found["answers"]) == 20
 
 
+def test_several_answers_to_a_question_are_told_apart(calibrate: Cli, tmp_path: Path) -> None:
+    """Those of several systems, of which one is right."""
+    question = {key: value for key, value in row(0, True, "").items() if key != "answer"}
+    answers = [RIGHT.format(n=0), WRONG, "Ask the captain."]
+    rows = [{**question, "answer": text, "system": text[:3], "label": "yes"} for text in answers]
+    found = calibrate(jsonl(tmp_path / "systems.jsonl", rows), "--json").json
+    assert [each["score"] for each in found["answers"]] == [1.0, 0.0, 0.0]
+    assert len({each["id"] for each in found["answers"]}) == 3
+
+
 def test_an_answer_without_a_verdict_is_lost(calibrate: Cli, labels: Path, messages_api: Any) -> None:
     """It is neither good nor bad."""
     messages_api.script({"match": "ferry 3 sail", "then": {"text": "nope"}}, {"then": {"python": "judge"}})
@@ -160,6 +171,20 @@ def test_a_review_sheet_that_was_filled_in_is_read(
         ([{"id": "x", "run": "abcd", "label": "yes"}], [], "no run 'abcd'"),
         ([{"question": "a", "answer": "b", "label": "maybe"}], [], "label 'maybe' is not one of yes and no"),
         ([{"question": "a", "answer": "b", "label": "yes"}] * 2, [], "labelled at l.jsonl, line 1 already"),
+        (
+            [{"question": "a", "answer": "b", "label": "yes"}, {"question": "c", "answer": "d", "label": "so so"}],
+            [],
+            "l.jsonl, line 2: label 'so_so' is not one of yes and no",
+        ),
+        ([{"question": "a", "answer": "b", "label": 7}], ["--scale", "1,5"], "not one of numbers from 1 (worst) to 5"),
+        (
+            [
+                {"question": n, "answer": "b", "label": "yes", "metric": m}
+                for n, m in enumerate(("faithfulness", "answer_relevancy"))
+            ],
+            [],
+            "the labels are about answer_relevancy and faithfulness",
+        ),
         ([{"question": "a", "answer": "b", "label": "yes"}], [], "no labelled answer has a value"),
         ([{"question": "a", "answer": "b", "label": "yes"}], ["--metric", "mrr"], "not decided by a judge"),
         ([{"question": "a", "answer": "b", "label": "yes"}], ["--metric", "hallucination"], "more of it is not better"),

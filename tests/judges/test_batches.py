@@ -108,6 +108,16 @@ def test_results_that_break_off_are_read_again(batched: Configure, messages_api:
     assert money(run)[0] == asked(messages_api).total()
 
 
+def test_a_request_without_a_result_is_lost(batched: Configure, messages_api: Any) -> None:
+    """It may have been paid for, which is not known; the others count."""
+    messages_api.batches(looks=1, lacking=2)
+    run = run_evaluation(batched())
+    assert run.outcomes.judge == {"transport": 2}
+    assert run.judge is not None
+    assert run.judge.unpriced == 2
+    assert left_behind(batched()) == []
+
+
 @pytest.mark.parametrize("then", [{"unasked": "expired"}, {"unasked": "canceled"}, {"status": 529}, {"status": 400}])
 def test_what_a_batch_does_not_answer_is_lost_and_asked_for_again_on_resume(
     batched: Configure, messages_api: Any, then: dict[str, Any]
@@ -174,7 +184,7 @@ BATCHES = "evals.judges.batches"
 STAGES = {
     "before it is sent": (BATCHES, "write_atomically", 1, "after"),
     "after it was sent": (BATCHES, "write_atomically", 2, "before"),
-    "while it is waited for": (f"{BATCHES}:AnthropicBatches", "_results", 1, "before"),
+    "while it is waited for": (f"{BATCHES}:AnthropicBatches", "_collect", 1, "before"),
     "while replies are read": (BATCHES, "read_result", 3, "before"),
     "before a verdict is written": ("evals.store.journal:Journal", "verdict", 1, "before"),
     "after a verdict was written": ("evals.store.journal:Journal", "verdict", 4, "after"),

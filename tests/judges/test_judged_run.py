@@ -227,7 +227,6 @@ def test_repeats_give_the_median_and_their_disagreement(config: Configure, messa
     assert run.judge is not None
     assert (run.judge.repeats, run.judge.calls) == (3, calls(messages_api))
     assert run.judge.flip_rates
-    assert run.judge.score_flip_rates
     assert all(rate == 0.0 for rate in run.judge.flip_rates.values())
     assert {verdict.repeat for record in run.records() for verdict in record.verdicts} == {0, 1, 2}
 

@@ -29,6 +29,7 @@ class BatchMode:
         refused: So many are refused with this status, and not made.
         status: Of those.
         torn_after: The next results break off after so many lines.
+        lacking: The next batch has no results of so many of its requests.
     """
 
     looks: int | None = 1
@@ -36,6 +37,7 @@ class BatchMode:
     refused: int = 0
     status: int = 529
     torn_after: int | None = None
+    lacking: int = 0
 
 
 @dataclass
@@ -112,7 +114,8 @@ class Batches:
             for custom_id, result, prefixes in together:
                 self._cached |= prefixes
                 results.append({"custom_id": custom_id, "result": result})
-        return sorted(results, key=lambda result: str(result["custom_id"]))
+        lacking, self.mode.lacking = self.mode.lacking, 0
+        return sorted(results, key=lambda result: str(result["custom_id"]))[lacking:]
 
     def _result(self, params: Any) -> tuple[Result, set[str]]:
         try:

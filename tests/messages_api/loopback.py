@@ -68,7 +68,7 @@ class LoopbackApi:
         self._log: list[dict[str, Any]] = []
 
     def log(self) -> list[dict[str, Any]]:
-        """The requests received: method, path, headers, body, and the status of the reply, None before and without."""
+        """The requests received: method, path, headers, body, and status and body of the reply, None without one."""
         return list(self._log)
 
     def stats(self) -> dict[str, int]:
@@ -93,7 +93,7 @@ class LoopbackApi:
             status, headers, body = refused.status, refused.headers, refused.body
         finally:
             entry["done"] = True
-        entry["status"] = status
+        entry["status"], entry["reply"] = status, body
         return status, headers, body
 
     def reply(self, entry: dict[str, Any]) -> Any:
@@ -142,7 +142,14 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers["Content-Length"] or 0))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        entry = {"method": self.command, "path": self.path, "headers": headers, "status": None, "done": False}
+        entry = {
+            "method": self.command,
+            "path": self.path,
+            "headers": headers,
+            "status": None,
+            "reply": None,
+            "done": False,
+        }
         try:
             status, extra, body = self.api.exchange({**entry, "body": json.loads(raw) if raw else None})
             sent = body if isinstance(body, bytes) else json.dumps(body).encode()

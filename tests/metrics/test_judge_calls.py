@@ -41,7 +41,7 @@ def test_a_metric_with_calls_of_its_own_is_counted() -> None:
 
 def test_the_page_tells_what_each_suite_asks() -> None:
     """docs/judge.md has a row for every suite, and it is true."""
-    rows = re.findall(r"^\| `(\w+)` \| (\d+) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    rows = re.findall(r"^\| `(\w+)` \| (\d+) \| ", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     assert {name: int(calls) for name, calls in rows} == {name: judge_calls(metrics_of([name])) for name in suites()}
 
 

@@ -5,45 +5,35 @@ from typing import Any
 
 import pytest
 
-from evals.errors import ConfigError, DatasetError
+from evals.errors import ConfigError
 from evals.metrics.registry import parse_metric
 from evals.run.calibrating import agreement_of, cohen_kappa, scale_of
-from evals.schemas.calibration import Agreement, Calibration, Figure, LabelledAnswer
+from evals.schemas.calibration import Agreement, Calibration
 from evals.scoring.calibration import find_calibration, spearman
 
 CORRECTNESS, FAITHFULNESS = parse_metric("answer_correctness"), parse_metric("faithfulness")
-YES_NO = scale_of(["yes", "no"], FAITHFULNESS, None)
-
-
-def figures(*pairs: tuple[float, float], scale: Any = YES_NO) -> dict[str, Any]:
-    answers = [LabelledAnswer(id=str(n), label=label, score=score) for n, (label, score) in enumerate(pairs)]
-    return agreement_of([(answer, f"quote {answer.id}") for answer in answers], scale, (scale.cut, 1.0), 0.95)
 
 
 def test_figures_are_those_of_a_table_of_two_by_two() -> None:
     """Good answers that the judge calls good, and others that it does not."""
-    found = figures(*[(1.0, 1.0)] * 6, *[(1.0, 0.5)] * 2, (0.0, 1.0), *[(0.0, 0.0)] * 3)
-    judge = found["judge"]
+    good = [(True, True)] * 6 + [(True, False)] * 2 + [(False, True)] + [(False, False)] * 3
+    judge = agreement_of([(str(people), str(judged)) for people, judged in good], good, 0.95)
     assert (judge.agreement.value, judge.sensitivity.value, judge.specificity.value) == (9 / 12, 6 / 8, 3 / 4)
     assert (judge.agreement.n, judge.sensitivity.n, judge.specificity.n) == (12, 8, 4)
     assert judge.kappa.value == pytest.approx((9 / 12 - 0.5277777) / (1 - 0.5277777), abs=1e-4)
-    assert found["confusion"] == {"good": {"good": 6, "not good": 2}, "not good": {"good": 1, "not good": 3}}
-    assert [each.id for each in found["disagreements"]] == ["6", "7", "8"]
-    assert found["disagreements"][0].quote == "quote 6"
-    assert (found["label_mean"].value, found["score_mean"].value) == (8 / 12, pytest.approx(8 / 12))
 
 
 @pytest.mark.parametrize(
-    ("pairs", "name", "reason"),
+    ("good", "name", "reason"),
     [
-        ([(1.0, 1.0)] * 3, "specificity", "people call every answer good"),
-        ([(0.0, 1.0)] * 3, "sensitivity", "people call no answer good"),
-        ([(1.0, 1.0)] * 3, "kappa", "both give one label alone"),
+        (True, "specificity", "people call every answer good"),
+        (False, "sensitivity", "people call no answer good"),
+        (True, "kappa", "both give one label alone"),
     ],
 )
-def test_what_is_a_share_of_nothing_has_a_reason(pairs: list[Any], name: str, reason: str) -> None:
+def test_what_is_a_share_of_nothing_has_a_reason(good: bool, name: str, reason: str) -> None:
     """And no value."""
-    figure = getattr(figures(*pairs)["judge"], name)
+    figure = getattr(agreement_of([("good", "good")] * 3, [(good, True)] * 3, 0.95), name)
     assert (figure.value, figure.ci, figure.reason) == (None, None, reason)
 
 
@@ -76,13 +66,25 @@ def test_kappa_is_agreement_beyond_chance(pairs: str, kappa: float) -> None:
 def test_labels_are_read_by_what_they_are(
     labels: list[Any], metric: Any, declared: str | None, words: str, worths: list[float]
 ) -> None:
-    """Words of the metric, yes and no, numbers; what could not be told has no worth."""
+    """Words of the metric, yes and no, numbers."""
     scale = scale_of(labels, metric, declared)
     assert scale.words.startswith(words)
-    assert [scale.worth(label, "row 1") for label in labels] == worths
-    assert scale.worth("cannot_tell", "row 1") is scale.worth(None, "row 1") is None
-    with pytest.raises(DatasetError, match="row 7: label 'so so' is not one of"):
-        scale.worth("so so", "row 7")
+    assert [scale.worths[label] for label in labels] == worths
+
+
+@pytest.mark.parametrize(
+    ("labels", "worth", "name"),
+    [
+        (["correct", "partly_correct"], 0.5, "partly_correct"),
+        (["correct", "partly_correct"], 0.75, "0.75"),
+        (["yes", "no"], 0.5, "not good"),
+        ([-2.0, 2.0], 0.75, "good"),
+    ],
+)
+def test_a_worth_is_named_by_the_metric_where_people_use_its_labels(labels: list[Any], worth: float, name: str) -> None:
+    """Else it is good or not."""
+    scale = scale_of(labels, CORRECTNESS, None)
+    assert scale.named(worth, scale.cut) == name
 
 
 @pytest.mark.parametrize(
@@ -96,12 +98,12 @@ def test_numbers_without_a_scale_are_refused(labels: list[Any], declared: str | 
 
 
 @pytest.mark.parametrize(
-    ("labels", "worths", "together"),
-    [(["yes", "no"], [1.0, 0.0], 0.0), (["yes", "no"], [1.0, 1.0, 0.0], 1.0), ([-2.0, 2.0], [1.0, 0.5], 0.75)],
+    ("labels", "together"),
+    [(["yes", "no"], 0.0), (["yes", "yes", "no"], 1.0), ([1.0, 1.0, 0.0], 1.0), ([2.0, 0.0], 0.75)],
 )
-def test_of_several_annotators_most_decide(labels: list[Any], worths: list[float], together: float) -> None:
+def test_of_several_annotators_most_decide(labels: list[Any], together: float) -> None:
     """A tie is the worse label; grades are averaged."""
-    assert scale_of(labels, FAITHFULNESS, None).together(worths) == together
+    assert scale_of(labels, FAITHFULNESS, None).together(labels) == together
 
 
 def calibration(**fields: Any) -> Calibration:
@@ -117,8 +119,6 @@ def calibration(**fields: Any) -> Calibration:
         "label_cut": 1.0,
         "score_cut": 1.0,
         "judge": Agreement(),
-        "label_mean": Figure(),
-        "score_mean": Figure(),
         "answers": [],
     }
     return Calibration(**{**base, **fields})
@@ -149,7 +149,7 @@ def test_a_card_of_a_former_version_is_read() -> None:
     """Keys that are not known any more are passed over."""
     data = calibration().model_dump(mode="json")
     data["judge"]["auroc"] = {"value": 0.9}
-    assert Calibration.model_validate({**data, "always_the_same": {}, "length": {}}) == calibration()
+    assert Calibration.model_validate({**data, "always_the_same": {}, "label_mean": {"value": 0.5}}) == calibration()
 
 
 @pytest.mark.parametrize(
