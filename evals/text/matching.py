@@ -365,11 +365,11 @@ def _runs(threes: Iterable[tuple[int, Tokens]], places: _Places) -> dict[int, li
 
 
 def _untangled(runs: Iterable[Run]) -> list[Run]:
-    """The runs in the gold's order that do not lie across one another, the longest first: phrases repeat."""
+    """The runs that stand in the same order in gold and chunk, longer ones before shorter ones: phrases repeat."""
     kept: list[Run] = []
     for run in sorted(runs, key=lambda run: -run.size):
         if all(
-            (run.stop <= other.start or run.start >= other.stop) and (run.end <= other.place or run.place >= other.end)
+            (run.stop <= other.start and run.end <= other.place) or (run.start >= other.stop and run.place >= other.end)
             for other in kept
         ):
             kept.append(run)
