@@ -1,6 +1,5 @@
 """Abstention: does the server decline exactly the questions that cannot be answered?"""
 
-from abc import abstractmethod
 from typing import ClassVar
 
 from evals.metrics.base import Aggregation, BaseMetric, Need
@@ -10,7 +9,10 @@ from evals.schemas.results import MetricGroup, MetricResult
 
 
 class _Abstention(BaseMetric):
-    """What all abstention metrics share: a dataset that says which questions are answerable."""
+    """What all abstention metrics share: a dataset that says which questions are answerable.
+
+    Where lower is better they count wrong decisions to abstain or to answer, else right ones.
+    """
 
     group = MetricGroup.ABSTENTION
     suites: ClassVar[frozenset[str]] = frozenset({"core"})
@@ -28,12 +30,8 @@ class _Abstention(BaseMetric):
         return super().not_applicable_to(question)
 
     def measure(self, sample: Sample) -> MetricResult:
-        holds = self.holds(sample.abstained, bool(sample.question.is_unanswerable))
-        return self.result(holds, abstained=sample.abstained)
-
-    @abstractmethod
-    def holds(self, abstained: bool, unanswerable: bool) -> bool:
-        """Whether the question counts."""
+        is_right = sample.abstained is bool(sample.question.is_unanswerable)
+        return self.result(is_right is self.higher_is_better, abstained=sample.abstained)
 
 
 class UnanswerableAccuracy(_Abstention):
@@ -49,9 +47,6 @@ class UnanswerableAccuracy(_Abstention):
 
     name = "unanswerable_accuracy"
 
-    def holds(self, abstained: bool, unanswerable: bool) -> bool:
-        return abstained == unanswerable
-
 
 class FalsePositiveRate(_Abstention):
     """Share of the answerable questions on which the server abstains.
@@ -65,9 +60,6 @@ class FalsePositiveRate(_Abstention):
     higher_is_better = False
     of_unanswerable = False
 
-    def holds(self, abstained: bool, unanswerable: bool) -> bool:
-        return abstained
-
 
 class FalseNegativeRate(_Abstention):
     """Share of the unanswerable questions that the server answers all the same.
@@ -80,9 +72,6 @@ class FalseNegativeRate(_Abstention):
     name = "abstention_false_negative_rate"
     higher_is_better = False
     of_unanswerable = True
-
-    def holds(self, abstained: bool, unanswerable: bool) -> bool:
-        return not abstained
 
 
 UNCERTAIN = (

@@ -2,9 +2,8 @@
 
 import re
 import unicodedata
-from abc import abstractmethod
 from functools import lru_cache
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from evals.metrics.base import Aggregation, BaseMetric, Need
 from evals.metrics.sample import Sample
@@ -110,23 +109,27 @@ class _Coverage(_Lexical):
     """A metric of how much of the expected answer is there; nothing is where the answer abstains."""
 
     heeds_abstention = True
+    nothing: ClassVar[str] = "no keywords: the expected answer has no name, no number and no longer word"
+    """Why there may be nothing to look for."""
 
     def not_applicable_to(self, question: EvalQuestion) -> str | None:
-        return super().not_applicable_to(question) or self.nothing_in(question)
-
-    def nothing_in(self, question: EvalQuestion) -> str | None:
-        """Why there is nothing to look for; None where there is something."""
-        wanted = keywords(question.expected_answer or "", language_for(question))
-        return None if len(wanted) else "no keywords: the expected answer has no name, no number and no longer word"
+        return super().not_applicable_to(question) or (None if len(self.wanted(question)) else self.nothing)
 
     def measure(self, sample: Sample) -> MetricResult:
         if sample.abstained:
             return self.result(0.0, abstained=True)
-        return self.cover(sample.question, sample.question.expected_answer or "", sample.answer or "")
+        wanted = self.wanted(sample.question)
+        missing = wanted.missing_in(sample.answer or "", language_for(sample.question))
+        return self.covered(sample, len(wanted), missing)
 
-    @abstractmethod
-    def cover(self, question: EvalQuestion, expected: str, answer: str) -> MetricResult:
-        """Measure what an answer that does not abstain holds of the expected one."""
+    def wanted(self, question: EvalQuestion) -> Keywords:
+        """What is looked for in the answer."""
+        return keywords(question.expected_answer or "", language_for(question))
+
+    def covered(self, sample: Sample, wanted: int, missing: list[str]) -> MetricResult:
+        """The result of an answer that does not abstain, by how much is wanted and what of it is missing."""
+        found = wanted - len(missing)
+        return self.result(found / wanted, found=found, expected=wanted, missing=missing[:_LISTED])
 
 
 class KeywordCoverage(_Coverage):
@@ -141,13 +144,6 @@ class KeywordCoverage(_Coverage):
     """
 
     name = "keyword_coverage"
-
-    def cover(self, question: EvalQuestion, expected: str, answer: str) -> MetricResult:
-        language = language_for(question)
-        wanted = keywords(expected, language)
-        missing = wanted.missing_in(answer, language)
-        found = len(wanted) - len(missing)
-        return self.result(found / len(wanted), found=found, expected=len(wanted), missing=missing[:_LISTED])
 
 
 class NumberMatch(_Coverage):
@@ -164,17 +160,10 @@ class NumberMatch(_Coverage):
     """
 
     name = "number_match"
+    nothing = "the expected answer holds no number"
 
-    def nothing_in(self, question: EvalQuestion) -> str | None:
-        wanted = numbers(question.expected_answer or "", language_for(question), words=False)
-        return None if wanted else "the expected answer holds no number"
-
-    def cover(self, question: EvalQuestion, expected: str, answer: str) -> MetricResult:
-        language = language_for(question)
-        wanted = numbers(expected, language, words=False)
-        missing = sorted(wanted - numbers(answer, language))
-        found = len(wanted) - len(missing)
-        return self.result(found / len(wanted), found=found, expected=len(wanted), missing=missing[:_LISTED])
+    def wanted(self, question: EvalQuestion) -> Keywords:
+        return Keywords(frozenset(), super().wanted(question).numbers)
 
 
 class AnswerCompleteness(_Coverage):
@@ -189,9 +178,9 @@ class AnswerCompleteness(_Coverage):
 
     name = "answer_completeness"
 
-    def cover(self, question: EvalQuestion, expected: str, answer: str) -> MetricResult:
-        language = language_for(question)
-        wanted = keywords(expected, language)
-        covered = 1 - len(wanted.missing_in(answer, language)) / len(wanted)
-        length = min(len(_COUNTED.findall(answer)) / len(_COUNTED.findall(expected)), 1.0)
-        return self.result((length + covered) / 2, length=length, keyword_coverage=covered)
+    def covered(self, sample: Sample, wanted: int, missing: list[str]) -> MetricResult:
+        answer, expected = (
+            len(_COUNTED.findall(text or "")) for text in (sample.answer, sample.question.expected_answer)
+        )
+        length, coverage = min(answer / expected, 1.0), 1 - len(missing) / wanted
+        return self.result((length + coverage) / 2, length=length, keyword_coverage=coverage)

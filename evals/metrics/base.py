@@ -44,11 +44,6 @@ class Need(StrEnum):
     EMBEDDER = "an embedder (extra semantic)"
     TEXT_SCORER = "BERTScore (extra semantic)"
 
-    @property
-    def short(self) -> str:
-        """The need in a word or two, for a column of a table."""
-        return self.name.lower().replace("_", " ")
-
 
 UNITS_OF_TIME = frozenset({"ms", "tokens/s"})
 """Of what a server's speed is measured in, which another hour or another load changes."""
@@ -196,7 +191,12 @@ class BaseMetric(ABC):
             verdicts: What a judge said about it, for metrics that need a judge.
             settings: How chunks are recognised as gold; the defaults where None.
         """
-        return self.score(Sample(question, response, verdicts or (), settings or MatchSettings()))
+        sample = Sample(question, response, verdicts or (), settings or MatchSettings())
+        return self.score(self.judged_alone(sample, asks=verdicts is None))
+
+    def judged_alone(self, sample: Sample, *, asks: bool) -> Sample:
+        """A sample of `compute` with the verdicts of the metric's own judge, where it has one and `asks` for them."""
+        return sample
 
     def compute_batch(
         self, pairs: Iterable[tuple[EvalQuestion, EvalResponse]], *, settings: MatchSettings | None = None

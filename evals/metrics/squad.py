@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from evals.metrics.base import Aggregation, BaseMetric, Need
 from evals.metrics.sample import Sample
@@ -64,12 +64,12 @@ class _Squad(BaseMetric):
         golds = [] if question.is_unanswerable else [question.expected_answer or "", *question.answers]
         prediction = "" if question.is_unanswerable and sample.abstained else sample.answer or ""
         language = str(question.metadata.get("language") or "en")[:2].lower()
-        value = self.value(question, prediction, golds, language)
+        value = self.comparison(question)(prediction, golds, language)
         return self.result(value, has_answer=any(normalised(gold, language) for gold in golds))
 
     @abstractmethod
-    def value(self, question: EvalQuestion, prediction: str, golds: list[str], language: str) -> float:
-        """Compare a prediction with the golds."""
+    def comparison(self, question: EvalQuestion) -> Callable[[str, list[str], str], float]:
+        """What compares an answer to the question with the golds."""
 
 
 class SquadEM(_Squad):
@@ -89,8 +89,8 @@ class SquadEM(_Squad):
     name = "squad_em"
     aggregation = Aggregation.RATE
 
-    def value(self, question: EvalQuestion, prediction: str, golds: list[str], language: str) -> float:
-        return best_exact(prediction, golds, language)
+    def comparison(self, question: EvalQuestion) -> Callable[[str, list[str], str], float]:
+        return best_exact
 
 
 class SquadF1(_Squad):
@@ -106,6 +106,5 @@ class SquadF1(_Squad):
 
     name = "squad_f1"
 
-    def value(self, question: EvalQuestion, prediction: str, golds: list[str], language: str) -> float:
-        compare = best_hotpot_f1 if question.dataset == "hotpotqa" else best_f1
-        return compare(prediction, golds, language)
+    def comparison(self, question: EvalQuestion) -> Callable[[str, list[str], str], float]:
+        return best_hotpot_f1 if question.dataset == "hotpotqa" else best_f1
