@@ -6,7 +6,6 @@ relevant, not by what was returned.
 """
 
 import re
-from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
 from evals.metrics.answer import language_for
@@ -117,17 +116,6 @@ def _begin_alike(wanted: Tokens, stretch: Tokens) -> bool:
     return all(one[0] == other[0] for one, other in zip(wanted, stretch, strict=True))
 
 
-def best_inclusion(expected: Sequence[str], answer: str, language: str = "") -> Inclusion:
-    """The inclusion of the expected answer, or of the variant that is nearest.
-
-    Args:
-        expected: The expected answer and accepted variants.
-        answer: In which they are looked for.
-        language: By which numbers are read, an ISO 639-1 code.
-    """
-    return max((inclusion(text, answer, language) for text in expected), key=lambda best: (best.holds, best.score))
-
-
 class _Returned(BaseMetric):
     """What the metrics over all returned chunks share."""
 
@@ -201,9 +189,10 @@ class FuzzyMatch(BaseMetric):
         settled = settled_by_abstention(self, sample)
         if settled is not None:
             return settled
-        question = sample.question
-        accepted = [question.expected_answer or "", *question.answers]
-        best = best_inclusion(accepted, sample.answer or "", language_for(question))
+        question, answer = sample.question, sample.answer or ""
+        accepted, language = [question.expected_answer or "", *question.answers], language_for(question)
+        nearest = (inclusion(text, answer, language) for text in accepted)
+        best = max(nearest, key=lambda one: (one.holds, one.score))
         details = {"matched": best.expected} if best.holds else {"nearest": best.expected, "differs": best.differs}
         return self.result(best.holds, score=round(best.score, 1), threshold=THRESHOLD, **details)
 
@@ -266,11 +255,10 @@ class FactualMatch(GPTScore):
         judged_by = letters.judged_by
         if not letters.value and sample.judged:
             judged_by = list(dict.fromkeys([*judged_by, *meaning.judged_by]))
-        if letters.value is not None and meaning.value is not None:
-            disagree = {"needs_verification": True} if letters.value != meaning.value else {}
-            result = self.result(max(letters.value, meaning.value), **details, **disagree)
-        elif letters.value:
-            result = self.result(1.0, **details)
+        known = [part.value for part in (letters, meaning) if part.value is not None]
+        if letters.value or len(known) == 2:
+            disagree = {"needs_verification": True} if len(set(known)) == 2 else {}
+            result = self.result(max(known), **details, **disagree)
         else:
             lacking = letters if letters.value is None else meaning
             result = self.undefined(lacking.reason or "", missing=lacking.missing or "not_applicable", **details)

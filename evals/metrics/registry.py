@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
-from inspect import isabstract
 
 from evals.errors import ConfigError, EvalsError, UnknownNameError, broken_plugin, load_plugin
 from evals.metrics.base import Aggregation, BaseMetric
@@ -33,7 +32,7 @@ def facts(cls: type[BaseMetric]) -> dict[str, str]:
         "range": value_range(cls),
         "direction": _DIRECTION[cls.higher_is_better],
         "over a run": over_a_run(cls),
-        "needs": needs(cls) or "nothing but an answer",
+        "needs": ", ".join(sorted(need.value for need in cls.needs)) or "nothing but an answer",
         "judge calls a question": str(cls.judge_calls),
     }
 
@@ -60,41 +59,21 @@ def over_a_run(cls: type[BaseMetric]) -> str:
     return cls.aggregation.value
 
 
-def needs(cls: type[BaseMetric]) -> str:
-    """What the metric needs in order to have a value; empty where an answer is enough."""
-    return ", ".join(sorted(need.value for need in cls.needs))
-
-
 _log = logging.getLogger(__name__)
 
 
-_FAMILIES = [
-    "retrieval",
-    "passage",
-    "generation",
-    "answer",
-    "checks",
-    "squad",
-    "qa",
-    "ragas",
-    "claims",
-    "semantic",
-    "citation",
-    "citation_support",
-    "abstention",
-    "performance",
-    "production",
-]
+_FAMILIES = (
+    *("retrieval", "passage", "generation", "answer", "checks", "squad", "qa", "ragas", "claims", "semantic"),
+    *("citation", "citation_support", "abstention", "performance", "production"),
+)
 """The modules of the metrics, in the order of tables."""
 
 
 def _defined_in(module: str) -> list[type[BaseMetric]]:
     """The metric classes of a module, in the order in which they stand there."""
-    found = vars(import_module(f"evals.metrics.{module}")).items()
-    classes = [
-        each for name, each in found if isinstance(each, type) and issubclass(each, BaseMetric) and name[0] != "_"
-    ]
-    return [cls for cls in classes if cls.__module__.endswith(f".{module}") and not isabstract(cls)]
+    own = [value for value in vars(import_module(f"evals.metrics.{module}")).values() if isinstance(value, type)]
+    own = [cls for cls in own if cls.__module__.endswith(f".{module}") and cls.__name__[0] != "_"]
+    return [cls for cls in own if issubclass(cls, BaseMetric)]
 
 
 METRICS = tuple(
@@ -177,14 +156,9 @@ def register(metric: BaseMetric, source: str | None = None) -> BaseMetric:
 
 def definitions(metrics: Iterable[BaseMetric]) -> list[MetricDefinition]:
     """What a run says of those of its metrics that are not built in."""
-    return [_definition(metric) for metric in metrics if type(metric) not in METRICS]
-
-
-def _definition(metric: BaseMetric) -> MetricDefinition:
-    known, definition = _registered.get(metric.name, (None, None))
-    if definition is not None and known is metric:
-        return definition
-    return definition_of(metric, type(metric).__module__.partition(".")[0])
+    own = [metric for metric in metrics if type(metric) not in METRICS]
+    known = {id(metric): definition for metric, definition in _registered.values()}
+    return [known.get(id(metric)) or definition_of(metric, type(metric).__module__.partition(".")[0]) for metric in own]
 
 
 def _installed(name: str) -> BaseMetric | None:
@@ -193,21 +167,16 @@ def _installed(name: str) -> BaseMetric | None:
 
 def _saved(name: str) -> BaseMetric | None:
     """The metric of a run that was read whose code is not there."""
-    definition = saved_definitions.get(name)
-    if definition is None:
-        return None
-    if name not in _stand_ins or _stand_ins[name].definition is not definition:
-        _stand_ins[name] = saved_metric(definition)
-    return _stand_ins[name]
+    definition, stand_in = saved_definitions.get(name), _stand_ins.get(name)
+    if definition is not None and (stand_in is None or stand_in.definition is not definition):
+        stand_in = _stand_ins[name] = saved_metric(definition)
+    return None if definition is None else stand_in
 
 
 _CLAIMS = "claim_precision, claim_recall, hallucination and context_utilization stay"
 _WITHDRAWN = {
-    "nugget_": _CLAIMS,
-    "noise_sensitivity": _CLAIMS,
-    "self_knowledge": _CLAIMS,
-    "latency_total_": "make a run at each level of load and compare them",
-    "retrieval_latency_": "make a run at each level of load and compare them",
+    **dict.fromkeys(("nugget_", "noise_sensitivity", "self_knowledge"), _CLAIMS),
+    **dict.fromkeys(("latency_total_", "retrieval_latency_"), "make a run at each level of load and compare them"),
 }
 """By the beginning of a metric's name what is instead of it."""
 
