@@ -98,11 +98,7 @@ def is_dont_know(answer: str) -> bool:
     By substring, as the three counts of answers are specified; the metrics of abstention read the whole answer.
     """
     text = answer.lower().replace("’", "'").strip()
-    return (
-        not text
-        or any(phrase in text for phrase in UNCERTAIN)
-        or (len(text) < 10 and any(map(text.__contains__, _SHORT)))
-    )
+    return not text or any(phrase in text for phrase in (UNCERTAIN + _SHORT if len(text) < 10 else UNCERTAIN))
 
 
 class DontKnowAnswersCount(BaseMetric):

@@ -92,11 +92,10 @@ class BaseMetric(ABC):
     def applies(self, sample: Sample) -> Lack | None:
         """Why there is no value whatever a judge may say; None where there may be one.
 
-        All metrics with the same preconditions share what the first has found.
+        All metrics with the same preconditions share what is found out for the first.
         """
-        if type(self).not_applicable_to is not BaseMetric.not_applicable_to:
-            return self._lack(sample)
-        kind = (self.needs, self.of_answer, self.answerable_only)
+        has_own = type(self).not_applicable_to is not BaseMetric.not_applicable_to
+        kind = type(self) if has_own else (self.needs, self.of_answer, self.answerable_only)
         if kind not in sample.derived:
             sample.derived[kind] = self._lack(sample)
         lack: Lack | None = sample.derived[kind]
@@ -237,11 +236,10 @@ class BaseMetric(ABC):
 
     def result(self, value: float, **details: Any) -> MetricResult:
         """Build a result with a value."""
-        number, kind = float(value), self.group
-        fields = {"name": self.name, "group": kind, "value": number, "reason": None, "missing": None, "judged_by": []}
-        fields["details"] = details
-        known = isfinite(number) and type(kind) is MetricGroup
-        return unchecked(MetricResult, fields) if known else MetricResult.model_validate(fields)
+        fields = {"name": self.name, "group": self.group, "value": float(value), "details": details}
+        if not isfinite(value) or type(self.group) is not MetricGroup:
+            return MetricResult.model_validate(fields)
+        return unchecked(MetricResult, {**fields, "reason": None, "missing": None, "judged_by": []})
 
     def undefined(self, reason: str, *, missing: str = "not_applicable", **details: Any) -> MetricResult:
         """Build a result without a value, and say why."""

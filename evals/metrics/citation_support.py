@@ -55,14 +55,13 @@ def statements(sample: Sample) -> list[Statement] | None:
 def _read(sample: Sample) -> list[Statement] | None:
     answer, (possible, indices) = sample.response.answer or "", sample.citation_numbers
     # Glued to a word, as in "array[1]", a mark counts where the response cites its number, or numbers no citation.
-    known, glued = _NUMBERS | possible, indices or possible
-    citations = list(_citations(sample, known, glued))
+    numbers = _NUMBERS | possible, indices or possible
+    citations = list(_citations(sample, *numbers))
     if sample.response.citations and not citations:
         return None
-    texts = {
-        span: without_citation_marks(answer[slice(*span)], known, glued).strip() for span in sentence_spans(answer)
-    }
-    spans = [span for span, text in texts.items() if text]
+    spans = sentence_spans(answer)
+    texts = [without_citation_marks(answer[first:last], *numbers).strip() for first, last in spans]
+    spans = [span for span, text in zip(spans, texts, strict=True) if text]
     firsts, lasts = [first for first, _ in spans], [last for _, last in spans]
     ranks: list[list[int | None]] = [[] for _ in spans]
     for start, end, cited in citations:
@@ -70,18 +69,18 @@ def _read(sample: Sample) -> list[Statement] | None:
         before = bisect_left(firsts, start)
         for sentence in covered or range(max(0, before - 1), before):
             ranks[sentence] += cited
-    return [
-        Statement(texts[span], tuple(dict.fromkeys(filter(None, cited))), None in cited)
-        for span, cited in zip(spans, ranks, strict=True)
-    ]
+    rows = zip(filter(None, texts), ranks, strict=True)
+    return [Statement(text, tuple(dict.fromkeys(filter(None, cited))), None in cited) for text, cited in rows]
 
 
-def _citations(
-    sample: Sample, known: frozenset[int], glued: frozenset[int]
-) -> Iterator[tuple[int, int, list[int | None]]]:
+def _citations(sample: Sample, *numbers: frozenset[int]) -> Iterator[tuple[int, int, list[int | None]]]:
     """Where the citations stand that say it, else the marks, each with the ranks of its chunks.
 
     The rank is None of one that resolves to no chunk with text.
+
+    Args:
+        sample: The record.
+        numbers: That a mark may name, and those that one may name which is glued to a word.
     """
     readable = {rank for rank, _ in sample.passages}
 
@@ -93,7 +92,7 @@ def _citations(
     placed = [citation for citation in citations if citation.start is not None and citation.end is not None]
     for citation in placed:
         yield citation.start or 0, citation.end or 0, [rank_of(citation)]
-    for mark in [] if placed else citation_marks(sample.response.answer or "", known, glued):
+    for mark in [] if placed else citation_marks(sample.response.answer or "", *numbers):
         yield mark.opens, mark.end, [rank_of(Citation(index=number)) for number in numbers_of(mark.numbers)]
 
 
@@ -113,12 +112,11 @@ def _data(sample: Sample) -> dict[str, Any]:
     return {"passages": passages, "question": sample.asked, "statements": shown}
 
 
-CITATION_SUPPORT = JudgeTask(
-    "citation_support",
-    "citation_support",
-    _data,
-    given=lambda sample: None if _examined(sample) else {"statements": []},
-)
+def _given(sample: Sample) -> ReplyData | None:
+    return None if _examined(sample) else {"statements": []}
+
+
+CITATION_SUPPORT = JudgeTask("citation_support", "citation_support", _data, given=_given)
 """Which cited statements their citations support."""
 
 

@@ -33,7 +33,6 @@ reference_supported = _having("supported", asked.REFERENCE_IN_CONTEXTS)
 class _ClaimMetric(JudgedMetric):
     """A share of claims: those that are `counted`, of those on which the judge could tell."""
 
-    group = MetricGroup.GENERATION
     suites: ClassVar = frozenset({"claims"})
     needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER, Need.CHUNKS})
     answerable_only = True

@@ -6,13 +6,12 @@ from evals.metrics import judge_tasks as asked
 from evals.metrics.base import Need, settled_by_abstention, settled_relevance
 from evals.metrics.judged import JudgedMetric, LabelledMetric, Replies, marks
 from evals.metrics.sample import Sample
-from evals.schemas.results import MetricGroup, MetricResult
+from evals.schemas.results import MetricResult
 
 
 class _Grounded(JudgedMetric):
     """A share of the claims that the judge finds in the answer, by what the retrieved chunks say of them."""
 
-    group = MetricGroup.GENERATION
     needs = frozenset({Need.JUDGE, Need.CHUNKS})
     inquiries = (asked.FAITHFULNESS,)
     counted: ClassVar[str]
@@ -67,15 +66,12 @@ class AnswerCorrectness(LabelledMetric):
     """
 
     name = "answer_correctness"
-    group = MetricGroup.GENERATION
     suites: ClassVar[frozenset[str]] = frozenset({"core"})
     needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER})
     heeds_abstention = True
     inquiries = (asked.ANSWER_CORRECTNESS,)
     scale: ClassVar = {"correct": 1.0, "partly_correct": 0.5, "incorrect": 0.0, "declines": 0.0}
-
-    def settled(self, sample: Sample) -> MetricResult | None:
-        return settled_by_abstention(self, sample)
+    settled = settled_by_abstention
 
 
 class AnswerRelevancy(LabelledMetric):
@@ -89,14 +85,11 @@ class AnswerRelevancy(LabelledMetric):
     """
 
     name = "answer_relevancy"
-    group = MetricGroup.GENERATION
     suites: ClassVar = frozenset({"core", "answer", "production"})
     heeds_abstention = True
     inquiries = (asked.JudgeTask("answer_relevancy", "answer_relevancy", asked.question_and_answer),)
     scale: ClassVar = {"relevant": 1.0, "partly_relevant": 0.5, "evasive": 0.0, "irrelevant": 0.0}
-
-    def settled(self, sample: Sample) -> MetricResult | None:
-        return settled_relevance(self, sample)
+    settled = settled_relevance
 
 
 class Contradiction(_Grounded):
@@ -138,7 +131,6 @@ class Rubric(JudgedMetric):
     """
 
     name = "rubric"
-    group = MetricGroup.GENERATION
     suites: ClassVar[frozenset[str]] = frozenset()
     needs = frozenset({Need.JUDGE, Need.RUBRIC})
     inquiries = (CRITERIA,)

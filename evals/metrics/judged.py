@@ -60,8 +60,12 @@ def judged_abstention(metrics: Iterable[BaseMetric | type[BaseMetric]]) -> Judge
 
 
 class JudgedMetric(BaseMetric):
-    """A metric of a judge's verdicts: it names its inquiries and grades their replies."""
+    """A metric of a judge's verdicts: it names its inquiries and grades their replies.
 
+    It is of the group generation unless it says otherwise.
+    """
+
+    group = MetricGroup.GENERATION
     needs = frozenset({Need.JUDGE})
     inquiries: ClassVar[tuple[JudgeTask, ...]] = ()
     of_answer: ClassVar[bool] = True

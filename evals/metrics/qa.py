@@ -217,15 +217,12 @@ class GPTScore(JudgedMetric):
     """
 
     name = "gptscore"
-    group = MetricGroup.GENERATION
     suites: ClassVar = frozenset({"qa"})
     aggregation = Aggregation.RATE
     needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER})
     heeds_abstention = True
     inquiries = (FIVE_CRITERIA,)
-
-    def settled(self, sample: Sample) -> MetricResult | None:
-        return settled_by_abstention(self, sample)
+    settled = settled_by_abstention
 
     def grade(self, sample: Sample, replies: Replies) -> MetricResult:
         verdicts = {item["id"]: item["verdict"] for item in replies[FIVE_CRITERIA.name]["criteria"]}

@@ -33,8 +33,6 @@ class _Percent:
 class _InPercent(_Percent, JudgedMetric):
     """A metric of the answer as the suite has it."""
 
-    group = MetricGroup.GENERATION
-
 
 class _ContextMetric(JudgedMetric):
     """What the metrics of retrieved chunks share: no chunk can help to answer an unanswerable question."""
@@ -191,8 +189,7 @@ class RagasAnswerRelevance(LabelledMetric, _InPercent):
     def wanted(self, sample: Sample) -> tuple[asked.JudgeTask, ...]:
         return (GENERATED_QUESTIONS if self.compares_by(sample).embedder else DIRECT_RELEVANCE,)
 
-    def settled(self, sample: Sample) -> MetricResult | None:
-        return settled_relevance(self, sample)
+    settled = settled_relevance
 
     def grade(self, sample: Sample, replies: Replies) -> MetricResult:
         embedder = self.compares_by(sample).embedder
@@ -240,12 +237,8 @@ class RagasScore(_InPercent):
 
     name = "ragas_score"
     needs = frozenset({Need.JUDGE, Need.EMBEDDER})
-    inquiries = (
-        asked.ANSWER_IN_CONTEXTS,
-        asked.CONTEXT_RELEVANCE,
-        asked.REFERENCE_IN_CONTEXTS,
-        GENERATED_QUESTIONS,
-    )
+    made_of = (RagasFaithfulness, RagasContextPrecision, RagasContextRecall)
+    inquiries = (*(cls.inquiries[0] for cls in made_of), GENERATED_QUESTIONS)
     of_answer = False
 
     def __init__(
@@ -256,12 +249,7 @@ class RagasScore(_InPercent):
     ) -> None:
         super().__init__(judge)
         self.weights = weights
-        self.parts = (
-            RagasFaithfulness(),
-            RagasContextPrecision(),
-            RagasContextRecall(),
-            RagasAnswerRelevance(semantics=semantics),
-        )
+        self.parts = (*(cls() for cls in self.made_of), RagasAnswerRelevance(semantics=semantics))
 
     def requests(self, sample: Sample) -> list[VerdictRequest]:
         return list({request.name: request for part in self.parts for request in part.requests(sample)}.values())
@@ -333,7 +321,6 @@ class FactualAccuracyPercentage(_InPercent):
 class _AnswerCount(JudgedMetric):
     """How many answers are of one class."""
 
-    group = MetricGroup.GENERATION
     suites: ClassVar = frozenset({"graphrag"})
     unit = "answers"
     aggregation = Aggregation.SUM

@@ -31,16 +31,13 @@ def precision_at(hits: Sequence[bool], k: int) -> float:
     return sum(hits[:k]) / k
 
 
-def reciprocal_rank(hits: Sequence[int]) -> float:
+def reciprocal_rank(hits: Sequence[object]) -> float:
     """Return 1 / rank of the first relevant result, 0 where there is none. No cut-off.
 
     Args:
-        hits: For each rank whether its result is relevant, or how many relevant items it finds.
+        hits: For each rank whether its result is relevant, or the relevant items that it finds.
     """
-    for rank, hit in enumerate(hits, start=1):
-        if hit:
-            return 1.0 / rank
-    return 0.0
+    return next((1.0 / rank for rank, hit in enumerate(hits, start=1) if hit), 0.0)
 
 
 def dcg_at(gains: Sequence[float], k: int) -> float:

@@ -46,12 +46,11 @@ class JudgedAbstention:
 
     Attributes:
         answers: "every" one; "settling" are those that the text rules take for a refusal, and all to unanswerable
-            questions, where a value would follow from the text rules alone; "refusals" are the former only, as in
-            earlier runs.
+            questions, where a value would follow from the text rules alone.
         by_correctness: Whether the run asks if answers are correct: where there is an expected answer, that decides.
     """
 
-    answers: Literal["every", "settling", "refusals"] = "settling"
+    answers: Literal["every", "settling"] = "settling"
     by_correctness: bool = False
 
     def inquiry(self, question: EvalQuestion) -> str:
@@ -61,9 +60,7 @@ class JudgedAbstention:
 
     def concerns(self, question: EvalQuestion, *, reads_as_refusal: bool) -> bool:
         """Whether the judge has the word on a longer answer."""
-        if reads_as_refusal or self.answers == "every":
-            return True
-        return self.answers == "settling" and bool(question.is_unanswerable)
+        return reads_as_refusal or self.answers == "every" or bool(question.is_unanswerable)
 
 
 class Decision(NamedTuple):
@@ -333,12 +330,12 @@ class Sample:
 
 
 def _told_by(passages: Sequence[GoldPassage] | Sequence[RetrievedChunk]) -> set[str]:
-    known: set[str] = set()
-    for passage in passages:
-        known |= {"text"} if passage.text else set()
-        known |= {"chunk_id"} if passage.chunk_id else set()
-        known |= {"document_id"} if passage.document_id or getattr(passage, "document_name", None) else set()
-    return known
+    named = {
+        "text": any(passage.text for passage in passages),
+        "chunk_id": any(passage.chunk_id for passage in passages),
+        "document_id": any(passage.document_id or getattr(passage, "document_name", None) for passage in passages),
+    }
+    return {name for name, is_told in named.items() if is_told}
 
 
 def _bare(text: str) -> str:
