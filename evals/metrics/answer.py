@@ -10,7 +10,7 @@ from evals.metrics.sample import Sample
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.results import MetricGroup, MetricResult
 from evals.text.numbers import language_of, numbers
-from evals.text.tokens import STOP_WORDS, UNSPACED, framed, tokens
+from evals.text.tokens import STOP_WORDS, UNSPACED, tokens
 
 _LISTED = 20
 """Missing keywords kept in the details; a long expected answer has hundreds."""
@@ -31,11 +31,10 @@ class Keywords(NamedTuple):
     def __len__(self) -> int:
         return len(self.phrases) + len(self.numbers)
 
-    def missing_in(self, answer: str, language: str) -> list[str]:
-        """Those that do not stand in an answer as whole words, or among its numbers, in alphabetical order."""
-        said = framed(answer)
-        phrases = [phrase for phrase in self.phrases if f" {phrase} " not in said]
-        return sorted([*phrases, *(self.numbers - numbers(answer, language))])
+    def missing_in(self, sample: Sample) -> list[str]:
+        """Those that do not stand in the answer as whole words, or among its numbers, in alphabetical order."""
+        phrases = [phrase for phrase in self.phrases if f" {phrase} " not in sample.words]
+        return sorted([*phrases, *(self.numbers - numbers(sample.answer or "", language_for(sample.question)))])
 
 
 @lru_cache(maxsize=256)
@@ -64,8 +63,12 @@ def _capitalised(text: str) -> list[str]:
 
 def language_for(question: EvalQuestion) -> str:
     """By which the numbers of a question and its answers are read: `metadata.language`, else by its function words."""
-    said = question.metadata.get("language")
-    return str(said)[:2].lower() if said else language_of(question.question, question.expected_answer or "")
+    named = question.metadata.get("language")
+    return str(named)[:2].lower() if named else _language_of(question.question, question.expected_answer or "")
+
+
+_language_of = lru_cache(maxsize=256)(language_of)
+"""Several metrics ask for that of a question."""
 
 
 class _Lexical(BaseMetric):
@@ -119,8 +122,7 @@ class _Coverage(_Lexical):
         if sample.abstained:
             return self.result(0.0, abstained=True)
         wanted = self.wanted(sample.question)
-        missing = wanted.missing_in(sample.answer or "", language_for(sample.question))
-        return self.covered(sample, len(wanted), missing)
+        return self.covered(sample, len(wanted), wanted.missing_in(sample))
 
     def wanted(self, question: EvalQuestion) -> Keywords:
         """What is looked for in the answer."""

@@ -149,6 +149,7 @@ def _section_key(section: str) -> tuple[str, ...]:
 INDICATORS = ("source:", "table:", "page", "document", "pdf", "according to", "based on", "from")
 """What names a source, at the start of a word."""
 
+_INDICATOR = re.compile(rf"\b(?:{'|'.join(INDICATORS)})")
 _ENOUGH = 3
 
 
@@ -171,6 +172,6 @@ class SourceCitationQuality(BaseMetric):
     def measure(self, sample: Sample) -> MetricResult:
         if sample.abstained:
             return self.undefined("the answer abstains")
-        text = " ".join(fold(sample.response.answer or "").split())
-        found = [indicator for indicator in INDICATORS if re.search(rf"(?<!\w){indicator}", text)]
+        named = set(_INDICATOR.findall(" ".join(fold(sample.response.answer or "").split())))
+        found = [indicator for indicator in INDICATORS if indicator in named]
         return self.result(min(len(found) / _ENOUGH, 1.0), indicators=found)

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
+from itertools import chain
 
 from evals.errors import ConfigError, EvalsError, UnknownNameError, broken_plugin, load_plugin
 from evals.metrics.base import Aggregation, BaseMetric
@@ -76,11 +77,8 @@ def _defined_in(module: str) -> list[type[BaseMetric]]:
     return [cls for cls in own if issubclass(cls, BaseMetric)]
 
 
-METRICS = tuple(
-    sorted(
-        (cls for family in _FAMILIES for cls in _defined_in(family)), key=lambda cls: list(MetricGroup).index(cls.group)
-    )
-)
+_GROUPS = list(MetricGroup)
+METRICS = tuple(sorted(chain.from_iterable(map(_defined_in, _FAMILIES)), key=lambda cls: _GROUPS.index(cls.group)))
 """Every metric class, group by group."""
 
 

@@ -16,7 +16,7 @@ from evals.schemas.verdicts import JudgeVerdict, Prompt
 from evals.text.documents import same_document
 from evals.text.markup import plain, without_citation_marks, without_thoughts
 from evals.text.matching import Matches, MatchSettings, match
-from evals.text.tokens import UNSPACED
+from evals.text.tokens import UNSPACED, framed
 
 ABSTENTION = "abstention"
 """The inquiry that asks whether an answer declines, and nothing else: the name of its prompt, and of its verdicts."""
@@ -161,6 +161,11 @@ class Sample:
         """
         answer = self.response.answer
         return None if answer is None else self._to_compare(answer)
+
+    @cached_property
+    def words(self) -> str:
+        """The tokens of the answer, framed by blanks."""
+        return framed(self.answer or "")
 
     def _to_compare(self, text: str) -> str:
         """The text without thoughts, HTML and citation marks, which are no part of what it says."""
