@@ -1,5 +1,6 @@
 """What a metric is: a pure function of a record, with the facts that a reader needs to understand its number."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
@@ -283,10 +284,6 @@ def _without_value(name: str, group: MetricGroup, reason: str, missing: str) -> 
     return MetricResult.model_validate({"name": name, "group": group, "reason": reason, "missing": missing})
 
 
-_DIGITS = 9
-"""Of a cut-off rank: Python reads no number of any length."""
-
-
 class AtK(BaseMetric):
     """A metric with a cut-off rank: any positive K works by name, `default_ks` are those of the suite."""
 
@@ -307,10 +304,8 @@ class AtK(BaseMetric):
     @classmethod
     def from_name(cls, name: str) -> BaseMetric | None:
         """The instance for a name such as `recall_at_20`."""
-        family, _, k = name.rpartition("_")
-        if family != cls.family or not (k.isascii() and k.isdigit()) or k.startswith("0") or len(k) > _DIGITS:
-            return None
-        return cls(int(k))
+        rank = re.fullmatch(rf"{cls.family}_([1-9][0-9]{{0,8}})", name)
+        return cls(int(rank[1])) if rank else None
 
     @classmethod
     def pattern(cls) -> str:

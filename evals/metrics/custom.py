@@ -274,13 +274,10 @@ def load_reference(reference: str) -> BaseMetric:
         raise ConfigError(said, "a path is relative to the configuration file") from error
     if name in held:
         return as_metric(held[name], f"{name!r} of {file}")
-    own = {key for key, value in held.items() if isinstance(value, type) and value.__module__ == held["__name__"]}
-    metrics = [
-        key
-        for key, value in held.items()
-        if isinstance(value, BaseMetric) or (key in own and issubclass(value, BaseMetric))
-    ]
-    raise UnknownNameError(f"metric of {file}", name, metrics)
+    own = {key: value for key, value in held.items() if getattr(value, "__module__", "") == held["__name__"]}
+    classes = [key for key, value in own.items() if isinstance(value, type) and issubclass(value, BaseMetric)]
+    instances = [key for key, value in held.items() if isinstance(value, BaseMetric)]
+    raise UnknownNameError(f"metric of {file}", name, [*classes, *instances])
 
 
 @cache

@@ -6,6 +6,7 @@ Passages stand first in what is given, so that calls about the same ones begin a
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from evals.metrics.sample import ABSTENTION, CORRECTNESS, Sample
@@ -146,13 +147,15 @@ _PARTS: dict[str, Callable[[Sample], Any]] = {
 }
 
 
-def showing(*parts: str) -> Callable[[Sample], dict[str, Any]]:
+def showing(*parts: str, **own: Callable[[Sample], Any]) -> Callable[[Sample], dict[str, Any]]:
     """What a judge is given that sees these parts of a sample, in this order.
 
     Args:
         parts: Of question, expected_answer, accepted_variants, answer, contexts.
+        own: Further ones, by name.
     """
-    return lambda sample: {part: _PARTS[part](sample) for part in parts}
+    read = {**{part: _PARTS[part] for part in parts}, **own}
+    return lambda sample: {name: part(sample) for name, part in read.items()}
 
 
 question_and_answer = showing("question", "answer")
@@ -171,11 +174,7 @@ ANSWER_CORRECTNESS = JudgeTask(CORRECTNESS, CORRECTNESS, answer_beside_reference
 DECIDING_TASKS = {ABSTENTION: JudgeTask(ABSTENTION, ABSTENTION, question_and_answer), CORRECTNESS: ANSWER_CORRECTNESS}
 """Those that decide whether the answer declines, by name."""
 
-FAITHFULNESS = JudgeTask(
-    "faithfulness",
-    "faithfulness",
-    lambda sample: {**showing("contexts", "question")(sample), "answer": answer_citing_passages(sample)},
-)
+FAITHFULNESS = JudgeTask("faithfulness", "faithfulness", showing("contexts", "question", answer=answer_citing_passages))
 """The claims that the answer makes, each against the chunks, in one call."""
 
 
@@ -207,15 +206,13 @@ def _numbered(claims: JudgeTask, sample: Sample) -> list[dict[str, Any]]:
 
 
 def _in_contexts(claims: JudgeTask, name: str) -> JudgeTask:
-    def data(sample: Sample) -> dict[str, Any]:
-        return {**showing("contexts", "question")(sample), "claims": _numbered(claims, sample)}
-
     def given(sample: Sample) -> ReplyData | None:
         listed = _numbered(claims, sample)
         if listed and sample.passages:
             return None
         return {"claims": [{"id": claim["id"], "passages": [], "verdict": "not_said"} for claim in listed]}
 
+    data = showing("contexts", "question", claims=partial(_numbered, claims))
     return JudgeTask(name, "claims_in_contexts", data, after=(claims,), given=given)
 
 
@@ -224,14 +221,6 @@ ANSWER_IN_CONTEXTS = _in_contexts(ANSWER_CLAIMS, "answer_in_contexts")
 
 REFERENCE_IN_CONTEXTS = _in_contexts(REFERENCE_CLAIMS, "reference_in_contexts")
 """Which of the reference's claims which chunks support."""
-
-
-def _compared_data(sample: Sample) -> dict[str, Any]:
-    claims = {
-        "answer_claims": _numbered(ANSWER_CLAIMS, sample),
-        "reference_claims": _numbered(REFERENCE_CLAIMS, sample),
-    }
-    return {**showing("question", "expected_answer", "answer")(sample), **claims}
 
 
 def _compared_given(sample: Sample) -> ReplyData | None:
@@ -246,7 +235,11 @@ def _compared_given(sample: Sample) -> ReplyData | None:
 COMPARED = JudgeTask(
     "claims_compared",
     "claims_compared",
-    _compared_data,
+    showing(
+        *("question", "expected_answer", "answer"),
+        answer_claims=partial(_numbered, ANSWER_CLAIMS),
+        reference_claims=partial(_numbered, REFERENCE_CLAIMS),
+    ),
     after=(REFERENCE_CLAIMS, ANSWER_CLAIMS),
     given=_compared_given,
 )

@@ -30,10 +30,6 @@ class _Percent:
     high: ClassVar[float | None] = 100.0
 
 
-class _InPercent(_Percent, JudgedMetric):
-    """A metric of the answer as the suite has it."""
-
-
 class _ContextMetric(JudgedMetric):
     """What the metrics of retrieved chunks share: no chunk can help to answer an unanswerable question."""
 
@@ -138,7 +134,7 @@ class RagasContextRecall(_Percent, ContextRecall):
     name = "ragas_context_recall"
 
 
-class RagasFaithfulness(_InPercent):
+class RagasFaithfulness(_Percent, JudgedMetric):
     """Share of the answer's claims that the retrieved chunks support, in percent.
 
     Formula: supported claims / claims of the answer on which the judge could tell × 100. Range 0 to 100, higher is
@@ -164,7 +160,7 @@ DIRECT_RELEVANCE = asked.JudgeTask("direct_relevance", "direct_relevance", asked
 """How fully the answer addresses the question, on five steps."""
 
 
-class RagasAnswerRelevance(LabelledMetric, _InPercent):
+class RagasAnswerRelevance(_Percent, LabelledMetric):
     """How well the answer addresses the question, whether or not it is right, in percent.
 
     Formula: the judge writes three questions that the answer replies to; mean of the cosines between their embeddings
@@ -224,7 +220,7 @@ def ragas_score(values: Mapping[str, float | None], weights: Mapping[str, float]
     return sum(weigh[name] * value for name, value in known.items()) / total if total else None
 
 
-class RagasScore(_InPercent):
+class RagasScore(_Percent, JudgedMetric):
     """The four RAGAS metrics in one number, in percent.
 
     Formula: sum of weight × value / sum of weights over those of the four that have a value; the weights are 0.30 for
@@ -293,7 +289,7 @@ def letter_grade(percent: float) -> str:
     return next(letter for least, letter in _GRADES if percent >= least)
 
 
-class FactualAccuracyPercentage(_InPercent):
+class FactualAccuracyPercentage(_Percent, JudgedMetric):
     """How accurate the answer is, measured by the expected answer and by three criteria, in percent.
 
     Formula: 0.5 × correctness + 0.3 × completeness + 0.2 × consistency, each from 0 to 100 by the judge. The letter (A

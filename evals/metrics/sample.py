@@ -262,11 +262,9 @@ class Sample:
         A judge looks at what stands first with other eyes than at what stands last; by rank, that would be taken for
         the work of the retriever. The order is that of a hash over question and text, the same in every call.
         """
-        texts = [(n, chunk.text) for n, chunk in enumerate(self.response.chunks or [], start=1) if chunk.text]
-        return sorted(
-            texts,
-            key=lambda text: sha256(f"{self.question.question}\0{text[1]}".encode("utf-8", "surrogatepass")).digest(),
-        )
+        texts = [(rank, chunk.text) for rank, chunk in enumerate(self.response.chunks or [], start=1) if chunk.text]
+        seed = f"{self.question.question}\0"
+        return sorted(texts, key=lambda text: sha256((seed + text[1]).encode("utf-8", "surrogatepass")).digest())
 
     # What the answer cites: the retrieved chunks behind ids, indices and documents.
 
@@ -327,11 +325,8 @@ class Sample:
             return [place for place in named if same_document(chunks[place], document)][:1] or named[:1]
         if citation.index is not None:
             return [at] if 0 <= at < len(chunks) else []
-        return [
-            place
-            for place, chunk in enumerate(chunks)
-            if same_document(chunk, document) and section in {None, chunk.section}
-        ]
+        named = [place for place, chunk in enumerate(chunks) if same_document(chunk, document)]
+        return [place for place in named if section in {None, chunks[place].section}]
 
 
 def _told_by(passages: Sequence[GoldPassage] | Sequence[RetrievedChunk]) -> set[str]:
