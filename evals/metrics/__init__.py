@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evals.metrics.sample import Sample as Sample
     from evals.text.matching import MatchSettings as MatchSettings
 
-_OTHERS = {
+_NAMES = {
     "evals.metrics.base": ("Aggregation", "AtK", "BaseMetric", "Need"),
     "evals.metrics.performance": ("Price",),
     "evals.metrics.registry": ("parse_metric", "select"),
@@ -26,7 +26,7 @@ _OTHERS = {
     "evals.text.matching": ("MatchSettings",),
 }
 """By module the names that are no metrics; those of metrics are in the registry."""
-_WHERE = {name: module for module, names in _OTHERS.items() for name in names}
+_WHERE = {name: module for module, names in _NAMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:

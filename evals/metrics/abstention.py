@@ -20,12 +20,12 @@ class _Abstention(BaseMetric):
     needs = frozenset({Need.ANSWERABILITY})
     heeds_abstention = True
     of_answer = True
-    of_unanswerable: bool | None = None
+    over_unanswerable: bool | None = None
     """Over which questions: True the unanswerable ones, False the answerable ones, None all."""
 
     def not_applicable_to(self, question: EvalQuestion) -> str | None:
         unanswerable = question.is_unanswerable
-        if self.of_unanswerable is not None and unanswerable is (not self.of_unanswerable):
+        if self.over_unanswerable is not None and unanswerable is (not self.over_unanswerable):
             return "the question is " + ("unanswerable" if unanswerable else "answerable")
         return super().not_applicable_to(question)
 
@@ -58,7 +58,7 @@ class FalsePositiveRate(_Abstention):
 
     name = "abstention_false_positive_rate"
     higher_is_better = False
-    of_unanswerable = False
+    over_unanswerable = False
 
 
 class FalseNegativeRate(_Abstention):
@@ -71,7 +71,7 @@ class FalseNegativeRate(_Abstention):
 
     name = "abstention_false_negative_rate"
     higher_is_better = False
-    of_unanswerable = True
+    over_unanswerable = True
 
 
 UNCERTAIN = (

@@ -51,13 +51,13 @@ def keywords(text: str, language: str) -> Keywords:
 def _capitalised(text: str) -> list[str]:
     phrases: list[list[str]] = []
     goes_on, end = False, 0
-    for found in _WORD.finditer(text):
-        word = found[0]
-        if goes_on and _BLANK.fullmatch(text, end, found.start()) and (word[0].isupper() or word[0].isdigit()):
+    for match in _WORD.finditer(text):
+        word = match[0]
+        if goes_on and _BLANK.fullmatch(text, end, match.start()) and (word[0].isupper() or word[0].isdigit()):
             phrases[-1].append(word)
         elif goes_on := word[0].isupper() and tokens(word)[:1] != () and tokens(word)[0] not in STOP_WORDS:
             phrases.append([word])
-        end = found.end()
+        end = match.end()
     return [" ".join(phrase) for phrase in phrases if len(phrase) > 1 or len(phrase[0]) > 1]
 
 
@@ -130,8 +130,8 @@ class _Coverage(_Lexical):
 
     def covered(self, sample: Sample, wanted: int, missing: list[str]) -> MetricResult:
         """The result of an answer that does not abstain, by how much is wanted and what of it is missing."""
-        found = wanted - len(missing)
-        return self.result(found / wanted, found=found, expected=wanted, missing=missing[:_LISTED])
+        matched = wanted - len(missing)
+        return self.result(matched / wanted, found=matched, expected=wanted, missing=missing[:_LISTED])
 
 
 class KeywordCoverage(_Coverage):

@@ -43,8 +43,8 @@ def _pattern(form: str) -> re.Pattern[str]:
     start = r"(?<![^\W\d_])" if words[0].isalpha() else r"(?<!\w)(?<!\d[.,])"
     end = r"(?![.,]?\d|\w)"
     between = [
-        r"[-–]" if f"{one}-{two}" in plain else r"[\W_]{0,3}" if two.isdigit() else r"[\W_]{1,3}"
-        for one, two in pairwise(words)
+        r"[-–]" if f"{word}-{following}" in plain else r"[\W_]{0,3}" if following.isdigit() else r"[\W_]{1,3}"
+        for word, following in pairwise(words)
     ]
     pattern = start + "".join(map("".join, zip(map(re.escape, words), [*between, ""], strict=True))) + end
     if len(words) == 2 and words[0].isalpha() and words[1].isdigit():  # territories 118 and 117, Rules C-1 to C-3
@@ -81,8 +81,8 @@ def states(answer: str, fact: Fact, language: str) -> bool:
     """Whether an answer holds any form of a fact, or any of its numbers."""
     if any(holds(answer, form) for form in fact.any):
         return True
-    said = numbers(answer, language)
-    return any(wanted and wanted <= said for wanted in (numbers(number, language) for number in fact.numbers))
+    stated = numbers(answer, language)
+    return any(wanted and wanted <= stated for wanted in (numbers(number, language) for number in fact.numbers))
 
 
 def rules_in(text: str) -> list[str]:
@@ -109,9 +109,9 @@ class _Checked(BaseMetric):
         declared = [check for check in question.checks if check.kind == self.kind]
         if declared or not re.match(rf"{self.prefix}(?!\d)", question.id):
             return declared
-        return self.of_prefix(question)
+        return self.default_checks(question)
 
-    def of_prefix(self, question: EvalQuestion) -> list[Any]:
+    def default_checks(self, question: EvalQuestion) -> list[Any]:
         """The checks of a question whose id begins with the prefix."""
         return [TypeAdapter(Check).validate_python(lists_of("checks")[self.prefix])]
 
@@ -141,7 +141,7 @@ class RulesCoverage(_Checked):
     kind = "list"
     prefix = "EF_1"
 
-    def of_prefix(self, question: EvalQuestion) -> list[Any]:
+    def default_checks(self, question: EvalQuestion) -> list[Any]:
         items = [ListItem(name=name, any=[name]) for name in rules_in(question.expected_answer or "")]
         return [ListCheck(kind="list", name="rules", items=items)] if items else []
 
@@ -152,11 +152,11 @@ class RulesCoverage(_Checked):
         items: list[tuple[str, bool]] = []
         for check in self.checks(question):
             named = {item.name: _names(answer, item) if rules is None else item.name in rules for item in check.items}
-            found, total = sum(named.values()), len(named)
+            matched, total = sum(named.values()), len(named)
             details |= {
-                f"{check.name}_found": found,
+                f"{check.name}_found": matched,
                 f"total_{check.name}": total,
-                f"{check.name}_coverage": found / total,
+                f"{check.name}_coverage": matched / total,
             }
             items += named.items()
         details["found"] = [item for item, is_named in items if is_named]

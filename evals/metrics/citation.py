@@ -31,17 +31,17 @@ class _Citation(BaseMetric):
     suites = frozenset({"core"})
     needs = frozenset({Need.GOLD, Need.CHUNKS, Need.CITATIONS})
     of_answer = True
-    of_sources: ClassVar[bool] = True
+    needs_sources: ClassVar[bool] = True
     """Whether there is nothing to measure where the answer cites nothing."""
 
     def hangs_on_abstention(self, sample: Sample) -> bool:
-        return bool(sample.response.citations) or not self.of_sources
+        return bool(sample.response.citations) or not self.needs_sources
 
     def measure(self, sample: Sample) -> MetricResult:
         if sample.abstained:
             return self.undefined("the answer abstains")
         sources = sample.cited
-        if self.of_sources and not sources:
+        if self.needs_sources and not sources:
             return self.undefined("the answer cites nothing")
         share = self.share(sample, sources)
         if isinstance(share, Lack):
@@ -82,7 +82,7 @@ class CitationRecall(_Citation):
 
     name = "citation_recall"
 
-    of_sources = False
+    needs_sources = False
 
     def share(self, sample: Sample, sources: list[CitedSource]) -> float | Lack:
         held = {gold for golds in sample.cited_golds.values() for gold in golds}
@@ -173,5 +173,5 @@ class SourceCitationQuality(BaseMetric):
         if sample.abstained:
             return self.undefined("the answer abstains")
         named = set(_INDICATOR.findall(" ".join(fold(sample.response.answer or "").split())))
-        found = [indicator for indicator in INDICATORS if indicator in named]
-        return self.result(min(len(found) / _ENOUGH, 1.0), indicators=found)
+        indicators = [indicator for indicator in INDICATORS if indicator in named]
+        return self.result(min(len(indicators) / _ENOUGH, 1.0), indicators=indicators)

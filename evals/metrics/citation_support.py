@@ -150,7 +150,7 @@ def _verdicts(replies: Replies) -> dict[int, ReplyData]:
 def _needless(item: ReplyData) -> int:
     """How many of several citations a supported sentence needs not: they fail alone, and the others suffice."""
     citations = item["citations"]
-    return sum(not one["alone"] and one["without"] for one in citations) if len(citations) > 1 else 0
+    return sum(not citation["alone"] and citation["without"] for citation in citations) if len(citations) > 1 else 0
 
 
 class CitationSupportPrecision(_CitationSupport):

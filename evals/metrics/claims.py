@@ -37,17 +37,17 @@ class _ClaimMetric(JudgedMetric):
     needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER, Need.CHUNKS})
     answerable_only = True
     counted: Callable[[Replies], Marks]
-    of_reference: ClassVar[bool] = False
+    counts_reference: ClassVar[bool] = False
     """Whether claims of the reference are counted, not of the answer."""
 
     def nothing(self, sample: Sample) -> str:
         """Why there may be no claim to count."""
-        if self.of_reference:
+        if self.counts_reference:
             return "the expected answer states no facts"
         return "the answer abstains" if sample.abstained else "the answer makes no claims"
 
     def settled_by(self, sample: Sample, replies: Replies) -> MetricResult | None:
-        claims = replies.get((asked.REFERENCE_CLAIMS if self.of_reference else asked.ANSWER_CLAIMS).name)
+        claims = replies.get((asked.REFERENCE_CLAIMS if self.counts_reference else asked.ANSWER_CLAIMS).name)
         return self.undefined(self.nothing(sample)) if claims is not None and not claims["claims"] else None
 
     def grade(self, sample: Sample, replies: Replies) -> MetricResult:
@@ -81,7 +81,7 @@ class ClaimRecall(_ClaimMetric):
     group = MetricGroup.RETRIEVAL
     inquiries = (asked.REFERENCE_IN_CONTEXTS,)
     of_answer = False
-    of_reference = True
+    counts_reference = True
     counted = staticmethod(reference_supported)
 
 
@@ -98,7 +98,7 @@ class ClaimF1(_ClaimMetric):
     name = "claim_f1"
     needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER})
     inquiries = (asked.COMPARED,)
-    of_reference = True
+    counts_reference = True
     counted = staticmethod(reference_conveyed)
 
     def grade(self, sample: Sample, replies: Replies) -> MetricResult:
@@ -124,7 +124,7 @@ class ContextUtilization(_ClaimMetric):
 
     name = "context_utilization"
     inquiries = (asked.REFERENCE_IN_CONTEXTS, asked.COMPARED)
-    of_reference = True
+    counts_reference = True
 
     @staticmethod
     def counted(replies: Replies) -> Marks:

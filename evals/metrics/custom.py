@@ -126,7 +126,7 @@ def metric(
         "low": low,
         "high": high,
         "group": _named(_GROUPS, "group of metrics", group),
-        "needs": frozenset(_named(_NEEDS, "need of a metric", each) for each in needed - {_ANSWER}),
+        "needs": frozenset(_named(_NEEDS, "need of a metric", need) for need in needed - {_ANSWER}),
         "of_answer": _ANSWER in needed,
     }
 
@@ -257,7 +257,7 @@ def beside(folder: Path, names: Any) -> Any:
         names = [name.strip() for name in names.split(",") if name.strip()] or names
     if not isinstance(names, list):
         return names
-    return [str(folder / each) if isinstance(each, str) and is_reference(each) else each for each in names]
+    return [str(folder / name) if isinstance(name, str) and is_reference(name) else name for name in names]
 
 
 def load_reference(reference: str) -> BaseMetric:
@@ -270,8 +270,8 @@ def load_reference(reference: str) -> BaseMetric:
     try:
         held = _run(Path(file), Path(file).read_bytes())
     except OSError as error:
-        said = f"cannot read {file}, of which a metric is named: {error.strerror}"
-        raise ConfigError(said, "a path is relative to the configuration file") from error
+        problem = f"cannot read {file}, of which a metric is named: {error.strerror}"
+        raise ConfigError(problem, "a path is relative to the configuration file") from error
     if name in held:
         return as_metric(held[name], f"{name!r} of {file}")
     own = {key: value for key, value in held.items() if getattr(value, "__module__", "") == held["__name__"]}

@@ -40,10 +40,10 @@ def judge_calls(metrics: Iterable[type[BaseMetric]]) -> int:
     """
     every = list(metrics)
     asked = chain(inquiry for cls in every if issubclass(cls, JudgedMetric) for inquiry in cls.inquiries)
-    of_others = sum(cls.judge_calls for cls in every if not issubclass(cls, JudgedMetric))
+    unjudged = sum(cls.judge_calls for cls in every if not issubclass(cls, JudgedMetric))
     declining = judged_abstention(every)
     extra = bool(asked) and declining.answers == "every" and not declining.by_correctness
-    return len(asked) + of_others + extra
+    return len(asked) + unjudged + extra
 
 
 def judged_abstention(metrics: Iterable[BaseMetric | type[BaseMetric]]) -> JudgedAbstention:
@@ -174,10 +174,10 @@ class JudgedMetric(BaseMetric):
                 failed = next((verdict for verdict in heard if verdict.failure is not None), None)
                 lost = f"judge {failed.failure}: {failed.message}" if failed else "the judge was not asked"
                 return self.undefined(lost, missing="judge")
-            settled = [self.settled_by(sample, each) for each in _by_repeat(replies)]
+            settled = [self.settled_by(sample, repeat) for repeat in _by_repeat(replies)]
             if settled and settled[0] is not None and None not in settled:
                 return settled[0]
-        return self._median([self.grade(sample, each) for each in _by_repeat(replies)])
+        return self._median([self.grade(sample, repeat) for repeat in _by_repeat(replies)])
 
     def _median(self, graded: Sequence[MetricResult]) -> MetricResult:
         """The median of the repeats that have a value, with the details of the one that is nearest."""

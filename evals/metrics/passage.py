@@ -107,7 +107,7 @@ class _Ranked(AtK, _Passage):
 
     def measure_texts(self, passages: list[str], golds: list[str]) -> MetricResult:
         held = newly_held(passages[: self.k], golds)
-        ranks = [rank for rank, found in enumerate(held, 1) if found]
+        ranks = [rank for rank, golds_held in enumerate(held, 1) if golds_held]
         return self.result(self.value(held, len(golds)), hit_ranks=ranks, found=sum(map(len, held)))
 
     @abstractmethod
@@ -146,4 +146,4 @@ class PassageNDCGAtK(_Ranked):
     family = "passage_ndcg_at"
 
     def value(self, held: list[set[int]], golds: int) -> float:
-        return ndcg_at([float(bool(found)) for found in held], [1.0] * golds, self.k)
+        return ndcg_at([float(bool(golds_held)) for golds_held in held], [1.0] * golds, self.k)

@@ -153,13 +153,9 @@ class Price:
     def cost(self, usage: TokenUsage) -> float:
         """US dollars for the tokens of an answer."""
         cached = usage.cached_tokens or 0
-        of_cache = cached * (self.input if self.cached is None else self.cached)
-        of_prompt = (usage.prompt_tokens - cached) * self.input + of_cache
-        return (of_prompt + usage.completion_tokens * self.output) / 1e6
-
-
-def _unlisted(_model: str | None, _usage: TokenUsage) -> None:
-    """The price of a list that has none; a named function, as other processes are sent the metric."""
+        cached_cost = cached * (self.input if self.cached is None else self.cached)
+        prompt_cost = (usage.prompt_tokens - cached) * self.input + cached_cost
+        return (prompt_cost + usage.completion_tokens * self.output) / 1e6
 
 
 class CostPerQuery(BaseMetric):
@@ -186,7 +182,7 @@ class CostPerQuery(BaseMetric):
         self,
         prices: Mapping[str, Price] | None = None,
         default: Price | None = None,
-        listed: Callable[[str | None, TokenUsage], float | None] = _unlisted,
+        listed: Callable[[str | None, TokenUsage], float | None] | None = None,
         model: str | None = None,
     ) -> None:
         self.prices = dict(prices or {})
@@ -208,7 +204,7 @@ class CostPerQuery(BaseMetric):
             price = price or self.default
         if price is not None:
             return self.result(price.cost(usage), price=price.source)
-        listed, named = self.listed(model, usage), model or own
+        listed, named = self.listed and self.listed(model, usage), model or own
         if listed is not None:
             return self.result(listed, price=LIST_PRICE)
         if named is None:

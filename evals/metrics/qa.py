@@ -113,7 +113,7 @@ def _begin_alike(wanted: Tokens, stretch: Tokens) -> bool:
     """Whether no word has another first letter in its place: "illegal" is not "legal", nor "decrease" "increase"."""
     if len(wanted) != len(stretch):
         wanted, stretch = (wanted[0], wanted[-1]), (stretch[0], stretch[-1])
-    return all(one[0] == other[0] for one, other in zip(wanted, stretch, strict=True))
+    return all(word[0] == given[0] for word, given in zip(wanted, stretch, strict=True))
 
 
 class _Returned(BaseMetric):
@@ -158,8 +158,8 @@ class ModifiedPrecision(_Returned):
     name = "modified_precision"
 
     def measure(self, sample: Sample) -> MetricResult:
-        found, relevant = len(sample.matches.found), len(sample.question.gold_passages)
-        return self.result(found / relevant, found=found, relevant=relevant, **sample.matches.evidence)
+        matched, relevant = len(sample.matches.found), len(sample.question.gold_passages)
+        return self.result(matched / relevant, found=matched, relevant=relevant, **sample.matches.evidence)
 
 
 class FuzzyMatch(BaseMetric):
@@ -192,7 +192,7 @@ class FuzzyMatch(BaseMetric):
         question, answer = sample.question, sample.answer or ""
         accepted, language = [question.expected_answer or "", *question.answers], language_for(question)
         nearest = (inclusion(text, answer, language) for text in accepted)
-        best = max(nearest, key=lambda one: (one.holds, one.score))
+        best = max(nearest, key=lambda item: (item.holds, item.score))
         details = {"matched": best.expected} if best.holds else {"nearest": best.expected, "differs": best.differs}
         return self.result(best.holds, score=round(best.score, 1), threshold=THRESHOLD, **details)
 

@@ -233,8 +233,8 @@ class RagasScore(_Percent, JudgedMetric):
 
     name = "ragas_score"
     needs = frozenset({Need.JUDGE, Need.EMBEDDER})
-    made_of = (RagasFaithfulness, RagasContextPrecision, RagasContextRecall)
-    inquiries = (*(cls.inquiries[0] for cls in made_of), GENERATED_QUESTIONS)
+    part_classes = (RagasFaithfulness, RagasContextPrecision, RagasContextRecall)
+    inquiries = (*(cls.inquiries[0] for cls in part_classes), GENERATED_QUESTIONS)
     of_answer = False
 
     def __init__(
@@ -245,7 +245,7 @@ class RagasScore(_Percent, JudgedMetric):
     ) -> None:
         super().__init__(judge)
         self.weights = weights
-        self.parts = (*(cls() for cls in self.made_of), RagasAnswerRelevance(semantics=semantics))
+        self.parts = (*(cls() for cls in self.part_classes), RagasAnswerRelevance(semantics=semantics))
 
     def requests(self, sample: Sample) -> list[VerdictRequest]:
         return list({request.name: request for part in self.parts for request in part.requests(sample)}.values())

@@ -89,16 +89,16 @@ def metric_classes() -> tuple[type[BaseMetric], ...]:
     A plug-in must be loaded to know its names. One that cannot be is left out with a warning: whoever does not use it
     loses nothing, and whoever does hears of it twice, the second time as a metric that does not exist.
     """
-    found = list(METRICS)
+    classes = list(METRICS)
     for point in entry_points(group="evals.metrics"):
         try:
             loaded = load_plugin(point)
             if not (isinstance(loaded, type) and issubclass(loaded, BaseMetric)):
                 raise broken_plugin(point, f"is no metric: {loaded!r} is not a BaseMetric subclass")
-            found.append(loaded)
+            classes.append(loaded)
         except EvalsError as error:
             _log.warning("warning: %s; it is left out (%s)", error.message, error.hint)
-    return tuple(found)
+    return tuple(classes)
 
 
 def suites() -> list[str]:

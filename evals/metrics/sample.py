@@ -150,8 +150,8 @@ class Sample:
             return self.question.question
         answers = [turn.answer or "" for turn in self.response.turns]
         before = zip_longest(self.question.turns[:-1], answers, fillvalue="")
-        said = "\n".join(f"User: {message}\nAssistant: {answer}" for message, answer in before)
-        return f"Said before:\n{said}\n\nThe question:\n{self.question.question}" if said else self.question.question
+        turns = "\n".join(f"User: {message}\nAssistant: {answer}" for message, answer in before)
+        return f"Said before:\n{turns}\n\nThe question:\n{self.question.question}" if turns else self.question.question
 
     @cached_property
     def answer(self) -> str | None:
@@ -273,7 +273,7 @@ class Sample:
         """The numbers that a chunk or a citation of the response can have, and those that its citations hold."""
         citations = self.response.citations or []
         sources = max(len(self.response.chunks or []), len(citations))
-        cited = frozenset(one.index for one in citations if one.index is not None and one.index < _YEARS)
+        cited = frozenset(item.index for item in citations if item.index is not None and item.index < _YEARS)
         return cited.union(range(self.citation_base, self.citation_base + sources)), cited
 
     @cached_property
