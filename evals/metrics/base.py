@@ -237,10 +237,11 @@ class BaseMetric(ABC):
 
     def result(self, value: float, **details: Any) -> MetricResult:
         """Build a result with a value."""
-        fields = {"name": self.name, "group": self.group, "value": float(value), "details": details}
-        if not isfinite(value) or type(self.group) is not MetricGroup:
-            return MetricResult.model_validate(fields)
-        return unchecked(MetricResult, {**fields, "reason": None, "missing": None, "judged_by": []})
+        number, group = float(value), self.group
+        fields = {"name": self.name, "group": group, "value": number, "reason": None, "missing": None, "judged_by": []}
+        fields["details"] = details
+        known = isfinite(number) and type(group) is MetricGroup
+        return unchecked(MetricResult, fields) if known else MetricResult.model_validate(fields)
 
     def undefined(self, reason: str, *, missing: str = "not_applicable", **details: Any) -> MetricResult:
         """Build a result without a value, and say why."""
