@@ -96,10 +96,11 @@ class BaseMetric(ABC):
         All metrics with the same preconditions share what is found out for the first.
         """
         has_own = type(self).not_applicable_to is not BaseMetric.not_applicable_to
-        kind = type(self) if has_own else (self.needs, self.of_answer, self.answerable_only)
-        if kind not in sample.derived:
-            sample.derived[kind] = self._lack(sample)
-        lack: Lack | None = sample.derived[kind]
+        conditions = self.name if has_own else (self.needs, self.of_answer, self.answerable_only)
+        key = (conditions, bool(sample.judged or sample.verdicts))
+        if key not in sample.derived:
+            sample.derived[key] = self._lack(sample)
+        lack: Lack | None = sample.derived[key]
         return lack
 
     def _lack(self, sample: Sample) -> Lack | None:

@@ -10,12 +10,10 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, ClassVar
 
-from pydantic import TypeAdapter
-
 from evals.metrics.answer import language_for
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.metrics.sample import Sample
-from evals.schemas.dataset import Check, EvalQuestion, Fact, ListCheck, ListItem
+from evals.schemas.dataset import EvalQuestion, Fact, ListCheck, ListItem
 from evals.schemas.results import MetricGroup, MetricResult
 from evals.text.numbers import numbers
 from evals.text.tokens import fold, lists_of, tokens
@@ -113,7 +111,7 @@ class _Checked(BaseMetric):
 
     def default_checks(self, question: EvalQuestion) -> list[Any]:
         """The checks of a question whose id begins with the prefix."""
-        return [TypeAdapter(Check).validate_python(lists_of("checks")[self.prefix])]
+        return EvalQuestion(question=question.question, checks=[lists_of("checks")[self.prefix]]).checks
 
     def not_applicable_to(self, question: EvalQuestion) -> str | None:
         return None if self.checks(question) else f"the question declares no check of kind {self.kind!r}"
