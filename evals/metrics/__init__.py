@@ -8,33 +8,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evals.metrics.abstention import FalseNegativeRate as FalseNegativeRate
-    from evals.metrics.abstention import FalsePositiveRate as FalsePositiveRate
-    from evals.metrics.abstention import UnanswerableAccuracy as UnanswerableAccuracy
     from evals.metrics.base import Aggregation as Aggregation
     from evals.metrics.base import AtK as AtK
     from evals.metrics.base import BaseMetric as BaseMetric
     from evals.metrics.base import Need as Need
-    from evals.metrics.citation import CitationPrecision as CitationPrecision
-    from evals.metrics.citation import CitationRecall as CitationRecall
-    from evals.metrics.citation import SectionAccuracy as SectionAccuracy
-    from evals.metrics.generation import AnswerCorrectness as AnswerCorrectness
-    from evals.metrics.generation import AnswerRelevancy as AnswerRelevancy
-    from evals.metrics.generation import Faithfulness as Faithfulness
-    from evals.metrics.performance import CostPerQuery as CostPerQuery
-    from evals.metrics.performance import LatencyP50 as LatencyP50
-    from evals.metrics.performance import LatencyP95 as LatencyP95
     from evals.metrics.performance import Price as Price
     from evals.metrics.registry import parse_metric as parse_metric
     from evals.metrics.registry import select as select
-    from evals.metrics.retrieval import MRR as MRR
-    from evals.metrics.retrieval import NDCG as NDCG
-    from evals.metrics.retrieval import PrecisionAtK as PrecisionAtK
-    from evals.metrics.retrieval import RecallAtK as RecallAtK
     from evals.metrics.sample import Sample as Sample
     from evals.text.matching import MatchSettings as MatchSettings
 
-_OTHERS = {
+_NAMES = {
     "evals.metrics.base": ("Aggregation", "AtK", "BaseMetric", "Need"),
     "evals.metrics.performance": ("Price",),
     "evals.metrics.registry": ("parse_metric", "select"),
@@ -42,7 +26,7 @@ _OTHERS = {
     "evals.text.matching": ("MatchSettings",),
 }
 """By module the names that are no metrics; those of metrics are in the registry."""
-_WHERE = {name: module for module, names in _OTHERS.items() for name in names}
+_WHERE = {name: module for module, names in _NAMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:

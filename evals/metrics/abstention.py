@@ -1,6 +1,5 @@
 """Abstention: does the server decline exactly the questions that cannot be answered?"""
 
-from abc import abstractmethod
 from typing import ClassVar
 
 from evals.metrics.base import Aggregation, BaseMetric, Need
@@ -10,7 +9,10 @@ from evals.schemas.results import MetricGroup, MetricResult
 
 
 class _Abstention(BaseMetric):
-    """What all abstention metrics share: a dataset that says which questions are answerable."""
+    """What all abstention metrics share: a dataset that says which questions are answerable.
+
+    Where lower is better they count wrong decisions to abstain or to answer, else right ones.
+    """
 
     group = MetricGroup.ABSTENTION
     suites: ClassVar[frozenset[str]] = frozenset({"core"})
@@ -18,22 +20,18 @@ class _Abstention(BaseMetric):
     needs = frozenset({Need.ANSWERABILITY})
     heeds_abstention = True
     of_answer = True
-    of_unanswerable: bool | None = None
+    over_unanswerable: bool | None = None
     """Over which questions: True the unanswerable ones, False the answerable ones, None all."""
 
     def not_applicable_to(self, question: EvalQuestion) -> str | None:
         unanswerable = question.is_unanswerable
-        if self.of_unanswerable is not None and unanswerable is (not self.of_unanswerable):
+        if self.over_unanswerable is not None and unanswerable is (not self.over_unanswerable):
             return "the question is " + ("unanswerable" if unanswerable else "answerable")
         return super().not_applicable_to(question)
 
     def measure(self, sample: Sample) -> MetricResult:
-        holds = self.holds(sample.abstained, bool(sample.question.is_unanswerable))
-        return self.result(holds, abstained=sample.abstained)
-
-    @abstractmethod
-    def holds(self, abstained: bool, unanswerable: bool) -> bool:
-        """Whether the question counts."""
+        is_right = sample.abstained is bool(sample.question.is_unanswerable)
+        return self.result(is_right is self.higher_is_better, abstained=sample.abstained)
 
 
 class UnanswerableAccuracy(_Abstention):
@@ -49,9 +47,6 @@ class UnanswerableAccuracy(_Abstention):
 
     name = "unanswerable_accuracy"
 
-    def holds(self, abstained: bool, unanswerable: bool) -> bool:
-        return abstained == unanswerable
-
 
 class FalsePositiveRate(_Abstention):
     """Share of the answerable questions on which the server abstains.
@@ -63,10 +58,7 @@ class FalsePositiveRate(_Abstention):
 
     name = "abstention_false_positive_rate"
     higher_is_better = False
-    of_unanswerable = False
-
-    def holds(self, abstained: bool, unanswerable: bool) -> bool:
-        return abstained
+    over_unanswerable = False
 
 
 class FalseNegativeRate(_Abstention):
@@ -79,10 +71,7 @@ class FalseNegativeRate(_Abstention):
 
     name = "abstention_false_negative_rate"
     higher_is_better = False
-    of_unanswerable = True
-
-    def holds(self, abstained: bool, unanswerable: bool) -> bool:
-        return not abstained
+    over_unanswerable = True
 
 
 UNCERTAIN = (
@@ -109,11 +98,7 @@ def is_dont_know(answer: str) -> bool:
     By substring, as the three counts of answers are specified; the metrics of abstention read the whole answer.
     """
     text = answer.lower().replace("’", "'").strip()
-    return (
-        not text
-        or any(phrase in text for phrase in UNCERTAIN)
-        or (len(text) < 10 and any(map(text.__contains__, _SHORT)))
-    )
+    return not text or any(phrase in text for phrase in (UNCERTAIN + _SHORT if len(text) < 10 else UNCERTAIN))
 
 
 class DontKnowAnswersCount(BaseMetric):

@@ -2,16 +2,15 @@
 
 import re
 import unicodedata
-from abc import abstractmethod
 from functools import lru_cache
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from evals.metrics.base import Aggregation, BaseMetric, Need
 from evals.metrics.sample import Sample
 from evals.schemas.dataset import EvalQuestion
 from evals.schemas.results import MetricGroup, MetricResult
 from evals.text.numbers import language_of, numbers
-from evals.text.tokens import STOP_WORDS, UNSPACED, framed, tokens
+from evals.text.tokens import STOP_WORDS, UNSPACED, tokens
 
 _LISTED = 20
 """Missing keywords kept in the details; a long expected answer has hundreds."""
@@ -32,11 +31,10 @@ class Keywords(NamedTuple):
     def __len__(self) -> int:
         return len(self.phrases) + len(self.numbers)
 
-    def missing_in(self, answer: str, language: str) -> list[str]:
-        """Those that do not stand in an answer as whole words, or among its numbers, in alphabetical order."""
-        said = framed(answer)
-        phrases = [phrase for phrase in self.phrases if f" {phrase} " not in said]
-        return sorted([*phrases, *(self.numbers - numbers(answer, language))])
+    def missing_in(self, sample: Sample) -> list[str]:
+        """Those that do not stand in the answer as whole words, or among its numbers, in alphabetical order."""
+        phrases = [phrase for phrase in self.phrases if f" {phrase} " not in sample.words]
+        return sorted([*phrases, *(self.numbers - numbers(sample.answer or "", language_for(sample.question)))])
 
 
 @lru_cache(maxsize=256)
@@ -53,20 +51,24 @@ def keywords(text: str, language: str) -> Keywords:
 def _capitalised(text: str) -> list[str]:
     phrases: list[list[str]] = []
     goes_on, end = False, 0
-    for found in _WORD.finditer(text):
-        word = found[0]
-        if goes_on and _BLANK.fullmatch(text, end, found.start()) and (word[0].isupper() or word[0].isdigit()):
+    for match in _WORD.finditer(text):
+        word = match[0]
+        if goes_on and _BLANK.fullmatch(text, end, match.start()) and (word[0].isupper() or word[0].isdigit()):
             phrases[-1].append(word)
         elif goes_on := word[0].isupper() and tokens(word)[:1] != () and tokens(word)[0] not in STOP_WORDS:
             phrases.append([word])
-        end = found.end()
+        end = match.end()
     return [" ".join(phrase) for phrase in phrases if len(phrase) > 1 or len(phrase[0]) > 1]
 
 
 def language_for(question: EvalQuestion) -> str:
     """By which the numbers of a question and its answers are read: `metadata.language`, else by its function words."""
-    said = question.metadata.get("language")
-    return str(said)[:2].lower() if said else language_of(question.question, question.expected_answer or "")
+    named = question.metadata.get("language")
+    return str(named)[:2].lower() if named else _language_of(question.question, question.expected_answer or "")
+
+
+_language_of = lru_cache(maxsize=256)(language_of)
+"""Several metrics ask for that of a question."""
 
 
 class _Lexical(BaseMetric):
@@ -110,23 +112,26 @@ class _Coverage(_Lexical):
     """A metric of how much of the expected answer is there; nothing is where the answer abstains."""
 
     heeds_abstention = True
+    nothing: ClassVar[str] = "no keywords: the expected answer has no name, no number and no longer word"
+    """Why there may be nothing to look for."""
 
     def not_applicable_to(self, question: EvalQuestion) -> str | None:
-        return super().not_applicable_to(question) or self.nothing_in(question)
-
-    def nothing_in(self, question: EvalQuestion) -> str | None:
-        """Why there is nothing to look for; None where there is something."""
-        wanted = keywords(question.expected_answer or "", language_for(question))
-        return None if len(wanted) else "no keywords: the expected answer has no name, no number and no longer word"
+        return super().not_applicable_to(question) or (None if len(self.wanted(question)) else self.nothing)
 
     def measure(self, sample: Sample) -> MetricResult:
         if sample.abstained:
             return self.result(0.0, abstained=True)
-        return self.cover(sample.question, sample.question.expected_answer or "", sample.answer or "")
+        wanted = self.wanted(sample.question)
+        return self.covered(sample, len(wanted), wanted.missing_in(sample))
 
-    @abstractmethod
-    def cover(self, question: EvalQuestion, expected: str, answer: str) -> MetricResult:
-        """Measure what an answer that does not abstain holds of the expected one."""
+    def wanted(self, question: EvalQuestion) -> Keywords:
+        """What is looked for in the answer."""
+        return keywords(question.expected_answer or "", language_for(question))
+
+    def covered(self, sample: Sample, wanted: int, missing: list[str]) -> MetricResult:
+        """The result of an answer that does not abstain, by how much is wanted and what of it is missing."""
+        matched = wanted - len(missing)
+        return self.result(matched / wanted, found=matched, expected=wanted, missing=missing[:_LISTED])
 
 
 class KeywordCoverage(_Coverage):
@@ -141,13 +146,6 @@ class KeywordCoverage(_Coverage):
     """
 
     name = "keyword_coverage"
-
-    def cover(self, question: EvalQuestion, expected: str, answer: str) -> MetricResult:
-        language = language_for(question)
-        wanted = keywords(expected, language)
-        missing = wanted.missing_in(answer, language)
-        found = len(wanted) - len(missing)
-        return self.result(found / len(wanted), found=found, expected=len(wanted), missing=missing[:_LISTED])
 
 
 class NumberMatch(_Coverage):
@@ -164,17 +162,10 @@ class NumberMatch(_Coverage):
     """
 
     name = "number_match"
+    nothing = "the expected answer holds no number"
 
-    def nothing_in(self, question: EvalQuestion) -> str | None:
-        wanted = numbers(question.expected_answer or "", language_for(question), words=False)
-        return None if wanted else "the expected answer holds no number"
-
-    def cover(self, question: EvalQuestion, expected: str, answer: str) -> MetricResult:
-        language = language_for(question)
-        wanted = numbers(expected, language, words=False)
-        missing = sorted(wanted - numbers(answer, language))
-        found = len(wanted) - len(missing)
-        return self.result(found / len(wanted), found=found, expected=len(wanted), missing=missing[:_LISTED])
+    def wanted(self, question: EvalQuestion) -> Keywords:
+        return Keywords(frozenset(), super().wanted(question).numbers)
 
 
 class AnswerCompleteness(_Coverage):
@@ -189,9 +180,9 @@ class AnswerCompleteness(_Coverage):
 
     name = "answer_completeness"
 
-    def cover(self, question: EvalQuestion, expected: str, answer: str) -> MetricResult:
-        language = language_for(question)
-        wanted = keywords(expected, language)
-        covered = 1 - len(wanted.missing_in(answer, language)) / len(wanted)
-        length = min(len(_COUNTED.findall(answer)) / len(_COUNTED.findall(expected)), 1.0)
-        return self.result((length + covered) / 2, length=length, keyword_coverage=covered)
+    def covered(self, sample: Sample, wanted: int, missing: list[str]) -> MetricResult:
+        answer, expected = (
+            len(_COUNTED.findall(text or "")) for text in (sample.answer, sample.question.expected_answer)
+        )
+        length, coverage = min(answer / expected, 1.0), 1 - len(missing) / wanted
+        return self.result((length + coverage) / 2, length=length, keyword_coverage=coverage)

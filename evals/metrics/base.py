@@ -1,5 +1,6 @@
 """What a metric is: a pure function of a record, with the facts that a reader needs to understand its number."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
@@ -43,11 +44,6 @@ class Need(StrEnum):
     KEY_SENTENCES = "key sentences"
     EMBEDDER = "an embedder (extra semantic)"
     TEXT_SCORER = "BERTScore (extra semantic)"
-
-    @property
-    def short(self) -> str:
-        """The need in a word or two, for a column of a table."""
-        return self.name.lower().replace("_", " ")
 
 
 UNITS_OF_TIME = frozenset({"ms", "tokens/s"})
@@ -97,14 +93,14 @@ class BaseMetric(ABC):
     def applies(self, sample: Sample) -> Lack | None:
         """Why there is no value whatever a judge may say; None where there may be one.
 
-        All metrics with the same preconditions share what the first has found.
+        All metrics with the same preconditions share what is found out for the first.
         """
-        if type(self).not_applicable_to is not BaseMetric.not_applicable_to:
-            return self._lack(sample)
-        kind = (self.needs, self.of_answer, self.answerable_only)
-        if kind not in sample.derived:
-            sample.derived[kind] = self._lack(sample)
-        lack: Lack | None = sample.derived[kind]
+        has_own = type(self).not_applicable_to is not BaseMetric.not_applicable_to
+        conditions = self.name if has_own else (self.needs, self.of_answer, self.answerable_only)
+        key = (conditions, bool(sample.judged or sample.verdicts))
+        if key not in sample.derived:
+            sample.derived[key] = self._lack(sample)
+        lack: Lack | None = sample.derived[key]
         return lack
 
     def _lack(self, sample: Sample) -> Lack | None:
@@ -196,7 +192,12 @@ class BaseMetric(ABC):
             verdicts: What a judge said about it, for metrics that need a judge.
             settings: How chunks are recognised as gold; the defaults where None.
         """
-        return self.score(Sample(question, response, verdicts or (), settings or MatchSettings()))
+        sample = Sample(question, response, verdicts or (), settings or MatchSettings())
+        return self.score(self.judged_alone(sample, asks=verdicts is None))
+
+    def judged_alone(self, sample: Sample, *, asks: bool) -> Sample:
+        """A sample of `compute` with the verdicts of the metric's own judge, where it has one and `asks` for them."""
+        return sample
 
     def compute_batch(
         self, pairs: Iterable[tuple[EvalQuestion, EvalResponse]], *, settings: MatchSettings | None = None
@@ -237,10 +238,10 @@ class BaseMetric(ABC):
 
     def result(self, value: float, **details: Any) -> MetricResult:
         """Build a result with a value."""
-        number, kind = float(value), self.group
-        fields = {"name": self.name, "group": kind, "value": number, "reason": None, "missing": None, "judged_by": []}
+        number, group = float(value), self.group
+        fields = {"name": self.name, "group": group, "value": number, "reason": None, "missing": None, "judged_by": []}
         fields["details"] = details
-        known = isfinite(number) and type(kind) is MetricGroup
+        known = isfinite(number) and type(group) is MetricGroup
         return unchecked(MetricResult, fields) if known else MetricResult.model_validate(fields)
 
     def undefined(self, reason: str, *, missing: str = "not_applicable", **details: Any) -> MetricResult:
@@ -285,10 +286,6 @@ def _without_value(name: str, group: MetricGroup, reason: str, missing: str) -> 
     return MetricResult.model_validate({"name": name, "group": group, "reason": reason, "missing": missing})
 
 
-_DIGITS = 9
-"""Of a cut-off rank: Python reads no number of any length."""
-
-
 class AtK(BaseMetric):
     """A metric with a cut-off rank: any positive K works by name, `default_ks` are those of the suite."""
 
@@ -309,10 +306,8 @@ class AtK(BaseMetric):
     @classmethod
     def from_name(cls, name: str) -> BaseMetric | None:
         """The instance for a name such as `recall_at_20`."""
-        family, _, k = name.rpartition("_")
-        if family != cls.family or not (k.isascii() and k.isdigit()) or k.startswith("0") or len(k) > _DIGITS:
-            return None
-        return cls(int(k))
+        rank = re.fullmatch(rf"{cls.family}_([1-9][0-9]{{0,8}})", name)
+        return cls(int(rank[1])) if rank else None
 
     @classmethod
     def pattern(cls) -> str:

@@ -6,16 +6,14 @@ answer (`number_match` has the rules). An answer is taken at its word: one that 
 """
 
 import re
-from abc import abstractmethod
-from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar
 
 from evals.metrics.answer import language_for
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.metrics.sample import Sample
-from evals.schemas.dataset import CalculationCheck, EvalQuestion, Fact, FactsCheck, ListCheck, ListItem
+from evals.schemas.dataset import EvalQuestion, Fact, ListCheck, ListItem
 from evals.schemas.results import MetricGroup, MetricResult
 from evals.text.numbers import numbers
 from evals.text.tokens import fold, lists_of, tokens
@@ -36,13 +34,15 @@ def _readable(text: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _pattern(form: str) -> re.Pattern[str]:
-    words = tokens(_readable(form))
+    plain = _readable(form)
+    words = tokens(plain)
     if not words:
         return re.compile(re.escape(form.strip()))
     start = r"(?<![^\W\d_])" if words[0].isalpha() else r"(?<!\w)(?<!\d[.,])"
     end = r"(?![.,]?\d|\w)"
     between = [
-        r"[-–]" if code else r"[\W_]{0,3}" if two.isdigit() else r"[\W_]{1,3}" for code, two in _gaps(form, words)
+        r"[-–]" if f"{word}-{following}" in plain else r"[\W_]{0,3}" if following.isdigit() else r"[\W_]{1,3}"
+        for word, following in pairwise(words)
     ]
     pattern = start + "".join(map("".join, zip(map(re.escape, words), [*between, ""], strict=True))) + end
     if len(words) == 2 and words[0].isalpha() and words[1].isdigit():  # territories 118 and 117, Rules C-1 to C-3
@@ -51,12 +51,6 @@ def _pattern(form: str) -> re.Pattern[str]:
         item = r"#?[a-z]?-?\d+(?:,? (?:and|or|to|through) |, ?| ?& ?)"
         pattern += rf"|(?<!\w){head}(?:{item}){{0,20}}{code}{words[1]}{end}"
     return re.compile(pattern)
-
-
-def _gaps(form: str, words: Sequence[str]) -> Iterator[tuple[bool, str]]:
-    """Whether a hyphen stands before each word but the first ("C-1"), and the word."""
-    for one, other in pairwise(words):
-        yield f"{one}-{other}" in _readable(form), other
 
 
 def holds(answer: str, form: str) -> bool:
@@ -85,8 +79,8 @@ def states(answer: str, fact: Fact, language: str) -> bool:
     """Whether an answer holds any form of a fact, or any of its numbers."""
     if any(holds(answer, form) for form in fact.any):
         return True
-    said = numbers(answer, language)
-    return any(wanted and wanted <= said for wanted in (numbers(number, language) for number in fact.numbers))
+    stated = numbers(answer, language)
+    return any(wanted and wanted <= stated for wanted in (numbers(number, language) for number in fact.numbers))
 
 
 def rules_in(text: str) -> list[str]:
@@ -99,44 +93,37 @@ def rules_in(text: str) -> list[str]:
     return list(dict.fromkeys([name for name in [*plain, *codes] if name]))
 
 
-T = TypeVar("T", ListCheck, FactsCheck, CalculationCheck)
-
-
-class _Checked(BaseMetric, Generic[T]):
-    """What the checks share: which questions they apply to."""
+class _Checked(BaseMetric):
+    """What the checks share: which questions they apply to, and which of their facts the answer states."""
 
     group = MetricGroup.GENERATION
     suites = frozenset({"answer"})
     of_answer = True
-    kind: type[T]
-    label: ClassVar[str]
+    kind: ClassVar[str]
     prefix: ClassVar[str]
 
-    def checks(self, question: EvalQuestion) -> list[T]:
+    def checks(self, question: EvalQuestion) -> list[Any]:
         """Those that the question declares, else those of its id's prefix."""
-        declared = [check for check in question.checks if isinstance(check, self.kind)]
+        declared = [check for check in question.checks if check.kind == self.kind]
         if declared or not re.match(rf"{self.prefix}(?!\d)", question.id):
             return declared
-        return self.of_prefix(question)
+        return self.default_checks(question)
 
-    def of_prefix(self, question: EvalQuestion) -> list[T]:
+    def default_checks(self, question: EvalQuestion) -> list[Any]:
         """The checks of a question whose id begins with the prefix."""
-        return [self.kind.model_validate(lists_of("checks")[self.prefix])]
+        return EvalQuestion(question=question.question, checks=[lists_of("checks")[self.prefix]]).checks
 
     def not_applicable_to(self, question: EvalQuestion) -> str | None:
-        if self.checks(question):
-            return None
-        return f"the question declares no check of kind {self.label!r}"
+        return None if self.checks(question) else f"the question declares no check of kind {self.kind!r}"
 
-    def measure(self, sample: Sample) -> MetricResult:
-        return self.check(self.checks(sample.question), sample.answer or "", language_for(sample.question))
-
-    @abstractmethod
-    def check(self, checks: list[T], answer: str, language: str) -> MetricResult:
-        """Apply the checks to the answer."""
+    def stated(self, sample: Sample) -> list[tuple[str, bool]]:
+        """Of each fact of the checks whether the answer states it."""
+        answer, language = sample.answer or "", language_for(sample.question)
+        facts = [fact for check in self.checks(sample.question) for fact in check.facts]
+        return [(fact.name, states(answer, fact, language)) for fact in facts]
 
 
-class RulesCoverage(_Checked[ListCheck]):
+class RulesCoverage(_Checked):
     """Share of the items of a list that the answer names.
 
     Formula: |items found| / |items| over the list checks that the question declares; an item is found where any of its
@@ -149,40 +136,37 @@ class RulesCoverage(_Checked[ListCheck]):
     """
 
     name = "rules_coverage"
-    kind = ListCheck
-    label = "list"
+    kind = "list"
     prefix = "EF_1"
 
-    def of_prefix(self, question: EvalQuestion) -> list[ListCheck]:
+    def default_checks(self, question: EvalQuestion) -> list[Any]:
         items = [ListItem(name=name, any=[name]) for name in rules_in(question.expected_answer or "")]
         return [ListCheck(kind="list", name="rules", items=items)] if items else []
 
-    def check(self, checks: list[ListCheck], answer: str, language: str) -> MetricResult:
-        lists = [(check.name, {item.name: _names(answer, item) for item in check.items}) for check in checks]
-        return self._covered(lists)
-
     def measure(self, sample: Sample) -> MetricResult:
-        if any(isinstance(check, ListCheck) for check in sample.question.checks):
-            return super().measure(sample)
-        expected, named = rules_in(sample.question.expected_answer or ""), rules_in(sample.answer or "")
-        return self._covered([("rules", {name: name in named for name in expected})])
-
-    def _covered(self, lists: list[tuple[str, dict[str, bool]]]) -> MetricResult:
+        question, answer = sample.question, sample.answer or ""
+        rules = None if any(check.kind == self.kind for check in question.checks) else rules_in(answer)
         details: dict[str, Any] = {}
-        for name, named in lists:
-            found, total = sum(named.values()), len(named)
-            details |= {f"{name}_found": found, f"total_{name}": total, f"{name}_coverage": found / total}
-        every = [(item, is_named) for _, named in lists for item, is_named in named.items()]
-        details["found"] = [item for item, is_named in every if is_named]
-        details["missing"] = [item for item, is_named in every if not is_named]
-        return self.result(len(details["found"]) / len(every), **details)
+        items: list[tuple[str, bool]] = []
+        for check in self.checks(question):
+            named = {item.name: _names(answer, item) if rules is None else item.name in rules for item in check.items}
+            matched, total = sum(named.values()), len(named)
+            details |= {
+                f"{check.name}_found": matched,
+                f"total_{check.name}": total,
+                f"{check.name}_coverage": matched / total,
+            }
+            items += named.items()
+        details["found"] = [item for item, is_named in items if is_named]
+        details["missing"] = [item for item, is_named in items if not is_named]
+        return self.result(len(details["found"]) / len(items), **details)
 
 
 def _names(answer: str, item: ListItem) -> bool:
     return any(holds(answer, form) for form in item.any) or any(is_listed(answer, form) for form in item.listed)
 
 
-class FactScore(_Checked[FactsCheck]):
+class FactScore(_Checked):
     """Share of the facts that the answer states.
 
     Formula: |facts that hold| / |facts| over the fact checks that the question declares; a fact holds where any of its
@@ -194,16 +178,15 @@ class FactScore(_Checked[FactsCheck]):
     """
 
     name = "fact_score"
-    kind = FactsCheck
-    label = "facts"
+    kind = "facts"
     prefix = "EF_2"
 
-    def check(self, checks: list[FactsCheck], answer: str, language: str) -> MetricResult:
-        stated = [(fact.name, states(answer, fact, language)) for check in checks for fact in check.facts]
+    def measure(self, sample: Sample) -> MetricResult:
+        stated = self.stated(sample)
         return self.result(sum(is_stated for _, is_stated in stated) / len(stated), facts=dict(stated))
 
 
-class IsCorrect(_Checked[CalculationCheck]):
+class IsCorrect(_Checked):
     """Whether a calculation reached the right number.
 
     Formula: 1 where the fact that is the result holds and the answer says nowhere that it cannot calculate, else 0;
@@ -215,13 +198,12 @@ class IsCorrect(_Checked[CalculationCheck]):
     """
 
     name = "is_correct"
-    kind = CalculationCheck
-    label = "calculation"
+    kind = "calculation"
     prefix = "EF_3"
     aggregation = Aggregation.RATE
 
-    def check(self, checks: list[CalculationCheck], answer: str, language: str) -> MetricResult:
-        facts = {fact.name: states(answer, fact, language) for check in checks for fact in check.facts}
-        cannot = any(holds(answer, phrase) for check in checks for phrase in check.cannot_phrases)
+    def measure(self, sample: Sample) -> MetricResult:
+        checks, facts = self.checks(sample.question), dict(self.stated(sample))
+        cannot = any(holds(sample.answer or "", phrase) for check in checks for phrase in check.cannot_phrases)
         right = all(facts[check.answer] for check in checks) and not cannot
         return self.result(right, facts=facts, cannot_calculate=cannot)

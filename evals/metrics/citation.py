@@ -10,9 +10,10 @@ import re
 from abc import abstractmethod
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import ClassVar
 
 from evals.metrics.base import BaseMetric, Need
-from evals.metrics.sample import CitedSource, Sample
+from evals.metrics.sample import CitedSource, Lack, Sample
 from evals.schemas.dataset import EvalQuestion, GoldPassage
 from evals.schemas.response import RetrievedChunk
 from evals.schemas.results import MetricGroup, MetricResult
@@ -24,28 +25,32 @@ _NUMBERED = frozenset({"section", "sec", "page", "p"})
 
 
 class _Citation(BaseMetric):
-    """What all citation metrics share."""
+    """What all citation metrics share: a share over the distinct cited sources."""
 
     group = MetricGroup.CITATION
     suites = frozenset({"core"})
     needs = frozenset({Need.GOLD, Need.CHUNKS, Need.CITATIONS})
     of_answer = True
+    needs_sources: ClassVar[bool] = True
+    """Whether there is nothing to measure where the answer cites nothing."""
 
     def hangs_on_abstention(self, sample: Sample) -> bool:
-        return bool(sample.response.citations)
+        return bool(sample.response.citations) or not self.needs_sources
 
     def measure(self, sample: Sample) -> MetricResult:
         if sample.abstained:
             return self.undefined("the answer abstains")
-        return self.measure_sources(sample, sample.cited)
+        sources = sample.cited
+        if self.needs_sources and not sources:
+            return self.undefined("the answer cites nothing")
+        share = self.share(sample, sources)
+        if isinstance(share, Lack):
+            return self.undefined(share.reason)
+        return self.result(share, cited=len(sources), invalid=sum(source.place is None for source in sources))
 
     @abstractmethod
-    def measure_sources(self, sample: Sample, sources: list[CitedSource]) -> MetricResult:
-        """Measure the distinct cited sources of an answer."""
-
-    def over(self, sources: list[CitedSource], value: float) -> MetricResult:
-        """The result with the number of sources, and of those that resolve to nothing retrieved."""
-        return self.result(value, cited=len(sources), invalid=sum(source.place is None for source in sources))
+    def share(self, sample: Sample, sources: list[CitedSource]) -> float | Lack:
+        """The value of an answer that does not abstain, or why it has none."""
 
 
 class CitationPrecision(_Citation):
@@ -61,11 +66,8 @@ class CitationPrecision(_Citation):
 
     name = "citation_precision"
 
-    def measure_sources(self, sample: Sample, sources: list[CitedSource]) -> MetricResult:
-        if not sources:
-            return self.undefined("the answer cites nothing")
-        right = sum(any(sample.cited_golds[place] for place in source.places) for source in sources)
-        return self.over(sources, right / len(sources))
+    def share(self, sample: Sample, sources: list[CitedSource]) -> float | Lack:
+        return sum(any(sample.cited_golds[place] for place in source.places) for source in sources) / len(sources)
 
 
 class CitationRecall(_Citation):
@@ -80,12 +82,11 @@ class CitationRecall(_Citation):
 
     name = "citation_recall"
 
-    def hangs_on_abstention(self, sample: Sample) -> bool:
-        return True
+    needs_sources = False
 
-    def measure_sources(self, sample: Sample, sources: list[CitedSource]) -> MetricResult:
+    def share(self, sample: Sample, sources: list[CitedSource]) -> float | Lack:
         held = {gold for golds in sample.cited_golds.values() for gold in golds}
-        return self.over(sources, len(held) / len(sample.question.gold_passages))
+        return len(held) / len(sample.question.gold_passages)
 
 
 class SectionAccuracy(_Citation):
@@ -103,23 +104,17 @@ class SectionAccuracy(_Citation):
     needs = _Citation.needs | {Need.SECTIONS}
 
     def not_applicable_to(self, question: EvalQuestion) -> str | None:
-        reason = super().not_applicable_to(question)
-        if reason is None and not _with_section(question):
-            return "the gold passages name no document and section"
-        return reason
+        without = None if _with_section(question) else "the gold passages name no document and section"
+        return super().not_applicable_to(question) or without
 
-    def measure_sources(self, sample: Sample, sources: list[CitedSource]) -> MetricResult:
-        if not sources:
-            return self.undefined("the answer cites nothing")
-        chunks = sample.response.chunks or []
-        if not any(chunk.section for chunk in chunks) and not any(source.sections for source in sources):
-            return self.undefined("no section was read of the chunks")
-        golds = _with_section(sample.question)
+    def share(self, sample: Sample, sources: list[CitedSource]) -> float | Lack:
+        chunks, golds = sample.response.chunks or [], _with_section(sample.question)
         named = [*(chunk.section for chunk in chunks), *(name for source in sources for name in source.sections)]
+        if not any(named):
+            return Lack("no section was read of the chunks")
         if all(_is_number(gold.section) for gold in golds) and not any(map(_is_number, named)):
-            return self.undefined("the gold passages name pages, and the server names none")
-        right = sum(any(_stands_in(source, gold, chunks) for gold in golds) for source in sources)
-        return self.over(sources, right / len(sources))
+            return Lack("the gold passages name pages, and the server names none")
+        return sum(any(_stands_in(source, gold, chunks) for gold in golds) for source in sources) / len(sources)
 
 
 def _with_section(question: EvalQuestion) -> list[GoldPassage]:
@@ -154,6 +149,7 @@ def _section_key(section: str) -> tuple[str, ...]:
 INDICATORS = ("source:", "table:", "page", "document", "pdf", "according to", "based on", "from")
 """What names a source, at the start of a word."""
 
+_INDICATOR = re.compile(rf"\b(?:{'|'.join(INDICATORS)})")
 _ENOUGH = 3
 
 
@@ -176,6 +172,6 @@ class SourceCitationQuality(BaseMetric):
     def measure(self, sample: Sample) -> MetricResult:
         if sample.abstained:
             return self.undefined("the answer abstains")
-        text = " ".join(fold(sample.response.answer or "").split())
-        found = [indicator for indicator in INDICATORS if re.search(rf"(?<!\w){indicator}", text)]
-        return self.result(min(len(found) / _ENOUGH, 1.0), indicators=found)
+        named = set(_INDICATOR.findall(" ".join(fold(sample.response.answer or "").split())))
+        indicators = [indicator for indicator in INDICATORS if indicator in named]
+        return self.result(min(len(indicators) / _ENOUGH, 1.0), indicators=indicators)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from evals.metrics.base import Need
 from evals.metrics.judge_tasks import JudgeTask, ReplyData, numbered_contexts, passage_ids
-from evals.metrics.judged import JudgedMetric, Replies
+from evals.metrics.judged import JudgedMetric, Replies, marks
 from evals.metrics.sample import Sample
 from evals.schemas.response import Citation
 from evals.schemas.results import MetricGroup, MetricResult
@@ -22,9 +22,6 @@ from evals.text.sentences import sentence_spans
 
 _NUMBERS = frozenset(range(1000))
 """What a mark may name that names nothing retrieved; from 1000 on it is a year."""
-
-_Span = tuple[int, int]
-"""First and one-past-last character in the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,48 +46,41 @@ class Statement:
 
 def statements(sample: Sample) -> list[Statement] | None:
     """The sentences of the answer with what they cite; None where nothing says which sentence a citation stands in."""
-    placed = placed_statements(sample)
-    return None if placed is None else [statement for _, statement in placed]
-
-
-def placed_statements(sample: Sample) -> list[tuple[_Span, Statement]] | None:
-    """The same, each with where it stands in the answer."""
     if "statements" not in sample.derived:  # asked for again with every verdict that arrives
         sample.derived["statements"] = _read(sample)
-    placed: list[tuple[_Span, Statement]] | None = sample.derived["statements"]
-    return placed
+    read: list[Statement] | None = sample.derived["statements"]
+    return read
 
 
-def _read(sample: Sample) -> list[tuple[_Span, Statement]] | None:
+def _read(sample: Sample) -> list[Statement] | None:
     answer, (possible, indices) = sample.response.answer or "", sample.citation_numbers
     # Glued to a word, as in "array[1]", a mark counts where the response cites its number, or numbers no citation.
-    known, glued = _NUMBERS | possible, indices or possible
-    texts = {
-        span: without_citation_marks(answer[slice(*span)], known, glued).strip() for span in sentence_spans(answer)
-    }
-    spans = [span for span, text in texts.items() if text]
-    firsts, lasts = [first for first, _ in spans], [last for _, last in spans]
-    ranks: list[list[int | None]] = [[] for _ in spans]
-    citations = list(_citations(sample, known, glued))
+    numbers = _NUMBERS | possible, indices or possible
+    citations = list(_citations(sample, *numbers))
     if sample.response.citations and not citations:
         return None
+    spans = sentence_spans(answer)
+    texts = [without_citation_marks(answer[first:last], *numbers).strip() for first, last in spans]
+    spans = [span for span, text in zip(spans, texts, strict=True) if text]
+    firsts, lasts = [first for first, _ in spans], [last for _, last in spans]
+    ranks: list[list[int | None]] = [[] for _ in spans]
     for start, end, cited in citations:
         covered = range(bisect_right(lasts, start), bisect_left(firsts, end))
         before = bisect_left(firsts, start)
         for sentence in covered or range(max(0, before - 1), before):
             ranks[sentence] += cited
-    return [
-        (span, Statement(texts[span], tuple(dict.fromkeys(filter(None, cited))), None in cited))
-        for span, cited in zip(spans, ranks, strict=True)
-    ]
+    rows = zip(filter(None, texts), ranks, strict=True)
+    return [Statement(text, tuple(dict.fromkeys(filter(None, cited))), None in cited) for text, cited in rows]
 
 
-def _citations(
-    sample: Sample, known: frozenset[int], glued: frozenset[int]
-) -> Iterator[tuple[int, int, list[int | None]]]:
+def _citations(sample: Sample, *numbers: frozenset[int]) -> Iterator[tuple[int, int, list[int | None]]]:
     """Where the citations stand that say it, else the marks, each with the ranks of its chunks.
 
     The rank is None of one that resolves to no chunk with text.
+
+    Args:
+        sample: The record.
+        numbers: That a mark may name, and those that one may name which is glued to a word.
     """
     readable = {rank for rank, _ in sample.passages}
 
@@ -102,7 +92,7 @@ def _citations(
     placed = [citation for citation in citations if citation.start is not None and citation.end is not None]
     for citation in placed:
         yield citation.start or 0, citation.end or 0, [rank_of(citation)]
-    for mark in [] if placed else citation_marks(sample.response.answer or "", known, glued):
+    for mark in [] if placed else citation_marks(sample.response.answer or "", *numbers):
         yield mark.opens, mark.end, [rank_of(Citation(index=number)) for number in numbers_of(mark.numbers)]
 
 
@@ -112,16 +102,14 @@ def _examined(sample: Sample) -> list[tuple[int, Statement]]:
 
 
 def _data(sample: Sample) -> dict[str, Any]:
-    ids, examined = passage_ids(sample), _examined(sample)
-    cited = {ids[rank] for _, statement in examined for rank in statement.cited}
-    return {
-        "passages": [context for context in numbered_contexts(sample) if context["id"] in cited],
-        "question": sample.asked,
-        "statements": [
-            {"id": number, "text": statement.text, "citations": [ids[rank] for rank in statement.cited]}
-            for number, statement in examined
-        ],
-    }
+    ids = passage_ids(sample)
+    shown: list[dict[str, Any]] = [
+        {"id": number, "text": statement.text, "citations": [ids[rank] for rank in statement.cited]}
+        for number, statement in _examined(sample)
+    ]
+    cited = {number for item in shown for number in item["citations"]}
+    passages = [context for context in numbered_contexts(sample) if context["id"] in cited]
+    return {"passages": passages, "question": sample.asked, "statements": shown}
 
 
 def _given(sample: Sample) -> ReplyData | None:
@@ -148,10 +136,9 @@ class _CitationSupport(JudgedMetric):
 
     def _not_to_examine(self, sample: Sample) -> MetricResult | None:
         """Why no sentence of an answer could be examined; None where some can be."""
-        sentences = statements(sample)
         if (without_text := super().settled(sample)) is not None:
             return without_text
-        if sentences is None:
+        if (sentences := statements(sample)) is None:
             return self.undefined("the citations do not say which sentence they stand in")
         return None if sentences else self.undefined("the answer holds no sentence")
 
@@ -163,7 +150,7 @@ def _verdicts(replies: Replies) -> dict[int, ReplyData]:
 def _needless(item: ReplyData) -> int:
     """How many of several citations a supported sentence needs not: they fail alone, and the others suffice."""
     citations = item["citations"]
-    return sum(not one["alone"] and one["without"] for one in citations) if len(citations) > 1 else 0
+    return sum(not citation["alone"] and citation["without"] for citation in citations) if len(citations) > 1 else 0
 
 
 class CitationSupportPrecision(_CitationSupport):
@@ -203,14 +190,11 @@ class CitationSupportRecall(_CitationSupport):
 
     def grade(self, sample: Sample, replies: Replies) -> MetricResult:
         verdicts = _verdicts(replies)
-        counted = [
-            verdicts[n]["verdict"] if statement.examined else "unsupported"
-            for n, statement in enumerate(statements(sample) or [], start=1)
-        ]
-        known = [verdict == "supported" for verdict in counted if verdict != "cannot_tell"]
-        if not known:
-            return self.undecided()
-        return self.result(sum(known) / len(known), sentences=len(known), supported=sum(known))
+        sentences = enumerate(statements(sample) or [], start=1)
+        counted = marks(
+            [verdicts[n] if it.examined else {"verdict": "unsupported"} for n, it in sentences], "supported"
+        )
+        return self.share(counted, "sentences", supported=counted.count(True))
 
 
 class OverCitationRate(_CitationSupport):
@@ -228,9 +212,9 @@ class OverCitationRate(_CitationSupport):
     def grade(self, sample: Sample, replies: Replies) -> MetricResult:
         items = list(_verdicts(replies).values())
         supported = [item for item in items if item["verdict"] == "supported"]
+        if not supported and None in marks(items, "supported"):
+            return self.undecided()
         if not supported:
-            if any(item["verdict"] == "cannot_tell" for item in items):
-                return self.undecided()
             return self.undefined("no sentence is supported by what it cites")
         total = sum(len(item["citations"]) for item in supported)
         return self.result(sum(map(_needless, supported)) / total, citations=total)

@@ -4,82 +4,58 @@ They follow from a judge's verdicts on claims. A claim on which the judge could 
 denominators give None, where RAGChecker gives 0.
 """
 
-from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable
 from typing import ClassVar
 
+from evals.metrics import judge_tasks as asked
 from evals.metrics.base import Need
-from evals.metrics.judge_tasks import (
-    ANSWER_CLAIMS,
-    ANSWER_IN_CONTEXTS,
-    COMPARED,
-    REFERENCE_CLAIMS,
-    REFERENCE_IN_CONTEXTS,
-    JudgeTask,
-    in_order,
-)
-from evals.metrics.judged import JudgedMetric, Replies
+from evals.metrics.judged import JudgedMetric, Marks, Replies, marks
 from evals.metrics.sample import Sample
 from evals.schemas.results import MetricGroup, MetricResult
 
 
-def _verdicts(replies: Replies, task: JudgeTask, claims: str = "claims") -> list[str]:
-    return [item["verdict"] for item in in_order(replies[task.name][claims])]
+def _having(verdict: str, task: asked.JudgeTask, claims: str = "claims") -> Callable[[Replies], Marks]:
+    """Which of the claims in the reply to a task have a verdict."""
+    return lambda replies: marks(asked.in_order(replies[task.name][claims]), verdict)
 
 
-def _which(verdicts: Iterable[str], wanted: str) -> list[bool | None]:
-    """Of each claim whether it has the wanted verdict; None where the judge could not tell."""
-    return [None if verdict == "cannot_tell" else verdict == wanted for verdict in verdicts]
+answer_correct = _having("correct", asked.COMPARED, "answer_claims")
+"""Of each claim of the answer whether the reference says it."""
+answer_supported = _having("supported", asked.ANSWER_IN_CONTEXTS)
+"""Of each claim of the answer whether a chunk supports it."""
+_answer_contradicted = _having("contradicted", asked.ANSWER_IN_CONTEXTS)
+reference_conveyed = _having("conveyed", asked.COMPARED, "reference_claims")
+"""Of each claim of the reference whether the answer conveys it, wholly."""
+reference_supported = _having("supported", asked.REFERENCE_IN_CONTEXTS)
+"""Of each claim of the reference whether a chunk supports it."""
 
 
-def answer_correct(replies: Replies) -> list[bool | None]:
-    """Of each claim of the answer whether the reference says it."""
-    return _which(_verdicts(replies, COMPARED, "answer_claims"), "correct")
+class _ClaimMetric(JudgedMetric):
+    """A share of claims: those that are `counted`, of those on which the judge could tell."""
 
-
-def reference_conveyed(replies: Replies) -> list[bool | None]:
-    """Of each claim of the reference whether the answer conveys it, wholly."""
-    return _which(_verdicts(replies, COMPARED, "reference_claims"), "conveyed")
-
-
-def supported(replies: Replies, task: JudgeTask) -> list[bool | None]:
-    """Of each claim whether a chunk supports it."""
-    return _which(_verdicts(replies, task), "supported")
-
-
-class ClaimMetric(JudgedMetric):
-    """A share of claims."""
-
-    group = MetricGroup.GENERATION
     suites: ClassVar = frozenset({"claims"})
-    needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER})
+    needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER, Need.CHUNKS})
     answerable_only = True
-    of_reference: ClassVar[bool] = False
+    counted: Callable[[Replies], Marks]
+    counts_reference: ClassVar[bool] = False
     """Whether claims of the reference are counted, not of the answer."""
-
-    @abstractmethod
-    def counted(self, replies: Replies) -> Sequence[bool | None]:
-        """Whether each claim counts; None where the judge could not tell."""
 
     def nothing(self, sample: Sample) -> str:
         """Why there may be no claim to count."""
-        if self.of_reference:
+        if self.counts_reference:
             return "the expected answer states no facts"
         return "the answer abstains" if sample.abstained else "the answer makes no claims"
 
     def settled_by(self, sample: Sample, replies: Replies) -> MetricResult | None:
-        claims = replies.get((REFERENCE_CLAIMS if self.of_reference else ANSWER_CLAIMS).name)
+        claims = replies.get((asked.REFERENCE_CLAIMS if self.counts_reference else asked.ANSWER_CLAIMS).name)
         return self.undefined(self.nothing(sample)) if claims is not None and not claims["claims"] else None
 
     def grade(self, sample: Sample, replies: Replies) -> MetricResult:
         counted = self.counted(replies)
-        known = [value for value in counted if value is not None]
-        if known:
-            return self.result(sum(known) / len(known), claims=len(known))
-        return self.undecided() if counted else self.undefined(self.nothing(sample))
+        return self.share(counted, "claims") if counted else self.undefined(self.nothing(sample))
 
 
-class ClaimPrecision(ClaimMetric):
+class ClaimPrecision(_ClaimMetric):
     """Share of the answer's claims that the expected answer says.
 
     Formula: correct / all claims of the answer on which the judge could tell. Range 0 to 1, higher is better. None
@@ -88,13 +64,12 @@ class ClaimPrecision(ClaimMetric):
     """
 
     name = "claim_precision"
-    inquiries = (COMPARED,)
+    needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER})
+    inquiries = (asked.COMPARED,)
+    counted = staticmethod(answer_correct)
 
-    def counted(self, replies: Replies) -> Sequence[bool | None]:
-        return answer_correct(replies)
 
-
-class ClaimRecall(ClaimMetric):
+class ClaimRecall(_ClaimMetric):
     """Share of the expected answer's claims that the retrieved chunks support: what the retriever makes possible.
 
     Formula: reference claims supported by at least one chunk / all reference claims. Range 0 to 1, higher is better.
@@ -104,16 +79,13 @@ class ClaimRecall(ClaimMetric):
 
     name = "claim_recall"
     group = MetricGroup.RETRIEVAL
-    needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER, Need.CHUNKS})
-    inquiries = (REFERENCE_IN_CONTEXTS,)
+    inquiries = (asked.REFERENCE_IN_CONTEXTS,)
     of_answer = False
-    of_reference = True
-
-    def counted(self, replies: Replies) -> Sequence[bool | None]:
-        return supported(replies, REFERENCE_IN_CONTEXTS)
+    counts_reference = True
+    counted = staticmethod(reference_supported)
 
 
-class ClaimF1(ClaimMetric):
+class ClaimF1(_ClaimMetric):
     """How far answer and expected answer say the same: the harmonic mean of claim precision and claim recall.
 
     Formula: 2PR / (P + R), where P is `claim_precision` and R the share of the expected answer's claims that the answer
@@ -124,11 +96,10 @@ class ClaimF1(ClaimMetric):
     """
 
     name = "claim_f1"
-    inquiries = (COMPARED,)
-    of_reference = True
-
-    def counted(self, replies: Replies) -> Sequence[bool | None]:
-        return reference_conveyed(replies)
+    needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER})
+    inquiries = (asked.COMPARED,)
+    counts_reference = True
+    counted = staticmethod(reference_conveyed)
 
     def grade(self, sample: Sample, replies: Replies) -> MetricResult:
         recalled, claims = super().grade(sample, replies), answer_correct(replies)
@@ -142,7 +113,7 @@ class ClaimF1(ClaimMetric):
         return self.result(value, precision=precision, recall=recall)
 
 
-class ContextUtilization(ClaimMetric):
+class ContextUtilization(_ClaimMetric):
     """Share of the expected facts among the retrieved chunks that the answer makes use of.
 
     Formula: reference claims that a chunk supports and the answer conveys / reference claims that a chunk supports.
@@ -152,24 +123,24 @@ class ContextUtilization(ClaimMetric):
     """
 
     name = "context_utilization"
-    needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER, Need.CHUNKS})
-    inquiries = (REFERENCE_IN_CONTEXTS, COMPARED)
-    of_reference = True
+    inquiries = (asked.REFERENCE_IN_CONTEXTS, asked.COMPARED)
+    counts_reference = True
 
-    def counted(self, replies: Replies) -> Sequence[bool | None]:
-        pairs = zip(supported(replies, REFERENCE_IN_CONTEXTS), reference_conveyed(replies), strict=True)
+    @staticmethod
+    def counted(replies: Replies) -> Marks:
+        pairs = zip(reference_supported(replies), reference_conveyed(replies), strict=True)
         return [None if retrieved is None else conveyed for retrieved, conveyed in pairs if retrieved is not False]
 
     def nothing(self, sample: Sample) -> str:
         return "no chunk supports a claim of the expected answer"
 
     def settled_by(self, sample: Sample, replies: Replies) -> MetricResult | None:
-        retrieved = supported(replies, REFERENCE_IN_CONTEXTS) if REFERENCE_IN_CONTEXTS.name in replies else [None]
-        none = all(chunk is False for chunk in retrieved)
+        retrieved = reference_supported(replies) if asked.REFERENCE_IN_CONTEXTS.name in replies else [None]
+        none = all(mark is False for mark in retrieved)
         return self.undefined(self.nothing(sample)) if none else super().settled_by(sample, replies)
 
 
-class Hallucination(ClaimMetric):
+class Hallucination(_ClaimMetric):
     """Share of the answer's claims that are wrong and stand in no chunk.
 
     Formula: claims that no chunk supports and the reference does not say / all claims. Range 0 to 1, lower is better.
@@ -179,18 +150,17 @@ class Hallucination(ClaimMetric):
     """
 
     name = "hallucination"
-    needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER, Need.CHUNKS})
-    inquiries = (ANSWER_IN_CONTEXTS, COMPARED)
+    inquiries = (asked.ANSWER_IN_CONTEXTS, asked.COMPARED)
     higher_is_better = False
 
-    def counted(self, replies: Replies) -> Sequence[bool | None]:
-        pairs = zip(answer_correct(replies), supported(replies, ANSWER_IN_CONTEXTS), strict=True)
+    @staticmethod
+    def counted(replies: Replies) -> Marks:
+        pairs = zip(answer_correct(replies), answer_supported(replies), strict=True)
         return [None if None in pair else pair == (False, False) for pair in pairs]
 
     def grade(self, sample: Sample, replies: Replies) -> MetricResult:
         result = super().grade(sample, replies)
         if result.value is None:
             return result
-        pairs = list(zip(_verdicts(replies, ANSWER_IN_CONTEXTS), answer_correct(replies), strict=True))
-        denied = pairs.count(("contradicted", False))
-        return self.with_verdicts(result, (), contradicted=denied)
+        pairs = list(zip(_answer_contradicted(replies), answer_correct(replies), strict=True))
+        return self.with_verdicts(result, (), contradicted=pairs.count((True, False)))

@@ -2,7 +2,7 @@
 
 import inspect
 import sys
-from collections.abc import Callable, Collection, Mapping, MutableMapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import redirect_stdout
 from functools import cache
 from hashlib import sha256
@@ -55,15 +55,17 @@ class FunctionMetric(BaseMetric):
         if given is None or isinstance(given, Lack):
             lack = given or Lack("the metric gave no value")
             return self.undefined(lack.reason, missing=lack.missing)
+        if isinstance(given, str) and given in self.labels:
+            return self.result(self.labels[given], label=given)
         if wrong := self._wrong(given):
             return self.undefined(f"the metric {self.name} returned {wrong}", missing="fault")
-        return self.result(self.labels[given], label=given) if isinstance(given, str) else self.result(given)
+        return self.result(given)
 
     def _wrong(self, given: Any) -> str | None:
-        """What is wrong with what the function returned; None where nothing is."""
+        """What is wrong with what the function returned and is no label; None where nothing is."""
         if isinstance(given, str):
             known = f"declared are {', '.join(self.labels)}" if self.labels else "none is declared: labels={…}"
-            return None if given in self.labels else f"the label {given[:_SHOWN]!r}; {known}"
+            return f"the label {given[:_SHOWN]!r}; {known}"
         try:
             isfinite(given)  # takes numbers alone, where `float` reads bytes too
             number = float(given)
@@ -74,9 +76,8 @@ class FunctionMetric(BaseMetric):
         if not isfinite(number):
             return f"{number}, which is no finite number"
         low, high = -inf if self.low is None else self.low, inf if self.high is None else self.high
-        return (
-            None if low <= number <= high else f"{number:g}, outside its range {low:g} to {high:g}: say low= and high="
-        )
+        outside = f"{number:g}, outside its range {low:g} to {high:g}: say low= and high="
+        return None if low <= number <= high else outside
 
 
 _SHOWN = 40
@@ -113,7 +114,10 @@ def metric(
             a sample alone.
     """
     values = {label: float(value) for label, value in (labels or {}).items()}
-    low, high = _range(unit, values.values(), low, high)
+    ends = (min(values.values()), max(values.values())) if values else (0.0, 1.0) if unit == "ratio" else (None, None)
+    low, high = (ends[0] if low is None else low), (ends[1] if high is None else high)
+    if low is not None and high is not None and low >= high:
+        raise ConfigError(f"the values of a metric cannot be from {low:g} to {high:g}", "see low=, high= and labels=")
     needed = {needs} if isinstance(needs, str) else set(needs)
     attributes = {
         "labels": values,
@@ -122,7 +126,7 @@ def metric(
         "low": low,
         "high": high,
         "group": _named(_GROUPS, "group of metrics", group),
-        "needs": frozenset(_named(_NEEDS, "need of a metric", each) for each in needed - {_ANSWER}),
+        "needs": frozenset(_named(_NEEDS, "need of a metric", need) for need in needed - {_ANSWER}),
         "of_answer": _ANSWER in needed,
     }
 
@@ -140,17 +144,6 @@ def metric(
         return made
 
     return make if function is None else make(function)
-
-
-def _range(
-    unit: str, values: Collection[float], low: float | None, high: float | None
-) -> tuple[float | None, float | None]:
-    """The least and the greatest value, as they are declared or follow from labels or the unit."""
-    ends = (min(values), max(values)) if values else (0.0, 1.0) if unit == "ratio" else (None, None)
-    low, high = (ends[0] if low is None else low), (ends[1] if high is None else high)
-    if low is not None and high is not None and low >= high:
-        raise ConfigError(f"the values of a metric cannot be from {low:g} to {high:g}", "see low=, high= and labels=")
-    return low, high
 
 
 def _named(known: Mapping[str, _Named], what: str, name: str) -> _Named:
@@ -179,30 +172,24 @@ def definition_of(own: BaseMetric, source: str | None = None) -> MetricDefinitio
     if isinstance(own, SavedMetric):
         return own.definition
     try:
-        return _declared(own, source)
+        declared = {key: getattr(own, key) for key in _DECLARED}
+        declared |= {
+            "aggregation": own.aggregation.value,
+            "needs": sorted(need.name.lower() for need in own.needs),
+            "labels": dict(getattr(own, "labels", {})),
+            "description": inspect.cleandoc(type(own).__doc__ or "").partition("\n\n")[0],
+            "source": source,
+            "sha256": getattr(own, "sha256", None) or _hash_of_code(own, source),
+        }
+        return MetricDefinition.model_validate(declared)
     except ValidationError as error:
         from evals.text.yaml_files import first_problem  # noqa: PLC0415 - a saved run is shown without it
 
-        raise ConfigError(
-            f"metric {own.name!r}: {first_problem(error, MetricDefinition)}", "correct its declaration"
-        ) from None
+        problem, hint = first_problem(error, MetricDefinition), "correct its declaration"
+        raise ConfigError(f"metric {own.name!r}: {problem}", hint) from None
     except AttributeError as error:
-        raise ConfigError(
-            f"metric {own.name!r}: {error}", "docs/own-measures.md shows what a class declares"
-        ) from error
-
-
-def _declared(own: BaseMetric, source: str | None) -> MetricDefinition:
-    declared = {key: getattr(own, key) for key in _DECLARED}
-    declared |= {
-        "aggregation": own.aggregation.value,
-        "needs": sorted(need.name.lower() for need in own.needs),
-        "labels": dict(getattr(own, "labels", {})),
-        "description": inspect.cleandoc(type(own).__doc__ or "").partition("\n\n")[0],
-        "source": source,
-        "sha256": getattr(own, "sha256", None) or _hash_of_code(own, source),
-    }
-    return MetricDefinition.model_validate(declared)
+        hint = "docs/own-measures.md shows what a class declares"
+        raise ConfigError(f"metric {own.name!r}: {error}", hint) from error
 
 
 def _code_of(own: BaseMetric) -> Any:
@@ -220,12 +207,9 @@ def file_of(own: BaseMetric) -> str | None:
 
 def _hash_of_code(own: BaseMetric, source: str | None) -> str | None:
     """The hash of the whole file of the metric, as it may call other functions there; else of its code."""
-    file = file_of(own)
+    file = file_of(own) if is_reference(source or "") else None
     try:
-        if file and source and is_reference(source):
-            code = Path(file).read_text("utf-8")
-        else:
-            code = inspect.getsource(_code_of(own))
+        code = Path(file).read_text("utf-8") if file else inspect.getsource(_code_of(own))
     except (OSError, TypeError, ValueError):  # typed at a prompt, or compiled
         return None
     return sha256(code.encode("utf-8", "surrogatepass")).hexdigest()
@@ -236,17 +220,13 @@ class SavedMetric(BaseMetric):
 
     Attributes:
         definition: What the run says of it.
-        results: By question, what was measured where the code was.
     """
 
     suites = frozenset()
     definition: ClassVar[MetricDefinition]
 
-    def __init__(self) -> None:
-        self.results: MutableMapping[str, MetricResult] = {}
-
     def measure(self, sample: Sample) -> MetricResult:
-        return self.results.get(sample.question.id) or self.undefined("it was not measured", missing="fault")
+        return self.undefined("it was not measured", missing="fault")
 
 
 def saved_metric(definition: MetricDefinition) -> SavedMetric:
@@ -277,7 +257,7 @@ def beside(folder: Path, names: Any) -> Any:
         names = [name.strip() for name in names.split(",") if name.strip()] or names
     if not isinstance(names, list):
         return names
-    return [str(folder / each) if isinstance(each, str) and is_reference(each) else each for each in names]
+    return [str(folder / name) if isinstance(name, str) and is_reference(name) else name for name in names]
 
 
 def load_reference(reference: str) -> BaseMetric:
@@ -290,16 +270,14 @@ def load_reference(reference: str) -> BaseMetric:
     try:
         held = _run(Path(file), Path(file).read_bytes())
     except OSError as error:
-        said = f"cannot read {file}, of which a metric is named: {error.strerror}"
-        raise ConfigError(said, "a path is relative to the configuration file") from error
+        problem = f"cannot read {file}, of which a metric is named: {error.strerror}"
+        raise ConfigError(problem, "a path is relative to the configuration file") from error
     if name in held:
         return as_metric(held[name], f"{name!r} of {file}")
-    there = (key for key, value in held.items() if isinstance(value, BaseMetric) or _is_class(value, held))
-    raise UnknownNameError(f"metric of {file}", name, there)
-
-
-def _is_class(value: object, held: Mapping[str, Any]) -> bool:
-    return isinstance(value, type) and issubclass(value, BaseMetric) and value.__module__ == held["__name__"]
+    own = {key: value for key, value in held.items() if getattr(value, "__module__", "") == held["__name__"]}
+    classes = [key for key, value in own.items() if isinstance(value, type) and issubclass(value, BaseMetric)]
+    instances = [key for key, value in held.items() if isinstance(value, BaseMetric)]
+    raise UnknownNameError(f"metric of {file}", name, [*classes, *instances])
 
 
 @cache
@@ -318,21 +296,14 @@ def _run(path: Path, code: bytes) -> Mapping[str, Any]:
         with redirect_stdout(sys.stderr):
             exec(compile(code, place, "exec"), vars(module))  # noqa: S102 - the user's own file
     except (Exception, SystemExit) as error:  # whatever a file of the user's raises is said, with its line
-        said = (
-            error.message
-            if isinstance(error, EvalsError)
-            else f"{type(error).__name__}: {getattr(error, 'msg', error)}"
-        )
-        hint = error.hint if isinstance(error, EvalsError) else "correct the file"
-        line = _line_of(error, path)
-        raise ConfigError(f"{path}{'' if line is None else f', line {line}'}: {said}", hint) from error
+        problem, hint = f"{type(error).__name__}: {getattr(error, 'msg', error)}", "correct the file"
+        if isinstance(error, EvalsError):
+            problem, hint = error.message, error.hint or ""
+        # The last line of the file that was at work; of one that is no Python, the line of that.
+        lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == place]
+        line = lines[-1] if lines else getattr(error, "lineno", None)
+        raise ConfigError(f"{path}{'' if line is None else f', line {line}'}: {problem}", hint or None) from error
     return vars(module)
-
-
-def _line_of(error: BaseException, path: Path) -> int | None:
-    """The last line of a file that was at work when an error was raised; of one that is no Python, the line of that."""
-    lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == str(path.resolve())]
-    return lines[-1] if lines else getattr(error, "lineno", None)
 
 
 def as_metric(given: object, what: str = "") -> BaseMetric:

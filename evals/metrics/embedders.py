@@ -157,7 +157,7 @@ def _hush_transformers() -> None:
 
 
 class SentenceTransformersEmbedder:
-    """A model of sentence-transformers; loaded once in a process.
+    """A model of sentence-transformers.
 
     Args:
         model: Its id on the hub, or its folder.
@@ -169,8 +169,11 @@ class SentenceTransformersEmbedder:
 
     def __init__(self, model: str, *, device: str | None = None) -> None:
         with quietly():
-            self._model, version = _load_sentence_transformer(model, device)
-        self.name = f"{shown_name(model)} (sentence-transformers {version})"
+            import sentence_transformers as package  # noqa: PLC0415 - with torch, many seconds
+
+            _hush_transformers()
+            self._model = package.SentenceTransformer(model, device=device)
+        self.name = f"{shown_name(model)} (sentence-transformers {package.__version__})"
 
     def embed(self, texts: Sequence[str]) -> list[Embedding]:
         """One vector for each text, in their order. Texts are cut where the model's window ends."""
@@ -179,16 +182,8 @@ class SentenceTransformersEmbedder:
         return [row.tolist() for row in rows]
 
 
-@lru_cache(maxsize=1)
-def _load_sentence_transformer(model: str, device: str | None) -> tuple[Any, str]:
-    import sentence_transformers  # noqa: PLC0415 - with torch, many seconds
-
-    _hush_transformers()
-    return sentence_transformers.SentenceTransformer(model, device=device), sentence_transformers.__version__
-
-
 class BertScorer:
-    """BERTScore with one model and layer; loaded once in a process.
+    """BERTScore with one model and layer.
 
     Args:
         model: Its id on the hub, or its folder.
@@ -205,47 +200,38 @@ class BertScorer:
         self, model: str, *, layers: int | None = None, rescale: bool = False, device: str | None = None
     ) -> None:
         with quietly():
-            self._scorer = _load_bert_scorer(model, layers, rescale, device)
+            import bert_score  # noqa: PLC0415 - with torch, many seconds
+            from bert_score.utils import model2layers  # noqa: PLC0415
+
+            _hush_transformers()
+            baselines = Path(bert_score.__file__).parent / "rescale_baseline" / "en"
+            if layers is None and model not in model2layers:
+                problem = f"semantic.bert_score_model: bert-score does not know which layer of {model} to compare"
+                raise ConfigError(problem, "set semantic.bert_score_layers")
+            if rescale and not (baselines / f"{model}.tsv").is_file():
+                problem = f"semantic.bert_score_rescale: bert-score has no English baseline for {model}"
+                models = "one of its models, such as distilbert-base-uncased or roberta-large"
+                raise ConfigError(problem, f"leave scores as they are, or choose {models}")
+            english = {"rescale_with_baseline": True, "lang": "en"} if rescale else {}
+            self._scorer = bert_score.BERTScorer(model_type=model, num_layers=layers, device=device, **english)
+        if self._scorer._tokenizer.model_max_length > 1_000_000:  # several models, DeBERTa among them, name no limit
+            most = getattr(self._scorer._model.config, "max_position_embeddings", 512)
+            self._scorer._tokenizer.model_max_length = min(512, most)
         self.name: str = self._scorer.hash.replace(model, shown_name(model))
 
     def f1(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """The F1 of each (candidate, reference), in their order; 0 where the tokenizer finds nothing in one of them."""
+        encode = self._scorer._tokenizer.encode
         with quietly():
-            said = {text for text in {text for pair in pairs for text in pair} if self._holds_tokens(text)}
-            scored = [pair for pair in dict.fromkeys(pairs) if said.issuperset(pair)]
+            texts = {text for pair in pairs for text in pair if text.strip()}
+            readable = {text for text in texts if encode(text, add_special_tokens=False)}
+            scored = [pair for pair in dict.fromkeys(pairs) if readable.issuperset(pair)]
             if not scored:
                 return [0.0] * len(pairs)
             candidates, references = map(list, zip(*scored, strict=True))
             _, _, f1 = self._scorer.score(candidates, references, batch_size=_BATCH)
-        found = dict(zip(scored, f1.tolist(), strict=True))
-        return [found.get(pair, 0.0) for pair in pairs]
-
-    def _holds_tokens(self, text: str) -> bool:
-        return bool(text.strip()) and bool(self._scorer._tokenizer.encode(text, add_special_tokens=False))
-
-
-@lru_cache(maxsize=1)
-def _load_bert_scorer(model: str, layers: int | None, rescale: bool, device: str | None) -> Any:
-    import bert_score  # noqa: PLC0415 - with torch, many seconds
-    from bert_score.utils import model2layers  # noqa: PLC0415
-
-    _hush_transformers()
-    if layers is None and model not in model2layers:
-        raise ConfigError(
-            f"semantic.bert_score_model: bert-score does not know which layer of {model} to compare",
-            "set semantic.bert_score_layers",
-        )
-    if rescale and not (Path(bert_score.__file__).parent / "rescale_baseline" / "en" / f"{model}.tsv").is_file():
-        raise ConfigError(
-            f"semantic.bert_score_rescale: bert-score has no English baseline for {model}",
-            "leave scores as they are, or choose one of its models, such as distilbert-base-uncased or roberta-large",
-        )
-    english = {"rescale_with_baseline": True, "lang": "en"} if rescale else {}
-    scorer = bert_score.BERTScorer(model_type=model, num_layers=layers, device=device, **english)
-    if scorer._tokenizer.model_max_length > 1_000_000:  # several models, DeBERTa among them, name no limit
-        most = getattr(scorer._model.config, "max_position_embeddings", 512)
-        scorer._tokenizer.model_max_length = min(512, most)
-    return scorer
+        values = dict(zip(scored, f1.tolist(), strict=True))
+        return [values.get(pair, 0.0) for pair in pairs]
 
 
 # Which models, by the configuration.
@@ -317,40 +303,40 @@ def load_semantics(choice: ModelChoice, settle_hub: Callable[[], bool]) -> Seman
         ConfigError: A model cannot be loaded.
     """
     check_choice(choice)
-    config, embedder, scorer, missing = choice.config, None, None, []
-    if choice.embedder and find_spec("sentence_transformers") is None:
-        missing.append("sentence-transformers")
-    elif choice.embedder:
-        with _loading("embedder", choice.embedder, settle_hub):
-            embedder = Remembering(SentenceTransformersEmbedder(choice.embedder, device=config.device))
-    if choice.scorer and find_spec("bert_score") is None:
-        missing.append("bert-score")
-    elif choice.scorer:
-        layers, rescale = config.bert_score_layers, config.bert_score_rescale
-        with _loading("bert_score_model", choice.scorer, settle_hub):
-            scorer = Remembering(BertScorer(choice.scorer, layers=layers, rescale=rescale, device=config.device))
+    config, missing = choice.config, []
+    loaded: list[Any] = []
+    layer = {"layers": config.bert_score_layers, "rescale": config.bert_score_rescale}
+    for key, model, package, make, options in (
+        ("embedder", choice.embedder, "sentence_transformers", SentenceTransformersEmbedder, {}),
+        ("bert_score_model", choice.scorer, "bert_score", BertScorer, layer),
+    ):
+        is_missing = model is not None and find_spec(package) is None
+        missing += [package.replace("_", "-")] if is_missing else []
+        wanted = None if is_missing else model
+        loaded.append(wanted and _load(key, wanted, settle_hub, make, device=config.device, **options))
     are = "are" if missing[1:] else "is"
     reason = f"{' and '.join(missing)} {are} not installed: {INSTALL}" if missing else None
+    embedder, scorer = loaded
     return Semantics(embedder, scorer, reason, config.sentence_coverage_threshold)
 
 
-@contextmanager
-def _loading(key: str, model: str, settle_hub: Callable[[], bool]) -> Iterator[None]:
-    """Turn what a library raises for a model that it cannot load into an error that names the key."""
+_made = lru_cache(maxsize=2)(lambda make, model, **options: make(model, **options))
+"""Loads a model once in a process."""
+
+
+def _load(key: str, model: str, settle_hub: Callable[[], bool], make: Any, **options: Any) -> Remembering:
+    """A model; what its library raises where it cannot be loaded becomes an error that names the key."""
     reached = Path(model).is_dir() or settle_hub()
+    way_out = "or leave out the metrics that need it"
     try:
-        yield
+        return Remembering(_made(make, model, **options))
     except ConfigError:
         raise
     except Exception as error:  # libraries raise what they like for a model they cannot load; it stays the cause
         if not reached and isinstance(error, OSError):
-            raise ConfigError(
-                f"semantic.{key}: the model hub cannot be reached and {model} is not in the local cache",
-                f"put a model's folder into semantic.{key}, name a mirror with HF_ENDPOINT, "
-                "or leave out the metrics that need it",
-            ) from error
-        lines = str(error).strip().splitlines() or [type(error).__name__]
-        raise ConfigError(
-            f"semantic.{key}: cannot load {model}: {lines[0]}",
-            f"put the name or the folder of another model into semantic.{key}, or leave out the metrics that need it",
-        ) from error
+            problem = f"the model hub cannot be reached and {model} is not in the local cache"
+            hint = f"put a model's folder into semantic.{key}, name a mirror with HF_ENDPOINT, {way_out}"
+        else:
+            problem = f"cannot load {model}: {(str(error).strip().splitlines() or [type(error).__name__])[0]}"
+            hint = f"put the name or the folder of another model into semantic.{key}, {way_out}"
+        raise ConfigError(f"semantic.{key}: {problem}", hint) from error

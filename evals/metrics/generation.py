@@ -1,29 +1,23 @@
 """Generation: is the answer grounded, correct and to the point? An LLM judge reads; the scores are computed here."""
 
-from abc import abstractmethod
-from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from evals.metrics import judge_tasks as asked
 from evals.metrics.base import Need, settled_by_abstention, settled_relevance
-from evals.metrics.judge_tasks import (
-    ANSWER_CORRECTNESS,
-    FAITHFULNESS,
-    JudgeTask,
-    ReplyData,
-    question_and_answer,
-    showing,
-)
-from evals.metrics.judged import JudgedMetric, LabelledMetric, Replies
+from evals.metrics.judged import JudgedMetric, LabelledMetric, Replies, marks
 from evals.metrics.sample import Sample
-from evals.schemas.results import MetricGroup, MetricResult
+from evals.schemas.results import MetricResult
 
 
 class _Grounded(JudgedMetric):
     """A share of the claims that the judge finds in the answer, by what the retrieved chunks say of them."""
 
-    group = MetricGroup.GENERATION
     needs = frozenset({Need.JUDGE, Need.CHUNKS})
-    inquiries = (FAITHFULNESS,)
+    inquiries = (asked.FAITHFULNESS,)
+    counted: ClassVar[str]
+    """The verdict of the claims that count."""
+    listed: ClassVar[tuple[str, ...]]
+    """The details that list claims: the first always, the others where they are not empty."""
 
     def hangs_on_abstention(self, sample: Sample) -> bool:
         return bool(sample.passages)
@@ -34,21 +28,15 @@ class _Grounded(JudgedMetric):
         return None if sample.passages else self.undefined("the chunks carry no text")
 
     def grade(self, sample: Sample, replies: Replies) -> MetricResult:
-        claims = replies[FAITHFULNESS.name]["claims"]
+        claims = replies[asked.FAITHFULNESS.name]["claims"]
         if not claims:
             return self.undefined("the answer makes no claims")
-        known = [claim for claim in claims if claim["verdict"] != "cannot_tell"]
-        if not known:
-            return self.undecided()
-        return self.share(known, claims=len(claims))
-
-    @abstractmethod
-    def share(self, known: Sequence[ReplyData], **details: Any) -> MetricResult:
-        """The result by the claims on which the judge could tell, of which there are some."""
-
-
-def _contradicted(claims: Iterable[ReplyData]) -> list[str]:
-    return [claim["claim"] for claim in claims if claim["verdict"] == "contradicted"]
+        lists = {
+            "unsupported": [claim["claim"] for claim in claims if claim["verdict"] in {"contradicted", "not_said"}],
+            "contradicted": [claim["claim"] for claim in claims if claim["verdict"] == "contradicted"],
+        }
+        told = {name: lists[name] for name in self.listed if lists[name] or name == self.listed[0]}
+        return self.share(marks(claims, self.counted), "claims", claims=len(claims), **told)
 
 
 class Faithfulness(_Grounded):
@@ -63,11 +51,8 @@ class Faithfulness(_Grounded):
 
     name = "faithfulness"
     suites: ClassVar = frozenset({"core", "answer", "production"})
-
-    def share(self, known: Sequence[ReplyData], **details: Any) -> MetricResult:
-        failed = [claim["claim"] for claim in known if claim["verdict"] != "supported"]
-        told = {"contradicted": denied} if (denied := _contradicted(known)) else {}
-        return self.result((len(known) - len(failed)) / len(known), **details, unsupported=failed, **told)
+    counted = "supported"
+    listed = ("unsupported", "contradicted")
 
 
 class AnswerCorrectness(LabelledMetric):
@@ -81,15 +66,12 @@ class AnswerCorrectness(LabelledMetric):
     """
 
     name = "answer_correctness"
-    group = MetricGroup.GENERATION
     suites: ClassVar[frozenset[str]] = frozenset({"core"})
     needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER})
     heeds_abstention = True
-    inquiries = (ANSWER_CORRECTNESS,)
+    inquiries = (asked.ANSWER_CORRECTNESS,)
     scale: ClassVar = {"correct": 1.0, "partly_correct": 0.5, "incorrect": 0.0, "declines": 0.0}
-
-    def settled(self, sample: Sample) -> MetricResult | None:
-        return settled_by_abstention(self, sample)
+    settled = settled_by_abstention
 
 
 class AnswerRelevancy(LabelledMetric):
@@ -103,14 +85,11 @@ class AnswerRelevancy(LabelledMetric):
     """
 
     name = "answer_relevancy"
-    group = MetricGroup.GENERATION
     suites: ClassVar = frozenset({"core", "answer", "production"})
     heeds_abstention = True
-    inquiries = (JudgeTask("answer_relevancy", "answer_relevancy", question_and_answer),)
+    inquiries = (asked.JudgeTask("answer_relevancy", "answer_relevancy", asked.question_and_answer),)
     scale: ClassVar = {"relevant": 1.0, "partly_relevant": 0.5, "evasive": 0.0, "irrelevant": 0.0}
-
-    def settled(self, sample: Sample) -> MetricResult | None:
-        return settled_relevance(self, sample)
+    settled = settled_relevance
 
 
 class Contradiction(_Grounded):
@@ -126,20 +105,18 @@ class Contradiction(_Grounded):
     name = "contradiction"
     suites: ClassVar = frozenset({"answer"})
     higher_is_better = False
-
-    def share(self, known: Sequence[ReplyData], **details: Any) -> MetricResult:
-        denied = _contradicted(known)
-        return self.result(len(denied) / len(known), **details, contradicted=denied)
+    counted = "contradicted"
+    listed = ("contradicted",)
 
 
 # What the dataset says in plain words that an answer to a question must be like.
 
-CRITERIA = JudgeTask(
+CRITERIA = asked.JudgeTask(
     "rubric",
     "rubric",
     lambda sample: {
         "criteria": [{"id": n, "text": text} for n, text in enumerate(sample.question.rubric, start=1)],
-        **showing("expected_answer", "question", "answer")(sample),
+        **asked.showing("expected_answer", "question", "answer")(sample),
     },
 )
 """Which of the question's own criteria the answer meets."""
@@ -154,16 +131,12 @@ class Rubric(JudgedMetric):
     """
 
     name = "rubric"
-    group = MetricGroup.GENERATION
     suites: ClassVar[frozenset[str]] = frozenset()
     needs = frozenset({Need.JUDGE, Need.RUBRIC})
     inquiries = (CRITERIA,)
 
     def grade(self, sample: Sample, replies: Replies) -> MetricResult:
-        texts = dict(enumerate(sample.question.rubric, start=1))
-        known = [item for item in replies[CRITERIA.name]["criteria"] if item["verdict"] != "cannot_tell"]
-        if not known:
-            return self.undecided()
-        failed = [item for item in known if item["verdict"] == "not_met"]
-        told = {"not_met": [f"{texts.get(item['id'])}: {item['justification']}" for item in failed]}
-        return self.result((len(known) - len(failed)) / len(known), criteria=len(known), **told)
+        texts, criteria = dict(enumerate(sample.question.rubric, start=1)), replies[CRITERIA.name]["criteria"]
+        failed = [item for item in criteria if item["verdict"] == "not_met"]
+        not_met = [f"{texts.get(item['id'])}: {item['justification']}" for item in failed]
+        return self.share(marks(criteria, "met"), "criteria", not_met=not_met)

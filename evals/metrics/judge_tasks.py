@@ -6,6 +6,7 @@ Passages stand first in what is given, so that calls about the same ones begin a
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from evals.metrics.sample import ABSTENTION, CORRECTNESS, Sample
@@ -33,7 +34,6 @@ class JudgeTask:
         data: What the judge is given; called once every task in `after` has its reply.
         after: What must be known before.
         given: The reply where it follows without a judge, for example that an empty answer makes no claims.
-        once: Whether repeats are of no use.
         heeds_abstention: Whether what is asked depends on whether the answer declines.
     """
 
@@ -42,7 +42,6 @@ class JudgeTask:
     data: Callable[[Sample], dict[str, Any]]
     after: tuple["JudgeTask", ...] = ()
     given: Callable[[Sample], ReplyData | None] = lambda _sample: None
-    once: bool = False
     heeds_abstention: bool = False
 
     @property
@@ -51,9 +50,9 @@ class JudgeTask:
         return self.prompt if isinstance(self.prompt, str) else self.prompt.name
 
     def replies(self, sample: Sample) -> dict[int, ReplyData]:
-        """The usable replies by repeat; a given one, and one that is asked for once, stand for `EVERY` repeat."""
+        """The usable replies by repeat; a given one stands for `EVERY` repeat."""
         replies: dict[int, ReplyData] = {
-            EVERY if self.once else verdict.repeat: verdict.ranked_reply or {}
+            verdict.repeat: verdict.ranked_reply or {}
             for verdict in sample.verdicts
             if verdict.request == self.name and verdict.reply is not None
         }
@@ -71,19 +70,14 @@ class JudgeTask:
 
         Where it builds on what each repeat found anew, it is asked for each repeat.
         """
-        ready = self._ready(sample)
-        return [self._request(repeat, within) for repeat, within in ready if self.given(within) is None]
-
-    def _request(self, repeat: int, within: Sample) -> VerdictRequest:
-        data = self.data(within)
-        return VerdictRequest(
-            name=self.name,
-            prompt=within.prompt_for(self.prompt),
-            data=data,
-            once=self.once,
-            repeat=None if repeat == EVERY else repeat,
-            passages=[] if data.keys().isdisjoint(_PASSAGES) else [rank for rank, _ in within.passages],
-        )
+        prompt, requests = sample.prompt_for(self.prompt), []
+        for repeat, within in self._ready(sample):
+            if self.given(within) is None:
+                data, number = self.data(within), None if repeat == EVERY else repeat
+                ranks = [] if _PASSAGES.isdisjoint(data) else [rank for rank, _ in within.passages]
+                request = VerdictRequest(name=self.name, prompt=prompt, data=data, repeat=number, passages=ranks)
+                requests.append(request)
+        return requests
 
     def _ready(self, sample: Sample) -> list[tuple[int, Sample]]:
         """The repeats of which all is known that must be known before, each with the sample as it sees it.
@@ -93,12 +87,10 @@ class JudgeTask:
         repeats = common_repeats(task.replies(sample) for task in self.after)
         if repeats == [EVERY]:
             return [(EVERY, sample)]
-        before, ready = {task.name for task in chain(self.after) if not task.once}, []
+        before, ready = {task.name for task in chain(self.after)}, []
         for repeat in repeats:
             within = copy(sample)  # with all that was derived of it
-            within.verdicts = [
-                verdict for verdict in sample.verdicts if verdict.repeat == repeat or verdict.request not in before
-            ]
+            within.verdicts = [item for item in sample.verdicts if item.repeat == repeat or item.request not in before]
             ready.append((repeat, within))
         return ready
 
@@ -155,13 +147,15 @@ _PARTS: dict[str, Callable[[Sample], Any]] = {
 }
 
 
-def showing(*parts: str) -> Callable[[Sample], dict[str, Any]]:
+def showing(*parts: str, **own: Callable[[Sample], Any]) -> Callable[[Sample], dict[str, Any]]:
     """What a judge is given that sees these parts of a sample, in this order.
 
     Args:
         parts: Of question, expected_answer, accepted_variants, answer, contexts.
+        own: Further ones, by name.
     """
-    return lambda sample: {part: _PARTS[part](sample) for part in parts}
+    read = {**{part: _PARTS[part] for part in parts}, **own}
+    return lambda sample: {name: part(sample) for name, part in read.items()}
 
 
 question_and_answer = showing("question", "answer")
@@ -180,11 +174,7 @@ ANSWER_CORRECTNESS = JudgeTask(CORRECTNESS, CORRECTNESS, answer_beside_reference
 DECIDING_TASKS = {ABSTENTION: JudgeTask(ABSTENTION, ABSTENTION, question_and_answer), CORRECTNESS: ANSWER_CORRECTNESS}
 """Those that decide whether the answer declines, by name."""
 
-FAITHFULNESS = JudgeTask(
-    "faithfulness",
-    "faithfulness",
-    lambda sample: {**showing("contexts", "question")(sample), "answer": answer_citing_passages(sample)},
-)
+FAITHFULNESS = JudgeTask("faithfulness", "faithfulness", showing("contexts", "question", answer=answer_citing_passages))
 """The claims that the answer makes, each against the chunks, in one call."""
 
 
@@ -202,7 +192,6 @@ ANSWER_CLAIMS = JudgeTask(
 )
 """The claims that the answer makes."""
 
-
 REFERENCE_CLAIMS = JudgeTask(
     "reference_claims",
     "reference_claims",
@@ -218,45 +207,40 @@ def _numbered(claims: JudgeTask, sample: Sample) -> list[dict[str, Any]]:
 
 def _in_contexts(claims: JudgeTask, name: str) -> JudgeTask:
     def given(sample: Sample) -> ReplyData | None:
-        listed = claims.reply(sample)["claims"]
+        listed = _numbered(claims, sample)
         if listed and sample.passages:
             return None
-        return {"claims": [{"id": n, "passages": [], "verdict": "not_said"} for n in range(1, len(listed) + 1)]}
+        return {"claims": [{"id": claim["id"], "passages": [], "verdict": "not_said"} for claim in listed]}
 
-    return JudgeTask(
-        name,
-        "claims_in_contexts",
-        lambda sample: {**showing("contexts", "question")(sample), "claims": _numbered(claims, sample)},
-        after=(claims,),
-        given=given,
-    )
+    data = showing("contexts", "question", claims=partial(_numbered, claims))
+    return JudgeTask(name, "claims_in_contexts", data, after=(claims,), given=given)
 
 
 ANSWER_IN_CONTEXTS = _in_contexts(ANSWER_CLAIMS, "answer_in_contexts")
 """Which of the answer's claims which chunks support."""
-
 
 REFERENCE_IN_CONTEXTS = _in_contexts(REFERENCE_CLAIMS, "reference_in_contexts")
 """Which of the reference's claims which chunks support."""
 
 
 def _compared_given(sample: Sample) -> ReplyData | None:
-    wanted = REFERENCE_CLAIMS.reply(sample)["claims"]
-    if (wanted and not says_nothing(sample)) or (not wanted and ANSWER_CLAIMS.reply(sample)["claims"]):
+    wanted = _numbered(REFERENCE_CLAIMS, sample)
+    if (wanted and not says_nothing(sample)) or (not wanted and _numbered(ANSWER_CLAIMS, sample)):
         return None
-    missing = [{"id": n, "verdict": "missing"} for n in range(1, len(wanted) + 1)]
+    missing = [{"id": claim["id"], "verdict": "missing"} for claim in wanted]
     return {"answer_claims": [], "reference_claims": missing}
 
 
+# Without claims of the reference some metrics have no value: those come first.
 COMPARED = JudgeTask(
     "claims_compared",
     "claims_compared",
-    lambda sample: {
-        **showing("question", "expected_answer", "answer")(sample),
-        "answer_claims": _numbered(ANSWER_CLAIMS, sample),
-        "reference_claims": _numbered(REFERENCE_CLAIMS, sample),
-    },
-    after=(REFERENCE_CLAIMS, ANSWER_CLAIMS),  # without claims of the reference some metrics have no value
+    showing(
+        *("question", "expected_answer", "answer"),
+        answer_claims=partial(_numbered, ANSWER_CLAIMS),
+        reference_claims=partial(_numbered, REFERENCE_CLAIMS),
+    ),
+    after=(REFERENCE_CLAIMS, ANSWER_CLAIMS),
     given=_compared_given,
 )
 """The answer's claims against the reference, and the reference's claims against the answer."""

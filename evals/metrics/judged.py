@@ -13,17 +13,16 @@ from typing import Any, ClassVar, Protocol
 from evals.metrics.base import Aggregation, BaseMetric, Need
 from evals.metrics.judge_tasks import JudgeTask, ReplyData, chain, common_repeats
 from evals.metrics.sample import CORRECTNESS, JudgedAbstention, Sample
-from evals.schemas.dataset import EvalQuestion
-from evals.schemas.response import EvalResponse
 from evals.schemas.results import MetricGroup, MetricResult
 from evals.schemas.verdicts import JudgeVerdict, VerdictRequest
-from evals.text.matching import MatchSettings
 
 REPEATS = "repeats"
 """The detail that holds the values of all repeats, where there are several."""
 
 Replies = Mapping[str, ReplyData]
 """Replies that belong together, by the names of the inquiries."""
+Marks = Sequence[bool | None]
+"""Whether each item of a reply counts; None where the judge could not tell."""
 
 
 class Decider(Protocol):
@@ -41,10 +40,10 @@ def judge_calls(metrics: Iterable[type[BaseMetric]]) -> int:
     """
     every = list(metrics)
     asked = chain(inquiry for cls in every if issubclass(cls, JudgedMetric) for inquiry in cls.inquiries)
-    of_others = sum(cls.judge_calls for cls in every if not issubclass(cls, JudgedMetric))
+    unjudged = sum(cls.judge_calls for cls in every if not issubclass(cls, JudgedMetric))
     declining = judged_abstention(every)
     extra = bool(asked) and declining.answers == "every" and not declining.by_correctness
-    return len(asked) + of_others + extra
+    return len(asked) + unjudged + extra
 
 
 def judged_abstention(metrics: Iterable[BaseMetric | type[BaseMetric]]) -> JudgedAbstention:
@@ -61,8 +60,12 @@ def judged_abstention(metrics: Iterable[BaseMetric | type[BaseMetric]]) -> Judge
 
 
 class JudgedMetric(BaseMetric):
-    """A metric of a judge's verdicts: it names its inquiries and grades their replies."""
+    """A metric of a judge's verdicts: it names its inquiries and grades their replies.
 
+    It is of the group generation unless it says otherwise.
+    """
+
+    group = MetricGroup.GENERATION
     needs = frozenset({Need.JUDGE})
     inquiries: ClassVar[tuple[JudgeTask, ...]] = ()
     of_answer: ClassVar[bool] = True
@@ -111,21 +114,26 @@ class JudgedMetric(BaseMetric):
         """The result where the judge could not tell."""
         return self.undefined("the judge could not tell", missing="judge", **details)
 
-    def compute(
-        self,
-        question: EvalQuestion,
-        response: EvalResponse,
-        verdicts: Sequence[JudgeVerdict] | None = None,
-        *,
-        settings: MatchSettings | None = None,
-    ) -> MetricResult:
-        sample = Sample(question, response, verdicts or (), settings or MatchSettings())
-        sample.judged, sample.declining = bool(verdicts or self.judge), judged_abstention([self])
-        if verdicts is None and self.judge is not None:
+    def share(self, marks: Marks, items: str, **details: Any) -> MetricResult:
+        """The share of the items that count, on the metric's scale, of those on which the judge could tell.
+
+        Args:
+            marks: Of each item whether it counts.
+            items: The detail that says how many it could tell on.
+            details: Further ones.
+        """
+        known = [mark for mark in marks if mark is not None]
+        if not known:
+            return self.undecided()
+        return self.result((self.high or 1.0) * sum(known) / len(known), **{items: len(known), **details})
+
+    def judged_alone(self, sample: Sample, *, asks: bool) -> Sample:
+        sample.judged, sample.declining = bool(sample.verdicts or self.judge), judged_abstention([self])
+        if asks and self.judge is not None:
             from evals.runtime import run_anywhere  # noqa: PLC0415 - with asyncio, which a saved run is shown without
 
             run_anywhere(decide_all(self, sample, self.judge))
-        return self.score(sample)
+        return sample
 
     def requests(self, sample: Sample) -> list[VerdictRequest]:
         first = super().requests(sample)
@@ -166,10 +174,10 @@ class JudgedMetric(BaseMetric):
                 failed = next((verdict for verdict in heard if verdict.failure is not None), None)
                 lost = f"judge {failed.failure}: {failed.message}" if failed else "the judge was not asked"
                 return self.undefined(lost, missing="judge")
-            settled = [self.settled_by(sample, each) for each in _by_repeat(replies)]
+            settled = [self.settled_by(sample, repeat) for repeat in _by_repeat(replies)]
             if settled and settled[0] is not None and None not in settled:
                 return settled[0]
-        return self._median([self.grade(sample, each) for each in _by_repeat(replies)])
+        return self._median([self.grade(sample, repeat) for repeat in _by_repeat(replies)])
 
     def _median(self, graded: Sequence[MetricResult]) -> MetricResult:
         """The median of the repeats that have a value, with the details of the one that is nearest."""
@@ -235,23 +243,6 @@ class LabelledMetric(JudgedMetric):
         return self.undecided(**details) if value is None else self.result(value, **details)
 
 
-def known_verdicts(items: Iterable[ReplyData]) -> list[str]:
-    """The verdicts of the items of a reply on which the judge could tell."""
-    return [item["verdict"] for item in items if item["verdict"] != "cannot_tell"]
-
-
-def share_supported(metric: JudgedMetric, claims: Sequence[ReplyData], *, retrieved: bool) -> MetricResult:
-    """The share of claims that are supported, on the metric's scale; all of it where there are none.
-
-    Args:
-        metric: Of which the result is.
-        claims: Each with its verdict.
-        retrieved: Whether there are passages that could support one.
-    """
-    whole, known = metric.high or 1.0, known_verdicts(claims)
-    if not claims:
-        return metric.result(whole, edge="no claims")
-    if not known:
-        return metric.undecided()
-    edge = {} if retrieved else {"edge": "no contexts"}
-    return metric.result(whole * known.count("supported") / len(known), claims=len(known), **edge)
+def marks(items: Iterable[ReplyData], verdict: str) -> list[bool | None]:
+    """Of each item of a reply whether it has a verdict; None where the judge could not tell."""
+    return [None if item["verdict"] == "cannot_tell" else item["verdict"] == verdict for item in items]

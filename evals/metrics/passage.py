@@ -19,8 +19,7 @@ from evals.text.sentences import word_set
 
 def exact_match(passages: Sequence[str], golds: Sequence[str]) -> float:
     """Return 1 where the first passage is one of the golds, lower-cased and stripped; else 0."""
-    first = _normal(passages[0]) if passages else ""
-    return float(bool(first) and any(first == _normal(gold) for gold in golds))
+    return float(any(first and first == _normal(gold) for first in map(_normal, passages[:1]) for gold in golds))
 
 
 def span_f1(passages: Sequence[str], golds: Sequence[str]) -> float:
@@ -52,10 +51,8 @@ class _Passage(BaseMetric):
     needs = frozenset({Need.GOLD, Need.CHUNKS})
 
     def not_applicable_to(self, question: EvalQuestion) -> str | None:
-        reason = super().not_applicable_to(question)
-        if reason is None and not all(gold.text for gold in question.gold_passages):
-            return "a gold passage carries no text"
-        return reason
+        without = None if all(gold.text for gold in question.gold_passages) else "a gold passage carries no text"
+        return super().not_applicable_to(question) or without
 
     def measure(self, sample: Sample) -> MetricResult:
         chunks = sample.response.chunks or []
@@ -110,7 +107,7 @@ class _Ranked(AtK, _Passage):
 
     def measure_texts(self, passages: list[str], golds: list[str]) -> MetricResult:
         held = newly_held(passages[: self.k], golds)
-        ranks = [rank for rank, found in enumerate(held, 1) if found]
+        ranks = [rank for rank, golds_held in enumerate(held, 1) if golds_held]
         return self.result(self.value(held, len(golds)), hit_ranks=ranks, found=sum(map(len, held)))
 
     @abstractmethod
@@ -149,4 +146,4 @@ class PassageNDCGAtK(_Ranked):
     family = "passage_ndcg_at"
 
     def value(self, held: list[set[int]], golds: int) -> float:
-        return ndcg_at([float(bool(found)) for found in held], [1.0] * golds, self.k)
+        return ndcg_at([float(bool(golds_held)) for golds_held in held], [1.0] * golds, self.k)

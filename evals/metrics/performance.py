@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from evals.metrics.base import Aggregation, BaseMetric, Need
 from evals.metrics.sample import Lack, Sample
-from evals.schemas.response import EvalResponse, TokenUsage
+from evals.schemas.response import TokenUsage
 from evals.schemas.results import MetricGroup, MetricResult
 
 RAN_OUT = "ran_out_of_time"
@@ -37,16 +37,13 @@ class _Latency(BaseMetric):
         return None
 
     def measure(self, sample: Sample) -> MetricResult:
-        milliseconds = getattr(sample.response, self.timed)
+        response, milliseconds = sample.response, getattr(sample.response, self.timed)
         if milliseconds is None:
             return self.undefined(self.unrecorded)
-        # The request would have taken longer: a percentile at or above such a time is a lower bound.
-        late = {RAN_OUT: True} if self.is_bound(sample.response) else {}
-        return self.result(milliseconds, **late)
-
-    def is_bound(self, response: EvalResponse) -> bool:
-        """Whether the true value lies above the one that is there."""
-        return response.error is not None
+        # The request would have taken longer: a percentile at or above such a time is a lower bound. Of a stream that
+        # came too late, the first token has its time.
+        is_late = response.error is not None and milliseconds == response.latency_ms
+        return self.result(milliseconds, **({RAN_OUT: True} if is_late else {}))
 
 
 class LatencyP50(_Latency):
@@ -82,10 +79,6 @@ class _TimeToFirstToken(_Latency):
     of_stream = True
     timed = "time_to_first_token_ms"
     unrecorded = "no first token was timed: the answer did not come in pieces (server.stream), or has no text"
-
-    def is_bound(self, response: EvalResponse) -> bool:
-        """Whether the time was up before a token came; of a stream that came too late, the first token has its time."""
-        return super().is_bound(response) and response.time_to_first_token_ms == response.latency_ms
 
 
 class TimeToFirstTokenP50(_TimeToFirstToken):
@@ -160,13 +153,9 @@ class Price:
     def cost(self, usage: TokenUsage) -> float:
         """US dollars for the tokens of an answer."""
         cached = usage.cached_tokens or 0
-        of_cache = cached * (self.input if self.cached is None else self.cached)
-        of_prompt = (usage.prompt_tokens - cached) * self.input + of_cache
-        return (of_prompt + usage.completion_tokens * self.output) / 1e6
-
-
-def _unlisted(_model: str | None, _usage: TokenUsage) -> None:
-    """The price of a list that has none; a named function, as other processes are sent the metric."""
+        cached_cost = cached * (self.input if self.cached is None else self.cached)
+        prompt_cost = (usage.prompt_tokens - cached) * self.input + cached_cost
+        return (prompt_cost + usage.completion_tokens * self.output) / 1e6
 
 
 class CostPerQuery(BaseMetric):
@@ -193,7 +182,7 @@ class CostPerQuery(BaseMetric):
         self,
         prices: Mapping[str, Price] | None = None,
         default: Price | None = None,
-        listed: Callable[[str | None, TokenUsage], float | None] = _unlisted,
+        listed: Callable[[str | None, TokenUsage], float | None] | None = None,
         model: str | None = None,
     ) -> None:
         self.prices = dict(prices or {})
@@ -208,18 +197,16 @@ class CostPerQuery(BaseMetric):
         usage = sample.response.usage
         if usage is None:
             return self.undefined("the server reported no token usage")
-        model = sample.response.model
+        model, own = sample.response.model, self.model
         price = self.prices.get(model or "") or self.prices.get((model or "").rpartition("/")[2])
-        price = price or (self.default if self._is_default(model) else None)
+        # The answer is of the model whose price is the default, as far as anybody says.
+        if model is None or own is None or model.startswith(own) or own.endswith(model):
+            price = price or self.default
         if price is not None:
             return self.result(price.cost(usage), price=price.source)
-        listed, named = self.listed(model, usage), model or self.model
+        listed, named = self.listed and self.listed(model, usage), model or own
         if listed is not None:
             return self.result(listed, price=LIST_PRICE)
         if named is None:
             return self.undefined("no price is known: neither the answer nor the server names a model")
         return self.undefined(f"no price is known for model {named} (give one under `prices:`)")
-
-    def _is_default(self, model: str | None) -> bool:
-        """Whether the answer is of the model whose price is the default, as far as anybody says."""
-        return model is None or self.model is None or model.startswith(self.model) or self.model.endswith(model)

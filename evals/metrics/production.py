@@ -5,7 +5,7 @@ from abc import abstractmethod
 from typing import ClassVar
 
 from evals.metrics.base import Aggregation, BaseMetric, Need
-from evals.metrics.judge_tasks import JudgeTask, numbered_contexts
+from evals.metrics.judge_tasks import JudgeTask, showing
 from evals.metrics.judged import LabelledMetric
 from evals.metrics.sample import Sample
 from evals.schemas.results import MetricGroup, MetricResult
@@ -34,13 +34,7 @@ class ContextSufficiency(LabelledMetric):
     aggregation = Aggregation.RATE
     needs = frozenset({Need.JUDGE, Need.CHUNKS})
     of_answer = False
-    inquiries = (
-        JudgeTask(
-            "context_sufficiency",
-            "context_sufficiency",
-            lambda sample: {"contexts": numbered_contexts(sample), "question": sample.asked},
-        ),
-    )
+    inquiries = (JudgeTask("context_sufficiency", "context_sufficiency", showing("contexts", "question")),)
     scale: ClassVar = {"sufficient": 1.0, "insufficient": 0.0}
 
     def settled(self, sample: Sample) -> MetricResult | None:
@@ -67,14 +61,14 @@ class _Unsupported(BaseMetric):
         texts = [text for _, text in sample.passages]
         if len(texts) < len(sample.response.chunks or []):
             return self.undefined(_WITHOUT_TEXT)
-        items, missing = self.look_up(sample, texts)
+        items, missing = self.look_up(sample.answer or "", [sample.asked, *texts])
         if not items:
             return self.undefined(f"the answer holds no {self.items}")
         return self.result(len(missing) / len(items), **{self.items: len(items), "unsupported": missing[:_LISTED]})
 
     @abstractmethod
-    def look_up(self, sample: Sample, texts: list[str]) -> tuple[list[str], list[str]]:
-        """The items of the answer, and those of them that neither the texts nor the question hold."""
+    def look_up(self, answer: str, texts: list[str]) -> tuple[list[str], list[str]]:
+        """The items of the answer, and those of them that neither the question nor a chunk holds."""
 
 
 class UnsupportedNumbers(_Unsupported):
@@ -91,11 +85,11 @@ class UnsupportedNumbers(_Unsupported):
     name = "unsupported_numbers"
     items = "numbers"
 
-    def look_up(self, sample: Sample, texts: list[str]) -> tuple[list[str], list[str]]:
-        answer = _LIST_NUMBER.sub("", sample.answer or "")
-        language = language_of(answer) or language_of(sample.asked, *texts)
+    def look_up(self, answer: str, texts: list[str]) -> tuple[list[str], list[str]]:
+        answer = _LIST_NUMBER.sub("", answer)
+        language = language_of(answer) or language_of(*texts)
         stated = missing = numbers(answer, language, words=False)
-        for text in (sample.asked, *texts) if stated else ():
+        for text in texts if stated else ():
             missing -= numbers(text, language)
         return sorted(stated), sorted(missing)
 
@@ -113,14 +107,10 @@ class UnsupportedQuotations(_Unsupported):
     name = "unsupported_quotations"
     items = "quotations"
 
-    def look_up(self, sample: Sample, texts: list[str]) -> tuple[list[str], list[str]]:
-        groups = (match.groups() for match in _QUOTATION.finditer(sample.answer or ""))
-        quoted = [next(filter(None, texts_of)) for texts_of in groups]
-        quotations = [
-            quotation for quotation in dict.fromkeys(quoted) if is_evidence(quotation, ["long enough a text"])
-        ]
-        held = [sample.asked, *texts]
-        return quotations, [quotation for quotation in quotations if not is_quoted(quotation, held)]
+    def look_up(self, answer: str, texts: list[str]) -> tuple[list[str], list[str]]:
+        quoted = dict.fromkeys(next(filter(None, match.groups())) for match in _QUOTATION.finditer(answer))
+        quotations = [quotation for quotation in quoted if is_evidence(quotation, ["long enough a text"])]
+        return quotations, [quotation for quotation in quotations if not is_quoted(quotation, texts)]
 
 
 class DeclinedRate(BaseMetric):

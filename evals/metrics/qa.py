@@ -6,7 +6,6 @@ relevant, not by what was returned.
 """
 
 import re
-from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
 from evals.metrics.answer import language_for
@@ -114,18 +113,7 @@ def _begin_alike(wanted: Tokens, stretch: Tokens) -> bool:
     """Whether no word has another first letter in its place: "illegal" is not "legal", nor "decrease" "increase"."""
     if len(wanted) != len(stretch):
         wanted, stretch = (wanted[0], wanted[-1]), (stretch[0], stretch[-1])
-    return all(one[0] == other[0] for one, other in zip(wanted, stretch, strict=True))
-
-
-def best_inclusion(expected: Sequence[str], answer: str, language: str = "") -> Inclusion:
-    """The inclusion of the expected answer, or of the variant that is nearest.
-
-    Args:
-        expected: The expected answer and accepted variants.
-        answer: In which they are looked for.
-        language: By which numbers are read, an ISO 639-1 code.
-    """
-    return max((inclusion(text, answer, language) for text in expected), key=lambda best: (best.holds, best.score))
+    return all(word[0] == given[0] for word, given in zip(wanted, stretch, strict=True))
 
 
 class _Returned(BaseMetric):
@@ -170,8 +158,8 @@ class ModifiedPrecision(_Returned):
     name = "modified_precision"
 
     def measure(self, sample: Sample) -> MetricResult:
-        found, relevant = len(sample.matches.found), len(sample.question.gold_passages)
-        return self.result(found / relevant, found=found, relevant=relevant, **sample.matches.evidence)
+        matched, relevant = len(sample.matches.found), len(sample.question.gold_passages)
+        return self.result(matched / relevant, found=matched, relevant=relevant, **sample.matches.evidence)
 
 
 class FuzzyMatch(BaseMetric):
@@ -201,9 +189,10 @@ class FuzzyMatch(BaseMetric):
         settled = settled_by_abstention(self, sample)
         if settled is not None:
             return settled
-        question = sample.question
-        accepted = [question.expected_answer or "", *question.answers]
-        best = best_inclusion(accepted, sample.answer or "", language_for(question))
+        question, answer = sample.question, sample.answer or ""
+        accepted, language = [question.expected_answer or "", *question.answers], language_for(question)
+        nearest = (inclusion(text, answer, language) for text in accepted)
+        best = max(nearest, key=lambda item: (item.holds, item.score))
         details = {"matched": best.expected} if best.holds else {"nearest": best.expected, "differs": best.differs}
         return self.result(best.holds, score=round(best.score, 1), threshold=THRESHOLD, **details)
 
@@ -228,15 +217,12 @@ class GPTScore(JudgedMetric):
     """
 
     name = "gptscore"
-    group = MetricGroup.GENERATION
     suites: ClassVar = frozenset({"qa"})
     aggregation = Aggregation.RATE
     needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER})
     heeds_abstention = True
     inquiries = (FIVE_CRITERIA,)
-
-    def settled(self, sample: Sample) -> MetricResult | None:
-        return settled_by_abstention(self, sample)
+    settled = settled_by_abstention
 
     def grade(self, sample: Sample, replies: Replies) -> MetricResult:
         verdicts = {item["id"]: item["verdict"] for item in replies[FIVE_CRITERIA.name]["criteria"]}
@@ -266,11 +252,10 @@ class FactualMatch(GPTScore):
         judged_by = letters.judged_by
         if not letters.value and sample.judged:
             judged_by = list(dict.fromkeys([*judged_by, *meaning.judged_by]))
-        if letters.value is not None and meaning.value is not None:
-            disagree = {"needs_verification": True} if letters.value != meaning.value else {}
-            result = self.result(max(letters.value, meaning.value), **details, **disagree)
-        elif letters.value:
-            result = self.result(1.0, **details)
+        known = [part.value for part in (letters, meaning) if part.value is not None]
+        if letters.value or len(known) == 2:
+            disagree = {"needs_verification": True} if len(set(known)) == 2 else {}
+            result = self.result(max(known), **details, **disagree)
         else:
             lacking = letters if letters.value is None else meaning
             result = self.undefined(lacking.reason or "", missing=lacking.missing or "not_applicable", **details)

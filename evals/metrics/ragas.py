@@ -10,20 +10,11 @@ from math import isfinite, isnan
 from statistics import fmean
 from typing import ClassVar
 
+from evals.metrics import judge_tasks as asked
 from evals.metrics.abstention import is_dont_know
 from evals.metrics.base import Aggregation, Need, settled_by_abstention, settled_relevance
 from evals.metrics.embedders import Semantics, cosine
-from evals.metrics.judge_tasks import (
-    ANSWER_IN_CONTEXTS,
-    CONTEXT_RELEVANCE,
-    REFERENCE_IN_CONTEXTS,
-    JudgeTask,
-    answer_beside_reference,
-    in_order,
-    question_and_answer,
-    showing,
-)
-from evals.metrics.judged import Decider, JudgedMetric, LabelledMetric, Replies, known_verdicts, share_supported
+from evals.metrics.judged import Decider, JudgedMetric, LabelledMetric, Replies, marks
 from evals.metrics.sample import Sample
 from evals.metrics.semantic import EMBEDDING_NOT_FINITE
 from evals.schemas.results import WITHOUT_VERDICT, MetricGroup, MetricResult
@@ -39,12 +30,6 @@ class _Percent:
     high: ClassVar[float | None] = 100.0
 
 
-class _InPercent(_Percent, JudgedMetric):
-    """A metric of the answer as the suite has it."""
-
-    group = MetricGroup.GENERATION
-
-
 class _ContextMetric(JudgedMetric):
     """What the metrics of retrieved chunks share: no chunk can help to answer an unanswerable question."""
 
@@ -53,6 +38,15 @@ class _ContextMetric(JudgedMetric):
     needs = frozenset({Need.JUDGE, Need.CHUNKS})
     of_answer = False
     answerable_only = True
+
+
+def _share_supported(metric: JudgedMetric, sample: Sample, replies: Replies) -> MetricResult:
+    """The share of the claims of the metric's inquiry that the chunks support; all of it where there are none."""
+    claims = replies[metric.inquiries[0].name]["claims"]
+    if not claims:
+        return metric.result(metric.high or 1.0, edge="no claims")
+    edge = {} if sample.passages else {"edge": "no contexts"}
+    return metric.share(marks(claims, "supported"), "claims", **edge)
 
 
 class ContextPrecision(_ContextMetric):
@@ -66,11 +60,11 @@ class ContextPrecision(_ContextMetric):
 
     name = "context_precision"
     suites: ClassVar = frozenset({"answer", "production"})
-    inquiries = (CONTEXT_RELEVANCE,)
+    inquiries = (asked.CONTEXT_RELEVANCE,)
 
     def grade(self, sample: Sample, replies: Replies) -> MetricResult:
-        contexts = in_order(replies[CONTEXT_RELEVANCE.name]["contexts"])
-        known = [verdict == "relevant" for verdict in known_verdicts(contexts)]
+        contexts = asked.in_order(replies[asked.CONTEXT_RELEVANCE.name]["contexts"])
+        known = [mark for mark in marks(contexts, "relevant") if mark is not None]
         if not contexts:
             return self.result(0.0, edge="no contexts")
         if not known:
@@ -94,10 +88,8 @@ class ContextRecall(_ContextMetric):
 
     name = "context_recall"
     needs = frozenset({Need.JUDGE, Need.CHUNKS, Need.EXPECTED_ANSWER})
-    inquiries = (REFERENCE_IN_CONTEXTS,)
-
-    def grade(self, sample: Sample, replies: Replies) -> MetricResult:
-        return share_supported(self, replies[REFERENCE_IN_CONTEXTS.name]["claims"], retrieved=bool(sample.passages))
+    inquiries = (asked.REFERENCE_IN_CONTEXTS,)
+    grade = _share_supported
 
 
 class RagasContextPrecision(_Percent, ContextPrecision):
@@ -142,7 +134,7 @@ class RagasContextRecall(_Percent, ContextRecall):
     name = "ragas_context_recall"
 
 
-class RagasFaithfulness(_InPercent):
+class RagasFaithfulness(_Percent, JudgedMetric):
     """Share of the answer's claims that the retrieved chunks support, in percent.
 
     Formula: supported claims / claims of the answer on which the judge could tell × 100. Range 0 to 100, higher is
@@ -153,24 +145,22 @@ class RagasFaithfulness(_InPercent):
 
     name = "ragas_faithfulness"
     needs = frozenset({Need.JUDGE, Need.CHUNKS})
-    inquiries = (ANSWER_IN_CONTEXTS,)
-
-    def grade(self, sample: Sample, replies: Replies) -> MetricResult:
-        return share_supported(self, replies[ANSWER_IN_CONTEXTS.name]["claims"], retrieved=bool(sample.passages))
+    inquiries = (asked.ANSWER_IN_CONTEXTS,)
+    grade = _share_supported
 
 
 # RAGAS: does the answer address the question, and the weighted score of the four.
 
 
-GENERATED_QUESTIONS = JudgeTask("generated_questions", "generated_questions", showing("answer"))
+GENERATED_QUESTIONS = asked.JudgeTask("generated_questions", "generated_questions", asked.showing("answer"))
 """Three questions to which the answer is an answer, and whether it commits itself."""
 
 
-DIRECT_RELEVANCE = JudgeTask("direct_relevance", "direct_relevance", question_and_answer)
+DIRECT_RELEVANCE = asked.JudgeTask("direct_relevance", "direct_relevance", asked.question_and_answer)
 """How fully the answer addresses the question, on five steps."""
 
 
-class RagasAnswerRelevance(LabelledMetric, _InPercent):
+class RagasAnswerRelevance(_Percent, LabelledMetric):
     """How well the answer addresses the question, whether or not it is right, in percent.
 
     Formula: the judge writes three questions that the answer replies to; mean of the cosines between their embeddings
@@ -186,23 +176,16 @@ class RagasAnswerRelevance(LabelledMetric, _InPercent):
     needs = frozenset({Need.JUDGE, Need.EMBEDDER})
     heeds_abstention = True
     inquiries = (GENERATED_QUESTIONS,)
-    scale: ClassVar[Mapping[str, float]] = {
-        "complete": 100.0,
-        "mostly": 75.0,
-        "partly": 50.0,
-        "barely": 25.0,
-        "not_at_all": 0.0,
-    }
+    scale: ClassVar = {"complete": 100.0, "mostly": 75.0, "partly": 50.0, "barely": 25.0, "not_at_all": 0.0}
 
     def __init__(self, judge: Decider | None = None, semantics: Semantics | None = None) -> None:
         super().__init__(judge)
         self.semantics = semantics
 
-    def wanted(self, sample: Sample) -> tuple[JudgeTask, ...]:
+    def wanted(self, sample: Sample) -> tuple[asked.JudgeTask, ...]:
         return (GENERATED_QUESTIONS if self.compares_by(sample).embedder else DIRECT_RELEVANCE,)
 
-    def settled(self, sample: Sample) -> MetricResult | None:
-        return settled_relevance(self, sample)
+    settled = settled_relevance
 
     def grade(self, sample: Sample, replies: Replies) -> MetricResult:
         embedder = self.compares_by(sample).embedder
@@ -214,8 +197,8 @@ class RagasAnswerRelevance(LabelledMetric, _InPercent):
             return self.undefined("the judge wrote no question", missing="judge")
         noncommittal = reply["verdict"] == "noncommittal"
         details = {"method": "generated questions", "questions": questions, "noncommittal": noncommittal}
-        asked, *vectors = embedder.embed([sample.question.question, *questions])
-        alike = fmean(cosine(asked, vector) for vector in vectors)
+        own, *vectors = embedder.embed([sample.question.question, *questions])
+        alike = fmean(cosine(own, vector) for vector in vectors)
         if not isfinite(alike):
             return self.undefined(EMBEDDING_NOT_FINITE)
         return self.result(0.0 if noncommittal else 100 * max(0.0, alike), **details)
@@ -237,7 +220,7 @@ def ragas_score(values: Mapping[str, float | None], weights: Mapping[str, float]
     return sum(weigh[name] * value for name, value in known.items()) / total if total else None
 
 
-class RagasScore(_InPercent):
+class RagasScore(_Percent, JudgedMetric):
     """The four RAGAS metrics in one number, in percent.
 
     Formula: sum of weight × value / sum of weights over those of the four that have a value; the weights are 0.30 for
@@ -250,7 +233,8 @@ class RagasScore(_InPercent):
 
     name = "ragas_score"
     needs = frozenset({Need.JUDGE, Need.EMBEDDER})
-    inquiries = (ANSWER_IN_CONTEXTS, CONTEXT_RELEVANCE, REFERENCE_IN_CONTEXTS, GENERATED_QUESTIONS)
+    part_classes = (RagasFaithfulness, RagasContextPrecision, RagasContextRecall)
+    inquiries = (*(cls.inquiries[0] for cls in part_classes), GENERATED_QUESTIONS)
     of_answer = False
 
     def __init__(
@@ -261,33 +245,28 @@ class RagasScore(_InPercent):
     ) -> None:
         super().__init__(judge)
         self.weights = weights
-        self.parts = (
-            RagasFaithfulness(),
-            RagasContextPrecision(),
-            RagasContextRecall(),
-            RagasAnswerRelevance(semantics=semantics),
-        )
+        self.parts = (*(cls() for cls in self.part_classes), RagasAnswerRelevance(semantics=semantics))
 
     def requests(self, sample: Sample) -> list[VerdictRequest]:
         return list({request.name: request for part in self.parts for request in part.requests(sample)}.values())
 
     def measure(self, sample: Sample) -> MetricResult:
         results = {part.name: part.score(sample) for part in self.parts}
-        values = {name: result.value for name, result in results.items()}
-        left_out = {name: str(result.reason) for name, result in results.items() if result.value is None}
-        judged_by: dict[str, None] = {}
-        lost = None
-        for name, result in results.items():
-            if lost is None and {**RAGAS_WEIGHTS, **self.weights}[name]:
-                judged_by.update(dict.fromkeys(result.judged_by))
-                lost = result.reason if result.missing in WITHOUT_VERDICT else None
+        values = {name: part.value for name, part in results.items()}
+        left_out = {name: str(part.reason) for name, part in results.items() if part.value is None}
         score, details = ragas_score(values, self.weights), {"parts": values, **self.injection_flag(sample)}
-        if lost is not None:
-            return self.with_verdicts(self.undefined(lost, missing="judge", **details), list(judged_by))
         if score is None:
-            return self.with_verdicts(self.undefined("; ".join(dict.fromkeys(left_out.values()))), list(judged_by))
-        partly = {"left_out": left_out} if left_out else {}
-        return self.with_verdicts(self.result(score, **details, **partly), list(judged_by))
+            result = self.undefined("; ".join(dict.fromkeys(left_out.values())))
+        else:
+            result = self.result(score, **details, **({"left_out": left_out} if left_out else {}))
+        judged_by: dict[str, None] = {}
+        weights = {**RAGAS_WEIGHTS, **self.weights}
+        for part in (part for name, part in results.items() if weights[name]):
+            judged_by.update(dict.fromkeys(part.judged_by))
+            if part.missing in WITHOUT_VERDICT:
+                result = self.undefined(str(part.reason), missing="judge", **details)
+                break
+        return self.with_verdicts(result, list(judged_by))
 
     def grade(self, sample: Sample, replies: Replies) -> MetricResult:
         return self.measure(sample)
@@ -296,10 +275,10 @@ class RagasScore(_InPercent):
 # The graphrag suite's verdicts on an answer: a graded accuracy, and how many are correct, wrong, or not known.
 
 
-FACTUAL_ACCURACY = JudgeTask("factual_accuracy", "factual_accuracy", answer_beside_reference)
+FACTUAL_ACCURACY = asked.JudgeTask("factual_accuracy", "factual_accuracy", asked.answer_beside_reference)
 """Correctness, completeness and consistency of the answer, each from 0 to 100."""
 
-ANSWER_CLASSIFICATION = JudgeTask("answer_classification", "answer_classification", answer_beside_reference)
+ANSWER_CLASSIFICATION = asked.JudgeTask("answer_classification", "answer_classification", asked.answer_beside_reference)
 """Whether the answer is correct or wrong, and nothing between."""
 
 _GRADES = ((80.0, "A"), (60.0, "B"), (40.0, "C"), (20.0, "D"), (0.0, "E"))
@@ -310,7 +289,7 @@ def letter_grade(percent: float) -> str:
     return next(letter for least, letter in _GRADES if percent >= least)
 
 
-class FactualAccuracyPercentage(_InPercent):
+class FactualAccuracyPercentage(_Percent, JudgedMetric):
     """How accurate the answer is, measured by the expected answer and by three criteria, in percent.
 
     Formula: 0.5 × correctness + 0.3 × completeness + 0.2 × consistency, each from 0 to 100 by the judge. The letter (A
@@ -338,7 +317,6 @@ class FactualAccuracyPercentage(_InPercent):
 class _AnswerCount(JudgedMetric):
     """How many answers are of one class."""
 
-    group = MetricGroup.GENERATION
     suites: ClassVar = frozenset({"graphrag"})
     unit = "answers"
     aggregation = Aggregation.SUM

@@ -12,15 +12,15 @@ from collections.abc import Iterable, Sequence
 from math import log2
 
 
-def recall_at(found: Sequence[int], total: int, k: int) -> float:
+def recall_at(newly_found: Sequence[int], total: int, k: int) -> float:
     """Return the share of the `total` relevant items first found within the top k.
 
     Args:
-        found: `found[i]` is how many relevant items rank i + 1 finds that no earlier rank found.
+        newly_found: `newly_found[i]` is how many relevant items rank i + 1 finds that no earlier rank found.
         total: Number of relevant items; must be positive.
         k: Cut-off rank.
     """
-    return sum(found[:k]) / total
+    return sum(newly_found[:k]) / total
 
 
 def precision_at(hits: Sequence[bool], k: int) -> float:
@@ -31,16 +31,13 @@ def precision_at(hits: Sequence[bool], k: int) -> float:
     return sum(hits[:k]) / k
 
 
-def reciprocal_rank(hits: Sequence[int]) -> float:
+def reciprocal_rank(hits: Sequence[object]) -> float:
     """Return 1 / rank of the first relevant result, 0 where there is none. No cut-off.
 
     Args:
-        hits: For each rank whether its result is relevant, or how many relevant items it finds.
+        hits: For each rank whether its result is relevant, or the relevant items that it finds.
     """
-    for rank, hit in enumerate(hits, start=1):
-        if hit:
-            return 1.0 / rank
-    return 0.0
+    return next((1.0 / rank for rank, hit in enumerate(hits, start=1) if hit), 0.0)
 
 
 def dcg_at(gains: Sequence[float], k: int) -> float:
@@ -67,8 +64,8 @@ def adapted_ndcg(hits: Sequence[bool], relevant: int) -> float:
         hits: `hits[i]` is whether the result at place i is relevant; at most `relevant` of them may be.
         relevant: Number of relevant items, found or not; must be positive.
     """
-    found = sum(1.0 / (place + 1) for place, hit in enumerate(hits) if hit)
-    return found / sum(1.0 / (place + 1) for place in range(relevant))
+    gain = sum(1.0 / (place + 1) for place, hit in enumerate(hits) if hit)
+    return gain / sum(1.0 / (place + 1) for place in range(relevant))
 
 
 def unit_ndcg_at(newly_found: Sequence[set[int]], grades: Sequence[float], k: int) -> float:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
-from inspect import isabstract
+from itertools import chain
 
 from evals.errors import ConfigError, EvalsError, UnknownNameError, broken_plugin, load_plugin
 from evals.metrics.base import Aggregation, BaseMetric
@@ -33,7 +33,7 @@ def facts(cls: type[BaseMetric]) -> dict[str, str]:
         "range": value_range(cls),
         "direction": _DIRECTION[cls.higher_is_better],
         "over a run": over_a_run(cls),
-        "needs": needs(cls) or "nothing but an answer",
+        "needs": ", ".join(sorted(need.value for need in cls.needs)) or "nothing but an answer",
         "judge calls a question": str(cls.judge_calls),
     }
 
@@ -60,48 +60,25 @@ def over_a_run(cls: type[BaseMetric]) -> str:
     return cls.aggregation.value
 
 
-def needs(cls: type[BaseMetric]) -> str:
-    """What the metric needs in order to have a value; empty where an answer is enough."""
-    return ", ".join(sorted(need.value for need in cls.needs))
-
-
 _log = logging.getLogger(__name__)
 
 
-_FAMILIES = [
-    "retrieval",
-    "passage",
-    "generation",
-    "answer",
-    "checks",
-    "squad",
-    "qa",
-    "ragas",
-    "claims",
-    "semantic",
-    "citation",
-    "citation_support",
-    "abstention",
-    "performance",
-    "production",
-]
+_FAMILIES = (
+    *("retrieval", "passage", "generation", "answer", "checks", "squad", "qa", "ragas", "claims", "semantic"),
+    *("citation", "citation_support", "abstention", "performance", "production"),
+)
 """The modules of the metrics, in the order of tables."""
 
 
 def _defined_in(module: str) -> list[type[BaseMetric]]:
     """The metric classes of a module, in the order in which they stand there."""
-    found = vars(import_module(f"evals.metrics.{module}")).items()
-    classes = [
-        each for name, each in found if isinstance(each, type) and issubclass(each, BaseMetric) and name[0] != "_"
-    ]
-    return [cls for cls in classes if cls.__module__.endswith(f".{module}") and not isabstract(cls)]
+    own = [value for value in vars(import_module(f"evals.metrics.{module}")).values() if isinstance(value, type)]
+    own = [cls for cls in own if cls.__module__.endswith(f".{module}") and cls.__name__[0] != "_"]
+    return [cls for cls in own if issubclass(cls, BaseMetric)]
 
 
-METRICS = tuple(
-    sorted(
-        (cls for family in _FAMILIES for cls in _defined_in(family)), key=lambda cls: list(MetricGroup).index(cls.group)
-    )
-)
+_GROUPS = list(MetricGroup)
+METRICS = tuple(sorted(chain.from_iterable(map(_defined_in, _FAMILIES)), key=lambda cls: _GROUPS.index(cls.group)))
 """Every metric class, group by group."""
 
 
@@ -112,16 +89,16 @@ def metric_classes() -> tuple[type[BaseMetric], ...]:
     A plug-in must be loaded to know its names. One that cannot be is left out with a warning: whoever does not use it
     loses nothing, and whoever does hears of it twice, the second time as a metric that does not exist.
     """
-    found = list(METRICS)
+    classes = list(METRICS)
     for point in entry_points(group="evals.metrics"):
         try:
             loaded = load_plugin(point)
             if not (isinstance(loaded, type) and issubclass(loaded, BaseMetric)):
                 raise broken_plugin(point, f"is no metric: {loaded!r} is not a BaseMetric subclass")
-            found.append(loaded)
+            classes.append(loaded)
         except EvalsError as error:
             _log.warning("warning: %s; it is left out (%s)", error.message, error.hint)
-    return tuple(found)
+    return tuple(classes)
 
 
 def suites() -> list[str]:
@@ -177,14 +154,9 @@ def register(metric: BaseMetric, source: str | None = None) -> BaseMetric:
 
 def definitions(metrics: Iterable[BaseMetric]) -> list[MetricDefinition]:
     """What a run says of those of its metrics that are not built in."""
-    return [_definition(metric) for metric in metrics if type(metric) not in METRICS]
-
-
-def _definition(metric: BaseMetric) -> MetricDefinition:
-    known, definition = _registered.get(metric.name, (None, None))
-    if definition is not None and known is metric:
-        return definition
-    return definition_of(metric, type(metric).__module__.partition(".")[0])
+    own = [metric for metric in metrics if type(metric) not in METRICS]
+    known = {id(metric): definition for metric, definition in _registered.values()}
+    return [known.get(id(metric)) or definition_of(metric, type(metric).__module__.partition(".")[0]) for metric in own]
 
 
 def _installed(name: str) -> BaseMetric | None:
@@ -193,21 +165,16 @@ def _installed(name: str) -> BaseMetric | None:
 
 def _saved(name: str) -> BaseMetric | None:
     """The metric of a run that was read whose code is not there."""
-    definition = saved_definitions.get(name)
-    if definition is None:
-        return None
-    if name not in _stand_ins or _stand_ins[name].definition is not definition:
-        _stand_ins[name] = saved_metric(definition)
-    return _stand_ins[name]
+    definition, stand_in = saved_definitions.get(name), _stand_ins.get(name)
+    if definition is not None and (stand_in is None or stand_in.definition is not definition):
+        stand_in = _stand_ins[name] = saved_metric(definition)
+    return None if definition is None else stand_in
 
 
 _CLAIMS = "claim_precision, claim_recall, hallucination and context_utilization stay"
 _WITHDRAWN = {
-    "nugget_": _CLAIMS,
-    "noise_sensitivity": _CLAIMS,
-    "self_knowledge": _CLAIMS,
-    "latency_total_": "make a run at each level of load and compare them",
-    "retrieval_latency_": "make a run at each level of load and compare them",
+    **dict.fromkeys(("nugget_", "noise_sensitivity", "self_knowledge"), _CLAIMS),
+    **dict.fromkeys(("latency_total_", "retrieval_latency_"), "make a run at each level of load and compare them"),
 }
 """By the beginning of a metric's name what is instead of it."""
 

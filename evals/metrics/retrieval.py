@@ -24,11 +24,6 @@ class _Retrieval(BaseMetric):
         """The metric's number."""
 
 
-def _counts(sample: Sample) -> list[int]:
-    """For each rank, how many golds are found there and at no earlier one."""
-    return list(map(len, sample.matches.newly_found))
-
-
 class RecallAtK(AtK, _Retrieval):
     """Share of the gold passages found in the top K chunks.
 
@@ -41,7 +36,9 @@ class RecallAtK(AtK, _Retrieval):
     default_ks: ClassVar = (1, 3, 5, 10)
 
     def value(self, sample: Sample) -> float:
-        return recall_at(_counts(sample), len(sample.question.gold_passages), self.k)
+        return recall_at(
+            [len(golds) for golds in sample.matches.newly_found], len(sample.question.gold_passages), self.k
+        )
 
 
 class PrecisionAtK(AtK, _Retrieval):
@@ -91,7 +88,7 @@ class MRR(_Retrieval):
     name = "mrr"
 
     def value(self, sample: Sample) -> float:
-        return reciprocal_rank(_counts(sample))
+        return reciprocal_rank(sample.matches.newly_found)
 
 
 class MRRAtK(AtK, _Retrieval):
@@ -108,7 +105,7 @@ class MRRAtK(AtK, _Retrieval):
     default_ks: ClassVar = ()
 
     def value(self, sample: Sample) -> float:
-        return reciprocal_rank(_counts(sample)[: self.k])
+        return reciprocal_rank(sample.matches.newly_found[: self.k])
 
 
 class NDCG(AtK, _Retrieval):

@@ -16,7 +16,7 @@ from evals.schemas.verdicts import JudgeVerdict, Prompt
 from evals.text.documents import same_document
 from evals.text.markup import plain, without_citation_marks, without_thoughts
 from evals.text.matching import Matches, MatchSettings, match
-from evals.text.tokens import UNSPACED
+from evals.text.tokens import UNSPACED, framed
 
 ABSTENTION = "abstention"
 """The inquiry that asks whether an answer declines, and nothing else: the name of its prompt, and of its verdicts."""
@@ -46,12 +46,11 @@ class JudgedAbstention:
 
     Attributes:
         answers: "every" one; "settling" are those that the text rules take for a refusal, and all to unanswerable
-            questions, where a value would follow from the text rules alone; "refusals" are the former only, as in
-            earlier runs.
+            questions, where a value would follow from the text rules alone.
         by_correctness: Whether the run asks if answers are correct: where there is an expected answer, that decides.
     """
 
-    answers: Literal["every", "settling", "refusals"] = "settling"
+    answers: Literal["every", "settling"] = "settling"
     by_correctness: bool = False
 
     def inquiry(self, question: EvalQuestion) -> str:
@@ -61,9 +60,7 @@ class JudgedAbstention:
 
     def concerns(self, question: EvalQuestion, *, reads_as_refusal: bool) -> bool:
         """Whether the judge has the word on a longer answer."""
-        if reads_as_refusal or self.answers == "every":
-            return True
-        return self.answers == "settling" and bool(question.is_unanswerable)
+        return reads_as_refusal or self.answers == "every" or bool(question.is_unanswerable)
 
 
 class Decision(NamedTuple):
@@ -153,8 +150,8 @@ class Sample:
             return self.question.question
         answers = [turn.answer or "" for turn in self.response.turns]
         before = zip_longest(self.question.turns[:-1], answers, fillvalue="")
-        said = "\n".join(f"User: {message}\nAssistant: {answer}" for message, answer in before)
-        return f"Said before:\n{said}\n\nThe question:\n{self.question.question}" if said else self.question.question
+        turns = "\n".join(f"User: {message}\nAssistant: {answer}" for message, answer in before)
+        return f"Said before:\n{turns}\n\nThe question:\n{self.question.question}" if turns else self.question.question
 
     @cached_property
     def answer(self) -> str | None:
@@ -164,6 +161,11 @@ class Sample:
         """
         answer = self.response.answer
         return None if answer is None else self._to_compare(answer)
+
+    @cached_property
+    def words(self) -> str:
+        """The tokens of the answer, framed by blanks."""
+        return framed(self.answer or "")
 
     def _to_compare(self, text: str) -> str:
         """The text without thoughts, HTML and citation marks, which are no part of what it says."""
@@ -260,11 +262,9 @@ class Sample:
         A judge looks at what stands first with other eyes than at what stands last; by rank, that would be taken for
         the work of the retriever. The order is that of a hash over question and text, the same in every call.
         """
-        texts = [(n, chunk.text) for n, chunk in enumerate(self.response.chunks or [], start=1) if chunk.text]
-        return sorted(
-            texts,
-            key=lambda text: sha256(f"{self.question.question}\0{text[1]}".encode("utf-8", "surrogatepass")).digest(),
-        )
+        texts = [(rank, chunk.text) for rank, chunk in enumerate(self.response.chunks or [], start=1) if chunk.text]
+        seed = f"{self.question.question}\0"
+        return sorted(texts, key=lambda text: sha256((seed + text[1]).encode("utf-8", "surrogatepass")).digest())
 
     # What the answer cites: the retrieved chunks behind ids, indices and documents.
 
@@ -273,7 +273,7 @@ class Sample:
         """The numbers that a chunk or a citation of the response can have, and those that its citations hold."""
         citations = self.response.citations or []
         sources = max(len(self.response.chunks or []), len(citations))
-        cited = frozenset(one.index for one in citations if one.index is not None and one.index < _YEARS)
+        cited = frozenset(item.index for item in citations if item.index is not None and item.index < _YEARS)
         return cited.union(range(self.citation_base, self.citation_base + sources)), cited
 
     @cached_property
@@ -325,20 +325,17 @@ class Sample:
             return [place for place in named if same_document(chunks[place], document)][:1] or named[:1]
         if citation.index is not None:
             return [at] if 0 <= at < len(chunks) else []
-        return [
-            place
-            for place, chunk in enumerate(chunks)
-            if same_document(chunk, document) and section in {None, chunk.section}
-        ]
+        named = [place for place, chunk in enumerate(chunks) if same_document(chunk, document)]
+        return [place for place in named if section in {None, chunks[place].section}]
 
 
 def _told_by(passages: Sequence[GoldPassage] | Sequence[RetrievedChunk]) -> set[str]:
-    known: set[str] = set()
-    for passage in passages:
-        known |= {"text"} if passage.text else set()
-        known |= {"chunk_id"} if passage.chunk_id else set()
-        known |= {"document_id"} if passage.document_id or getattr(passage, "document_name", None) else set()
-    return known
+    named = {
+        "text": any(passage.text for passage in passages),
+        "chunk_id": any(passage.chunk_id for passage in passages),
+        "document_id": any(passage.document_id or getattr(passage, "document_name", None) for passage in passages),
+    }
+    return {name for name, is_told in named.items() if is_told}
 
 
 def _bare(text: str) -> str:

@@ -125,28 +125,26 @@ class SentenceCoverage(_Semantic):
         return None if _key_sentences(question) else "the question has no key sentences"
 
     def measure(self, sample: Sample) -> MetricResult:
-        keys, said = _key_sentences(sample.question), list(dict.fromkeys(sentences(sample.answer or "")))
+        keys, stated = _key_sentences(sample.question), list(dict.fromkeys(sentences(sample.answer or "")))
         if sample.abstained and sample.question.is_unanswerable:
             return self.undefined("the question is unanswerable and the answer abstains")
-        if sample.abstained or not said:
+        if sample.abstained or not stated:
             why = {"abstained": True} if sample.abstained else {"empty": "answer"}
             return self.result(0.0, **why, **_adequacy(adequate=False), failed=keys)
-        scorer = self.tool(sample)
-        pairs = [(sentence, key) for key in keys for sentence in said]
-        scores = scorer.f1(pairs)
+        scorer, threshold = self.tool(sample), self.compares_by(sample).coverage_threshold
+        scores = scorer.f1([(sentence, key) for key in keys for sentence in stated])
         if not all(map(isfinite, scores)):
             return self.undefined(_NOT_FINITE)
-        best: dict[str, tuple[float, str]] = {}
-        for (sentence, key), score in zip(pairs, map(_within_one, scores), strict=True):
-            if key not in best or score > best[key][0]:
-                best[key] = (score, sentence)
-        threshold = self.compares_by(sample).coverage_threshold
-        failed = [key for key, (score, _) in best.items() if score < threshold]
+        best: list[dict[str, Any]] = []
+        for place, key in enumerate(keys):
+            row = list(map(_within_one, scores[place * len(stated) : (place + 1) * len(stated)]))
+            best.append({"text": key, "score": max(row), "best": stated[row.index(max(row))]})
+        failed = [item["text"] for item in best if item["score"] < threshold]
         return self.result(
-            min(score for score, _ in best.values()),
+            min(item["score"] for item in best),
             **_adequacy(adequate=not failed),
             failed=failed,
-            key_sentences=[{"text": key, "score": score, "best": text} for key, (score, text) in best.items()],
+            key_sentences=best,
             threshold=threshold,
             scorer=scorer.name,
         )

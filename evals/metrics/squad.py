@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from evals.metrics.base import Aggregation, BaseMetric, Need
 from evals.metrics.sample import Sample
@@ -13,39 +13,35 @@ from evals.text.tokens import normalised
 _CLOSED = frozenset({"yes", "no", "noanswer"})
 
 
-def best_exact(prediction: str, golds: Iterable[str], language: str = "en") -> float:
-    """1 where the prediction equals a gold, both normalised, else 0. No golds, or only empty ones: the gold is ""."""
-    return float(normalised(prediction, language) in _normal(golds, language))
+GoldComparison = Callable[[str, str], float]
+"""Of an answer with a gold, both normalised; range 0 to 1."""
 
 
-def best_f1(prediction: str, golds: Iterable[str], language: str = "en") -> float:
-    """The best F1 of the prediction's tokens with those of a gold, as multisets; range 0 to 1.
-
-    Where either side has no tokens it is 1 if neither has any, else 0.
-    """
-    predicted = normalised(prediction, language).split()
-    return max(_f1(predicted, gold.split()) for gold in _normal(golds, language))
+def exact(answer: str, gold: str) -> float:
+    """1 where the two are equal, else 0."""
+    return float(answer == gold)
 
 
-def best_hotpot_f1(prediction: str, golds: Iterable[str], language: str = "en") -> float:
-    """As `best_f1`, by HotpotQA's script: a yes, no or noanswer on either side must be met exactly; nothing is 0."""
-    said = normalised(prediction, language)
-    return max(
-        0.0 if not said or (said != gold and {said, gold} & _CLOSED) else _f1(said.split(), gold.split())
-        for gold in _normal(golds, language)
-    )
-
-
-def _normal(golds: Iterable[str], language: str) -> list[str]:
-    return [plain for gold in golds if (plain := normalised(gold, language))] or [""]
-
-
-def _f1(predicted: list[str], gold: list[str]) -> float:
-    if not predicted or not gold:
-        return float(predicted == gold)
-    shared = (Counter(predicted) & Counter(gold)).total()
-    precision, recall = shared / len(predicted), shared / len(gold)
+def f1(answer: str, gold: str) -> float:
+    """The F1 of the tokens of the two, as multisets. Where either has no tokens it is 1 if neither has any, else 0."""
+    predicted, wanted = answer.split(), gold.split()
+    if not predicted or not wanted:
+        return float(predicted == wanted)
+    shared = (Counter(predicted) & Counter(wanted)).total()
+    precision, recall = shared / len(predicted), shared / len(wanted)
     return 2 * precision * recall / (precision + recall) if shared else 0.0
+
+
+def hotpot_f1(answer: str, gold: str) -> float:
+    """As `f1`, by HotpotQA's script: a yes, no or noanswer on either side must be met exactly; nothing is 0."""
+    is_missed = answer != gold and not _CLOSED.isdisjoint((answer, gold))
+    return f1(answer, gold) if answer and not is_missed else 0.0
+
+
+def best(comparison: GoldComparison, prediction: str, golds: Iterable[str], language: str = "en") -> float:
+    """The best comparison of a prediction with a gold. No golds, or only empty ones: the gold is ""."""
+    plain = [text for gold in golds if (text := normalised(gold, language))] or [""]
+    return max(comparison(normalised(prediction, language), gold) for gold in plain)
 
 
 class _Squad(BaseMetric):
@@ -64,12 +60,12 @@ class _Squad(BaseMetric):
         golds = [] if question.is_unanswerable else [question.expected_answer or "", *question.answers]
         prediction = "" if question.is_unanswerable and sample.abstained else sample.answer or ""
         language = str(question.metadata.get("language") or "en")[:2].lower()
-        value = self.value(question, prediction, golds, language)
+        value = best(self.comparison(question), prediction, golds, language)
         return self.result(value, has_answer=any(normalised(gold, language) for gold in golds))
 
     @abstractmethod
-    def value(self, question: EvalQuestion, prediction: str, golds: list[str], language: str) -> float:
-        """Compare a prediction with the golds."""
+    def comparison(self, question: EvalQuestion) -> GoldComparison:
+        """What compares an answer to the question with the golds."""
 
 
 class SquadEM(_Squad):
@@ -89,8 +85,8 @@ class SquadEM(_Squad):
     name = "squad_em"
     aggregation = Aggregation.RATE
 
-    def value(self, question: EvalQuestion, prediction: str, golds: list[str], language: str) -> float:
-        return best_exact(prediction, golds, language)
+    def comparison(self, question: EvalQuestion) -> GoldComparison:
+        return exact
 
 
 class SquadF1(_Squad):
@@ -106,6 +102,5 @@ class SquadF1(_Squad):
 
     name = "squad_f1"
 
-    def value(self, question: EvalQuestion, prediction: str, golds: list[str], language: str) -> float:
-        compare = best_hotpot_f1 if question.dataset == "hotpotqa" else best_f1
-        return compare(prediction, golds, language)
+    def comparison(self, question: EvalQuestion) -> GoldComparison:
+        return hotpot_f1 if question.dataset == "hotpotqa" else f1

@@ -18,7 +18,7 @@ QUESTION = EvalQuestion(id="q", question="How long?", expected_answer="It lasts 
 RESPONSE = EvalResponse(answer="96 hours.", chunks=[], citations=[])
 
 FIRST = JudgeTask(
-    "first", "p1", lambda case: {"answer": case.response.answer}, once=True, given=lambda case: short(case, "x", 0.5)
+    "first", "p1", lambda case: {"answer": case.response.answer}, given=lambda case: short(case, "x", 0.5)
 )
 SECOND = JudgeTask(
     "second",
@@ -204,14 +204,6 @@ def test_repeats_give_the_median(
 ) -> None:
     """Of an even number the mean of the middle two, but for rates the lower one: half a yes is no."""
     assert metric().score(judged_case({"alone": values(*said)})).value == pytest.approx(value)
-
-
-def test_what_is_asked_once_stands_beside_every_repeat_of_what_builds_on_it(judged_case: MakeCase) -> None:
-    """Claims are found once; each repeat judges the same ones, and the details are those of the median."""
-    case = judged_case({"first": {"value": 1.0}, "second": values(0.1, 0.3, 0.8)})
-    result = Sum().score(case)
-    assert (result.value, result.details["values"]) == (pytest.approx(1.3), [1.0, 0.3])
-    assert [one.once for one in Sum().requests(case)] == [True, False]
 
 
 def test_each_repeat_builds_on_its_own_replies(judged_case: MakeCase) -> None:

@@ -91,7 +91,6 @@ def test_a_judge_is_not_asked_where_nothing_is_open(sample: Sample) -> None:
         ("every", False, (True, True)),
         ("settling", False, (False, True)),
         ("settling", True, (True, True)),
-        ("refusals", True, (False, True)),
     ],
 )
 def test_a_run_says_of_which_answers_the_judge_decides(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.metrics.squad import best_exact, best_f1, best_hotpot_f1
+from evals.metrics import squad
 from evals.schemas import MetricResult
 from evals.text.tokens import normalised
 
@@ -55,8 +55,8 @@ def test_empty_golds_are_dropped_and_nothing_matches_nothing(
     prediction: str, golds: list[str], exact: float, f1: float
 ) -> None:
     """The best gold counts; without golds the empty answer is the right one."""
-    assert best_exact(prediction, golds) == exact
-    assert best_f1(prediction, golds) == pytest.approx(f1)
+    assert squad.best(squad.exact, prediction, golds) == exact
+    assert squad.best(squad.f1, prediction, golds) == pytest.approx(f1)
 
 
 def rederived(prediction: str, golds: list[str]) -> tuple[float, float]:
@@ -97,9 +97,9 @@ TEXTS = st.one_of(WORDS.map(" ".join), WORDS.map("".join), st.text(max_size=15))
 def test_any_texts_give_what_the_rules_give_when_derived_again(prediction: str, golds: list[str]) -> None:
     """Whatever the script, exact match and F1 agree with the second derivation."""
     exact, f1 = rederived(prediction, golds)
-    assert best_exact(prediction, golds) == exact
-    assert best_f1(prediction, golds) == pytest.approx(f1)
-    assert best_exact(prediction, golds) <= best_f1(prediction, golds) <= 1
+    assert squad.best(squad.exact, prediction, golds) == exact
+    assert squad.best(squad.f1, prediction, golds) == pytest.approx(f1)
+    assert squad.best(squad.exact, prediction, golds) <= squad.best(squad.f1, prediction, golds) <= 1
 
 
 @pytest.mark.parametrize(
@@ -166,4 +166,4 @@ CLOSED = st.lists(st.sampled_from(["yes", "no", "Yes,", "noanswer", "cat", "the"
 @given(prediction=CLOSED.map(" ".join), gold=CLOSED.map(" ".join))
 def test_rows_of_hotpotqa_are_compared_as_its_own_script_does(prediction: str, gold: str) -> None:
     """Yes and no must be met exactly, and nothing is worth nothing; other datasets keep SQuAD's rules."""
-    assert best_hotpot_f1(prediction, [gold]) == pytest.approx(rederived_for_hotpotqa(prediction, gold))
+    assert squad.best(squad.hotpot_f1, prediction, [gold]) == pytest.approx(rederived_for_hotpotqa(prediction, gold))

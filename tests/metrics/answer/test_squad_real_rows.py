@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pyarrow import parquet
 
-from evals.metrics.squad import SquadEM, SquadF1, best_exact, best_f1
+from evals.metrics.squad import SquadEM, SquadF1, best, exact, f1
 from evals.schemas import EvalQuestion, EvalResponse
 
 pytestmark = pytest.mark.real_rows
@@ -31,7 +31,7 @@ def test_the_totals_are_those_that_the_official_script_prints(folder: Path) -> N
     scores: dict[bool, list[tuple[float, float]]] = {True: [], False: []}
     for row in rows:
         prediction, golds = predictions[row["id"]], row["answers"]["text"]
-        scores[bool(golds)].append((best_exact(prediction, golds), best_f1(prediction, golds)))
+        scores[bool(golds)].append((best(exact, prediction, golds), best(f1, prediction, golds)))
     found: dict[str, float] = {}
     for prefix, part in (("", scores[True] + scores[False]), ("HasAns_", scores[True]), ("NoAns_", scores[False])):
         found[f"{prefix}exact"] = 100 * sum(exact for exact, _ in part) / len(part)
