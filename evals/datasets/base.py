@@ -87,14 +87,7 @@ class Draft:
         return self.documents[document_id]
 
     def dataset(
-        self,
-        name: str,
-        aspects: Iterable[str],
-        source: str,
-        sha256: str,
-        *,
-        config: str | None = None,
-        split: str | None = None,
+        self, name: str, aspects: Iterable[str] = (), *, source: str, sha256: str, **origin: str | None
     ) -> EvalDataset:
         """Make the dataset.
 
@@ -103,28 +96,23 @@ class Draft:
             aspects: Groups of metrics that it allows.
             source: Where the rows came from, as it is recorded.
             sha256: The fingerprint of the questions.
-            config: Of the dataset that the rows are of.
-            split: That the rows are of.
+            origin: The `config` and the `split` that the rows are of.
         """
-        documents = list(self.documents.values())
-        return EvalDataset.model_construct(  # to check what was just checked takes 6 MB for the checks alone
+        record = DatasetFingerprint(
             name=name,
-            aspects=list(aspects),
-            questions=self.questions,
-            documents=documents,
-            fingerprint=DatasetFingerprint(
-                name=name,
-                config=config,
-                split=split,
-                source=source,
-                questions=len(self.questions),
-                available=self.available,
-                columns=dict(self.columns),
-                notes=self.notes,
-                documents=len(documents),
-                sha256=sha256,
-                dropped=dict(self.dropped),
-            ),
+            source=source,
+            questions=len(self.questions),
+            available=self.available,
+            columns=dict(self.columns),
+            notes=self.notes,
+            documents=len(self.documents),
+            sha256=sha256,
+            dropped=dict(self.dropped),
+            **origin,
+        )
+        documents = list(self.documents.values())  # to check what was just checked takes 6 MB for the checks alone
+        return EvalDataset.model_construct(
+            name=name, aspects=list(aspects), questions=self.questions, documents=documents, fingerprint=record
         )
 
 
@@ -157,7 +145,8 @@ class BaseDatasetLoader(ABC):
 
     def build(self, draft: Draft, *, config: str | None, split: str | None, source: str) -> EvalDataset:
         """Make the dataset of a draft, with its fingerprint."""
-        return draft.dataset(self.name, self.aspects, source, fingerprint(draft.questions), config=config, split=split)
+        sha256 = fingerprint(draft.questions)
+        return draft.dataset(self.name, self.aspects, source=source, sha256=sha256, config=config, split=split)
 
 
 class HubRowsLoader(BaseDatasetLoader):
