@@ -10,7 +10,7 @@ that SQuAD's script reads are one object of texts by the ids of questions.
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -256,24 +256,23 @@ def _labels(where: str, row: Mapping[str, Any]) -> Iterator[LabelRow]:
     """The label of the one annotator whose name no column bears, and those of the others."""
     columns = columns_by_field((title for title in row if not is_nothing(row[title])), LABEL_COLUMNS)
     cells = {field: row[titles[0]] for field, titles in columns.items()}
-    texts = {field: str(as_text(cells[field])) if field in cells else None for field in LABEL_COLUMNS}
-    if texts["id"] is None and texts["question"] is None:
+    texts = {field: str(as_text(cell)) for field, cell in cells.items()}
+    if texts.keys().isdisjoint(("id", "question")):
         raise DatasetError("neither id nor question says which answer the label is of")
-    is_adherence = "label" in columns and plain_name(columns["label"][0]) == "adherence_score"
-    plain = LabelRow(
-        where=where,
-        id=texts["id"] or derived_id({"question": texts["question"]}),
-        label=_label(cells.get("label")),
-        annotator=texts["annotator"] or "",
-        metric=texts["metric"] or ("faithfulness" if is_adherence else None),
-        chunks=_chunks(cells),
-        **{field: texts[field] for field in ("run", "system", "question", "answer", "expected_answer")},
-    )
     by_annotator = {match["annotator"].casefold(): row[title] for title in row if (match := _BY.fullmatch(title))}
-    if not by_annotator or plain.label is not None:
-        yield plain
+    if not by_annotator or "label" in cells:
+        by_annotator = {texts.get("annotator", ""): cells.get("label"), **by_annotator}
+    is_adherence = "label" in columns and plain_name(columns["label"][0]) == "adherence_score"
     for annotator, cell in by_annotator.items():
-        yield replace(plain, label=_label(cell), annotator=annotator)
+        yield LabelRow(
+            where=where,
+            id=texts.get("id") or derived_id(texts),
+            label=_label(cell),
+            annotator=annotator,
+            metric=texts.get("metric") or ("faithfulness" if is_adherence else None),
+            chunks=_chunks(cells),
+            **{field: texts.get(field) for field in ("run", "system", "question", "answer", "expected_answer")},
+        )
 
 
 def _label(cell: Any) -> str | float | None:

@@ -107,7 +107,7 @@ class Draft:
             notes=self.notes,
             documents=len(self.documents),
             sha256=sha256,
-            dropped=dict(self.dropped),
+            dropped=dict(+self.dropped),  # what was dropped at least once
             **origin,
         )
         documents = list(self.documents.values())  # to check what was just checked takes 6 MB for the checks alone
@@ -156,11 +156,12 @@ class HubRowsLoader(BaseDatasetLoader):
 
     def open(self, options: LoadOptions) -> tuple[DatasetRows, str]:
         """The rows, and the config that they are of."""
-        clone = clone_of(options.data_dir, self.hub) if options.data_dir else None
-        if options.data_dir is not None and clone is None:
-            rows = local_rows(options.data_dir, self.name, options.config, self.hub)
-        else:
+        folder = options.data_dir
+        clone = clone_of(folder, self.hub) if folder else None
+        if folder is None or clone is not None:
             rows = hub_rows(self.hub, options.config, clone=clone)
+        else:
+            rows = local_rows(folder, self.name, options.config, self.hub)
         return rows, rows.config
 
 
@@ -172,8 +173,8 @@ class HubDatasetLoader(HubRowsLoader):
     def load(self, options: LoadOptions) -> EvalDataset:
         """Draw rows and convert them."""
         rows, config = self.open(options)
-        places = sample([str(row_id) for row_id in rows.column(self.id_column)], options.samples, options.seed)
         with columns_of(rows):
+            places = sample(list(map(str, rows.column(self.id_column))), options.samples, options.seed)
             draft = self.convert(rows, places)
         return self.build(draft, config=config, split=self.hub.split, source=rows.source)
 
@@ -183,8 +184,7 @@ class HubDatasetLoader(HubRowsLoader):
         Override it where the corpus holds more than what the questions' own rows do.
         """
         draft = Draft()
-        for row in rows.take(places):
-            draft.questions.append(self.question(row, draft))
+        draft.questions = [self.question(row, draft) for row in rows.take(places)]
         return draft
 
     @abstractmethod
@@ -198,7 +198,8 @@ def columns_of(rows: DatasetRows) -> Iterator[None]:
     try:
         yield
     except KeyError as error:
-        raise DatasetError(f"{rows.source} has no column {error}", "the dataset may have changed") from error
+        hint = f"it has: {', '.join(rows.table.column_names)}"
+        raise DatasetError(f"{rows.source} has no column {error}", hint) from error
 
 
 def fingerprint(questions: Iterable[EvalQuestion]) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from evals.datasets.tables import is_nothing, parsed
+from evals.datasets.tables import is_nothing, parsed, parsed_or_text
 from evals.errors import DatasetError
 from evals.text.tokens import lists_of
 
@@ -179,18 +179,16 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         ValueError: A cell begins as an object and is none.
     """
-    columns: dict[str, Any] = {}
     inner: dict[str, Any] = {}
+    outer: dict[str, Any] = {}
     for title, cell in row.items():
         name = plain_name(str(title))
-        value = parsed(cell) if name in _ASKED else cell
+        value = parsed(cell) if name in _ASKED else _answer_in(cell) if name in _ANSWERED else cell
         if name in _ASKED and isinstance(value, Mapping):
             inner |= value
-        elif name in _ANSWERED:
-            columns[title] = _answer_in(cell)
         elif name != "expectations":
-            columns["input" if name == "inputs" else title] = value
-    columns = {**inner, **columns}
+            outer["input" if name == "inputs" else title] = value
+    columns = {**inner, **outer}
     for title in [title for title in columns if plain_name(str(title)) in _CONVERSATIONS]:
         messages = _messages(columns[title])
         if turns := [text for role, text in messages if role in _USER]:
@@ -203,10 +201,7 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _answer_in(output: Any) -> Any:
     """The answer of an object, among what stands next to it; the whole where none of its keys is one."""
-    try:
-        answers = parsed(output)
-    except ValueError:
-        return output  # an answer that begins as an object, and is a text
+    answers = parsed_or_text(output)
     if not isinstance(answers, Mapping):
         return output
     named = {plain_name(str(key)): value for key, value in answers.items() if not is_nothing(value)}

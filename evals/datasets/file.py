@@ -77,15 +77,14 @@ def read_file(
 
 
 def _unique(rows: Sequence[Row], reader: QuestionReader) -> Iterator[EvalQuestion]:
-    numbers: dict[str, int] = {}
-    for number, (where, row) in enumerate(rows):
+    places: dict[str, str] = {}
+    for where, row in rows:
         for question, has_id in reader.questions(row, where):
-            first = numbers.setdefault(question.id, number)
-            if first != number:
+            if places.setdefault(question.id, where) != where:
                 what, hint = f"id {question.id!r}", "ids must be unique in a file"
                 if not has_id:
                     what, hint = "the same question", "leave one of them out, or give each an id"
-                raise DatasetError(f"{where}: {what} stands at {rows[first][0]} already", hint)
+                raise DatasetError(f"{where}: {what} stands at {places[question.id]} already", hint)
             yield question
 
 

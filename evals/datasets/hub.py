@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from evals.datasets.tables import first_line, jsonl_rows
 from evals.errors import DatasetError, HubUnreachableError
@@ -44,15 +44,13 @@ class DatasetRows:
         """All values of one column.
 
         Raises:
-            DatasetError: There is no such column.
+            KeyError: There is no such column.
         """
-        if name not in self.table.column_names:
-            raise DatasetError(f"{self.source} has no column {name!r}", f"it has: {', '.join(self.table.column_names)}")
-        return cast("list[Any]", self.table.column(name).to_pylist())
+        return list(self.table[name].to_pylist())
 
     def take(self, places: Sequence[int]) -> list[dict[str, Any]]:
         """The rows at these places, in this order."""
-        return cast("list[dict[str, Any]]", self.table.take(list(places)).to_pylist())
+        return list(self.table.take(list(places)).to_pylist())
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,9 +172,9 @@ def settle_hub() -> bool:
     """Whether the hub answers; while it does not, its libraries are made to use their cache only."""
     start = time.monotonic()
     if not _hub["online"] and start >= _hub["asked_again_at"]:
-        _hub["online"] = hub_reachable()
-        if not _hub["online"] and time.monotonic() - start > PROBE_TIMEOUT_S / 2:
-            _hub["asked_again_at"] = time.monotonic() + _SILENCE_S
+        online, end = hub_reachable(), time.monotonic()
+        silent = not online and end - start > PROBE_TIMEOUT_S / 2
+        _hub.update(online=online, asked_again_at=end + _SILENCE_S if silent else end)
     import_module("huggingface_hub.constants")  # of which others take the switch when they are imported
     for name in {"huggingface_hub.constants", "datasets.config"} & sys.modules.keys():
         sys.modules[name].HF_HUB_OFFLINE = not _hub["online"]  # type: ignore[attr-defined]
@@ -189,10 +187,9 @@ def hub_reachable(environ: Mapping[str, str] | None = None) -> bool:
     if any(env.get(name, "").strip().lower() in {"1", "true", "yes", "on"} for name in _OFFLINE):
         return False
     answered = threading.Event()
+    endpoint = env.get("HF_ENDPOINT", "https://huggingface.co")
     # A thread, because looking up a name does not obey any timeout.
-    probe = threading.Thread(
-        target=_probe, args=(env.get("HF_ENDPOINT", "https://huggingface.co"), answered), daemon=True
-    )
+    probe = threading.Thread(target=_probe, args=(endpoint, answered), daemon=True)
     probe.start()
     probe.join(PROBE_TIMEOUT_S)
     return answered.is_set()

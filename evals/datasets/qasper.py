@@ -137,7 +137,6 @@ def _answer_text(answer: Mapping[str, Any]) -> str:
 
 
 def _unanswerable(annotations: Sequence[Mapping[str, Any]], draft: Draft) -> bool | None:
-    said = {bool(answer["unanswerable"]) for answer in annotations}
-    if len(said) > 1:
-        draft.dropped["answerability: annotators disagree"] += 1
-    return said.pop() if len(said) == 1 else None
+    labels = {bool(answer["unanswerable"]) for answer in annotations}
+    draft.dropped["answerability: annotators disagree"] += len(labels) > 1
+    return labels.pop() if len(labels) == 1 else None

@@ -8,18 +8,24 @@ from hashlib import sha256
 from typing import Any
 
 from evals.datasets.columns import BOOLEANS, PASSAGE_KEYS, QUESTION_COLUMNS, Columns, plain_name
-from evals.datasets.tables import as_list, as_text, as_texts, is_dash, is_nothing, located, parsed, storable
+from evals.datasets.tables import (
+    as_list,
+    as_text,
+    as_texts,
+    is_dash,
+    is_nothing,
+    located,
+    parsed,
+    parsed_or_text,
+    storable,
+)
 from evals.errors import DatasetError
 from evals.schemas.dataset import CONVERSATION, EvalQuestion
 from evals.text.numbers import counted
 from evals.text.refusals.detector import is_abstention, is_clear_refusal
 
-_GOLD_PARTS = {
-    "gold_document_ids": "document_id",
-    "gold_chunk_ids": "chunk_id",
-    "gold_sections": "section",
-    "gold_pages": "section",
-}
+_GOLD_PARTS = {"gold_document_ids": "document_id", "gold_chunk_ids": "chunk_id"}
+_GOLD_PARTS |= dict.fromkeys(("gold_sections", "gold_pages"), "section")
 _OF_A_TURN = [name for name in QUESTION_COLUMNS if name not in {"id", "turns", "dataset", "metadata"}]
 
 
@@ -101,13 +107,8 @@ def _expected(value: Any) -> Any:
     """One answer as text, or a list of accepted ones; what looks like a list and is none is a text."""
     if isinstance(value, bool):
         return [as_text(value), str(value).lower()]
-    if isinstance(value, str) and value.lstrip().startswith("["):
-        try:
-            items = as_list(value)
-        except ValueError:
-            return value
-        return items if items and all(isinstance(item, str) for item in items) else value
-    return as_texts(value) if isinstance(value, list | tuple) else as_text(value)
+    items = parsed_or_text(value)
+    return as_texts(items) if isinstance(items, list | tuple) else as_text(value)
 
 
 def _boolean(value: Any) -> bool:
@@ -115,12 +116,6 @@ def _boolean(value: Any) -> bool:
     if boolean is None:
         raise ValueError(f"{value!r} is not true or false; yes, no, Y, N, 1 and 0 will do")
     return boolean
-
-
-def _json(value: Any) -> Any:
-    if isinstance(value, str) and parsed(value) == value:
-        raise ValueError(f"not valid JSON ({value[:40]!r})")
-    return parsed(value)
 
 
 def _turns(value: Any) -> list[Any]:
@@ -144,8 +139,8 @@ _READERS = {
     "gold_passages": passages,
     "gold_pages": lambda value: [f"page {page}" for page in as_texts(value)],
     "key_sentences": as_list,
-    "checks": _json,
-    "metadata": lambda value: storable(_json(value)),
+    "checks": parsed,
+    "metadata": lambda value: storable(parsed(value)),
     **dict.fromkeys(("answers", "gold_sections", "rubric"), as_texts),
     **dict.fromkeys(("gold_document_ids", "gold_chunk_ids"), _ids),
     **dict.fromkeys(("is_unanswerable", "is_answerable"), _boolean),
@@ -268,10 +263,9 @@ class QuestionReader:
             yield f"{count} not answerable by an expected answer such as `-`, `none` or `n/a`"
         expected, times = next(iter(self.expected.most_common(1)), ("", 0))
         if times >= _OFTEN:
-            yield (
-                f"{times} questions without a gold passage expect {expected[:60]!r}: if that means that no document "
-                "answers them, write `-` instead, or mark them in a column is_unanswerable"
-            )
+            way_out = "write `-` instead, or mark them in a column is_unanswerable"
+            count = f"{times} questions without a gold passage expect {expected[:60]!r}"
+            yield f"{count}: if that means that no document answers them, {way_out}"
         if self.elided:
             golds = counted(self.elided, "gold passage", "leaves")
             yield f"{golds} words out (…), and may be found in no chunk: give each part as a passage of its own"
@@ -322,11 +316,10 @@ class QuestionReader:
         if told and golds and (by_mark or _GOLDS.isdisjoint(map(plain_name, columns.values()))):
             self.dropped["gold passage of a question without an answer"] += len(data.pop("gold_passages"))
         if told is None:
-            is_gold = plain_name(columns.get("gold_passages", "")) != "context" or columns.keys().isdisjoint(
-                _REFERENCES
-            )
+            is_context = plain_name(columns.get("gold_passages", "")) == "context"
+            is_gold = golds and not (is_context and columns.keys() & set(_REFERENCES))
             declined = marks or any(is_abstention(text, question) for text in answers)
-            data["answerable_by_gold"] = bool(answers or (golds and is_gold)) and not declined
+            data["answerable_by_gold"] = bool(answers or is_gold) and not declined
             refused = [text for text in answers if len(text.split()) >= _PROSE and is_clear_refusal(text, question)]
             self.dropped.update([DECLINED] if refused else [])
             answers = [text for text in answers if text not in refused]

@@ -333,6 +333,14 @@ def parsed(value: Any) -> Any:
             raise ValueError(f"not valid JSON ({error})") from error
 
 
+def parsed_or_text(value: Any) -> Any:
+    """The list or object that a text writes; any other value unchanged, also a text that only begins as one."""
+    try:
+        return parsed(value)
+    except ValueError:
+        return value
+
+
 def _printed_by_numpy(text: str) -> list[str]:
     """The strings of a list without commas, which Python would read as one string; none where it holds others."""
     tokens = [token for token in tokenize.generate_tokens(io.StringIO(text).readline) if token.type not in _LAYOUT]
