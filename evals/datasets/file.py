@@ -64,7 +64,7 @@ def read_file(
         DatasetError: The file cannot be read, or a row is wrong: the message names row and column.
     """
     path, draft = named_path(path), Draft()
-    rows = DiskList(_rows(path, draft, scratch), scratch)
+    rows = _rows(path, draft, scratch)
     if not rows:
         raise DatasetError(f"{path.name} holds no questions")
     reading = find_columns(path.name, (row for _, row in rows), columns or {}, answered=answered)
@@ -88,14 +88,14 @@ def _unique(rows: Sequence[Row], reader: QuestionReader) -> Iterator[EvalQuestio
             yield question
 
 
-def _rows(path: Path, draft: Draft, scratch: Path | None) -> Iterable[Row]:
+def _rows(path: Path, draft: Draft, scratch: Path | None) -> DiskList[Row]:
     """The rows of a file or folder, without objects around their columns; documents and notes go into the draft."""
     if path.is_dir():
         path /= "queries.jsonl"
         if not path.is_file():
             raise DatasetError(f"cannot read {path.parent}: it is a folder without {path.name}")
     if path.suffix.lower() in TREES:
-        return _flat_rows(_tree_rows(path.name, read_tree(path), draft))
+        return DiskList(_flat_rows(_tree_rows(path.name, read_tree(path), draft)), scratch)
     table, note = read_table(path, is_known)
     draft.notes += [note] if note else []
     rows = DiskList(_flat_rows(table), scratch)
@@ -103,7 +103,7 @@ def _rows(path: Path, draft: Draft, scratch: Path | None) -> Iterable[Row]:
     if len(titles) == 2 and not any(map(is_known, titles)) and _TOPICS.fullmatch(path.name):
         raise withdrawn_file("TREC topics", path.name)
     is_beir = {"_id", "text"} <= titles and not titles & {"title", "question"}  # documents have titles
-    return _judged(path, rows, draft) if is_beir else rows
+    return DiskList(_judged(path, rows, draft), scratch) if is_beir else rows
 
 
 def _flat_rows(rows: Iterable[Row]) -> Iterator[Row]:
@@ -145,12 +145,9 @@ def _squad_rows(name: str, articles: Iterable[Mapping[str, Any]], draft: Draft) 
     """The questions as rows; their paragraphs become documents of the draft, and gold of those that have an answer."""
     rows = []
     try:
-        for title, paragraph in (
-            (str(article.get("title", "SQuAD")).replace("_", " "), paragraph)
-            for article in articles
-            for paragraph in article["paragraphs"]
-        ):
-            context = paragraph["context"]
+        paragraphs = [(article, paragraph) for article in articles for paragraph in article["paragraphs"]]
+        for article, paragraph in paragraphs:
+            title, context = str(article.get("title", "SQuAD")).replace("_", " "), paragraph["context"]
             gold = gold_in(draft.add_document(title, context, head=title), context).model_dump(exclude_defaults=True)
             for asked in paragraph["qas"]:
                 answers = [answer["text"] for answer in asked.get("answers") or []]

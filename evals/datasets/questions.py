@@ -278,12 +278,9 @@ class QuestionReader:
         if is_nothing(question.question):
             with located(f"column {self.columns.fields.get('question', 'question')}"):
                 raise DatasetError("it is empty")
-        answered = ["gold_passages"] if question.gold_passages else []
-        for name, texts in (("expected_answer", [question.expected_answer]), ("answers", question.answers)):
-            answered += [name] if any(text and not _may_decline(text, question.question) for text in texts) else []
-        if question.is_unanswerable and answered:  # each metric would believe another half of the row
+        if question.is_unanswerable and (name := _answered_by(question)):  # each metric would believe another half
             hint = "is_unanswerable: true has no gold passages, and no expected answer but that it cannot be answered"
-            with located(f"column {answered[0]}"):
+            with located(f"column {name}"):
                 raise DatasetError("the question has an answer, and is_unanswerable is true", hint)
         return question
 
@@ -335,6 +332,11 @@ def _items(value: Any) -> list[Any]:
     return [item for item in (value if isinstance(value, list) else [value]) if item is not None and item != ""]
 
 
-def _may_decline(answer: str, question: str) -> bool:
-    """Whether it may say that there is no answer: in doubt it does, for a file is refused otherwise."""
-    return bool(_NEGATION.search(answer)) or is_abstention(answer, question)
+def _answered_by(question: EvalQuestion) -> str | None:
+    """The field that holds an answer to the question; in doubt it declines, for a file is refused otherwise."""
+    if question.gold_passages:
+        return "gold_passages"
+    for name, texts in (("expected_answer", [question.expected_answer or ""]), ("answers", question.answers)):
+        if not all(not text or _NEGATION.search(text) or is_abstention(text, question.question) for text in texts):
+            return name
+    return None
